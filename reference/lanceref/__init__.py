@@ -1,7 +1,7 @@
 """The reference implementation of the Lance format: small, readable, complete.
 
-The names load on first use: importing the package, or one piece of it, does not pull in all the
-others. The modules `explain` and `validate` share their names with functions; here the names are
+The names load on first use: importing the package, or one piece of it, does not load the others.
+The modules `explain` and `validate` share their names with functions; the names of the package are
 the functions', also after the modules were imported.
 """
 
@@ -13,22 +13,45 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lanceref.core.errors import LanceError
+    from lanceref.core.context import Finding
+    from lanceref.core.errors import FormatError, LanceError
     from lanceref.core.limits import Limits
     from lanceref.explain import explain
+    from lanceref.tables import File, Table, open_file, open_table, write_file, write_table
     from lanceref.validate import validate
 
 __version__ = "0.1.0"
 
-__all__ = ["LanceError", "Limits", "explain", "validate"]
-
 _HOMES = {
+    "File": "lanceref.tables",
+    "Finding": "lanceref.core.context",
+    "FormatError": "lanceref.core.errors",
     "LanceError": "lanceref.core.errors",
     "Limits": "lanceref.core.limits",
+    "Table": "lanceref.tables",
     "explain": "lanceref.explain",
+    "open_file": "lanceref.tables",
+    "open_table": "lanceref.tables",
     "validate": "lanceref.validate",
+    "write_file": "lanceref.tables",
+    "write_table": "lanceref.tables",
 }
 """Module of each public name."""
+
+__all__ = [
+    "File",
+    "Finding",
+    "FormatError",
+    "LanceError",
+    "Limits",
+    "Table",
+    "explain",
+    "open_file",
+    "open_table",
+    "validate",
+    "write_file",
+    "write_table",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -38,13 +61,11 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(
-        {"__all__", "__doc__", "__file__", "__name__", "__path__", "__version__", *__all__}
-    )
+    return sorted({"__all__", "__doc__", "__file__", "__path__", "__version__", *__all__})
 
 
 class _Root(ModuleType):
-    """The package: what imports a module binds it here, a public function goes before it."""
+    """The package: an import of a module binds its name here, except that of a public function."""
 
     def __setattr__(self, name: str, value: object) -> None:
         shared = name in _HOMES and isinstance(value, ModuleType)

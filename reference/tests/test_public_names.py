@@ -4,8 +4,11 @@ import importlib
 import subprocess
 import sys
 
+import lanceref
+import pyarrow as pa
 import pylanceref
 import pytest
+from lanceref import LanceError
 
 
 @pytest.mark.parametrize("name", pylanceref.__all__)
@@ -45,6 +48,65 @@ def test_module_and_function_share_a_name(code):
         lines += [f"print(f is sys.modules['{package}.{name}'].{name})"]
 
     assert ["True"] * len(names) == _python("\n".join(lines)).split()
+
+
+WITHOUT_OTHERS = """
+import sys
+from importlib.machinery import PathFinder
+
+class Only:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        top = name.partition(".")[0]
+        known = top in {"numpy", "pyarrow", "google", "pyroaring", "lanceref"}
+        if known or top.startswith("_") or top in sys.stdlib_module_names:
+            return PathFinder.find_spec(name, path, target)
+
+sys.meta_path[:] = [*sys.meta_path[:2], Only]
+import lanceref, pyarrow as pa
+
+folder = sys.argv[1]
+rows = pa.table({"a": [1, 2, 3], "s": ["x", None, "z"], "l": [[1], [], None]})
+assert 0 < lanceref.write_file(f"{folder}/f.lance", rows)
+assert rows == lanceref.open_file(f"{folder}/f.lance").read()
+assert rows.select(["s"]) == lanceref.open_file(f"{folder}/f.lance", ["s"]).read()
+assert lanceref.explain(f"{folder}/f.lance").unowned == []
+
+table = lanceref.write_table(f"{folder}/t", rows)
+assert (1, 3, rows) == (table.version, table.count_rows(), table.to_table())
+table = lanceref.write_table(f"{folder}/t", rows.select(["l", "a"]), "append")
+assert (2, 6) == (table.version, table.count_rows())
+assert [None, None] == table.take([5, 1], ["s"])["s"].to_pylist()
+assert [0, 1, 2, 1 << 32] == table.to_table(["_rowid"])["_rowid"].to_pylist()[:4]
+table = lanceref.write_table(f"{folder}/t", rows.select(["a"]), "overwrite", version="2.1")
+assert rows.select(["a"]) == lanceref.open_table(f"{folder}/t").to_table()
+assert 3 == lanceref.open_table(f"{folder}/t", 1).count_rows()
+assert [] == lanceref.validate(f"{folder}/t", deep=True)
+"""
+"""A program where no other library is installed."""
+
+
+def test_files_and_tables_need_four_libraries(tmp_path):
+    """NumPy, Arrow, protobuf and Roaring bitmaps: to write, commit, read, validate and explain."""
+    subprocess.run([sys.executable, "-c", WITHOUT_OTHERS, tmp_path], check=True)
+
+
+def test_a_table_is_created_once_and_appended_to_where_it_is(tmp_path):
+    """Neither makes the other."""
+    rows = pa.table({"a": [1]})
+    with pytest.raises(LanceError):
+        lanceref.write_table(tmp_path / "t", rows, "append")
+    lanceref.write_table(tmp_path / "t", rows)
+    with pytest.raises(LanceError, match="exists"):
+        lanceref.write_table(tmp_path / "t", rows)
+
+    assert 1 == lanceref.open_table(tmp_path / "t").count_rows()
+
+
+@pytest.mark.parametrize("name", lanceref.__all__)
+def test_every_name_of_the_format_is_there(name):
+    """Loaded on first use."""
+    assert name == getattr(lanceref, name).__name__
 
 
 def test_importing_the_package_loads_no_library():

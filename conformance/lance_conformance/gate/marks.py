@@ -12,7 +12,7 @@ from pathlib import Path
 from lanceref.core.context import Context
 from lanceref.core.errors import LanceError
 from lanceref.storage import LocalStore
-from lanceref.table.versions import open_version
+from lanceref.table.manifest import open_version
 
 from lance_conformance.cases import Case
 

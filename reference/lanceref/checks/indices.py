@@ -85,12 +85,12 @@ def check_rows(
     """Hold a segment against the rows it covers."""
     stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
     rows = [FragmentRows(one, bases, ctx, stable) for one in manifest.fragments]
-    with ctx.piece(), _early_passed_over():
+    with ctx.piece(), _legacy_skipped():
         check_against_rows(index, segment, manifest.schema, rows, ctx)
 
 
 @contextmanager
-def _early_passed_over() -> Iterator[None]:
+def _legacy_skipped() -> Iterator[None]:
     """Go on where files are of 0.1, as early releases wrote them: their rows are scanned."""
     try:
         yield
@@ -108,20 +108,12 @@ def check_entries(indices: Indices, manifest: Manifest, ctx: Context) -> None:
         name, stated = segment.entry.name, segment.entry.dataset_version
         twice = covered.setdefault(name, BitMap()) & segment.holds
         if twice:
-            ctx.lint(
-                "L.index.segment.disjoint",
-                segment.place,
-                found=f"fragments {list(twice)[:8]} in two segments of {name!r}",
-                wanted="each in one",
-            )
+            found = f"fragments {list(twice)[:8]} in two segments of {name!r}"
+            ctx.lint("L.index.segment.disjoint", segment.place, found, "each in one")
         covered[name] |= segment.holds
         if stated > version:
-            ctx.lint(
-                "L.index.segment.dataset-version",
-                segment.place,
-                found=f"version {stated} of {name!r}",
-                wanted=f"at most {version}",
-            )
+            found, wanted = f"version {stated} of {name!r}", f"at most {version}"
+            ctx.lint("L.index.segment.dataset-version", segment.place, found, wanted)
 
 
 def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
@@ -146,9 +138,9 @@ def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
                 check_legacy(source, segment.within(file.path))
     kind = kind_of(segment.entry)
     if kind is not None and segment.built and _broken(ctx) == known:
-        with ctx.piece(), _early_passed_over():
+        with ctx.piece(), _legacy_skipped():
             kind.open(segment)
         if deep and kind.check is not None:
-            with ctx.piece(), _early_passed_over():
+            with ctx.piece(), _legacy_skipped():
                 kind.check(segment)
     return _broken(ctx) == known

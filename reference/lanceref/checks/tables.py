@@ -31,7 +31,7 @@ from lanceref.data_file.descriptors import EXTERNAL
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.check import check_legacy
 from lanceref.proto import table_pb2
-from lanceref.storage import Store
+from lanceref.storage import Source, Store
 from lanceref.storage.manifests.manifest_names import find_version
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, OpenFile
@@ -55,14 +55,10 @@ from lanceref.transactions.version_transition import check_succession
 if TYPE_CHECKING:
     from pyroaring import BitMap64
 
-
 RUN_ROWS = 2**16
 """Rows looked at together."""
 
 Numbers = NDArray[np.uint64]
-
-Fault = tuple[str, str, str]
-"""Clause, what was found, what was wanted."""
 
 
 class Identities:
@@ -77,24 +73,32 @@ class Identities:
         self._ctx = ctx
 
     def check(self, rows: FragmentRows, lineage: Mapping[str, Values | None]) -> None:
-        """Hold the ids and versions of a fragment against those before; report each clause once."""
+        """Compare the ids and versions of a fragment with those before; report each clause once."""
         if all(values is None for values in lineage.values()):
             return
-        ids, place = lineage.get(ROW_ID), rows.fragment.place
-        reported: set[str] = set()
-        for offsets in _live_runs(rows):
-            if ids is not None:
-                faults = self._ids_faults(ids.at(offsets))
-                self._report(faults, reported, rows.fragment.id, place)
-            versions = [
+        faults: dict[str, tuple[str, str]] = {}
+        live = rows.columns.bounded_rows - len(rows.deleted)
+        for first in range(0, live, RUN_ROWS):
+            offsets = rows.offsets(np.arange(first, min(first + RUN_ROWS, live)))
+            created, updated = (
                 np.ones(len(offsets), np.uint64) if values is None else values.at(offsets)
                 for values in (lineage.get(CREATED_AT), lineage.get(LAST_UPDATED_AT))
-            ]
-            if any(lineage.get(name) is not None for name in (CREATED_AT, LAST_UPDATED_AT)):
-                faults = self._version_faults(*versions)
-                self._report(faults, reported, rows.fragment.id, place)
+            )
+            ids = lineage.get(ROW_ID)
+            if ids is not None:
+                for clause, found, wanted in self._ids_faults(ids.at(offsets)):
+                    faults.setdefault(clause, (found, wanted))
+            wrong = (created < 1) | (created > updated) | (updated > self._version)
+            if wrong.any() and (lineage.get(CREATED_AT) or lineage.get(LAST_UPDATED_AT)):
+                at = int(np.argmax(wrong))
+                found = f"created in {int(created[at])}, updated in {int(updated[at])}"
+                wanted = f"1 <= created <= updated <= {self._version}"
+                faults.setdefault("L.table.row-versions.order", (found, wanted))
+        for clause, (found, wanted) in faults.items():
+            where = f"{found}, in fragment {rows.fragment.id}"
+            self._ctx.lint(clause, rows.fragment.place, where, wanted)
 
-    def _ids_faults(self, ids: Numbers) -> Iterator[Fault]:
+    def _ids_faults(self, ids: Numbers) -> Iterator[tuple[str, str, str]]:
         """Yield (clause, found, wanted) for the ids of some more live rows."""
         found = type(self._ids)(ids)
         if len(found) < len(ids):
@@ -108,33 +112,6 @@ class Identities:
         highest = int(ids.max())
         if highest >= self._next:
             yield "L.table.row-ids.next", f"row id {highest}", f"below next_row_id {self._next}"
-
-    def _version_faults(self, created: Numbers, updated: Numbers) -> Iterator[Fault]:
-        """Yield (clause, found, wanted) for the versions of some rows."""
-        wrong = (created < 1) | (created > updated) | (updated > self._version)
-        if wrong.any():
-            first = int(np.argmax(wrong))
-            yield (
-                "L.table.row-versions.order",
-                f"created in {int(created[first])}, updated in {int(updated[first])}",
-                f"1 <= created <= updated <= {self._version}",
-            )
-
-    def _report(
-        self, faults: Iterator[Fault], reported: set[str], fragment_id: int, place: Place
-    ) -> None:
-        for clause, found, wanted in faults:
-            if clause not in reported:
-                reported.add(clause)
-                where = f"{found}, in fragment {fragment_id}"
-                self._ctx.lint(clause, place, found=where, wanted=wanted)
-
-
-def _live_runs(rows: FragmentRows) -> Iterator[NDArray[np.int64]]:
-    """Yield the offsets of the live rows of a fragment, a run at a time."""
-    live = rows.columns.bounded_rows - len(rows.deleted)
-    for first in range(0, live, RUN_ROWS):
-        yield rows.offsets(np.arange(first, min(first + RUN_ROWS, live)))
 
 
 def check_dataset(store: Store, ctx: Context, *, version: int | None, deep: bool) -> None:
@@ -173,12 +150,8 @@ def open_checked(store: Store, ctx: Context, version: int | None) -> tuple[Manif
     ctx = replace(ctx, file=PurePosixPath(name.path).name, budget=Budget(ctx.limits))
     manifest = open_manifest(store.open(name.path), ctx)
     if manifest.version != name.version:
-        ctx.lint(
-            "L.table.naming.version",
-            manifest.place,
-            found=f"version {manifest.version}",
-            wanted=f"{name.version}, as the file name says",
-        )
+        wanted = f"{name.version}, as in the file name"
+        ctx.lint("L.table.naming.version", manifest.place, f"version {manifest.version}", wanted)
     return manifest, ctx
 
 
@@ -190,22 +163,37 @@ def check_making(store: Store, manifest: Manifest, ctx: Context, *, deep: bool) 
 
 
 def check_refs(store: Store, ctx: Context) -> None:
-    """Check the branches and tags of a table."""
+    """Check the branches and tags of a table, and that the tagged main versions exist."""
     with ctx.piece():
         for name, branch in list_branches(store, ctx).items():
-            _check_ref_name(name, check_branch_name, "L.table.refs.branch-name", ctx)
-            with ctx.piece():
-                check_stored_branch(branch["parent_branch"], Place(f"{name}.json", 0))
+            place, clause = Place(f"{name}.json", 0), "L.table.refs.branch-name"
+            _check_ref(name, check_branch_name, branch["parent_branch"], clause, ctx, place)
     with ctx.piece():
-        _check_tags(store, ctx)
+        for name, tag in list_tags(store, ctx).items():
+            place, clause = Place(f"{name}.json", 0), "L.table.refs.tag-name"
+            _check_ref(name, check_tag_name, tag["branch"], clause, ctx, place)
+            try:
+                if tag["branch"] is None:
+                    find_version(store, ctx, tag["version"])
+            except NotFound as error:
+                ctx.lint("L.table.refs.exists", place, error, f"version {tag['version']}")
 
 
-def _check_ref_name(name: str, check: Callable[[str], None], clause: str, ctx: Context) -> None:
+def _check_ref(
+    name: str,
+    check: Callable[[str], None],
+    branch: str | None,
+    clause: str,
+    ctx: Context,
+    place: Place,
+) -> None:
+    """Check the name of a reference, and the branch it names."""
     try:
         check(name)
     except RefRefused as refusal:
-        place = Place(f"{name}.json", 0)
-        ctx.lint(clause, place, found=repr(name[:80]), wanted=f"another name: {refusal}")
+        ctx.lint(clause, place, repr(name[:80]), f"another name: {refusal}")
+    with ctx.piece():
+        check_stored_branch(branch, place)
 
 
 def check_fragment(
@@ -228,8 +216,7 @@ def check_fragment(
             opened = rows.columns.open(file, whole=file not in overlaid)
             if deep:
                 _check_types(opened, file, schema)
-                source = bases.open_data_file(file.path, file.base_id)
-                file_ctx = replace(ctx, file=PurePosixPath(file.path).name)
+                source, file_ctx = _file(file, bases, ctx)
                 if file.version == V0_1:
                     check_legacy(source, file_ctx, file.columns, bases.dictionaries)
                 else:
@@ -255,15 +242,18 @@ def shareable(file: FileOfFragment) -> bool:
 def check_values(file: FileOfFragment, bases: Bases, ctx: Context, share: int, shares: int) -> None:
     """Check one of several shares of the values of a data file."""
     with ctx.piece():
-        source = bases.open_data_file(file.path, file.base_id)
-        file_ctx = replace(ctx, file=PurePosixPath(file.path).name)
-        check_share(source, file_ctx, share, shares)
+        check_share(*_file(file, bases, ctx), share, shares)
+
+
+def _file(file: FileOfFragment, bases: Bases, ctx: Context) -> tuple[Source, Context]:
+    source = bases.open_data_file(file.path, file.base_id)
+    return source, replace(ctx, file=PurePosixPath(file.path).name)
 
 
 def check_identities(manifest: Manifest, bases: Bases, ctx: Context) -> None:
-    """Hold the ids and versions of all rows against each other.
+    """Compare the ids and versions of all rows with each other.
 
-    What is wrong with the files and sequences themselves is not said again.
+    Faults of the files and sequences themselves are not reported again.
     """
     live = Identities(manifest, ctx)
     quiet = replace(ctx, findings=[])
@@ -284,41 +274,33 @@ def _check_blobs(columns: FragmentReader, field: Field) -> None:
         start += len(array)
         files = columns.blob_files(described, rows)
         for own in dict.fromkeys(files):
-            mask = pa.array([file is own for file in files])
-            for descriptors in values_below(
-                array.filter(mask), described, lambda one: one.is_blob_v2
-            ):
+            held = array.filter(pa.array([file is own for file in files]))
+            for descriptors in values_below(held, described, lambda one: one.is_blob_v2):
                 inside = pc.not_equal(descriptors.field("kind"), EXTERNAL)
                 for _ in own.locate(descriptors.filter(inside)):
                     pass
 
 
 def _check_types(opened: OpenFile, file: FileOfFragment, schema: LanceSchema) -> None:
-    """Hold the types that the file gives its fields against those of the table."""
+    """Compare the types that the file gives its fields with those of the table."""
     own = opened.descriptor if isinstance(opened, DataFile) else opened.manifest
     if own is None:
         return
     stored = {field.id: field for field in own.schema.flat()}
     for field in schema.flat():
-        inside = stored.get(field.id)
-        if field.id not in file.columns or inside is None:
-            continue
-        if inside.logical_type != field.logical_type:
-            opened.bytes.ctx.lint(
-                "L.table.datafile.type",
-                own.place,
-                found=f"{inside.logical_type} for field {field.id} ({field.name!r})",
-                wanted=f"{field.logical_type}, as the manifest says",
-            )
+        inside = stored.get(field.id) if field.id in file.columns else None
+        if inside is not None and inside.logical_type != field.logical_type:
+            found = f"{inside.logical_type} for field {field.id} ({field.name!r})"
+            wanted = f"{field.logical_type}, as the manifest says"
+            opened.bytes.ctx.lint("L.table.datafile.type", own.place, found, wanted)
 
 
 def _check_transaction(store: Store, manifest: Manifest, ctx: Context) -> None:
-    """Hold the transaction file against the inline transaction; either may be missing."""
+    """Compare the transaction file with the inline transaction; either may be missing."""
     name = manifest.message.transaction_file
     path = f"{TRANSACTIONS}/{name}"
     if "/" in name or "\0" in name:
-        found = f"transaction file {name!r:.80}"
-        ctx.lint("L.txn.file.name", manifest.place, found=found, wanted="the name of a file")
+        ctx.lint("L.txn.file.name", manifest.place, f"{name!r:.80}", "the name of a file")
         return
     if not name or manifest.transaction is None or not store.exists(path):
         return
@@ -328,28 +310,5 @@ def _check_transaction(store: Store, manifest: Manifest, ctx: Context) -> None:
         stored = open_transaction(source, file_ctx)
         check_name(stored, source, file_ctx)
         if stored != manifest.transaction:  # L.txn.inline.wins: the file is only looked at
-            file_ctx.lint(
-                "L.txn.inline.same",
-                file_ctx.at(0, source.size),
-                found="another transaction than the inline one",
-                wanted="the same transaction",
-            )
-
-
-def _check_tags(store: Store, ctx: Context) -> None:
-    """Look for the version of every tag of the main branch."""
-    for name, tag in list_tags(store, ctx).items():
-        _check_ref_name(name, check_tag_name, "L.table.refs.tag-name", ctx)
-        with ctx.piece():
-            check_stored_branch(tag["branch"], Place(f"{name}.json", 0))
-        if tag["branch"] is not None:
-            continue
-        try:
-            find_version(store, ctx, tag["version"])
-        except NotFound as error:
-            ctx.lint(
-                "L.table.refs.exists",
-                Place(f"{name}.json", 0),
-                found=str(error),
-                wanted=f"version {tag['version']}",
-            )
+            place = file_ctx.at(0, source.size)
+            file_ctx.lint("L.txn.inline.same", place, "another transaction", "the inline one")

@@ -3,7 +3,7 @@
 A version stays when it is new
 enough, the latest, tagged, or where a branch began. A file below the folders of a table goes when
 no version that stays needs it, if a version that goes did, or if it is old: a young file that no
-version names may belong to a commit that is still on its way. So may the strays of a write that
+version names may belong to a commit that is still on its way. So may the orphans of a write that
 did not come to its end.
 
 Clauses: L.table.cleanup.referenced, L.table.cleanup.young, L.table.cleanup.stray
@@ -30,10 +30,9 @@ from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
 from lanceref.storage.manifests.manifest_names import VersionName, list_versions, parse_name
 from lanceref.table.bases import DATA_FOLDER, Bases
 from lanceref.table.deletions import FOLDER as DELETIONS
-from lanceref.table.manifest import Manifest
-from lanceref.table.orphan_files import INDICES, TRANSACTIONS, Needed, branch_of, needed_by, strays
+from lanceref.table.manifest import Manifest, open_named
+from lanceref.table.orphan_files import INDICES, TRANSACTIONS, Needed, branch_of, needed_by, orphans
 from lanceref.table.refs import MAIN, TREE, branch_store, list_branches, list_tags
-from lanceref.table.versions import open_named
 
 KINDS = {
     DATA_FOLDER: "data",
@@ -265,7 +264,7 @@ class Cleanup:
             was_needed = entry.path in old_paths or entry.path.startswith(old_folders)
             if was_needed or delete_unverified or entry.modified < young:
                 files.append(entry)
-        for entry in strays(store, list_branches(self.root, self._ctx)):
+        for entry in orphans(store, list_branches(self.root, self._ctx)):
             if delete_unverified or entry.modified < young:
                 files.append(entry)
         leaving = [name.path for name in names if name.version in going]

@@ -31,12 +31,8 @@ class Bases:
         paths = manifest.message.base_paths
         self._bases = {base.id: base for base in paths}
         if len(self._bases) != len(paths):
-            raise FormatError(
-                "L.table.base.unique",
-                manifest.place,
-                found=f"bases {[base.id for base in paths][:8]}",
-                wanted="ids of their own",
-            )
+            found = f"bases {[base.id for base in paths][:8]}"
+            raise FormatError("L.table.base.unique", manifest.place, found, "unique ids")
 
     def data_path(self, path: str, base_id: int | None) -> str:
         """Return where a data file lies below its base."""
@@ -46,39 +42,33 @@ class Bases:
 
     def open_data_file(self, path: str, base_id: int | None) -> Source:
         """Open a data file. Raises FormatError when the manifest names one that does not exist."""
-        return self._open(self.data_path(path, base_id), base_id)
+        return self.open_deletion_file(self.data_path(path, base_id), base_id)
 
     def open_deletion_file(self, path: str, base_id: int | None) -> Source:
         """Open a deletion file; `path` begins with its folder. Raises FormatError likewise."""
-        return self._open(path, base_id)
+        clause, place = "L.table.files.exist", self._place
+        try:
+            store = self.store_of(base_id)
+        except NotFound as error:
+            raise FormatError(clause, place, "no such store", path) from error
+        try:
+            return store.open(path)
+        except NotFound as error:
+            raise FormatError(clause, place, "no such file", path) from error
+        except Unreadable as error:
+            raise FormatError(clause, place, "a file that cannot be read", path) from error
 
     def open_relative(self, path: str, base_id: int | None) -> Source:
         """Open an object of a base, or of the table, by its path there. Raises NotFound."""
         return self.store_of(base_id).open(path)
 
-    def _open(self, path: str, base_id: int | None) -> Source:
-        try:
-            store = self.store_of(base_id)
-        except NotFound as error:
-            raise self._missing("no such store", path) from error
-        try:
-            return store.open(path)
-        except NotFound as error:
-            raise self._missing("no such file", path) from error
-        except Unreadable as error:
-            raise self._missing("a file that cannot be read", path) from error
-
-    def _missing(self, found: str, path: str) -> FormatError:
-        return FormatError("L.table.files.exist", self._place, found=found, wanted=path)
-
     def store_of(self, base_id: int | None) -> Store:
-        """Return the store of a base (None: of the table); what is read there counts for it."""
+        """Return the store of a base (None: of the table); its reads count for the table."""
         if base_id is None:
             return self._store
         if base_id not in self._bases:
-            raise FormatError(
-                "L.table.base.resolves", self._place, found=f"base {base_id}", wanted="a known base"
-            )
+            found = f"base {base_id}"
+            raise FormatError("L.table.base.resolves", self._place, found, "a known base")
         other = open_base(self._store, self._bases[base_id], self._branch)
         other.stats = self._store.stats
         return other

@@ -37,13 +37,19 @@ from lanceref.table.overlays import (
     OverlaidColumn,
     Overlay,
     Patch,
-    around,
     checked_offsets,
     units,
+    with_ancestors,
 )
 
 if TYPE_CHECKING:
     from lanceref.file_0_1.data_file import LegacyFile
+
+OpenFile: TypeAlias = "DataFile | LegacyFile"
+"""An opened data file of any version."""
+
+HIDDEN = Field("", -1, -1, "uint64", True, {}, (), pa.field("", pa.uint64()))
+"""What a hidden column is a column of: nullable, so that its reader can refuse nulls."""
 
 
 class NullColumn:
@@ -54,9 +60,8 @@ class NullColumn:
         self.num_rows = num_rows
         row_bytes, limit = _row_bytes(type_), ctx.limits.expanded(0)
         if row_bytes > limit:
-            raise LimitExceeded(
-                "L.table.limits.no-file", place, found=f"rows of {row_bytes} bytes", wanted=limit
-            )
+            found = f"rows of {row_bytes} bytes"
+            raise LimitExceeded("L.table.limits.no-file", place, found, limit)
         self._run_rows = max(1, RUN_BYTES // row_bytes)
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
@@ -70,6 +75,17 @@ class NullColumn:
 
     def check(self) -> None:
         """There is nothing to check."""
+
+
+def _row_bytes(type_: pa.DataType) -> int:
+    """Return about how many bytes a null of this type takes."""
+    if pa.types.is_fixed_size_list(type_):
+        return 1 + int(type_.list_size) * _row_bytes(type_.value_type)
+    if pa.types.is_fixed_size_binary(type_):
+        return 1 + int(type_.byte_width)
+    if pa.types.is_struct(type_):
+        return 1 + sum(_row_bytes(field.type) for field in type_)
+    return 9
 
 
 class SplitColumn:
@@ -102,12 +118,17 @@ class SplitColumn:
 
 
 def _join(type_: pa.DataType, parts: list[pa.Array], place: Place) -> pa.Array:
-    """Join arrays that each hold some nested fields of `type_`; the first tells the nulls."""
+    """Join arrays that each hold some nested fields of `type_`; nulls are those of the first."""
     first = parts[0]
     if first.type == type_:
         return first
     if pa.types.is_struct(type_):
-        children = [_child(field, parts, place) for field in type_]
+        children = []
+        for field in type_:
+            own = [part for part in parts if part.type.get_field_index(field.name) >= 0]
+            below = [part.field(field.name) for part in own]
+            nulls = pa.nulls(len(first), field.type)
+            children.append(_join(field.type, below, place) if below else nulls)
         return pa.StructArray.from_arrays(children, fields=list(type_), mask=first.is_null())
     if pa.types.is_fixed_size_list(type_):
         size = type_.list_size
@@ -116,22 +137,13 @@ def _join(type_: pa.DataType, parts: list[pa.Array], place: Place) -> pa.Array:
         return pa.FixedSizeListArray.from_arrays(joined, type=type_, mask=first.is_null())
     offsets = [_offsets(part) for part in parts]
     if not all(np.array_equal(offsets[0], other) for other in offsets[1:]):
-        raise FormatError(
-            "L.table.datafile.lookup",
-            place,
-            found="lists of different lengths in the files of one field",
-            wanted="the same lists in each file",
-        )
+        found = "lists of different lengths in the files of one field"
+        raise FormatError("L.table.datafile.lookup", place, found, "the same lists in each file")
     joined = _join(type_.value_type, [part.flatten() for part in parts], place)
-    ends = pa.array(offsets[0], pa.int64() if pa.types.is_large_list(type_) else pa.int32())
-    cls = pa.LargeListArray if pa.types.is_large_list(type_) else pa.ListArray
+    large = pa.types.is_large_list(type_)
+    ends = pa.array(offsets[0], pa.int64() if large else pa.int32())
+    cls = pa.LargeListArray if large else pa.ListArray
     return cls.from_arrays(ends, joined, type=type_, mask=first.is_null())
-
-
-def _child(field: pa.Field, parts: list[pa.Array], place: Place) -> pa.Array:
-    found = [(part, part.type.get_field_index(field.name)) for part in parts]
-    holding = [part.field(index) for part, index in found if index >= 0]
-    return _join(field.type, holding, place) if holding else pa.nulls(len(parts[0]), field.type)
 
 
 def _offsets(lists: pa.Array) -> NDArray[np.int64]:
@@ -139,24 +151,6 @@ def _offsets(lists: pa.Array) -> NDArray[np.int64]:
     stored = np.asarray(lists.offsets).astype(np.int64)
     lengths = np.where(np.asarray(lists.is_null()), 0, np.diff(stored))
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-
-
-def _row_bytes(type_: pa.DataType) -> int:
-    """Return about how many bytes a null of this type takes."""
-    if pa.types.is_fixed_size_list(type_):
-        return 1 + int(type_.list_size) * _row_bytes(type_.value_type)
-    if pa.types.is_fixed_size_binary(type_):
-        return 1 + int(type_.byte_width)
-    if pa.types.is_struct(type_):
-        return 1 + sum(_row_bytes(field.type) for field in type_)
-    return 9
-
-
-OpenFile: TypeAlias = "DataFile | LegacyFile"
-"""An opened data file of any version."""
-
-HIDDEN = Field("", -1, -1, "uint64", True, {}, (), pa.field("", pa.uint64()))
-"""What a hidden column is a column of; who reads it looks for nulls."""
 
 
 class FragmentReader:
@@ -192,21 +186,18 @@ class FragmentReader:
 
     @cached_property
     def physical_rows(self) -> int:
-        """The same, held against a file: what may size anything. Raises LimitExceeded."""
+        """The same as a file has them: what may size anything. Raises LimitExceeded."""
         if self.fragment.files:
             return self.open(self.fragment.files[0]).num_rows
-        if self.fragment.physical_rows > self._unfiled_rows:
-            raise LimitExceeded(
-                "L.table.limits.no-file",
-                self.fragment.place,
-                found=f"{self.fragment.physical_rows} rows in no file",
-                wanted=f"at most {self._unfiled_rows}",
-            )
-        return self.fragment.physical_rows
+        rows, place = self.fragment.physical_rows, self.fragment.place
+        if rows > self._unfiled_rows:
+            found = f"{rows} rows in no file"
+            raise LimitExceeded("L.table.limits.no-file", place, found, self._unfiled_rows)
+        return rows
 
     @property
     def bounded_rows(self) -> int:
-        """Rows as the manifest states them; held against a file only where they are very many.
+        """Rows as the manifest states them; as a file has them only where they are very many.
 
         May size things, and opens no file for most fragments. Raises LimitExceeded.
         """
@@ -219,7 +210,7 @@ class FragmentReader:
         return self._ctx.limits.expansion_bytes // 8
 
     def open(self, file: FileOfFragment, *, whole: bool = True) -> OpenFile:
-        """Open one data file and hold it against what the manifest says of it.
+        """Open one data file and compare it with the manifest's entry.
 
         An overlay is not `whole`: it has values of some rows alone.
         """
@@ -234,14 +225,8 @@ class FragmentReader:
         self.sizes[source.path] = source.size
         place = ctx.at(0, source.size)
         if file.size_bytes and file.size_bytes != source.size and file.version != V0_1:
-            ctx.refuse(
-                FormatError(
-                    "L.table.datafile.size",
-                    place,
-                    found=f"{source.size} bytes",
-                    wanted=f"{file.size_bytes}, as the manifest says",
-                )
-            )
+            wanted = f"{file.size_bytes} bytes, as the manifest says"
+            ctx.reject("L.table.datafile.size", place, source.size, wanted)
         opened: OpenFile
         if file.version == V0_1:
             from lanceref.file_0_1.data_file import open_legacy  # most tables have none
@@ -250,24 +235,12 @@ class FragmentReader:
         else:
             opened = open_file(source, ctx)
         if opened.version != file.version:
-            ctx.refuse(
-                FormatError(
-                    "L.table.datafile.version",
-                    place,
-                    found=f"a file of {opened.version}",
-                    wanted=f"{file.version}, as the manifest says",
-                )
-            )
+            wanted = f"{file.version}, as the manifest says"
+            ctx.reject("L.table.datafile.version", place, f"a file of {opened.version}", wanted)
         stated = self.fragment.physical_rows if whole else 0
         if stated and opened.num_rows != stated:
-            ctx.refuse(
-                FormatError(
-                    "L.table.fragments.rows",
-                    place,
-                    found=f"a file of {opened.num_rows} rows",
-                    wanted=f"{stated}, the rows of fragment {self.fragment.id}",
-                )
-            )
+            wanted = f"{stated}, the rows of fragment {self.fragment.id}"
+            ctx.reject("L.table.fragments.rows", place, f"a file of {opened.num_rows} rows", wanted)
         return opened
 
     def column(self, field: Field) -> ColumnReader:
@@ -280,11 +253,11 @@ class FragmentReader:
 
     def _base(self, field: Field) -> ColumnReader:
         """Return the reader of a field without its overlays."""
-        holders = [file for file in self.fragment.files if self._holds(file, field)]
+        holders = self._holders(field)
         rows, place = self.physical_rows, self.fragment.place
         if not holders:  # L.table.datafile.missing-field
             return NullColumn(field.arrow.type, rows, self._ctx, place)
-        if len(holders) == 1 and self._holds_all(holders[0], field):
+        if len(holders) == 1 and _holds_all(holders[0], field):
             return self._part(field, holders[0])
         parts = [self._part(self._prune(field, file), file) for file in holders]
         return SplitColumn(field.arrow.type, parts, rows, place)
@@ -301,36 +274,30 @@ class FragmentReader:
     def _patches(self, field: Field, overlay: Overlay) -> Iterator[Patch]:
         """Yield the values that an overlay has for a field or for fields below it."""
         for path, unit in units(field, overlay.coverage, overlay.file.version):
-            opened = self.open(overlay.file, whole=False)
+            opened, place = self.open(overlay.file, whole=False), self.fragment.place
             if not isinstance(opened, DataFile):
-                raise FormatError(
-                    "L.table.overlay.version",
-                    self.fragment.place,
-                    found=f"a file of {opened.version}",
-                    wanted="2.x",
-                )
+                found = f"a file of {opened.version}"
+                raise FormatError("L.table.overlay.version", place, found, "2.x")
             offsets = checked_offsets(overlay, unit, opened, self.physical_rows)
-            chain, depth, columns = around(opened, unit, overlay.file.columns)
+            chain, depth, columns = with_ancestors(opened, unit, overlay.file.columns)
             values = self._part(chain, replace(overlay.file, columns=columns))
             yield Patch(path, offsets, values, depth)
 
     def _part(self, field: Field, file: FileOfFragment) -> ColumnReader:
-        """Return the reader of what one file holds, showing what is stored as it reads."""
+        """Return the reader of what one file holds, converted from its stored type."""
         stored = stored_field(field)
         reader = self.open(file).open_field(stored, file.columns)
         if stored is field:
             return reader
-        ctx = replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
-        return LogicalColumn(reader, field, self._blobs_of(file), ctx)
+        return LogicalColumn(reader, field, self._blobs_of(file), self._decoding(file))
 
     def blob_files(self, field: Field, rows: Offsets) -> list[BlobFiles]:
         """Return for each row where the blob lies that its descriptor of a field points to.
 
         In the newest overlay that covers the row, else in the file that holds the others.
         """
-        holders = [file for file in self.fragment.files if self._holds(file, field)]
         nowhere = FileOfFragment("", V0_1, {}, 0, None)
-        files = [self._blobs_of(holders[0] if holders else nowhere)]
+        files = [self._blobs_of(next(iter(self._holders(field)), nowhere))]
         chosen = np.zeros(len(rows), np.int64)
         for overlay in self.fragment.overlays:  # L.table.overlay.newest
             for patch in self._patches(field, overlay):
@@ -339,30 +306,36 @@ class FragmentReader:
         return [files[number] for number in chosen.tolist()]
 
     def _blobs_of(self, file: FileOfFragment) -> BlobFiles:
-        ctx = replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
-        return BlobFiles(self._bases, file.path, file.base_id, ctx, self.sizes)
+        return BlobFiles(self._bases, file.path, file.base_id, self._decoding(file), self.sizes)
+
+    def _decoding(self, file: FileOfFragment) -> Context:
+        return replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
 
     def hidden(self, field_id: int) -> ColumnReader | None:
         """Return the reader of a hidden column (-3 to -5), uint64; None when no file holds it."""
         for file in self.fragment.files:
             if field_id in file.columns:
-                field = replace(HIDDEN, id=field_id)
-                return self.open(file).open_field(field, file.columns)
+                return self.open(file).open_field(replace(HIDDEN, id=field_id), file.columns)
         return None
 
-    def _holds(self, file: FileOfFragment, field: Field) -> bool:
-        leaves = [owner for owner in column_owners(field, file.version) if owner.is_leaf]
-        return any(owner.id in file.columns for owner in leaves)
-
-    def _holds_all(self, file: FileOfFragment, field: Field) -> bool:
-        return all(owner.id in file.columns for owner in column_owners(field, file.version))
+    def _holders(self, field: Field) -> list[FileOfFragment]:
+        return [file for file in self.fragment.files if _holds(file, field)]
 
     def _prune(self, field: Field, file: FileOfFragment) -> Field:
         """Keep of a nested field what `file` holds. Raises BadSchema where that makes no type."""
         kept = tuple(
-            child if self._holds_all(file, child) else self._prune(child, file)
+            child if _holds_all(file, child) else self._prune(child, file)
             for child in field.children
-            if self._holds(file, child)
+            if _holds(file, child)
         )
         type_ = arrow_type(field.logical_type, [child.arrow for child in kept], self.fragment.place)
         return replace(field, children=kept, arrow=field.arrow.with_type(type_))
+
+
+def _holds(file: FileOfFragment, field: Field) -> bool:
+    leaves = (owner for owner in column_owners(field, file.version) if owner.is_leaf)
+    return any(owner.id in file.columns for owner in leaves)
+
+
+def _holds_all(file: FileOfFragment, field: Field) -> bool:
+    return all(owner.id in file.columns for owner in column_owners(field, file.version))

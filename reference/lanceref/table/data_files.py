@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import cycle
 from typing import Protocol
@@ -28,15 +28,16 @@ from typing import Protocol
 import pyarrow as pa
 
 from lanceref.blobs.blob_writer import IN_PLACE, BlobPolicy, BlobWriter
-from lanceref.core.errors import AppendRefused, DataRefused, Place
+from lanceref.core.errors import AppendRefused, DataRefused
 from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
-from lanceref.core.logical_types import arrow_type
 from lanceref.data_file.data_file import column_owners
 from lanceref.data_file.descriptors import described_schema, holds_blobs
 from lanceref.file.column_writer import PagePolicy
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.storage import Store
+from lanceref.table.logical import with_children
+from lanceref.table.uncommitted_files import Draft
 
 FOLDER = "data"
 """Where data files stand below a table's root."""
@@ -105,7 +106,7 @@ def write_files(
     new = NewFiles(dictionaries=dict(known))
     parts = iter(_parts(batches, limits, version))
     with ExitStack() as undo:
-        undo.callback(_remove, new)
+        undo.callback(lambda: Draft(new.paths).discard())
         for home, part in zip(cycle(homes), parts):
             if not schema.fields:
                 raise DataRefused("a data file does not contain any fields")
@@ -118,12 +119,6 @@ def write_files(
                 watcher.complete(new.fragments[-1])
         undo.pop_all()
     return new
-
-
-def _remove(new: NewFiles) -> None:
-    for store, path in new.paths:
-        with suppress(OSError):
-            store.delete(path)
 
 
 def _parts(
@@ -257,21 +252,17 @@ def new_name() -> str:
     return f"{int.from_bytes(digits[:3], 'big'):024b}{digits[3:].hex()}.lance"
 
 
-_NOWHERE = Place("schema", 0, 0)
-
-
 def appended_schema(table: LanceSchema, rows: LanceSchema, version: FileVersion) -> LanceSchema:
     """Return the table's fields that `rows` has, in the order of `rows`. Raises AppendRefused."""
     fields, problems = _match(table.fields, rows.fields, "")
     if problems:
         raise AppendRefused(f"Append with different schema: {', '.join(problems)}")
     stored = LanceSchema(fields, table.metadata)
-    if version == V0_1:
-        check_whole({field.id for field in table.flat()}, {field.id for field in stored.flat()})
-        order = [field.id for field in table.fields]  # that of the manifest counts
-        in_order = sorted(fields, key=lambda field: order.index(field.id))
-        return LanceSchema(tuple(in_order), table.metadata)
-    return stored
+    if version != V0_1:
+        return stored
+    check_whole({field.id for field in table.flat()}, {field.id for field in stored.flat()})
+    order = [field.id for field in table.fields]  # that of the manifest counts
+    return replace(stored, fields=tuple(sorted(fields, key=lambda one: order.index(one.id))))
 
 
 def check_whole(fields: Set[int], held: Set[int]) -> None:
@@ -282,24 +273,22 @@ def check_whole(fields: Set[int], held: Set[int]) -> None:
 
 
 def _match(
-    wanted: Sequence[Field], found: Sequence[Field], above: str
+    wanted: Sequence[Field], given: Sequence[Field], above: str
 ) -> tuple[tuple[Field, ...], list[str]]:
     """Return the matched fields of `wanted` and what is wrong; `above` is their parent's path."""
     by_name = {field.name: field for field in wanted}
-    given = {field.name for field in found}
-    missing = [f"{above}{f.name}" for f in wanted if f.name not in given and not f.nullable]
-    unexpected = [f"{above}{f.name}" for f in found if f.name not in by_name]
+    names = {one.name for one in given}
+    missing = [f"{above}{f.name}" for f in wanted if f.name not in names and not f.nullable]
+    unexpected = [f"{above}{f.name}" for f in given if f.name not in by_name]
     if missing or unexpected:
         listed = f"missing=[{', '.join(missing)}], unexpected=[{', '.join(unexpected)}]"
         return (), [f"fields did not match, {listed}"]
     matched, problems = [], []
-    for one in found:
-        own = by_name[one.name]
-        path = f"{above}{one.name}"
-        if own.logical_type != one.logical_type:
-            problems.append(
-                f"`{path}` should have type {own.logical_type} but type was {one.logical_type}"
-            )
+    for one in given:
+        own, path = by_name[one.name], f"{above}{one.name}"
+        types = own.logical_type, one.logical_type
+        if types[0] != types[1]:
+            problems.append(f"`{path}` should have type {types[0]} but type was {types[1]}")
             continue
         if own.is_blob_v2 and one.is_blob_v2:  # its rows may lack ranges
             matched.append(own)
@@ -308,12 +297,5 @@ def _match(
         if below:
             problems.append(f"`{path}` had mismatched children: {', '.join(below)}")
         else:
-            matched.append(_with_children(own, children))
+            matched.append(with_children(own, children))
     return tuple(matched), problems
-
-
-def _with_children(field: Field, children: tuple[Field, ...]) -> Field:
-    if children == field.children:
-        return field
-    type_ = arrow_type(field.logical_type, [child.arrow for child in children], _NOWHERE)
-    return replace(field, children=children, arrow=field.arrow.with_type(type_))

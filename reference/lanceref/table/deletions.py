@@ -54,17 +54,19 @@ EXTENSIONS: dict[int, str] = {
 }
 """End of the file's name by its type."""
 
-
 COPIES = 2
 """Times that the rows of an Arrow file are in memory: as the library reads them, and sorted."""
+
+BITMAP_FROM = 5000
+"""Deleted rows from which on they are written as a bitmap."""
+
+_SCHEMA = pa.schema([pa.field("row_id", pa.uint32(), nullable=False)])
 
 
 def deletion_path(fragment_id: int, entry: table_pb2.DeletionFile, place: Place) -> str:
     """Return the path of a deletion file below its base. Raises FormatError for an unknown type."""
     if entry.file_type not in EXTENSIONS:
-        raise FormatError(
-            "L.table.deletions.type", place, found=f"type {entry.file_type}", wanted="0 or 1"
-        )
+        raise FormatError("L.table.deletions.type", place, entry.file_type, "0 or 1")
     name = f"{fragment_id}-{entry.read_version}-{entry.id}{EXTENSIONS[entry.file_type]}"
     return f"{FOLDER}/{name}"
 
@@ -72,29 +74,29 @@ def deletion_path(fragment_id: int, entry: table_pb2.DeletionFile, place: Place)
 def read_deletions(
     source: Source, ctx: Context, num_deleted: int | None = None, num_rows: int | None = None
 ) -> NDArray[np.uint32]:
-    """Return the deleted row offsets, uint32, ascending, held against what the manifest says."""
+    """Return the deleted row offsets: uint32, ascending.
+
+    Raises FormatError where they are not `num_deleted`, as the manifest says, OutOfRange for one
+    that is not below `num_rows`; None: unknown.
+    """
     file = FileBytes(source, ctx.during("metadata"))
     rows = _parse(file)
     place = file.ctx.at(0, file.size)
     if num_deleted is not None and len(rows) != num_deleted:
-        error = FormatError(
-            "L.table.deletions.count",
-            place,
-            found=f"{len(rows)} deleted rows",
-            wanted=f"{num_deleted}, as the manifest says",
-        )
+        error = FormatError("L.table.deletions.count", place, len(rows), f"{num_deleted} rows")
         if len(rows) > num_deleted:  # few bytes stand for any number of rows
             raise error
         file.ctx.refuse(error)
     last = int(rows[-1]) if len(rows) else -1
     if num_rows is not None and last >= num_rows:
-        raise OutOfRange(
-            "L.table.deletions.range",
-            place,
-            found=f"row {last} deleted",
-            wanted=f"a row below {num_rows}",
-        )
+        raise OutOfRange("L.table.deletions.range", place, f"row {last}", f"rows below {num_rows}")
     return rows if isinstance(rows, np.ndarray) else np.asarray(rows.to_array(), np.uint32)
+
+
+def check_deletion_file(source: Source, ctx: Context) -> None:
+    """Parse a deletion file for `explain` and `validate`."""
+    with ctx.piece():
+        _parse(FileBytes(source, ctx.during("metadata")))
 
 
 def _parse(file: FileBytes) -> NDArray[np.uint32] | BitMap:
@@ -104,71 +106,34 @@ def _parse(file: FileBytes) -> NDArray[np.uint32] | BitMap:
     return parse_set(file.whole("deletion file", "L.table.deletions.bitmap"))
 
 
-def check_deletion_file(source: Source, ctx: Context) -> None:
-    """Parse a deletion file for `explain` and `validate`."""
-    with ctx.piece():
-        _parse(FileBytes(source, ctx.during("metadata")))
-
-
 def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
     """Read the one column of an Arrow file. Its values come from the library."""
     ctx, clause = cursor.ctx, "L.table.deletions.arrow"
     place, data = ctx.at(cursor.offset, cursor.remaining), pa.py_buffer(cursor.data)
-    if cursor.data[: len(MAGIC)] != MAGIC:
-        raise BadMagic(
-            "L.table.deletions.arrow-magic",
-            place,
-            found=repr(bytes(cursor.data[: len(MAGIC)])),
-            wanted=repr(MAGIC),
-        )
+    magic = bytes(cursor.data[: len(MAGIC)])
+    if magic != MAGIC:
+        raise BadMagic("L.table.deletions.arrow-magic", place, repr(magic), repr(MAGIC))
     try:
         file = pa.ipc.open_file(data)
-        _check_schema(file.schema, place)
-        _check_expansion(data, ctx, place)
+        if file.schema.names != ["row_id"] or file.schema.types != [pa.uint32()]:
+            raise ValueError(f"{file.schema} in place of one column row_id: uint32")
+        size, limit = expanded_bytes(data), ctx.limits.expanded(data.size) // COPIES
+        if size > limit:  # compressed batches, or one batch listed often
+            raise LimitExceeded("L.table.limits.deletions", place, size, f"{limit} bytes at most")
         table = file.read_all()
         table.validate(full=True)
         if ctx.spans is not None or ctx.validating:
             own_arrow_file(ctx, data, ARROW_BUFFERS)
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, MemoryError) as error:
-        raise CorruptPage(clause, place, found=f"{error}", wanted="an Arrow IPC file") from error
+        raise CorruptPage(clause, place, f"{error}", "an Arrow IPC file") from error
     if table["row_id"].null_count:
-        raise CorruptPage(clause, place, found="a null row id", wanted="no null")
+        raise CorruptPage(clause, place, "a null row id", "no null")
     stored = np.asarray(table["row_id"].to_numpy(), dtype=np.uint32)
     rows = unique(stored)
     if len(rows) != len(stored):
-        raise CorruptPage(
-            "L.table.deletions.arrow-distinct",
-            place,
-            found=f"{len(stored)} values, {len(rows)} of them different",
-            wanted="each row once",
-        )
+        found = f"{len(rows)} different values of {len(stored)}"
+        raise CorruptPage("L.table.deletions.arrow-distinct", place, found, "each row once")
     return rows
-
-
-def _check_schema(schema: pa.Schema, place: Place) -> None:
-    if [field.name for field in schema] != ["row_id"] or schema.field(0).type != pa.uint32():
-        raise CorruptPage(
-            "L.table.deletions.arrow",
-            place,
-            found=f"columns {[str(field) for field in schema]}",
-            wanted="one column row_id: uint32",
-        )
-
-
-def _check_expansion(data: pa.Buffer, ctx: Context, place: Place) -> None:
-    """Bound what compressed batches, or one batch listed often, would take in memory."""
-    size, limit = expanded_bytes(data), ctx.limits.expanded(data.size) // COPIES
-    if size > limit:
-        raise LimitExceeded(
-            "L.table.limits.deletions", place, found=f"{size} bytes", wanted=f"{limit} at most"
-        )
-
-
-BITMAP_FROM = 5000
-"""Deleted rows from which on they are written as a bitmap."""
-
-_SCHEMA = pa.schema([pa.field("row_id", pa.uint32(), nullable=False)])
-_NOWHERE = Place("deletion file", 0, 0)
 
 
 def write_deletions(
@@ -182,8 +147,8 @@ def write_deletions(
 ) -> table_pb2.DeletionFile:
     """Write the deletion file of a fragment and return its entry.
 
-    `offsets` are all deleted rows, ascending; a rebased deletion is a bitmap whatever its size, and
-    so is what takes the place of one.
+    `offsets`, int64, are all deleted rows, ascending; a rebased deletion is a bitmap whatever its
+    size, and so is what takes the place of one.
     """
     bitmap = as_bitmap or len(offsets) >= BITMAP_FROM
     entry = table_pb2.DeletionFile(
@@ -192,20 +157,19 @@ def write_deletions(
         id=secrets.randbits(64),
         num_deleted_rows=len(offsets),
     )
-    data = encode_bitmap(offsets) if bitmap else encode_arrow(offsets)
-    path = deletion_path(fragment_id, entry, _NOWHERE)
-    store.put(path, data)
+    path = deletion_path(fragment_id, entry, Place("deletion file", 0, 0))
+    store.put(path, encode_bitmap(offsets) if bitmap else encode_arrow(offsets))
     draft.add((store, path))
     return entry
 
 
 def encode_bitmap(offsets: NDArray[np.int64]) -> bytes:
-    """Return row offsets as a Roaring bitmap."""
+    """Return row offsets, int64, as a Roaring bitmap."""
     return BitMap(offsets.tolist(), optimize=False).serialize()
 
 
 def encode_arrow(offsets: NDArray[np.int64]) -> bytes:
-    """Return row offsets as an Arrow file of one batch."""
+    """Return row offsets, int64, as an Arrow file of one batch."""
     batch = pa.record_batch([pa.array(offsets.astype(np.uint32))], schema=_SCHEMA)
     out, options = io.BytesIO(), pa.ipc.IpcWriteOptions(compression="zstd")
     with pa.ipc.new_file(out, _SCHEMA, options=options) as writer:

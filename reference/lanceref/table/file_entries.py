@@ -18,7 +18,7 @@ Divergences: D.table.field-in-two-files
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lanceref.core.context import Context
@@ -33,6 +33,18 @@ TOMBSTONE = -2
 
 NO_COLUMN = -1
 """Column index of a listed field that has no column: a parent, from 2.1 on."""
+
+LIBRARY = "lance"
+"""The official library, as a manifest names its writer."""
+
+FIELD_TWICE = (0, 11)
+"""The first release that gave no field id twice."""
+
+FRAGMENT_TWICE = (0, 17)
+"""The first release that gave no fragment id twice."""
+
+Based = table_pb2.DataFile | table_pb2.DeletionFile | table_pb2.IndexMetadata
+"""An entry that may name a base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,55 +65,37 @@ def parse_entry(
     words = (entry.file_major_version, entry.file_minor_version)
     version = FROM_WORDS.get(words)
     if version is None:
-        raise UnknownVersion(
-            "L.table.datafile.version",
-            place,
-            found=f"file version {words[0]}, {words[1]}",
-            wanted="0.1 to 2.3",
-        )
+        raise UnknownVersion("L.table.datafile.version", place, f"version {words}", "0.1 to 2.3")
     check_path(entry.path, ctx, place)
     fields, indices = list(entry.fields), list(entry.column_indices)
     for field_id in fields:
         if field_id < 0 and field_id not in (TOMBSTONE, *HIDDEN_IDS):
-            ctx.refuse(
-                FormatError(
-                    "L.table.datafile.field-id",
-                    place,
-                    found=f"field id {field_id} in {entry.path}",
-                    wanted="an id of 0 or more, -2, or -3 to -5",
-                )
-            )
+            found = f"field id {field_id} in {entry.path}"
+            ctx.reject("L.table.datafile.field-id", place, found, "0 or more, -2, or -3 to -5")
     if version == V0_1:
         indices = list(range(len(fields)))
     if len(indices) != len(fields):
-        raise FormatError(
-            "L.table.datafile.indices",
-            place,
-            found=f"{len(fields)} fields and {len(indices)} column indices",
-            wanted="one index for each field",
-        )
+        found = f"{len(fields)} fields and {len(indices)} column indices"
+        raise FormatError("L.table.datafile.indices", place, found, "one index for each field")
     pairs = zip(fields, indices, strict=True)
     live = [(f, i) for f, i in pairs if f != TOMBSTONE]  # L.table.datafile.tombstone
     if len({f for f, _ in live}) != len(live):
         ctx.refuse(twice([f for f, _ in live], f"{entry.path}, in one file", place))
-    stored = {f: i for f, i in live if not (i == NO_COLUMN and _is_parent(f, version, known))}
-    _check_indices(list(stored.values()), entry.path, ctx, place)
-    base = entry.base_id if entry.HasField("base_id") else None
-    return FileOfFragment(entry.path, version, stored, int(entry.file_size_bytes), base)
+    columns = {f: i for f, i in live if not (i == NO_COLUMN and _is_parent(f, version, known))}
+    used = list(columns.values())
+    if any(index < 0 for index in used) or len(set(used)) != len(used):
+        found = f"column indices {used[:8]} in {entry.path}"
+        wanted = "indices of 0 or more, each used once"
+        ctx.refuse(OutOfRange("L.table.datafile.indices", place, found, wanted))
+    size = int(entry.file_size_bytes)
+    return FileOfFragment(entry.path, version, columns, size, base_of(entry))
 
 
 def check_path(path: str, ctx: Context, place: Place) -> None:
     """Refuse a path that leads out of its folder: a manifest could name any file otherwise."""
     parts = path.replace("\\", "/").split("/")
     if "" in parts or ".." in parts:
-        ctx.refuse(
-            FormatError(
-                "L.table.datafile.path",
-                place,
-                found=f"path {path!r}",
-                wanted="a relative path inside its folder",
-            )
-        )
+        ctx.reject("L.table.datafile.path", place, repr(path), "a relative path in its folder")
 
 
 def _is_parent(field_id: int, version: FileVersion, known: Mapping[int, Field]) -> bool:
@@ -112,16 +106,16 @@ def _is_parent(field_id: int, version: FileVersion, known: Mapping[int, Field]) 
     return field is None or next(column_owners(field, version)) is not field
 
 
-def _check_indices(used: list[int], path: str, ctx: Context, place: Place) -> None:
-    if any(index < 0 for index in used) or len(set(used)) != len(used):
-        ctx.refuse(
-            OutOfRange(
-                "L.table.datafile.indices",
-                place,
-                found=f"column indices {used[:8]} in {path}",
-                wanted="indices of 0 or more, each used once",
-            )
-        )
+def base_of(entry: Based) -> int | None:
+    """Return the id of the base that an entry names, None for the table's root."""
+    return entry.base_id if entry.HasField("base_id") else None
+
+
+def check_base(entry: Based, bases: Collection[int], ctx: Context, place: Place) -> None:
+    """Refuse an entry of a base that the table does not have."""
+    base = base_of(entry)
+    if base is not None and base not in bases:
+        ctx.reject("L.table.base.resolves", place, f"base {base}", f"one of {sorted(bases)}")
 
 
 def data_files_of(message: table_pb2.DataFragment) -> list[table_pb2.DataFile]:
@@ -131,34 +125,8 @@ def data_files_of(message: table_pb2.DataFragment) -> list[table_pb2.DataFile]:
 
 def twice(fields: list[int], where: str, place: Place) -> FormatError:
     """Return the error of a field that two columns hold."""
-    return FormatError(
-        "L.table.datafile.once",
-        place,
-        found=f"a field twice among {fields[:8]} of {where}",
-        wanted="a field in one file, once",
-    )
-
-
-def check_base(base_id: int, bases: set[int], ctx: Context, place: Place) -> None:
-    """Refuse a base that the table does not have."""
-    if base_id not in bases:
-        ctx.refuse(
-            FormatError(
-                "L.table.base.resolves",
-                place,
-                found=f"base {base_id}",
-                wanted=f"one of {sorted(bases)}",
-            )
-        )
-
-
-LIBRARY = "lance"
-
-FIELD_TWICE = (0, 11)
-"""The first release that gave no field id twice."""
-
-FRAGMENT_TWICE = (0, 17)
-"""The first release that gave no fragment id twice."""
+    found = f"a field twice among {fields[:8]} of {where}"
+    return FormatError("L.table.datafile.once", place, found, "a field in one file, once")
 
 
 def is_before(manifest: table_pb2.Manifest, release: tuple[int, int]) -> bool:
@@ -172,21 +140,21 @@ def is_before(manifest: table_pb2.Manifest, release: tuple[int, int]) -> bool:
 
 def last_holders(files: Sequence[FileOfFragment]) -> list[FileOfFragment]:
     """Return the files with each field in the last of those that hold it."""
-    found: list[FileOfFragment] = []
+    kept: list[FileOfFragment] = []
     later: set[int] = set()
     for file in reversed(files):
         columns = {number: at for number, at in file.columns.items() if number not in later}
-        found.append(replace(file, columns=columns))
+        kept.append(replace(file, columns=columns))
         later |= columns.keys()
-    return found[::-1]
+    return kept[::-1]
 
 
 def fields_held_twice(fragments: Sequence[table_pb2.DataFragment]) -> list[int]:
     """Return the field ids that two files of a fragment hold, ascending."""
-    found: set[int] = set()
+    repeated: set[int] = set()
     for fragment in fragments:
         seen: set[int] = set()
         for file in fragment.files:
-            found |= {number for number in file.fields if number >= 0 and number in seen}
+            repeated |= {number for number in file.fields if number >= 0 and number in seen}
             seen.update(file.fields)
-    return sorted(found)
+    return sorted(repeated)

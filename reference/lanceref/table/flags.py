@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lanceref.core.context import Context
-from lanceref.core.errors import FormatError, Place, UnknownFlag
+from lanceref.core.errors import Place, UnknownFlag
 from lanceref.proto import table_pb2
 
 DELETION_FILES = 1
@@ -35,40 +35,22 @@ MANAGED_KEY = "lance.blob.managed"
 """Schema metadata of a table that keeps blobs in objects of its own."""
 
 PAIRED = (MIXED_DATA_FILE_VERSIONS, FRAGMENT_REUSE_INDEX, MANAGED_BLOBS, ZONE_WRITE_SEED)
-"""Bits that stand in both words or in none."""
+"""Bits that are set in both words or in none."""
 
-READABLE = (
-    DELETION_FILES
-    | STABLE_ROW_IDS
-    | USE_V2_FORMAT
-    | TABLE_CONFIG
-    | BASE_PATHS
-    | DISABLE_TRANSACTION_FILE
-    | DATA_OVERLAY_FILES
-    | COVERED_INDEX_METADATA
-    | MIXED_DATA_FILE_VERSIONS
-    | FRAGMENT_REUSE_INDEX
-    | SPILLED_ROW_LINEAGE
-    | MANAGED_BLOBS
-)
-"""Bits of the reader word that this reader honours."""
+READABLE = 2**15 - 1 - 512 - 4096 - 8192
+"""Bits of the reader word that this reader honours: all that are named above but the last two."""
 
 STICKY = MIXED_DATA_FILE_VERSIONS | MANAGED_BLOBS
 """Bits that stay set in every later version."""
-
-WITH_INDICES = COVERED_INDEX_METADATA | FRAGMENT_REUSE_INDEX
-"""Bits that stay as long as the indices they speak of."""
 
 
 def check_writable(manifest: table_pb2.Manifest, place: Place) -> None:
     """Refuse to build on a version whose writer word has a bit this writer does not know."""
     unknown = manifest.writer_feature_flags & ~READABLE
     if unknown:
+        wanted = f"flags among {READABLE}"
         raise UnknownFlag(
-            "L.table.flags.writer-refuses",
-            place,
-            found=f"writer flags {unknown}",
-            wanted=f"flags among {READABLE}",
+            "L.table.flags.writer-refuses", place, found=f"writer flags {unknown}", wanted=wanted
         )
 
 
@@ -85,83 +67,47 @@ def set_flags(manifest: table_pb2.Manifest, kept: int) -> None:
 def check_flags(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
     """Refuse words that contradict themselves, then bits this reader does not know."""
     reader, writer = manifest.reader_feature_flags, manifest.writer_feature_flags
+    words = f"reader flags {reader}, writer flags {writer}"
     for bit in PAIRED:
         if (reader ^ writer) & bit:
-            ctx.refuse(
-                FormatError(
-                    "L.table.flags.paired",
-                    place,
-                    found=f"flag {bit} in one word: reader {reader}, writer {writer}",
-                    wanted="the flag in both words or in none",
-                )
-            )
+            ctx.reject("L.table.flags.paired", place, words, f"flag {bit} in both or in none")
     if reader & NON_REUSABLE_FIELD_IDS:
-        ctx.refuse(
-            FormatError(
-                "L.table.flags.writer-only",
-                place,
-                found=f"flag {NON_REUSABLE_FIELD_IDS} in the reader word",
-                wanted="that flag in the writer word only",
-            )
-        )
+        wanted = f"no reader flag {NON_REUSABLE_FIELD_IDS}"
+        ctx.reject("L.table.flags.writer-only", place, words, wanted)
     has_ids = manifest.HasField("max_allocated_field_id")
     if bool(writer & NON_REUSABLE_FIELD_IDS) != has_ids:
-        ctx.refuse(
-            FormatError(
-                "L.table.flags.field-ids",
-                place,
-                found=f"writer flags {writer}, max_allocated_field_id {has_ids}",
-                wanted="both or neither",
-            )
-        )
+        found = f"writer flags {writer}, max_allocated_field_id {has_ids}"
+        ctx.reject("L.table.flags.field-ids", place, found, "both or neither")
     unknown = reader & ~READABLE  # L.table.flags.unknown-writer-bit: the other word may hold any
     if unknown:
+        wanted = f"flags among {READABLE}"
         raise UnknownFlag(
-            "L.table.flags.unknown-reader-bit",
-            place,
-            found=f"reader flags {unknown}",
-            wanted=f"flags among {READABLE}",
+            "L.table.flags.unknown-reader-bit", place, f"reader flags {unknown}", wanted
         )
     if manifest.HasField("fragment_tree"):
-        raise UnknownFlag(
-            "L.table.flags.content", place, found="a fragment tree", wanted="a list of fragments"
-        )
+        raise UnknownFlag("L.table.flags.content", place, "a fragment tree", "a list of fragments")
     _check_content(manifest, ctx, place)
 
 
 def _check_content(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
-    """Hold what the table has against the flags it sets."""
+    """Compare what the table has with the flags it sets."""
     reader, writer = manifest.reader_feature_flags, manifest.writer_feature_flags
     for bit, what, refused in _content(manifest):
-        words = writer if bit == TABLE_CONFIG else reader & writer
-        if words & bit:
-            continue
-        error = FormatError(
-            "L.table.flags.content",
-            place,
-            found=f"{what}, reader flags {reader}, writer flags {writer}",
-            wanted=f"flag {bit}",
-        )
-        if refused:
-            ctx.refuse(error)
-        else:
-            ctx.lint(error.clause, place, found=error.found, wanted=error.wanted)
+        if not (writer if bit == TABLE_CONFIG else reader & writer) & bit:
+            found = f"{what}, reader flags {reader}, writer flags {writer}"
+            report = ctx.reject if refused else ctx.lint
+            report("L.table.flags.content", place, found, f"flag {bit}")
     if reader & STABLE_ROW_IDS:
         for fragment in manifest.fragments:
             if fragment.WhichOneof("row_id_sequence") is None:
-                ctx.refuse(
-                    FormatError(
-                        "L.table.flags.stable-row-ids",
-                        place,
-                        found=f"fragment {fragment.id} without row ids",
-                        wanted="row ids in every fragment",
-                    )
-                )
+                found = f"fragment {fragment.id} without row ids"
+                ctx.reject("L.table.flags.stable-row-ids", place, found, "row ids")
 
 
 def _content(manifest: table_pb2.Manifest) -> Iterator[tuple[int, str, bool]]:
     """Yield (flag that must be set, what asks for it, whether reading without it goes wrong)."""
     fragments = manifest.fragments
+    columns = ("column_row_ids", "column_created_at_versions", "column_last_updated_at_versions")
     if any(f.HasField("deletion_file") for f in fragments):
         yield DELETION_FILES, "a deletion file", False
     if any(f.WhichOneof("row_id_sequence") for f in fragments):
@@ -174,6 +120,5 @@ def _content(manifest: table_pb2.Manifest) -> Iterator[tuple[int, str, bool]]:
         yield DATA_OVERLAY_FILES, "overlays", True
     if manifest.schema_metadata.get(MANAGED_KEY) == b"true":
         yield MANAGED_BLOBS, "managed blobs", False
-    columns = ("column_row_ids", "column_created_at_versions", "column_last_updated_at_versions")
     if any(f.HasField(name) for f in fragments for name in columns):
         yield SPILLED_ROW_LINEAGE, "row ids or versions in a column", True

@@ -32,6 +32,7 @@ from lanceref.table.file_entries import (
     FRAGMENT_TWICE,
     TOMBSTONE,
     FileOfFragment,
+    base_of,
     check_base,
     check_path,
     is_before,
@@ -44,6 +45,9 @@ from lanceref.table.overlays import Overlay, parse_overlays
 
 ADDRESS_LIMIT = 2**32
 """A row address holds the fragment id and the row offset in 32 bits each."""
+
+Layout = tuple[tuple[int, ...], tuple[int, ...], int, int]
+"""Fields, column indices and version of a data file: most files of a table have the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +89,15 @@ def parse_fragments(
         files = []
         for entry in message.files:
             files.append(_file_of(entry, known, checked, ctx, place))
-            if entry.HasField("base_id"):
-                check_base(entry.base_id, bases, ctx, place)
+            check_base(entry, bases, ctx, place)
             if files[-1].version != V0_1 and not known.keys() & files[-1].columns.keys():
                 _lint_useless(entry, message.id, ctx, place)
-        if message.HasField("deletion_file") and message.deletion_file.HasField("base_id"):
-            check_base(message.deletion_file.base_id, bases, ctx, place)
+        if message.HasField("deletion_file"):
+            check_base(message.deletion_file, bases, ctx, place)
         _check_once(files, message.id, ctx, place, early=early)
         if early:
             files = last_holders(files)
-        _check_numbers(message, ctx, place)
+        _check_numbers(message, place)
         # Releases that did not name themselves left out deleted rows: the files say.
         left = message.HasField("deletion_file") and not manifest.HasField("writer_version")
         rows = 0 if left else int(message.physical_rows)
@@ -103,10 +106,6 @@ def parse_fragments(
     _check_ids(manifest, ctx, place)
     _check_versions(fragments, manifest, ctx, place)
     return tuple(fragments)
-
-
-Layout = tuple[tuple[int, ...], tuple[int, ...], int, int]
-"""Fields, column indices and version of a data file: most files of a table have the same."""
 
 
 def _file_of(
@@ -124,40 +123,29 @@ def _file_of(
         like = checked[layout] = parse_entry(entry, known, ctx, place)
         return like
     check_path(entry.path, ctx, place)
-    base = entry.base_id if entry.HasField("base_id") else None
     size = int(entry.file_size_bytes)
-    return FileOfFragment(entry.path, like.version, like.columns, size, base)
+    return FileOfFragment(entry.path, like.version, like.columns, size, base_of(entry))
 
 
-def _check_numbers(message: table_pb2.DataFragment, ctx: Context, place: Place) -> None:
-    """Hold the numbers of a fragment against what a row address holds, and each other."""
+def _check_numbers(message: table_pb2.DataFragment, place: Place) -> None:
+    """Compare the numbers of a fragment with what a row address holds, and each other."""
     for name, number in (("id", message.id), ("physical_rows", message.physical_rows)):
         if number >= ADDRESS_LIMIT:
-            raise OutOfRange(
-                "L.table.fragments.address",
-                place,
-                found=f"a fragment with {name} {number}",
-                wanted=f"a number below {ADDRESS_LIMIT}",
-            )
+            wanted = f"{name} below {ADDRESS_LIMIT}"
+            raise OutOfRange("L.table.fragments.address", place, number, wanted)
     deleted = message.deletion_file.num_deleted_rows
     if message.HasField("deletion_file") and deleted > (message.physical_rows or ADDRESS_LIMIT):
-        raise OutOfRange(
-            "L.table.deletions.count",
-            place,
-            found=f"{deleted} deleted rows in fragment {message.id}",
-            wanted=f"at most its {message.physical_rows} rows",
-        )
+        found = f"{deleted} deleted rows in fragment {message.id}"
+        raise OutOfRange("L.table.deletions.count", place, found, f"{message.physical_rows} rows")
 
 
 def _lint_useless(entry: table_pb2.DataFile, number: int, ctx: Context, place: Place) -> None:
+    if set(entry.fields) & set(HIDDEN_IDS):
+        return
     replaced = set(entry.fields) == {TOMBSTONE}
-    if not set(entry.fields) & set(HIDDEN_IDS):
-        ctx.lint(
-            "L.table.datafile.all-replaced" if replaced else "L.table.datafile.no-field",
-            place,
-            found=f"{entry.path} in fragment {number} with fields {list(entry.fields)[:8]}",
-            wanted="a file with a field of the schema",
-        )
+    clause = "L.table.datafile.all-replaced" if replaced else "L.table.datafile.no-field"
+    found = f"{entry.path} in fragment {number} with fields {list(entry.fields)[:8]}"
+    ctx.lint(clause, place, found, "a file with a field of the schema")
 
 
 def _check_once(
@@ -175,32 +163,19 @@ def _check_once(
 def _check_ids(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
     ids = [fragment.id for fragment in manifest.fragments]
     if len(set(ids)) != len(ids):
-        error = FormatError(
-            "L.table.fragments.ids", place, found="an id used twice", wanted="unique ids"
-        )
+        error = FormatError("L.table.fragments.ids", place, "an id used twice", "unique ids")
         _refuse(error, ctx, early=is_before(manifest, FRAGMENT_TWICE))
     elif ids != sorted(ids):
-        ctx.refuse(
-            FormatError(
-                "L.table.fragments.order", place, found=f"ids {ids[:8]}", wanted="ascending ids"
-            )
-        )
-    has_max = manifest.HasField("max_fragment_id")
-    if ids and has_max and max(ids) > manifest.max_fragment_id:
-        ctx.refuse(
-            FormatError(
-                "L.table.fragments.max-id",
-                place,
-                found=f"fragment {max(ids)}",
-                wanted=f"ids up to max_fragment_id {manifest.max_fragment_id}",
-            )
-        )
+        ctx.reject("L.table.fragments.order", place, f"ids {ids[:8]}", "ascending ids")
+    if ids and manifest.HasField("max_fragment_id") and max(ids) > manifest.max_fragment_id:
+        wanted = f"ids up to max_fragment_id {manifest.max_fragment_id}"
+        ctx.reject("L.table.fragments.max-id", place, f"fragment {max(ids)}", wanted)
 
 
 def _check_versions(
     fragments: list[Fragment], manifest: table_pb2.Manifest, ctx: Context, place: Place
 ) -> None:
-    """Hold the versions of all files against the table's storage version."""
+    """Compare the versions of all files with the table's storage version."""
     versions = {file.version for fragment in fragments for file in fragment.files}
     versions |= {one.file.version for fragment in fragments for one in fragment.overlays}
     stated = manifest.data_format.version
@@ -209,22 +184,16 @@ def _check_versions(
     legacy = V0_1 in versions and len(versions) > 1
     misnamed = stated == str(V0_1) and versions == {V2_0}  # release 0.16
     if legacy or (not mixed and not misnamed and stated and set(names) - {stated}):
-        _refuse(
-            FormatError(
-                "L.table.datafile.version",
-                place,
-                found=f"files of {', '.join(names)} in a table of {stated}",
-                wanted="files of one version, or the flag for several of 2.x",
-            ),
-            ctx,
-            early=is_before(manifest, FRAGMENT_TWICE),
-        )
+        found = f"files of {', '.join(names)} in a table of {stated}"
+        wanted = "files of one version, or the flag for several of 2.x"
+        error = FormatError("L.table.datafile.version", place, found, wanted)
+        _refuse(error, ctx, early=is_before(manifest, FRAGMENT_TWICE))
 
 
 def _refuse(error: FormatError, ctx: Context, *, early: bool) -> None:
     """Refuse what later releases cannot have written; of an early one only report it."""
     if early:  # L.table.datafile.once-early, L.table.fragments.ids-early
-        ctx.lint(error.clause, error.place, found=error.found, wanted=error.wanted)
+        ctx.lint(error.clause, error.place, error.found, error.wanted)
     else:
         ctx.refuse(error)
 
@@ -232,24 +201,16 @@ def _refuse(error: FormatError, ctx: Context, *, early: bool) -> None:
 def lint_marks(
     manifest: table_pb2.Manifest, schema: LanceSchema, ctx: Context, place: Place
 ) -> None:
-    """Report marks that are missing, or below an id in use."""
+    """Report high-water marks that are missing, or below an id in use."""
     fragment = max((fragment.id for fragment in manifest.fragments), default=0)
     named = manifest.HasField("writer_version")  # earlier ones had no such field
     if fragment and named and not manifest.HasField("max_fragment_id"):
-        ctx.lint(
-            "L.table.fragments.max-id-present",
-            place,
-            found=f"fragment {fragment} and no max_fragment_id",
-            wanted=f"{fragment} or more",
-        )
+        found = f"fragment {fragment} and no max_fragment_id"
+        ctx.lint("L.table.fragments.max-id-present", place, found, f"{fragment} or more")
     if not manifest.HasField("max_allocated_field_id"):
         return
     stored = {i for f in manifest.fragments for file in f.files for i in file.fields}
     highest = max(stored | {field.id for field in schema.flat()}, default=0)
     if highest > manifest.max_allocated_field_id:
-        ctx.lint(
-            "L.table.schema.max-id",
-            place,
-            found=f"field {highest}",
-            wanted=f"ids up to max_allocated_field_id {manifest.max_allocated_field_id}",
-        )
+        wanted = f"ids up to max_allocated_field_id {manifest.max_allocated_field_id}"
+        ctx.lint("L.table.schema.max-id", place, f"field {highest}", wanted)

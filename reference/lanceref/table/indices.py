@@ -22,6 +22,7 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, Place
 from lanceref.file.schema import LanceSchema
 from lanceref.proto import table_pb2
+from lanceref.table.file_entries import base_of
 from lanceref.table.flags import COVERED_INDEX_METADATA
 from lanceref.table.roaring import parse_set
 
@@ -41,94 +42,52 @@ def check_indices(
 ) -> None:
     """Refuse entries that cannot be read; report those that do not fit the table."""
     for index in indices:
-        _check_uuid(index, ctx, place)
-        _check_bitmap(index, ctx, place)
+        if len(index.uuid.uuid) != UUID_BYTES:
+            found = f"a uuid of {len(index.uuid.uuid)} bytes"
+            ctx.reject("L.table.index.uuid", place, found, f"{UUID_BYTES} bytes")
+        if index.fragment_bitmap:
+            _check_bitmap(index, ctx, place)
         if ctx.validating:
-            _lint_fields(index, schema, ctx, place)
-            _lint_covering(index, manifest, ctx, place)
-            _lint_base(index, manifest, ctx, place)
+            _lint_entry(index, manifest, schema, ctx, place)
     uuids = [index.uuid.uuid for index in indices]
     if len(set(uuids)) != len(uuids):
-        ctx.lint("L.table.index.unique", place, found="a uuid used twice", wanted="a uuid for each")
-
-
-def _check_uuid(index: table_pb2.IndexMetadata, ctx: Context, place: Place) -> None:
-    if len(index.uuid.uuid) != UUID_BYTES:
-        ctx.refuse(
-            FormatError(
-                "L.table.index.uuid",
-                place,
-                found=f"a uuid of {len(index.uuid.uuid)} bytes",
-                wanted=f"{UUID_BYTES} bytes",
-            )
-        )
+        ctx.lint("L.table.index.unique", place, "a uuid used twice", "a uuid for each")
 
 
 def _check_bitmap(index: table_pb2.IndexMetadata, ctx: Context, place: Place) -> None:
     """Parse the fragments of an index. The bytes lie inside a message: it owns them."""
-    if not index.fragment_bitmap:
-        return
     cursor = Cursor(memoryview(index.fragment_bitmap), place.offset, replace(ctx, spans=None))
     try:
         fragments = len(parse_set(cursor))
         if ctx.budget is not None:
-            found = f"index {index.name!r} over {fragments} fragments"
-            ctx.budget.charge(COVERED_BYTES * fragments, found, place)
+            what = f"index {index.name!r} over {fragments} fragments"
+            ctx.budget.charge(COVERED_BYTES * fragments, what, place)
     except FormatError as error:
-        ctx.refuse(
-            FormatError(
-                "L.table.index.fragment-bitmap",
-                place,
-                found=f"index {index.name!r}: {error.found} [{error.clause}]",
-                wanted=error.wanted,
-            )
-        )
+        found = f"index {index.name!r}: {error.found} [{error.clause}]"
+        ctx.reject("L.table.index.fragment-bitmap", place, found, error.wanted)
 
 
-def _lint_fields(
-    index: table_pb2.IndexMetadata, schema: LanceSchema, ctx: Context, place: Place
+def _lint_entry(
+    index: table_pb2.IndexMetadata,
+    manifest: table_pb2.Manifest,
+    schema: LanceSchema,
+    ctx: Context,
+    place: Place,
 ) -> None:
-    unknown = set(index.fields) - {field.id for field in schema.flat()}
-    if unknown:
-        ctx.lint(
-            "L.table.index.fields",
-            place,
-            found=f"fields {sorted(unknown)[:8]} of index {index.name!r}",
-            wanted="fields of the schema",
-        )
-
-
-def _lint_covering(
-    index: table_pb2.IndexMetadata, manifest: table_pb2.Manifest, ctx: Context, place: Place
-) -> None:
+    """Report fields, covering fields and a base that the table does not have."""
     covering, fields = list(index.covering_fields), list(index.fields)
-    if not covering:
-        return
-    if len(covering) >= len(fields) or fields[-len(covering) :] != covering:
-        ctx.lint(
-            "L.table.index.covering",
-            place,
-            found=f"covering fields {covering[:8]} of the fields {fields[:8]}",
-            wanted="the last of the fields, and not all",
-        )
-    words = manifest.reader_feature_flags, manifest.writer_feature_flags
-    if not words[0] & words[1] & COVERED_INDEX_METADATA:
-        ctx.lint(
-            "L.table.flags.content",
-            place,
-            found=f"covering fields, reader flags {words[0]}, writer flags {words[1]}",
-            wanted=f"flag {COVERED_INDEX_METADATA}",
-        )
-
-
-def _lint_base(
-    index: table_pb2.IndexMetadata, manifest: table_pb2.Manifest, ctx: Context, place: Place
-) -> None:
-    bases = sorted(base.id for base in manifest.base_paths)
-    if index.HasField("base_id") and index.base_id not in bases:
-        ctx.lint(
-            "L.table.base.resolves",
-            place,
-            found=f"base {index.base_id} of index {index.name!r}",
-            wanted=f"one of {bases[:8]}",
-        )
+    unknown = set(fields) - {field.id for field in schema.flat()}
+    if unknown:
+        found = f"fields {sorted(unknown)[:8]} of index {index.name!r}"
+        ctx.lint("L.table.index.fields", place, found, "fields of the schema")
+    if covering and (len(covering) >= len(fields) or fields[-len(covering) :] != covering):
+        found = f"covering fields {covering[:8]} of the fields {fields[:8]}"
+        ctx.lint("L.table.index.covering", place, found, "the last of the fields, and not all")
+    reader, writer = manifest.reader_feature_flags, manifest.writer_feature_flags
+    if covering and not reader & writer & COVERED_INDEX_METADATA:
+        found = f"covering fields, reader flags {reader}, writer flags {writer}"
+        ctx.lint("L.table.flags.content", place, found, f"flag {COVERED_INDEX_METADATA}")
+    base, bases = base_of(index), sorted(base.id for base in manifest.base_paths)
+    if base is not None and base not in bases:
+        found = f"base {base} of index {index.name!r}"
+        ctx.lint("L.table.base.resolves", place, found, f"one of {bases[:8]}")

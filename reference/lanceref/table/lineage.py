@@ -12,7 +12,7 @@ Clauses: L.table.row-ids.length, L.table.row-ids.column
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +36,6 @@ CREATED_AT = "_row_created_at_version"
 LAST_UPDATED_AT = "_row_last_updated_at_version"
 
 
-class Values(Protocol):
-    """A value for each row of a fragment."""
-
-    def at(self, offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return the values of the rows at ascending `offsets`."""
-
-
 @dataclass(frozen=True, slots=True)
 class Stored:
     """Names of the inline and the column arm in the message, and the id of the hidden column."""
@@ -62,24 +55,24 @@ STORED = {
 """Where a fragment keeps each of the three."""
 
 
+@dataclass(frozen=True, slots=True)
 class HiddenColumn:
     """Values in a column of one of the fragment's files."""
 
-    def __init__(self, reader: ColumnReader, place: Place) -> None:
-        self._reader = reader
-        self._place = place
+    reader: ColumnReader
+    place: Place
 
     def at(self, offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return the values of the rows at ascending `offsets`. Raises CorruptPage for a null."""
-        values = self._reader.take(offsets)
+        values = self.reader.take(offsets)
         if values.null_count:
-            raise CorruptPage(
-                "L.table.row-ids.column",
-                self._place,
-                found=f"{values.null_count} nulls in a hidden column",
-                wanted="a value for each row",
-            )
+            found = f"{values.null_count} nulls in a hidden column"
+            raise CorruptPage("L.table.row-ids.column", self.place, found, "a value for each row")
         return np.asarray(values.to_numpy(), np.uint64)
+
+
+Values: TypeAlias = RowIds | RowVersions | HiddenColumn
+"""A value for each row of a fragment: `at` returns those of the rows at ascending offsets."""
 
 
 def id_parts(values: Values | None, addresses: Ids, offsets: Offsets) -> list[Ids]:
@@ -107,14 +100,10 @@ def open_lineage(name: str, columns: FragmentReader, ctx: Context) -> Values | N
     place, rows = columns.fragment.place, columns.bounded_rows
     if message.HasField(stored.column):
         reader = columns.hidden(stored.hidden_id)
-        if reader is None:
-            raise CorruptPage(
-                "L.table.row-ids.column",
-                place,
-                found=f"no file of fragment {message.id} with field {stored.hidden_id}",
-                wanted="a hidden column",
-            )
-        return HiddenColumn(reader, place)
+        if reader is not None:
+            return HiddenColumn(reader, place)
+        found = f"no file of fragment {message.id} with field {stored.hidden_id}"
+        raise CorruptPage("L.table.row-ids.column", place, found, "a hidden column")
     if not message.HasField(stored.inline):
         return None
     decode = decode_row_ids if name == ROW_ID else decode_versions

@@ -62,18 +62,14 @@ def _logical(field: Field, blobs: BlobHandling) -> Field:
         arrow = pa.field(field.name, pa.utf8(), field.nullable, metadata)
         return replace(field, arrow=arrow, metadata=metadata)
     if field.is_blob_v2 and blobs is not BlobHandling.DECLARED:
-        return replace(field, children=(), arrow=_blob(field, blobs))
+        arrow = descriptor_field(field).arrow
+        if blobs is BlobHandling.BYTES:
+            metadata = {key: text for key, text in field.metadata.items() if key != EXTENSION_KEY}
+            arrow = pa.field(field.name, pa.large_binary(), field.nullable, metadata or None)
+        return replace(field, children=(), arrow=arrow)
     if field.is_blob and blobs is BlobHandling.DESCRIPTIONS:
         return replace(field, arrow=field.arrow.with_type(DESCRIPTOR))
-    return _over(field, tuple(_logical(child, blobs) for child in field.children))
-
-
-def _blob(field: Field, blobs: BlobHandling) -> pa.Field:
-    """Return the Arrow field that a blob of the second kind reads as."""
-    if blobs is BlobHandling.DESCRIPTIONS:
-        return descriptor_field(field).arrow
-    metadata = {key: text for key, text in field.metadata.items() if key != EXTENSION_KEY}
-    return pa.field(field.name, pa.large_binary(), field.nullable, metadata or None)
+    return with_children(field, tuple(_logical(child, blobs) for child in field.children))
 
 
 def stored_field(field: Field) -> Field:
@@ -84,12 +80,12 @@ def stored_field(field: Field) -> Field:
         return descriptor_field(field)
     if field.packed is not None:
         return stored_field(field.packed)
-    return _over(field, tuple(map(stored_field, field.children)))
+    return with_children(field, tuple(map(stored_field, field.children)))
 
 
-def _over(field: Field, children: tuple[Field, ...]) -> Field:
+def with_children(field: Field, children: tuple[Field, ...]) -> Field:
     """Return a field over other children; itself when they are the ones it has."""
-    if all(new is old for new, old in zip(children, field.children, strict=True)):
+    if children == field.children:
         return field
     below = [child.arrow for child in children]
     type_ = arrow_type(field.logical_type, below, Place("schema", 0))
@@ -126,15 +122,10 @@ class LogicalColumn:
         if field.is_blob_v2:
             return self._blobs.fetch(array)
         if field.packed is not None:
-            return self._unpacked(self._show(array, field.packed), field)
+            packed = self._show(array, field.packed)
+            below = [packed.field(child.name) for child in field.children]
+            fields = list(field.arrow.type)
+            return pa.StructArray.from_arrays(below, fields=fields, mask=packed.is_null())
         return mapped(
             array, field.arrow.type, lambda n, below: self._show(below, field.children[n])
-        )
-
-    def _unpacked(self, array: pa.Array, field: Field) -> pa.Array:
-        """Return the children of a packed struct that are asked for."""
-        names = [child.name for child in field.children]
-        below = [array.field(name) for name in names]
-        return pa.StructArray.from_arrays(
-            below, fields=list(field.arrow.type), mask=array.is_null()
         )

@@ -20,11 +20,15 @@ from lanceref.storage.manifests.manifest_names import HINT, parse_name
 from lanceref.table.bases import DATA_FOLDER, Bases
 from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.deletions import deletion_path
+from lanceref.table.file_entries import base_of
 from lanceref.table.manifest import Manifest
 from lanceref.table.refs import BRANCHES, TAGS, TREE
 
 INDICES = "_indices"
 TRANSACTIONS = "_transactions"
+
+OF_A_TABLE = (DATA_FOLDER, DELETIONS, INDICES, TRANSACTIONS, VERSIONS)
+"""Folders directly below the root of a table or of a branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +52,17 @@ def needed_by(manifest: Manifest, bases: Bases) -> Iterator[Needed]:
             yield Needed("data file", f"{PurePosixPath(path).with_suffix('')}/", file.base_id)
         entry = fragment.deletion_file
         if entry is not None:
-            base = entry.base_id if entry.HasField("base_id") else None
-            yield Needed("deletion file", deletion_path(fragment.id, entry, fragment.place), base)
+            path = deletion_path(fragment.id, entry, fragment.place)
+            yield Needed("deletion file", path, base_of(entry))
     for index in manifest.indices:
-        base = index.base_id if index.HasField("base_id") else None
         folder = f"{INDICES}/{UUID(bytes=bytes(index.uuid.uuid))}/"
-        yield Needed("index file", folder, base)
+        yield Needed("index file", folder, base_of(index))
 
 
-OF_A_TABLE = (DATA_FOLDER, DELETIONS, INDICES, TRANSACTIONS, VERSIONS)
-"""Folders directly below the root of a table or of a branch."""
+def orphans(store: Store, branches: Container[str]) -> Iterator[Entry]:
+    """Yield the orphans of a table, those below `tree` for its main branch; `branches` are listed.
 
-
-def strays(store: Store, branches: Container[str]) -> Iterator[Entry]:
-    """Yield the strays of a table, those below `tree` for its main branch; `branches` are listed.
-
-    Any of them may also belong to a write that is still on its way.
+    Any of them may also belong to a write that is not finished.
     """
     for entry in _below(store, VERSIONS):
         name = PurePosixPath(entry.path).name

@@ -40,6 +40,9 @@ from lanceref.table.roaring import parse_set
 Offsets = NDArray[np.int64]
 """Row offsets in a fragment, ascending."""
 
+ANCESTOR = -100
+"""Id of the first of the structs around a field of an overlay file; the next ones go down."""
+
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
@@ -62,22 +65,24 @@ def parse_overlays(
     place: Place,
 ) -> tuple[Overlay, ...]:
     """Check the overlays of a fragment and return them, oldest first."""
-    found = []
+    overlays = []
+    where = f"in overlays of fragment {message.id}"
     for entry in message.overlays:
         file = parse_entry(entry.data_file, known, ctx, place)
-        if entry.data_file.HasField("base_id"):
-            check_base(entry.data_file.base_id, bases, ctx, place)
+        check_base(entry.data_file, bases, ctx, place)
         if file.version == V0_1:
-            ctx.refuse(_error(message, "L.table.overlay.version", place, "a file of 0.1", "2.x"))
+            ctx.reject("L.table.overlay.version", place, f"a file of 0.1 {where}", "2.x")
         coverage = parse_coverage(entry, ctx, place)
-        _check_range(message, coverage, ctx, place)
-        found.append(Overlay(file, coverage, int(entry.committed_version)))
-    versions = [overlay.committed_version for overlay in found]
+        last = max((offsets.max() for offsets in coverage.values() if offsets), default=-1)
+        if message.physical_rows and last >= message.physical_rows:
+            wanted = f"an offset below {message.physical_rows}"
+            ctx.lint("L.table.overlay.range", place, f"offset {last} {where}", wanted)
+        overlays.append(Overlay(file, coverage, int(entry.committed_version)))
+    versions = [overlay.committed_version for overlay in overlays]
     if versions != sorted(versions):
-        error = _error(message, "L.table.overlay.order", place, f"{versions[:8]}", "no fall")
-        ctx.lint(error.clause, place, found=error.found, wanted=error.wanted)
-    found.sort(key=lambda overlay: overlay.committed_version)  # L.table.overlay.newest
-    return tuple(found)
+        ctx.lint("L.table.overlay.order", place, f"{versions[:8]} {where}", "ascending versions")
+    overlays.sort(key=lambda overlay: overlay.committed_version)  # L.table.overlay.newest
+    return tuple(overlays)
 
 
 def parse_coverage(
@@ -90,21 +95,17 @@ def parse_coverage(
     else:
         bitmaps = [parse_offsets(one, ctx, place) for one in entry.field_coverage.offset_bitmaps]
         if len(bitmaps) != len(fields):
-            error = BadSchema(
-                "L.table.overlay.coverage",
-                place,
-                found=f"{len(bitmaps)} sets of offsets for {len(fields)} fields",
-                wanted="one for all fields, or one for each",
-            )
+            found = f"{len(bitmaps)} sets of offsets for {len(fields)} fields"
+            error = BadSchema("L.table.overlay.coverage", place, found, "one for all, or for each")
             if len(bitmaps) < len(fields):
                 raise error
-            ctx.lint(error.clause, place, found=error.found, wanted=error.wanted)
+            ctx.lint(error.clause, place, error.found, error.wanted)
     pairs = zip(fields, bitmaps, strict=False)
     return {field_id: offsets for field_id, offsets in pairs if field_id != TOMBSTONE}
 
 
 def offsets_below(rows: int, covered: BitMap) -> Offsets:
-    """Return the offsets of a set that are below `rows`."""
+    """Return the offsets of a set that are below `rows`: int64, ascending."""
     inside = covered if rows > (covered.max() if covered else 0) else covered & BitMap(range(rows))
     return np.asarray(inside.to_array(), np.int64)
 
@@ -115,9 +116,7 @@ def parse_offsets(data: bytes, ctx: Context, place: Place) -> BitMap:
     try:
         return parse_set(cursor)
     except FormatError as error:
-        raise FormatError(
-            "L.table.overlay.bitmap", place, found=error.found, wanted=error.wanted
-        ) from error
+        raise FormatError("L.table.overlay.bitmap", place, error.found, error.wanted) from error
 
 
 def overlaid_since(
@@ -131,31 +130,6 @@ def overlaid_since(
         if one.committed_version > index.dataset_version
         and not set(index.fields).isdisjoint(one.data_file.fields)
     )
-
-
-def _check_range(
-    message: table_pb2.DataFragment, coverage: Mapping[int, BitMap], ctx: Context, place: Place
-) -> None:
-    last = max((offsets.max() for offsets in coverage.values() if offsets), default=-1)
-    if message.physical_rows and last >= message.physical_rows:
-        ctx.lint(
-            "L.table.overlay.range",
-            place,
-            found=f"offset {last} in an overlay of fragment {message.id}",
-            wanted=f"an offset below {message.physical_rows}",
-        )
-
-
-def _error(
-    message: table_pb2.DataFragment, clause: str, place: Place, found: str, wanted: str
-) -> FormatError:
-    return FormatError(
-        clause, place, found=f"{found} in overlays of fragment {message.id}", wanted=wanted
-    )
-
-
-ANCESTOR = -100
-"""Id of the first of the structs around a field of an overlay file; the next ones go down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +146,10 @@ class Patch:
 
     def take(self, ranks: Offsets) -> pa.Array:
         """Return the values of the offsets of the given ranks."""
-        found = self.values.take(ranks)
+        values = self.values.take(ranks)
         for _ in range(self.depth):
-            (found,) = found.flatten()  # null where the struct is
-        return found
+            (values,) = values.flatten()  # null where the struct is
+        return values
 
 
 class OverlaidColumn:
@@ -204,10 +178,12 @@ class OverlaidColumn:
 
     def _patched(self, array: pa.Array, rows: Offsets) -> pa.Array:
         for patch in self._patches:  # L.table.overlay.newest
+            if not len(patch.offsets):
+                continue
             ranks = np.searchsorted(patch.offsets, rows)
-            inside = np.minimum(ranks, max(len(patch.offsets) - 1, 0))
-            hits = np.flatnonzero(patch.offsets[inside] == rows) if len(patch.offsets) else inside
-            if len(patch.offsets) and len(hits):  # L.table.overlay.value
+            inside = np.minimum(ranks, len(patch.offsets) - 1)
+            hits = np.flatnonzero(patch.offsets[inside] == rows)
+            if len(hits):  # L.table.overlay.value
                 array = _put(array, patch.path, hits, patch.take(ranks[hits]))
         return array
 
@@ -220,12 +196,10 @@ def _put(array: pa.Array, path: tuple[str, ...], at: Offsets, values: pa.Array) 
         whole = array.storage if isinstance(array, pa.ExtensionArray) else array
         joined = pa.concat_arrays([whole, values.cast(whole.type)]).take(pa.array(chosen))
         return pa.ExtensionArray.from_storage(array.type, joined) if whole is not array else joined
-    name, below = path[0], path[1:]
-    fields = list(array.type)
-    children = [array.field(number) for number in range(len(fields))]
-    number = array.type.get_field_index(name)
-    children[number] = _put(children[number], below, at, values)
-    return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())
+    children = [array.field(number) for number in range(array.type.num_fields)]
+    number = array.type.get_field_index(path[0])
+    children[number] = _put(children[number], path[1:], at, values)
+    return pa.StructArray.from_arrays(children, fields=list(array.type), mask=array.is_null())
 
 
 def units(
@@ -246,40 +220,33 @@ def checked_offsets(overlay: Overlay, unit: Field, opened: DataFile, rows: int) 
 
     Raises FormatError for a file with fewer values, and for one that covers parts of a list.
     """
+    place = opened.descriptor.place
     sets = [overlay.coverage.get(one.id) for one in column_owners(unit, opened.version)]
     offsets = sets[0]
     if offsets is None or any(one != offsets for one in sets[1:]):
-        raise FormatError(
-            "L.table.overlay.coverage",
-            opened.descriptor.place,
-            found=f"some of the fields below field {unit.id}",
-            wanted="the same rows of all of them",
-        )
+        found = f"some of the fields below field {unit.id}"
+        raise FormatError("L.table.overlay.coverage", place, found, "the same rows of all of them")
     if len(offsets) > opened.num_rows:
-        raise FormatError(
-            "L.table.overlay.values",
-            opened.descriptor.place,
-            found=f"{opened.num_rows} values",
-            wanted=f"{len(offsets)}, one for each offset that is covered",
-        )
+        wanted = f"{len(offsets)}, one for each offset that is covered"
+        raise FormatError("L.table.overlay.values", place, f"{opened.num_rows} values", wanted)
     return offsets_below(rows, offsets)
 
 
-def around(
+def with_ancestors(
     opened: DataFile, unit: Field, columns: dict[int, int]
 ) -> tuple[Field, int, dict[int, int]]:
     """Return a unit in the structs that its column lies in, how many, and the columns of all."""
     wanted = next(columns[owner.id] for owner in column_owners(unit, opened.version))
     trails = (_structs(opened, top, wanted) for top in opened.descriptor.schema.fields)
     structs = next((one for one in trails if one is not None), [])
-    found, columns = unit, dict(columns)
+    field, columns = unit, dict(columns)
     for number, struct in enumerate(structs):
-        held = replace(struct, id=ANCESTOR - number, children=(found,))
-        type_ = pa.struct([found.arrow])
+        held = replace(struct, id=ANCESTOR - number, children=(field,))
+        type_ = pa.struct([field.arrow])
         if struct.id in opened.assigned:
             columns[held.id] = opened.assigned[struct.id]
-        found = replace(held, arrow=struct.arrow.with_type(type_))
-    return found, len(structs), columns
+        field = replace(held, arrow=struct.arrow.with_type(type_))
+    return field, len(structs), columns
 
 
 def _structs(opened: DataFile, field: Field, column: int) -> list[Field] | None:
@@ -289,5 +256,5 @@ def _structs(opened: DataFile, field: Field, column: int) -> list[Field] | None:
         return None
     if field.logical_type != "struct" or field.is_leaf:
         return []
-    found = (_structs(opened, child, column) for child in field.children)
-    return next(([*trail, field] for trail in found if trail is not None), [field])
+    trails = (_structs(opened, child, column) for child in field.children)
+    return next(([*trail, field] for trail in trails if trail is not None), [field])

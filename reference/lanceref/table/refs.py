@@ -35,25 +35,24 @@ TREE = "tree"
 MAIN = "main"
 """Another name for the branch that has none."""
 
+LIMIT_BYTES = 2**20
+"""No ref is larger; the rest of a larger file is not read."""
+
 _SEGMENT = re.compile(r"[\w.\-]+")
 
 
 def check_tag_name(name: str) -> None:
     """Raise RefRefused for a name that no tag may have."""
-    if not name:
-        raise RefRefused("Ref is invalid: Ref cannot be empty")
-    if not _SEGMENT.fullmatch(name):
-        raise RefRefused(
-            "Ref is invalid: Ref characters must be either alphanumeric, '.', '-' or '_'"
-        )
     for is_broken, rule in (
-        (name.startswith("."), "begin with a dot"),
-        (name.endswith("."), "end with a dot"),
-        (name.endswith(".lock"), "end with .lock"),
-        (".." in name, "have two consecutive dots"),
+        (not name, "cannot be empty"),
+        (not _SEGMENT.fullmatch(name), "characters must be either alphanumeric, '.', '-' or '_'"),
+        (name.startswith("."), "cannot begin with a dot"),
+        (name.endswith("."), "cannot end with a dot"),
+        (name.endswith(".lock"), "cannot end with .lock"),
+        (".." in name, "cannot have two consecutive dots"),
     ):
         if is_broken:
-            raise RefRefused(f"Ref is invalid: Ref cannot {rule}")
+            raise RefRefused(f"Ref is invalid: Ref {rule}")
 
 
 def check_branch_name(name: str) -> None:
@@ -87,9 +86,8 @@ def check_stored_branch(name: str | None, place: Place) -> None:
     try:
         check_branch_name(name)
     except RefRefused as refusal:
-        raise FormatError(
-            "L.table.refs.branch-name", place, found=f"branch {name!r:.80}", wanted=f"{refusal}"
-        ) from refusal
+        found = f"branch {name!r:.80}"
+        raise FormatError("L.table.refs.branch-name", place, found, refusal) from refusal
 
 
 def tag_path(name: str) -> str:
@@ -124,10 +122,6 @@ def main_root(root: str, branch: str) -> str:
     return (above(root, f"{TREE}/{branch}") if branch else None) or root
 
 
-LIMIT_BYTES = 2**20
-"""No ref is larger; the rest of a larger file is not read."""
-
-
 class Tag(TypedDict):
     """A name for a version; `branch` is None on the main branch."""
 
@@ -152,33 +146,52 @@ class Branch(TypedDict):
 
 def list_tags(store: Store, ctx: Context) -> dict[str, Tag]:
     """Return every tag by name. Raises FormatError."""
-    return {name: _tag(ref) for name, ref in _read(store, ctx, TAGS, "L.table.refs.tag")}
+    return {name: _tag(source, own) for name, source, own in _sources(store, ctx, TAGS)}
 
 
 def list_branches(store: Store, ctx: Context) -> dict[str, Branch]:
     """Return every branch by name. Raises FormatError."""
-    read = _read(store, ctx, BRANCHES, "L.table.refs.branch")
-    return {name: _branch(ref) for name, ref in read}
+    return {name: _branch(source, own) for name, source, own in _sources(store, ctx, BRANCHES)}
 
 
-def _tag(ref: _Ref) -> Tag:
+def _sources(store: Store, ctx: Context, folder: str) -> Iterator[tuple[str, Source, Context]]:
+    for name in store.list(folder):
+        if name.endswith(".json"):
+            source = store.open(f"{folder}/{name}")
+            yield unquote(name.removesuffix(".json")), source, replace(ctx, file=name)
+
+
+def check_reference(source: Source, ctx: Context) -> None:
+    """Check one tag or branch by itself, as its folder says; any other JSON file is a hint."""
+    folder = PurePath(source.path).parent.name
+    ctx.leaf(0, source.size, {"tags": "tag", "branches": "branch"}.get(folder, "hint"), "json")
+    with ctx.piece():
+        if folder == "tags":
+            check_stored_branch(_tag(source, ctx)["branch"], ctx.at(0, source.size))
+        elif folder == "branches":
+            check_stored_branch(_branch(source, ctx)["parent_branch"], ctx.at(0, source.size))
+
+
+def _tag(source: Source, ctx: Context) -> Tag:
+    ref = _Ref(source, ctx, "L.table.refs.tag")
     return Tag(
         branch=ref.text("branch"),
         version=ref.number("version"),
-        created_at=ref.moment("createdAt"),
-        updated_at=ref.moment("updatedAt"),
-        manifest_size=ref.number("manifestSize") if "manifestSize" in ref.data else None,
+        created_at=ref.time("createdAt"),
+        updated_at=ref.time("updatedAt"),
+        manifest_size=ref.number_if_present("manifestSize"),
         metadata=ref.metadata(),
     )
 
 
-def _branch(ref: _Ref) -> Branch:
+def _branch(source: Source, ctx: Context) -> Branch:
+    ref = _Ref(source, ctx, "L.table.refs.branch")
     return Branch(
         parent_branch=ref.text("parentBranch"),
         branch_identifier=ref.mapping(),
         parent_version=ref.number("parentVersion"),
-        create_at=ref.number("createAt") if "createAt" in ref.data else None,
-        manifest_size=ref.number("manifestSize") if "manifestSize" in ref.data else None,
+        create_at=ref.number_if_present("createAt"),
+        manifest_size=ref.number_if_present("manifestSize"),
         metadata=ref.metadata(),
     )
 
@@ -186,26 +199,36 @@ def _branch(ref: _Ref) -> Branch:
 class _Ref:
     """The JSON object of one ref; each getter raises FormatError for a value of another type."""
 
-    def __init__(self, data: dict[str, object], clause: str, ctx: Context, size: int) -> None:
-        self.data = data
-        self._clause = clause
-        self._place = ctx.at(0, size)
+    def __init__(self, source: Source, ctx: Context, clause: str) -> None:
+        data = bytes(source.read(0, min(source.size, LIMIT_BYTES)))
+        self._clause, self._place = clause, ctx.during("metadata").at(0, len(data))
+        try:
+            ref: object = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise FormatError(clause, self._place, error, "a JSON object") from error
+        if not isinstance(ref, dict):
+            raise FormatError(clause, self._place, f"{ref!r:.80}", "a JSON object")
+        self._data: dict[str, object] = ref
 
     def number(self, key: str) -> int:
         """Return a version or a size."""
-        value = self.data.get(key)
+        value = self._data.get(key)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**64:
             raise self._wrong(key, "an unsigned integer")
         return value
 
+    def number_if_present(self, key: str) -> int | None:
+        """Return the same, None where it is missing."""
+        return self.number(key) if key in self._data else None
+
     def text(self, key: str) -> str | None:
         """Return a string, None when it is null or missing."""
-        value = self.data.get(key)
+        value = self._data.get(key)
         if value is not None and not isinstance(value, str):
             raise self._wrong(key, "a string or null")
         return value
 
-    def moment(self, key: str) -> datetime | None:
+    def time(self, key: str) -> datetime | None:
         """Return a time, None when it is null or missing; finer than microseconds is cut."""
         text = self.text(key)
         try:
@@ -215,14 +238,14 @@ class _Ref:
 
     def metadata(self) -> dict[str, str]:
         """Return the metadata."""
-        value = self.data.get("metadata", {})
+        value = self._data.get("metadata", {})
         if not isinstance(value, dict):
             raise self._wrong("metadata", "an object")
         return {key: str(text) for key, text in value.items()}
 
     def mapping(self) -> list[tuple[int, str]]:
         """Return the versions and ids that identify a branch."""
-        identifier = self.data.get("identifier", {})
+        identifier = self._data.get("identifier", {})
         pairs = identifier.get("version_mapping", []) if isinstance(identifier, dict) else None
         if not isinstance(pairs, list) or any(
             not isinstance(pair, list) or len(pair) != 2 for pair in pairs
@@ -231,65 +254,25 @@ class _Ref:
         return [(version, str(uuid)) for version, uuid in pairs]
 
     def _wrong(self, key: str, wanted: str) -> FormatError:
-        found = f"{key}: {self.data.get(key)!r:.80}"
-        return FormatError(self._clause, self._place, found=found, wanted=wanted)
-
-
-def _read(store: Store, ctx: Context, folder: str, clause: str) -> Iterator[tuple[str, _Ref]]:
-    for name in store.list(folder):
-        if not name.endswith(".json"):
-            continue
-        source = store.open(f"{folder}/{name}")
-        parsed = _parse(source, replace(ctx, file=name), clause)
-        yield unquote(name.removesuffix(".json")), parsed
-
-
-def _parse(source: Source, ctx: Context, clause: str) -> _Ref:
-    """Return the object a ref holds. Raises FormatError."""
-    data = bytes(source.read(0, min(source.size, LIMIT_BYTES)))
-    ref_ctx = ctx.during("metadata")
-    place = ref_ctx.at(0, len(data))
-    try:
-        ref = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(clause, place, found=f"{error}", wanted="a JSON object") from error
-    if not isinstance(ref, dict):
-        raise FormatError(clause, place, found=f"{ref!r:.80}", wanted="a JSON object")
-    return _Ref(ref, clause, ref_ctx, len(data))
-
-
-def check_reference(source: Source, ctx: Context) -> None:
-    """Check one tag or branch by itself, as its folder says; any other JSON file is a hint."""
-    folder = PurePath(source.path).parent.name
-    ctx.leaf(0, source.size, {"tags": "tag", "branches": "branch"}.get(folder, "hint"), "json")
-    with ctx.piece():
-        if folder == "tags":
-            tag = _tag(_parse(source, ctx, "L.table.refs.tag"))
-            check_stored_branch(tag["branch"], ctx.at(0, source.size))
-        elif folder == "branches":
-            branch = _branch(_parse(source, ctx, "L.table.refs.branch"))
-            check_stored_branch(branch["parent_branch"], ctx.at(0, source.size))
+        return FormatError(self._clause, self._place, f"{key}: {self._data.get(key)!r:.80}", wanted)
 
 
 def put_tag(store: Store, name: str, tag: Tag, *, new: bool = False) -> None:
     """Write a tag. Raises RefRefused for a `new` one whose name is taken."""
-    text = {
+    ref = {
         "branch": tag["branch"],
         "version": tag["version"],
-        "createdAt": _moment(tag["created_at"]),
-        "updatedAt": _moment(tag["updated_at"]),
+        "createdAt": _time_text(tag["created_at"]),
+        "updatedAt": _time_text(tag["updated_at"]),
         "manifestSize": tag["manifest_size"],
         "metadata": tag["metadata"],
     }
-    if not new:
-        store.put(tag_path(name), _json(text))
-    elif not store.put_if_absent(tag_path(name), _json(text)):
-        raise RefRefused(f"Ref conflict error: tag {name} already exists")
+    _put(store, tag_path(name), ref, f"tag {name}", new=new)
 
 
 def put_branch(store: Store, name: str, branch: Branch, *, new: bool = False) -> None:
     """Write a branch. Raises RefRefused for a `new` one whose name is taken."""
-    text = {
+    ref = {
         "parentBranch": branch["parent_branch"],
         "identifier": {"version_mapping": [list(pair) for pair in branch["branch_identifier"]]},
         "parentVersion": branch["parent_version"],
@@ -297,17 +280,16 @@ def put_branch(store: Store, name: str, branch: Branch, *, new: bool = False) ->
         "manifestSize": branch["manifest_size"],
         "metadata": branch["metadata"],
     }
+    _put(store, branch_path(name), ref, f"branch {name}", new=new)
+
+
+def _time_text(time: datetime | None) -> str | None:
+    return None if time is None else f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z"
+
+
+def _put(store: Store, path: str, ref: Mapping[str, object], what: str, *, new: bool) -> None:
+    data = json.dumps(ref, indent=2, ensure_ascii=False).encode()
     if not new:
-        store.put(branch_path(name), _json(text))
-    elif not store.put_if_absent(branch_path(name), _json(text)):
-        raise RefRefused(f"Ref conflict error: branch {name} already exists")
-
-
-def _moment(moment: datetime | None) -> str | None:
-    if moment is None:
-        return None
-    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z"
-
-
-def _json(value: Mapping[str, object]) -> bytes:
-    return json.dumps(value, indent=2, ensure_ascii=False).encode()
+        store.put(path, data)
+    elif not store.put_if_absent(path, data):
+        raise RefRefused(f"Ref conflict error: {what} already exists")

@@ -33,9 +33,9 @@ VALUE_BYTES = 4
 
 def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
     """Parse the bitmap that fills `cursor`: its values, uint32, ascending. Raises LimitExceeded."""
-    found = read_bitmap(cursor)
+    values = read_bitmap(cursor)
     _end(cursor)
-    return found
+    return values
 
 
 def parse_set(cursor: Cursor) -> BitMap:
@@ -52,12 +52,9 @@ def parse_set(cursor: Cursor) -> BitMap:
 
 def _end(cursor: Cursor) -> None:
     if cursor.remaining:
-        raise FormatError(
-            "L.table.roaring.end",
-            cursor.ctx.at(cursor.offset, cursor.remaining),
-            found=f"{cursor.remaining} bytes behind the last container",
-            wanted="none",
-        )
+        place = cursor.ctx.at(cursor.offset, cursor.remaining)
+        found = f"{cursor.remaining} bytes after the last container"
+        raise FormatError("L.table.roaring.end", place, found, "none")
 
 
 def read_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
@@ -68,26 +65,17 @@ def read_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
 
 def _containers(cursor: Cursor) -> Iterator[NDArray[np.uint32]]:
     """Parse the bitmap that `cursor` begins with: yield the values of each container."""
-    ctx, start = cursor.ctx, cursor.offset
+    ctx, start, clause = cursor.ctx, cursor.offset, "L.table.roaring.containers"
     count, is_run = _parse_head(cursor)
-    cursor.require(4 * count, f"{count} containers", "L.table.roaring.containers")
-    table = cursor.array("<u2", 2 * count, "keys and cardinalities", "L.table.roaring.containers")
+    cursor.require(4 * count, f"{count} containers", clause)
+    table = cursor.array("<u2", 2 * count, "keys and cardinalities", clause)
     keys, sizes = table[0::2].astype(np.uint32), table[1::2].astype(np.int64) + 1
     if np.any(keys[1:] <= keys[:-1]):
-        raise CorruptPage(
-            "L.table.roaring.order",
-            ctx.at(start),
-            found="keys that do not rise",
-            wanted="rising keys",
-        )
+        raise CorruptPage("L.table.roaring.order", ctx.at(start), "keys", "ascending keys")
     limit = ctx.limits.expanded(len(cursor.data)) // VALUE_BYTES
     if int(sizes.sum()) > limit:  # a run of 4 bytes stands for up to 65 536 values
-        raise LimitExceeded(
-            "L.table.limits.bitmap",
-            ctx.at(start, len(cursor.data)),
-            found=f"{int(sizes.sum())} values",
-            wanted=f"at most {limit}",
-        )
+        place, found = ctx.at(start, len(cursor.data)), f"{int(sizes.sum())} values"
+        raise LimitExceeded("L.table.limits.bitmap", place, found, f"at most {limit}")
     stored: list[int] = []
     if is_run is None or count >= OFFSETS_FROM:
         offsets = cursor.array("<u4", count, "container offsets", "L.table.roaring.offsets")
@@ -98,28 +86,21 @@ def _containers(cursor: Cursor) -> Iterator[NDArray[np.uint32]]:
         low = _container(cursor, number, int(sizes[number]), is_run is not None and is_run[number])
         yield low.astype(np.uint32) | (keys[number] << np.uint32(16))
     if stored and stored != places:
-        ctx.lint(
-            "L.table.roaring.offsets",
-            ctx.at(start),
-            found=f"container offsets {stored[:8]}",
-            wanted=f"{places[:8]}, where the containers are",
-        )
+        ctx.lint("L.table.roaring.offsets", ctx.at(start), f"{stored[:8]}", f"{places[:8]}")
 
 
 def _parse_head(cursor: Cursor) -> tuple[int, NDArray[np.bool_] | None]:
     """Return the number of containers, and which of them are runs (None: there are none)."""
-    place = cursor.ctx.at(cursor.offset, 4)
+    place, clause = cursor.ctx.at(cursor.offset, 4), "L.table.roaring.containers"
     cookie = cursor.u32("cookie", "L.table.roaring.cookie")
     if cookie == NO_RUNS:
-        return cursor.u32("containers", "L.table.roaring.containers"), None
+        return cursor.u32("containers", clause), None
     if cookie & 0xFFFF == RUNS:
         count = (cookie >> 16) + 1
-        flags = cursor.take(-(-count // 8), "run flags", "L.table.roaring.containers", "bitmap")
+        flags = cursor.take(-(-count // 8), "run flags", clause, "bitmap")
         bits = np.unpackbits(np.frombuffer(flags, np.uint8), count=count, bitorder="little")
         return count, bits.view(np.bool_)
-    raise CorruptPage(
-        "L.table.roaring.cookie", place, found=f"cookie {cookie}", wanted=f"{NO_RUNS} or {RUNS}"
-    )
+    raise CorruptPage("L.table.roaring.cookie", place, cookie, f"{NO_RUNS} or {RUNS}")
 
 
 def _container(cursor: Cursor, number: int, size: int, is_run: bool) -> NDArray[np.uint16]:
@@ -131,9 +112,7 @@ def _container(cursor: Cursor, number: int, size: int, is_run: bool) -> NDArray[
         pairs = cursor.array("<u2", 2 * runs, f"{name} (start, length - 1)", clause)
         starts, lengths = pairs[0::2].astype(np.int64), pairs[1::2].astype(np.int64) + 1
         if np.any(starts[1:] < (starts + lengths)[:-1]) or np.any(starts + lengths > 2**16):
-            raise CorruptPage(
-                "L.table.roaring.order", place, found="runs that overlap", wanted="rising runs"
-            )
+            raise CorruptPage("L.table.roaring.order", place, "runs that overlap", "rising runs")
         within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         low = (np.repeat(starts, lengths) + within).astype(np.uint16)
     elif size > ARRAY_MAX:
@@ -143,9 +122,7 @@ def _container(cursor: Cursor, number: int, size: int, is_run: bool) -> NDArray[
     else:
         low = cursor.array("<u2", size, name, clause).astype(np.uint16)
         if np.any(low[1:] <= low[:-1]):
-            raise CorruptPage(
-                "L.table.roaring.order", place, found="values that do not rise", wanted="rising"
-            )
+            raise CorruptPage("L.table.roaring.order", place, "values", "ascending values")
     if len(low) != size:
-        raise CorruptPage(clause, place, found=f"{len(low)} values", wanted=f"{size}, as stated")
+        raise CorruptPage(clause, place, f"{len(low)} values", f"{size}, as stated")
     return low

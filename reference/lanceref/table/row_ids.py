@@ -19,6 +19,7 @@ Divergences: D.table.row-id-bitmap-order
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,11 +30,17 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, Place
 from lanceref.core.integers import unique
-from lanceref.core.wire import parse_message
+from lanceref.core.wire import M, parse_message
 from lanceref.proto import rowids_pb2 as pb
 
 Ids = NDArray[np.uint64]
 Offsets = NDArray[np.int64]
+
+SEGMENT_BYTES = 24
+"""What a segment takes besides its holes, bits or values, as the writer estimates."""
+
+WIDTHS = {"u16_array": "<u2", "u32_array": "<u4", "u64_array": "<u8"}
+"""Type of the numbers of an array by its arm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,7 @@ class RowIds:
         return ids
 
     def parts(self, offsets: Offsets) -> list[Ids]:
-        """Return the ids of the rows at ascending `offsets`, those of each segment apart.
+        """Return the ids of the rows at ascending `offsets`, one array for each segment.
 
         Ranges that rise from one to the next are one segment.
         """
@@ -101,7 +108,7 @@ class RowIds:
 
 
 class RowVersions:
-    """The version of each row of a fragment, by row offset: of a run, its span says how many."""
+    """The version of each row of a fragment, by row offset; the span of a run gives its length."""
 
     def __init__(self, versions: list[int], spans: list[Segment]) -> None:
         self._versions = np.array(versions, np.uint64)
@@ -115,94 +122,74 @@ class RowVersions:
     def runs(self, offsets: Offsets) -> list[Run]:
         """Return the runs of the rows at ascending `offsets`, with what is left of their spans."""
         parts = _parts(self._spans, self._ends, offsets)
-        pairs = zip(parts, self._versions.tolist(), strict=True)
-        return [Run(span, version) for span, version in pairs]
+        return list(map(Run, parts, self._versions.tolist()))
 
 
 def _parts(segments: list[Segment], ends: Offsets, offsets: Offsets) -> list[Ids]:
-    cuts = np.searchsorted(offsets, ends)
     starts = ends - [segment.count for segment in segments]
-    chosen = np.split(offsets, cuts)
+    chosen = np.split(offsets, np.searchsorted(offsets, ends))
     return [one.at(own - start) for one, own, start in zip(segments, chosen, starts)]
 
 
 def decode_row_ids(data: bytes, num_rows: int, ctx: Context, place: Place) -> RowIds:
     """Return the row ids of a fragment of `num_rows` physical rows. Raises FormatError."""
-    sequence = parse_message(
-        Cursor(memoryview(data), place.offset, ctx),
-        pb.RowIdSequence,
-        "row ids",
-        "L.table.row-ids.message",
-        embedded_in=place,
-    )
-    total = sum(_count(segment, place) for segment in sequence.segments)
-    _check_length(total, num_rows, "row ids", place)
-    return RowIds([_parse(segment, place) for segment in sequence.segments])
-
-
-def stored_count(data: bytes, ctx: Context, place: Place) -> int:
-    """Return how many ids a sequence holds. Raises FormatError."""
-    sequence = parse_message(
-        Cursor(memoryview(data), place.offset, ctx),
-        pb.RowIdSequence,
-        "row ids",
-        "L.table.row-ids.message",
-        embedded_in=place,
-    )
-    return sum(_count(segment, place) for segment in sequence.segments)
+    sequence = _message(data, pb.RowIdSequence, "row ids", ctx, place)
+    return RowIds(_segments(sequence.segments, num_rows, "row ids", place))
 
 
 def decode_versions(data: bytes, num_rows: int, ctx: Context, place: Place) -> RowVersions:
     """Return the version of each of the `num_rows` physical rows. Raises FormatError."""
-    sequence = parse_message(
-        Cursor(memoryview(data), place.offset, ctx),
-        pb.RowDatasetVersionSequence,
-        "row versions",
-        "L.table.row-ids.message",
-        embedded_in=place,
-    )
-    total = sum(_count(run.span, place) for run in sequence.runs)
-    _check_length(total, num_rows, "row versions", place)
-    spans = [_parse(run.span, place) for run in sequence.runs]
-    return RowVersions([run.version for run in sequence.runs], spans)
+    runs = _message(data, pb.RowDatasetVersionSequence, "row versions", ctx, place).runs
+    spans = _segments([run.span for run in runs], num_rows, "row versions", place)
+    return RowVersions([run.version for run in runs], spans)
 
 
-def _check_length(found: int, num_rows: int, what: str, place: Place) -> None:
-    if found != num_rows:
-        raise _corrupt("L.table.row-ids.length", place, f"{found} {what}", f"{num_rows} rows")
+def stored_count(data: bytes, ctx: Context, place: Place) -> int:
+    """Return how many ids a sequence holds. Raises FormatError."""
+    sequence = _message(data, pb.RowIdSequence, "row ids", ctx, place)
+    return sum(_count(segment, place) for segment in sequence.segments)
+
+
+def _message(data: bytes, cls: type[M], name: str, ctx: Context, place: Place) -> M:
+    cursor = Cursor(memoryview(data), place.offset, ctx)
+    return parse_message(cursor, cls, name, "L.table.row-ids.message", embedded_in=place)
+
+
+def _segments(
+    segments: Sequence[pb.U64Segment], num_rows: int, what: str, place: Place
+) -> list[Segment]:
+    """Return segments whose counts add up to the rows; nothing is expanded before."""
+    total = sum(_count(segment, place) for segment in segments)
+    if total != num_rows:
+        raise FormatError("L.table.row-ids.length", place, f"{total} {what}", f"{num_rows} rows")
+    return [_parse(segment, place) for segment in segments]
 
 
 def _count(segment: pb.U64Segment, place: Place) -> int:
     """Return the number of values of a segment, without expanding it."""
     arm = segment.WhichOneof("segment")
     if arm is None:
-        raise _corrupt("L.table.row-ids.segment", place, "a segment without a type", "one of five")
+        raise FormatError("L.table.row-ids.segment", place, "a segment without a type", "a type")
     if arm in ("sorted_array", "array"):
-        return _array_count(getattr(segment, arm), place)
+        return len(_stored(getattr(segment, arm), place))
     spanned = getattr(segment, arm)
-    if spanned.start > spanned.end:
-        raise _corrupt(
-            "L.table.row-ids.range", place, f"{spanned.start} to {spanned.end}", "start <= end"
-        )
-    size = int(spanned.end - spanned.start)
+    start, end = int(spanned.start), int(spanned.end)
+    if start > end:
+        raise FormatError("L.table.row-ids.range", place, f"{start} to {end}", "start <= end")
     if arm == "range_with_holes":
-        return size - _array_count(spanned.holes, place)
+        return end - start - len(_stored(spanned.holes, place))
     if arm == "range_with_bitmap":
-        return _bitmap_count(spanned, size, place)
-    return size
+        return _bitmap_count(spanned.bitmap, end - start, place)
+    return end - start
 
 
-def _bitmap_count(spanned: pb.U64Segment.RangeWithBitmap, size: int, place: Place) -> int:
+def _bitmap_count(bitmap: bytes, size: int, place: Place) -> int:
     wanted = -(-size // 8)
-    padding = spanned.bitmap[-1] >> (size % 8) if size % 8 and spanned.bitmap else 0
-    if len(spanned.bitmap) != wanted or padding:
-        raise _corrupt(
-            "L.table.row-ids.bitmap",
-            place,
-            f"{len(spanned.bitmap)} bytes for {size} values",
-            f"{wanted} bytes, unused bits 0",
-        )
-    return int.from_bytes(spanned.bitmap, "little").bit_count()
+    padding = bitmap[-1] >> (size % 8) if size % 8 and bitmap else 0
+    if len(bitmap) != wanted or padding:
+        found = f"{len(bitmap)} bytes for {size} values"
+        raise FormatError("L.table.row-ids.bitmap", place, found, f"{wanted}, unused bits 0")
+    return int.from_bytes(bitmap, "little").bit_count()
 
 
 def _parse(segment: pb.U64Segment, place: Place) -> Segment:
@@ -211,7 +198,7 @@ def _parse(segment: pb.U64Segment, place: Place) -> Segment:
     if arm in ("sorted_array", "array"):
         values = _array(getattr(segment, arm), place)
         if arm == "sorted_array" and np.any(values[1:] <= values[:-1]):
-            raise _corrupt("L.table.row-ids.sorted", place, "values that do not rise", "rising")
+            raise FormatError("L.table.row-ids.sorted", place, "values", "ascending values")
         return Segment(len(values), np.uint64(0), values=values)
     spanned = getattr(segment, arm)
     start, size = np.uint64(spanned.start), int(spanned.end - spanned.start)
@@ -225,45 +212,31 @@ def _parse(segment: pb.U64Segment, place: Place) -> Segment:
     holes = _array(spanned.holes, place)
     inside = (holes >= start) & (holes < np.uint64(spanned.end))
     if not inside.all() or np.any(holes[1:] <= holes[:-1]):
-        raise _corrupt(
-            "L.table.row-ids.holes", place, f"holes {holes[:4].tolist()}", "rising, in the range"
-        )
+        found = f"holes {holes[:4].tolist()}"
+        raise FormatError("L.table.row-ids.holes", place, found, "ascending holes in the range")
     return Segment(size - len(holes), start, holes=holes)
 
 
-def _array_count(array: pb.EncodedU64Array, place: Place) -> int:
+def _stored(array: pb.EncodedU64Array, place: Place) -> NDArray[np.unsignedinteger]:
+    """Return the stored numbers of an array: offsets from its base, or 64-bit values."""
     arm = array.WhichOneof("array")
     if arm is None:
-        raise _corrupt("L.table.row-ids.array", place, "an array without a type", "one of three")
-    width = {"u16_array": 2, "u32_array": 4, "u64_array": 8}[arm]
-    data = array.u64_array.values if arm == "u64_array" else getattr(array, arm).offsets
-    if len(data) % width:
-        raise _corrupt(
-            "L.table.row-ids.array-width", place, f"{len(data)} bytes", f"a multiple of {width}"
-        )
-    return len(data) // width
+        raise FormatError("L.table.row-ids.array", place, "an array without a type", "a type")
+    data, dtype = array.u64_array.values, np.dtype(WIDTHS[arm])
+    if arm != "u64_array":
+        data = getattr(array, arm).offsets
+    if len(data) % dtype.itemsize:
+        wanted = f"a multiple of {dtype.itemsize}"
+        raise FormatError("L.table.row-ids.array-width", place, f"{len(data)} bytes", wanted)
+    return np.frombuffer(data, dtype)
 
 
 def _array(array: pb.EncodedU64Array, place: Place) -> Ids:
-    _array_count(array, place)
-    arm = array.WhichOneof("array")
-    if arm == "u64_array":
-        return np.frombuffer(array.u64_array.values, "<u8").astype(np.uint64)
-    part = array.u16_array if arm == "u16_array" else array.u32_array
-    offsets = np.frombuffer(part.offsets, "<u2" if arm == "u16_array" else "<u4")
-    if len(offsets) and part.base + int(offsets.max()) >= 2**64:
-        raise _corrupt("L.table.row-ids.overflow", place, f"base {part.base}", "ids below 2**64")
-    return offsets.astype(np.uint64) + np.uint64(part.base)
-
-
-def _corrupt(clause: str, place: Place, found: str, wanted: str) -> FormatError:
-    return FormatError(clause, place, found=found, wanted=wanted)
-
-
-Numbers = NDArray[np.uint64]
-
-SEGMENT_BYTES = 24
-"""What a segment takes besides its holes, bits or values, by the writer's reckoning."""
+    stored, arm = _stored(array, place), array.WhichOneof("array")
+    base = 0 if arm == "u64_array" else getattr(array, arm).base
+    if base and len(stored) and base + int(stored.max()) >= 2**64:
+        raise FormatError("L.table.row-ids.overflow", place, f"base {base}", "ids below 2**64")
+    return stored.astype(np.uint64) + np.uint64(base)
 
 
 def encode_row_ids(start: int, end: int) -> bytes:
@@ -271,22 +244,18 @@ def encode_row_ids(start: int, end: int) -> bytes:
     return pb.RowIdSequence(segments=[_range(start, end)]).SerializeToString()
 
 
-def encode_ids(ids: Numbers) -> bytes:
+def encode_ids(ids: Ids) -> bytes:
     """Return the sequence of any ids, uint64, as one segment."""
     return pb.RowIdSequence(segments=[encode_segment(ids)]).SerializeToString()
 
 
-def encode_id_parts(parts: list[Numbers]) -> bytes:
-    """Return the sequence of ids in parts, a segment each; ranges that meet are joined."""
+def encode_id_parts(parts: list[Ids]) -> bytes:
+    """Return the sequence of ids in parts, a segment each; adjacent ranges are joined."""
     segments: list[pb.U64Segment] = []
     for segment in (encode_segment(part) for part in parts if len(part)):
-        last = segments[-1] if segments else None
-        if (
-            last is not None
-            and last.HasField("range")
-            and segment.HasField("range")
-            and last.range.end == segment.range.start
-        ):
+        last = segments[-1] if segments else pb.U64Segment()
+        both = last.HasField("range") and segment.HasField("range")
+        if both and last.range.end == segment.range.start:
             last.range.end = segment.range.end
         else:
             segments.append(segment)
@@ -295,32 +264,27 @@ def encode_id_parts(parts: list[Numbers]) -> bytes:
 
 def encode_versions(num_rows: int, version: int) -> bytes:
     """Return the sequence of a fragment whose rows are all of one version."""
-    run = pb.RowDatasetVersionRun(span=_range(0, num_rows), version=version)
-    return pb.RowDatasetVersionSequence(runs=[run]).SerializeToString()
+    return _encode_runs([(_range(0, num_rows), version)])
 
 
-def encode_runs(versions: Numbers) -> bytes:
+def encode_runs(versions: Ids) -> bytes:
     """Return the sequence of the version of each row, uint64; equal neighbours are one run."""
-    starts = np.flatnonzero(np.diff(versions, prepend=versions[:1] + np.uint64(1)))
-    ends = np.append(starts, len(versions))[1:]
-    runs = [
-        pb.RowDatasetVersionRun(span=_range(start, end), version=int(versions[start]))
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
-    return pb.RowDatasetVersionSequence(runs=runs).SerializeToString()
+    starts = np.flatnonzero(np.diff(versions, prepend=versions[:1] + np.uint64(1))).tolist()
+    ends = [*starts, len(versions)][1:]
+    return _encode_runs([(_range(a, b), int(versions[a])) for a, b in zip(starts, ends)])
 
 
 def encode_spans(runs: list[Run]) -> bytes:
     """Return the sequence of runs whose spans are given; those without rows are left out."""
-    written = [
-        pb.RowDatasetVersionRun(span=encode_segment(run.span), version=run.version)
-        for run in runs
-        if len(run.span)
-    ]
+    return _encode_runs([(encode_segment(one.span), one.version) for one in runs if len(one.span)])
+
+
+def _encode_runs(runs: list[tuple[pb.U64Segment, int]]) -> bytes:
+    written = [pb.RowDatasetVersionRun(span=span, version=version) for span, version in runs]
     return pb.RowDatasetVersionSequence(runs=written).SerializeToString()
 
 
-def encode_segment(ids: Numbers) -> pb.U64Segment:
+def encode_segment(ids: Ids) -> pb.U64Segment:
     """Return the smallest segment that holds the ids, uint64, in their order."""
     if not len(ids):
         return _range(0, 0)
@@ -349,22 +313,15 @@ def encode_segment(ids: Numbers) -> pb.U64Segment:
     return pb.U64Segment(range_with_bitmap=with_bits)
 
 
-def encode_array(values: Numbers) -> pb.EncodedU64Array:
+def encode_array(values: Ids) -> pb.EncodedU64Array:
     """Return values, uint64 and at least one, as offsets from the least in the narrowest width."""
-    base = values.min()
-    offsets, span = values - base, int(values.max() - base)
+    base, offsets = int(values.min()), values - values.min()
+    span, cls = int(offsets.max()), pb.EncodedU64Array
     if span < 2**16:
-        narrow = pb.EncodedU64Array.U16Array(
-            base=int(base), offsets=offsets.astype("<u2").tobytes()
-        )
-        return pb.EncodedU64Array(u16_array=narrow)
+        return cls(u16_array=cls.U16Array(base=base, offsets=offsets.astype("<u2").tobytes()))
     if span < 2**32:
-        middle = pb.EncodedU64Array.U32Array(
-            base=int(base), offsets=offsets.astype("<u4").tobytes()
-        )
-        return pb.EncodedU64Array(u32_array=middle)
-    wide = pb.EncodedU64Array.U64Array(values=values.astype("<u8").tobytes())
-    return pb.EncodedU64Array(u64_array=wide)
+        return cls(u32_array=cls.U32Array(base=base, offsets=offsets.astype("<u4").tobytes()))
+    return cls(u64_array=cls.U64Array(values=values.astype("<u8").tobytes()))
 
 
 def _range(start: int, end: int) -> pb.U64Segment:

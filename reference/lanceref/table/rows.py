@@ -27,12 +27,11 @@ from lanceref.core.file_versions import V0_1, V2_1
 from lanceref.core.nesting import nests_fixed_size_lists, whole
 from lanceref.file.column_reader import Recutter
 from lanceref.file.schema import Field
-from lanceref.file_0_1.data_file import LegacyFile
-from lanceref.file_0_1.statistics import parse_statistics
 from lanceref.pages.column import check_required
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.deletions import deletion_path, read_deletions
+from lanceref.table.file_entries import base_of
 from lanceref.table.fragments import Fragment
 from lanceref.table.lineage import (
     CREATED_AT,
@@ -65,26 +64,18 @@ class FragmentRows:
         self._ctx = ctx
         self._stable_ids = stable_ids
         self._table: Sequence[FragmentRows] = (self,)
+        self._lineage: dict[str, Values | None] = {}
 
     @cached_property
     def columns(self) -> FragmentReader:
         """The columns of the fragment, deleted rows among them."""
         return FragmentReader(self.fragment, self._bases, self._ctx)
 
-    @cached_property
-    def _lineage(self) -> dict[str, Values | None]:
-        """Ids and versions of the rows, once they are asked for."""
-        return {}
-
     @property
     def num_rows(self) -> int:
         """Rows that are not deleted, as the manifest says."""
-        return max(0, self._stated_rows - self.num_deleted)
-
-    @property
-    def _stated_rows(self) -> int:
-        """Rows of the fragment, deleted ones included; only old manifests need a file for it."""
-        return self.fragment.physical_rows or self.columns.stated_rows
+        stated = self.fragment.physical_rows or self.columns.stated_rows
+        return max(0, stated - self.num_deleted)
 
     @property
     def num_deleted(self) -> int:
@@ -111,16 +102,14 @@ class FragmentRows:
         if entry is None:
             return np.empty(0, np.int64)
         path = deletion_path(self.fragment.id, entry, self.fragment.place)
-        base = entry.base_id if entry.HasField("base_id") else None
-        source = self._bases.open_deletion_file(path, base)
+        source = self._bases.open_deletion_file(path, base_of(entry))
         ctx = replace(self._ctx, file=PurePosixPath(path).name)
-        rows = self.columns.stated_rows
         stated = int(entry.num_deleted_rows) or None
-        return read_deletions(source, ctx, stated, rows).astype(np.int64)
+        return read_deletions(source, ctx, stated, self.columns.stated_rows).astype(np.int64)
 
     @cached_property
     def _live_before(self) -> Offsets:
-        """How many live rows stand before each deleted one."""
+        """How many live rows come before each deleted one."""
         return self.deleted - np.arange(len(self.deleted))
 
     @cached_property
@@ -215,12 +204,12 @@ class FragmentRows:
         return array
 
     def ids_by_segment(self) -> list[Ids]:
-        """Return the stable ids of the live rows, those of each segment apart."""
+        """Return the stable ids of the live rows, an array for each segment."""
         offsets = self.offsets(np.arange(self.num_rows))
         return id_parts(self._values(ROW_ID), self._addresses(offsets), offsets)
 
     def versions_by_run(self, name: str) -> list[Run]:
-        """Return versions of the live rows, those of each run apart."""
+        """Return versions of the live rows by runs."""
         return version_runs(self._values(name), self.offsets(np.arange(self.num_rows)))
 
     def _values(self, name: str) -> Values | None:
@@ -245,7 +234,7 @@ class FragmentRows:
 
 
 class _AllRows(FragmentRows):
-    """All rows of a fragment; what is deleted has neither id nor address."""
+    """All rows of a fragment; deleted ones have neither id nor address."""
 
     @property
     def num_rows(self) -> int:
@@ -261,18 +250,18 @@ class _AllRows(FragmentRows):
         return array
 
     @cached_property
-    def _gone(self) -> Offsets:
+    def _hidden(self) -> Offsets:
         return self._read_deleted()
 
     def _system(self, name: str, offsets: Offsets) -> pa.Array:
         values = super()._system(name, offsets)
         if name not in (ROW_ID, ROW_ADDRESS):
             return values
-        return pa.array(values.to_numpy(), mask=np.isin(offsets, self._gone))
+        return pa.array(values.to_numpy(), mask=np.isin(offsets, self._hidden))
 
 
 def in_order(fragments: Sequence[FragmentRows]) -> tuple[FragmentRows, ...]:
-    """Return the fragments of a table, so that each knows how many rows stand before it."""
+    """Return the fragments of a table, so that each knows how many rows come before it."""
     table = tuple(fragments)
     for rows in table:
         rows._table = table
@@ -281,7 +270,7 @@ def in_order(fragments: Sequence[FragmentRows]) -> tuple[FragmentRows, ...]:
 
 @dataclass(frozen=True, slots=True)
 class BatchBounds:
-    """Of one field, for each batch: its first row and the one behind its last, nulls and ends."""
+    """Of one field: where its batches begin and end; the nulls, least and greatest of each."""
 
     offsets: NDArray[np.int64]
     nulls: pa.Array
@@ -297,22 +286,25 @@ class BatchBounds:
 def batch_bounds(
     reader: FragmentReader, fields: Sequence[Field]
 ) -> Iterator[tuple[Field, BatchBounds]]:
-    """Yield the bounds of those fields that a file of the fragment has statistics of."""
+    """Yield the bounds of those fields that a file of the fragment has statistics of.
+
+    Statistics that cannot be read are ignored.
+    """
+    from lanceref.file_0_1.data_file import LegacyFile  # most tables have none
+    from lanceref.file_0_1.statistics import parse_statistics
+
     for file in reader.fragment.files:
         held = [field for field in fields if field.id in file.columns]
         opened = reader.open(file) if held else None
-        if isinstance(opened, LegacyFile):
-            with suppress(BytesError):
-                yield from _of_file(opened, held)
-
-
-def _of_file(opened: LegacyFile, fields: Sequence[Field]) -> Iterator[tuple[Field, BatchBounds]]:
-    metadata = opened.metadata
-    end = metadata.extent if opened.manifest is None else opened.manifest.extent
-    found = parse_statistics(opened.bytes, metadata, end.offset)
-    for field in fields:
-        stored = None if found is None else found.by_field.get(str(field.id))
-        if stored is not None and stored.type.field(1).type == field.arrow.type:
-            nulls, least, greatest = stored.flatten()
-            offsets = np.asarray(metadata.batch_offsets, np.int64)
-            yield field, BatchBounds(offsets, nulls, least, greatest)
+        if not isinstance(opened, LegacyFile):
+            continue
+        metadata = opened.metadata
+        end = metadata.extent if opened.manifest is None else opened.manifest.extent
+        with suppress(BytesError):
+            statistics = parse_statistics(opened.bytes, metadata, end.offset)
+            by_field = {} if statistics is None else statistics.by_field
+            for field in held:
+                stored = by_field.get(str(field.id))
+                if stored is not None and stored.type.field(1).type == field.arrow.type:
+                    offsets = np.asarray(metadata.batch_offsets, np.int64)
+                    yield field, BatchBounds(offsets, *stored.flatten())

@@ -35,10 +35,12 @@ from lanceref.transactions.index_entries import (
 )
 from lanceref.transactions.manifest_builder import (
     REUSE_INDEX,
-    Making,
-    Past,
+    Builder,
     Staged,
+    StoredVersions,
+    assign,
     begin,
+    copy_of,
     finish,
     storage_version_of,
 )
@@ -46,9 +48,97 @@ from lanceref.transactions.row_lineage import identify, overlay, set_born
 from lanceref.transactions.schema_operations import merge, migrate, project, replace_data
 
 
-def update_config(making: Making) -> None:
+def append(builder: Builder) -> None:
+    """Add the fragments of an Append. Raises AppendRefused for files of 0.1 without all fields."""
+    given = builder.transaction.append.fragments
+    if storage_version_of(builder.message) == V0_1:
+        for fragment in given:
+            held = {one for file in fragment.files for one in file.fields}
+            check_whole(builder.field_ids, held)
+    _add(builder, given)
+
+
+def overwrite(builder: Builder) -> None:
+    """Put the fragments, schema and storage version of an Overwrite in place of the old ones."""
+    staged, message = builder.staged, builder.message
+    given = builder.transaction.overwrite
+    builder.indices.clear()
+    builder.dictionaries = dict(staged.dictionaries)
+    del message.fragments[:]
+    if staged.schema is not None:
+        builder.set_schema()
+    message.data_format.file_format = "lance"
+    message.data_format.version = str(staged.storage_version)
+    message.config.update(given.config_upsert_values)
+    message.base_paths.extend(given.initial_bases)
+    _add(builder, given.fragments)
+
+
+def _add(builder: Builder, fragments: Iterable[table_pb2.DataFragment]) -> None:
+    """Add fragments under new ids; in a stable table their rows get ids and versions."""
+    added = builder.new_ids(fragments)
+    if builder.stable:
+        for fragment in added:
+            identify(builder, fragment)
+            set_born(builder, fragment)
+    builder.message.fragments.extend(added)
+
+
+def restore(builder: Builder) -> None:
+    """Put the content of an older version in place. Raises VersionNotFound."""
+    old = builder.stored.manifest(builder.transaction.restore.version)
+    latest, message = builder.message, copy_of(old.message)
+    message.version = latest.version
+    message.next_row_id = max(message.next_row_id, latest.next_row_id)
+    if latest.HasField("branch"):
+        message.branch = latest.branch
+    builder.message = message
+    builder.indices = list(old.indices)
+    builder.dictionaries = dict(old.dictionaries)
+    if latest.HasField("max_fragment_id"):
+        builder.note_id(latest.max_fragment_id)
+
+
+def reserve_fragments(builder: Builder) -> None:
+    """Raise the highest fragment id by a number."""
+    count, message = builder.transaction.reserve_fragments.num_fragments, builder.message
+    highest = message.max_fragment_id if message.HasField("max_fragment_id") else -1
+    if highest + count >= 0:
+        message.max_fragment_id = highest + count
+
+
+def rewrite(builder: Builder) -> None:
+    """Put the new fragments of each group in place of its old ones.
+
+    Raises CommitConflict when an old one is gone, OperationRefused for new ones without row ids in
+    a table that has them, or for a group that an index covers in part.
+    """
+    given, groups = builder.transaction.rewrite, []
+    take_overlaid(builder)
+    live = {one.id for one in builder.message.fragments}
+    for group in given.groups:
+        old = [one.id for one in group.old_fragments]
+        if not live.issuperset(old):
+            version = builder.message.version - 1
+            raise CommitConflict("rewrite", "one without its fragments", version, retryable=False)
+        new = builder.new_ids(group.new_fragments)
+        if builder.stable and any(one.WhichOneof("row_id_sequence") is None for one in new):
+            raise OperationRefused("rewritten fragments of a table with stable row ids have none")
+        kept = [one for one in builder.message.fragments if one.id not in old]
+        assign(builder.message.fragments, [*kept, *new])
+        groups.append((old, [one.id for one in new]))
+    if builder.stable:
+        move_bitmaps(builder, groups, {one.old_id.uuid for one in given.rewritten_indices})
+    swap_rewritten(builder, given.rewritten_indices, groups)
+    reuse = builder.staged.reuse_index
+    if reuse is not None:
+        others = [one for one in builder.indices if one.name != REUSE_INDEX]
+        builder.indices[:] = [*others, reuse]
+
+
+def update_config(builder: Builder) -> None:
     """Edit the maps of an UpdateConfig. Raises OperationRefused for a field that does not exist."""
-    given, message = making.transaction.update_config, making.message
+    given, message = builder.transaction.update_config, builder.message
     if given.HasField("config_updates"):
         _edit(message.config, given.config_updates)
     if given.HasField("table_metadata_updates"):
@@ -62,130 +152,39 @@ def update_config(making: Making) -> None:
         _edit_bytes(by_id[number].metadata, edit)
 
 
-def _edit(held: MutableMapping[str, str], update: Transaction.UpdateMap) -> None:
-    if update.replace:
+def _edit(held: MutableMapping[str, str], edit: Transaction.UpdateMap) -> None:
+    if edit.replace:
         held.clear()
-    for entry in update.update_entries:
+    for entry in edit.update_entries:
         if entry.HasField("value"):
             held[entry.key] = entry.value
         else:
             held.pop(entry.key, None)
 
 
-def _edit_bytes(held: MutableMapping[str, bytes], update: Transaction.UpdateMap) -> None:
+def _edit_bytes(held: MutableMapping[str, bytes], edit: Transaction.UpdateMap) -> None:
     texts = {key: value.decode() for key, value in held.items()}
-    _edit(texts, update)
+    _edit(texts, edit)
     held.clear()
-    for key, text in texts.items():
-        held[key] = text.encode()
+    held.update({key: text.encode() for key, text in texts.items()})
 
 
-def update_bases(making: Making) -> None:
+def update_bases(builder: Builder) -> None:
     """Add base paths under ids of their own. Raises OperationRefused for one there is."""
-    held = making.message.base_paths
+    held = builder.message.base_paths
     next_id = max((one.id for one in held), default=0) + 1
-    for base in making.transaction.update_bases.new_bases:
+    for base in builder.transaction.update_bases.new_bases:
         for other in held:
             named = base.HasField("name") and other.HasField("name") and base.name == other.name
             if named or base.path == other.path or (base.id and base.id == other.id):
                 raise OperationRefused(f"base path {base.name or base.path!r} exists already")
-        added = table_pb2.BasePath()
-        added.CopyFrom(base)
+        added = copy_of(base)
         if not added.id:
             added.id, next_id = next_id, next_id + 1
         held.append(added)
 
 
-def reserve_fragments(making: Making) -> None:
-    """Raise the highest fragment id by a number."""
-    count = making.transaction.reserve_fragments.num_fragments
-    highest = making.message.max_fragment_id if making.message.HasField("max_fragment_id") else -1
-    if highest + count >= 0:
-        making.message.max_fragment_id = highest + count
-
-
-def rewrite(making: Making) -> None:
-    """Put the new fragments of each group in place of its old ones.
-
-    Raises CommitConflict when an old one is gone, OperationRefused for new ones without row ids in
-    a table that has them, or for a group that an index covers in part.
-    """
-    given, groups = making.transaction.rewrite, []
-    take_overlaid(making)
-    live = {one.id for one in making.message.fragments}
-    for group in given.groups:
-        old = [one.id for one in group.old_fragments]
-        if not live.issuperset(old):
-            version = making.message.version - 1
-            raise CommitConflict("rewrite", "one without its fragments", version, retryable=False)
-        new = making.new_ids(group.new_fragments)
-        if making.stable and any(one.WhichOneof("row_id_sequence") is None for one in new):
-            raise OperationRefused("rewritten fragments of a table with stable row ids have none")
-        kept = (one for one in list(making.message.fragments) if one.id not in old)
-        making.replace_fragments([*kept, *new])
-        groups.append((old, [one.id for one in new]))
-    if making.stable:
-        move_bitmaps(making, groups, {one.old_id.uuid for one in given.rewritten_indices})
-    swap_rewritten(making, given.rewritten_indices, groups)
-    reuse = making.staged.reuse_index
-    if reuse is not None:
-        others = [one for one in making.indices if one.name != REUSE_INDEX]
-        making.indices[:] = [*others, reuse]
-
-
-def append(making: Making) -> None:
-    """Add the fragments of an Append. Raises AppendRefused for files of 0.1 without all fields."""
-    given = making.transaction.append.fragments
-    if storage_version_of(making.message) == V0_1:
-        for fragment in given:
-            check_whole(making.field_ids, {one for file in fragment.files for one in file.fields})
-    _add(making, given)
-
-
-def overwrite(making: Making) -> None:
-    """Put the fragments, schema and storage version of an Overwrite in place of the old ones."""
-    staged, message = making.staged, making.message
-    given = making.transaction.overwrite
-    making.indices.clear()
-    making.dictionaries = dict(staged.dictionaries)
-    making.replace_fragments(())
-    if staged.schema is not None:
-        making.set_schema(staged.schema)
-    message.data_format.file_format = "lance"
-    message.data_format.version = str(staged.storage_version)
-    for key, text in given.config_upsert_values.items():
-        message.config[key] = text
-    message.base_paths.extend(given.initial_bases)
-    _add(making, given.fragments)
-
-
-def _add(making: Making, fragments: Iterable[table_pb2.DataFragment]) -> None:
-    """Add fragments under new ids; in a stable table their rows get ids and versions."""
-    added = making.new_ids(fragments)
-    if making.stable:
-        for fragment in added:
-            identify(making, fragment)
-            set_born(making, fragment)
-    making.message.fragments.extend(added)
-
-
-def restore(making: Making) -> None:
-    """Put the content of an older version in place. Raises VersionNotFound."""
-    old = making.past.manifest(making.transaction.restore.version)
-    latest, message = making.message, table_pb2.Manifest()
-    message.CopyFrom(old.message)
-    message.version = latest.version
-    message.next_row_id = max(message.next_row_id, latest.next_row_id)
-    if latest.HasField("branch"):
-        message.branch = latest.branch
-    making.message = message
-    making.indices = list(old.indices)
-    making.dictionaries = dict(old.dictionaries)
-    if latest.HasField("max_fragment_id"):
-        making.note_id(latest.max_fragment_id)
-
-
-OPERATIONS: dict[str, Callable[[Making], None]] = {
+OPERATIONS: dict[str, Callable[[Builder], None]] = {
     "append": append,
     "delete": delete,
     "overwrite": overwrite,
@@ -206,7 +205,7 @@ OPERATIONS: dict[str, Callable[[Making], None]] = {
 
 
 def encode_next(
-    before: Manifest | None, staged: Staged, past: Past, version: int | None = None
+    before: Manifest | None, staged: Staged, stored: StoredVersions, version: int | None = None
 ) -> bytes:
     """Return the manifest file of the version after `before`, of version 1 without one.
 
@@ -220,10 +219,10 @@ def encode_next(
         raise OperationRefused(f"operation {name!r} makes no next version")
     if before is None and name != "overwrite":
         raise NotFound("only Overwrite creates a table")
-    making = begin(before, staged, past)
-    bring_forward(making.indices)
+    builder = begin(before, staged, stored)
+    bring_forward(builder.indices)
     if version is not None:
-        making.message.version = version
-    OPERATIONS[name](making)
-    migrate(making)
-    return finish(making)
+        builder.message.version = version
+    OPERATIONS[name](builder)
+    migrate(builder)
+    return finish(builder)

@@ -18,11 +18,11 @@ from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
 from lanceref.storage.manifests.manifest_names import FOLDER, name_of, write_hint
-from lanceref.table.file_entries import data_files_of
+from lanceref.table.file_entries import Based, data_files_of
 from lanceref.table.flags import STABLE_ROW_IDS, STICKY, set_flags
 from lanceref.table.manifest import Manifest, encode_manifest, stamp
 from lanceref.table.uncommitted_files import Draft
-from lanceref.transactions.manifest_builder import WRITER
+from lanceref.transactions.manifest_builder import WRITER, copy_of
 from lanceref.transactions.transaction import new_transaction, transaction_name, write_transaction
 
 
@@ -42,56 +42,37 @@ class Source:
 def write_shallow(store: Store, source: Source, branch: str | None = None) -> int:
     """Write the first version of a shallow clone, or of a branch; return its size in bytes.
 
-    Raises AlreadyExists where a table stands.
+    Raises AlreadyExists where there is a table.
     """
-    message, indices = _copy(source.manifest)
+    message, indices, entries = _copy(source.manifest)
     base = max((one.id for one in message.base_paths), default=-1) + 1
-    for fragment in message.fragments:
-        for file in data_files_of(fragment):
-            _set_base(file, base)
-        if fragment.HasField("deletion_file"):
-            _set_base(fragment.deletion_file, base)
-    for index in indices:
-        _set_base(index, base)
+    for entry in entries:
+        if not entry.HasField("base_id"):
+            entry.base_id = base
     message.base_paths.add(id=base, name=source.branch, is_dataset_root=True, path=source.root)
-    if branch is None:
-        message.ClearField("branch")
-    else:
-        message.branch = branch
     return _write(store, source, message, indices, shallow=True, branch=branch)
 
 
 def write_deep(store: Store, source: Source) -> int:
     """Write the version of a deep clone, whose files are there already; return its size."""
-    message, indices = _copy(source.manifest)
-    for fragment in message.fragments:
-        for file in data_files_of(fragment):
-            file.ClearField("base_id")
-        if fragment.HasField("deletion_file"):
-            fragment.deletion_file.ClearField("base_id")
-    for index in indices:
-        index.ClearField("base_id")
+    message, indices, entries = _copy(source.manifest)
+    for entry in entries:
+        entry.ClearField("base_id")
     del message.base_paths[:]
-    message.ClearField("branch")
     return _write(store, source, message, indices, shallow=False, branch=None)
 
 
-Based = table_pb2.DataFile | table_pb2.DeletionFile | table_pb2.IndexMetadata
-
-
-def _set_base(entry: Based, base: int) -> None:
-    if not entry.HasField("base_id"):
-        entry.base_id = base
-
-
-def _copy(manifest: Manifest) -> tuple[table_pb2.Manifest, list[table_pb2.IndexMetadata]]:
-    message, indices = table_pb2.Manifest(), []
-    message.CopyFrom(manifest.message)
-    for index in manifest.indices:
-        copy = table_pb2.IndexMetadata()
-        copy.CopyFrom(index)
-        indices.append(copy)
-    return message, indices
+def _copy(
+    manifest: Manifest,
+) -> tuple[table_pb2.Manifest, list[table_pb2.IndexMetadata], list[Based]]:
+    """Return copies of a manifest and of its indices, and their entries that may name a base."""
+    message, indices = copy_of(manifest.message), list(map(copy_of, manifest.indices))
+    entries: list[Based] = [*indices]
+    for fragment in message.fragments:
+        entries += data_files_of(fragment)
+        if fragment.HasField("deletion_file"):
+            entries.append(fragment.deletion_file)
+    return message, indices, entries
 
 
 def _write(
@@ -105,6 +86,9 @@ def _write(
 ) -> int:
     """Write transaction and manifest; return the size of the manifest."""
     version = source.manifest.version
+    message.ClearField("branch")
+    if branch is not None:
+        message.branch = branch
     transaction = new_transaction(version)
     transaction.clone.CopyFrom(
         Transaction.Clone(

@@ -22,8 +22,8 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -52,19 +52,19 @@ from lanceref.storage.manifests.manifest_names import (
     write_hint,
 )
 from lanceref.table.flags import check_writable
-from lanceref.table.manifest import Manifest
-from lanceref.table.versions import open_named
+from lanceref.table.manifest import Manifest, open_named
 from lanceref.transactions.apply import encode_next
 from lanceref.transactions.conflict import (
     Verdict,
     can_merge_deletions,
     fragments_of,
-    moves_fields,
     operation_of,
+    removed_fragments,
+    removes_rows,
     verdict,
 )
 from lanceref.transactions.index_entries import moved_fragments
-from lanceref.transactions.manifest_builder import Staged, StoredPast
+from lanceref.transactions.manifest_builder import Staged, StoredVersions
 from lanceref.transactions.rebase import rebase
 from lanceref.transactions.row_lineage import covers_any
 from lanceref.transactions.transaction import (
@@ -74,76 +74,6 @@ from lanceref.transactions.transaction import (
     write_transaction,
 )
 
-ALOOF = ("overwrite", "restore", "update_config", "update_bases", "reserve_fragments")
-"""Operations that are made from nothing a version before holds."""
-
-Fragments = dict[int, table_pb2.DataFragment]
-
-
-def assumed(staged: Staged, latest: Manifest) -> Transaction | None:
-    """Return one transaction that stands for all that are gone; None when nobody can tell.
-
-    It touches what they may have touched of that which ours was made from.
-    """
-    ours = staged.transaction
-    nothing = Transaction()
-    nothing.reserve_fragments.num_fragments = 0
-    operation = ours.WhichOneof("operation")
-    live = {one.id: one for one in latest.message.fragments}
-    if operation in ALOOF:
-        return nothing
-    if operation == "append":
-        return nothing if _fits(ours.append.fragments, latest) else None
-    if operation == "rewrite":
-        old = [one for group in ours.rewrite.groups for one in group.old_fragments]
-        return nothing if all(live.get(one.id) == one for one in old) else None
-    if operation == "create_index":
-        return nothing if staged.read is not None and _same_files(staged.read, live) else None
-    if operation == "delete":
-        removed = ours.delete.deleted_fragment_ids
-        known = live.keys() >= {*removed, *(one.id for one in ours.delete.updated_fragments)}
-        return _deletions(ours.delete.updated_fragments, live) if known else None
-    if operation == "update" and _is_told(ours, latest, live):
-        return _deletions(ours.update.updated_fragments, live)
-    return None
-
-
-def _is_told(ours: Transaction, latest: Manifest, live: Fragments) -> bool:
-    """Whether the latest version tells of all rows that an Update moves what became of them."""
-    given = ours.update
-    if moves_fields(ours) or given.HasField("inserted_rows") or given.removed_fragment_ids:
-        return False
-    same = all(
-        one.id in live and list(live[one.id].files) == list(one.files)
-        for one in given.updated_fragments
-    )
-    return same and _fits(given.new_fragments, latest)
-
-
-def _same_files(read: Manifest, live: Fragments) -> bool:
-    """Whether the fragments that are left have the data files that they had."""
-    return all(
-        list(live[one.id].files) == list(one.files)
-        for one in read.message.fragments
-        if one.id in live
-    )
-
-
-def _fits(fragments: Sequence[table_pb2.DataFragment], latest: Manifest) -> bool:
-    """Whether all columns of new fragments are columns of the table."""
-    known = {one.id for one in latest.message.fields}
-    held = {field for one in fragments for file in one.files for field in file.fields}
-    return all(field in known for field in held if field >= 0)
-
-
-def _deletions(touched: Sequence[table_pb2.DataFragment], live: Fragments) -> Transaction:
-    """Return a Delete of the rows that are out of fragments now."""
-    found = Transaction()
-    now = [live[one.id] for one in touched]
-    found.delete.updated_fragments.extend(one for one in now if one.HasField("deletion_file"))
-    return found
-
-
 RETRIES = 20
 """How often a lost race is run again."""
 
@@ -152,6 +82,9 @@ COMMIT_TIMEOUT = timedelta(minutes=30)
 
 PAUSE_SECONDS = 0.02
 """Longest pause before the first new try; it doubles with each, up to a hundredfold."""
+
+ALOOF = ("overwrite", "restore", "update_config", "update_bases", "reserve_fragments")
+"""Operations that use nothing a version before holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,27 +103,29 @@ def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> 
     """Make the next version and return its number.
 
     Raises AlreadyExists when there must be no table, NotFound when there must be one,
-    CommitConflict when another commit stands in the way, UnknownFlag when this writer may not.
+    CommitConflict when another commit conflicts, UnknownFlag when this writer may not.
     """
     with staged.draft:
         if policy.detached:
-            return _commit_detached(store, staged, StoredPast(store, ctx), ctx)
+            return _commit_detached(store, staged, ctx)
         return _commit_next(store, staged, policy, ctx)
 
 
 def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
     """Make the version after the latest one."""
-    past, theirs, written = StoredPast(store, ctx), 0, ""
+    stored, theirs, written = StoredVersions(store, ctx), 0, ""
     end = time.monotonic() + (math.inf if policy.timeout is None else policy.timeout)
     for attempt in range(policy.retries + 1):
         if attempt:
             if time.monotonic() > end:
                 break
             time.sleep(random.uniform(0, PAUSE_SECONDS * min(2**attempt, 100)))
-        names = _versions(store, ctx)
+        names: list[VersionName] = []
+        with suppress(NotFound):
+            names = list_versions(store, ctx)
         before = None if not names else _latest(store, names[-1], ctx)
-        fitting = _fit(store, staged, names, before, policy, past, ctx)
-        data = encode_next(before, fitting, past)
+        fitting = _fit(staged, names, before, policy, stored)
+        data = encode_next(before, fitting, stored)
         if fitting.transaction != staged.transaction or not written:
             written = write_transaction(store, fitting.transaction, staged.draft)
         theirs = 1 if before is None else before.version + 1
@@ -202,8 +137,22 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
                 write_hint(store, theirs)
                 return theirs
             staged.draft.add(*files)
-    ours = operation_of(staged.transaction)
-    raise RetriesExhausted(ours, theirs, policy.retries)
+    raise RetriesExhausted(operation_of(staged.transaction), theirs, policy.retries)
+
+
+def _commit_detached(store: Store, staged: Staged, ctx: Context) -> int:
+    """Make a version that is not in the line of versions, under a random number."""
+    name = find_version(store, ctx, staged.transaction.read_version or None)
+    if name.scheme == "V1":
+        raise OperationRefused("detached commits cannot be used with v1 manifest paths")
+    before = open_named(store, name, ctx)
+    check_writable(before.message, before.place)
+    version = random.getrandbits(63) | DETACHED
+    data = encode_next(before, staged, StoredVersions(store, ctx), version)
+    write_transaction(store, staged.transaction, staged.draft)
+    staged.draft.hand_over()
+    store.put_if_absent(name_of(version, "detached").path, data)
+    return version
 
 
 def _latest(store: Store, name: VersionName, ctx: Context) -> Manifest:
@@ -213,12 +162,8 @@ def _latest(store: Store, name: VersionName, ctx: Context) -> Manifest:
     """
     manifest = open_named(store, name, ctx)
     if manifest.version < name.version:
-        raise FormatError(
-            "L.table.naming.version",
-            manifest.place,
-            found=f"version {manifest.version} in the manifest {name.path}",
-            wanted=f"version {name.version}",
-        )
+        found = f"version {manifest.version} in the manifest {name.path}"
+        raise FormatError("L.table.naming.version", manifest.place, found, name.version)
     return manifest
 
 
@@ -232,7 +177,7 @@ def _put(
 ) -> bool:
     """Create a manifest; False when it is another's. Raises OSError when there is none.
 
-    The answer to a request that was done may have got lost, and a second try then finds the name
+    The answer to a successful request may have got lost, and a second try then finds the name
     taken: by us. Raises StoreFailed where something else than a file has the name: no version can
     follow, however often it is tried.
     """
@@ -240,11 +185,9 @@ def _put(
         if _create(store, name.path, data, lock):
             return True
     except OSError:
-        try:
+        with suppress(NotFound):
             if _is_ours(store, name, ours, ctx):
                 return True
-        except NotFound:
-            pass
         raise
     try:
         return _is_ours(store, name, ours, ctx)  # L.txn.commit.own
@@ -254,12 +197,11 @@ def _put(
 
 def _is_ours(store: Store, name: VersionName, ours: Transaction, ctx: Context) -> bool:
     """Whether a version is what a transaction made of the one before. Raises NotFound."""
-    made = open_named(store, name, ctx)
-    return made.message.transaction_file == transaction_name(ours)
+    return open_named(store, name, ctx).message.transaction_file == transaction_name(ours)
 
 
 def _create(store: Store, path: str, data: bytes, lock: CommitLock | None) -> bool:
-    """Write an object if none stands there. Return False when one does.
+    """Write an object if there is none. Return False when there is one.
 
     Where the store cannot decide, who holds the lock does. Raises Unconditional without either.
     """
@@ -274,39 +216,15 @@ def _create(store: Store, path: str, data: bytes, lock: CommitLock | None) -> bo
     return absent
 
 
-def _commit_detached(store: Store, staged: Staged, past: StoredPast, ctx: Context) -> int:
-    """Make a version that is not in the line of versions, under a random number."""
-    name = find_version(store, ctx, staged.transaction.read_version or None)
-    if name.scheme == "V1":
-        raise OperationRefused("detached commits cannot be used with v1 manifest paths")
-    before = open_named(store, name, ctx)
-    check_writable(before.message, before.place)
-    version = random.getrandbits(63) | DETACHED
-    data = encode_next(before, staged, past, version)
-    write_transaction(store, staged.transaction, staged.draft)
-    staged.draft.hand_over()
-    store.put_if_absent(name_of(version, "detached").path, data)
-    return version
-
-
-def _versions(store: Store, ctx: Context) -> list[VersionName]:
-    try:
-        return list_versions(store, ctx)
-    except NotFound:
-        return []
-
-
 def _fit(
-    store: Store,
     staged: Staged,
     names: list[VersionName],
     before: Manifest | None,
     policy: CommitPolicy,
-    past: StoredPast,
-    ctx: Context,
+    stored: StoredVersions,
 ) -> Staged:
     """Return our transaction as it fits the table now. Raises CommitConflict where it cannot."""
-    ours = staged.transaction
+    ours, store, ctx = staged.transaction, stored.store, stored.ctx
     if before is None:
         if not ours.HasField("overwrite"):
             raise VersionNotFound(
@@ -333,7 +251,7 @@ def _fit(
         held = assumed(staged, before)  # L.txn.conflict.gone
         _check(staged, held, before.version, before)
         theirs.extend([] if held is None else [held])
-    return rebase(store, staged, theirs, before, past)
+    return rebase(store, staged, theirs, before, stored)
 
 
 def _since(store: Store, names: list[VersionName], version: int) -> list[VersionName]:
@@ -352,29 +270,22 @@ def _since(store: Store, names: list[VersionName], version: int) -> list[Version
 
 def _check(staged: Staged, theirs: Transaction | None, version: int, latest: Manifest) -> None:
     """Refuse to commit over `theirs` where both cannot stand. Raises CommitConflict."""
-    ours = staged.transaction
-    found = verdict(ours, theirs)
-    if found is Verdict.STANDS:
+    ours, rows = staged.transaction, staged.affected
+    decision = verdict(ours, theirs)
+    if decision is Verdict.STANDS:
         return
-    again = found is Verdict.RETRY
-    rows = staged.affected
-    if again and rows is not None and theirs is not None:
-        if can_merge_deletions(ours, theirs):
+    again = decision is Verdict.RETRY
+    if again and theirs is not None:
+        if rows is not None and can_merge_deletions(ours, theirs):
             return
-        if theirs.HasField("data_overlay") and not covers_any(theirs.data_overlay, rows):
+        over_rows = rows is not None and theirs.HasField("data_overlay")
+        if over_rows and not covers_any(theirs.data_overlay, rows or {}):
             return  # L.txn.conflict.overlay
-    if again and theirs is not None and _is_led_on(ours, theirs, latest):
-        return
+        over_moved = ours.HasField("create_index") and theirs.HasField("rewrite")
+        if over_moved and fragments_of(theirs).issubset(moved_fragments(latest.indices)):
+            return  # L.txn.conflict.index: the table says where the rows went
     other = operation_of(theirs) or "an unknown operation"
     raise CommitConflict(operation_of(ours), other, version, retryable=again)
-
-
-def _is_led_on(ours: Transaction, theirs: Transaction, latest: Manifest) -> bool:
-    """Return whether new indices are over rows that moved, and the table says where they went."""
-    if not (ours.HasField("create_index") and theirs.HasField("rewrite")):
-        return False
-    moved = moved_fragments(latest.indices)  # L.txn.conflict.index
-    return fragments_of(theirs).issubset(moved)
 
 
 def transaction_of(store: Store, manifest: Manifest, ctx: Context) -> Transaction | None:
@@ -382,7 +293,58 @@ def transaction_of(store: Store, manifest: Manifest, ctx: Context) -> Transactio
     if manifest.transaction is not None or not manifest.message.transaction_file:
         return manifest.transaction
     name = manifest.message.transaction_file
-    try:
+    with suppress(NotFound):
         return open_transaction(store.open(f"{FOLDER}/{name}"), replace(ctx, file=name))
-    except NotFound:
+    return None
+
+
+def assumed(staged: Staged, latest: Manifest) -> Transaction | None:
+    """Return one transaction that stands for all that are gone; None when nobody can tell.
+
+    It touches what they may have touched of that which ours was made from.
+    """
+    ours = staged.transaction
+    nothing = Transaction()
+    nothing.reserve_fragments.num_fragments = 0
+    operation = operation_of(ours)
+    live = {one.id: one for one in latest.message.fragments}
+    if operation in ALOOF:
+        return nothing
+    if operation == "append":
+        return nothing if _fits(ours.append.fragments, latest) else None
+    if operation == "rewrite":
+        old = [one for group in ours.rewrite.groups for one in group.old_fragments]
+        return nothing if all(live.get(one.id) == one for one in old) else None
+    if operation == "create_index":
+        known = staged.read is not None and _same_files(staged.read.message.fragments, live)
+        return nothing if known else None
+    given = ours.delete if operation == "delete" else ours.update
+    updated = given.updated_fragments
+    known = live.keys() >= {*removed_fragments(ours), *(one.id for one in updated)}
+    if operation == "update":
+        # The latest version tells what became of all rows that it moves.
+        told = not ours.update.HasField("inserted_rows") and not removed_fragments(ours)
+        known &= told and removes_rows(ours) and _same_files(updated, live)
+        known &= _fits(ours.update.new_fragments, latest)
+    elif operation != "delete":
+        known = False
+    if not known:
         return None
+    deletions, now = Transaction(), (live[one.id] for one in updated)
+    deletions.delete.updated_fragments.extend(one for one in now if one.HasField("deletion_file"))
+    return deletions
+
+
+def _same_files(
+    fragments: Iterable[table_pb2.DataFragment], live: Mapping[int, table_pb2.DataFragment]
+) -> bool:
+    """Whether the fragments that are left have the data files that they had."""
+    left = (one for one in fragments if one.id in live)
+    return all(list(live[one.id].files) == list(one.files) for one in left)
+
+
+def _fits(fragments: Iterable[table_pb2.DataFragment], latest: Manifest) -> bool:
+    """Whether all columns of new fragments are columns of the table."""
+    known = {one.id for one in latest.message.fields}
+    held = {field for one in fragments for file in one.files for field in file.fields}
+    return all(field in known for field in held if field >= 0)

@@ -18,147 +18,9 @@ from enum import Enum
 
 from pyroaring import BitMap
 
-from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.table.roaring import parse_bitmap
-
-
-def fragments_of(transaction: Transaction) -> BitMap:
-    """Return the ids of fragments that are updated, removed or rewritten."""
-    operation = transaction.WhichOneof("operation")
-    ids: list[int] = []
-    if operation == "delete":
-        ids = [one.id for one in transaction.delete.updated_fragments]
-    elif operation == "update":
-        ids = [one.id for one in transaction.update.updated_fragments]
-    elif operation == "rewrite":
-        groups = transaction.rewrite.groups
-        ids = [one.id for group in groups for one in group.old_fragments]
-    elif operation == "data_replacement":
-        ids = [one.fragment_id for one in transaction.data_replacement.replacements]
-    elif operation == "data_overlay":
-        ids = [one.fragment_id for one in transaction.data_overlay.groups]
-    return BitMap(ids) | removed_fragments(transaction)
-
-
-def removed_fragments(transaction: Transaction) -> BitMap:
-    """Return the ids of fragments whose rows a Delete or Update takes out altogether."""
-    if transaction.HasField("delete"):
-        return BitMap(transaction.delete.deleted_fragment_ids)
-    return BitMap(transaction.update.removed_fragment_ids)
-
-
-def moves_fields(transaction: Transaction) -> bool:
-    """Whether it is an Update in columns mode."""
-    mode = transaction.update.update_mode
-    return transaction.HasField("update") and mode == Transaction.Update.REWRITE_COLUMNS
-
-
-def field_columns(transaction: Transaction) -> set[tuple[int, int]]:
-    """Return (fragment id, field id) of the columns that get other files."""
-    if transaction.HasField("data_replacement"):
-        return {
-            (one.fragment_id, field)
-            for one in transaction.data_replacement.replacements
-            for field in one.new_file.fields
-        }
-    if transaction.HasField("data_overlay"):
-        return {
-            (group.fragment_id, field)
-            for group in transaction.data_overlay.groups
-            for one in group.overlays
-            for field in one.data_file.fields
-        }
-    update = transaction.update
-    return {(one.id, field) for one in update.updated_fragments for field in update.fields_modified}
-
-
-def indexed_fields(created: Transaction.CreateIndex) -> set[int]:
-    """Return the ids of the fields that new indices are over."""
-    return {field for index in created.new_indices for field in index.fields}
-
-
-def bitmaps_of(created: Transaction.CreateIndex) -> list[BitMap | None]:
-    """Return the fragments each new index covers; None when an entry does not say.
-
-    Raises FormatError.
-    """
-    return [
-        _bitmap(one.fragment_bitmap) if one.fragment_bitmap else None for one in created.new_indices
-    ]
-
-
-def _bitmap(data: bytes) -> BitMap:
-    return BitMap(parse_bitmap(Cursor(memoryview(data), 0, Context("transaction"))))
-
-
-def may_insert_same(ours: Transaction, theirs: Transaction) -> bool:
-    """Whether an Update that lists the keys it inserts may insert one that `theirs` inserted.
-
-    So it may where `theirs` inserted rows and does not say which.
-    """
-    if not ours.update.HasField("inserted_rows"):
-        return False
-    if not theirs.update.HasField("inserted_rows"):
-        return theirs.HasField("append") or theirs.HasField("update")
-    own, other = ours.update.inserted_rows, theirs.update.inserted_rows
-    if own.field_ids != other.field_ids:
-        return True
-    if own.HasField("exact") and other.HasField("exact"):
-        return bool(set(own.exact.key_hashes) & set(other.exact.key_hashes))
-    one, two = own.bloom.bitmap, other.bloom.bitmap
-    if not one or len(one) != len(two):
-        return True
-    return any(left & right for left, right in zip(one, two, strict=True))
-
-
-def names_of_bases(update: Transaction.UpdateBases) -> set[str]:
-    """Return what identifies the bases that are added: their names and paths."""
-    names = {f"name {one.name}" for one in update.new_bases if one.HasField("name")}
-    return names | {f"path {one.path}" for one in update.new_bases}
-
-
-def settings_meet(ours: Transaction.UpdateConfig, theirs: Transaction.UpdateConfig) -> bool:
-    """Return whether two updates edit what only one of them may.
-
-    Of the configuration that is a key that one sets and the other names; of the table's metadata a
-    key that both name, or all where one replaces it; of the metadata of the schema or of one field
-    whatever it is.
-    """
-    own, other = config_names(ours), config_names(theirs)
-    if own & other & (_config_set(ours) | _config_set(theirs)):
-        return True
-    if ours.HasField("table_metadata_updates") and theirs.HasField("table_metadata_updates"):
-        mine, others = ours.table_metadata_updates, theirs.table_metadata_updates
-        if mine.replace or others.replace or _named(mine) & _named(others):
-            return True
-    return (_edits_schema(ours) and _edits_schema(theirs)) or bool(
-        _edited_fields(ours) & _edited_fields(theirs)
-    )
-
-
-def config_names(update: Transaction.UpdateConfig) -> set[str]:
-    """Return the keys of the configuration that are set or deleted."""
-    return _named(update.config_updates) | set(update.upsert_values) | set(update.delete_keys)
-
-
-def _config_set(update: Transaction.UpdateConfig) -> set[str]:
-    entries = update.config_updates.update_entries
-    return {one.key for one in entries if one.HasField("value")} | set(update.upsert_values)
-
-
-def _named(edit: Transaction.UpdateMap) -> set[str]:
-    return {entry.key for entry in edit.update_entries}
-
-
-def _edits_schema(update: Transaction.UpdateConfig) -> bool:
-    return update.HasField("schema_metadata_updates") or bool(update.schema_metadata)
-
-
-def _edited_fields(update: Transaction.UpdateConfig) -> set[int]:
-    return {*update.field_metadata_updates, *update.field_metadata}
+from lanceref.transactions.index_entries import covered
 
 
 class Verdict(Enum):
@@ -189,6 +51,40 @@ def operation_of(transaction: Transaction | None) -> str:
     return "" if transaction is None else transaction.WhichOneof("operation") or ""
 
 
+def fragments_of(transaction: Transaction) -> BitMap:
+    """Return the ids of fragments that are updated, removed or rewritten."""
+    given = transaction
+    ids = [one.id for one in (*given.delete.updated_fragments, *given.update.updated_fragments)]
+    ids += [one.id for group in given.rewrite.groups for one in group.old_fragments]
+    ids += [one.fragment_id for one in given.data_replacement.replacements]
+    ids += [one.fragment_id for one in given.data_overlay.groups]
+    return BitMap(ids) | removed_fragments(transaction)
+
+
+def removed_fragments(transaction: Transaction) -> BitMap:
+    """Return the ids of fragments whose rows a Delete or Update removes altogether."""
+    if transaction.HasField("delete"):
+        return BitMap(transaction.delete.deleted_fragment_ids)
+    return BitMap(transaction.update.removed_fragment_ids)
+
+
+def moves_fields(transaction: Transaction) -> bool:
+    """Whether it is an Update in columns mode."""
+    mode = transaction.update.update_mode
+    return transaction.HasField("update") and mode == Transaction.Update.REWRITE_COLUMNS
+
+
+def field_columns(transaction: Transaction) -> set[tuple[int, int]]:
+    """Return (fragment id, field id) of the columns that get other files."""
+    update = transaction.update
+    files = [(one.fragment_id, one.new_file) for one in transaction.data_replacement.replacements]
+    for group in transaction.data_overlay.groups:
+        files += [(group.fragment_id, one.data_file) for one in group.overlays]
+    return {(number, field) for number, file in files for field in file.fields} | {
+        (one.id, field) for one in update.updated_fragments for field in update.fields_modified
+    }
+
+
 def verdict(ours: Transaction, theirs: Transaction | None) -> Verdict:
     """Return whether `ours` can follow `theirs`; None: nobody can tell what that version did."""
     own, other = operation_of(ours), operation_of(theirs)
@@ -205,7 +101,7 @@ def verdict(ours: Transaction, theirs: Transaction | None) -> Verdict:
     if "reserve_fragments" in (own, other):
         return STANDS
     if "update_mem_wal_state" in (own, other):
-        return _mem_wal(own, other)
+        return STANDS if {"append", "create_index"} & {own, other} else NEVER
     if own == "append":  # L.txn.conflict.append
         return RETRY if other in RESHAPING and not _keeps_nulls(theirs) else STANDS
     if own == "merge":  # L.txn.conflict.schema
@@ -225,16 +121,15 @@ def _overwrite(ours: Transaction, theirs: Transaction) -> Verdict:
     if other == "update_mem_wal_state":
         return NEVER
     keys = set(ours.overwrite.config_upsert_values)
-    if other == "update_config" and keys & config_names(theirs.update_config):
-        return RETRY
-    return STANDS
+    same = other == "update_config" and keys & _config_names(theirs.update_config)
+    return RETRY if same else STANDS
 
 
 def _settings(ours: Transaction, theirs: Transaction) -> Verdict:
-    """Two updates meet in a setting or a base; one of schema metadata meets a Merge."""
+    """Two updates conflict in a setting or a base; one of schema metadata with a Merge."""
     own, other = operation_of(ours), operation_of(theirs)
     if own == other == "update_bases":
-        both = names_of_bases(ours.update_bases) & names_of_bases(theirs.update_bases)
+        both = _base_names(ours.update_bases) & _base_names(theirs.update_bases)
         return NEVER if both else STANDS
     if own == other == "update_config":
         meet = settings_meet(ours.update_config, theirs.update_config)
@@ -244,25 +139,59 @@ def _settings(ours: Transaction, theirs: Transaction) -> Verdict:
 
 
 def _sets_schema(transaction: Transaction) -> bool:
-    """Whether it edits metadata of the schema or of a field, be it that nothing is left of it."""
+    """Whether it edits metadata of the schema or of a field, even if nothing is left of it."""
     edit = transaction.update_config
     updates = [edit.schema_metadata_updates, *edit.field_metadata_updates.values()]
     early = edit.schema_metadata or any(one.metadata for one in edit.field_metadata.values())
     return bool(early) or any(one.replace or one.update_entries for one in updates)
 
 
-def _mem_wal(own: str, other: str) -> Verdict:
-    return STANDS if "append" in (own, other) or "create_index" in (own, other) else NEVER
+def _base_names(update: Transaction.UpdateBases) -> set[str]:
+    """Return what identifies the bases that are added: their names and paths."""
+    names = {f"name {one.name}" for one in update.new_bases if one.HasField("name")}
+    return names | {f"path {one.path}" for one in update.new_bases}
+
+
+def settings_meet(ours: Transaction.UpdateConfig, theirs: Transaction.UpdateConfig) -> bool:
+    """Return whether two updates edit what only one of them may.
+
+    Of the configuration that is a key that one sets and the other names; of the table's metadata a
+    key that both name, or all where one replaces it; of the metadata of the schema or of one field
+    whatever it is.
+    """
+    both, set_keys = (ours, theirs), set[str]()
+    for one in both:
+        entries = one.config_updates.update_entries
+        set_keys |= {entry.key for entry in entries if entry.HasField("value")}
+        set_keys |= set(one.upsert_values)
+    if _config_names(ours) & _config_names(theirs) & set_keys:
+        return True
+    if all(one.HasField("table_metadata_updates") for one in both):
+        own, other = (one.table_metadata_updates for one in both)
+        if own.replace or other.replace or _named(own) & _named(other):
+            return True
+    if all(one.HasField("schema_metadata_updates") or one.schema_metadata for one in both):
+        return True
+    own_fields, others = ({*one.field_metadata_updates, *one.field_metadata} for one in both)
+    return bool(own_fields & others)
+
+
+def _config_names(update: Transaction.UpdateConfig) -> set[str]:
+    """Return the keys of the configuration that are set or deleted."""
+    return _named(update.config_updates) | set(update.upsert_values) | set(update.delete_keys)
+
+
+def _named(edit: Transaction.UpdateMap) -> set[str]:
+    return {entry.key for entry in edit.update_entries}
 
 
 def _index(ours: Transaction, theirs: Transaction) -> Verdict:
-    other = operation_of(theirs)
-    if other == "create_index":
-        new, others_new = (_names(one.create_index.new_indices) for one in (ours, theirs))
-        gone, others_gone = (_names(one.create_index.removed_indices) for one in (ours, theirs))
-        same = new & (others_new | others_gone) or gone & others_new
-        return RETRY if same else STANDS  # L.txn.conflict.index
-    return RETRY if _disturbs(theirs, ours) else STANDS
+    if not theirs.HasField("create_index"):
+        return RETRY if _disturbs(theirs, ours) else STANDS
+    new, others_new = (_names(one.create_index.new_indices) for one in (ours, theirs))
+    gone, others_gone = (_names(one.create_index.removed_indices) for one in (ours, theirs))
+    same = new & (others_new | others_gone) or gone & others_new
+    return RETRY if same else STANDS  # L.txn.conflict.index
 
 
 def _names(entries: Iterable[table_pb2.IndexMetadata]) -> set[str]:
@@ -270,13 +199,18 @@ def _names(entries: Iterable[table_pb2.IndexMetadata]) -> set[str]:
 
 
 def _disturbs(rows: Transaction, index: Transaction) -> bool:
-    """Whether a Rewrite or DataReplacement changes what new indices are over."""
+    """Whether a Rewrite or DataReplacement changes what new indices are over.
+
+    Raises FormatError.
+    """
+    created = index.create_index.new_indices
     if rows.HasField("rewrite"):
         touched = fragments_of(rows)
-        return any(bitmap is None or bitmap & touched for bitmap in bitmaps_of(index.create_index))
+        bitmaps = [covered(one) for one in created]
+        return any(bitmap is None or bitmap & touched for bitmap in bitmaps)
     if rows.HasField("data_replacement"):
-        fields = {field for _, field in field_columns(rows)}
-        return bool(fields & indexed_fields(index.create_index))
+        indexed = {field for one in created for field in one.fields}
+        return any(field in indexed for _, field in field_columns(rows))
     return False
 
 
@@ -307,7 +241,7 @@ def _rows(ours: Transaction, theirs: Transaction) -> Verdict:
 def _meets_overlay(ours: Transaction, theirs: Transaction) -> bool:
     """Whether ours has to be made again; one of the two is an overlay.
 
-    Whether it covers rows that an Update moved since is looked at later.
+    Whether it covers rows that an Update moved since is compared later.
     """
     rows = theirs if operation_of(ours) == "data_overlay" else ours
     if operation_of(rows) in ("data_overlay", "data_replacement"):
@@ -338,16 +272,37 @@ def _keeps_nulls(transaction: Transaction) -> bool:
     return bool(getattr(transaction, operation_of(transaction)).preserves_nullability)
 
 
-def can_merge_deletions(ours: Transaction, theirs: Transaction) -> bool:
-    """Whether it is left to the rows: ours may be others of fragments that theirs left some of.
+def may_insert_same(ours: Transaction, theirs: Transaction) -> bool:
+    """Whether an Update that lists the keys it inserts may insert one that `theirs` inserted.
 
-    It is not where ours leaves no part of a fragment: there are no deletions to join.
+    So it may where `theirs` inserted rows and does not say which.
     """
-    if not (_takes_rows(ours) and _takes_rows(theirs)) or may_insert_same(ours, theirs):
+    if not ours.update.HasField("inserted_rows"):
+        return False
+    if not theirs.update.HasField("inserted_rows"):
+        return theirs.HasField("append") or theirs.HasField("update")
+    own, other = ours.update.inserted_rows, theirs.update.inserted_rows
+    if own.field_ids != other.field_ids:
+        return True
+    if own.HasField("exact") and other.HasField("exact"):
+        return bool(set(own.exact.key_hashes) & set(other.exact.key_hashes))
+    one, two = own.bloom.bitmap, other.bloom.bitmap
+    if not one or len(one) != len(two):
+        return True
+    return any(left & right for left, right in zip(one, two, strict=True))
+
+
+def can_merge_deletions(ours: Transaction, theirs: Transaction) -> bool:
+    """Whether only the rows decide: ours may be others of fragments that theirs left some of.
+
+    They do not where ours leaves no part of a fragment: there are no deletions to join.
+    """
+    if not (removes_rows(ours) and removes_rows(theirs)) or may_insert_same(ours, theirs):
         return False
     leaves_parts = fragments_of(ours) - removed_fragments(ours)
     return bool(leaves_parts) and not fragments_of(ours) & removed_fragments(theirs)
 
 
-def _takes_rows(transaction: Transaction) -> bool:
+def removes_rows(transaction: Transaction) -> bool:
+    """Whether it is a Delete, or an Update in rows mode."""
     return operation_of(transaction) in ("delete", "update") and not moves_fields(transaction)

@@ -13,7 +13,7 @@ Divergences: D.txn.items-under-list-index
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pyroaring import BitMap
 
@@ -26,19 +26,26 @@ from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.overlays import overlaid_since
 from lanceref.table.roaring import parse_bitmap
-from lanceref.transactions.manifest_builder import REUSE_INDEX, Making
+from lanceref.transactions.manifest_builder import REUSE_INDEX, Builder, assign
 
 MEM_WAL_INDEX = "__lance_mem_wal"
 SYSTEM_INDICES = (REUSE_INDEX, MEM_WAL_INDEX)
 """Indices over no field."""
+
+BY_ADDRESS = ("zonemapindexdetails", "bloomfilterindexdetails", "fmindexdetails")
+"""Types of indices that keep addresses even where rows have stable ids."""
+
+Entries = Sequence[table_pb2.IndexMetadata]
+Groups = Sequence[tuple[list[int], list[int]]]
+"""Old fragments, and the new ones that have their rows."""
 
 
 def covered(index: table_pb2.IndexMetadata) -> BitMap | None:
     """Return the fragments an entry covers; None when it does not say. Raises FormatError."""
     if not index.fragment_bitmap:
         return None
-    found = parse_bitmap(Cursor(memoryview(index.fragment_bitmap), 0, Context("index")))
-    return BitMap(array("I", found.tobytes()))
+    fragments = parse_bitmap(Cursor(memoryview(index.fragment_bitmap), 0, Context("index")))
+    return BitMap(array("I", fragments.tobytes()))
 
 
 def set_covered(
@@ -48,24 +55,30 @@ def set_covered(
     index.fragment_bitmap = BitMap(list(fragments), optimize=runs).serialize()
 
 
-def create_index(making: Making) -> None:
-    """Take removed entries out, by uuid, and put new ones behind the others.
+def _known(indices: Entries) -> Iterator[tuple[table_pb2.IndexMetadata, BitMap]]:
+    """Yield the entries that say which fragments they cover, with these."""
+    for index in indices:
+        bitmap = covered(index)
+        if bitmap is not None:
+            yield index, bitmap
+
+
+def create_index(builder: Builder) -> None:
+    """Remove entries by uuid, and put new ones after the others.
 
     Raises OperationRefused for an entry on a field that the table does not have.
     """
-    given = making.transaction.create_index
+    given = builder.transaction.create_index
     removed = {one.uuid.uuid for one in given.removed_indices}
-    kept = [one for one in making.indices if one.uuid.uuid not in removed]
+    kept = [one for one in builder.indices if one.uuid.uuid not in removed]
     for index in given.new_indices:
-        missing = set(index.fields) - making.field_ids
+        missing = sorted(set(index.fields) - builder.field_ids)
         if missing:
-            raise OperationRefused(
-                f"index {index.name!r} is on fields {sorted(missing)} of no column"
-            )
-    making.indices[:] = [*kept, *given.new_indices]
+            raise OperationRefused(f"index {index.name!r} is on fields {missing} of no column")
+    builder.indices[:] = [*kept, *given.new_indices]
 
 
-def bring_forward(indices: Sequence[table_pb2.IndexMetadata]) -> None:
+def bring_forward(indices: Entries) -> None:
     """Put in every entry the fragments that now hold the rows of those it covers.
 
     A compaction that left indices as they are has said so in an entry of its own, which names the
@@ -75,32 +88,30 @@ def bring_forward(indices: Sequence[table_pb2.IndexMetadata]) -> None:
     for reuse in indices:
         if reuse.name != REUSE_INDEX:
             continue
-        details = parse_details(reuse.index_details.value)
-        versions = sorted(details.inline.versions, key=lambda one: one.dataset_version)
-        groups = [
-            ([one.id for one in group.old_fragments], [one.id for one in group.new_fragments])
-            for version in versions
-            for group in version.groups
-        ]
-        for index in indices:
-            bitmap = covered(index)
-            if bitmap is None:
-                continue
+        groups = _moves(reuse)
+        for index, before in _known(indices):
+            now = before
             for old, new in groups:
-                own = bitmap.intersect(BitMap(old)) if index is reuse else False
-                if own or (old and bitmap.issuperset(BitMap(old))):
-                    bitmap = (bitmap - BitMap(old)) | BitMap(new)
-            set_covered(index, bitmap)
+                own = index is reuse and now.intersect(BitMap(old))
+                if own or (old and now.issuperset(BitMap(old))):
+                    now = (now - BitMap(old)) | BitMap(new)
+            set_covered(index, now)
 
 
-def moved_fragments(indices: Sequence[table_pb2.IndexMetadata]) -> BitMap:
+def moved_fragments(indices: Entries) -> BitMap:
     """Return the fragments of which an entry among them says where their rows went."""
-    found = BitMap()
-    for reuse in indices:
-        if reuse.name == REUSE_INDEX:
-            for version in parse_details(reuse.index_details.value).inline.versions:
-                found |= BitMap([one.id for group in version.groups for one in group.old_fragments])
-    return found
+    moves = [_moves(reuse) for reuse in indices if reuse.name == REUSE_INDEX]
+    return BitMap([number for groups in moves for old, _ in groups for number in old])
+
+
+def _moves(reuse: table_pb2.IndexMetadata) -> Groups:
+    """Return the groups of all versions, oldest first, that stand in the entry."""
+    versions = parse_details(reuse.index_details.value).inline.versions
+    return [
+        ([one.id for one in group.old_fragments], [one.id for one in group.new_fragments])
+        for version in sorted(versions, key=lambda one: one.dataset_version)
+        for group in version.groups
+    ]
 
 
 def parse_details(data: bytes) -> FragmentReuseIndexDetails:
@@ -111,16 +122,16 @@ def parse_details(data: bytes) -> FragmentReuseIndexDetails:
     return parse_message(cursor, FragmentReuseIndexDetails, "fragment reuse", clause, place)
 
 
-def drop_dead(making: Making) -> None:
+def drop_dead(builder: Builder) -> None:
     """Drop entries whose field is gone, and of several of one name those of no live fragment.
 
     If none of them has any the oldest stays.
     """
-    ids = making.field_ids
+    ids = builder.field_ids
     kept = [
-        one for one in making.indices if one.name in SYSTEM_INDICES or ids.issuperset(one.fields)
+        one for one in builder.indices if one.name in SYSTEM_INDICES or ids.issuperset(one.fields)
     ]
-    live = BitMap([one.id for one in making.message.fragments])
+    live = BitMap([one.id for one in builder.message.fragments])
     by_name: dict[str, list[table_pb2.IndexMetadata]] = {}
     for index in kept:
         by_name.setdefault(index.name, []).append(index)
@@ -132,84 +143,68 @@ def drop_dead(making: Making) -> None:
         if len(empty) == len(entries):
             empty.remove(min(empty, key=lambda one: one.dataset_version))
         dead.update(one.uuid.uuid for one in empty)
-    making.indices[:] = [one for one in kept if one.uuid.uuid not in dead]
+    builder.indices[:] = [one for one in kept if one.uuid.uuid not in dead]
 
 
-def take_from_bitmaps(making: Making, fields: Collection[int], fragments: Sequence[int]) -> None:
+def take_from_bitmaps(builder: Builder, fields: Collection[int], fragments: Sequence[int]) -> None:
     """Note that indices on the fields no longer cover the fragments: their values changed.
 
-    So did those of what the fields are in: an index on a list is one on its items.
+    So did those of the ancestors of the fields: an index on a list is one on its items.
     """
-    parents = {field.id: field.parent_id for field in making.message.fields}
+    parents = {field.id: field.parent_id for field in builder.message.fields}
     changed = set(fields)
     for field in fields:
         while (field := parents.get(field, -1)) >= 0:
             changed.add(field)
-    for index in making.indices:
-        bitmap = covered(index)
-        if bitmap is not None and not changed.isdisjoint(index.fields):
+    for index, bitmap in _known(builder.indices):
+        if not changed.isdisjoint(index.fields):
             set_covered(index, bitmap - BitMap(fragments))
 
 
-def take_overlaid(making: Making) -> None:
+def take_overlaid(builder: Builder) -> None:
     """Note that indices no longer cover groups of a Rewrite with newer values in an overlay.
 
     The values become those of the new fragments, and the files of an index have the old ones.
     """
-    live = {one.id: one for one in making.message.fragments}
-    for index in making.indices:
-        bitmap = covered(index)
-        if bitmap is None:
-            continue
-        for group in making.transaction.rewrite.groups:
+    live = {one.id: one for one in builder.message.fragments}
+    for index, bitmap in _known(builder.indices):
+        stale = BitMap()
+        for group in builder.transaction.rewrite.groups:
             old = [live[one.id] for one in group.old_fragments if one.id in live]
             if overlaid_since(old, index):
-                set_covered(index, bitmap := bitmap - BitMap([one.id for one in old]))
-
-
-BY_ADDRESS = ("zonemapindexdetails", "bloomfilterindexdetails", "fmindexdetails")
-"""Types of indices that keep addresses even where rows have stable ids."""
-
-
-def _type_of(index: table_pb2.IndexMetadata) -> str:
-    return index.index_details.type_url.rpartition(".")[2].lower()
+                stale |= BitMap([one.id for one in old])
+        if stale:
+            set_covered(index, bitmap - stale)
 
 
 def _by_address(index: table_pb2.IndexMetadata) -> bool:
-    type_name = _type_of(index)
+    type_name = index.index_details.type_url.rpartition(".")[2].lower()
     return type_name in BY_ADDRESS or (type_name == "btreeindexdetails" and index.index_version > 0)
 
 
 def widen_bitmaps(
-    making: Making, added: Sequence[int], sources: Sequence[int], changed: Collection[int]
+    builder: Builder, added: Sequence[int], sources: Sequence[int], changed: Collection[int]
 ) -> None:
     """Note that indices by row id cover fragments of moved rows too, if none of theirs changed."""
-    for index in making.indices:
-        bitmap = covered(index)
-        if not added or bitmap is None or _by_address(index):
-            continue
-        if not set(index.fields).isdisjoint(changed):
-            continue
-        if BitMap(sources) <= bitmap:
+    for index, bitmap in _known(builder.indices):
+        unchanged = set(index.fields).isdisjoint(changed) and not _by_address(index)
+        if added and unchanged and BitMap(sources) <= bitmap:
             set_covered(index, bitmap | BitMap(added))
 
 
-def move_bitmaps(
-    making: Making, groups: Sequence[tuple[list[int], list[int]]], rewritten: Collection[bytes]
-) -> None:
+def move_bitmaps(builder: Builder, groups: Groups, rewritten: Collection[bytes]) -> None:
     """Put new fragments in place of old ones where rows keep their ids. Raises OperationRefused.
 
     An index by address that is not among those `rewritten` (uuids) loses the old ones only.
     """
-    gone = BitMap([number for old, _ in groups for number in old])
-    for index in making.indices:
-        bitmap = covered(index)
-        if bitmap is None or index.uuid.uuid in rewritten:
-            continue
-        set_covered(index, bitmap - gone if _by_address(index) else moved(bitmap, groups))
+    replaced = BitMap([number for old, _ in groups for number in old])
+    for index, bitmap in _known(builder.indices):
+        if index.uuid.uuid not in rewritten:
+            by_address = _by_address(index)
+            set_covered(index, bitmap - replaced if by_address else moved(bitmap, groups))
 
 
-def moved(bitmap: BitMap, groups: Sequence[tuple[list[int], list[int]]]) -> BitMap:
+def moved(bitmap: BitMap, groups: Groups) -> BitMap:
     """Return a bitmap with the new fragments of each group in place of the old ones."""
     after = BitMap(bitmap)
     for old, new in groups:
@@ -225,25 +220,22 @@ def moved(bitmap: BitMap, groups: Sequence[tuple[list[int], list[int]]]) -> BitM
 
 
 def swap_rewritten(
-    making: Making,
-    rewritten: Iterable[Transaction.Rewrite.RewrittenIndex],
-    groups: Sequence[tuple[list[int], list[int]]],
+    builder: Builder, rewritten: Iterable[Transaction.Rewrite.RewrittenIndex], groups: Groups
 ) -> None:
     """Put the files of rewritten indices in place of the old ones. Raises OperationRefused."""
-    by_uuid = {one.uuid.uuid: one for one in making.indices}
+    by_uuid = {one.uuid.uuid: one for one in builder.indices}
     for one in rewritten:
         index = by_uuid.pop(one.old_id.uuid, None)
         bitmap = None if index is None else covered(index)
         if index is None or bitmap is None:
             raise OperationRefused(
                 f"Invalid compaction plan refers to index {one.old_id.uuid.hex()} "
-                "which does not exist, which it lists twice, or which covers nobody knows what"
+                "which does not exist, which it lists twice, or whose fragments are unknown"
             )
         set_covered(index, moved(bitmap, groups))
         index.uuid.CopyFrom(one.new_id)
         if one.HasField("new_index_details"):
             index.index_details.CopyFrom(one.new_index_details)
         index.index_version = one.new_index_version
-        del index.files[:]
-        index.files.extend(one.new_index_files)
+        assign(index.files, one.new_index_files)
         index.ClearField("base_id")

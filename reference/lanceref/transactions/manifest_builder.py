@@ -11,24 +11,25 @@ L.table.datafile.all-replaced, L.table.datafile.size, L.table.row-ids.length
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableSequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
+from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.errors import AppendRefused
 from lanceref.core.file_versions import FROM_WORDS, V0_1, V2_0, FileVersion, version_named
 from lanceref.file.schema import LanceSchema, schema_message
-from lanceref.proto import table_pb2
+from lanceref.proto import file_pb2, table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
-from lanceref.table.file_entries import TOMBSTONE, data_files_of
+from lanceref.table.file_entries import TOMBSTONE, base_of, data_files_of
 from lanceref.table.flags import (
     COVERED_INDEX_METADATA,
     FRAGMENT_REUSE_INDEX,
@@ -40,10 +41,9 @@ from lanceref.table.flags import (
 )
 from lanceref.table.fragments import Fragment
 from lanceref.table.lineage import ROW_ID, open_lineage
-from lanceref.table.manifest import STORAGE_VERSIONS, Manifest, encode_manifest, stamp
+from lanceref.table.manifest import STORAGE_VERSIONS, Manifest, encode_manifest, open_version, stamp
 from lanceref.table.rows import FragmentRows
 from lanceref.table.uncommitted_files import Draft
-from lanceref.table.versions import open_version
 from lanceref.transactions.transaction import transaction_name
 
 WRITER = table_pb2.Manifest.WriterVersion(library="lanceref", version="14.0.2")
@@ -53,6 +53,7 @@ REUSE_INDEX = "__lance_frag_reuse"
 """Name of the index that says where rows went that a compaction moved."""
 
 Offsets = NDArray[np.int64]
+M = TypeVar("M", bound=Message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,9 @@ class Staged:
 
     `schema` (with its metadata) is that of an Overwrite or Project, `storage_version` what an
     Overwrite gives the table, `dictionaries` are the values by field id of a table of 0.1,
-    `affected` the rows by fragment that a Delete or Update takes out: who says them can be
-    committed over others that took out other rows. `reuse_index` goes with a Rewrite, `read` is the
-    version that new indices were built from. The files of `draft` go when there will be no such
-    version.
+    `affected` the rows by fragment that a Delete or Update removes: with them it can be committed
+    over others that removed other rows. `reuse_index` goes with a Rewrite, `read` is the version
+    that new indices were built from. The files of `draft` go when there will be no such version.
     """
 
     transaction: Transaction
@@ -78,36 +78,61 @@ class Staged:
     draft: Draft = field(default_factory=Draft)
 
 
-class Past(Protocol):
-    """What an operation may look up besides the version before."""
+@dataclass(frozen=True, slots=True)
+class StoredVersions:
+    """What an operation may look up in the store of a table besides the version before."""
+
+    store: Store
+    ctx: Context
 
     def manifest(self, version: int) -> Manifest:
         """Return an older version. Raises VersionNotFound."""
-
-    @property
-    def ctx(self) -> Context:
-        """The context of the commit."""
+        return open_version(self.store, version, self.ctx)
 
     def num_rows(self, before: Manifest, fragment: Fragment) -> int:
         """Return the physical rows of a fragment. Raises FormatError."""
+        return FragmentReader(fragment, Bases(self.store, before), self.ctx).physical_rows
 
     def file_size(self, before: Manifest, file: table_pb2.DataFile) -> int:
         """Return the bytes of a data file. Raises FormatError where there is none."""
+        return Bases(self.store, before).open_data_file(file.path, base_of(file)).size
 
     def lineage(self, before: Manifest, fragment: Fragment, name: str) -> NDArray[np.uint64]:
         """Return the row ids or versions of all physical rows of a fragment, uint64."""
+        columns = FragmentReader(fragment, Bases(self.store, before), self.ctx)
+        rows, values = columns.physical_rows, open_lineage(name, columns, self.ctx)
+        if values is not None:
+            return values.at(np.arange(rows))
+        if name == ROW_ID:
+            return np.arange(rows, dtype=np.uint64) + np.uint64(fragment.id << 32)
+        return np.ones(rows, np.uint64)
 
     def deleted(self, before: Manifest, fragment: Fragment) -> Offsets:
-        """Return the offsets of the deleted rows of a fragment, ascending."""
+        """Return the offsets of the deleted rows of a fragment, int64, ascending."""
+        return FragmentRows(fragment, Bases(self.store, before), self.ctx, False).deleted
+
+
+def copy_of(message: M) -> M:
+    """Return a copy of a message."""
+    copy = type(message)()
+    copy.CopyFrom(message)
+    return copy
+
+
+def assign(held: MutableSequence[M], messages: Iterable[M]) -> None:
+    """Put messages in place of those a repeated field has, some of which they may be."""
+    kept = list(messages)
+    del held[:]
+    held.extend(kept)
 
 
 @dataclass(slots=True)
-class Making:
+class Builder:
     """The next version: `before` is the one it is made of, None for a new table."""
 
     staged: Staged
     before: Manifest | None
-    past: Past
+    stored: StoredVersions
     message: table_pb2.Manifest
     indices: list[table_pb2.IndexMetadata]
     dictionaries: dict[int, pa.Array]
@@ -135,38 +160,29 @@ class Making:
         """Return the fragments of the version before by their ids."""
         return {} if self.before is None else {one.id: one for one in self.before.fragments}
 
-    def replace_fragments(self, fragments: Iterable[table_pb2.DataFragment]) -> None:
-        """Put fragments in place of those there are."""
-        kept = list(fragments)
-        del self.message.fragments[:]
-        self.message.fragments.extend(kept)
-
     def new_ids(self, fragments: Iterable[table_pb2.DataFragment]) -> list[table_pb2.DataFragment]:
         """Return copies of fragments, under new ids where they have none (0) or one that lives."""
-        taken = {one.id for one in self.message.fragments}
-        next_id = (
-            self.message.max_fragment_id + 1 if self.message.HasField("max_fragment_id") else 0
-        )
-        named = []
-        for fragment in fragments:
-            copy = table_pb2.DataFragment()
-            copy.CopyFrom(fragment)
+        taken, message = {one.id for one in self.message.fragments}, self.message
+        next_id = message.max_fragment_id + 1 if message.HasField("max_fragment_id") else 0
+        copies = [copy_of(fragment) for fragment in fragments]
+        for copy in copies:
             if copy.id == 0 or copy.id in taken:
                 copy.id, next_id = next_id, next_id + 1
-            named.append(copy)
             self.note_id(copy.id)
-        return named
+        return copies
 
     def note_id(self, number: int) -> None:
         """Raise the highest fragment id."""
         if not self.message.HasField("max_fragment_id") or number > self.message.max_fragment_id:
             self.message.max_fragment_id = number
 
-    def set_schema(self, schema: LanceSchema) -> None:
-        """Put fields and schema metadata in place of those there are."""
-        written = schema_message(schema)
-        del self.message.fields[:]
-        self.message.fields.extend(written.fields)
+    def set_schema(self, fields: Iterable[file_pb2.Field] = ()) -> None:
+        """Set the staged schema with its metadata, or without one the fields of the operation."""
+        if self.staged.schema is None:
+            assign(self.message.fields, fields)
+            return
+        written = schema_message(self.staged.schema)
+        assign(self.message.fields, written.fields)
         self.message.schema_metadata.clear()
         for key, value in written.metadata.items():
             self.message.schema_metadata[key] = value
@@ -193,67 +209,54 @@ def storage_version_of(message: table_pb2.Manifest) -> FileVersion:
     return version_named(None) if message.writer_feature_flags & USE_V2_FORMAT else V0_1
 
 
-def begin(before: Manifest | None, staged: Staged, past: Past) -> Making:
+def begin(before: Manifest | None, staged: Staged, stored: StoredVersions) -> Builder:
     """Return the copy that an operation works on."""
     if before is None:
         message = table_pb2.Manifest(version=1)
         message.reader_feature_flags = STABLE_ROW_IDS if staged.stable_row_ids else 0
-        return Making(staged, None, past, message, [], dict(staged.dictionaries))
-    message = table_pb2.Manifest()
-    message.CopyFrom(before.message)
+        return Builder(staged, None, stored, message, [], dict(staged.dictionaries))
+    message, indices = copy_of(before.message), list(map(copy_of, before.indices))
     message.version = before.version + 1
-    indices = []
-    for index in before.indices:
-        copy = table_pb2.IndexMetadata()
-        copy.CopyFrom(index)
-        indices.append(copy)
     dictionaries = {**before.dictionaries, **staged.dictionaries}
-    making = Making(staged, before, past, message, indices, dictionaries)
+    builder = Builder(staged, before, stored, message, indices, dictionaries)
     for fragment in message.fragments:  # an older writer may have left it out
-        making.note_id(fragment.id)
-    return making
+        builder.note_id(fragment.id)
+    return builder
 
 
-def finish(making: Making) -> bytes:
+def finish(builder: Builder) -> bytes:
     """Settle what every version has in common and return its manifest file.
 
     Raises AppendRefused for files of 0.1 in a table of 2.x and the other way round.
     """
-    message = making.message
-    making.replace_fragments(sorted(message.fragments, key=lambda one: one.id))
+    message = builder.message
+    assign(message.fragments, sorted(message.fragments, key=lambda one: one.id))
     for fragment in message.fragments:  # L.table.datafile.all-replaced
         live = [one for one in fragment.files if set(one.fields) != {TOMBSTONE}]
         if len(live) != len(fragment.files):
-            del fragment.files[:]
-            fragment.files.extend(live)
-    set_flags(message, _kept_flags(making))
-    message.transaction_file = transaction_name(making.transaction)
+            assign(fragment.files, live)
+    old = 0 if builder.before is None else builder.before.message.reader_feature_flags
+    flags = message.reader_feature_flags & STABLE_ROW_IDS | old & STICKY
+    if any(index.covering_fields for index in builder.indices):
+        flags |= COVERED_INDEX_METADATA
+    if any(index.name == REUSE_INDEX and index.index_version for index in builder.indices):
+        flags |= FRAGMENT_REUSE_INDEX
+    set_flags(message, flags | _mixed(builder))
+    message.transaction_file = transaction_name(builder.transaction)
     message.writer_version.CopyFrom(WRITER)
     message.ClearField("tag")
     stamp(message)
-    return encode_manifest(message, making.transaction, making.indices, making.dictionaries)
+    return encode_manifest(message, builder.transaction, builder.indices, builder.dictionaries)
 
 
-def _kept_flags(making: Making) -> int:
-    """Return the flags that the fragments do not tell."""
-    old = 0 if making.before is None else making.before.message.reader_feature_flags
-    flags = making.message.reader_feature_flags & STABLE_ROW_IDS | old & STICKY
-    if any(index.covering_fields for index in making.indices):
-        flags |= COVERED_INDEX_METADATA
-    if any(index.name == REUSE_INDEX and index.index_version for index in making.indices):
-        flags |= FRAGMENT_REUSE_INDEX
-    return flags | _mixed(making)
-
-
-def _mixed(making: Making) -> int:
+def _mixed(builder: Builder) -> int:
     """Return the flag for files of several versions if it is needed. Raises AppendRefused."""
-    stated = STORAGE_VERSIONS.get(making.message.data_format.version)
-    own, flag = stated or storage_version_of(making.message), 0
-    every = (file for one in making.message.fragments for file in data_files_of(one))
-    for file in every:
+    stated = STORAGE_VERSIONS.get(builder.message.data_format.version)
+    own, flag = stated or storage_version_of(builder.message), 0
+    for file in (file for one in builder.message.fragments for file in data_files_of(one)):
         version = FROM_WORDS.get((file.file_major_version, file.file_minor_version))
         if version is None or (version == V0_1) != (own == V0_1):
-            _refuse_mixture(making)
+            _refuse_mixture(builder)
             raise AppendRefused(
                 f"cannot append data files in version {version} to a dataset with default "
                 f"version {own}: V1 and V2 storage versions cannot be mixed"
@@ -263,11 +266,10 @@ def _mixed(making: Making) -> int:
     return flag
 
 
-def _refuse_mixture(making: Making) -> None:
+def _refuse_mixture(builder: Builder) -> None:
     """Raise AppendRefused where the version that was read has files of 0.1 beside others."""
-    before = () if making.before is None else making.before.message.fragments
-    files = (file for one in before for file in one.files)
-    words = ((file.file_major_version, file.file_minor_version) for file in files)
+    before = () if builder.before is None else builder.before.message.fragments
+    words = [(one.file_major_version, one.file_minor_version) for f in before for one in f.files]
     known = list(dict.fromkeys(FROM_WORDS[one] for one in words if one in FROM_WORDS))
     if V0_1 in known and len(known) > 1:
         raise AppendRefused(
@@ -275,44 +277,3 @@ def _refuse_mixture(making: Making) -> None:
             f"earlier version: All data files must have the same version. Detected both {known[0]} "
             f"and {known[1]}"
         )
-
-
-class StoredPast:
-    """Looks it up in the store of the table."""
-
-    def __init__(self, store: Store, ctx: Context) -> None:
-        self._store = store
-        self._ctx = ctx
-
-    @property
-    def ctx(self) -> Context:
-        """The context of the commit."""
-        return self._ctx
-
-    def manifest(self, version: int) -> Manifest:
-        """Return an older version. Raises VersionNotFound."""
-        return open_version(self._store, version, self._ctx)
-
-    def num_rows(self, before: Manifest, fragment: Fragment) -> int:
-        """Return the physical rows of a fragment. Raises FormatError."""
-        return FragmentReader(fragment, Bases(self._store, before), self._ctx).physical_rows
-
-    def file_size(self, before: Manifest, file: table_pb2.DataFile) -> int:
-        """Return the bytes of a data file. Raises FormatError where there is none."""
-        base = file.base_id if file.HasField("base_id") else None
-        return Bases(self._store, before).open_data_file(file.path, base).size
-
-    def lineage(self, before: Manifest, fragment: Fragment, name: str) -> NDArray[np.uint64]:
-        """Return the row ids or versions of all physical rows of a fragment, uint64."""
-        columns = FragmentReader(fragment, Bases(self._store, before), self._ctx)
-        rows, values = columns.physical_rows, open_lineage(name, columns, self._ctx)
-        if values is not None:
-            return values.at(np.arange(rows))
-        if name == ROW_ID:
-            return np.arange(rows, dtype=np.uint64) + np.uint64(fragment.id << 32)
-        return np.ones(rows, np.uint64)
-
-    def deleted(self, before: Manifest, fragment: Fragment) -> NDArray[np.int64]:
-        """Return the offsets of the deleted rows of a fragment, ascending."""
-        bases = Bases(self._store, before)
-        return FragmentRows(fragment, bases, self._ctx, stable_ids=False).deleted

@@ -11,7 +11,7 @@ L.table.row-versions.moved, L.txn.op.data-overlay, L.table.row-versions.updated
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from lanceref.core.integers import unique
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.file_entries import TOMBSTONE
-from lanceref.table.fragments import Fragment
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.overlays import offsets_below, parse_coverage
 from lanceref.table.row_ids import (
@@ -33,36 +32,35 @@ from lanceref.table.row_ids import (
     encode_versions,
     stored_count,
 )
-from lanceref.transactions.manifest_builder import Making
+from lanceref.transactions.manifest_builder import Builder, assign
 
 Numbers = NDArray[np.uint64]
 
 _CTX = Context("transaction")
 
 
-def identify(making: Making, fragment: table_pb2.DataFragment) -> Numbers:
+def identify(builder: Builder, fragment: table_pb2.DataFragment) -> Numbers:
     """Give ids to the rows of a new fragment that have none; return those that were moved.
 
     Raises OperationRefused for more ids than rows.
     """
     rows, moved = int(fragment.physical_rows), moved_ids(fragment)
-    if len(moved) > rows:
-        raise OperationRefused(
-            f"Fragment has more row IDs ({len(moved)}) than physical rows ({rows})"
-        )
-    message, missing = making.message, rows - len(moved)
-    start, end = message.next_row_id, message.next_row_id + missing
+    missing = rows - len(moved)
+    if missing < 0:
+        found = f"Fragment has more row IDs ({len(moved)}) than physical rows ({rows})"
+        raise OperationRefused(found)
+    start = builder.message.next_row_id
+    builder.message.next_row_id = end = start + missing
     if not len(moved):
         fragment.inline_row_ids = encode_row_ids(start, end)
     elif missing:
         fresh = np.arange(start, end, dtype=np.uint64)
         fragment.inline_row_ids = encode_ids(np.concatenate((moved, fresh)))
-    message.next_row_id = end
     return moved
 
 
 def moved_ids(fragment: table_pb2.DataFragment) -> Numbers:
-    """Return the row ids that a fragment of a transaction lists. Raises FormatError."""
+    """Return the row ids, uint64, that a fragment of a transaction lists. Raises FormatError."""
     data, place = fragment.inline_row_ids, _CTX.at(0)
     if not data:
         return np.empty(0, np.uint64)
@@ -70,98 +68,83 @@ def moved_ids(fragment: table_pb2.DataFragment) -> Numbers:
     return decode_row_ids(data, count, _CTX, place).at(np.arange(count))
 
 
-def set_born(making: Making, fragment: table_pb2.DataFragment) -> None:
-    """Say that all rows of a fragment were made by this version."""
-    versions = encode_versions(fragment.physical_rows, making.message.version)
+def set_born(builder: Builder, fragment: table_pb2.DataFragment) -> None:
+    """Note that all rows of a fragment were made by this version."""
+    versions = encode_versions(fragment.physical_rows, builder.message.version)
     fragment.inline_created_at_versions = versions
     fragment.inline_last_updated_at_versions = versions
 
 
-def set_moved(making: Making, fragment: table_pb2.DataFragment, moved: Numbers) -> None:
-    """Say that this version changed the `moved` rows, the first ones, and made the others."""
-    created = np.full(fragment.physical_rows, making.message.version, np.uint64)
-    created[: len(moved)] = _created(making, moved)
+def set_moved(builder: Builder, fragment: table_pb2.DataFragment, moved: Numbers) -> None:
+    """Note that this version changed the `moved` rows, the first ones, and made the others."""
+    rows, version = fragment.physical_rows, builder.message.version
+    created = np.full(rows, version, np.uint64)
+    created[: len(moved)] = _created(builder, moved)
     fragment.inline_created_at_versions = encode_runs(created)
-    rows = fragment.physical_rows
-    fragment.inline_last_updated_at_versions = encode_versions(rows, making.message.version)
+    fragment.inline_last_updated_at_versions = encode_versions(rows, version)
 
 
 def set_updated(
-    making: Making, fragment: table_pb2.DataFragment, offsets: NDArray[np.int64] | None
+    builder: Builder, fragment: table_pb2.DataFragment, offsets: NDArray[np.int64] | None
 ) -> None:
-    """Say that this version changed the rows at `offsets` of a fragment, None for all rows."""
-    version, old = making.message.version, making.old_fragments().get(fragment.id)
-    if offsets is None or old is None or making.before is None:
-        data = encode_versions(fragment.physical_rows, version)
-    else:
-        updated = making.past.lineage(making.before, old, LAST_UPDATED_AT).copy()
+    """Note that this version changed the rows at `offsets` of a fragment, None for all rows."""
+    version, old = builder.message.version, builder.old_fragments().get(fragment.id)
+    data = encode_versions(fragment.physical_rows, version)
+    if offsets is not None and old is not None and builder.before is not None:
+        updated = builder.stored.lineage(builder.before, old, LAST_UPDATED_AT).copy()
         updated[offsets] = version
         data = encode_runs(updated)
     fragment.inline_last_updated_at_versions = data
 
 
-def _created(making: Making, ids: Numbers) -> Numbers:
+def _created(builder: Builder, ids: Numbers) -> Numbers:
     """Return the versions that made the rows `ids` of the version before; 1 for an unknown one."""
-    found = np.ones(len(ids), np.uint64)
-    before = making.before
+    created, before = np.ones(len(ids), np.uint64), builder.before
     if before is None or not len(ids):
-        return found
+        return created
     order = np.argsort(ids)
-    for fragment in _identified(before.fragments):
-        held = making.past.lineage(before, fragment, ROW_ID)
+    for fragment in before.fragments:
+        if not fragment.message.WhichOneof("row_id_sequence"):
+            continue
+        held = builder.stored.lineage(before, fragment, ROW_ID)
         at = np.searchsorted(ids, held, sorter=order)
         at = order[np.minimum(at, len(ids) - 1)]
         hits = ids[at] == held
-        hits[making.past.deleted(before, fragment)] = False
+        hits[builder.stored.deleted(before, fragment)] = False
         if hits.any():
-            found[at[hits]] = making.past.lineage(before, fragment, CREATED_AT)[hits]
-    return found
+            created[at[hits]] = builder.stored.lineage(before, fragment, CREATED_AT)[hits]
+    return created
 
 
-def _identified(fragments: Iterable[Fragment]) -> Iterable[Fragment]:
-    return (one for one in fragments if one.message.WhichOneof("row_id_sequence"))
-
-
-def overlay(making: Making) -> None:
-    """Put overlays behind those that fragments have. Raises OperationRefused, FormatError."""
-    version = making.message.version
-    touched = set()
-    for group in making.transaction.data_overlay.groups:
-        fragment = making.fragment(group.fragment_id)
+def overlay(builder: Builder) -> None:
+    """Put overlays after those that fragments have. Raises OperationRefused, FormatError."""
+    changed = {}
+    for group in builder.transaction.data_overlay.groups:
+        fragment = builder.fragment(group.fragment_id)
         if fragment is None:  # L.txn.op.data-overlay
             raise OperationRefused(
                 f"DataOverlay targets fragment {group.fragment_id}, which does not exist"
             )
         for one in group.overlays:
-            added = fragment.overlays.add()
-            added.CopyFrom(one)
-            added.committed_version = version
-        touched.add(fragment.id)
-    for number in touched if making.stable else ():
-        fragment = making.fragment(number)
-        if fragment is not None:
-            _note_updated(making, fragment)
-
-
-def _note_updated(making: Making, fragment: table_pb2.DataFragment) -> None:
-    """Say that this version changed the rows that its overlays cover."""
-    ctx = making.past.ctx
-    covered = [np.empty(0, np.int64)]
-    for one in fragment.overlays:
-        if one.committed_version == making.message.version:
-            sets = parse_coverage(one, ctx, ctx.at(0)).values()
-            covered += (offsets_below(fragment.physical_rows, offsets) for offsets in sets)
-    set_updated(making, fragment, unique(np.concatenate(covered)))
+            fragment.overlays.add().CopyFrom(one)
+            fragment.overlays[-1].committed_version = builder.message.version
+        changed[fragment.id] = fragment
+    for fragment in changed.values() if builder.stable else ():
+        covered = [np.empty(0, np.int64)]
+        for one in fragment.overlays:
+            if one.committed_version == builder.message.version:
+                sets = parse_coverage(one, builder.stored.ctx, builder.stored.ctx.at(0)).values()
+                covered += (offsets_below(fragment.physical_rows, offsets) for offsets in sets)
+        set_updated(builder, fragment, unique(np.concatenate(covered)))
 
 
 def covers_any(given: Transaction.DataOverlay, rows: Mapping[int, NDArray[np.int64]]) -> bool:
     """Whether a DataOverlay covers one of the rows by fragment. Raises FormatError."""
-    ctx = Context("transaction")
     return any(
         any(row in offsets for row in rows.get(group.fragment_id, ()))
         for group in given.groups
         for one in group.overlays
-        for offsets in parse_coverage(one, ctx, ctx.at(0)).values()
+        for offsets in parse_coverage(one, _CTX, _CTX.at(0)).values()
     )
 
 
@@ -169,30 +152,15 @@ def take_fields(
     fragment: table_pb2.DataFragment, fields: Collection[int], read_version: int
 ) -> None:
     """Let overlays up to a version no longer cover fields; one that covers no other goes."""
-    kept = []
     for one in fragment.overlays:
-        if one.committed_version <= read_version:
-            for number, field_id in enumerate(one.data_file.fields):
-                if field_id in fields:
-                    one.data_file.fields[number] = TOMBSTONE
-        if set(one.data_file.fields) != {TOMBSTONE}:
-            kept.append(one)
-    replace_overlays(fragment, kept)
+        for number, field_id in enumerate(one.data_file.fields):
+            if field_id in fields and one.committed_version <= read_version:
+                one.data_file.fields[number] = TOMBSTONE
+    kept = [one for one in fragment.overlays if set(one.data_file.fields) != {TOMBSTONE}]
+    assign(fragment.overlays, kept)
 
 
 def drop_idle_overlays(fragment: table_pb2.DataFragment, live: Collection[int]) -> None:
-    """Take overlays out that cover no field of the schema."""
+    """Remove overlays that cover no field of the schema."""
     kept = [one for one in fragment.overlays if any(id in live for id in one.data_file.fields)]
-    replace_overlays(fragment, kept)
-
-
-def replace_overlays(
-    fragment: table_pb2.DataFragment, kept: Collection[table_pb2.DataOverlayFile]
-) -> None:
-    """Put overlays in place of those a fragment has."""
-    copies = []
-    for one in kept:
-        copies.append(table_pb2.DataOverlayFile())
-        copies[-1].CopyFrom(one)
-    del fragment.overlays[:]
-    fragment.overlays.extend(copies)
+    assign(fragment.overlays, kept)

@@ -23,90 +23,79 @@ from lanceref.table.file_entries import FIELD_TWICE, TOMBSTONE, fields_held_twic
 from lanceref.table.fragments import Fragment, parse_fragments
 from lanceref.table.manifest import Manifest
 from lanceref.transactions.index_entries import drop_dead, take_from_bitmaps
-from lanceref.transactions.manifest_builder import Making, storage_version_of
+from lanceref.transactions.manifest_builder import Builder, assign, copy_of, storage_version_of
 from lanceref.transactions.row_lineage import drop_idle_overlays, set_updated, take_fields
 
+RENEWING = ("overwrite", "restore")
+"""Operations that bring a storage format along with their fragments."""
 
-def merge(making: Making) -> None:
+
+def merge(builder: Builder) -> None:
     """Put the fragments and the schema of a Merge in place of the old ones.
 
     Raises OperationRefused when it leaves a fragment out.
     """
-    given, staged = making.transaction.merge, making.staged
-    missing = making.old_fragments().keys() - {one.id for one in given.fragments}
+    given, old = builder.transaction.merge, builder.old_fragments()
+    missing = old.keys() - {one.id for one in given.fragments}
     if missing:  # L.txn.op.merge
         raise OperationRefused(f"Merge leaves out fragments {sorted(missing)}")
-    making.replace_fragments(given.fragments)
-    for fragment in given.fragments:
-        making.note_id(fragment.id)
-    if staged.schema is not None:
-        making.set_schema(staged.schema)
-    else:
-        del making.message.fields[:]
-        making.message.fields.extend(given.schema)
-    if making.stable:
-        old = making.old_fragments()
-        for fragment in making.message.fragments:
-            before = old.get(fragment.id)
-            if before is not None and list(before.message.files) != list(fragment.files):
-                set_updated(making, fragment, None)
-    drop_dead(making)
+    assign(builder.message.fragments, given.fragments)
+    builder.set_schema(given.schema)
+    for fragment in builder.message.fragments:
+        builder.note_id(fragment.id)
+        before = old.get(fragment.id)
+        other = before is not None and list(before.message.files) != list(fragment.files)
+        if builder.stable and other:
+            set_updated(builder, fragment, None)
+    drop_dead(builder)
 
 
-def project(making: Making) -> None:
+def project(builder: Builder) -> None:
     """Put the schema of a Project in place of the old one; files without a field of it go."""
-    given, staged = making.transaction.project, making.staged
-    if staged.schema is not None:
-        making.set_schema(staged.schema)
-    else:
-        del making.message.fields[:]
-        making.message.fields.extend(given.schema)
-    live = making.field_ids
-    for fragment in making.message.fragments:
+    builder.set_schema(builder.transaction.project.schema)
+    live = builder.field_ids
+    for fragment in builder.message.fragments:
         drop_idle_files(fragment, live)
-    drop_dead(making)
+    drop_dead(builder)
 
 
 def drop_idle_files(fragment: table_pb2.DataFragment, live: set[int]) -> None:
-    """Take files and overlays out that hold no field of the schema."""
+    """Remove files and overlays that hold no field of the schema."""
     drop_idle_overlays(fragment, live)
     wanted = live | set(HIDDEN_IDS)
     kept = [one for one in fragment.files if not wanted.isdisjoint(one.fields)]
     if len(kept) != len(fragment.files):
-        del fragment.files[:]
-        fragment.files.extend(kept)
+        assign(fragment.files, kept)
 
 
-def replace_data(making: Making) -> None:
+def replace_data(builder: Builder) -> None:
     """Put new files in place of the columns they hold. Raises OperationRefused."""
-    given = making.transaction.data_replacement
+    given = builder.transaction.data_replacement
     if len({tuple(one.new_file.fields) for one in given.replacements}) > 1:
         raise OperationRefused("All new data files must have the same fields")
     for one in given.replacements:
-        fragment = making.fragment(one.fragment_id)
+        fragment = builder.fragment(one.fragment_id)
         if fragment is None:
             raise OperationRefused("Fragment being replaced not found in existing fragments")
-        new = table_pb2.DataFile()
-        new.CopyFrom(one.new_file)
-        if not new.file_size_bytes and making.before is not None:
-            new.file_size_bytes = making.past.file_size(making.before, new)
-        _check_place(fragment, new)
+        new = copy_of(one.new_file)
+        if not new.file_size_bytes and builder.before is not None:
+            new.file_size_bytes = builder.stored.file_size(builder.before, new)
+        same = any(list(file.fields) == list(new.fields) for file in fragment.files)
+        if _is_legacy(new) and not same:
+            raise OperationRefused(
+                "Expected to modify the fragment but no changes were made. This means the new data "
+                "files does not align with any exiting datafiles."
+            )
         put_file(fragment, new)
-        take_fields(fragment, new.fields, making.transaction.read_version)
-        drop_idle_files(fragment, making.field_ids)
-        take_from_bitmaps(making, new.fields, [fragment.id])
-        if making.stable:
-            set_updated(making, fragment, None)
+        take_fields(fragment, new.fields, builder.transaction.read_version)
+        drop_idle_files(fragment, builder.field_ids)
+        take_from_bitmaps(builder, new.fields, [fragment.id])
+        if builder.stable:
+            set_updated(builder, fragment, None)
 
 
-def _check_place(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
-    """Raise OperationRefused for a file of 0.1 that replaces no whole file."""
-    legacy = FROM_WORDS.get((new.file_major_version, new.file_minor_version)) == V0_1
-    if legacy and all(list(file.fields) != list(new.fields) for file in fragment.files):
-        raise OperationRefused(
-            "Expected to modify the fragment but no changes were made. This means the new data "
-            "files does not align with any exiting datafiles."
-        )
+def _is_legacy(file: table_pb2.DataFile) -> bool:
+    return FROM_WORDS.get((file.file_major_version, file.file_minor_version)) == V0_1
 
 
 def put_file(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
@@ -114,78 +103,64 @@ def put_file(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
     for file in fragment.files:
         if list(file.fields) == list(new.fields):
             file.CopyFrom(new)
-            if FROM_WORDS.get((new.file_major_version, new.file_minor_version)) == V0_1:
+            if _is_legacy(new):
                 del file.column_indices[:]
             return
     put_beside(fragment, new)
 
 
 def put_beside(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
-    """Let a file hold its fields in a fragment, behind the others, which hold them no more.
+    """Let a file hold its fields in a fragment, after the others, which hold them no more.
 
     One that holds no other goes.
     """
     for file in fragment.files:
-        for number, field_id in enumerate(file.fields):
-            if field_id in new.fields:
-                file.fields[number] = TOMBSTONE
+        file.fields[:] = [TOMBSTONE if one in new.fields else one for one in file.fields]
     kept = [file for file in fragment.files if set(file.fields) != {TOMBSTONE}]
-    del fragment.files[:]
-    fragment.files.extend([*kept, new])
+    assign(fragment.files, [*kept, new])
 
 
-RENEWING = ("overwrite", "restore")
-"""Operations that bring a storage format along with their fragments."""
-
-
-def migrate(making: Making) -> None:
+def migrate(builder: Builder) -> None:
     """Complete the fragments and the storage format. Raises FormatError for a file that lacks."""
-    if making.before is None:
+    before, message = builder.before, builder.message
+    if before is None:
         return
-    message = making.message
-    renews = making.transaction.WhichOneof("operation") in RENEWING
-    actual = str(storage_version_of(message if renews else making.before.message))
+    renews = builder.transaction.WhichOneof("operation") in RENEWING
+    actual = str(storage_version_of(message if renews else before.message))
     if not message.HasField("data_format") or message.data_format.version == str(V0_1):
         message.data_format.file_format = "lance"
         message.data_format.version = actual
-    if is_before(making.before.message, FIELD_TWICE):
-        _renumber(making, fields_held_twice(making.before.message.fragments))
+    if is_before(before.message, FIELD_TWICE):
+        _renumber(builder, fields_held_twice(before.message.fragments))
     for fragment in message.fragments:
-        _complete(making, making.before, fragment)
+        _complete(builder, before, fragment)
 
 
-def _renumber(making: Making, twice: Sequence[int]) -> None:
-    """Give fields that two files of a fragment hold ids of their own; the last file holds them."""
-    message = making.message
-    known = {one.id for one in message.fields}
-    last = max(
-        (number for one in message.fragments for file in one.files for number in file.fields),
-        default=0,
-    )
-    fresh = max(last, *known) + 1
+def _renumber(builder: Builder, twice: Sequence[int]) -> None:
+    """Give fields that two files of a fragment hold ids of their own; the last file holds them.
+
+    Of a field that is no more the other files no longer list the id.
+    """
+    message = builder.message
+    known = builder.field_ids
+    listed = {n for one in message.fragments for file in one.files for n in file.fields}
+    fresh = max({0} | listed | known) + 1
     for old in twice:
+        for fragment in message.fragments:
+            holders = [file for file in fragment.files if old in file.fields]
+            for file in holders[-1:] if old in known else holders[:-1]:
+                new = fresh if old in known else TOMBSTONE
+                file.fields[:] = [new if number == old else number for number in file.fields]
         if old not in known:
-            _tombstone(making, old)
             continue
         for field in message.fields:
             field.id = fresh if field.id == old else field.id
             field.parent_id = fresh if field.parent_id == old else field.parent_id
-        for fragment in message.fragments:
-            holders = [file for file in fragment.files if old in file.fields]
-            for number, held in enumerate(holders[-1].fields if holders else ()):
-                holders[-1].fields[number] = fresh if held == old else held
-        for index in making.indices:
+        for index in builder.indices:
             index.fields[:] = [fresh if number == old else number for number in index.fields]
         fresh += 1
     for fragment in message.fragments:
-        drop_idle_files(fragment, making.field_ids)
-
-
-def _tombstone(making: Making, gone: int) -> None:
-    """Let only the last of the files that hold a field which is no more list it."""
-    for fragment in making.message.fragments:
-        for file in [file for file in fragment.files if gone in file.fields][:-1]:
-            file.fields[:] = [TOMBSTONE if number == gone else number for number in file.fields]
+        drop_idle_files(fragment, builder.field_ids)
 
 
 def is_complete(fragment: table_pb2.DataFragment, *, named: bool) -> bool:
@@ -195,22 +170,21 @@ def is_complete(fragment: table_pb2.DataFragment, *, named: bool) -> bool:
     return named and bool(fragment.physical_rows and fragment.deletion_file.num_deleted_rows)
 
 
-def _complete(making: Making, before: Manifest, fragment: table_pb2.DataFragment) -> None:
+def _complete(builder: Builder, before: Manifest, fragment: table_pb2.DataFragment) -> None:
     for file in fragment.files:
         if not file.file_size_bytes:
-            file.file_size_bytes = making.past.file_size(before, file)
-    deletion = fragment.deletion_file
-    named = before.message.HasField("writer_version")
-    left = fragment.HasField("deletion_file") and not named
-    if (left or not fragment.physical_rows) and fragment.files:
-        fragment.physical_rows = making.past.num_rows(before, _parsed(making, before, fragment))
-    if fragment.HasField("deletion_file") and not deletion.num_deleted_rows:
-        gone = making.past.deleted(before, _parsed(making, before, fragment))
-        deletion.num_deleted_rows = len(gone)
+            file.file_size_bytes = builder.stored.file_size(before, file)
+    deleted, named = fragment.HasField("deletion_file"), before.message.HasField("writer_version")
+    if fragment.files and (not fragment.physical_rows or (deleted and not named)):
+        parsed = _parsed(builder, before, fragment)
+        fragment.physical_rows = builder.stored.num_rows(before, parsed)
+    if deleted and not fragment.deletion_file.num_deleted_rows:
+        offsets = builder.stored.deleted(before, _parsed(builder, before, fragment))
+        fragment.deletion_file.num_deleted_rows = len(offsets)
 
 
-def _parsed(making: Making, before: Manifest, fragment: table_pb2.DataFragment) -> Fragment:
-    """Return a fragment of the version in the making as a reader sees it."""
-    alone = table_pb2.Manifest(fragments=[fragment], base_paths=making.message.base_paths)
-    (parsed,) = parse_fragments(alone, before.schema, making.past.ctx, before.place)
+def _parsed(builder: Builder, before: Manifest, fragment: table_pb2.DataFragment) -> Fragment:
+    """Return a fragment of the next version as a reader sees it."""
+    alone = table_pb2.Manifest(fragments=[fragment], base_paths=builder.message.base_paths)
+    (parsed,) = parse_fragments(alone, before.schema, builder.stored.ctx, before.place)
     return parsed

@@ -1,9 +1,9 @@
-"""Succession: whether a version is what its transaction makes of the version before.
+"""Version transition: whether a version is what its transaction makes of the version before.
 
 A version carries its transaction, so that it can be made once more out of the version before and
-held against what is there. Versions of older writers, which did some of this otherwise, are passed
-over: they are known by where they keep their transaction. So are the first version of a branch, a
-detached version, and a version whose predecessor is gone.
+compared with what is there. Versions of older writers, which did some of this otherwise, are
+skipped: they keep their transaction elsewhere. So are the first version of a branch, a detached
+version, and a version whose predecessor is gone.
 
 Clauses: L.txn.op.append, L.txn.op.overwrite, L.txn.op.delete, L.txn.op.update, L.txn.op.rewrite,
 L.txn.op.reserve, L.txn.op.merge, L.txn.op.project, L.txn.op.data-replacement,
@@ -15,8 +15,6 @@ L.table.row-versions.updated, L.txn.rebase.read-version
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LanceError, NotFound
 from lanceref.file.schema import parse_schema
@@ -25,7 +23,6 @@ from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource, Store
 from lanceref.storage.manifests.manifest_names import DETACHED
 from lanceref.table.flags import STABLE_ROW_IDS, STICKY
-from lanceref.table.fragments import Fragment
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.transactions.apply import OPERATIONS, encode_next
@@ -34,7 +31,7 @@ from lanceref.transactions.index_entries import covered
 from lanceref.transactions.manifest_builder import (
     REUSE_INDEX,
     Staged,
-    StoredPast,
+    StoredVersions,
     storage_version_of,
 )
 
@@ -78,33 +75,32 @@ def check_succession(store: Store, after: Manifest, ctx: Context) -> None:
     by_today = after.message.HasField("transaction_section") and not after.version & DETACHED
     if transaction is None or name not in OPERATIONS or not by_today or after.version == 1:
         return
-    past = StoredPast(store, Context(ctx.file, limits=ctx.limits))
+    stored = StoredVersions(store, Context(ctx.file, limits=ctx.limits))
     try:
-        before = past.manifest(after.version - 1)
+        before = stored.manifest(after.version - 1)
     except LanceError:  # gone, or broken by itself
         return
-    _check_read_version(before, after, transaction, ctx)
+    if name in _REBASED and transaction.read_version != before.version:
+        found = f"read version {transaction.read_version}"
+        ctx.lint("L.txn.rebase.read-version", after.place, found, before.version)
     try:
-        data = encode_next(before, _staged(transaction, after), past)
+        data = encode_next(before, _staged(transaction, after), stored)
     except (FormatError, NotFound):  # what it would look up is broken, or gone
         return
     except LanceError as refusal:
-        ctx.lint(_CLAUSES[name], after.place, found=str(refusal), wanted="what fits the table")
+        ctx.lint(_CLAUSES[name], after.place, str(refusal), "what fits the table")
         return
     made = open_manifest(BytesSource(data), Context(ctx.file, limits=ctx.limits))
-    expected, held = _facts(made, past), _facts(after, past)
+    expected, held = _facts(made, stored), _facts(after, stored)
     for what in expected:
         if expected[what] != held[what]:
-            ctx.lint(
-                _clause(transaction, name, what),
-                after.place,
-                found=f"{what} {_shown(held[what])}",
-                wanted=f"{_shown(expected[what])}, as the {name} makes of version {before.version}",
-            )
+            wanted = f"{expected[what]!s:.200}, as the {name} makes of version {before.version}"
+            clause = _clause(transaction, name, what)
+            ctx.lint(clause, after.place, f"{what} {held[what]!s:.200}", wanted)
 
 
 def _staged(transaction: Transaction, after: Manifest) -> Staged:
-    """Return the transaction with what it does not say of itself: metadata, the storage version."""
+    """Return the transaction with what its message lacks: metadata, the storage version."""
     name = transaction.WhichOneof("operation")
     if name not in ("overwrite", "merge", "project"):
         return Staged(transaction)
@@ -112,21 +108,6 @@ def _staged(transaction: Transaction, after: Manifest) -> Staged:
     fields = getattr(transaction, name).schema
     schema = parse_schema(fields, dict(after.message.schema_metadata), ctx, ctx.at(0))
     return Staged(transaction, schema, storage_version_of(after.message))
-
-
-def _check_read_version(
-    before: Manifest, after: Manifest, transaction: Transaction, ctx: Context
-) -> None:
-    """A Delete or Update is of the version it is built on."""
-    if transaction.WhichOneof("operation") not in _REBASED:
-        return
-    if transaction.read_version != before.version:
-        ctx.lint(
-            "L.txn.rebase.read-version",
-            after.place,
-            found=f"read version {transaction.read_version}",
-            wanted=f"{before.version}, the version before",
-        )
 
 
 def _clause(transaction: Transaction, name: str, what: str) -> str:
@@ -143,10 +124,17 @@ def _clause(transaction: Transaction, name: str, what: str) -> str:
     return "L.table.row-versions.moved" if moves else "L.table.row-versions.updated"
 
 
-def _facts(manifest: Manifest, past: StoredPast) -> dict[str, object]:
+def _facts(manifest: Manifest, stored: StoredVersions) -> dict[str, object]:
     """Return the parts of a version that its transaction decides, in a form that compares."""
     message = manifest.message
-    stable = message.reader_feature_flags & STABLE_ROW_IDS
+    names = (ROW_ID, CREATED_AT, LAST_UPDATED_AT)
+    stable = manifest.fragments if message.reader_feature_flags & STABLE_ROW_IDS else ()
+    indices = []
+    for one in manifest.indices:
+        if one.name != REUSE_INDEX:  # what says where rows went is no part of a transaction
+            bitmap = covered(one)
+            held = None if bitmap is None else sorted(bitmap)
+            indices.append((one.uuid.uuid.hex(), one.name, list(one.fields), held))
     return {
         "fragments": [_fragment(one) for one in message.fragments],
         "fields": [(one.id, one.parent_id, one.name, one.logical_type) for one in message.fields],
@@ -157,9 +145,13 @@ def _facts(manifest: Manifest, past: StoredPast) -> dict[str, object]:
         "schema metadata": dict(message.schema_metadata),
         "field metadata": {one.id: dict(one.metadata) for one in message.fields},
         "bases": [(one.id, one.name, one.path, one.is_dataset_root) for one in message.base_paths],
-        "indices": _indices(manifest.indices),
+        "indices": sorted(indices, key=lambda entry: entry[0]),
         "flags": message.reader_feature_flags & STICKY,
-        "lineage": [_lineage(manifest, one, past) for one in manifest.fragments] if stable else [],
+        "lineage": [
+            stored.lineage(manifest, fragment, name).tolist()
+            for fragment in stable
+            for name in names
+        ],
     }
 
 
@@ -170,26 +162,5 @@ def _fragment(held: table_pb2.DataFragment) -> tuple[object, ...]:
     ]
     entry = held.deletion_file
     deleted = (entry.read_version, entry.id, entry.num_deleted_rows)
-    gone = deleted if held.HasField("deletion_file") else None
-    return held.id, held.physical_rows, files, overlays, gone
-
-
-def _indices(entries: Iterable[table_pb2.IndexMetadata]) -> list[tuple[object, ...]]:
-    """Return entries by uuid; what says where rows went is no part of a transaction."""
-    found = []
-    for one in entries:
-        if one.name != REUSE_INDEX:
-            bitmap = covered(one)
-            held = None if bitmap is None else sorted(bitmap)
-            found.append((one.uuid.uuid.hex(), one.name, list(one.fields), held))
-    return sorted(found, key=lambda entry: str(entry[0]))
-
-
-def _lineage(manifest: Manifest, fragment: Fragment, past: StoredPast) -> list[list[int]]:
-    names = (ROW_ID, CREATED_AT, LAST_UPDATED_AT)
-    return [past.lineage(manifest, fragment, name).tolist() for name in names]
-
-
-def _shown(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 200 else f"{text[:200]}..."
+    deletions = deleted if held.HasField("deletion_file") else None
+    return held.id, held.physical_rows, files, overlays, deletions

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.operations.inserted_keys import list_keys
 from lanceref.storage import LocalStore
-from lanceref.table.versions import open_version
+from lanceref.table.manifest import open_version
 from lanceref.transactions.conflict import may_insert_same
 
 from tests.transactions import versions

@@ -1,7 +1,7 @@
 """What interrupted writes leave where no reader looks."""
 
 from lanceref.storage import LocalStore
-from lanceref.table.orphan_files import strays
+from lanceref.table.orphan_files import orphans
 
 KEPT = [
     "_refs/branches/a%2Fb.json",
@@ -33,4 +33,4 @@ def test_strays_are_named(tmp_path):
     for path in KEPT + STRAY:
         store.put(path, b"")
 
-    assert sorted(STRAY) == sorted(entry.path for entry in strays(store, {"a/b"}))
+    assert sorted(STRAY) == sorted(entry.path for entry in orphans(store, {"a/b"}))

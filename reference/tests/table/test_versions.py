@@ -7,7 +7,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, NotFound
 from lanceref.storage import LocalStore
 from lanceref.storage.manifests.manifest_names import find_version
-from lanceref.table.versions import open_named, open_version
+from lanceref.table.manifest import open_named, open_version
 
 CTX = Context("t")
 

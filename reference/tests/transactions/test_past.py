@@ -7,13 +7,13 @@ from lanceref.core.context import Context
 from lanceref.core.errors import LanceError, NotFound
 from lanceref.proto import table_pb2
 from lanceref.storage import LocalStore
-from lanceref.transactions.manifest_builder import StoredPast
+from lanceref.transactions.manifest_builder import StoredVersions
 
 
 def test_versions_sizes_and_lineage_are_read_from_the_store(tmp_path):
     """Three rows with the ids 0 to 2, made by version 1."""
     pylanceref.write_dataset(pa.table({"a": [1, 2, 3]}), tmp_path, enable_stable_row_ids=True)
-    past = StoredPast(LocalStore(tmp_path), Context("t"))
+    past = StoredVersions(LocalStore(tmp_path), Context("t"))
     before = past.manifest(1)
     fragment = before.fragments[0]
     file = fragment.message.files[0]

@@ -4,12 +4,12 @@ import pytest
 from lanceref.core.errors import FormatError
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.transactions.conflict import (
-    bitmaps_of,
     field_columns,
     fragments_of,
     removed_fragments,
     settings_meet,
 )
+from lanceref.transactions.index_entries import covered
 from pyroaring import BitMap
 
 from tests.table import manifests
@@ -102,7 +102,7 @@ def test_a_bitmap_of_an_index_is_checked():
     """Absent: nobody knows; broken: FormatError."""
     made = pb.Transaction.CreateIndex(new_indices=[versions.index("x", 0, [2]), {"name": "y"}])
 
-    assert [BitMap([2]), None] == bitmaps_of(made)
+    assert [BitMap([2]), None] == [covered(one) for one in made.new_indices]
     made.new_indices[0].fragment_bitmap = b"broken"
     with pytest.raises(FormatError):
-        bitmaps_of(made)
+        [covered(one) for one in made.new_indices]

@@ -11,13 +11,13 @@ from lanceref.storage import LocalStore
 from lanceref.table.manifest import Manifest
 from lanceref.table.row_ids import encode_row_ids, encode_versions
 from lanceref.transactions.apply import encode_next
-from lanceref.transactions.manifest_builder import Past, Staged, StoredPast
+from lanceref.transactions.manifest_builder import Staged, StoredVersions
 from pyroaring import BitMap
 
 from tests.table import manifests
 
 
-class SizedPast(StoredPast):
+class SizedPast(StoredVersions):
     """A past whose data files are all of 1 000 bytes, wherever they are."""
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ def transaction(read_version: int = 1, **operation: object) -> Transaction:
 
 
 def after(
-    before: Manifest, past: Past = NOWHERE, staged: object = (), **operation: object
+    before: Manifest, past: StoredVersions = NOWHERE, staged: object = (), **operation: object
 ) -> Manifest:
     """The version after an operation."""
     made = Staged(transaction(before.version, **operation), **dict(staged))

@@ -1,0 +1,170 @@
+"""Tables and files: what a program opens, reads and writes through the names of the package.
+
+A file is one data file of 2.0 to 2.3. A table is opened at one version; writing commits the next
+one. Filters, updates, indices and searches are in `lanceref.search` and `lanceref.operations`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.blobs.blob_schema import declared_schema
+from lanceref.core.context import Context
+from lanceref.core.errors import AlreadyExists, NotFound
+from lanceref.core.file_versions import version_named
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.data_file.reader import LanceFileReader
+from lanceref.data_file.writer import LanceFileWriter
+from lanceref.file.column_writer import page_policy
+from lanceref.file.schema import schema_of
+from lanceref.search.projection import scan_projection, take_projection
+from lanceref.search.snapshot import Snapshot, open_snapshot, positions_of
+from lanceref.storage import name_of_uri, store_options
+from lanceref.storage.manifests.opening import open_table as open_store
+from lanceref.table.data_files import (
+    FileLimits,
+    Home,
+    appended_schema,
+    with_dictionaries,
+    write_files,
+)
+from lanceref.table.logical import BlobHandling
+from lanceref.table.uncommitted_files import Draft
+from lanceref.transactions.commit import CommitPolicy, commit
+from lanceref.transactions.manifest_builder import Staged, storage_version_of
+from lanceref.transactions.transaction import new_append, new_overwrite
+
+BATCH_ROWS = 8192
+"""Rows of a batch that is read."""
+
+FILE_LIMITS = (1 << 20, 90 << 30, 1024)
+"""Rows and bytes of a data file, and rows of a group of 0.1."""
+
+Path = str | os.PathLike[str]
+"""A local path, or a URI."""
+
+
+class File(LanceFileReader):
+    """One data file of 2.0 to 2.3: `schema`, `num_rows()`, and its rows."""
+
+    def read(self) -> pa.Table:
+        """Return every row. Raises a LanceError for bytes that break the format."""
+        return self.read_all(batch_size=BATCH_ROWS).to_table()
+
+
+def open_file(
+    path: Path, columns: Sequence[str] | None = None, *, limits: Limits = DEFAULT_LIMITS
+) -> File:
+    """Open a data file; `columns` (None: all) may be nested, with dots. Raises NotFound."""
+    return File(path, columns=columns, limits=limits)
+
+
+def write_file(path: Path, rows: pa.Table | pa.RecordBatch, version: str | None = None) -> int:
+    """Write one data file of a version (None: the default) and return its size in bytes."""
+    with LanceFileWriter(path, rows.schema, version=version) as writer:
+        writer.write_batch(rows)
+    return writer.size_bytes or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One version of a table."""
+
+    snapshot: Snapshot
+
+    @property
+    def version(self) -> int:
+        """The number of the version."""
+        return self.snapshot.manifest.version
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema of its rows."""
+        return self.snapshot.arrow_schema
+
+    def count_rows(self) -> int:
+        """Return the number of live rows."""
+        return sum(rows.num_rows for rows in self.snapshot.fragments)
+
+    def to_batches(
+        self, columns: Sequence[str] | None = None, batch_size: int = BATCH_ROWS
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the live rows; `columns` (None: all fields) may be nested or system columns."""
+        snapshot = self.snapshot
+        projection = scan_projection(snapshot.schema(BlobHandling.DESCRIPTIONS), columns)
+        fragments, end = snapshot.fragments, self.count_rows()
+        batches = snapshot.scan(fragments, projection, batch_size, 0, end)
+        return snapshot.bounded(batches, fragments)
+
+    def to_table(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the live rows. Raises LimitExceeded for more bytes than the limits allow."""
+        schema = self.snapshot.schema(BlobHandling.DESCRIPTIONS)
+        wanted = scan_projection(schema, columns).schema
+        return pa.Table.from_batches(self.to_batches(columns), wanted)
+
+    def take(self, rows: Sequence[int], columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the live rows at positions, in the order given. Raises RowNotFound."""
+        schema = self.snapshot.schema(BlobHandling.DESCRIPTIONS)
+        positions = positions_of(np.asarray(rows, np.int64), self.count_rows())
+        return self.snapshot.take(positions, take_projection(schema, columns))
+
+
+def open_table(
+    path: Path,
+    version: int | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    storage_options: dict[str, str] | None = None,
+) -> Table:
+    """Open a version (None: the latest). Raises NotFound, and FormatError for broken bytes."""
+    store = open_store(path, store_options(storage_options))
+    return Table(open_snapshot(store, version, Context(name_of_uri(path), limits=limits)))
+
+
+def write_table(
+    path: Path,
+    rows: pa.Table,
+    mode: Literal["create", "append", "overwrite"] = "create",
+    *,
+    version: str | None = None,
+    storage_options: dict[str, str] | None = None,
+) -> Table:
+    """Write rows, commit them and return the new version.
+
+    `version` is that of the data files (None: the table's own, or the default). Raises
+    AlreadyExists where `create` finds a table, NotFound where `append` finds none, AppendRefused
+    for columns that the table does not have.
+    """
+    store, ctx = open_store(path, store_options(storage_options)), Context(name_of_uri(path))
+    try:
+        base = open_snapshot(store, None, ctx).manifest
+    except NotFound:
+        base = None
+    if base is not None and mode == "create":
+        raise AlreadyExists(f"Dataset already exists: {store.root}")
+    if base is None and mode == "append":
+        raise NotFound(f"no table at {store.root}")
+    stored = version_named(version)
+    if base is not None and version is None:
+        stored = storage_version_of(base.message)
+    schema = with_dictionaries(schema_of(declared_schema(rows.schema, stored)))
+    read, known = (0, {}) if base is None else (base.version, base.dictionaries)
+    written = schema
+    if base is not None and mode == "append":
+        schema, written = base.schema, appended_schema(base.schema, schema, stored)
+    limits = FileLimits(*FILE_LIMITS, page_policy(len(written.fields), None, None))
+    before = known if mode == "append" else {}
+    files = write_files([Home(store)], written, stored, rows.to_batches(), limits, before)
+    transaction = new_overwrite(read, files.fragments, schema)
+    if mode == "append":
+        transaction = new_append(read, files.fragments)
+    dictionaries, draft = files.dictionaries, Draft(files.paths)
+    staged = Staged(transaction, schema, stored, dictionaries=dictionaries, draft=draft)
+    made = commit(store, staged, CommitPolicy(create_only=mode == "create"), ctx)
+    return Table(open_snapshot(store, made, ctx))
