@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from lanceref.blobs.blob_schema import declared_schema
+from lanceref.blobs.blob_rows import declared_schema
 from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, NotFound
 from lanceref.core.file_versions import version_named

@@ -19,8 +19,7 @@ from lanceref.core.errors import CleanupRefused
 from lanceref.core.integers import unsigned
 from lanceref.operations.cleanup import Cleanup, CleanupExplanation, CleanupPlan, CleanupStats
 from lanceref.storage.manifests.manifest_names import VersionName, list_versions, name_of
-from lanceref.table.manifest import Manifest
-from lanceref.table.manifest import open_named, open_version
+from lanceref.table.manifest import Manifest, open_named, open_version
 from lanceref.transactions.commit import transaction_of
 from lanceref.transactions.manifest_builder import Staged
 

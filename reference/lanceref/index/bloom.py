@@ -21,7 +21,6 @@ import math
 
 import numpy as np
 import pyarrow as pa
-import xxhash
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
@@ -120,7 +119,9 @@ def hash_values(values: pa.Array) -> Hashes:
         return hash_rows(
             raw[own.offset * width : (own.offset + len(own)) * width].reshape(-1, width)
         )
-    return np.array([xxhash.xxh64_intdigest(one) for one in data], np.uint64)
+    from xxhash import xxh64_intdigest  # only values of several lengths need it
+
+    return np.array([xxh64_intdigest(one) for one in data], np.uint64)
 
 
 def places_of(hashes: Hashes, blocks: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
