@@ -1,20 +1,13 @@
 """Vector search: the rows nearest to the vectors of a query.
 
-With an index its segments are searched, and what is found in each is put together. Rows that no
-segment covers are looked at one by one, and so are all rows without an index; then, and when more
-rows are wanted from the index than in the end, those are looked at again.
+With an index its segments are searched, and their rows are merged. Rows that no segment covers are
+compared one by one, and so are all rows without an index; then, and when more rows are wanted from
+the index than in the end, those get exact distances. Where a row has several vectors its distance
+is that of the nearest one, of a query of several vectors the sum.
 
 Clauses: L.index.vector.search.order, L.index.vector.search.refine, L.index.vector.search.unindexed,
-L.index.vector.column-type, L.index.vector.search.several-found
-
-Chosen segments: those of an index over vectors that a search is to ask, by their ids.
-
-Exact distances: of the vectors of rows, from those of a query.
-
-Where a row has several vectors its distance is that of the nearest one, of a query of several
-vectors the sum.
-
-Clauses: L.index.vector.search.several, L.index.vector.search.no-number
+L.index.vector.column-type, L.index.vector.search.several-found, L.index.vector.search.several,
+L.index.vector.search.no-number
 """
 
 from __future__ import annotations
@@ -45,6 +38,15 @@ from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 
+RUN_BYTES = 1 << 22
+"""Bytes of vectors that are compared together."""
+
+RUN_VECTORS = 1 << 15
+"""Vectors that are compared together at most."""
+
+MORE_OF_SEVERAL = 10
+"""So many times as many rows are wanted of an index where rows have several vectors."""
+
 
 def nearest_of(
     batches: Iterable[pa.RecordBatch], query: VectorQuery, vectors: list[AnyVectors], metric: Metric
@@ -52,7 +54,7 @@ def nearest_of(
     """Return the nearest of rows for each of some queries [q, d].
 
     Batches have the column of the query and the ids of the rows. Raises FormatError; QueryRefused
-    where a number of the query is none, and rows have several vectors of float32.
+    where a number of the query is missing, and rows have several vectors of float32.
     """
     refused = query.missing and query.type.multivector and query.type.dtype == np.float32
     best = [NOBODY] * len(vectors)
@@ -62,10 +64,10 @@ def nearest_of(
                 "Invalid argument error: multivec_distance: query must not contain nulls, "
                 f"got {query.missing} null(s)"
             )
-        found = measured(batch, query.column, vectors, metric)
+        near = measured(batch, query.column, vectors, metric)
         best = [
             joined([before, one.within(query.range)]).best(query.k)
-            for before, one in zip(best, found, strict=True)
+            for before, one in zip(best, near, strict=True)
         ]
     return best
 
@@ -76,76 +78,48 @@ def measured(
     """Return the rows that have vectors, for each query [q, d]."""
     held, ids = vectors_of(batch.column(column)), batch.column(ROW_ID).to_numpy()
     first = np.flatnonzero(np.diff(held.rows, prepend=-1))
-    rows, found = ids[held.rows[first]], []
+    rows, neighbours = ids[held.rows[first]], []
     for query in queries:
         near = distances(query, held.values, metric)
         if len(first) < len(held.rows):
             near = np.fmin.reduceat(near, first, axis=1)
-        found.append(Neighbours(rows, near[0] if len(near) == 1 else near.sum(0, np.float32)))
-    return found
+        total = near[0] if len(near) == 1 else near.sum(0, np.float32)
+        neighbours.append(Neighbours(rows, total))
+    return neighbours
 
 
 def parsed_ids(given: object) -> frozenset[UUID]:
-    """Return ids as a caller gives them. Raises TypeError, ValueError."""
+    """Return ids of segments as a caller gives them. Raises TypeError, ValueError."""
     if isinstance(given, str | UUID) or not isinstance(given, Iterable):
         raise TypeError(
             f"index_segments must be an iterable of str or uuid.UUID, not a single {type(given)}."
         )
-    found = set()
+    ids = set()
     for one in given:
         if not isinstance(one, str | UUID):
             raise TypeError(
                 f"index_segments must be an iterable of str or uuid.UUID. Got {type(one)} instead."
             )
         try:
-            found.add(UUID(f"{one}"))
+            ids.add(UUID(f"{one}"))
         except ValueError as error:
             raise ValueError(f"invalid index segment uuid {one!r}: {error}") from error
-    return frozenset(found)
+    return frozenset(ids)
 
 
 def segment_ids(given: object) -> frozenset[UUID]:
     """Return the ids of a search. Raises TypeError, ValueError, QueryRefused for none."""
-    found = parsed_ids(given)
-    if not found:
+    ids = parsed_ids(given)
+    if not ids:
         raise QueryRefused(
             "Invalid user input: with_index_segments does not accept an empty segment list"
         )
-    return found
-
-
-def check_segments(
-    snapshot: Snapshot, chosen: frozenset[UUID], index: Index | None, column: str
-) -> None:
-    """Raise QueryRefused for an id of no segment, and for one of another index."""
-    known = {UUID(bytes=entry.uuid.uuid) for entry in snapshot.manifest.indices}
-    unknown = sorted(f"{one}" for one in chosen - known)
-    if unknown:
-        listed = ", ".join(f'"{one}"' for one in unknown)
-        raise QueryRefused(
-            f"Invalid user input: with_index_segments referenced unknown index segments: [{listed}]"
-        )
-    own = {UUID(one.uuid) for one in index.segments} if index is not None else set()
-    if not chosen <= own:
-        raise QueryRefused(
-            "Invalid user input: with_index_segments contained a segment that does not belong to "
-            f"vector column '{column}'"
-        )
-
-
-RUN_BYTES = 1 << 22
-"""Bytes of vectors that are looked at together."""
-
-RUN_VECTORS = 1 << 15
-"""Vectors that are looked at together at most."""
-
-MORE_OF_SEVERAL = 10
-"""So many times as many rows are wanted of an index where rows have several vectors."""
+    return ids
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A segment, the fragments it covers, and what it is when opened."""
+class OpenedSegment:
+    """A segment, the fragments it covers, and its index when opened."""
 
     segment: Segment
     covers: BitMap
@@ -165,16 +139,16 @@ class VectorSearch:
         fast: bool = False,
         chosen: frozenset[UUID] | None = None,
     ) -> None:
-        """Describe a search; with `chosen` segments, other rows of the table are not looked at."""
+        """Describe a search; with `chosen` segments, other rows of the table are not compared."""
         self._snapshot, self._query = snapshot, query
         self._fragments = snapshot.fragments if fragments is None else fragments
         whole = self._fragments is snapshot.fragments
-        self._fast = fast or (chosen is not None and whole and query.use_index)
-        self._chosen = chosen
+        self._chosen = chosen if query.use_index else None
+        self._fast = fast or (self._chosen is not None and whole)
 
     @cached_property
     def index(self) -> Index | None:
-        """The index that is searched, None when every row is looked at. Raises FormatError."""
+        """The index that is searched, None when every row is compared. Raises FormatError."""
         metrics = {one.index.head.model.metric for one in self._segments}
         own = self._query.metric is None or metrics == {self._query.metric}
         return self._of_column if metrics and own else None
@@ -191,7 +165,7 @@ class VectorSearch:
 
     @property
     def metric(self) -> Metric:
-        """The metric asked for, or that of the index, or of the type. Raises FormatError."""
+        """The metric of the query, or of the index, or of the type. Raises FormatError."""
         if self._query.metric is not None:
             return self._query.metric
         if self.index is not None:
@@ -199,31 +173,44 @@ class VectorSearch:
         return self._query.default_metric
 
     @cached_property
-    def _segments(self) -> list[Held]:
+    def _segments(self) -> list[OpenedSegment]:
         """The segments of the index that cover fragments of the table, opened."""
         live = BitMap([rows.fragment.id for rows in self._fragments])
-        index, found = self._of_column, []
-        chosen = self._chosen if self._query.use_index else None
-        if chosen is not None:
-            check_segments(self._snapshot, chosen, index, self._query.column)
+        index, segments = self._of_column, []
+        if self._chosen is not None:
+            self._check_chosen(self._chosen)
         for segment in () if index is None else index.segments:
-            if chosen is not None and UUID(segment.uuid) not in chosen:
+            if self._chosen is not None and UUID(segment.uuid) not in self._chosen:
                 continue
             covers = segment.covers
             if index is not None and covers & live:
                 opened = index.open(segment)
                 assert isinstance(opened.index, VectorIndex)
                 _check_column(opened.index, self._query)
-                found.append(Held(segment, covers, opened.index, opened.by_address))
-        return found
+                segments.append(OpenedSegment(segment, covers, opened.index, opened.by_address))
+        return segments
+
+    def _check_chosen(self, chosen: frozenset[UUID]) -> None:
+        """Raise QueryRefused for an id of no segment, and for one of another index."""
+        known = {UUID(bytes=entry.uuid.uuid) for entry in self._snapshot.manifest.indices}
+        unknown = ", ".join(f'"{one}"' for one in sorted(map(str, chosen - known)))
+        prefix = "Invalid user input: with_index_segments"
+        if unknown:
+            raise QueryRefused(f"{prefix} referenced unknown index segments: [{unknown}]")
+        index = self._of_column
+        if not chosen <= {UUID(one.uuid) for one in (index.segments if index is not None else ())}:
+            raise QueryRefused(
+                f"{prefix} contained a segment that does not belong to vector column "
+                f"'{self._query.column}'"
+            )
 
     @property
     def unindexed(self) -> list[FragmentRows]:
-        """The fragments whose rows are looked at one by one. Raises FormatError."""
-        covered, fragments = BitMap(), self._fragments
+        """The fragments whose rows are compared one by one. Raises FormatError."""
+        covered = BitMap()
         if self.index is not None:
             covered = covered.union(*(one.covers for one in self._segments))
-        left = [rows for rows in fragments if rows.fragment.id not in covered]
+        left = [rows for rows in self._fragments if rows.fragment.id not in covered]
         return [] if self._fast else left
 
     def nearest(self, condition: Condition | None) -> list[Neighbours]:
@@ -235,14 +222,14 @@ class VectorSearch:
             parts.append(nearest_of(self._read(unindexed, condition), query, vectors, self.metric))
         if self.index is not None:
             exact = bool(unindexed) or query.refine_factor is not None
-            found = self._candidates(vectors, condition)
-            parts.append(self._again(found, vectors) if exact else found)
+            near = self._candidates(vectors, condition)
+            parts.append(self._with_exact_distances(near, vectors) if exact else near)
         return [joined(some).best(query.k) for some in zip(*parts, strict=True)]
 
     def _candidates(
         self, vectors: list[AnyVectors], condition: Condition | None
     ) -> list[Neighbours]:
-        """Return what the segments of the index find for each query."""
+        """Return the rows that the segments of the index find for each query."""
         query, several = self._query, self._query.type.multivector
         count = query.k * (query.refine_factor or 1)
         asked = Asked(
@@ -256,34 +243,35 @@ class VectorSearch:
             several,
         )
         every = np.concatenate(vectors)
-        found: list[list[Neighbours]] = [[] for _ in every]
-        for one in self._segments:
-            alive = self._alive(one, condition)
-            for parts, near in zip(found, search(one.index, every, asked, alive), strict=True):
-                parts.append(near)
-        best = [joined(parts).best(asked.k) for parts in found]
+        near = [
+            search(one.index, every, asked, self._live_rows(one, condition))
+            for one in self._segments
+        ]
+        best = [joined(parts).best(asked.k) for parts in zip(*near, strict=True)]
         return [summed(best).best(count)] if several else best
 
-    def _alive(self, held: Held, condition: Condition | None) -> Moved:
-        """Return what says which rows of a segment count; without a condition it is kept."""
-        fragments, index = self._fragments, held.index
+    def _live_rows(self, opened: OpenedSegment, condition: Condition | None) -> Moved:
+        """Return a function from keys to live rows of a segment, kept where there is no filter."""
+        fragments, index = self._fragments, opened.index
         if condition is None and index.living is not None and index.living[0] is fragments:
             return index.living[1]
-        own = [rows for rows in fragments if rows.fragment.id in held.covers]
-        alive = live_rows(held.segment, own, condition, by_address=held.by_address)
+        own = [rows for rows in fragments if rows.fragment.id in opened.covers]
+        live = live_rows(opened.segment, own, condition, by_address=opened.by_address)
         if condition is None and fragments is self._snapshot.fragments:
-            alive = Remembered(alive)
-            index.living = fragments, alive
-        return alive
+            live = Remembered(live)
+            index.living = fragments, live
+        return live
 
-    def _again(self, found: list[Neighbours], vectors: list[AnyVectors]) -> list[Neighbours]:
+    def _with_exact_distances(
+        self, near: list[Neighbours], vectors: list[AnyVectors]
+    ) -> list[Neighbours]:
         """Return rows by their exact distances."""
-        again = []
-        for one, several in zip(found, vectors, strict=True):
+        exact = []
+        for one, own in zip(near, vectors, strict=True):
             positions = positions_of_ids(self._snapshot, pa.array(one.ids))
             rows = self._snapshot.take(np.sort(positions), self._projection)
-            again += nearest_of(rows.to_batches(), self._query, [several], self.metric)
-        return again
+            exact += nearest_of(rows.to_batches(), self._query, [own], self.metric)
+        return exact
 
     @property
     def _projection(self) -> Projection:
@@ -294,8 +282,7 @@ class VectorSearch:
         self, fragments: Sequence[FragmentRows], condition: Condition | None
     ) -> Iterator[pa.RecordBatch]:
         """Yield the vectors and ids of live rows, of those that pass where there is a filter."""
-        type_ = self._query.type
-        width = type_.dimension * type_.dtype.itemsize
+        width = self._query.type.dimension * self._query.type.dtype.itemsize
         size = max(1, min(RUN_VECTORS, RUN_BYTES // max(1, width)))
         projection = self._projection
         if condition is None:
@@ -307,7 +294,7 @@ class VectorSearch:
 
     @property
     def explained(self) -> list[str]:
-        """What is done, one step a line, the last one first. Raises FormatError."""
+        """The steps of the search, one a line, the last one first. Raises FormatError."""
         query, fragments = self._query, len(self.unindexed)
         steps = [f"Sort: TopK(fetch={query.k}), [_distance ASC, _rowid ASC]"]
         if self.index is not None:
@@ -327,10 +314,7 @@ class VectorSearch:
 def _check_column(index: VectorIndex, query: VectorQuery) -> None:
     """Raise FormatError where centroids are of another size or type than the column."""
     centroids, type_ = index.head.model.centroids, query.type
-    if (centroids.shape[1], centroids.dtype) != (type_.dimension, type_.dtype):
-        raise FormatError(
-            "L.index.vector.column-type",
-            index.head.place,
-            found=f"centroids of {centroids.shape[1]} {centroids.dtype} each",
-            wanted=f"{type_.dimension} {type_.dtype}, as the column has",
-        )
+    own, wanted = (centroids.shape[1], centroids.dtype), (type_.dimension, type_.dtype)
+    if own != wanted:
+        given, column = (f"{size} x {kind}" for size, kind in (own, wanted))
+        raise FormatError("L.index.vector.column-type", index.head.place, given, column)

@@ -26,15 +26,15 @@ def test_addresses_lead_to_live_rows(tmp_path):
     """Row 1 of fragment 0 is deleted, there is no fragment 5; where 0 is not covered it is gone."""
     both = fragments(tmp_path)
 
-    assert [-1, 1, 2, 4, -1] == locator(both, None, NONE, True)(KEYS).tolist()
-    assert [-1, -1, 2, 4, -1] == locator(both[1:], None, NONE, True)(KEYS).tolist()
+    assert [-1, 1, 2, 4, -3] == locator(both, None, NONE, True)(KEYS).tolist()
+    assert [-3, -3, 2, 4, -3] == locator(both[1:], None, NONE, True)(KEYS).tolist()
 
 
 def test_ids_lead_to_rows_wherever_they_are(tmp_path):
     """Six rows have the ids 0 to 5."""
     both = fragments(tmp_path, enable_stable_row_ids=True)
 
-    assert [3, -1, 0, -1] == locator(both, None, NONE, False)(
+    assert [3, -3, 0, -3] == locator(both, None, NONE, False)(
         np.array([4, 1, 0, 1 << 32], np.uint64)
     ).tolist()
 
@@ -43,9 +43,9 @@ def test_keys_of_fragments_that_are_left_out_are_not_found(tmp_path):
     """Whether keys are addresses or ids: their upper half decides."""
     out = np.array([0], np.uint32)
 
-    assert [-1, -1, 2, 4, -1] == locator(fragments(tmp_path), None, out, True)(KEYS).tolist()
+    assert [-3, -3, 2, 4, -3] == locator(fragments(tmp_path), None, out, True)(KEYS).tolist()
     by_id = locator(fragments(tmp_path / "s", enable_stable_row_ids=True), None, out, False)
-    assert [-1] == by_id(KEYS[1:2]).tolist()
+    assert [-3] == by_id(KEYS[1:2]).tolist()
 
 
 def written(root, monkeypatch, stable: bool) -> str:

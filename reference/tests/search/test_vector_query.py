@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import schema_of
-from lanceref.search.vector_query import query_array, vector_query
+from lanceref.search.vector_query import vector_query
 
 SCHEMA = schema_of(
     pa.schema(
@@ -152,18 +152,15 @@ def test_a_column_of_the_name_of_the_query():
     [[1, 2], (1.0, 2.0), np.array([1, 2]), pa.array([1, 2]), pa.chunked_array([[1.0], [2.0]])],
 )
 def test_a_query_alone_is_an_array_of_floats(given):
-    """Whatever it comes as; several are lists."""
-    array, dimension = query_array(given)
-    assert pa.types.is_floating(array.type)
-    assert ([1.0, 2.0], 2) == (array.to_pylist(), dimension)
-    assert ([[1.0, 2.0]] * 2, 2) == (query_array([[1, 2]] * 2)[0].to_pylist(), dimension)
+    """Whatever it comes as."""
+    assert [[1.0, 2.0]] == asked(q=given).vectors.tolist()
 
 
 @pytest.mark.parametrize("given", ["text", 42, None, object()])
 def test_what_is_no_vector_is_no_query(given):
     """It has no numbers."""
     with pytest.raises(TypeError):
-        query_array(given)
+        asked(q=given)
 
 
 def test_among_several_vectors_what_is_no_number_is_zero():
