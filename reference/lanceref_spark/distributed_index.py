@@ -100,7 +100,7 @@ def with_model(
     executor: Executor, build: Build, shards: Sequence[tuple[int, ...]], seed: int
 ) -> Build:
     """Return a build of a vector index whose segments share a model, trained over all shards."""
-    from pylanceref.vector_request import vector_request
+    from pylanceref.index_request import vector_request
 
     from lanceref_spark.distributed_model import Sampling, train_model
 

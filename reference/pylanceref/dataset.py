@@ -32,7 +32,6 @@ from pylanceref.errors import TableNotFound
 from pylanceref.evolution import Evolution
 from pylanceref.history import CleanupOfVersions, History, moment
 from pylanceref.index_listing import IndexListing
-from pylanceref.index_use import IndexUse
 from pylanceref.indexing import Indexing
 from pylanceref.late_names import late_names, listing
 from pylanceref.reading import Reading
@@ -179,7 +178,6 @@ class LanceDataset(
     Evolution,
     Indexing,
     IndexListing,
-    IndexUse,
     References,
     Settings,
 ):

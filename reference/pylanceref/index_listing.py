@@ -1,36 +1,38 @@
-"""Index listing: what a dataset says of its indices (face).
+"""Index listing: what a dataset has of indices, and what of them is in memory (face).
 
-Has the names of pylance's `LanceDataset`.
-
-Descriptions of indices, and how one is configured (face).
-
-Has the dataclasses of pylance's `lance.indices`.
+Has the names of pylance's `LanceDataset`, and the dataclasses of its `lance.indices`.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
+from lanceref.core.errors import NotFound, QueryRefused
 from lanceref.index.fragment_reuse import content_of
+from lanceref.index.index_type import Warmable
 from lanceref.index.indices import Index, kind_of, paths_of, type_name
 from lanceref.index.mem_wal.sharding import statistics
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
+from lanceref.search.vector_search import parsed_ids
 from lanceref.transactions.index_entries import MEM_WAL_INDEX, SYSTEM_INDICES, covered
 from lanceref.transactions.manifest_builder import REUSE_INDEX
 from pyroaring import BitMap
 
 from pylanceref.bitmap import Bitmap
-from pylanceref.errors import IndexMissing
+from pylanceref.errors import IndexMissing, IndexNotFound
 from pylanceref.table_handle import OpenTable
+
+if TYPE_CHECKING:
+    from pylanceref.vector_models import IvfModel
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,9 @@ class IndexDescription:
         )
 
 
+VECTOR_DETAILS = "lance.index.pb.VectorIndexDetails"
+INVERTED_DETAILS = "lance.table.InvertedIndexDetails"
+
 JSON = "Json"
 """Name of the type that holds one of another over documents."""
 
@@ -130,19 +135,21 @@ class IndexListing(OpenTable):
             DeprecationWarning,
             stacklevel=2,
         )
-        segments = {one.uuid: one for one in self._snapshot.indices.segments}
-        return [
-            {
-                "name": entry.name,
-                "type": _described(segments[str(UUID(bytes=entry.uuid.uuid))])[0],
-                "uuid": str(UUID(bytes=entry.uuid.uuid)),
-                "fields": self._paths(entry),
-                "version": entry.dataset_version,
-                "fragment_ids": Bitmap(segments[str(UUID(bytes=entry.uuid.uuid))].holds),
-                "base_id": entry.base_id if entry.HasField("base_id") else None,
-            }
-            for entry in sorted(self._listed(), key=lambda one: one.name)
-        ]
+        listed, segments = [], {one.uuid: one for one in self._snapshot.indices.segments}
+        for entry in sorted(self._listed(), key=lambda one: one.name):
+            uuid = str(UUID(bytes=entry.uuid.uuid))
+            listed.append(
+                IndexInformation(
+                    name=entry.name,
+                    type=_described(segments[uuid])[0],
+                    uuid=uuid,
+                    fields=self._paths(entry),
+                    version=entry.dataset_version,
+                    fragment_ids=Bitmap(segments[uuid].holds),
+                    base_id=entry.base_id if entry.HasField("base_id") else None,
+                )
+            )
+        return listed
 
     def describe_indices(self) -> list[IndexDescription]:
         """Return every index with its segments, by name."""
@@ -152,8 +159,7 @@ class IndexListing(OpenTable):
         """Return what an index covers, and numbers of each segment. Raises IndexMissing."""
         if index_name in SYSTEM_INDICES:
             return self._system_statistics(index_name)
-        found = dict(self._by_name()).get(index_name)
-        index = next((one for one in self._snapshot.indices.known if one.name == index_name), None)
+        found, index = dict(self._by_name()).get(index_name), self._known(index_name)
         if found is None or index is None:
             raise IndexMissing(f'Index "{index_name}" not found')
         fragments = {rows.fragment.id: rows.num_rows for rows in self._snapshot.fragments}
@@ -182,6 +188,82 @@ class IndexListing(OpenTable):
             "updated_at_timestamp_ms": max(entry.created_at for entry in found),
         }
 
+    def prewarm_index(
+        self,
+        name: str,
+        *,
+        with_position: bool = False,
+        index_segments: Iterable[str | UUID] | None = None,
+    ) -> None:
+        """Read an index, or some of its segments, into memory, where it stays.
+
+        Raises IndexNotFound, TypeError and ValueError for ids that are none, QueryRefused for
+        positions of an index that has no words.
+        """
+        chosen = None if index_segments is None else parsed_ids(index_segments)
+        index = self._known(name)
+        if index is None:
+            raise IndexNotFound(f"Lance index not found: name={name}")
+        segments = {UUID(one.uuid): one for one in index.segments}
+        wanted = list(segments) if chosen is None else chosen
+        missing = [f"{one}" for one in wanted if one not in segments]
+        if missing:
+            raise IndexNotFound(
+                f"Lance index not found: name={name}, segment_ids=[{', '.join(missing)}]"
+            )
+        if with_position and index.kind.details != INVERTED_DETAILS:
+            raise QueryRefused(f"positions are those of inverted indices, got {index.kind.shown}")
+        for own in wanted:
+            segment = segments[own]
+            asked = segment.built and not index.is_early(segment)
+            opened = index.open(segment).index if asked else None
+            if isinstance(opened, Warmable):
+                segment.uses.kept += opened.warm(positions=with_position)
+
+    def get_ivf_model(self, index_name: str) -> IvfModel:
+        """Return the centroids of an index over vectors. Raises NotFound where there is none."""
+        from lanceref.index.vector.vector_index import VectorIndex
+
+        from pylanceref.vector_models import IvfModel
+
+        for index in self._snapshot.indices.known:
+            for segment in index.segments if index.name == index_name else ():
+                opened = index.open(segment).index if segment.built else None
+                if isinstance(opened, VectorIndex):
+                    model = opened.head.model
+                    flat = pa.array(model.centroids.reshape(-1))
+                    centroids = pa.FixedSizeListArray.from_arrays(flat, model.dimension)
+                    return IvfModel(centroids, model.metric)
+        raise NotFound(f'Index "{index_name}" not found among the trained ones over vectors')
+
+    def centroids(
+        self, *, index_name: str | None = None, column: str | None = None
+    ) -> pa.FixedSizeListArray:
+        """Return the centroids of an index, or of the first one over a column of vectors.
+
+        Raises ValueError without either, NotFound, KeyError for a column without such an index.
+        """
+        if index_name is None:
+            if column is None:
+                raise ValueError("Must provide 'index_name' or 'column'.")
+            fields = self._snapshot.manifest.schema.fields
+            ids = {one.id for one in fields if one.name.lower() == column.lower()}
+            for index in self._snapshot.indices.known:
+                of_vectors = index.kind.details == VECTOR_DETAILS
+                built = [one.entry.fields[0] for one in index.segments if of_vectors and one.built]
+                if not ids.isdisjoint(built):
+                    return self.get_ivf_model(index.name).centroids
+            raise KeyError(f"No IVF index for column '{column}'")
+        return self.get_ivf_model(index_name).centroids
+
+    def index_cache_entry_count(self) -> int:
+        """Return how many parts of indices are in memory."""
+        return self._snapshot.indices.uses.kept
+
+    def index_cache_hit_rate(self) -> float:
+        """Return the share of parts that questions found in memory."""
+        return self._snapshot.indices.uses.hit_rate
+
     def remap_row_addrs(self, addrs: pa.Array) -> pa.Array | None:
         """Return where rows are now whose addresses were taken before compactions moved them.
 
@@ -200,6 +282,9 @@ class IndexListing(OpenTable):
         gone = np.ones(len(addrs), np.bool_)
         made[valid[kept]], gone[valid[kept]] = moved, False
         return pa.array(made, mask=gone)
+
+    def _known(self, name: str) -> Index | None:
+        return next((one for one in self._snapshot.indices.known if one.name == name), None)
 
     def _system_statistics(self, name: str) -> dict[str, object]:
         """Return numbers of an index of the system. Raises IndexMissing."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import operator
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
 from lanceref import operations
 from lanceref.core.errors import IndexRefused, NotFound, QueryRefused
@@ -14,36 +17,32 @@ from lanceref.index.full_text.parameters import NO_LIST, DocumentGranularity, is
 from lanceref.index.index_type import Kind
 from lanceref.index.indices import indexed_path
 from lanceref.index.training import has_order, leaf
+from lanceref.index.vector.parameters import VectorParameters, check_column
+from lanceref.index.vector.vector_file import TYPES, VectorType
+from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
+from lanceref.index.vector.vectors import VectorType as ColumnType
+from lanceref.kernels.distance import AnyVectors
+from lanceref.kernels.hnsw_graph import FEWEST_EDGES, USUAL, GraphParameters
+from lanceref.operations.index_build import indexed_field
+from lanceref.search.vector_query import METRIC_NAMES
 
 from pylanceref.errors import ColumnMissing, ColumnRefused
-from pylanceref.index_listing import IndexConfig
+from pylanceref.index_listing import INVERTED_DETAILS, IndexConfig
+from pylanceref.sql.tokens import words
 
 ALIASES = {"FTS": "INVERTED", "LABELLIST": "LABEL_LIST"}
 """Other names of types."""
 
-BY_KEYWORD = (
-    "BTREE",
-    "BITMAP",
-    "NGRAM",
-    "ZONEMAP",
-    "LABEL_LIST",
-    "INVERTED",
-    "FTS",
-    "BLOOMFILTER",
-    "RTREE",
-    "MINHASHLSH",
+BY_KEYWORD = words(
+    "BTREE BITMAP NGRAM ZONEMAP LABEL_LIST INVERTED FTS BLOOMFILTER RTREE MINHASHLSH"
 )
 """Names that may be given as text."""
 
 GRANULARITY = "document_granularity"
-"""A parameter that is given by keyword, whatever says the others."""
-
-VECTOR_DETAILS = "lance.index.pb.VectorIndexDetails"
-
-INVERTED_DETAILS = "lance.table.InvertedIndexDetails"
+"""A parameter that is given by keyword, whatever the others are given by."""
 
 WITH_KEYWORDS = ("INVERTED", "FTS")
-"""Names whose parameters may be given by keyword; of others such parameters are passed over."""
+"""Names whose parameters may be given by keyword; of others such parameters are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +80,7 @@ def index_request(
         parameters = parameters if name in WITH_KEYWORDS else {}
         if name not in BY_KEYWORD:
             raise NotImplementedError(
-                'Only "BTREE", "BITMAP", "NGRAM", "ZONEMAP", "LABEL_LIST", "INVERTED", '
-                '"BLOOMFILTER", "RTREE" or "MINHASHLSH" are supported for scalar columns.  '
-                f"Received {name}"
+                f"Only {sorted(BY_KEYWORD)} are supported for scalar columns. Received {name}"
             )
     else:
         raise TypeError("index_type must be str or IndexConfig")
@@ -101,42 +98,261 @@ def index_request(
             ) from error
         raise ColumnMissing(f"{column} not found in schema") from error
     field, _ = operations.index_build.indexed_field(schema, path)
-    _check(name, column, field)
-    if kind.details == INVERTED_DETAILS:
-        _check_text(kind, column, field, parameters.get(GRANULARITY))
+    _check_type(kind, column, field, parameters.get(GRANULARITY))
     return IndexRequest(kind, path, parameters)
 
 
-def _check_text(kind: Kind, column: str, field: Field, granularity: object) -> None:
-    """Raise ColumnRefused for a column without text, QueryRefused for elements where no list is."""
+def _check_type(kind: Kind, column: str, field: Field, granularity: object) -> None:
+    """Raise ColumnRefused for a column that an index type cannot have.
+
+    Raises QueryRefused for elements as documents where no list is.
+    """
     type_ = leaf(field).arrow.type
-    if not kind.accepts(field):
-        raise ColumnRefused(
-            f"INVERTED index column {column} must be string, large string or list of strings, "
-            f"or json, but got {type_}"
-        )
-    if granularity is DocumentGranularity.LIST_ELEMENT and not is_list(type_):
+    is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
+    fits, wanted = True, ""
+    match kind.name:
+        case "BTREE" | "BITMAP":
+            fits, wanted = has_order(field), "of numbers, text, bytes, decimals or times"
+        case "LABEL_LIST":
+            fits, wanted = is_list(type_), "a list or large list"
+        case "NGRAM":
+            fits, wanted = is_text, "a string"
+        case "INVERTED":
+            fits, wanted = kind.accepts(field), "string, large string or list of strings, or json"
+    if not fits:
+        raise ColumnRefused(f"{kind.name} index column {column} must be {wanted}, but got {type_}")
+    is_element = granularity is DocumentGranularity.LIST_ELEMENT
+    if kind.details == INVERTED_DETAILS and is_element and not is_list(type_):
         raise QueryRefused(NO_LIST.format(column))
 
 
-def segment_uuid(text: str | None) -> UUID | None:
-    """Return the uuid that a segment is to have. Raises ValueError."""
+LOGGER = logging.getLogger(__name__)
+
+HINTS = {"shuffle_partition_batches": 10240, "shuffle_partition_concurrency": 2}
+"""Arguments that the details keep and nothing here looks at, with their defaults."""
+
+STORAGE_ARGUMENTS = ("num_sub_vectors", "num_bits", "pq_codebook", "rabitq_model", "skip_transpose")
+"""Arguments for the storage; with them go `sample_rate` and `max_iters`."""
+
+WIDEST = {"m": 64, "ef_construction": 64, "max_level": 16}
+"""Bits of the numbers that graphs are built with."""
+
+
+def vector_request(
+    schema: LanceSchema,
+    column: str | Sequence[str],
+    index_type: str,
+    metric: object,
+    arguments: Mapping[str, object],
+) -> tuple[str, VectorParameters]:
+    """Check a request for an index of vectors; return the column and what is to be built.
+
+    Raises ColumnMissing, ColumnRefused, TypeError, ValueError, NotImplementedError, QueryRefused.
+    """
+    columns = [column] if isinstance(column, str) else list(column)
+    kinds = [_vector_column(schema, one, arguments.get("num_sub_vectors")) for one in columns]
+    if not isinstance(metric, str) or metric.lower() not in METRIC_NAMES:
+        raise ValueError(f"Metric {metric} not supported.")
+    name = index_type.upper()
+    if name not in TYPES:
+        raise NotImplementedError(f"Only {sorted(TYPES)} index types supported. Got {name}")
+    if arguments.get("accelerator") is not None:
+        LOGGER.warning("%s does not support GPU acceleration; falling back to CPU", name)
+    type_, chosen = TYPES[name], METRIC_NAMES[metric.lower()]
+    (kind, *others) = kinds
+    if others:
+        raise QueryRefused("Only one column can be indexed")
+    centroids = _centroids(arguments, kind)
+    count = _partitions(arguments, centroids)
+    rate = _at_least(arguments, "sample_rate", 1, 256)
+    rounds = _at_least(arguments, "max_iters", 1, 50)
+    if "PQ" in type_.storage.name:
+        _check_pq(arguments, centroids)
+    check_column(kind, chosen, type_)
+    target = arguments.get("target_partition_size")
+    storage = _storage(arguments, type_, kind)
+    return indexed_path(schema, columns[0])[0], VectorParameters(
+        type_,
+        chosen,
+        count,
+        None if target is None else _at_least(arguments, "target_partition_size", 1, 0),
+        rate,
+        rounds,
+        centroids,
+        {**storage, "sample_rate": rate, "max_iters": rounds},
+        _graph(arguments) if type_.graphs else USUAL,
+        _hints(type_, arguments, rate, rounds),
+        type_.name == "IVF_PQ" and _is_legacy(arguments.get("index_file_version", "V3")),
+    )
+
+
+def _storage(
+    arguments: Mapping[str, object], type_: VectorType, kind: ColumnType
+) -> dict[str, object]:
+    """Return the parameters of the storage. Raises ValueError for an odd codebook."""
+    storage = {name: arguments[name] for name in STORAGE_ARGUMENTS if name in arguments}
+    if "PQ" not in type_.storage.name:
+        storage.pop("pq_codebook", None)  # who trained both may give both
+    if type_.graphs:
+        storage.pop("skip_transpose", None)  # codes beside a graph are always transposed
+    if isinstance(storage.get("pq_codebook"), pa.Array):
+        storage["pq_codebook"] = _codebook(storage, kind)
+    return storage
+
+
+def _is_legacy(version: object) -> bool:
+    """Return whether files are to be as in early releases. Raises TypeError, ValueError."""
+    if not isinstance(version, str):
+        raise TypeError(f"index_file_version must be str, got {type(version)}")
+    if version.lower() not in ("legacy", "v3"):
+        raise ValueError(f"Invalid index file version: {version}")
+    return version.lower() == "legacy"
+
+
+def _vector_column(schema: LanceSchema, column: str, num_sub_vectors: object) -> ColumnType:
     try:
-        return None if text is None else UUID(text)
-    except ValueError as error:
-        raise ValueError(f"Invalid UUID {text!r}: {error}") from error
-
-
-def _check(name: str, column: str, field: Field) -> None:
-    """Raise ColumnRefused for a column that an index type cannot have."""
+        field, _ = indexed_field(schema, column)
+    except NotFound as error:
+        raise ColumnMissing(f"{column} not found in schema") from error
     type_ = leaf(field).arrow.type
-    if name in ("BTREE", "BITMAP") and not has_order(field):
-        raise ColumnRefused(
-            f"BTREE/BITMAP index column {column} must be int, float, bool, str, large_str, "
-            "binary, large_binary, decimal, fixed-size-binary, or temporal"
+    found = vector_type(type_)
+    if found is None:
+        raise ColumnRefused(f"Vector column {column} must be FixedSizeListArray, got {type_}")
+    dimension = found.dimension
+    if num_sub_vectors is not None and dimension % operator.index(num_sub_vectors):  # type: ignore[arg-type]
+        raise ValueError(
+            f"dimension ({dimension}) must be divisible by num_sub_vectors ({num_sub_vectors})"
         )
-    if name == "LABEL_LIST" and not is_list(type_):
-        raise ColumnRefused(f"LABEL_LIST index column {column} must be a list or large list")
-    is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
-    if name == "NGRAM" and not is_text:
-        raise ColumnRefused(f"NGRAM index column {column} must be a string")
+    if found.element not in ELEMENTS:
+        raise ColumnRefused(f"Vector column {column} must have floating value type, got {type_}")
+    return found
+
+
+def _partitions(arguments: Mapping[str, object], centroids: AnyVectors | None) -> int | None:
+    """Return the number of partitions asked for. Raises TypeError, ValueError."""
+    given = arguments.get("num_partitions")
+    if isinstance(given, float):
+        warnings.warn("num_partitions is float, converting to int", stacklevel=2)
+        given = int(given)
+    if given is None:
+        return None if centroids is None else len(centroids)
+    if not isinstance(given, int):
+        raise TypeError(f"num_partitions must be int, got {type(given)}")
+    if given < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if given == 0:
+        raise QueryRefused("num_partitions must be positive")
+    if centroids is not None and len(centroids) != given:
+        raise ValueError(f"Ivf centroids has {len(centroids)} clusters, but num_partitions={given}")
+    return given
+
+
+def _centroids(arguments: Mapping[str, object], kind: ColumnType) -> AnyVectors | None:
+    """Return centroids, given themselves or as a file of NumPy. Raises TypeError, ValueError."""
+    given, path = arguments.get("ivf_centroids"), arguments.get("ivf_centroids_file")
+    if given is not None and path is not None:
+        raise ValueError("ivf_centroids and ivf_centroids_file cannot be provided at the same time")
+    if path is not None:
+        from pyarrow.fs import FileSystem
+
+        system, name = FileSystem.from_uri(str(path))
+        with system.open_input_file(name) as file:
+            given = np.load(file)
+    if isinstance(given, pa.Array):
+        given = vectors_of(given).values
+    if given is None:
+        return None
+    if not isinstance(given, np.ndarray):
+        raise TypeError(f"centroids must be an array, got {type(given)}")
+    if given.ndim != 2 or not len(given):
+        raise ValueError(f"Ivf centroids must be 2D array: (clusters, dim), got {given.shape}")
+    if given.dtype not in (np.float16, np.float32, np.float64, kind.dtype):
+        raise TypeError(f"IVF centroids must be floating number, got {given.dtype}")
+    if given.shape[1] != kind.dimension:
+        raise ValueError(f"centroids have {given.shape[1]} numbers, vectors {kind.dimension}")
+    return given
+
+
+def _check_pq(arguments: Mapping[str, object], centroids: AnyVectors | None) -> None:
+    codebook, parts = arguments.get("pq_codebook"), arguments.get("num_sub_vectors")
+    if parts is None:
+        raise ValueError("num_partitions and num_sub_vectors are required for IVF_PQ")
+    if codebook is None:
+        return
+    if centroids is None:
+        raise ValueError("ivf_centroids must be specified when pq_codebook is provided")
+    if isinstance(codebook, np.ndarray):
+        bits = arguments.get("num_bits", 8)
+        wanted = (parts, 2 ** operator.index(bits))  # type: ignore[arg-type]
+        if codebook.ndim != 3 or codebook.shape[:2] != wanted:
+            raise ValueError(
+                f"PQ codebook must be 3D array: (sub_vectors, {wanted[1]}, dim) for "
+                f"num_bits={bits}, got {codebook.shape}"
+            )
+        if codebook.dtype not in (np.float16, np.float32, np.float64):
+            raise TypeError(f"PQ codebook must be floating number, got {codebook.dtype}")
+
+
+def _codebook(storage: Mapping[str, object], kind: ColumnType) -> AnyVectors:
+    """Return the codewords of an array, a vector's numbers a row. Raises ValueError."""
+    numbers = vectors_of(storage["pq_codebook"]).values
+    parts, bits = storage["num_sub_vectors"], storage.get("num_bits", 8)
+    words = 2 ** operator.index(bits)  # type: ignore[arg-type]
+    if isinstance(storage["pq_codebook"], pa.FixedShapeTensorArray) and len(numbers) == parts:
+        numbers = numbers.reshape(words, -1)  # as they lie: part by part, codeword by codeword
+    if numbers.shape != (words, kind.dimension):
+        raise ValueError(
+            f"PQ codebook must have {words} rows of {kind.dimension} numbers, got {numbers.shape}"
+        )
+    return np.reshape(numbers, (operator.index(parts), words, -1))  # type: ignore[arg-type]
+
+
+def _graph(arguments: Mapping[str, object]) -> GraphParameters:
+    """Return what graphs are built with. Raises TypeError, OverflowError, QueryRefused."""
+    given = {name: operator.index(arguments[name]) for name in WIDEST if name in arguments}  # type: ignore[arg-type]
+    for name, number in given.items():
+        if number < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        if number >= 1 << WIDEST[name]:
+            raise OverflowError("out of range integral type conversion attempted")
+    found = GraphParameters(**given)
+    for name, number, least in (
+        ("max_level", found.max_level, 1),
+        ("m", found.m, FEWEST_EDGES),
+        ("ef_construction", found.ef_construction, found.m),
+    ):
+        if number < least:
+            raise QueryRefused(f"HnswBuildParams::{name} must be at least {least}, got {number}")
+    return found
+
+
+def _at_least(arguments: Mapping[str, object], name: str, least: int, usual: int) -> int:
+    given = arguments.get(name)
+    if given is None:
+        return usual
+    number = int(operator.index(given))  # type: ignore[arg-type]
+    if number < least:
+        raise QueryRefused(f"{name} must be at least {least}, got {number}")
+    return number
+
+
+def _hints(
+    type_: VectorType, arguments: Mapping[str, object], rate: int, rounds: int
+) -> dict[str, str]:
+    """Return what the details keep of how the index was asked for."""
+    found = {
+        "lance.ivf.max_iters": f"{rounds}",
+        "lance.ivf.sample_rate": f"{rate}",
+        "lance.skip_transpose": "true" if arguments.get("skip_transpose") else "false",
+    }
+    for name, usual in HINTS.items():
+        given = arguments.get(name)
+        found[f"lance.ivf.{name}"] = f"{usual if given is None else given}"
+    storage = type_.storage.name
+    if storage in ("PQ", "SQ"):
+        found[f"lance.{storage.lower()}.sample_rate"] = f"{rate}"
+    if storage == "PQ":
+        found |= {"lance.pq.max_iters": f"{rounds}", "lance.pq.kmeans_redos": "1"}
+    if type_.graphs:
+        found["lance.hnsw.prefetch_distance"] = "2"
+    return found

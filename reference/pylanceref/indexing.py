@@ -7,13 +7,12 @@ processes may build segments over fragments of their own and one of them commit 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
 from lanceref import operations
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
 from lanceref.index.full_text.parameters import DocumentGranularity
-from lanceref.index.index_type import Kind
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
 from lanceref.index.segment import Stages
@@ -25,18 +24,18 @@ from pyroaring import BitMap
 
 from pylanceref.errors import IndexMixed, IndexNotFound
 from pylanceref.index_listing import SupportedDistributedIndices
-from pylanceref.index_request import BY_KEYWORD, VECTOR_DETAILS, index_request, segment_uuid
 from pylanceref.progress import IndexProgress, stages_for
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable
 
 if TYPE_CHECKING:
-    from lanceref.index.vector.parameters import VectorParameters
-
     from pylanceref.index_listing import IndexConfig
+    from pylanceref.index_request import IndexRequest
     from pylanceref.operation import Index
 
 Entries = Sequence[table_pb2.IndexMetadata]
+
+ProgressCallback = Callable[[IndexProgress], object] | None
 
 WITH_UUID = ("INVERTED", "BITMAP")
 """Types whose uncommitted segments may be given an id."""
@@ -74,7 +73,7 @@ class Indexing(OpenTable):
         train: bool = True,
         fragment_ids: list[int] | None = None,
         index_uuid: str | None = None,
-        progress_callback: Callable[[IndexProgress], object] | None = None,
+        progress_callback: ProgressCallback = None,
         **kwargs: object,
     ) -> None:
         """Build an index over a column and commit it; `kwargs` are parameters of the type.
@@ -83,8 +82,9 @@ class Indexing(OpenTable):
         replaced. With `fragment_ids` a full-text segment is built and not committed.
         Raises IndexRefused, KeyError, TypeError, ValueError, CommitConflict.
         """
-        snapshot = self._snapshot
-        request = index_request(snapshot.manifest.schema, column, index_type, kwargs)
+        from pylanceref.index_request import index_request
+
+        request = index_request(self._snapshot.manifest.schema, column, index_type, kwargs)
         if fragment_ids is not None and request.kind.staging is None:
             raise ValueError(
                 f"{request.kind.name} distributed indexing uses create_index_uncommitted(..., "
@@ -92,22 +92,67 @@ class Indexing(OpenTable):
             )
         name = self._free_name(request.named, request.kind.details) if name is None else name
         before = self._replaceable(name, request.column, replace=replace)
-        stages = stages_for(progress_callback)
+        chosen, stages = fragment_ids if train else [], stages_for(progress_callback)
+        entry = self._build(
+            request, name, chosen, index_uuid, stages, staged=fragment_ids is not None
+        )
+        if fragment_ids is None:
+            self._commit_segments([entry], before)
+
+    def _build(
+        self,
+        request: IndexRequest,
+        name: str,
+        fragment_ids: Sequence[int] | None,
+        index_uuid: str | None,
+        stages: Stages,
+        *,
+        staged: bool,
+    ) -> table_pb2.IndexMetadata:
+        """Build a segment and return its entry; a staged one is finished later."""
         with stages.stage("load_data", unit="rows"):
-            fragments = self._fragments(fragment_ids) if train else ()
-        entry = operations.index_build.build_segment(
-            snapshot,
+            fragments = self._fragments(fragment_ids)
+        return operations.index_build.build_segment(
+            self._snapshot,
             request.kind,
             request.column,
             request.parameters,
             fragments,
             name,
             segment_uuid(index_uuid),
-            staged=fragment_ids is not None,
+            staged=staged,
             stages=stages,
         )
-        if fragment_ids is None:
-            self._commit_segments([entry], before)
+
+    def _build_vectors(
+        self,
+        column: str | Sequence[str],
+        index_type: str,
+        metric: object,
+        arguments: Mapping[str, object],
+        name: str | None,
+        replace: bool | None,
+        fragment_ids: Sequence[int] | None,
+        index_uuid: str | None,
+        progress_callback: ProgressCallback,
+    ) -> tuple[table_pb2.IndexMetadata, Entries]:
+        """Build a segment over vectors; return its entry, and those it takes the place of.
+
+        Without `replace` no entry is looked for.
+        """
+        from lanceref.index.vector.vector_kind import VECTOR
+
+        from pylanceref.index_request import vector_request
+
+        schema = self._snapshot.manifest.schema
+        path, vectors = vector_request(schema, column, index_type, metric, arguments)
+        name = self._free_name(path, VECTOR.details) if name is None else name
+        before = () if replace is None else self._replaceable(name, path, replace=replace)
+        stages, given = stages_for(progress_callback), {"vector": vectors}
+        fragments, own = self._fragments(fragment_ids), segment_uuid(index_uuid)
+        build = operations.index_build.build_segment
+        entry = build(self._snapshot, VECTOR, path, given, fragments, name, own, stages=stages)
+        return entry, before
 
     def _free_name(self, column: str, details: str) -> str:
         """Return the name of a new index that has not been given one."""
@@ -161,7 +206,7 @@ class Indexing(OpenTable):
         train: bool = True,
         fragment_ids: list[int] | None = None,
         index_uuid: str | None = None,
-        progress_callback: Callable[[IndexProgress], object] | None = None,
+        progress_callback: ProgressCallback = None,
         **kwargs: object,
     ) -> Self:
         """Build an index over a column of vectors and commit it; `kwargs` are its parameters.
@@ -170,35 +215,13 @@ class Indexing(OpenTable):
         built and not committed. Raises IndexRefused, KeyError, TypeError, ValueError,
         NotImplementedError, CommitConflict.
         """
-        from pylanceref.vector_request import vector_request
-
-        schema = self._snapshot.manifest.schema
-        path, parameters = vector_request(schema, column, index_type, metric, kwargs)
-        name = self._free_name(path, VECTOR_DETAILS) if name is None else name
-        before = self._replaceable(name, path, replace=replace)
-        fragments = self._fragments(fragment_ids) if train else ()
-        stages = stages_for(progress_callback)
-        entry = self._built_of_vectors(path, parameters, fragments, name, index_uuid, stages)
+        request, chosen = (column, index_type, metric, kwargs), fragment_ids if train else []
+        entry, before = self._build_vectors(
+            *request, name, replace, chosen, index_uuid, progress_callback
+        )
         if fragment_ids is None:
             self._commit_segments([entry], before)
         return self
-
-    def _built_of_vectors(
-        self,
-        path: str,
-        parameters: VectorParameters,
-        fragments: Sequence[FragmentRows],
-        name: str,
-        index_uuid: str | None,
-        stages: Stages,
-    ) -> table_pb2.IndexMetadata:
-        """Build a segment over vectors and return its entry."""
-        from lanceref.index.vector.vector_kind import VECTOR
-
-        given, chosen = {"vector": parameters}, segment_uuid(index_uuid)
-        return operations.index_build.build_segment(
-            self._snapshot, VECTOR, path, given, fragments, name, chosen, stages=stages
-        )
 
     @parameters(
         OF_VECTORS + "rabitq_model **kwargs",
@@ -216,7 +239,7 @@ class Indexing(OpenTable):
         train: bool = True,
         fragment_ids: list[int] | None = None,
         index_uuid: str | None = None,
-        progress_callback: Callable[[IndexProgress], object] | None = None,
+        progress_callback: ProgressCallback = None,
         **kwargs: object,
     ) -> Index:
         """Build a segment over some fragments and return it, uncommitted.
@@ -228,28 +251,25 @@ class Indexing(OpenTable):
             raise ValueError(
                 "create_index_uncommitted requires fragment_ids for distributed index build"
             )
+        from pylanceref.index_request import BY_KEYWORD, index_request
         from pylanceref.transactions import index_of
 
-        stages = stages_for(progress_callback)
         if isinstance(index_type, str) and index_type.upper() not in BY_KEYWORD:
-            from pylanceref.vector_request import vector_request
-
-            schema = self._snapshot.manifest.schema
-            path, vectors = vector_request(schema, column, index_type, metric, kwargs)
-            name = f"{path}_idx" if name is None else name
-            chosen = self._fragments(fragment_ids) if train else ()
-            return index_of(self._built_of_vectors(path, vectors, chosen, name, index_uuid, stages))
-        request = index_request(self._snapshot.manifest.schema, column, index_type, kwargs)
-        name = self._free_name(request.named, request.kind.details) if name is None else name
-        self._replaceable(name, request.column, replace=replace)
-        _check_uuid(request.kind, index_uuid)
-        with stages.stage("load_data", unit="rows"):
-            trained = train and self._snapshot.fragments
-            fragments = self._fragments(fragment_ids) if trained else ()
-        given = request.kind, request.column, request.parameters, fragments, name
-        own = segment_uuid(index_uuid)
-        build = operations.index_build.build_segment
-        return index_of(build(self._snapshot, *given, own, staged=True, stages=stages))
+            request, chosen = (column, index_type, metric, kwargs), fragment_ids if train else []
+            made = self._build_vectors(*request, name, None, chosen, index_uuid, progress_callback)
+            return index_of(made[0])
+        scalar = index_request(self._snapshot.manifest.schema, column, index_type, kwargs)
+        name = self._free_name(scalar.named, scalar.kind.details) if name is None else name
+        self._replaceable(name, scalar.column, replace=replace)
+        if index_uuid is not None and scalar.kind.name not in WITH_UUID:
+            raise QueryRefused(
+                f"Invalid user input: index_uuid is no longer accepted for {scalar.kind.shown} "
+                "distributed index builds; segment UUIDs are generated by Lance and returned in "
+                "the index metadata."
+            )
+        chosen = fragment_ids if train and self._snapshot.fragments else []
+        stages = stages_for(progress_callback)
+        return index_of(self._build(scalar, name, chosen, index_uuid, stages, staged=True))
 
     def _fragments(self, ids: Sequence[int] | None) -> Sequence[FragmentRows]:
         """Return fragments by their ids, None: every one. Raises ValueError for an unknown id."""
@@ -266,7 +286,7 @@ class Indexing(OpenTable):
         index_uuid: str,
         index_type: str,
         batch_readhead: int | None = None,
-        progress_callback: Callable[[IndexProgress], object] | None = None,
+        progress_callback: ProgressCallback = None,
     ) -> None:
         """Write the files of a full-text segment that was staged in parts under one uuid.
 
@@ -367,15 +387,6 @@ class Indexing(OpenTable):
         self._commit_segments([], removed)
 
 
-def _check_uuid(kind: Kind, index_uuid: str | None) -> None:
-    """Raise QueryRefused for an id that is given to a segment of most types."""
-    if index_uuid is not None and kind.name not in WITH_UUID:
-        raise QueryRefused(
-            f"Invalid user input: index_uuid is no longer accepted for {kind.shown} distributed "
-            "index builds; segment UUIDs are generated by Lance and returned in the index metadata."
-        )
-
-
 def _check_alike(index: LogicalIndex) -> None:
     """Raise IndexRefused for segments of several types of vector index or several metrics."""
     if index.kind.describe is not None:
@@ -392,3 +403,11 @@ def _check_disjoint(entries: Entries) -> None:
         raise IndexRefused("at least one segment is needed")
     if sum(map(len, bitmaps)) != len(BitMap().union(*bitmaps)):
         raise IndexRefused("overlapping fragment coverage in segment set")
+
+
+def segment_uuid(text: str | None) -> uuid.UUID | None:
+    """Return the uuid that a segment is to have. Raises ValueError."""
+    try:
+        return None if text is None else uuid.UUID(text)
+    except ValueError as error:
+        raise ValueError(f"Invalid UUID {text!r}: {error}") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Unpack, overload
+from typing import Literal, Unpack
 
 import pyarrow as pa
 from lanceref.operations.auto_cleanup import AutoCleanupConfig, cleanup_config
@@ -104,32 +104,6 @@ def stage(
     return Staged(
         transaction, plan.table, plan.version, stable_row_ids, new.dictionaries, draft=draft
     )
-
-
-@overload
-def write_fragments(
-    data: object,
-    dataset_uri: Destination,
-    schema: pa.Schema | None = ...,
-    *,
-    return_transaction: Literal[True],
-    mode: str = ...,
-    session: Session | None = ...,
-    **files: Unpack[FileArguments],
-) -> Transaction: ...
-
-
-@overload
-def write_fragments(
-    data: object,
-    dataset_uri: Destination,
-    schema: pa.Schema | None = ...,
-    *,
-    return_transaction: Literal[False] = ...,
-    mode: str = ...,
-    session: Session | None = ...,
-    **files: Unpack[FileArguments],
-) -> list[FragmentMetadata]: ...
 
 
 @parameters(

@@ -1,19 +1,10 @@
-"""Rows, written: the data files of a write, before anything is committed.
+"""Rows written: the data files of a write, before anything is committed (face).
 
-What `write_dataset` and `write_fragments` have in common: their arguments about files, and how
-these decide where files end, what becomes of blobs, and in which bases files go.
-
-Homes: the bases of a table, and in which of them the files of a write go.
-
-A new table may name bases besides its root; each write may choose among those the table has, by
-name or path, one after the other.
+`write_dataset` and `write_fragments` share their arguments about files: these decide where files
+end, what becomes of blobs, and in which bases files go. The table at the destination is read once,
+before any row is written: it decides on the schema and the version of the files.
 
 Clauses: L.table.base.unique, L.table.base.folder
-
-Target: the table that rows are written to, and what is to be written there.
-
-A destination is looked at once, before any row is written: what stands there decides on the schema
-and the version of the files.
 """
 
 from __future__ import annotations
@@ -21,7 +12,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar, Unpack
 
 import pyarrow as pa
@@ -58,11 +49,18 @@ from pylanceref.input_rows import reader_of
 from pylanceref.operation import DatasetBasePath
 from pylanceref.progress import FragmentWriteProgress, Reporter
 from pylanceref.table_handle import OpenTable, root_of
+from pylanceref.transactions import base_messages
 
 T = TypeVar("T", bound=OpenTable)
 
 Destination = str | os.PathLike[str] | OpenTable
 """Where to write: a table by its URI, or an opened version of it."""
+
+MAX_ROWS_PER_FILE = 1024 * 1024
+MAX_ROWS_PER_GROUP = 1024
+MAX_BYTES_PER_FILE = 90 << 30
+
+Bases = Sequence[table_pb2.BasePath]
 
 RESERVED = (ROW_ID, ROW_ADDRESS, "_rowoffset", CREATED_AT, LAST_UPDATED_AT)
 """Names of columns that every table has."""
@@ -114,9 +112,7 @@ def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None
         raise ValueError(f"Invalid mode {mode}")
     for name in schema.names:
         if name in RESERVED:
-            raise DataRefused(
-                f"The column {name} is a reserved name and cannot be used in a Lance dataset"
-            )
+            raise DataRefused(f"The column {name} is a reserved name")
     base = target.base
     if base is not None and mode == "create":
         raise AlreadyExists(f"Dataset already exists: {target.store.root}")
@@ -139,9 +135,6 @@ def committed(kind: type[T], target: Target, version: int) -> T:
     return made
 
 
-Bases = Sequence[table_pb2.BasePath]
-
-
 def bases_of(target: Target, mode: str, initial: Sequence[DatasetBasePath] | None) -> Bases:
     """Return the bases that the table has, or gets as it is made.
 
@@ -154,22 +147,14 @@ def bases_of(target: Target, mode: str, initial: Sequence[DatasetBasePath] | Non
                 "Only CREATE mode can register new bases."
             )
         return list(target.base.message.base_paths)
-    made: list[table_pb2.BasePath] = []
-    next_id = 1
     for base in initial or ():
         if not isinstance(base, DatasetBasePath):
             raise ValueError("initial_bases must contain DatasetBasePath objects only")
-        own = base.id or next_id
-        next_id += not base.id
-        if own in [other.id for other in made]:
-            raise DataRefused(
-                f"Duplicate base path ID {own} detected. Base path IDs must be unique."
-            )
-        made.append(
-            table_pb2.BasePath(
-                id=own, name=base.name, is_dataset_root=base.is_dataset_root, path=base.path
-            )
-        )
+    made, ids = base_messages([replace(one, id=one.id or None) for one in initial or ()], 1), set()
+    for number in (one.id for one in made):
+        if number in ids:
+            raise DataRefused(f"Duplicate base path ID {number} detected")
+        ids.add(number)
     return made
 
 
@@ -184,42 +169,27 @@ def homes_of(
         raise TypeError(f"target_bases must be a list of names, got {chosen!r}")
     root = Home(target.store)
     if chosen and everywhere is not None:
-        raise DataRefused(
-            "Cannot specify target_all_bases together with target_bases or "
-            "target_base_names_or_paths."
-        )
+        raise DataRefused("Cannot specify target_all_bases together with target_bases.")
+
+    def home(base: table_pb2.BasePath) -> Home:
+        store = open_base(target.store, base, target.base.message.branch if target.base else "")
+        return Home(store, FOLDER if base.is_dataset_root else "", base.id)
+
     if everywhere is not None:
-        homes = [root] if everywhere else []
-        homes += [_home(target, base) for base in bases]
+        homes = [root] * bool(everywhere) + list(map(home, bases))
         if not homes:
             raise DataRefused(
-                "target_all_bases found no registered bases and include_primary is false. "
-                "Register bases or include primary storage."
+                "target_all_bases found no registered bases and include_primary is false."
             )
         return homes
-    return [_named(target, bases, name) for name in chosen or ()] or [root]
-
-
-def _named(target: Target, bases: Bases, name: str) -> Home:
-    for base in bases:
-        if base.HasField("name") and base.name == name:
-            return _home(target, base)
-    for base in bases:
-        if base.path == name:
-            return _home(target, base)
-    if name == target.uri:
-        return Home(target.store)
-    raise DataRefused(f"Base reference '{name}' not found in available bases")
-
-
-def _home(target: Target, base: table_pb2.BasePath) -> Home:
-    store = open_base(target.store, base, target.base.message.branch if target.base else "")
-    return Home(store, FOLDER if base.is_dataset_root else "", base.id)
-
-
-MAX_ROWS_PER_FILE = 1024 * 1024
-MAX_ROWS_PER_GROUP = 1024
-MAX_BYTES_PER_FILE = 90 << 30
+    homes = []
+    for name in chosen or ():
+        named = [base for base in bases if base.HasField("name") and base.name == name]
+        named += [base for base in bases if base.path == name]
+        if not named and name != target.uri:
+            raise DataRefused(f"Base reference '{name}' not found in available bases")
+        homes.append(home(named[0]) if named else root)
+    return homes or [root]
 
 
 class FileArguments(TypedDict, total=False):
@@ -271,13 +241,21 @@ def write_rows(
     unknown = arguments.keys() - FileArguments.__annotations__.keys()
     if unknown:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
-    version = _version(arguments)
+    version, legacy = arguments.get("data_storage_version"), arguments.get("use_legacy_format")
+    if legacy is not None:
+        warnings.warn(
+            "use_legacy_format is deprecated, use data_storage_version instead",
+            DeprecationWarning,
+            stacklevel=4,
+        )
+        version = "legacy" if legacy else "stable"
     reader = reader_of(data, schema)
     plan = plan_write(target, reader.schema, mode, version)
     bases = bases_of(target, mode, arguments.get("initial_bases"))
     limits = file_limits(plan, bases, **arguments)
-    chosen, everywhere = arguments.get("target_bases"), arguments.get("target_all_bases")
-    homes = homes_of(target, bases, chosen, everywhere)
+    homes = homes_of(
+        target, bases, arguments.get("target_bases"), arguments.get("target_all_bases")
+    )
     progress = arguments.get("progress")
     if progress is not None and not isinstance(progress, FragmentWriteProgress):
         raise DataRefused(f"Failed to call begin() on {type(progress).__name__!r}")
@@ -287,41 +265,24 @@ def write_rows(
     return Written(target, plan, bases, files)
 
 
-def _version(arguments: FileArguments) -> str | None:
-    """Return the storage version that was asked for, the old way too."""
-    legacy = arguments.get("use_legacy_format")
-    if legacy is None:
-        return arguments.get("data_storage_version")
-    warnings.warn(
-        "use_legacy_format is deprecated, use data_storage_version instead",
-        DeprecationWarning,
-        stacklevel=5,
-    )
-    return "legacy" if legacy else "stable"
-
-
 def file_limits(plan: Plan, bases: Bases, **arguments: Unpack[FileArguments]) -> FileLimits:
     """Return when a file is full, and how blobs are stored.
 
-    Raises ValueError, OverflowError and DataRefused for limits that no file can keep.
+    Raises ValueError, OverflowError and DataRefused for limits that no file can keep, for an
+    unknown mode of blobs, and for both ways of storing external ones.
     """
     rows = arguments.get("max_rows_per_file", MAX_ROWS_PER_FILE)
     group = arguments.get("max_rows_per_group")
     group = MAX_ROWS_PER_GROUP if group is None else group
     size = arguments.get("max_bytes_per_file", MAX_BYTES_PER_FILE)
     cache, page = arguments.get("data_cache_bytes"), arguments.get("max_page_bytes")
-    for number in (rows, group, size, cache or 0, page or 0):
+    shared = arguments.get("blob_pack_file_size_threshold")
+    for number in (rows, group, size, cache or 0, page or 0, shared or 0):
         unsigned(number)
     if rows < 1 or (group < 1 and plan.version == V0_1):
         raise ValueError("max_rows_per_file and max_rows_per_group must be at least 1")
     if page == 0 and plan.version != V0_1:
         raise DataRefused("max_page_bytes must be greater than 0, got 0")
-    policy = page_policy(len(plan.rows.fields), cache, page)
-    return FileLimits(rows, size, group, policy, blob_policy(bases, **arguments))
-
-
-def blob_policy(bases: Bases, **arguments: Unpack[FileArguments]) -> BlobPolicy:
-    """Return how blobs are stored. Raises ValueError for an unknown mode and for both at once."""
     mode = arguments.get("external_blob_mode", "reference")
     anywhere = arguments.get("allow_external_blob_outside_bases", False)
     if mode not in ("reference", "ingest"):
@@ -330,7 +291,7 @@ def blob_policy(bases: Bases, **arguments: Unpack[FileArguments]) -> BlobPolicy:
         raise DataRefused(
             'allow_external_blob_outside_bases only applies when external_blob_mode="reference"'
         )
-    shared = arguments.get("blob_pack_file_size_threshold")
-    unsigned(shared or 0)
     options = store_options(arguments.get("storage_options"))
-    return BlobPolicy(shared, ExternalBlobs(mode == "ingest", anywhere, tuple(bases), options))
+    external = ExternalBlobs(mode == "ingest", anywhere, tuple(bases), options)
+    policy = page_policy(len(plan.rows.fields), cache, page)
+    return FileLimits(rows, size, group, policy, BlobPolicy(shared, external))

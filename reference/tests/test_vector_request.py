@@ -8,7 +8,7 @@ import pytest
 from lanceref.file.schema import schema_of
 from lanceref.kernels.hnsw_graph import GraphParameters
 from pylanceref.errors import ColumnMissing, ColumnRefused
-from pylanceref.vector_request import vector_request
+from pylanceref.index_request import vector_request
 
 SCHEMA = schema_of(
     pa.schema(
