@@ -30,7 +30,7 @@ from lanceref.transactions.transaction import MESSAGE_KEY
 from pylanceref.edits import Edits
 from pylanceref.errors import TableNotFound
 from pylanceref.evolution import Evolution
-from pylanceref.history import CleanupOfVersions, History, moment
+from pylanceref.history import History, sanitize_ts
 from pylanceref.index_listing import IndexListing
 from pylanceref.indexing import Indexing
 from pylanceref.late_names import late_names, listing
@@ -102,55 +102,35 @@ __all__ += ["Transaction", "dataset", "write_dataset"]
 __getattr__, __dir__ = late_names(__name__, _LATE), listing(__all__)
 
 
+@parameters(
+    "uri version asof block_size commit_lock index_cache_size storage_options "
+    "default_scan_options metadata_cache_size_bytes index_cache_size_bytes read_params session "
+    "base_store_params * limits allow_external",
+    limits=DEFAULT_LIMITS,
+    allow_external=True,
+)
 def dataset(
     uri: str | os.PathLike[str] | None = None,
     version: int | str | None = None,
     asof: datetime | str | None = None,
-    block_size: int | None = None,
-    commit_lock: CommitLock | None = None,
-    index_cache_size: int | None = None,
-    storage_options: dict[str, str] | None = None,
-    default_scan_options: ScanArguments | None = None,
-    metadata_cache_size_bytes: int | None = None,
-    index_cache_size_bytes: int | None = None,
-    read_params: dict[str, object] | None = None,
-    session: Session | None = None,
-    base_store_params: dict[str, dict[str, str]] | None = None,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-    allow_external: bool = True,
+    **arguments: object,
 ) -> LanceDataset:
     """Open a table: its latest version, one by number or by tag, or the latest before a moment.
 
     `default_scan_options` are arguments of every scan that does not say otherwise; sizes of blocks
-    and caches, and `read_params`, are about how another implementation reads, but that no metadata
-    of files are kept between calls where there is room for 0 bytes. `storage_options`
-    say how to reach an object store, `base_store_params` how to reach one by the URI of a base;
-    `commit_lock` is held around every commit to what is opened; a `session` knows all tables that
-    are opened with it. Without `allow_external` base paths and URIs of blobs raise a `LanceError`.
+    and caches, and `read_params`, tune another implementation, but that no metadata of files are
+    kept between calls where there is room for 0 bytes. `storage_options` say how to reach an
+    object store, `base_store_params` how to reach one by the URI of a base; `commit_lock` is held
+    around every commit to what is opened; a `session` knows all tables that are opened with it.
+    Without `allow_external` base paths and URIs of blobs raise a `LanceError`.
     Raises NotFound (a ValueError) when there is no table or no such version or tag, ValueError for
     a moment before the first version, and a `LanceError` when the manifest is broken.
     """
     if uri is None:
         raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
-    opened = LanceDataset(
-        uri,
-        version,
-        block_size,
-        index_cache_size,
-        commit_lock=commit_lock,
-        storage_options=storage_options,
-        default_scan_options=default_scan_options,
-        metadata_cache_size_bytes=metadata_cache_size_bytes,
-        index_cache_size_bytes=index_cache_size_bytes,
-        read_params=read_params,
-        session=session,
-        base_store_params=base_store_params,
-        limits=limits,
-        allow_external=allow_external,
-    )
+    opened = LanceDataset(uri, version, **arguments)  # type: ignore[arg-type]
     if asof is not None and version is None:
-        return opened.checkout_version(opened.version_before(moment(asof)))
+        return opened.checkout_version(opened.version_before(sanitize_ts(asof)))
     return opened
 
 
@@ -171,15 +151,7 @@ def _when_dropped(entry: Entry) -> tuple[int, int]:
 
 
 class LanceDataset(
-    CleanupOfVersions,
-    History,
-    Reading,
-    Edits,
-    Evolution,
-    Indexing,
-    IndexListing,
-    References,
-    Settings,
+    History, Reading, Edits, Evolution, Indexing, IndexListing, References, Settings
 ):
     """One version of a table."""
 
@@ -204,12 +176,8 @@ class LanceDataset(
     ) -> None:
         """Open a table as `dataset` does, whose arguments these are."""
         if index_cache_size is not None:
-            warnings.warn(
-                "The 'index_cache_size' parameter is deprecated. "
-                "Use 'index_cache_size_bytes' instead.",
-                DeprecationWarning,
-                stacklevel=3,
-            )
+            told = "The 'index_cache_size' parameter is deprecated: use 'index_cache_size_bytes'"
+            warnings.warn(told, DeprecationWarning, stacklevel=4)
         for size in (index_cache_size_bytes, metadata_cache_size_bytes, block_size):
             unsigned(size or 0)
         options = store_options(
@@ -296,7 +264,7 @@ class LanceDataset(
         read_version: int | None = None,
         **kwargs: object,
     ) -> LanceDataset:
-        """Commit what was written before; `kwargs` as in `committing.commit_operation`."""
+        """Commit what was written before; `kwargs` as in `commit.commit_operation`."""
         from pylanceref.commit import commit_operation
 
         return commit_operation(LanceDataset, base_uri, operation, read_version, **kwargs)  # type: ignore[arg-type]
@@ -314,7 +282,7 @@ class LanceDataset(
         transactions: Sequence[Transaction],
         **kwargs: object,
     ) -> BulkCommitResult:
-        """Commit several Appends as one; `kwargs` as in `committing.commit_operation`."""
+        """Commit several Appends as one; `kwargs` as in `commit.commit_operation`."""
         from pylanceref.commit import commit_batch
 
         return commit_batch(LanceDataset, dest, transactions, **kwargs)

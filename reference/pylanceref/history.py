@@ -1,17 +1,12 @@
-"""History: the versions of a dataset and what each of them did (face).
+"""History: the versions of a dataset, what each of them did, and the removal of old ones (face).
 
 Has the names of pylance's `LanceDataset`.
-
-Cleanup of versions: the names of pylance's `LanceDataset.cleanup_old_versions`.
-
-Moments: what callers give for a time of day (face).
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypedDict
 
@@ -27,6 +22,10 @@ from pylanceref.table_handle import OpenTable
 
 if TYPE_CHECKING:
     from pylanceref.operation import Transaction
+
+
+DEFAULT_AGE = timedelta(days=14)
+"""Versions older than this go, unless the caller says otherwise."""
 
 
 class Version(TypedDict):
@@ -112,22 +111,6 @@ class History(OpenTable):
         message = transaction_of(self._snapshot.store, manifest, self._ctx)
         return None if message is None else from_message(message)
 
-
-def _described(manifest: Manifest) -> Version:
-    return {
-        "version": manifest.version,
-        "timestamp": manifest.timestamp,
-        "metadata": manifest.summary(),
-    }
-
-
-DEFAULT_AGE = timedelta(days=14)
-"""Versions older than this go, unless the caller says otherwise."""
-
-
-class CleanupOfVersions(OpenTable):
-    """The housekeeping of a dataset."""
-
     def cleanup_old_versions(
         self,
         older_than: timedelta | None = None,
@@ -152,14 +135,9 @@ class CleanupOfVersions(OpenTable):
             raise CleanupRefused(
                 f"delete_concurrency must be between 1 and {2**61 - 1}, got {delete_concurrency}"
             )
-        plan = self._asked(
-            older_than,
-            retain_versions,
-            versions,
-            delete_unverified=delete_unverified,
-            error_if_tagged_old_versions=error_if_tagged_old_versions,
-        )
-        return self._cleanup().carry_out(plan, delete_rate_limit)
+        kinds = delete_unverified, error_if_tagged_old_versions
+        plan = self._cleanup_plan(older_than, retain_versions, versions, *kinds)
+        return Cleanup(self._snapshot, self._root).carry_out(plan, delete_rate_limit)
 
     def explain_cleanup_old_versions(
         self,
@@ -179,68 +157,48 @@ class CleanupOfVersions(OpenTable):
         """
         if max_files <= 0:
             raise ValueError("max_files must be positive")
-        plan = self._asked(
-            older_than,
-            retain_versions,
-            versions,
-            delete_unverified=delete_unverified,
-            error_if_tagged_old_versions=error_if_tagged_old_versions,
-        )
+        kinds = delete_unverified, error_if_tagged_old_versions
+        plan = self._cleanup_plan(older_than, retain_versions, versions, *kinds)
         files = plan.candidates if include_files else []
-        cut = len(files) > max_files
+        cut, branches = len(files) > max_files, Cleanup(self._snapshot, self._root).branches
         return CleanupExplanation(
-            self.version, plan.stats, files[:max_files], cut, max_files, self._cleanup().branches
+            self.version, plan.stats, files[:max_files], cut, max_files, branches
         )
 
-    def _asked(
+    def _cleanup_plan(
         self,
         older_than: timedelta | None,
         retain_versions: int | None,
         versions: Sequence[int] | None,
-        *,
         delete_unverified: bool,
-        error_if_tagged_old_versions: bool,
+        error_if_tagged: bool,
     ) -> CleanupPlan:
-        """Return what a cleanup takes away. Raises CleanupRefused."""
+        """Return what a cleanup removes. Raises CleanupRefused."""
         if older_than is None and retain_versions is None and versions is None:
             older_than = DEFAULT_AGE
         if retain_versions is not None and unsigned(retain_versions) == 0:
-            raise CleanupRefused(
-                "Invalid user input: retain_versions must be greater than 0, got 0"
-            )
-        return self._cleanup().plan(
+            raise CleanupRefused("retain_versions must be greater than 0, got 0")
+        return Cleanup(self._snapshot, self._root).plan(
             older_than,
             retain_versions,
             versions,
             delete_unverified=delete_unverified,
-            error_if_tagged_old_versions=error_if_tagged_old_versions,
+            error_if_tagged_old_versions=error_if_tagged,
         )
 
-    def _cleanup(self) -> Cleanup:
-        return Cleanup(self._snapshot, self._root)
 
-
-FORM = "%Y-%m-%d %H:%M:%S"
-"""How a moment is written as text."""
-
-
-def moment(given: datetime | str) -> datetime:
-    """Return a moment; text may be in the form of ISO 8601. Raises TypeError, ValueError."""
-    if isinstance(given, str):
-        with suppress(ValueError):
-            return datetime.fromisoformat(given)
-    return sanitize_ts(given)
+def _described(manifest: Manifest) -> Version:
+    return {
+        "version": manifest.version,
+        "timestamp": manifest.timestamp,
+        "metadata": manifest.summary(),
+    }
 
 
 def sanitize_ts(ts: datetime | str) -> datetime:
-    """Return a moment, which may be given as text. Raises TypeError, ValueError."""
+    """Return a moment; text is in the form of ISO 8601. Raises TypeError, ValueError."""
     if isinstance(ts, str):
-        try:
-            return datetime.strptime(ts, FORM)
-        except ValueError as error:
-            raise ValueError(
-                f"Failed to parse timestamp string {ts}. Try installing Pandas."
-            ) from error
+        return datetime.fromisoformat(ts)
     if not isinstance(ts, datetime):
         raise TypeError(f"Unrecognized version timestamp {ts} of type {type(ts)}")
     to_pydatetime = getattr(ts, "to_pydatetime", None)  # a moment of pandas
