@@ -40,6 +40,7 @@ from lanceref.pages.layers import (
     NULLABLE_LIST,
     Step,
     leaf_paths,
+    scale_of,
 )
 from lanceref.pages.leafvalues import kind_of
 from lanceref.pages.miniblock import FILL, StoredDictionary, chunk_ends, miniblock_page
@@ -54,7 +55,7 @@ from lanceref.pages.shred import (
     shred,
 )
 from lanceref.pages.sparse import encode_structure
-from lanceref.pages.writer import dimensions_of, scale_of
+from lanceref.pages.writer import dimensions_of
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from numpy.typing import NDArray

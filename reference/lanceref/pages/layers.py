@@ -1,9 +1,13 @@
-"""Layers: which nesting a page's levels speak of.
+"""Layers: the nesting around a leaf, as pages describe it and as rows have it.
 
 One physical column stores one leaf of a field's type tree. The way from the field to that leaf is a
 path of steps (list, struct, fixed-size list of structs, leaf); a page describes the same way as a
 list of `RepDefLayer` codes, innermost first, which also says what can be null or empty in this
 page. The codes give every definition level its meaning.
+
+Decoded rows have for every layer its validity and, for lists, its offsets; the innermost content is
+the leaf's Arrow array. All of it are views that can be cut at any row without a copy, so that
+leaves whose pages do not align can be brought to the same rows.
 
 Layout (RepDefLayer): 1 ALL_VALID_ITEM, 2 ALL_VALID_LIST, 3 NULLABLE_ITEM, 4 NULLABLE_LIST,
 5 EMPTYABLE_LIST, 6 NULL_AND_EMPTY_LIST; a struct or a fixed-size list of structs is an item layer.
@@ -12,16 +16,6 @@ empty), 1 and 2 none; level 0 is valid all the way.
 
 Clauses: L.page.layers.present, L.page.layers.code, L.page.layers.path, L.page.layers.dimension,
 L.page.levels.numbering, L.page.levels.visible
-
-Nested rows of one leaf: what the levels of a page become.
-
-Every layer around the leaf is described by its validity and, for lists, its offsets; the innermost
-content is the leaf's Arrow array. All of it are views that can be cut at any row without a copy, so
-that leaves whose pages do not align can be brought to the same rows.
-
-Page: what every layout of a page of 2.1 and later offers to its column.
-
-Expectations: one number of a description held against another.
 """
 
 from __future__ import annotations
@@ -30,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -45,6 +40,21 @@ ALL_VALID_ITEM, ALL_VALID_LIST, NULLABLE_ITEM, NULLABLE_LIST, EMPTYABLE_LIST, NU
 """The codes of RepDefLayer."""
 
 _ITEM_CODES = (ALL_VALID_ITEM, NULLABLE_ITEM)
+
+
+def levels_of(code: int) -> int:
+    """Return how many definition levels a layer takes."""
+    return {ALL_VALID_ITEM: 0, ALL_VALID_LIST: 0, NULL_AND_EMPTY: 2}.get(code, 1)
+
+
+def levels_until_list(codes: Sequence[int], start: int = 0) -> int:
+    """Return the levels of the item layers from `start` up to the next list layer."""
+    levels = 0
+    for code in codes[start:]:
+        if code not in _ITEM_CODES:
+            break
+        levels += levels_of(code)
+    return levels
 
 
 class Step(Enum):
@@ -71,20 +81,19 @@ Path = tuple[PathStep, ...]
 
 def leaf_paths(field: Field) -> list[Path]:
     """Return the path to every leaf at or below `field`, in column order."""
-    step = _step(field)
-    if step.step is Step.LEAF:
-        return [(step,)]
+    if field.is_leaf:
+        return [(PathStep(Step.LEAF, field),)]
+    step = PathStep(Step.LIST, field)
+    if field.logical_type == "struct":
+        step = PathStep(Step.STRUCT, field)
+    elif field.logical_type.startswith("fixed_size_list"):
+        step = PathStep(Step.FIXED_SIZE_LIST, field, field.arrow.type.list_size)
     return [(step, *path) for child in field.children for path in leaf_paths(child)]
 
 
-def _step(field: Field) -> PathStep:
-    if field.is_leaf:
-        return PathStep(Step.LEAF, field)
-    if field.logical_type == "struct":
-        return PathStep(Step.STRUCT, field)
-    if field.logical_type.startswith("fixed_size_list"):
-        return PathStep(Step.FIXED_SIZE_LIST, field, field.arrow.type.list_size)
-    return PathStep(Step.LIST, field)
+def scale_of(path: Path) -> int:
+    """Return the page slots per row: the product of the fixed-size lists on the way."""
+    return prod(step.dimension for step in path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,27 +129,23 @@ class Layers:
 
 
 def parse_layers(codes: Sequence[int], path: Path, place: Place) -> Layers:
-    """Hold the codes of a page against the path of its leaf and number the levels."""
+    """Compare the codes of a page with the path of its leaf and number the levels.
+
+    Raises CorruptPage for codes that do not describe the path.
+    """
     if not codes:
-        raise CorruptPage("L.page.layers.present", place, found="no layers", wanted="one per step")
+        raise CorruptPage("L.page.layers.present", place, "no layers", "one per step")
     for code in codes:
         if not ALL_VALID_ITEM <= code <= NULL_AND_EMPTY:
-            raise CorruptPage("L.page.layers.code", place, found=f"layer {code}", wanted="1 to 6")
-    steps = path[::-1]
-    found = [code not in _ITEM_CODES for code in codes]
-    wanted = [step.step is Step.LIST for step in steps]
-    if found != wanted:
-        raise CorruptPage("L.page.layers.path", place, found=_shown(found), wanted=_shown(wanted))
-    scale = 1
-    for step in steps:
-        scale *= step.dimension
+            raise CorruptPage("L.page.layers.code", place, f"layer {code}", "1 to 6")
+    kinds = ["item" if code in _ITEM_CODES else "list" for code in codes]
+    wanted = ["list" if step.step is Step.LIST else "item" for step in path[::-1]]
+    if kinds != wanted:
+        raise CorruptPage("L.page.layers.path", place, ", ".join(kinds), ", ".join(wanted))
+    scale = scale_of(path)
     if scale < 1:
-        raise CorruptPage("L.page.layers.dimension", place, found=scale, wanted="1 or more items")
-    return _number(tuple(codes), tuple(step.dimension for step in steps), scale)
-
-
-def _shown(are_lists: Sequence[bool]) -> str:
-    return ", ".join("list" if is_list else "item" for is_list in are_lists)
+        raise CorruptPage("L.page.layers.dimension", place, scale, "1 or more items")
+    return _number(tuple(codes), tuple(step.dimension for step in path[::-1]), scale)
 
 
 @lru_cache
@@ -148,36 +153,21 @@ def _number(codes: tuple[int, ...], dimensions: tuple[int, ...], scale: int) -> 
     own, layers = 0, []
     for at, (code, dimension) in enumerate(zip(codes, dimensions, strict=True)):
         below = own
-        own += _levels(code)  # L.page.levels.numbering
+        own += levels_of(code)  # L.page.levels.numbering
         layers.append(
             PageLayer(
                 is_list=code not in _ITEM_CODES,
                 dimension=dimension,
                 below=below,
                 own=own,
-                window=own + _items_until_list(codes, at + 1),
+                window=own + levels_until_list(codes, at + 1),
                 null=below + 1 if code in (NULLABLE_ITEM, NULLABLE_LIST, NULL_AND_EMPTY) else None,
                 empty=own if code in (EMPTYABLE_LIST, NULL_AND_EMPTY) else None,
             )
         )
     lists = sum(layer.is_list for layer in layers)
-    max_visible = _items_until_list(codes, 0)  # L.page.levels.visible
+    max_visible = levels_until_list(codes)  # L.page.levels.visible
     return Layers(tuple(layers), lists, own, max_visible, scale)
-
-
-def _levels(code: int) -> int:
-    """Return how many definition levels a layer takes."""
-    return {ALL_VALID_ITEM: 0, ALL_VALID_LIST: 0, NULL_AND_EMPTY: 2}.get(code, 1)
-
-
-def _items_until_list(codes: Sequence[int], start: int) -> int:
-    """Return the levels of the item layers from `start` up to the next list layer."""
-    levels = 0
-    for code in codes[start:]:
-        if code not in _ITEM_CODES:
-            break
-        levels += _levels(code)
-    return levels
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,18 @@
-"""Shredding: a nested array cut into its leaves.
+"""Shredding: a nested array cut into its leaves, and the layers around a leaf written as levels.
 
 The inverse of assembly. Each leaf of a field's type tree becomes a column of its own and takes with
 it the layers around it: what is null in them, and where their lists begin. What a null hides is
 dropped where it can be: the items of a null list are not stored, and what lies below a null struct
 counts as null too.
 
-Clauses: L.page.layers.path, L.page.levels.visible
-
-Ravelling: the layers around a leaf written as levels.
-
-The inverse of `repdef.unravel`. From the outside in, every slot of a layer is one entry; a list
-replaces the entry of each of its slots by those of its items, and a slot without items keeps one
-entry of its own that ends there.
+Ravelling is the inverse of `repdef.unravel`. From the outside in, every slot of a layer is one
+entry; a list replaces the entry of each of its slots by those of its items, and a slot without
+items keeps one entry of its own that ends there.
 
 Layout: repetition and definition levels, u16 each, one per entry; layer codes innermost first; see
 `layers` for the numbering of levels.
 
-Clauses: L.page.levels.numbering, L.page.levels.visible, L.page.layers.code
+Clauses: L.page.layers.path, L.page.layers.code, L.page.levels.numbering, L.page.levels.visible
 """
 
 from __future__ import annotations
@@ -41,6 +37,8 @@ from lanceref.pages.layers import (
     Step,
     cut_layers,
     leaf_paths,
+    levels_of,
+    levels_until_list,
 )
 from lanceref.pages.leafvalues import Validity, both, keys_of, validity_of, without_null_items
 
@@ -118,41 +116,35 @@ def list_items(array: pa.Array, validity: Validity) -> tuple[NDArray[np.int64], 
     return np.append(0, np.cumsum(np.where(validity, lengths, 0))), items
 
 
-def join(parts: Sequence[Shred]) -> Shred:
+def concat(parts: Sequence[Shred]) -> Shred:
     """Put rows of the same leaf one after the other."""
     if len(parts) == 1:
         return parts[0]
-    layers = tuple(
-        _join_layers(same) for same in zip(*(part.layers for part in parts), strict=True)
-    )
-    leaf = _join_leaves([part.leaf for part in parts])
-    sizes = [len(part.leaf) for part in parts]
-    return Shred(layers, leaf, _join_validity([part.validity for part in parts], sizes))
+    layers = map(_concat_layers, zip(*(part.layers for part in parts), strict=True))
+    leaves = [part.leaf for part in parts]
+    is_dictionary = pa.types.is_dictionary(leaves[0].type)
+    leaf = concat_dictionaries(leaves) if is_dictionary else pa.concat_arrays(leaves)
+    validity = _concat_validity([part.validity for part in parts], [len(one) for one in leaves])
+    return Shred(tuple(layers), leaf, validity)
 
 
-def _join_leaves(leaves: Sequence[pa.Array]) -> pa.Array:
-    if pa.types.is_dictionary(leaves[0].type):
-        return join_dictionaries(leaves)
-    return pa.concat_arrays(leaves)
-
-
-def _join_layers(parts: Sequence[Layer]) -> Layer:
+def _concat_layers(parts: Sequence[Layer]) -> Layer:
     sizes = [part.count for part in parts]
-    validity = _join_validity([part.validity for part in parts], sizes)
+    validity = _concat_validity([part.validity for part in parts], sizes)
     if parts[0].offsets is None:
         return Layer(sum(sizes), validity, None, parts[0].dimension)
     lengths = [np.diff(part.offsets) for part in parts if part.offsets is not None]
     return Layer(sum(sizes), validity, np.append(0, np.cumsum(np.concatenate(lengths))))
 
 
-def _join_validity(parts: Sequence[Validity], sizes: Sequence[int]) -> Validity:
+def _concat_validity(parts: Sequence[Validity], sizes: Sequence[int]) -> Validity:
     if all(part is None for part in parts):
         return None
     pairs = zip(parts, sizes, strict=True)
     return np.concatenate([np.ones(n, np.bool_) if v is None else v for v, n in pairs])
 
 
-def join_dictionaries(arrays: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:
+def concat_dictionaries(arrays: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:
     """Return the arrays as one, with one dictionary that has no null items.
 
     With fewer items than values, all dictionaries follow one another in it; otherwise the items
@@ -262,7 +254,7 @@ def ravel(rows: Shred, codes: Sequence[int] | None = None) -> RavelledLevels:
     layers = layers_of(rows)
     codes = [layer_code(layer) for layer in layers] if codes is None else codes
     max_rep = sum(layer.offsets is not None for layer in layers)
-    max_def = sum(map(_levels, codes))
+    max_def = sum(map(levels_of, codes))
     entries = _Entries(layers[0].count, max_rep, max_def)
     for layer, code in zip(layers, codes, strict=True):
         entries.record(layer, code)
@@ -273,7 +265,7 @@ def ravel(rows: Shred, codes: Sequence[int] | None = None) -> RavelledLevels:
         definition=entries.definition if max_def else None,
         max_rep=max_rep,
         max_def=max_def,
-        max_visible=_max_visible(inner_first) if max_rep else None,
+        max_visible=levels_until_list(inner_first) if max_rep else None,
         num_entries=entries.count,
     )
 
@@ -287,18 +279,6 @@ def layer_code(layer: Layer) -> int:
     if nullable and layer.validity is not None:
         return NULL_AND_EMPTY if (empty & layer.validity).any() else NULLABLE_LIST
     return EMPTYABLE_LIST if empty.any() else ALL_VALID_LIST
-
-
-def _levels(code: int) -> int:
-    return {ALL_VALID_ITEM: 0, ALL_VALID_LIST: 0, NULL_AND_EMPTY: 2}.get(code, 1)
-
-
-def _max_visible(inner_first: Sequence[int]) -> int:
-    first_list = next(i for i, code in enumerate(inner_first) if code not in _ITEMS)
-    return sum(map(_levels, inner_first[:first_list]))
-
-
-_ITEMS = (ALL_VALID_ITEM, NULLABLE_ITEM)
 
 
 class _Entries:
@@ -321,7 +301,7 @@ class _Entries:
             null = ~layer.validity if self._owns is None else self._live()[~layer.validity]
             self._end(null, null_level)
         empty_level = self._next_def
-        self._next_def -= _levels(code)
+        self._next_def -= levels_of(code)
         if layer.offsets is not None:
             self._open_lists(np.diff(layer.offsets), empty_level)
         elif layer.dimension > 1:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from math import prod
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +32,7 @@ from lanceref.file.column_reader import RUN_BYTES
 from lanceref.file.columns import PageMetadata
 from lanceref.pages.constant import Constant, ConstantPage
 from lanceref.pages.fullzip import FullZipPage
-from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, parse_layers
+from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, parse_layers, scale_of
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.planar import describe_chunked, describe_zipped
@@ -53,7 +52,7 @@ class SparsePage:
     def __init__(
         self, file: FileBytes, page: PageMetadata, layout: PlanarLayout, path: Path
     ) -> None:
-        scale = prod(step.dimension for step in path)
+        scale = scale_of(path)
         if scale < 1 or page.num_rows % scale:
             found, wanted = page.num_rows, f"times {scale}"
             raise CorruptPage("L.page.layout.scale", page.place, found, wanted)

@@ -9,7 +9,6 @@ Clauses: L.file.pages.priority
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -27,8 +26,8 @@ from lanceref.file.column_writer import (
 from lanceref.file.schema import Field
 from lanceref.pages.blob import encode_blobs, store_blobs
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_rows, page_parts
-from lanceref.pages.layers import Path, Step, leaf_paths
-from lanceref.pages.shred import RavelledLevels, Shred, join, shred
+from lanceref.pages.layers import Path, Step, leaf_paths, scale_of
+from lanceref.pages.shred import RavelledLevels, Shred, concat, shred
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 
 
@@ -56,16 +55,11 @@ def open_writer(
 
 
 def _check_types(field: Field, version: FileVersion) -> None:
+    """Refuse values that no page has a form for. Raises NotStorable, and DataRefused for blobs."""
     for one in field.flat():
-        _check_leaf(one, version)
-        if version == V2_1 and one.logical_type == "map":
-            raise NotStorable(
-                f"field {one.name!r}: the Map data type needs file version 2.2 or later"
-            )
-        if version == V2_1 and one.logical_type.startswith("fixed_size_list:struct:"):
-            raise NotStorable(f"field {one.name!r}: lists of structs need version 2.2 or later")
-        if _is_out_of_line(one) and version == V2_3:
-            raise NotStorable(f"field {one.name!r}: 2.3 has no blob columns of the first kind")
+        problem = _problem(one, version)
+        if problem is not None:
+            raise NotStorable(f"field {one.name!r}: {problem}")
         if _is_out_of_line(one) and one.logical_type != "large_binary":
             raise DataRefused(f"field {one.name!r}: a blob is large_binary")
 
@@ -80,17 +74,24 @@ _OF_FIXED_SIZE = (
 """What fixed-size lists can be of."""
 
 
-def _check_leaf(field: Field, version: FileVersion) -> None:
-    """Refuse values that no page has a form for. Raises NotStorable."""
+def _problem(field: Field, version: FileVersion) -> str | None:
+    """Say why a version does not have the type of a field; None when it has."""
     type_, types = field.arrow.type, pa.types
     if types.is_dictionary(type_) and types.is_null(type_.value_type):
-        raise NotStorable(f"field {field.name!r}: a dictionary of nothing")
+        return "a dictionary of nothing"
     while types.is_fixed_size_list(type_) and not field.children:
         type_ = type_.value_type
         if not any(one(type_) for one in _OF_FIXED_SIZE):
-            raise NotStorable(f"field {field.name!r}: fixed-size lists of {type_}")
+            return f"fixed-size lists of {type_}"
     if types.is_fixed_size_binary(type_) and not type_.byte_width and version != V2_2:
-        raise NotStorable(f"field {field.name!r}: values without bytes need version 2.2")
+        return "values without bytes need version 2.2"
+    if version == V2_1 and field.logical_type == "map":
+        return "the Map data type needs file version 2.2 or later"
+    if version == V2_1 and field.logical_type.startswith("fixed_size_list:struct:"):
+        return "lists of structs need version 2.2 or later"
+    if version == V2_3 and _is_out_of_line(field):
+        return "2.3 has no blob columns of the first kind"
+    return None
 
 
 def _is_out_of_line(field: Field) -> bool:
@@ -102,14 +103,6 @@ def dimensions_of(path: Path) -> tuple[int | None, ...]:
     return tuple(
         step.dimension if step.step is Step.FIXED_SIZE_LIST else None for step in path[:-1]
     )
-
-
-def scale_of(path: Path) -> int:
-    """Return the page slots per row: the product of the fixed-size lists on the way."""
-    scale = 1
-    for step in path:
-        scale *= step.dimension
-    return scale
 
 
 class LeafQueue:
@@ -133,7 +126,7 @@ class LeafQueue:
         """Return the pages of all queued rows: one, but for the level budget."""
         if not self._parts:
             return []
-        rows = join(self._parts)
+        rows = concat(self._parts)
         self._parts, self._queued_bytes = [], 0
         pages = []
         for start, part, levels in page_parts(rows, self._policy):
@@ -160,20 +153,10 @@ class BlobQueue(LeafQueue):
         return encode_blobs(rows, levels, self._codes, self._policy)
 
 
-class Queue(Protocol):
-    """Rows of one leaf on their way into pages."""
-
-    def write(self, rows: Shred, first_row: int, data: DataArea) -> list[EncodedPage]:
-        """Queue rows; return the pages that became full."""
-
-    def flush(self) -> list[EncodedPage]:
-        """Return the pages of all queued rows."""
-
-
 class ShreddingWriter:
     """Writes a field leaf by leaf."""
 
-    def __init__(self, field: Field, leaves: Sequence[Queue]) -> None:
+    def __init__(self, field: Field, leaves: Sequence[LeafQueue]) -> None:
         self._field, self._leaves = field, leaves
         self.num_columns = len(leaves)
 

@@ -8,7 +8,7 @@ from lanceref.file.schema import schema_of
 from lanceref.pages.column import assemble
 from lanceref.pages.layers import leaf_paths, parse_layers
 from lanceref.pages.repdef import Entries, Levels, unravel
-from lanceref.pages.shred import join, ravel, shred
+from lanceref.pages.shred import concat, ravel, shred
 from lanceref_testing import random_sample
 
 NOWHERE = Place("f", 0)
@@ -64,7 +64,7 @@ def test_rows_are_cut_and_joined_without_loss():
     array = pa.array([[[1], []], None, [None, [2, 3]], []], type_)
     (leaf,) = shred(array, _field(type_))
 
-    again = join([leaf.slice(0, 2), leaf.slice(2, 4)])
+    again = concat([leaf.slice(0, 2), leaf.slice(2, 4)])
 
     assert again.leaf.equals(leaf.leaf)
     for found, wanted in zip(again.layers, leaf.layers, strict=True):
