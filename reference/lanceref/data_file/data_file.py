@@ -161,7 +161,7 @@ class DataFile:
         file = self.bytes.during(self.bytes.ctx.during("decode"))
         if version == V2_0:
             return arrays.open_column(file, field, columns)
-        return pages.open_column(file, field, columns, version)
+        return pages.PageColumn(file, field, columns, version)
 
 
 def open_file(source: Source, ctx: Context) -> DataFile:

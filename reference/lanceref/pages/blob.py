@@ -1,8 +1,9 @@
-"""Blob pages: large values stored outside the page.
+"""Blob pages (2.1, 2.2): large values stored outside the page.
 
 The page holds a descriptor for each row, in a mini-block page of its own that knows no nulls; the
-payloads are buffers of the file that only the descriptors know. Nulls of the value and of the
-structs around it are told by descriptors without bytes.
+payloads are buffers of the file that only the descriptors know. Descriptors without bytes hold the
+nulls of the value and of the structs around it. A writer puts each value that is not empty into the
+file at once.
 
 Layout of a descriptor: u64 position (absolute), u64 size. Size 0: position 0 is an empty value, any
 other position is (definition level << 16) | repetition level of a null.
@@ -11,16 +12,6 @@ Clauses: L.page.blob.column, L.page.blob.inner, L.page.blob.null, L.page.blob.pa
 L.page.layout.blob
 
 Divergences: D.page.blob-position, D.page.blob-in-list-unread
-
-Blob pages (2.1, 2.2), written: values out of line, and a page of where they lie.
-
-Each value that is not empty is written into the file at once; the page holds its position and
-size. A null has size 0 and its levels where the position would be.
-
-Layout: a mini-block page of packed structs (position u64, size u64) inside a `BlobLayout`. Size 0
-is an empty value at position 0, else a null with position `definition << 16 | repetition`.
-
-Clauses: L.page.layout.blob
 """
 
 from __future__ import annotations
@@ -63,25 +54,20 @@ class Blob:
 
 
 def describe(layout: BlobLayout, path: Path, version: FileVersion, place: Place) -> Blob:
-    """Take over the message. Raises UnknownEncoding below lists."""
-    if not path[-1].field.is_blob:  # L.page.blob.column
-        raise CorruptPage(
-            "L.page.blob.column", place, found="a blob page", wanted="a field of blobs"
-        )
+    """Return the description in a message. Raises CorruptPage, and UnknownEncoding below lists."""
+    if not path[-1].field.is_blob:
+        raise CorruptPage("L.page.blob.column", place, "a blob page", "a field of blobs")
     layers = parse_layers(layout.layers, path, place)
     if layers.max_rep:
-        raise UnknownEncoding(
-            "L.page.layout.blob", place, found="blobs inside lists", wanted="another layout"
-        )
+        found = "blobs inside lists"
+        raise UnknownEncoding("L.page.layout.blob", place, found, "another layout")
     inner = layout.inner_layout
     arm = inner.WhichOneof("layout")
     if arm != "mini_block_layout" or list(inner.mini_block_layout.layers) != [ALL_VALID_ITEM]:
-        raise CorruptPage(
-            "L.page.blob.inner", place, found=f"{arm}", wanted="a mini-block page without nulls"
-        )
+        wanted = "a mini-block page without nulls"
+        raise CorruptPage("L.page.blob.inner", place, f"{arm}", wanted)
     described = parse_layers(inner.mini_block_layout.layers, path[-1:], place)
-    mini = miniblock.describe(inner.mini_block_layout, described, version, place)
-    return Blob(layers, mini)
+    return Blob(layers, miniblock.describe(inner.mini_block_layout, described, version, place))
 
 
 class BlobPage:
@@ -96,13 +82,10 @@ class BlobPage:
         version: FileVersion,
     ) -> None:
         if type_ not in (DESCRIPTOR, pa.large_binary()):
-            raise CorruptPage(
-                "L.page.blob.column", page.place, found=f"{type_}", wanted="large_binary"
-            )
+            raise CorruptPage("L.page.blob.column", page.place, f"{type_}", "large_binary")
         self._file, self._page, self._blob = file, page, blob
-        self._type, self._version = type_, version
+        self._type, self._version, self._scale = type_, version, blob.layers.scale
         self._inner = miniblock.MiniBlockPage(file, page, blob.inner, DESCRIPTOR, version)
-        self._scale = blob.layers.scale
         self.num_rows = page.num_rows // self._scale
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
@@ -134,51 +117,44 @@ class BlobPage:
                         self._values(run, self._levels(run))
 
     def payload_extents(self) -> Iterator[Extent]:
-        """Yield where the payloads lie, as the descriptors say it: no other message knows."""
+        """Yield where the payloads lie, which only the descriptors know."""
         for part in self._descriptors():
             yield from extents(part)
 
     def _descriptors(self) -> Iterator[pa.Array]:
         """Read the descriptors without recording their bytes again."""
         quiet = self._file.during(replace(self._file.ctx, spans=None, findings=None))
-        inner = miniblock.MiniBlockPage(
-            quiet, self._page, self._blob.inner, DESCRIPTOR, self._version
-        )
-        for nested in inner.scan(0, self._page.num_rows):
+        inner = self._blob.inner
+        page = miniblock.MiniBlockPage(quiet, self._page, inner, DESCRIPTOR, self._version)
+        for nested in page.scan(0, self._page.num_rows):
             yield nested.leaf
 
     def _rows(self, descriptors: pa.Array) -> Nested:
         """Return the values of descriptors, null where these say so."""
         levels = self._levels(descriptors)
-        leaf = self._values(descriptors, levels)
+        entries = Entries(levels, self._values(descriptors, levels))
         rows = len(descriptors) // self._scale
-        return unravel(self._blob.layers, Entries(levels, leaf), rows, self._page.place)
+        return unravel(self._blob.layers, entries, rows, self._page.place)
 
     def _values(self, descriptors: pa.Array, levels: Levels) -> pa.Array:
         validity = levels.leaf_validity(self._blob.layers)
         if self._type == DESCRIPTOR:
-            children = [descriptors.field(number) for number in range(2)]
-            own = [bitmap(validity)]
+            children, own = [descriptors.field(0), descriptors.field(1)], [bitmap(validity)]
             return pa.Array.from_buffers(DESCRIPTOR, len(descriptors), own, children=children)
         valid = np.ones(len(descriptors), np.bool_) if validity is None else validity
         return fetch(self._file, descriptors, valid, "L.page.blob.payload", self._page.place)
 
     def _levels(self, descriptors: pa.Array) -> Levels:
-        """Return the definition levels that descriptors without bytes tell."""
+        """Return the definition levels that descriptors without bytes hold. Raises CorruptPage."""
         positions, sizes = words(descriptors)
-        told = np.where(sizes == 0, positions, 0)
-        levels = told >> np.uint64(DEFINITION_SHIFT)
-        repeated = told & np.uint64((1 << DEFINITION_SHIFT) - 1)
-        highest = self._blob.layers.max_def
-        wrong = np.flatnonzero((repeated != 0) | (levels > highest))
-        if len(wrong):  # L.page.blob.null
-            raise CorruptPage(
-                "L.page.blob.null",
-                self._page.place,
-                found=f"position {int(told[wrong[0]])} of a payload of 0 bytes",
-                wanted=f"a definition level of at most {highest} in bits 16 to 31, or 0",
-            )
-        return Levels(len(told), None, levels.astype(np.uint16) if highest else None)
+        stored, highest = np.where(sizes == 0, positions, 0), self._blob.layers.max_def
+        levels = stored >> np.uint64(DEFINITION_SHIFT)
+        repeated = stored & np.uint64((1 << DEFINITION_SHIFT) - 1)
+        for row in np.flatnonzero((repeated != 0) | (levels > highest)).tolist():
+            found = f"position {int(stored[row])} of a payload of 0 bytes"
+            wanted = f"a definition level of at most {highest} in bits 16 to 31, or 0"
+            raise CorruptPage("L.page.blob.null", self._page.place, found, wanted)
+        return Levels(len(stored), None, levels.astype(np.uint16) if highest else None)
 
 
 def store_blobs(rows: Shred, data: DataArea) -> tuple[Shred, tuple[int, ...]]:
@@ -194,7 +170,7 @@ def store_blobs(rows: Shred, data: DataArea) -> tuple[Shred, tuple[int, ...]]:
     sizes = np.diff(values.offsets)
     positions = np.zeros(len(sizes), np.uint64)
     if levels.definition is not None:
-        positions = levels.definition.astype(np.uint64) << np.uint64(16)
+        positions = levels.definition.astype(np.uint64) << np.uint64(DEFINITION_SHIFT)
         sizes = np.where(levels.definition == 0, sizes, 0)
     for i in np.flatnonzero(sizes).tolist():
         start, end = int(values.offsets[i]), int(values.offsets[i + 1])

@@ -1,24 +1,15 @@
 """Column of 2.1 and later: a field read from the leaves of its type tree.
 
 One physical column stores one leaf; structs, lists and maps own none. A field is read by bringing
-the runs of its leaves, whose pages end at different rows, to common rows and joining them.
-
-Clauses: L.page.siblings.rows, L.page.siblings.validity, L.page.siblings.offsets
-
-Assembly: the leaves of a field put together to one Arrow array.
-
-Siblings below a struct are stored in columns of their own and each repeats the layers they share.
-Here the shared layers are held against each other and the children joined.
-
-Clauses: L.page.siblings.validity, L.page.siblings.offsets
-
-Required values: fields that are not nullable have a value in every row.
+the runs of its leaves, whose pages end at different rows, to common rows and joining them. Siblings
+below a struct each repeat the layers they share: these are compared before the children are joined.
 
 Levels and layers say which values are null, whatever the schema says of the field; a table that
 breaks its own schema is refused. A null under a null struct is none of the field's, and neither are
 items under a null list.
 
-Clauses: L.page.required.null
+Clauses: L.page.siblings.rows, L.page.siblings.validity, L.page.siblings.offsets,
+L.page.required.null
 """
 
 from __future__ import annotations
@@ -38,140 +29,13 @@ from lanceref.core.nesting import whole
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.pages.blob import BlobPage
-from lanceref.pages.layers import Layer, Nested, Step, leaf_paths
-from lanceref.pages.leaf import LeafColumn, open_leaf
+from lanceref.pages.layers import Layer, Nested, leaf_paths
+from lanceref.pages.leaf import open_leaf
 from lanceref.pages.leafvalues import MAX_OFFSET_32, Validity, bitmap
 
 
-def has_required(field: pa.Field) -> bool:
-    """Whether the field or one below it is not nullable."""
-    return not field.nullable or any(has_required(child) for child in _children(field.type))
-
-
-def check_required(field: pa.Field, array: pa.Array, place: Place) -> None:
-    """Refuse nulls of `field` in its `array`, and below. Raises CorruptPage."""
-    if _may_lack(field, array):
-        _check(field, array, np.ones(len(array), np.bool_), place)
-
-
-def _check(field: pa.Field, array: pa.Array, counting: NDArray[np.bool_], place: Place) -> None:
-    """The same for the rows that are `counting`: bool, one for each."""
-    valid = array.is_valid().to_numpy(zero_copy_only=False)
-    lacking = np.count_nonzero(counting & ~valid)
-    if lacking and not field.nullable:
-        raise CorruptPage(
-            "L.page.required.null",
-            place,
-            found=f"{lacking} nulls of {field.name!r}",
-            wanted="none: the field is not nullable",
-        )
-    below, children = counting & valid, _stored(array)
-    if children and not isinstance(array, pa.StructArray):
-        offsets = array.offsets.to_numpy()
-        children = [child[offsets[0] : offsets[-1]] for child in children]
-        below = np.repeat(below, np.diff(offsets))
-    for child, values in zip(_children(field.type), children, strict=True):
-        _check(child, values, below, place)
-
-
-def _may_lack(field: pa.Field, array: pa.Array) -> bool:
-    """Whether there is a null where none may be, or under a null."""
-    if array.null_count and not field.nullable:
-        return True
-    return any(map(_may_lack, _children(field.type), _stored(array)))
-
-
-def _children(type_: pa.DataType) -> list[pa.Field]:
-    if pa.types.is_map(type_):
-        return [type_.key_field, type_.item_field]
-    if pa.types.is_nested(type_) and not pa.types.is_fixed_size_list(type_):
-        return [type_.field(number) for number in range(type_.num_fields)]
-    return []
-
-
-def _stored(array: pa.Array) -> list[pa.Array]:
-    """Return all values of each child, whatever stands above them."""
-    if isinstance(array, pa.StructArray):
-        return [array.field(number) for number in range(array.type.num_fields)]
-    if isinstance(array, pa.MapArray):
-        return [array.keys, array.items]
-    return [array.values] if isinstance(array, (pa.ListArray, pa.LargeListArray)) else []
-
-
-def assemble(field: Field, leaves: Sequence[Nested], place: Place) -> pa.Array:
-    """Build the array of `field` from the same rows of each of its leaves."""
-    return _node(field, leaves, 0, place)
-
-
-def _node(field: Field, leaves: Sequence[Nested], depth: int, place: Place) -> pa.Array:
-    step = leaf_paths(field)[0][0]
-    if step.step is Step.LEAF:
-        leaf = leaves[0].leaf  # what is empty, but not at the start, Arrow cannot join
-        return leaf if len(leaf) else pa.nulls(0, leaf.type)
-    layer = _shared([leaf.layers[depth] for leaf in leaves], field, place)
-    children, at = [], 0
-    for child in field.children:
-        used = len(leaf_paths(child))
-        children.append(_node(child, leaves[at : at + used], depth + 1, place))
-        at += used
-    buffers = [bitmap(layer.validity)]
-    if layer.offsets is not None:
-        buffers.append(_offsets(field.arrow.type, layer, place))
-    return pa.Array.from_buffers(field.arrow.type, layer.count, buffers, children=children)
-
-
-def _offsets(type_: pa.DataType, layer: Layer, place: Place) -> pa.Buffer:
-    assert layer.offsets is not None
-    if pa.types.is_large_list(type_):
-        return pa.py_buffer(np.ascontiguousarray(layer.offsets, dtype="<i8"))
-    if int(layer.offsets[-1]) > MAX_OFFSET_32:
-        raise LimitExceeded(
-            "L.page.leaf.kind",
-            place,
-            found=f"{int(layer.offsets[-1])} items in one array of {type_}",
-            wanted=f"at most {MAX_OFFSET_32}",
-        )
-    return pa.py_buffer(layer.offsets.astype("<i4"))
-
-
-def _shared(layers: list[Layer], field: Field, place: Place) -> Layer:
-    """Return the layer that all leaves below `field` agree on."""
-    first = layers[0]
-    for other in layers[1:]:
-        if not _same_offsets(first, other):
-            raise _disagree("L.page.siblings.offsets", field, place)
-        if not _same_validity(first.validity, other.validity, first.count):
-            raise _disagree("L.page.siblings.validity", field, place)
-    return first
-
-
-def _same_offsets(one: Layer, other: Layer) -> bool:
-    if one.offsets is None or other.offsets is None:
-        return one.offsets is other.offsets
-    return np.array_equal(one.offsets, other.offsets)
-
-
-def _same_validity(one: Validity, other: Validity, count: int) -> bool:
-    everywhere = np.True_
-    return bool(
-        np.array_equal(
-            np.broadcast_to(everywhere if one is None else one, count),
-            np.broadcast_to(everywhere if other is None else other, count),
-        )
-    )
-
-
-def _disagree(clause: str, field: Field, place: Place) -> CorruptPage:
-    return CorruptPage(
-        clause,
-        place,
-        found=f"different {clause.rpartition('.')[2]} in the columns below {field.name!r}",
-        wanted="the same in each of them",
-    )
-
-
 class PageColumn:
-    """The rows of one field."""
+    """The rows of one field, stored in the given physical columns: one per leaf, in order."""
 
     def __init__(
         self,
@@ -180,10 +44,7 @@ class PageColumn:
         columns: Sequence[ColumnMetadata],
         version: FileVersion,
     ) -> None:
-        self._file = file
-        self._field = field
-        self._columns = columns
-        self._version = version
+        self._file, self._field, self._columns, self._version = file, field, columns, version
         self._place = columns[0].place
         self._leaves = [
             open_leaf(file, path, column, version)
@@ -194,12 +55,9 @@ class PageColumn:
         self.num_rows = self._leaves[0].num_rows
         for leaf, column in zip(self._leaves, columns, strict=True):
             if leaf.num_rows != self.num_rows:
-                raise CorruptPage(
-                    "L.page.siblings.rows",
-                    column.place,
-                    found=f"{leaf.num_rows} rows in column {column.index}",
-                    wanted=f"{self.num_rows}, as in column {columns[0].index}",
-                )
+                found = f"{leaf.num_rows} rows in column {column.index}"
+                wanted = f"{self.num_rows}, as in column {columns[0].index}"
+                raise CorruptPage("L.page.siblings.rows", column.place, found, wanted)
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield consecutive arrays that cover rows `start`..`end`."""
@@ -209,7 +67,9 @@ class PageColumn:
         """Return the given rows (ascending, may repeat)."""
         once, places = unique_inverse(rows)
         parts = list(self._join([leaf.take(once) for leaf in self._leaves]))
-        array = _concat(parts, self.type)
+        if not parts:
+            return pa.array([], self.type)
+        array = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
         return array if len(once) == len(rows) else whole(array).take(arrow_array(places))
 
     def check(self) -> None:
@@ -255,17 +115,97 @@ class PageColumn:
             ]
 
 
-def _concat(parts: list[pa.Array], type_: pa.DataType) -> pa.Array:
-    if not parts:
-        return pa.array([], type_)
-    return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+def assemble(field: Field, leaves: Sequence[Nested], place: Place, depth: int = 0) -> pa.Array:
+    """Build the array of `field` from the same rows of each of its leaves.
+
+    `depth` is the number of layers above the field. Raises CorruptPage, LimitExceeded.
+    """
+    if field.is_leaf:
+        leaf = leaves[0].leaf  # what is empty, but not at the start, Arrow cannot join
+        return leaf if len(leaf) else pa.nulls(0, leaf.type)
+    layer, *others = [leaf.layers[depth] for leaf in leaves]
+    for other in others:
+        for detail in _differences(layer, other):
+            found = f"different {detail} in the columns below {field.name!r}"
+            raise CorruptPage(f"L.page.siblings.{detail}", place, found, "the same in each")
+    children, at = [], 0
+    for child in field.children:
+        used = len(leaf_paths(child))
+        children.append(assemble(child, leaves[at : at + used], place, depth + 1))
+        at += used
+    buffers, type_ = [bitmap(layer.validity)], field.arrow.type
+    if layer.offsets is not None:
+        wide, count = pa.types.is_large_list(type_), int(layer.offsets[-1])
+        if not wide and count > MAX_OFFSET_32:
+            found = f"{count} items in one array of {type_}"
+            raise LimitExceeded("L.page.leaf.kind", place, found, f"at most {MAX_OFFSET_32}")
+        offsets = np.ascontiguousarray(layer.offsets, dtype="<i8" if wide else "<i4")
+        buffers.append(pa.py_buffer(offsets))
+    return pa.Array.from_buffers(type_, layer.count, buffers, children=children)
 
 
-def open_column(
-    file: FileBytes, field: Field, leaves: Sequence[ColumnMetadata], version: FileVersion
-) -> PageColumn:
-    """Open `field`, stored in the given physical columns (one per leaf, in column order)."""
-    return PageColumn(file, field, leaves, version)
+def _differences(one: Layer, other: Layer) -> Iterator[str]:
+    """Yield in what the same layer differs in two columns."""
+    if one.offsets is None or other.offsets is None:
+        same = one.offsets is other.offsets
+    else:
+        same = np.array_equal(one.offsets, other.offsets)
+    if not same:
+        yield "offsets"
+    elif not np.array_equal(*(_broadcast(layer.validity, one.count) for layer in (one, other))):
+        yield "validity"
 
 
-__all__ = ["LeafColumn", "PageColumn", "open_column"]
+def _broadcast(validity: Validity, count: int) -> NDArray[np.bool_]:
+    return np.broadcast_to(np.True_ if validity is None else validity, count)
+
+
+def has_required(field: pa.Field) -> bool:
+    """Whether the field or one below it is not nullable."""
+    return not field.nullable or any(has_required(child) for child in _children(field.type))
+
+
+def check_required(field: pa.Field, array: pa.Array, place: Place) -> None:
+    """Refuse nulls of `field` in its `array`, and below. Raises CorruptPage."""
+    if _may_lack(field, array):
+        _check(field, array, np.ones(len(array), np.bool_), place)
+
+
+def _check(field: pa.Field, array: pa.Array, counting: NDArray[np.bool_], place: Place) -> None:
+    """The same for the rows that are `counting`: bool, one for each."""
+    valid = array.is_valid().to_numpy(zero_copy_only=False)
+    lacking = np.count_nonzero(counting & ~valid)
+    if lacking and not field.nullable:
+        found = f"{lacking} nulls of {field.name!r}"
+        raise CorruptPage("L.page.required.null", place, found, "none: it is not nullable")
+    below, children = counting & valid, _stored(array)
+    if children and not isinstance(array, pa.StructArray):
+        offsets = array.offsets.to_numpy()
+        children = [child[offsets[0] : offsets[-1]] for child in children]
+        below = np.repeat(below, np.diff(offsets))
+    for child, values in zip(_children(field.type), children, strict=True):
+        _check(child, values, below, place)
+
+
+def _may_lack(field: pa.Field, array: pa.Array) -> bool:
+    """Whether there is a null where none may be, or under a null."""
+    if array.null_count and not field.nullable:
+        return True
+    return any(map(_may_lack, _children(field.type), _stored(array)))
+
+
+def _children(type_: pa.DataType) -> list[pa.Field]:
+    if pa.types.is_map(type_):
+        return [type_.key_field, type_.item_field]
+    if pa.types.is_nested(type_) and not pa.types.is_fixed_size_list(type_):
+        return [type_.field(number) for number in range(type_.num_fields)]
+    return []
+
+
+def _stored(array: pa.Array) -> list[pa.Array]:
+    """Return all values of each child, whatever is above them."""
+    if isinstance(array, pa.StructArray):
+        return [array.field(number) for number in range(array.type.num_fields)]
+    if isinstance(array, pa.MapArray):
+        return [array.keys, array.items]
+    return [array.values] if isinstance(array, (pa.ListArray, pa.LargeListArray)) else []

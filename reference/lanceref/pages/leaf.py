@@ -1,7 +1,7 @@
 """Leaf column: the pages of one physical column.
 
-Each page says for itself which layout and which layers it uses. Here its message is recognised, the
-gates of its grammar are passed (all of them when the column is opened), and rows of the column are
+Each page says for itself which layout and which layers it uses. Here its message is recognised, its
+description checked (that of every page when the column is opened), and rows of the column are
 brought to rows of its pages.
 
 Clauses: L.page.layout.present, L.page.layout.scale, L.page.limits.row
@@ -64,7 +64,7 @@ class LeafColumn:
 def open_leaf(
     file: FileBytes, path: Path, column: ColumnMetadata, version: FileVersion
 ) -> LeafColumn:
-    """Open every page of a physical column; all gates of its descriptions fire here."""
+    """Open every page of a physical column. Raises for a description that breaks a clause."""
     pages: list[Page] = []
     for page in column.pages:
         pages.append(open_page(file, path, page, version, pages[-1] if pages else None))
@@ -79,24 +79,22 @@ def open_page(
     version: FileVersion,
     before: Page | None = None,
 ) -> Page:
-    """Recognise the layout of one page; the page `before` it in the column is often like it."""
+    """Recognise the layout of one page; the page `before` it in the column is often like it.
+
+    Raises CorruptPage, UnknownEncoding, LimitExceeded.
+    """
     type_ = path[-1].field.arrow.type
     row_bytes, limit = (width_bits(type_) or 0) // 8, file.ctx.limits.expanded(file.size)
     if row_bytes > limit:
-        raise LimitExceeded(
-            "L.page.limits.row", page.place, found=f"{row_bytes} bytes", wanted=f"{limit} at most"
-        )
+        found, wanted = f"{row_bytes} bytes", f"{limit} at most"
+        raise LimitExceeded("L.page.limits.row", page.place, found, wanted)
     if isinstance(page.encoding, PlanarLayout) and page.encoding.structure.HasField("sparse"):
         return SparsePage(file, page, page.encoding, path)
     description = _describe(page.encoding, path, page, version)
     scale = description.layers.scale
     if page.num_rows % scale:
-        raise CorruptPage(
-            "L.page.layout.scale",
-            page.place,
-            found=f"a page of {page.num_rows}",
-            wanted=f"a multiple of {scale}",
-        )
+        found, wanted = f"a page of {page.num_rows}", f"a multiple of {scale}"
+        raise CorruptPage("L.page.layout.scale", page.place, found, wanted)
     if isinstance(description, miniblock.MiniBlock):
         known = before if isinstance(before, miniblock.MiniBlockPage) else None
         return miniblock.MiniBlockPage(file, page, description, type_, version, known)
@@ -110,22 +108,18 @@ def open_page(
 def _describe(
     encoding: Message, path: Path, page: PageMetadata, version: FileVersion
 ) -> planar.Description | blob.Blob:
-    place = page.place
     if isinstance(encoding, PlanarLayout):
-        return planar.describe(encoding, path, len(page.extents), place)
+        return planar.describe(encoding, path, len(page.extents), page.place)
     assert isinstance(encoding, PageLayout)
     arm = encoding.WhichOneof("layout")
     if arm is None:
-        raise CorruptPage("L.page.layout.present", place, found="no layout", wanted="a page layout")
+        raise CorruptPage("L.page.layout.present", page.place, "no layout", "a page layout")
     if arm == "blob_layout":
-        return blob.describe(encoding.blob_layout, path, version, place)
+        return blob.describe(encoding.blob_layout, path, version, page.place)
     layout = getattr(encoding, arm)
-    layers = parse_layers(layout.layers, path, place)
+    layers = parse_layers(layout.layers, path, page.place)
     if arm == "mini_block_layout":
-        return miniblock.describe(layout, layers, version, place)
+        return miniblock.describe(layout, layers, version, page.place)
     if arm == "full_zip_layout":
-        return fullzip.describe(layout, layers, place)
+        return fullzip.describe(layout, layers, page.place)
     return constant.describe(layout, layers)
-
-
-__all__ = ["LeafColumn", "Page", "open_leaf", "open_page"]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import count_before
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.pages.layers import Layer, Layers, Nested, PageLayer
+from lanceref.pages.layers import Layer, Layers, Nested, PageLayer, expect
 
 Level = NDArray[np.unsignedinteger]
 """Levels of one kind: u8 or u16."""
@@ -93,17 +93,12 @@ class Entries:
 
 def check_ranges(levels: Levels, layers: Layers, place: Place) -> None:
     """Refuse levels above what the layers define."""
-    for clause, found, highest in (
+    for clause, stored, highest in (
         ("L.page.levels.rep-range", levels.rep, layers.max_rep),
         ("L.page.levels.def-range", levels.definition, layers.max_def),
     ):
-        if found is not None and len(found) and int(found.max()) > highest:
-            raise CorruptPage(
-                clause,
-                place,
-                found=f"a level {int(found.max())}",
-                wanted=f"at most {highest}",
-            )
+        if stored is not None and len(stored) and int(stored.max()) > highest:
+            raise CorruptPage(clause, place, f"a level {int(stored.max())}", f"at most {highest}")
 
 
 def row_starts(levels: Levels, layers: Layers) -> NDArray[np.int64]:
@@ -154,10 +149,8 @@ def ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int
 def unravel(layers: Layers, entries: Entries, num_rows: int, place: Place) -> Nested:
     """Turn the entries of `num_rows` whole rows into validity and offsets of every layer."""
     levels = entries.levels
-    if levels.rep is not None and levels.count and int(levels.rep[0]) != layers.max_rep:
-        raise CorruptPage(
-            "L.page.levels.first-entry", place, found=int(levels.rep[0]), wanted=layers.max_rep
-        )
+    if levels.rep is not None and levels.count:
+        expect("L.page.levels.first-entry", int(levels.rep[0]), layers.max_rep, place)
     built: list[Layer] = []
     lists_left = layers.max_rep
     for layer in layers.layers[1:]:
@@ -171,10 +164,7 @@ def unravel(layers: Layers, entries: Entries, num_rows: int, place: Place) -> Ne
             done, levels = _unravel_item(layer, layers.max_def, levels, place)
         built.append(done)
     nested = Nested(tuple(built[::-1]), entries.leaf)
-    if nested.num_rows != num_rows:
-        raise CorruptPage(
-            "L.page.levels.rows", place, found=f"{nested.num_rows} rows", wanted=num_rows
-        )
+    expect("L.page.levels.rows", nested.num_rows, num_rows, place)
     return nested
 
 
@@ -202,12 +192,8 @@ def _first_of_each(layer: PageLayer, levels: Levels, place: Place) -> NDArray[np
         keep = levels.definition > layer.window
         slots = np.flatnonzero(~keep)
     if len(slots) % layer.dimension:
-        raise CorruptPage(
-            "L.page.levels.fsl-group",
-            place,
-            found=f"{len(slots)} items of fixed-size lists",
-            wanted=f"a multiple of {layer.dimension}",
-        )
+        found, wanted = f"{len(slots)} items of lists", f"a multiple of {layer.dimension}"
+        raise CorruptPage("L.page.levels.fsl-group", place, found, wanted)
     keep[slots[:: layer.dimension]] = True
     return np.flatnonzero(keep)
 
@@ -230,8 +216,13 @@ def _unravel_list(
         return Layer(len(starts), None, np.append(starts, levels.count)), outer
     firsts = definition.take(starts)
     outer = Levels(outer.count, outer.rep, firsts)
-    special = np.flatnonzero(firsts > layer.below)
-    num_slots = _check_special(definition > layer.below, starts, special, place)
+    special = np.flatnonzero(firsts > layer.below)  # lists that begin with an entry without item
+    num_slots = levels.count - int(np.count_nonzero(definition > layer.below))
+    sizes = np.append(starts, levels.count).take(special + 1) - starts.take(special)
+    if levels.count - num_slots != len(special) or (sizes != 1).any():
+        found = f"{levels.count - num_slots} entries without an item, {len(special)} null or empty"
+        wanted = "one entry for each null or empty list"
+        raise CorruptPage("L.page.levels.special-alone", place, found, wanted)
     offsets = np.empty(len(starts) + 1, np.int64)  # entries before, less those without an item
     widths = np.diff(special, prepend=-1, append=len(starts) - 1)
     np.subtract(starts, np.repeat(np.arange(len(widths)), widths), out=offsets[:-1])
@@ -245,27 +236,3 @@ def _unravel_list(
         if layer.null is not None:
             validity &= firsts != layer.null
     return Layer(len(firsts), validity, offsets), outer
-
-
-def _check_special(
-    hidden: NDArray[np.bool_],
-    starts: NDArray[np.int64],
-    special: NDArray[np.int64],
-    place: Place,
-) -> int:
-    """Refuse unless every null or empty list is one entry, and every such entry begins a list.
-
-    `hidden` says which entries have no item, `special` are the numbers of the lists that begin with
-    such an entry. Return the number of entries with an item.
-    """
-    invisible = int(np.count_nonzero(hidden))
-    sizes = np.append(starts, len(hidden)).take(special + 1) - starts.take(special)
-    if invisible != len(special) or (sizes != 1).any():
-        raise CorruptPage(
-            "L.page.levels.special-alone",
-            place,
-            found=f"{invisible} entries without an item, {len(special)} of them begin a list, "
-            f"in lists of {int(sizes.sum())} entries",
-            wanted="one entry for each null or empty list",
-        )
-    return len(hidden) - invisible
