@@ -18,11 +18,11 @@ from lanceref.core.errors import BytesError
 from lanceref.data_file.check import check_file
 from lanceref.data_file.data_file import DataFile
 from lanceref.file.schema import Field
-from lanceref.file_0_1.batch_ranges import Pieces
 from lanceref.file_0_1.binary import Dictionaries
 from lanceref.file_0_1.column import open_node
 from lanceref.file_0_1.data_file import LegacyFile, open_legacy
 from lanceref.file_0_1.footer import is_legacy
+from lanceref.file_0_1.page_table import BatchRanges
 from lanceref.file_0_1.statistics import Statistics, covered_fields, faults, parse_statistics
 from lanceref.storage import Source
 
@@ -45,26 +45,20 @@ def check_legacy(
     with ctx.piece():
         opened = open_legacy(source, ctx, field_ids, dictionaries)
         if opened.manifest is not None:
-            schema = opened.manifest.schema
+            schema, table = opened.manifest.schema, opened.table
             for field in schema.fields:
                 with ctx.group(f"field {field.name}"), ctx.piece():
                     opened.open_field(field).check()
-            _lint_holes(opened, schema.flat())
+            paged = {f.id for f in schema.flat() if not pa.types.is_struct(f.arrow.type)}
+            table.lint_holes(set(range(table.first_id, table.last_id + 1)) - paged)
             with ctx.piece():
                 _check_statistics(opened)
         _account_for_the_rest(opened)
     return opened
 
 
-def _lint_holes(opened: LegacyFile, fields: Iterable[Field]) -> None:
-    paged = {field.id for field in fields if not pa.types.is_struct(field.arrow.type)}
-    table = opened.table
-    ids = range(table.first_id, table.first_id + len(table.pairs))
-    table.lint_holes(set(ids) - paged)
-
-
 def _check_statistics(opened: LegacyFile) -> None:
-    """Parse the statistics and hold them against the values."""
+    """Parse the statistics and compare them with the values."""
     manifest, file = opened.manifest, opened.bytes
     assert manifest is not None
     statistics = parse_statistics(file, opened.metadata, manifest.extent.offset)
@@ -73,44 +67,33 @@ def _check_statistics(opened: LegacyFile) -> None:
         return
     named = [] if statistics is None else [top.name for top in statistics.schema.fields]
     if named != [str(field.id) for field in wanted]:
-        file.ctx.lint(
-            "L.legacy.statistics.covered",
-            opened.metadata.place,
-            found=f"statistics of fields {named[:8]}",
-            wanted=[field.id for field in wanted][:8],
-        )
+        clause, ids = "L.legacy.statistics.covered", [field.id for field in wanted]
+        file.ctx.lint(clause, opened.metadata.place, found=named[:8], wanted=ids[:8])
     if statistics is not None:
         for field in wanted:
             if str(field.id) in statistics.by_field:
-                _hold(opened, field, statistics)
+                _compare(opened, field, statistics)
 
 
-def _hold(opened: LegacyFile, field: Field, statistics: Statistics) -> None:
+def _compare(opened: LegacyFile, field: Field, statistics: Statistics) -> None:
     """Report every batch whose values and statistics disagree; unread pages were reported."""
-    quiet = opened.bytes.during(replace(opened.bytes.ctx, spans=None, findings=None))
+    ctx = opened.bytes.ctx
+    quiet = opened.bytes.during(replace(ctx, spans=None, findings=None))
     stored = statistics.by_field[str(field.id)]
     if stored.type.field(1).type != field.arrow.type:
-        opened.bytes.ctx.lint(
-            "L.legacy.statistics.schema",
-            statistics.place,
-            found=f"bounds of {stored.type.field(1).type} for field {field.name!r}",
-            wanted=field.arrow.type,
-        )
+        clause, found = "L.legacy.statistics.schema", f"bounds of {stored.type.field(1).type}"
+        ctx.lint(clause, statistics.place, found=found, wanted=field.arrow.type)
         return
     rows = np.diff(opened.metadata.batch_offsets)
     counts, lows, highs = stored.flatten()
     with suppress(BytesError):
         node = open_node(quiet, field, opened.table, opened.dictionaries, rows)
         for batch, num_rows in enumerate(rows.tolist()):
-            values = node.read(Pieces.whole(batch, num_rows))
+            values = node.read(BatchRanges.whole(batch, num_rows))
             count = counts[batch].as_py()
             for clause, found, wanted in faults(values, count, lows[batch], highs[batch]):
-                opened.bytes.ctx.lint(
-                    clause,
-                    statistics.place,
-                    found=f"{found} in batch {batch} of field {field.name!r}",
-                    wanted=wanted,
-                )
+                where = f"in batch {batch} of field {field.name!r}"
+                ctx.lint(clause, statistics.place, found=f"{found} {where}", wanted=wanted)
 
 
 def _account_for_the_rest(opened: LegacyFile) -> None:
@@ -120,19 +103,11 @@ def _account_for_the_rest(opened: LegacyFile) -> None:
     at = 0
     for leaf in sorted(ctx.spans.root.leaves(), key=lambda span: (span.start, span.end)):
         if leaf.start < at:
-            ctx.lint(
-                "L.legacy.layout.overlap",
-                ctx.at(leaf.start, leaf.end - leaf.start),
-                found=f"{leaf.name} at {leaf.start}",
-                wanted=f"nothing before {at}, where what lies before it ends",
-            )
+            place, found = ctx.at(leaf.start, leaf.end - leaf.start), f"{leaf.name} at {leaf.start}"
+            ctx.lint("L.legacy.layout.overlap", place, found=found, wanted=f"nothing before {at}")
         at = max(at, leaf.end)
     for start, end in ctx.spans.gaps(opened.bytes.size):
         ctx.leaf(start, end, "unreferenced", "unreferenced", "L.legacy.layout.gaps")
         if opened.manifest is not None:  # without a schema nothing says how long a page is
-            ctx.lint(
-                "L.legacy.layout.gaps",
-                ctx.at(start, end - start),
-                found=f"{end - start} bytes that nothing refers to",
-                wanted="pieces one after another",
-            )
+            place, found = ctx.at(start, end - start), f"{end - start} bytes between pieces"
+            ctx.lint("L.legacy.layout.gaps", place, found=found, wanted="none")

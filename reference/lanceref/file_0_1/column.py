@@ -1,36 +1,21 @@
-"""Column: a top-level field of a 0.1 file, read across its batches.
+"""Column: a top-level field of a 0.1 file, read across its batches and written batch by batch.
 
 The field's type tree becomes nodes, one for each field with pages; a scan asks them for runs of
-whole or partial batches, random access for the ranges that hold the wanted rows.
-
-Clauses: L.legacy.column.pages, L.legacy.column.type, L.legacy.dictionary.location
-
-List pages: offsets into the items of the same batch.
-
-A list field's page holds offsets, its child's page of the same batch the items. There is no
-validity: a null list is one without items.
-
-Layout: (num_rows + 1) x i32 (large lists: i64), the first 0, relative to the batch's items.
-
-Clauses: L.legacy.list.first-offset, L.legacy.list.ascending, L.legacy.list.items
-
-Divergences: D.legacy.nulls-lost, D.legacy.written-not-read
-
-Structs and nulls: fields without pages of their own.
-
+whole or partial batches, random access for the ranges that hold the wanted rows. A list field's
+page holds offsets, its child's page of the same batch the items; a null list is one without items.
 A struct is its children; the page table has zeros for it, and its validity is lost. A field of null
 type has pages without bytes: their lengths are its rows.
 
-Clauses: L.legacy.struct.children, L.legacy.null.pages
+Layout of a list page: (num_rows + 1) x i32 (large lists: i64), the first 0, relative to the batch's
+items.
 
-Divergences: D.legacy.nulls-lost, D.legacy.struct-runs
+Clauses: L.legacy.column.pages, L.legacy.column.type, L.legacy.dictionary.location,
+L.legacy.dictionary.value-type, L.legacy.list.first-offset, L.legacy.list.ascending,
+L.legacy.list.items, L.legacy.struct.children, L.legacy.null.pages, L.legacy.page-table.length,
+L.legacy.plain.values, L.legacy.plain.bool, L.legacy.plain.fixed-size-list
 
-Pages, written: one page for each field of a batch, and where it went.
-
-Clauses: L.legacy.column.type, L.legacy.dictionary.value-type, L.legacy.page-table.length,
-L.legacy.null.pages, L.legacy.plain.values, L.legacy.plain.bool, L.legacy.plain.fixed-size-list
-
-Divergences: D.legacy.second-dictionary, D.legacy.nulls-lost
+Divergences: D.legacy.nulls-lost, D.legacy.written-not-read, D.legacy.struct-runs,
+D.legacy.second-dictionary
 """
 
 from __future__ import annotations
@@ -54,11 +39,11 @@ from lanceref.core.errors import (
 )
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
+from lanceref.encodings_2_0.binary import STRINGS
+from lanceref.encodings_2_0.list import offsets_of
 from lanceref.encodings_2_0.page import RowRanges, distinct, repeat, run_rows
 from lanceref.file.schema import Field
-from lanceref.file_0_1.batch_ranges import Node, Numbers, Offsets, Pieces, cut, read_offsets
 from lanceref.file_0_1.binary import (
-    VAR_BINARY,
     BinaryNode,
     Dictionaries,
     DictionaryNode,
@@ -66,9 +51,21 @@ from lanceref.file_0_1.binary import (
     encode_values,
     is_number,
 )
-from lanceref.file_0_1.page_table import Pages, PageTable
+from lanceref.file_0_1.page_table import (
+    BatchRanges,
+    Node,
+    Numbers,
+    Offsets,
+    Pages,
+    PageTable,
+    cut_at_batches,
+    read_offsets,
+)
 from lanceref.file_0_1.plain import PlainNode, encode_plain, fixed_width
 from lanceref.storage import Sink
+
+STEP_GROWTH = 16
+"""How much longer a run may become than the guess: rows grow wide without notice."""
 
 
 class StructNode:
@@ -80,22 +77,18 @@ class StructNode:
         known = [child.lengths for child in children if child.lengths is not None]
         self.lengths = known[0] if known else None
         if not all(np.array_equal(known[0], other) for other in known[1:]):
-            raise OutOfRange(
-                "L.legacy.struct.children",
-                place,
-                found="children with pages of different lengths",
-                wanted="the same rows in every child",
-            )
+            clause, found = "L.legacy.struct.children", "children of different lengths"
+            raise OutOfRange(clause, place, found=found, wanted="the same rows in every child")
 
     @property
     def row_bytes(self) -> float:
         """Bytes of the children together."""
         return sum(child.row_bytes for child in self._children) or 1 / 8
 
-    def read(self, pieces: Pieces) -> pa.Array:
+    def read(self, ranges: BatchRanges) -> pa.Array:
         """Read every child."""
-        arrays = [child.read(pieces) for child in self._children]
-        return pa.Array.from_buffers(self.type, pieces.num_rows, [None], children=arrays)
+        arrays = [child.read(ranges) for child in self._children]
+        return pa.Array.from_buffers(self.type, ranges.num_rows, [None], children=arrays)
 
 
 class NullNode:
@@ -108,9 +101,9 @@ class NullNode:
         pages.require(rows, 0)
         self.lengths = pages.lengths
 
-    def read(self, pieces: Pieces) -> pa.Array:
+    def read(self, ranges: BatchRanges) -> pa.Array:
         """Return as many nulls as rows are asked for."""
-        return pa.nulls(pieces.num_rows)  # L.legacy.null.pages
+        return pa.nulls(ranges.num_rows)  # L.legacy.null.pages
 
 
 class ListNode:
@@ -125,18 +118,13 @@ class ListNode:
         items: Node,
     ) -> None:
         self.type = type_
-        self._file, self._pages = file, pages
-        self._items = items
+        self._file, self._pages, self._items = file, pages, items
         self._dtype = np.dtype("<i8" if pa.types.is_large_list(type_) else "<i4")
         pages.require(None if rows is None else rows + 1, 8 * self._dtype.itemsize)
         self.lengths = pages.lengths - 1
         if len(self.lengths) and int(self.lengths.min()) < 0:
-            raise OutOfRange(
-                "L.legacy.page-table.length",
-                pages.place,
-                found="a page of lists of length 0",
-                wanted="at least the one offset that ends it",
-            )
+            clause, found = "L.legacy.page-table.length", "a page of lists of length 0"
+            raise OutOfRange(clause, pages.place, found=found, wanted="1 or more")
 
     @property
     def row_bytes(self) -> float:
@@ -145,64 +133,46 @@ class ListNode:
         num_items = 0 if self._items.lengths is None else int(self._items.lengths.sum())
         return self._dtype.itemsize + self._items.row_bytes * num_items / num_rows
 
-    def read(self, pieces: Pieces) -> pa.Array:
+    def read(self, ranges: BatchRanges) -> pa.Array:
         """Read the offsets, then the items they name."""
-        offsets = read_offsets(
-            self._file, self._pages, pieces, self._dtype.str, "L.legacy.list.ascending"
-        )
-        self._check(offsets, pieces)
+        file, pages, dtype = self._file, self._pages, self._dtype
+        offsets = read_offsets(file, pages, ranges, dtype.str, "L.legacy.list.ascending")
+        self._check(offsets, ranges)
         ends = offsets.ends()
-        if ends[-1] > np.iinfo(self._dtype).max:
-            raise LimitExceeded(
-                "L.legacy.limits.run",
-                self._pages.place,
-                found=f"{ends[-1]} items in one run of rows",
-                wanted=f"what offsets of {self.type} can count",
-            )
-        inner = Pieces(pieces.batches, offsets.firsts, offsets.lasts)
-        if self._file.ctx.spans is None:  # else the offsets of no items need an owner
+        if ends[-1] > np.iinfo(dtype).max:
+            found, wanted = f"{ends[-1]} items in one run", f"what {self.type} can count"
+            raise LimitExceeded("L.legacy.limits.run", pages.place, found=found, wanted=wanted)
+        inner = BatchRanges(ranges.batches, offsets.firsts, offsets.lasts)
+        if file.ctx.spans is None:  # else the offsets of no items need an owner
             inner = inner.filled()
         values = self._items.read(inner)
-        buffers = [None, pa.py_buffer(ends.astype(self._dtype))]
-        return pa.Array.from_buffers(self.type, pieces.num_rows, buffers, children=[values])
+        buffers = [None, pa.py_buffer(ends.astype(dtype))]
+        return pa.Array.from_buffers(self.type, ranges.num_rows, buffers, children=[values])
 
-    def _check(self, offsets: Offsets, pieces: Pieces) -> None:
-        """Hold the offsets against the items there are."""
-        moved = offsets.firsts != 0
-        first = (pieces.starts == 0) & moved
-        if (first | (offsets.firsts < 0)).any():
-            raise CorruptPage(
-                "L.legacy.list.first-offset",
-                self._pages.place,
-                found=f"a first offset of {offsets.firsts[np.argmax(moved)]}",
-                wanted="0",
-            )
+    def _check(self, offsets: Offsets, ranges: BatchRanges) -> None:
+        """Check the offsets against the items there are."""
+        place, firsts, lasts = self._pages.place, offsets.firsts, offsets.lasts
+        moved = firsts != 0
+        if (((ranges.starts == 0) & moved) | (firsts < 0)).any():
+            clause, found = "L.legacy.list.first-offset", firsts[np.argmax(moved)]
+            raise CorruptPage(clause, place, found=found, wanted=0)
         if self._items.lengths is None:
             return
-        stored = self._items.lengths[pieces.batches]
-        ended = pieces.ends == self.lengths[pieces.batches]
-        wrong = (offsets.lasts > stored) | (ended & (offsets.lasts != stored))
+        stored = self._items.lengths[ranges.batches]
+        ended = ranges.ends == self.lengths[ranges.batches]
+        wrong = (lasts > stored) | (ended & (lasts != stored))
         if wrong.any():
-            piece = int(np.argmax(wrong))
-            raise OutOfRange(
-                "L.legacy.list.items",
-                self._pages.place,
-                found=f"offsets up to {offsets.lasts[piece]}",
-                wanted=f"{stored[piece]}, the items of the batch",
-            )
+            number = int(np.argmax(wrong))
+            found, wanted = f"offsets up to {lasts[number]}", f"the {stored[number]} items"
+            raise OutOfRange("L.legacy.list.items", place, found=found, wanted=wanted)
 
 
 def encode_list(array: pa.Array) -> tuple[bytes, pa.Array]:
     """Return the offsets of a page and the items they name, those below null lists included."""
-    wide = pa.types.is_large_list(array.type)
-    stored = np.frombuffer(array.buffers()[1] or bytes(8), np.int64 if wide else np.int32)
-    own = stored[array.offset : array.offset + len(array) + 1]
+    own = offsets_of(array)
     items = array.values.slice(int(own[0]), int(own[-1] - own[0]))
-    return (own - own[0]).astype("<i8" if wide else "<i4").tobytes(), items
-
-
-STEP_GROWTH = 16
-"""How much longer a run may become than the guess: rows grow wide without notice."""
+    dtype = "<i8" if pa.types.is_large_list(array.type) else "<i4"
+    return (own - own[0]).astype(dtype).tobytes(), items
 
 
 class LegacyColumn:
@@ -211,22 +181,18 @@ class LegacyColumn:
     def __init__(self, file: FileBytes, node: Node, batch_offsets: Numbers) -> None:
         self.type = node.type
         self._file, self._node, self._offsets = file, node, batch_offsets
-
-    @property
-    def num_rows(self) -> int:
-        """Rows of the file."""
-        return int(self._offsets[-1])
+        self.num_rows = int(batch_offsets[-1])
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the rows in runs of many batches or of parts of one.
 
-        What a row takes is guessed from the whole file at first, then from the run before.
+        The size of a row is guessed from the whole file at first, then from the run before.
         """
         least = step = run_rows(self._node.row_bytes)
         at = start
         while at < end:
             stop = self._stop(at, min(end, at + step), end)
-            array = self._node.read(cut(self._offsets, RowRanges.single(at, stop)))
+            array = self._node.read(cut_at_batches(self._offsets, RowRanges.single(at, stop)))
             yield array
             fitting = run_rows(array.nbytes / (stop - at))
             step, at = max(least, min(fitting, STEP_GROWTH * least)), stop
@@ -246,7 +212,7 @@ class LegacyColumn:
                 return repeat(taken, inverse)
         gap_rows = int(MERGE_GAP_BYTES / self._node.row_bytes)
         ranges = RowRanges.covering(unique, gap_rows)
-        read = self._node.read(cut(self._offsets, ranges))
+        read = self._node.read(cut_at_batches(self._offsets, ranges))
         if len(unique) != ranges.count:
             read = whole(read).take(arrow_array(ranges.positions(unique)))
         return repeat(read, inverse)
@@ -256,7 +222,7 @@ class LegacyColumn:
         ctx = self._file.ctx
         for batch, rows in enumerate(np.diff(self._offsets).tolist()):
             with ctx.group(f"batch {batch}"), ctx.piece():
-                self._node.read(Pieces.whole(batch, rows))
+                self._node.read(BatchRanges.whole(batch, rows))
 
 
 def open_node(
@@ -270,8 +236,12 @@ def open_node(
     type_ = field.arrow.type
     if pa.types.is_struct(type_):
         children = [open_node(file, child, table, dictionaries, rows) for child in field.children]
-        return StructNode(type_, children, file.ctx.at(table.extent.offset, table.extent.size))
-    pages = _pages(file, field, table)
+        return StructNode(type_, children, table.place)
+    pages = table.pages(field.id)
+    if pages is None:
+        clause, found = "L.legacy.column.pages", f"no pages for {field.name!r} with id {field.id}"
+        wanted = f"an id of {table.first_id} to {table.last_id}"
+        raise BadSchema(clause, table.place, found=found, wanted=wanted)
     if pa.types.is_null(type_):
         return NullNode(pages, rows)
     if pa.types.is_list(type_) or pa.types.is_large_list(type_):
@@ -279,39 +249,19 @@ def open_node(
         return ListNode(file, pages, type_, rows, items)
     if pa.types.is_dictionary(type_):
         if field.id not in dictionaries:
-            raise BadSchema(
-                "L.legacy.dictionary.location",
-                pages.place,
-                found=f"no values for the dictionary {field.name!r}",
-                wanted="the values of every dictionary field",
-            )
+            clause, found = "L.legacy.dictionary.location", f"no values for {field.name!r}"
+            raise BadSchema(clause, pages.place, found=found, wanted="values of every dictionary")
         return DictionaryNode(file, pages, type_, rows, dictionaries[field.id])
-    if type_ in VAR_BINARY:
+    if type_ in STRINGS:
         return BinaryNode(file, pages, type_, rows, nullable=field.nullable)
     if fixed_width(type_) is None:
-        raise UnknownEncoding(  # L.legacy.column.type
-            "L.legacy.column.type",
-            pages.place,
-            found=f"field {field.name!r} of {type_}",
-            wanted="a type that 0.1 can store",
-        )
+        clause, wanted = "L.legacy.column.type", "a type that 0.1 can store"
+        raise UnknownEncoding(clause, pages.place, found=type_, wanted=wanted)
     return PlainNode(file, pages, type_, rows)
 
 
-def _pages(file: FileBytes, field: Field, table: PageTable) -> Pages:
-    pages = table.pages(field.id)
-    if pages is None:
-        raise BadSchema(  # L.legacy.column.pages
-            "L.legacy.column.pages",
-            file.ctx.at(table.extent.offset, table.extent.size),
-            found=f"no pages for field {field.name!r} with id {field.id}",
-            wanted=f"an id of {table.first_id} to {table.first_id + len(table.pairs) - 1}",
-        )
-    return pages
-
-
 class PageWriter:
-    """Writes pages to a sink.
+    """Writes to a sink one page for each field of a batch.
 
     `pages` has for each field id (position, length) by batch, `dictionaries` the values of the
     dictionary fields.
@@ -324,33 +274,29 @@ class PageWriter:
 
     def write(self, field: Field, array: pa.Array) -> None:
         """Write the page of a field in the next batch, and those of its children."""
+        type_, length = field.arrow.type, len(array)
         if pa.types.is_struct(array.type):
             for index, child in enumerate(field.children):
                 self.write(child, array.field(index))
-            return
-        type_ = field.arrow.type
-        if pa.types.is_null(type_):
-            self._add(field, len(array))
+        elif pa.types.is_null(type_):
+            self._add(field, length, b"")
         elif pa.types.is_list(type_) or pa.types.is_large_list(type_):
             offsets, items = encode_list(array)
-            self._add(field, len(array) + 1)
-            self._sink.write(offsets)
+            self._add(field, length + 1, offsets)
             self.write(field.children[0], items)
         elif pa.types.is_dictionary(type_):
             self._keep(field, array.dictionary)
-            self._add(field, len(array))
-            self._sink.write(encode_plain(array.indices))
-        elif type_ in VAR_BINARY:
+            self._add(field, length, encode_plain(array.indices))
+        elif type_ in STRINGS:
             data, ends = encode_binary(array, self._sink.position)
             self._sink.write(data)
-            self._add(field, len(array))
-            self._sink.write(ends)
+            self._add(field, length, ends)
         else:
-            self._add(field, len(array))
-            self._sink.write(encode_plain(array))
+            self._add(field, length, encode_plain(array))
 
-    def _add(self, field: Field, length: int) -> None:
+    def _add(self, field: Field, length: int, data: bytes | memoryview) -> None:
         self.pages[field.id].append((self._sink.position, length))
+        self._sink.write(data)
 
     def _keep(self, field: Field, values: pa.Array) -> None:
         """Keep the values of the first batch; those of the others must be the same."""
@@ -365,14 +311,13 @@ class PageWriter:
 
 def check_storable(field: Field) -> None:
     """Refuse a field that 0.1 has no encoding for. Raises LegacyRefused."""
-    type_ = field.arrow.type
-    if pa.types.is_dictionary(type_):
-        values = type_.value_type
-        fits = values in VAR_BINARY or is_number(values)
+    types, type_ = pa.types, field.arrow.type
+    if types.is_dictionary(type_):
+        fits = type_.value_type in STRINGS or is_number(type_.value_type)
     else:
-        nested = pa.types.is_list(type_) or pa.types.is_large_list(type_)
-        known = nested or pa.types.is_struct(type_) or pa.types.is_null(type_)
-        fits = known or type_ in VAR_BINARY or fixed_width(type_) is not None
+        known = (types.is_list, types.is_large_list, types.is_struct, types.is_null)
+        fits = any(is_type(type_) for is_type in known) or type_ in STRINGS
+        fits = fits or fixed_width(type_) is not None
     if not fits:
         raise LegacyRefused(f"field `{field.name}`: unsupported data type {type_}")
     for child in field.children:

@@ -1,4 +1,8 @@
-"""Data file of 0.1: pages by batch, and what describes them behind.
+"""Data file of 0.1: pages by batch, then what describes them.
+
+The embedded manifest makes a data file describe itself: a manifest message without fragments. A
+dataset is read by its own manifest; this one gives the least field id of the page table and, to a
+reader of the file alone, names, types and dictionaries.
 
 Layout::
 
@@ -10,20 +14,11 @@ Layout::
     u32 length, metadata
     footer, 16 bytes
 
-Clauses: L.legacy.page-table.first-id, L.legacy.manifest.position
-
-Divergences: D.legacy.manifest-before-metadata
-
-Embedded manifest: the schema that makes a data file describe itself.
-
-A manifest message without fragments. A dataset is read by its own manifest; this one gives the
-least field id of the page table and, to who reads the file alone, names, types and dictionaries.
-
-Layout: u32 length, then message lance.table.Manifest with 1 fields, 3 version (1), 5
+Layout of the manifest: message lance.table.Manifest with 1 fields, 3 version (1), 5
 schema_metadata, 13 writer_version, 15 data_format ("lance", "0.1").
 
-Clauses: L.legacy.manifest.section, L.legacy.manifest.message, L.legacy.manifest.position,
-L.legacy.manifest.content
+Clauses: L.legacy.page-table.first-id, L.legacy.manifest.position, L.legacy.manifest.section,
+L.legacy.manifest.message, L.legacy.manifest.content
 
 Divergences: D.legacy.manifest-before-metadata
 """
@@ -38,12 +33,11 @@ from dataclasses import field as dataclass_field
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.budget import Budget
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadSchema, OutOfRange, Place
 from lanceref.core.file_versions import V0_1, FileVersion
-from lanceref.core.limits import keep_freed_blocks
+from lanceref.data_file.data_file import open_tail
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.schema import Field, LanceSchema, field_message, parse_schema
 from lanceref.file_0_1.binary import Dictionaries, parse_dictionaries
@@ -65,10 +59,7 @@ VERSION = 1
 """Version that an embedded manifest states."""
 
 DATA_FORMAT = ("lance", "0.1")
-"""File format and storage version it states."""
-
-STATED = (DATA_FORMAT, ("", ""))
-"""What may stand there: old releases say nothing."""
+"""File format and storage version it states; old releases state neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,36 +79,22 @@ class EmbeddedManifest:
 def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest:
     """Parse the manifest at `position`, which ends by `end`, and read the dictionaries."""
     if position + LENGTH_BYTES > end:
-        raise OutOfRange(
-            "L.legacy.manifest.position",
-            file.ctx.at(end, LENGTH_BYTES),
-            found=f"a manifest at {position}",
-            wanted=f"a manifest before the metadata at {end}",
-        )
-    extent, message = parse_section(
-        file,
-        position,
-        end,
-        table_pb2.Manifest,
-        ("manifest", "L.legacy.manifest.section", "L.legacy.manifest.message"),
-    )
+        clause, found = "L.legacy.manifest.position", f"a manifest at {position}"
+        place = file.ctx.at(end, LENGTH_BYTES)
+        raise OutOfRange(clause, place, found=found, wanted=f"one before the metadata at {end}")
+    clauses = ("L.legacy.manifest.section", "L.legacy.manifest.message")
+    extent, message = parse_section(file, position, end, table_pb2.Manifest, "manifest", *clauses)
     place = file.ctx.at(extent.offset, extent.size)
     schema = parse_schema(message.fields, dict(message.schema_metadata), file.ctx, place)
-    _lint_content(message, file.ctx, place)
+    stated = (message.data_format.file_format, message.data_format.version)
+    known = stated in (DATA_FORMAT, ("", ""))
+    if message.fragments or message.version != VERSION or not known:
+        found = f"version {message.version}, {len(message.fragments)} fragments, {stated}"
+        wanted = f"version {VERSION}, no fragments, {DATA_FORMAT} or nothing"
+        file.ctx.lint("L.legacy.manifest.content", place, found=found, wanted=wanted)
     dictionaries = parse_dictionaries(file, schema, position, place)
     states_format = message.HasField("data_format")
     return EmbeddedManifest(schema, dictionaries, extent, place, states_format)
-
-
-def _lint_content(message: table_pb2.Manifest, ctx: Context, place: Place) -> None:
-    stated = (message.data_format.file_format, message.data_format.version)
-    if message.fragments or message.version != VERSION or stated not in STATED:
-        ctx.lint(
-            "L.legacy.manifest.content",
-            place,
-            found=f"version {message.version}, {len(message.fragments)} fragments, {stated}",
-            wanted=f"version {VERSION}, no fragments, {DATA_FORMAT} or nothing",
-        )
 
 
 def manifest_message(
@@ -132,19 +109,15 @@ def manifest_message(
         if field.id in dictionaries:
             message.dictionary.offset, message.dictionary.length = dictionaries[field.id]
         fields.append(message)
+    file_format, version = DATA_FORMAT
+    stored = table_pb2.Manifest.DataStorageFormat(file_format=file_format, version=version)
     return table_pb2.Manifest(
         fields=fields,
         version=VERSION,
         schema_metadata={key: value.encode() for key, value in schema.metadata.items()},
         writer_version=writer,
-        data_format=table_pb2.Manifest.DataStorageFormat(
-            file_format=DATA_FORMAT[0], version=DATA_FORMAT[1]
-        ),
+        data_format=stored,
     )
-
-
-TAIL_BYTES = 4096
-"""Bytes read from the end of the file at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,16 +150,15 @@ class LegacyFile:
     def open_field(self, field: Field, assigned: dict[int, int] | None = None) -> ColumnReader:
         """Return the reader of a top-level field (possibly pruned); ids find the pages.
 
-        `assigned` says where the field stands in the list of the table, which may have given it
+        `assigned` gives the position of the field in the list of the table, which may have given it
         another id than the file.
         """
         whole, reader = self.readers.get(field.id, (None, None))
         if whole is not field or reader is None:
             file = self.bytes.during(self.bytes.ctx.during("decode"))
             offsets = self.metadata.batch_offsets
-            rows = np.diff(offsets)
             own = self._own(field, assigned or {})
-            node = open_node(file, own, self.table, self.dictionaries, rows)
+            node = open_node(file, own, self.table, self.dictionaries, np.diff(offsets))
             reader = LegacyColumn(file, node, offsets)
             self.readers[field.id] = (field, reader)
         return reader
@@ -212,46 +184,26 @@ def open_legacy(
     `field_ids` are the ids that the table says the file holds and `dictionaries` its values; a file
     with a manifest inside can be read without. Raises BadSchema when nothing names the fields.
     """
-    keep_freed_blocks()
-    budget = Budget(ctx.limits) if ctx.budget is None else ctx.budget
-    ctx = replace(ctx, budget=budget.of_file(source.path, source.size))
-    file = FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
+    file = open_tail(source, ctx)
     footer = parse_footer(file)
-    file = file.during(ctx.during("metadata"))
+    file = file.during(file.ctx.during("metadata"))
     metadata = parse_metadata(file, footer)
     message, end = metadata.message, metadata.extent.offset
-    manifest = None
+    manifest, fields = None, list[Field]()
     if message.manifest_position:
         manifest = parse_manifest(file, message.manifest_position, end)
+        fields = list(manifest.schema.flat())
     if manifest is None or manifest.states_format:
         lint_words(footer, file)
-    ids = _ids(manifest, field_ids, metadata)
-    table_end = end if manifest is None else manifest.extent.offset
-    table = parse_page_table(
-        file,
-        message.page_table_position,
-        ids,
-        metadata.num_batches,
-        (table_end, message.page_table_position),
-    )
-    own: Dictionaries = {} if manifest is None else manifest.dictionaries
-    values = own if dictionaries is None else dictionaries
-    fields = () if manifest is None else tuple(sorted(one.id for one in manifest.schema.flat()))
-    return LegacyFile(file, footer, metadata, manifest, table, values, fields)
-
-
-def _ids(
-    manifest: EmbeddedManifest | None, field_ids: Iterable[int], metadata: Metadata
-) -> tuple[int, int]:
-    """Return the least id of the file's fields, and the greatest with pages."""
-    fields = [] if manifest is None else list(manifest.schema.flat())
     known = [field.id for field in fields] or [each for each in field_ids if each >= 0]
     if not known:
-        raise BadSchema(
-            "L.legacy.manifest.position",
-            metadata.place,
-            found="no manifest and no field ids",
-            wanted="a schema, in the file or from its table",
-        )
+        clause, found = "L.legacy.manifest.position", "no manifest and no field ids"
+        raise BadSchema(clause, metadata.place, found=found, wanted="a schema")
     paged = [field.id for field in fields if not pa.types.is_struct(field.arrow.type)]
-    return min(known), max(paged or known)  # L.legacy.page-table.first-id
+    ids = min(known), max(paged or known)  # L.legacy.page-table.first-id
+    table_end = end if manifest is None else manifest.extent.offset
+    position = message.page_table_position
+    table = parse_page_table(file, position, ids, metadata.num_batches, table_end)
+    own: Dictionaries = {} if manifest is None else manifest.dictionaries
+    values, numbers = own if dictionaries is None else dictionaries, sorted(f.id for f in fields)
+    return LegacyFile(file, footer, metadata, manifest, table, values, tuple(numbers))

@@ -1,33 +1,27 @@
-"""Footer: the last 16 bytes of a 0.1 file.
+"""Footer and metadata: the end of a 0.1 file, and the message it points at.
 
-It says where the metadata message lies. The version words are those of 0.2, the name the format had
-last; a manifest calls the same format 0.1.
+The last 16 bytes say where the metadata lies. The version words are those of 0.2, the name the
+format had last; a manifest calls the same format 0.1. The metadata counts the rows of every batch
+(row group) and says where the page table, the statistics and the embedded manifest lie.
 
-Layout (little-endian)::
+Layout of the footer (little-endian)::
 
     0   u64  metadata_position   of the u32 length before the metadata message
     8   u16  major, 0
     10  u16  minor, 2
     12  4s   "LANC"
 
+Layout of the metadata: u32 length, then message lance.file.Metadata: 1 manifest_position (0: no
+manifest), 2 batch_offsets, 3 page_table_position, 5 statistics {1 schema, 2 fields, 3
+page_table_position}. Batch offsets are the rows before each batch and, last, all rows.
+
 Clauses: L.legacy.footer.size, L.legacy.footer.magic, L.legacy.footer.version,
-L.legacy.footer.version-written, L.legacy.footer.position
+L.legacy.footer.version-written, L.legacy.footer.position, L.legacy.metadata.length,
+L.legacy.metadata.message, L.legacy.metadata.end, L.legacy.metadata.batch-offsets,
+L.legacy.metadata.batches
 
-Divergences: D.legacy.footer-unchecked, D.legacy.version-names
-
-Metadata: what a 0.1 file says of itself.
-
-The message the footer points at. It counts the rows of every batch (row group) and says where the
-page table, the statistics and the embedded manifest lie.
-
-Layout: u32 length, then message lance.file.Metadata: 1 manifest_position (0: no manifest), 2
-batch_offsets, 3 page_table_position, 5 statistics {1 schema, 2 fields, 3 page_table_position}.
-Batch offsets are the rows before each batch and, last, all rows.
-
-Clauses: L.legacy.metadata.length, L.legacy.metadata.message, L.legacy.metadata.end,
-L.legacy.metadata.batch-offsets, L.legacy.metadata.batches
-
-Divergences: D.legacy.length-prefix, D.legacy.batch-offsets-cumulative
+Divergences: D.legacy.footer-unchecked, D.legacy.version-names, D.legacy.length-prefix,
+D.legacy.batch-offsets-cumulative
 """
 
 from __future__ import annotations
@@ -38,17 +32,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import BadMagic, CorruptPage, OutOfRange, Place, Truncated, UnknownVersion
+from lanceref.core.errors import CorruptPage, OutOfRange, Place, Truncated, UnknownVersion
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1
 from lanceref.core.wire import M, parse_message
+from lanceref.file.footer import MAGIC, footer_cursor, parse_version
 from lanceref.proto import file_pb2
 from lanceref.storage import Source
 
 FOOTER_BYTES = 16
 """Size of the footer."""
-
-MAGIC = b"LANC"
-"""Last four bytes."""
 
 LENGTH_BYTES = 4
 """Size of the length before a message."""
@@ -65,49 +57,18 @@ class Footer:
 
 def parse_footer(file: FileBytes) -> Footer:
     """Parse the last 16 bytes of the file and check them against its size."""
-    if file.size < FOOTER_BYTES:
-        raise Truncated(
-            "L.legacy.footer.size",
-            file.ctx.at(0, file.size),
-            found=f"a file of {file.size} bytes",
-            wanted=f"at least the {FOOTER_BYTES} bytes of a footer",
-        )
-    start = file.size - FOOTER_BYTES
-    cursor = file.cursor(Extent(start, FOOTER_BYTES), "footer", "L.legacy.footer.size")
+    cursor = footer_cursor(file, FOOTER_BYTES, "L.legacy.footer.size")
+    start = cursor.offset
     with file.ctx.group("footer"):
         position = cursor.u64("metadata_position", "L.legacy.footer.position")
-        words = (
-            cursor.u16("major", "L.legacy.footer.version"),
-            cursor.u16("minor", "L.legacy.footer.version"),
-        )
-        magic = bytes(cursor.take(4, "magic", "L.legacy.footer.magic", "magic"))
-    if magic != MAGIC:
-        raise BadMagic(
-            "L.legacy.footer.magic",
-            file.ctx.at(start + 12, 4),
-            found=magic.hex(),
-            wanted=MAGIC.hex(),
-        )
-    _check_version(words, file, start)
-    if position + LENGTH_BYTES > start:
-        raise OutOfRange(
-            "L.legacy.footer.position",
-            file.ctx.at(start, 8),
-            found=f"metadata at {position}",
-            wanted=f"a length that ends before the footer at {start}",
-        )
-    return Footer(position, start, words)
-
-
-def _check_version(words: tuple[int, int], file: FileBytes, start: int) -> None:
-    place = file.ctx.at(start + 8, 4)
+        words = parse_version(cursor, "L.legacy.footer.version", "L.legacy.footer.magic")
     if FROM_WORDS.get(words) != V0_1:
-        raise UnknownVersion(
-            "L.legacy.footer.version",
-            place,
-            found=f"version words {words[0]}, {words[1]}",
-            wanted="0 and at most 2",
-        )
+        clause, place = "L.legacy.footer.version", file.ctx.at(start + 8, 4)
+        raise UnknownVersion(clause, place, found=words, wanted="0 and at most 2")
+    if position + LENGTH_BYTES > start:
+        clause, wanted = "L.legacy.footer.position", f"a length before the footer at {start}"
+        raise OutOfRange(clause, file.ctx.at(start, 8), found=position, wanted=wanted)
+    return Footer(position, start, words)
 
 
 def lint_words(footer: Footer, file: FileBytes) -> None:
@@ -119,8 +80,7 @@ def lint_words(footer: Footer, file: FileBytes) -> None:
 
 def write_footer(metadata_position: int) -> bytes:
     """Return the 16 bytes that end a file."""
-    major, minor = FOOTER_WORDS[V0_1]
-    words = major.to_bytes(2, "little") + minor.to_bytes(2, "little")
+    words = b"".join(word.to_bytes(2, "little") for word in FOOTER_WORDS[V0_1])
     return metadata_position.to_bytes(8, "little") + words + MAGIC
 
 
@@ -153,60 +113,43 @@ class Metadata:
 
 def parse_metadata(file: FileBytes, footer: Footer) -> Metadata:
     """Parse the message and check the batch offsets."""
-    extent, message = parse_section(
-        file,
-        footer.metadata_position,
-        footer.start,
-        file_pb2.Metadata,
-        ("metadata", "L.legacy.metadata.length", "L.legacy.metadata.message"),
-    )
+    clauses = ("L.legacy.metadata.length", "L.legacy.metadata.message")
+    position, end = footer.metadata_position, footer.start
+    extent, message = parse_section(file, position, end, file_pb2.Metadata, "metadata", *clauses)
     place = file.ctx.at(extent.offset, extent.size)
-    if extent.end != footer.start:
-        file.ctx.lint(
-            "L.legacy.metadata.end",
-            place,
-            found=f"metadata that ends at {extent.end}",
-            wanted=f"{footer.start}, where the footer begins",
-        )
+    if extent.end != end:
+        wanted = f"{end}, where the footer begins"
+        file.ctx.lint("L.legacy.metadata.end", place, found=extent.end, wanted=wanted)
     offsets = np.array(message.batch_offsets, dtype=np.int64)
     if len(offsets) < 2:
-        raise CorruptPage(
-            "L.legacy.metadata.batches",
-            place,
-            found=f"{len(offsets)} batch offsets",
-            wanted="two or more: a file has a batch",
-        )
+        clause, found = "L.legacy.metadata.batches", f"{len(offsets)} batch offsets"
+        raise CorruptPage(clause, place, found=found, wanted="two or more")
     if offsets[0] != 0 or (np.diff(offsets) <= 0).any():
-        raise CorruptPage(
-            "L.legacy.metadata.batch-offsets",
-            place,
-            found=f"batch offsets {offsets[:8].tolist()}",
-            wanted="0, then numbers that grow",
-        )
+        clause, found = "L.legacy.metadata.batch-offsets", offsets[:8].tolist()
+        raise CorruptPage(clause, place, found=found, wanted="0, then numbers that grow")
     return Metadata(message, extent, offsets, place)
 
 
 def parse_section(
-    file: FileBytes, position: int, end: int, cls: type[M], named: tuple[str, str, str]
+    file: FileBytes,
+    position: int,
+    end: int,
+    cls: type[M],
+    name: str,
+    length_clause: str,
+    message_clause: str,
 ) -> tuple[Extent, M]:
-    """Parse a u32 length and a message that end by `end`; return the extent of both.
-
-    `named` gives the name of the message and the clauses of its length and its content.
-    """
-    name, length_clause, clause = named
+    """Parse a u32 length and a message that end by `end`; return the extent of both."""
     with file.ctx.group(f"{name} section"):
-        size_place = Extent(position, LENGTH_BYTES)
-        size = file.cursor(size_place, name, length_clause).u32("length", length_clause)
+        cursor = file.cursor(Extent(position, LENGTH_BYTES), name, length_clause)
+        size = cursor.u32("length", length_clause)
         extent = Extent(position, LENGTH_BYTES + size)
         if extent.end > end:
-            raise Truncated(
-                length_clause,
-                file.ctx.at(position, LENGTH_BYTES),
-                found=f"{name} of {size} bytes at {position}",
-                wanted=f"at most {end - position - LENGTH_BYTES} bytes",
-            )
-        body = Extent(position + LENGTH_BYTES, size)
-        return extent, parse_message(file.cursor(body, name, clause), cls, name, clause)
+            place, found = file.ctx.at(position, LENGTH_BYTES), f"{size} bytes at {position}"
+            wanted = f"at most {end - position - LENGTH_BYTES} bytes"
+            raise Truncated(length_clause, place, found=found, wanted=wanted)
+        body = file.cursor(Extent(position + LENGTH_BYTES, size), name, message_clause)
+        return extent, parse_message(body, cls, name, message_clause)
 
 
 def write_section(message: bytes) -> bytes:

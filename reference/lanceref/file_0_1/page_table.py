@@ -1,34 +1,47 @@
-"""Page table: where the pages of every field lie.
+"""Page table: where the pages of every field lie, and ranges of their rows.
 
 A matrix of pairs, one row for each integer from the least field id of the file to the greatest with
 a page, one column for each batch. Ids without a field leave holes; structs and holes are pairs of
-zeros. Statistics have a table of their own, with one batch.
+zeros. Statistics have a table of their own, with one batch. A page holds the rows of one batch, and
+every encoding of 0.1 can be read from any row on: a read is a list of ranges, each inside one
+batch, whose bytes are concatenated; below a list they count items.
 
 Layout: for field id f from `first_id`, for batch b: i64 position, i64 length at
 `position + ((f - first_id) * num_batches + b) * 16`. The length counts rows or items, for lists
 offsets: one more than rows.
 
 Clauses: L.legacy.page-table.extent, L.legacy.page-table.range, L.legacy.page-table.length,
-L.legacy.page-table.holes, L.legacy.page-table.first-id
+L.legacy.page-table.holes, L.legacy.page-table.first-id, L.legacy.limits.run,
+L.legacy.binary.ascending, L.legacy.list.ascending
 
 Divergences: D.legacy.struct-runs
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.chunks import join_pieces
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import OutOfRange, Place
+from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, Truncated
+from lanceref.encodings_2_0.page import RowRanges
 
 PAIR_BYTES = 16
 """Size of one pair."""
 
-Numbers = NDArray[np.int64]
+ALIGNMENT = 16
+"""Alignment of the widest values in memory; pages of a file have none."""
+
+OFFSET_GAP_BYTES = 1024
+"""Offsets closer than this are fetched by one request."""
+
+Numbers: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +65,18 @@ class Pages:
         wrong = self.lengths < 0 if lengths is None else self.lengths != lengths
         if wrong.any():
             batch = int(np.argmax(wrong))
-            raise OutOfRange(  # L.legacy.page-table.length
-                "L.legacy.page-table.length",
-                self.place,
-                found=f"a page of length {self.lengths[batch]} in batch {batch}",
-                wanted="0 or more" if lengths is None else int(lengths[batch]),
-            )
+            found = f"length {self.lengths[batch]} in batch {batch}"
+            wanted = "0 or more" if lengths is None else int(lengths[batch])
+            raise OutOfRange("L.legacy.page-table.length", self.place, found=found, wanted=wanted)
         fitting = np.minimum(self.lengths, most)
         sizes = (fitting * min(bits, self.data_end * 8) + 7) // 8 + tail_bytes
         low, high = self.positions < 0, self.positions > self.data_end
         wrong = low | high | (self.lengths > most) | (sizes > self.data_end - self.positions)
         if wrong.any():
             batch = int(np.argmax(wrong))
-            raise OutOfRange(  # L.legacy.page-table.range
-                "L.legacy.page-table.range",
-                self.place,
-                found=f"a page of length {self.lengths[batch]} at {self.positions[batch]}",
-                wanted=f"a page inside bytes 0 to {self.data_end}, of {bits} bits a value",
-            )
+            found = f"{self.lengths[batch]} values of {bits} bits at {self.positions[batch]}"
+            wanted = f"a page inside bytes 0 to {self.data_end}"
+            raise OutOfRange("L.legacy.page-table.range", self.place, found=found, wanted=wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,70 +90,208 @@ class PageTable:
     file: FileBytes
 
     @property
-    def num_batches(self) -> int:
-        """Batches of the file."""
-        return int(self.pairs.shape[1])
+    def place(self) -> Place:
+        """Where the table lies."""
+        return self.file.ctx.at(self.extent.offset, self.extent.size)
+
+    @property
+    def last_id(self) -> int:
+        """The greatest field id with a row of the table."""
+        return self.first_id + len(self.pairs) - 1
 
     def pages(self, field_id: int) -> Pages | None:
         """Return the pages of a field, None when the table has no row for it."""
         row = field_id - self.first_id
         if not 0 <= row < len(self.pairs):
             return None
-        size = self.num_batches * PAIR_BYTES
+        size = int(self.pairs.shape[1]) * PAIR_BYTES
         place = self.file.ctx.at(self.extent.offset + row * size, size)
         return Pages(self.pairs[row, :, 0], self.pairs[row, :, 1], self.data_end, place)
 
     def lint_holes(self, holes: set[int]) -> None:
         """Lint: rows of structs and of ids without a field are zeros."""
-        for row in range(len(self.pairs)):
-            if self.first_id + row in holes and self.pairs[row].any():
-                pages = self.pages(self.first_id + row)
-                assert pages is not None
-                self.file.ctx.lint(
-                    "L.legacy.page-table.holes",
-                    pages.place,
-                    found=f"pages for id {self.first_id + row}",
-                    wanted="zeros, where no field has pages",
-                )
+        for field_id in range(self.first_id, self.last_id + 1):
+            pages = self.pages(field_id)
+            if field_id in holes and pages and (pages.positions.any() or pages.lengths.any()):
+                clause, found = "L.legacy.page-table.holes", f"pages for id {field_id}"
+                self.file.ctx.lint(clause, pages.place, found=found, wanted="zeros")
 
 
 def parse_page_table(
-    file: FileBytes, position: int, ids: tuple[int, int], num_batches: int, ends: tuple[int, int]
+    file: FileBytes, position: int, ids: tuple[int, int], num_batches: int, table_end: int
 ) -> PageTable:
-    """Parse the table for ids `first` to `last`.
+    """Parse the table for the ids `first` to `last`, which ends by `table_end`. Raises OutOfRange.
 
-    `ends` bounds the table itself and the pages it lists. Raises OutOfRange.
+    The pages it lists end where it begins.
     """
-    (first, last), (table_end, data_end) = ids, ends
+    (first, last), clause = ids, "L.legacy.page-table.extent"
     extent = Extent(position, (last - first + 1) * num_batches * PAIR_BYTES)
     if extent.end > table_end:
-        raise OutOfRange(  # L.legacy.page-table.extent
-            "L.legacy.page-table.extent",
-            file.ctx.at(min(position, file.size), 0),
-            found=f"a page table of {extent.size} bytes at {position}",
-            wanted=f"a table that ends before {table_end}",
-        )
-    cursor = file.cursor(extent, "page table", "L.legacy.page-table.extent")
+        place = file.ctx.at(min(position, file.size), 0)
+        found = f"a page table of {extent.size} bytes at {position}"
+        raise OutOfRange(clause, place, found=found, wanted=f"a table before {table_end}")
+    cursor, count = file.cursor(extent, "page table", clause), 2 * num_batches
     with file.ctx.group("page table"):
         rows = [
-            cursor.array(
-                "<i8",
-                2 * num_batches,
-                f"pages of id {f}",
-                "L.legacy.page-table.extent",
-                "pages i64",
-            )
-            for f in range(first, last + 1)
+            cursor.array("<i8", count, f"pages of id {field_id}", clause, "pages i64")
+            for field_id in range(first, last + 1)
         ]
     pairs = np.concatenate(rows).astype(np.int64).reshape(len(rows), num_batches, 2)
-    return PageTable(pairs, first, extent, data_end, file)
+    return PageTable(pairs, first, extent, position, file)
 
 
 def write_page_table(pages: Mapping[int, list[tuple[int, int]]], ids: range, batches: int) -> bytes:
     """Return the table of `ids`: for each batch (position, length), zeros where there is none."""
-    return b"".join(_pairs(pages, ids, batches))
+    rows = [pages.get(field_id, [(0, 0)] * batches) for field_id in ids]
+    return b"".join(np.array(row, dtype="<i8").tobytes() for row in rows)
 
 
-def _pairs(pages: Mapping[int, list[tuple[int, int]]], ids: range, batches: int) -> Iterator[bytes]:
-    for field_id in ids:
-        yield np.array(pages.get(field_id, [(0, 0)] * batches), dtype="<i8").tobytes()
+@dataclass(frozen=True, slots=True)
+class BatchRanges:
+    """Rows starts..ends of batches, each array of shape (ranges,)."""
+
+    batches: Numbers
+    starts: Numbers
+    ends: Numbers
+
+    @property
+    def counts(self) -> Numbers:
+        """Rows of each range."""
+        return self.ends - self.starts
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of all ranges."""
+        return int(self.counts.sum())
+
+    def filled(self) -> BatchRanges:
+        """Return the ranges that have rows."""
+        some = self.ends > self.starts
+        return BatchRanges(self.batches[some], self.starts[some], self.ends[some])
+
+    @staticmethod
+    def whole(batch: int, num_rows: int) -> BatchRanges:
+        """Return the one range that is all rows of a batch."""
+        return BatchRanges(np.array([batch]), np.zeros(1, np.int64), np.array([num_rows]))
+
+
+class Node(Protocol):
+    """One field of the type tree with its pages."""
+
+    @property
+    def type(self) -> pa.DataType:
+        """Arrow type of the arrays."""
+
+    @property
+    def row_bytes(self) -> float:
+        """About how many bytes a row takes."""
+
+    @property
+    def lengths(self) -> Numbers | None:
+        """Rows by batch as the pages say, shape (batches,); None when there is no page."""
+
+    def read(self, ranges: BatchRanges) -> pa.Array:
+        """Return the rows of the ranges, in their order."""
+
+
+def cut_at_batches(batch_offsets: Numbers, rows: RowRanges) -> BatchRanges:
+    """Return the parts of batches that ranges of a file's rows consist of."""
+    bounds = np.array(rows.bounds, np.int64).reshape(-1, 2)
+    first = np.searchsorted(batch_offsets, bounds[:, 0], side="right") - 1
+    last = np.searchsorted(batch_offsets, bounds[:, 1] - 1, side="right") - 1
+    touched = last - first + 1
+    owner = np.repeat(np.arange(len(bounds)), touched)
+    batches = first[owner] + np.arange(len(owner)) - (np.cumsum(touched) - touched)[owner]
+    before, after = batch_offsets[batches], batch_offsets[batches + 1]
+    starts, ends = np.maximum(before, bounds[owner, 0]), np.minimum(after, bounds[owner, 1])
+    return BatchRanges(batches, starts - before, ends - before)
+
+
+def gather(
+    file: FileBytes,
+    offsets: Numbers,
+    sizes: Numbers,
+    named: tuple[str, str, str],
+    gap: int,
+) -> NDArray[np.uint8]:
+    """Read byte ranges one after another; neighbours are one request and not copied.
+
+    Those that are no more than `gap` bytes apart share a request too. `named` gives what the bytes
+    are, the clause that bounds them, and their kind in spans.
+    """
+    (name, clause, kind), total = named, int(sizes.sum())
+    limit = file.ctx.limits.expanded(file.size)
+    if total > limit:
+        place, found = file.ctx.at(int(offsets[0]), int(sizes[0])), f"{total} bytes of {name}"
+        wanted = f"at most {limit} in one run"
+        raise LimitExceeded("L.legacy.limits.run", place, found=found, wanted=wanted)
+    if file.ctx.spans is not None:
+        for start, size in zip(offsets.tolist(), sizes.tolist(), strict=True):
+            file.ctx.leaf(start, start + size, name, kind, clause)
+    extents = _merged(offsets, sizes)
+    if len(extents) == 1:
+        data = np.frombuffer(file.cursor(extents[0], name, clause).data, np.uint8)
+        return data if data.ctypes.data % ALIGNMENT == 0 else data.copy()
+    some = sizes > 0
+    between = offsets[some][1:] - (offsets + sizes)[some][:-1]
+    if ((between > 0) & (between <= gap)).any():
+        data, at = file.gather(offsets[some], sizes[some], name, clause, gap)
+        return join_pieces(data, at, at + sizes[some])
+    for extent in extents:
+        file.bound(extent, name, clause)
+    # pages are small: the cost of a cursor would count
+    parts = file.source.read_many([one[0] for one in extents], [one[1] for one in extents])
+    for (offset, size), part in zip(extents, parts, strict=True):
+        if len(part) != size:
+            place, found = file.ctx.at(offset, size), f"{len(part)} bytes"
+            raise Truncated(clause, place, found=found, wanted=f"{size} bytes of {name}")
+    return np.frombuffer(b"".join(parts), np.uint8)
+
+
+def _merged(offsets: Numbers, sizes: Numbers) -> list[Extent]:
+    """Join ranges that follow each other without a gap; empty ones vanish."""
+    some = sizes > 0
+    starts, ends = offsets[some], (offsets + sizes)[some]
+    if not len(starts):
+        return []
+    fresh = np.flatnonzero(starts[1:] != ends[:-1]) + 1
+    firsts = starts[np.concatenate(([0], fresh))]
+    lasts = ends[np.concatenate((fresh - 1, [len(ends) - 1]))]
+    return [Extent(a, b - a) for a, b in zip(firsts.tolist(), lasts.tolist(), strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """First and last offset of each range, shape (ranges,), and the length of every row."""
+
+    firsts: Numbers
+    lasts: Numbers
+    lengths: Numbers
+
+    def ends(self) -> Numbers:
+        """Return the offsets of all rows put one after another, from 0, shape (rows + 1,)."""
+        ends = np.zeros(len(self.lengths) + 1, np.int64)
+        np.cumsum(self.lengths, out=ends[1:])
+        return ends
+
+
+def read_offsets(
+    file: FileBytes, pages: Pages, ranges: BatchRanges, dtype: str, clause: str
+) -> Offsets:
+    """Read the offsets of the ranges, n + 1 for n rows; they must rise inside each range."""
+    width = np.dtype(dtype).itemsize
+    starts = pages.positions[ranges.batches] + ranges.starts * width
+    counts = ranges.counts + 1
+    named = ("offsets", clause, f"offsets i{8 * width}")
+    stored = gather(file, starts, counts * width, named, OFFSET_GAP_BYTES).view(dtype)
+    cuts = np.cumsum(counts)
+    lengths = np.diff(stored)
+    if len(counts) > 1:  # from the last offset of a range to the first of the next
+        lengths = np.delete(lengths, cuts[:-1] - 1)
+    if bool((lengths < 0).any()):
+        row = int(np.argmax(lengths < 0))
+        number = int(np.searchsorted(np.cumsum(ranges.counts), row, side="right"))
+        place = file.ctx.at(int(starts[number]), int(counts[number]) * width)
+        raise CorruptPage(clause, place, found="offsets that fall", wanted="rising offsets")
+    firsts, lasts = stored[cuts - counts].astype(np.int64), stored[cuts - 1].astype(np.int64)
+    return Offsets(firsts, lasts, lengths.astype(np.int64, copy=False))

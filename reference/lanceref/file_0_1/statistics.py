@@ -2,42 +2,24 @@
 
 Stored like a small file inside the file: a schema of its own, a page table of its own with one
 batch, and in it a row for each batch of the file. A reader may skip batches by them and never needs
-them.
+them. The bounds of a batch enclose all its values. A null reads as what was stored below it, which
+may lie anywhere: as many values may be outside of the bounds as nulls were counted.
 
 Layout (message Metadata.StatisticsMetadata): 1 schema: for every field with statistics, ascending
 by id, a struct named by the decimal id with the children null_count (int64), min_value and
 max_value (the field's type, nullable); ids count 0, 1, … depth first. 2 fields: all those ids. 3
 page_table_position.
+Layout (rules of bounds): integers and dates: the type's own limits when all is null; decimal128:
+those of 128 bits; booleans: false and true; floats: NaN left out, -inf and +inf when nothing is
+left, a least zero is -0.0 and a greatest +0.0; strings and byte strings: cut to 64 bytes, the
+greatest then made greater by one, both null when all is null.
 
 Clauses: L.legacy.statistics.schema, L.legacy.statistics.fields, L.legacy.statistics.no-fields,
 L.legacy.statistics.covered, L.legacy.statistics.null-count, L.legacy.statistics.bounds,
-L.legacy.statistics.zero-sign, L.legacy.statistics.prefix
+L.legacy.statistics.zero-sign, L.legacy.statistics.prefix, L.legacy.statistics.all-null,
+L.legacy.statistics.nan, L.legacy.statistics.increment
 
 Divergences: D.legacy.statistics-fields, D.legacy.statistics-types
-
-Bounds: what one batch of one field adds to the statistics.
-
-A count of nulls, and a least and greatest value that enclose all others. Each kind of type has a
-rule of its own for values that do not compare (NaN, zeros of two signs), for values that are too
-long, and for batches without any.
-
-Layout (rules): integers and dates: the type's own limits when all is null; decimal128: those of 128
-bits; booleans: false and true; floats: NaN left out, -inf and +inf when nothing is left, a least
-zero is -0.0 and a greatest +0.0; strings and byte strings: cut to 64 bytes, the greatest then made
-greater by one, both null when all is null.
-
-Clauses: L.legacy.statistics.bounds, L.legacy.statistics.all-null, L.legacy.statistics.zero-sign,
-L.legacy.statistics.nan, L.legacy.statistics.prefix, L.legacy.statistics.increment
-
-Divergences: D.legacy.statistics-types
-
-Enclose: statistics held against the values of their batches.
-
-The values are compared as a reader sees them. A null reads as what was stored below it, which may
-lie anywhere: as many values may be outside of the bounds as nulls were counted.
-
-Clauses: L.legacy.statistics.null-count, L.legacy.statistics.bounds, L.legacy.statistics.zero-sign,
-L.legacy.statistics.prefix
 """
 
 from __future__ import annotations
@@ -53,12 +35,11 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import BadSchema, Place
+from lanceref.encodings_2_0.binary import STRINGS, TEXT
 from lanceref.file.schema import Field, LanceSchema, parse_schema, schema_of
-from lanceref.file_0_1.batch_ranges import Pieces
-from lanceref.file_0_1.binary import TEXT, VAR_BINARY
 from lanceref.file_0_1.column import open_node
 from lanceref.file_0_1.footer import Metadata
-from lanceref.file_0_1.page_table import PageTable, parse_page_table
+from lanceref.file_0_1.page_table import BatchRanges, parse_page_table
 
 PREFIX_BYTES = 64
 """Longest bound of strings and byte strings before it is incremented."""
@@ -74,14 +55,8 @@ class Bounds(NamedTuple):
 
 def is_covered(type_: pa.DataType) -> bool:
     """Whether fields of this type have statistics."""
-    types = pa.types
-    return bool(
-        types.is_boolean(type_)
-        or types.is_integer(type_)
-        or type_ in (pa.float32(), pa.float64(), pa.date32(), pa.date64())
-        or type_ in VAR_BINARY
-        or types.is_decimal128(type_)
-    )
+    others = (pa.bool_(), pa.float32(), pa.float64(), pa.date32(), pa.date64(), *STRINGS)
+    return bool(pa.types.is_integer(type_) or pa.types.is_decimal128(type_) or type_ in others)
 
 
 def bounds_of(array: pa.Array) -> Bounds:
@@ -92,7 +67,7 @@ def bounds_of(array: pa.Array) -> Bounds:
     if pa.types.is_boolean(array.type):
         has_true, has_false = valid.true_count > 0, valid.false_count > 0
         low, high = has_true and not has_false, has_true or not has_false
-    elif array.type in VAR_BINARY:
+    elif array.type in STRINGS:
         low, high = _of_strings(valid)
     elif pa.types.is_floating(array.type):
         low, high = _of_floats(valid.to_numpy())
@@ -117,8 +92,8 @@ def _of_integers(valid: pa.Array) -> tuple[bytes, bytes]:
 def _of_decimals(valid: pa.Array) -> tuple[bytes, bytes]:
     if not len(valid):  # outside of the declared precision, but so it is written
         return bytes(15) + b"\x80", bytes([255] * 15) + b"\x7f"
-    found = pc.min_max(valid)
-    low, high = (pa.repeat(found[name], 1) for name in ("min", "max"))
+    bounds = pc.min_max(valid)
+    low, high = (pa.repeat(bounds[name], 1) for name in ("min", "max"))
     return low.buffers()[1].to_pybytes()[:16], high.buffers()[1].to_pybytes()[:16]
 
 
@@ -139,8 +114,8 @@ def _of_strings(valid: pa.Array) -> tuple[bytes | None, bytes | None]:
     text = valid.type in TEXT
     data = valid.cast(pa.large_binary())
     if pc.max(pc.binary_length(data)).as_py() <= PREFIX_BYTES:
-        found = pc.min_max(data)
-        return found["min"].as_py(), found["max"].as_py()
+        bounds = pc.min_max(data)
+        return bounds["min"].as_py(), bounds["max"].as_py()
     cut = [prefix(value, text=text) for value in data.to_pylist()]
     # L.legacy.statistics.increment
     return min(cut), increment_text(max(cut)) if text else increment(max(cut))
@@ -167,24 +142,16 @@ def increment_text(value: bytes) -> bytes | None:
     for at in reversed(range(len(value))):
         for byte in range(value[at] + 1, 256):
             grown = value[:at] + bytes([byte]) + value[at + 1 :]
-            if _is_text(grown):
+            if grown.decode("utf-8", "ignore").encode() == grown:
                 return grown
     return None
-
-
-def _is_text(value: bytes) -> bool:
-    try:
-        value.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def bounds_array(values: list[bytes | bool | None], type_: pa.DataType) -> pa.Array:
     """Return the stored forms of one bound, one for each batch, as an array of the field's type."""
     if pa.types.is_boolean(type_):
         return pa.array(values, type_)
-    if type_ in VAR_BINARY:
+    if type_ in STRINGS:
         return pa.array(values, pa.large_binary()).cast(type_)
     raw = b"".join(value for value in values if isinstance(value, bytes))
     return pa.Array.from_buffers(type_, len(values), [None, pa.py_buffer(raw)])
@@ -200,16 +167,14 @@ class Statistics:
 
     by_field: dict[str, pa.Array]
     schema: LanceSchema
-    table: PageTable
     place: Place
 
 
 def covered_fields(schema: LanceSchema) -> Iterator[Field]:
     """Yield the fields that have statistics, ascending by id: none below a list."""
     fields = [field for top in schema.fields for field in _outside_lists(top)]
-    yield from sorted(
-        (field for field in fields if is_covered(field.arrow.type)), key=lambda field: field.id
-    )
+    covered = [field for field in fields if is_covered(field.arrow.type)]
+    yield from sorted(covered, key=lambda field: field.id)
 
 
 def _outside_lists(field: Field) -> Iterator[Field]:
@@ -224,65 +189,39 @@ def parse_statistics(file: FileBytes, metadata: Metadata, end: int) -> Statistic
     if not metadata.message.HasField("statistics"):
         return None
     message, place = metadata.message.statistics, metadata.place
-    if not message.fields or min(message.fields) < 0:
-        raise BadSchema(
-            "L.legacy.statistics.no-fields",
-            place,
-            found=f"statistics of fields {list(message.fields)[:8]}",
-            wanted="ids of 0 or more",
-        )
+    stated = list(message.fields)
+    if not stated or min(stated) < 0:
+        clause, wanted = "L.legacy.statistics.no-fields", "ids of 0 or more"
+        raise BadSchema(clause, place, found=stated[:8], wanted=wanted)
     schema = parse_schema(message.schema, {}, file.ctx, place)
     ids = [field.id for field in schema.flat()]
-    if list(message.fields) != ids or ids != list(range(len(ids))):
-        file.ctx.lint(
-            "L.legacy.statistics.fields",
-            place,
-            found=f"ids {list(message.fields)[:8]}",
-            wanted="the ids of the schema, which count from 0",
-        )
-    table = parse_page_table(
-        file,
-        message.page_table_position,
-        (0, max(message.fields)),
-        1,
-        (end, message.page_table_position),
-    )
+    if stated != ids or ids != list(range(len(ids))):
+        wanted = "the ids of the schema, which count from 0"
+        file.ctx.lint("L.legacy.statistics.fields", place, found=stated[:8], wanted=wanted)
+    table = parse_page_table(file, message.page_table_position, (0, max(stated)), 1, end)
     rows = np.array([metadata.num_batches])
-    found = {}
+    by_field = {}
     for top in schema.fields:
         with file.ctx.group(f"statistics of field {top.name}"), file.ctx.piece():
-            _check_shape(top, place)
+            names = tuple(child.name for child in top.children)
+            types = [child.arrow.type for child in top.children]
+            named = top.name.isascii() and top.name.isdigit() and names == CHILDREN
+            if not (named and types[0] == pa.int64() and types[1] == types[2]):
+                clause, found = "L.legacy.statistics.schema", f"{top.name[:20]!r} with {names}"
+                raise BadSchema(clause, place, found=found[:100], wanted=f"a field id, {CHILDREN}")
             node = open_node(file, top, table, {}, rows)
-            found[top.name] = node.read(Pieces.whole(0, metadata.num_batches))
-    return Statistics(found, schema, table, place)
-
-
-def _check_shape(top: Field, place: Place) -> None:
-    """Refuse a struct that is not the statistics of a field."""
-    names = tuple(child.name for child in top.children)
-    types = [child.arrow.type for child in top.children]
-    named = top.name.isascii() and top.name.isdigit()
-    fits = names == CHILDREN and types[0] == pa.int64() and types[1] == types[2]
-    if not (named and fits):
-        raise BadSchema(
-            "L.legacy.statistics.schema",
-            place,
-            found=f"{top.name[:20]!r} with {', '.join(names)[:80]}",
-            wanted=f"a struct named by a field id with {', '.join(CHILDREN)}",
-        )
+            by_field[top.name] = node.read(BatchRanges.whole(0, metadata.num_batches))
+    return Statistics(by_field, schema, place)
 
 
 def statistics_schema(fields: list[Field]) -> LanceSchema:
     """Return the schema of the statistics of the given fields."""
+    count, low, high = CHILDREN
     structs = []
     for field in fields:
-        bound = field.arrow.type
-        children = [
-            pa.field(CHILDREN[0], pa.int64(), nullable=False),
-            pa.field(CHILDREN[1], bound),
-            pa.field(CHILDREN[2], bound),
-        ]
-        structs.append(pa.field(str(field.id), pa.struct(children), nullable=False))
+        bounds = [pa.field(low, field.arrow.type), pa.field(high, field.arrow.type)]
+        type_ = pa.struct([pa.field(count, pa.int64(), nullable=False), *bounds])
+        structs.append(pa.field(str(field.id), type_, nullable=False))
     return schema_of(pa.schema(structs))
 
 
@@ -304,41 +243,25 @@ def faults(values: pa.Array, null_count: int, low: pa.Scalar, high: pa.Scalar) -
     if not 0 <= null_count <= len(values):
         found = f"{null_count} nulls"
         yield "L.legacy.statistics.null-count", found, f"0 to {len(values)}"
-    if values.type in VAR_BINARY:
-        yield from _too_long(low, high)
+    if values.type in STRINGS:
+        for bound in (low, high):
+            size = len(bound.as_buffer()) if bound.is_valid else 0
+            if size > PREFIX_BYTES:
+                clause, wanted = "L.legacy.statistics.prefix", f"at most {PREFIX_BYTES}"
+                yield clause, f"a bound of {size} bytes", wanted
         values, low, high = (each.cast(pa.large_binary()) for each in (values, low, high))
     elif pa.types.is_floating(values.type):
-        yield from _wrong_zeros(low, high)
+        for bound, negative, name in ((low, True, "-0.0"), (high, False, "0.0")):
+            if bound.as_py() == 0 and bool(np.signbit(bound.as_py())) != negative:
+                yield "L.legacy.statistics.zero-sign", str(bound), name
         values = values.filter(pc.invert(pc.is_nan(values)))
-    outside = _outside(values, low, high)
-    if len(outside) > max(0, null_count):
-        wanted = f"at most {null_count} values not in {_shown(low)} to {_shown(high)}"
-        found = f"{len(outside)} values, the first {_shown(outside[0])}"
-        yield "L.legacy.statistics.bounds", found, wanted
-
-
-def _outside(values: pa.Array, low: pa.Scalar, high: pa.Scalar) -> pa.Array:
-    """Return the values that the bounds do not enclose; a null bound encloses all."""
-    inside = pa.array(np.ones(len(values), np.bool_))
+    inside = pa.array(np.ones(len(values), np.bool_))  # a null bound encloses all
     if low.is_valid:
         inside = pc.and_kleene(inside, pc.greater_equal(values, low))
     if high.is_valid:
         inside = pc.and_kleene(inside, pc.less_equal(values, high))
-    return values.filter(pc.invert(inside))
-
-
-def _too_long(low: pa.Scalar, high: pa.Scalar) -> Iterator[Fault]:
-    for bound in (low, high):
-        if bound.is_valid and len(bound.as_buffer()) > PREFIX_BYTES:
-            found = f"a bound of {len(bound.as_buffer())} bytes"
-            yield "L.legacy.statistics.prefix", found, f"at most {PREFIX_BYTES}"
-
-
-def _wrong_zeros(low: pa.Scalar, high: pa.Scalar) -> Iterator[Fault]:
-    for bound, negative, name in ((low, True, "-0.0"), (high, False, "0.0")):
-        if bound.as_py() == 0 and bool(np.signbit(bound.as_py())) != negative:
-            yield "L.legacy.statistics.zero-sign", str(bound), name
-
-
-def _shown(value: pa.Scalar) -> str:
-    return str(value)[:40]
+    outside = values.filter(pc.invert(inside))
+    if len(outside) > max(0, null_count):
+        wanted = f"at most {null_count} values not in {str(low)[:40]} to {str(high)[:40]}"
+        found = f"{len(outside)} values, the first {str(outside[0])[:40]}"
+        yield "L.legacy.statistics.bounds", found, wanted

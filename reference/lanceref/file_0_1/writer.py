@@ -83,8 +83,7 @@ class LegacyWriter:
         """
         fields = self._schema.fields
         arrays = [column_of(batch, field, null_structs=False) for field in fields]
-        names = [field.name for field in fields]
-        queued = pa.RecordBatch.from_arrays(arrays, names=names)
+        queued = pa.RecordBatch.from_arrays(arrays, names=[field.name for field in fields])
         while queued.num_rows:
             waiting = sum(part.num_rows for part in self._queued)
             part = queued.slice(0, self._group_rows - waiting)
@@ -126,19 +125,22 @@ class LegacyWriter:
         if not self._pages.pages:
             raise LegacyRefused("empty page table: no field has a page")
         metadata = file_pb2.Metadata(batch_offsets=self._batch_offsets)
-        first = min(field.id for field in self._schema.flat())
-        metadata.page_table_position = self._write_table(self._pages, first, self._num_batches)
+        first, num_batches = (
+            min(field.id for field in self._schema.flat()),
+            len(self._batch_offsets),
+        )
+        metadata.page_table_position = self._write_table(self._pages, first, num_batches - 1)
         if self._covered:
             self._write_statistics(metadata.statistics)
-        metadata.manifest_position = self._write_manifest()
+        data, located = encode_dictionaries(self.dictionaries, self._sink.position)
+        self._sink.write(data)
+        message = manifest_message(self._schema, located, self._writer)
+        metadata.manifest_position = self._sink.position
+        self._sink.write(write_section(message.SerializeToString(deterministic=True)))
         position = self._sink.position
         self._sink.write(write_section(metadata.SerializeToString()))
         self._sink.write(write_footer(position))
         return self.num_rows
-
-    @property
-    def _num_batches(self) -> int:
-        return len(self._batch_offsets) - 1
 
     def _write_table(self, pages: PageWriter, first_id: int, num_batches: int) -> int:
         """Write a page table; return where it begins."""
@@ -158,12 +160,3 @@ class LegacyWriter:
         message.schema.extend(field_message(field) for field in schema.flat())
         message.fields.extend(field.id for field in schema.flat())
         message.page_table_position = self._write_table(pages, 0, 1)
-
-    def _write_manifest(self) -> int:
-        """Write the values of the dictionaries and the manifest; return where that begins."""
-        data, located = encode_dictionaries(self.dictionaries, self._sink.position)
-        self._sink.write(data)
-        message = manifest_message(self._schema, located, self._writer)
-        position = self._sink.position
-        self._sink.write(write_section(message.SerializeToString(deterministic=True)))
-        return position

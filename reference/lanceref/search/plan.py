@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.errors import NotFound
 from lanceref.core.file_versions import V0_1
+from lanceref.encodings_2_0.binary import STRINGS
 from lanceref.file.schema import Field, LanceSchema, project
-from lanceref.file_0_1.binary import VAR_BINARY
 from lanceref.file_0_1.statistics import is_covered
 from lanceref.index.predicate import Among, IsNull, Within
 from lanceref.search.filter import And, On, Predicate
@@ -183,7 +183,7 @@ def bounded_fields(
             continue
         while len(field.children) == 1:
             (field,) = field.children
-        empty_is_null = bounding.wants_null and field.arrow.type in VAR_BINARY
+        empty_is_null = bounding.wants_null and field.arrow.type in STRINGS
         if not field.children and not empty_is_null:
             found.append((bounding, field))
     return tuple(found)

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import BytesError
-from lanceref.file_0_1.batch_ranges import Pieces
 from lanceref.file_0_1.binary import BinaryNode, encode_binary
-from lanceref.file_0_1.page_table import Pages
+from lanceref.file_0_1.page_table import BatchRanges, Pages
 
 from .building import file_bytes, i64
 
@@ -30,7 +29,7 @@ def test_bytes_stand_before_absolute_offsets():
 def test_a_value_without_bytes_is_null_where_null_may_be(nullable, empty):
     """Else it is empty."""
     node = _node(b"abcd" + i64(0, 1, 1, 4), 3, pa.string(), nullable=nullable)
-    assert ["a", empty, "bcd"] == node.read(Pieces.whole(0, 3)).to_pylist()
+    assert ["a", empty, "bcd"] == node.read(BatchRanges.whole(0, 3)).to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -45,7 +44,7 @@ def test_a_value_without_bytes_is_null_where_null_may_be(nullable, empty):
 def test_broken_pages_are_refused(data, clause):
     """Each fault under its clause."""
     with pytest.raises(BytesError) as refusal:
-        _node(data, 2, pa.string()).read(Pieces.whole(0, 2))
+        _node(data, 2, pa.string()).read(BatchRanges.whole(0, 2))
     assert clause == refusal.value.clause
 
 
@@ -56,6 +55,8 @@ def test_what_is_written_reads_equal(type_, values, before):
     array = pa.array([b"skipped", *values], type_)[1:]
     data, ends = encode_binary(array, len(before))
 
-    read = _node(before + bytes(data) + ends, len(array), type_).read(Pieces.whole(0, len(array)))
+    read = _node(before + bytes(data) + ends, len(array), type_).read(
+        BatchRanges.whole(0, len(array))
+    )
     assert [value or None for value in values] == read.to_pylist()
     assert type_ == read.type

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
-from lanceref.file_0_1.batch_ranges import Pieces, read_offsets
-from lanceref.file_0_1.page_table import Pages
+from lanceref.file_0_1.page_table import BatchRanges, Pages, read_offsets
 
 from .building import file_bytes, i64
 
@@ -14,7 +13,7 @@ CLAUSE = "L.legacy.binary.ascending"
 
 def _read(first: bytes, second: bytes):
     pages = Pages(np.array([0, len(first)]), np.array([2, 2]), 1000, Context("f").at(0))
-    pieces = Pieces(np.array([0, 1]), np.array([0, 1]), np.array([2, 2]))
+    pieces = BatchRanges(np.array([0, 1]), np.array([0, 1]), np.array([2, 2]))
     return read_offsets(file_bytes(first + second), pages, pieces, "<i8", CLAUSE)
 
 

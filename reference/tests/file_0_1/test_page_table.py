@@ -24,7 +24,7 @@ def test_every_id_between_the_first_and_the_last_has_a_row():
 
 def test_pages_are_found_by_id():
     """Positions and lengths by batch; no row for other ids."""
-    table = parse_page_table(file_bytes(bytes(40) + TABLE), 40, (4, 6), 2, (136, 40))
+    table = parse_page_table(file_bytes(bytes(40) + TABLE), 40, (4, 6), 2, 136)
 
     pages = table.pages(6)
     assert ([20, 28], [4, 3]) == (pages.positions.tolist(), pages.lengths.tolist())
@@ -36,7 +36,7 @@ def test_pages_are_found_by_id():
 def test_a_table_that_leaves_its_bounds_is_refused():
     """Before anything is sized by it."""
     with pytest.raises(OutOfRange) as refusal:
-        parse_page_table(file_bytes(TABLE), 0, (0, 2**31 - 2), 2**31, (96, 96))
+        parse_page_table(file_bytes(TABLE), 0, (0, 2**31 - 2), 2**31, 96)
     assert "L.legacy.page-table.extent" == refusal.value.clause
 
 
@@ -44,7 +44,7 @@ def test_pages_of_a_hole_are_reported():
     """A reader does not look at them."""
     findings = []
     file = FileBytes(BytesSource(TABLE), Context("f", findings=findings))
-    table = parse_page_table(file, 0, (4, 6), 2, (96, 96))
+    table = parse_page_table(file, 0, (4, 6), 2, 96)
 
     table.lint_holes({5})
     assert [] == findings

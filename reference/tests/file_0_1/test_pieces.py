@@ -1,4 +1,4 @@
-"""Pieces: ranges of rows of batches."""
+"""Ranges of rows of batches."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import LimitExceeded, Truncated
 from lanceref.core.limits import Limits
 from lanceref.encodings_2_0.page import RowRanges
-from lanceref.file_0_1.batch_ranges import Pieces, cut, gather
+from lanceref.file_0_1.page_table import BatchRanges, cut_at_batches, gather
 from lanceref.storage import BytesSource
 
 from .building import file_bytes
@@ -19,7 +19,7 @@ NAMED = ("values", "L.legacy.plain.values", "int8[]")
 
 def test_a_range_is_cut_where_batches_end():
     """Rows 2..7 of batches of 3, 3 and 4 rows."""
-    pieces = cut(np.array([0, 3, 6, 10]), RowRanges.single(2, 7))
+    pieces = cut_at_batches(np.array([0, 3, 6, 10]), RowRanges.single(2, 7))
 
     assert [0, 1, 2] == pieces.batches.tolist()
     assert [(2, 3), (0, 3), (0, 1)] == list(
@@ -35,7 +35,7 @@ def test_pieces_hold_just_the_rows_of_the_ranges(sizes, data):
     rows = data.draw(st.sets(st.integers(0, int(offsets[-1]) - 1)))
     ranges = RowRanges.covering(np.array(sorted(rows), np.int64), 0)
 
-    pieces = cut(offsets, ranges)
+    pieces = cut_at_batches(offsets, ranges)
     found = [
         row
         for batch, start, end in zip(pieces.batches, pieces.starts, pieces.ends, strict=True)
@@ -96,7 +96,7 @@ def test_a_file_that_became_shorter_is_refused():
 
 def test_pieces_without_rows_can_be_left_out():
     """The others stay."""
-    pieces = Pieces(np.array([0, 1]), np.array([2, 0]), np.array([2, 4])).filled()
+    pieces = BatchRanges(np.array([0, 1]), np.array([2, 0]), np.array([2, 4])).filled()
     assert ([1], [0], [4]) == (
         pieces.batches.tolist(),
         pieces.starts.tolist(),

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.file_0_1.batch_ranges import Pieces
-from lanceref.file_0_1.page_table import Pages
+from lanceref.file_0_1.page_table import BatchRanges, Pages
 from lanceref.file_0_1.plain import PlainNode, encode_plain, fixed_width
 
 from .building import file_bytes
@@ -25,7 +24,7 @@ def test_values_stand_back_to_back():
     assert bytes.fromhex("01000000 00000000 03000000") == bytes(data)
 
     node = _node(b"xx" + bytes(data), pa.int32(), (2, 3))
-    assert [1, 0, 3] == node.read(Pieces.whole(0, 3)).to_pylist()
+    assert [1, 0, 3] == node.read(BatchRanges.whole(0, 3)).to_pylist()
 
 
 def test_booleans_are_bits_from_the_lowest():
@@ -41,7 +40,7 @@ def test_a_vector_is_its_items():
     )
     assert bytes([1, 2, 3, 4, 5, 6]) == bytes(encode_plain(vectors))
     node = _node(bytes([1, 2, 3, 4, 5, 6]), vectors.type, (0, 2))
-    assert [[1, 2, 3], [4, 5, 6]] == node.read(Pieces.whole(0, 2)).to_pylist()
+    assert [[1, 2, 3], [4, 5, 6]] == node.read(BatchRanges.whole(0, 2)).to_pylist()
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=1, max_size=20), min_size=1), st.data())
@@ -51,7 +50,7 @@ def test_bits_of_any_pieces_are_moved_together(pages, data):
     starts = np.cumsum([0, *map(len, encoded)])
     pairs = [(int(start), len(page)) for start, page in zip(starts, pages, strict=False)]
     bounds = [sorted(data.draw(st.tuples(*[st.integers(0, len(page))] * 2))) for page in pages]
-    pieces = Pieces(np.arange(len(pages)), *np.array(bounds).T)
+    pieces = BatchRanges(np.arange(len(pages)), *np.array(bounds).T)
 
     read = _node(b"".join(encoded), pa.bool_(), *pairs).read(pieces)
     wanted = [bit for page, (a, b) in zip(pages, bounds, strict=True) for bit in page[a:b]]
