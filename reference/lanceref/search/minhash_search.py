@@ -1,11 +1,9 @@
-"""MinHash search: the rows of a table that have much of a text in common.
+"""MinHash search: the rows of a table whose text has much in common with another.
 
 Rows that segments of an index cover are found by their bands; the others are read and signed the
 same way. Rows without an equal band are not found.
 
 Clauses: L.index.minhash.search
-
-MinHash query: the rows whose text has much in common with another.
 """
 
 from __future__ import annotations
@@ -18,14 +16,14 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.core.errors import QueryRefused
-from lanceref.core.integers import intersection
+from lanceref.core.integers import is_in
 from lanceref.file.schema import project
 from lanceref.index.indices import Index, Opened
 from lanceref.index.minhash.minhash_lsh import MinHashLsh
-from lanceref.index.minhash.signature import Hashes, Signatures, Signer, band_keys
-from lanceref.index.row_set import SHIFT, Keys, row_set
+from lanceref.index.minhash.signature import Signatures, Signer, band_keys
 from lanceref.index.training import Training
 from lanceref.index.vector.searching import NOBODY, Neighbours, joined
+from lanceref.search.row_locator import locator
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.lineage import ROW_ID
@@ -37,7 +35,7 @@ class MinHashQuery:
     """A search for rows like `text` in a column that has a MINHASHLSH index.
 
     Given as `nearest`; rows have `_distance`, 1 less the share of their signatures that is equal,
-    and come by it. There are as many as the scan's limit says, 10 without one.
+    in ascending order. There are as many as the scan's limit says, 10 without one.
     """
 
     text: str
@@ -46,7 +44,7 @@ class MinHashQuery:
 
 KIND = "MINHASHLSH"
 DEFAULT_LIMIT = 10
-"""Rows that are found when a scan says no limit."""
+"""Rows of a result when a scan has no limit."""
 
 
 class MinHashSearch:
@@ -65,21 +63,20 @@ class MinHashSearch:
         fast: bool = False,
     ) -> None:
         self._snapshot, self._fragments, self._query = snapshot, fragments, query
-        self._count, self._fast = count, fast
+        self._count = count
         self._index = _index_of(snapshot, query.column)
+        covered = BitMap().union(*(one.covers for one in self._index.segments))
+        others = [rows for rows in fragments if rows.fragment.id not in covered]
+        self._unindexed = [] if fast else others
 
     def nearest(self, condition: Condition | None) -> list[Neighbours]:
         """Return the rows, the nearest first. Raises FormatError."""
         parts = []
-        covered = BitMap()
         for segment in self._index.segments:
-            opened = self._index.open(segment)
             own = [rows for rows in self._fragments if rows.fragment.id in segment.covers]
-            covered |= segment.covers
-            parts.append(self._indexed(opened, own, condition))
-        others = [rows for rows in self._fragments if rows.fragment.id not in covered]
-        if others and not self._fast:
-            parts.append(self._read(others, condition))
+            parts.append(self._indexed(self._index.open(segment), own, condition))
+        if self._unindexed:
+            parts.append(self._read(condition))
         return [joined(parts).best(self._count)]
 
     @property
@@ -87,10 +84,7 @@ class MinHashSearch:
         """The steps of a plan."""
         text = f"column={self._query.column}, limit={self._count}"
         steps = [f"MinHashSearch: {text}, segments={len(self._index.segments)}"]
-        covered = BitMap().union(*(one.covers for one in self._index.segments))
-        if not self._fast and any(one.fragment.id not in covered for one in self._fragments):
-            steps.append(f"MinHashFlatSearch: {text}")
-        return steps
+        return [*steps, f"MinHashFlatSearch: {text}"] if self._unindexed else steps
 
     def _indexed(
         self, opened: Opened, fragments: Sequence[FragmentRows], condition: Condition | None
@@ -98,51 +92,42 @@ class MinHashSearch:
         """Return the rows of fragments that a segment covers."""
         index = opened.index
         assert isinstance(index, MinHashLsh)
-        signature, bands = self._signed(Signer(index.parameters), index.parameters.num_bands)
-        if not len(signature):
+        _, signature = Signer(index.parameters).sign([self._query.text])
+        if not len(signature):  # the query has no token
             return NOBODY
+        bands = band_keys(signature, index.parameters.num_bands).reshape(-1)
         keys, signatures = index.signatures(index.documents_with(bands))
-        if opened.by_address and opened.segment.moves is not None:
-            kept, keys = opened.segment.moves(keys)
-            signatures = signatures[kept]
-        keys, first = np.unique(keys, return_index=True)
+        moves = opened.segment.moves if opened.by_address else None
+        locate = locator(fragments, moves, np.empty(0, np.uint32), opened.by_address)
+        positions, first = np.unique(locate(keys), return_index=True)
         distances = _distances(signature, signatures[first])
         parts = []
         for rows in fragments:
-            positions = _positions(opened, keys, rows)
-            if condition is not None:
-                positions = intersection(positions, condition.positions(rows))
-            ids, own = _ids(rows, positions), _keys(opened, rows, positions)
-            parts.append(Neighbours(ids, distances[np.searchsorted(keys, own)]))
+            start, end = rows.rows_before, rows.rows_before + rows.num_rows
+            own = slice(*np.searchsorted(positions, [start, end]))
+            parts.append(_neighbours(rows, positions[own] - start, distances[own], condition))
         return joined(parts)
 
-    def _signed(self, signer: Signer, num_bands: int) -> tuple[Signatures, Hashes]:
-        """Return the signature of the query, none when it has no token, and its bands."""
+    def _read(self, condition: Condition | None) -> Neighbours:
+        """Return the rows that no segment covers, signed with the parameters of the first one."""
+        index = self._index.open(self._index.segments[0]).index
+        assert isinstance(index, MinHashLsh)
+        signer, num_bands = Signer(index.parameters), index.parameters.num_bands
         _, signature = signer.sign([self._query.text])
-        return signature, band_keys(signature, num_bands).reshape(-1)
-
-    def _read(self, fragments: Sequence[FragmentRows], condition: Condition | None) -> Neighbours:
-        """Return the rows of fragments that no segment covers, signed as the first one says."""
-        first = self._index.open(self._index.segments[0]).index
-        assert isinstance(first, MinHashLsh)
-        signer, num_bands = Signer(first.parameters), first.parameters.num_bands
-        signature, bands = self._signed(signer, num_bands)
         if not len(signature):
             return NOBODY
+        bands = band_keys(signature, num_bands).reshape(-1)
         (field,) = project(self._snapshot.manifest.schema, [self._query.column])
-        parts = []
-        for rows in fragments:
-            stable = self._snapshot.stable_row_ids
-            runs = list(Training(field, [rows], stable, not stable).runs())
-            texts = [text for run in runs for text in run.values.to_pylist()]
-            numbers, signatures = signer.sign(texts)
-            alike = (band_keys(signatures, num_bands) == bands).any(
-                axis=1
-            )  # L.index.minhash.search
-            if condition is not None:
-                alike &= np.isin(numbers, condition.positions(rows))
-            found = signatures[alike]
-            parts.append(Neighbours(_ids(rows, numbers[alike]), _distances(signature, found)))
+        stable, parts = self._snapshot.stable_row_ids, []
+        for rows in self._unindexed:
+            runs = Training(field, [rows], stable, not stable).runs()
+            numbers, signatures = signer.sign(
+                [text for run in runs for text in run.values.to_pylist()]
+            )
+            alike = band_keys(signatures, num_bands) == bands
+            own = alike.any(axis=1)  # L.index.minhash.search
+            distances = _distances(signature, signatures[own])
+            parts.append(_neighbours(rows, numbers[own], distances, condition))
         return joined(parts)
 
 
@@ -161,24 +146,18 @@ def _index_of(snapshot: Snapshot, path: str) -> Index:
 def _distances(signature: Signatures, others: Signatures) -> NDArray[np.float32]:
     """Return 1 less the share of numbers that are equal."""
     equal = (others == signature).sum(axis=1, dtype=np.float32)
-    found: NDArray[np.float32] = np.float32(1) - equal / np.float32(signature.shape[1])
-    return found
+    return np.float32(1) - equal / np.float32(signature.shape[1])
 
 
-def _positions(opened: Opened, keys: Keys, rows: FragmentRows) -> NDArray[np.int64]:
-    """Return the live rows of a fragment that have one of ascending keys, ascending."""
-    found = row_set(keys)
-    if not opened.by_address:
-        return found.among(_ids(rows, np.arange(rows.num_rows)))
-    return rows.positions(found.offsets(rows.fragment.id, rows.columns.stated_rows))
-
-
-def _ids(rows: FragmentRows, positions: NDArray[np.int64]) -> Keys:
+def _neighbours(
+    rows: FragmentRows,
+    positions: NDArray[np.int64],
+    distances: NDArray[np.float32],
+    condition: Condition | None,
+) -> Neighbours:
+    """Return live rows of a fragment, by their ids, that pass a condition."""
+    if condition is not None:
+        kept = is_in(positions, condition.positions(rows))
+        positions, distances = positions[kept], distances[kept]
     (ids,) = rows.take(positions, (), (ROW_ID,))
-    return np.asarray(ids, np.uint64)
-
-
-def _keys(opened: Opened, rows: FragmentRows, positions: NDArray[np.int64]) -> Keys:
-    if not opened.by_address:
-        return _ids(rows, positions)
-    return rows.offsets(positions).astype(np.uint64) | np.uint64(rows.fragment.id) << SHIFT
+    return Neighbours(np.asarray(ids, np.uint64), distances)

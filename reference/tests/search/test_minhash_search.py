@@ -74,7 +74,7 @@ def test_a_column_needs_an_index(tmp_path):
     dataset.create_scalar_index("s", "MINHASHLSH", train=False)
     with pytest.raises(QueryRefused, match="No MinHash LSH index found for column s"):
         dataset.to_table(nearest=MinHashQuery("x", "s"))
-    with pytest.raises(QueryRefused, match="deleted rows in a MinHash search"):
+    with pytest.raises(QueryRefused, match="deleted rows in a search"):
         dataset.to_table(
             nearest=MinHashQuery("x", "s"), include_deleted_rows=True, with_row_id=True
         )
