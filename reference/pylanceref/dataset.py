@@ -22,7 +22,7 @@ from lanceref.storage import CommitLock, Entry, name_of_uri, store_options
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
 from lanceref.storage.manifests.manifest_names import HINT, parse_name
 from lanceref.storage.manifests.opening import open_table
-from lanceref.table.orphan_files import branch_of
+from lanceref.table.bases import branch_of
 from lanceref.table.refs import TREE
 from lanceref.transactions.commit import COMMIT_TIMEOUT
 from lanceref.transactions.transaction import MESSAGE_KEY

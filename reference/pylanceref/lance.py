@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.transactions.schema_operations import is_complete
+from lanceref.transactions.fragment_operations import is_complete
 
 from pylanceref.optimize import Compaction
 from pylanceref.table_handle import OpenTable

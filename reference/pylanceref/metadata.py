@@ -16,7 +16,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import Place
 from lanceref.proto import table_pb2
 from lanceref.table.deletions import deletion_path
-from lanceref.table.overlays import parse_offsets
+from lanceref.table.file_entries import parse_offsets
 from pyroaring import BitMap
 
 from pylanceref.bitmap import Bitmap

@@ -21,8 +21,7 @@ from lanceref.search.snapshot import Snapshot, open_snapshot
 from lanceref.storage import Store, copy_object, name_of_uri, store_options
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
 from lanceref.storage.manifests.opening import open_table
-from lanceref.table.bases import DATA_FOLDER, Bases
-from lanceref.table.orphan_files import branch_of, needed_by
+from lanceref.table.bases import DATA_FOLDER, Bases, branch_of, needed_by
 from lanceref.table.refs import (
     MAIN,
     TREE,

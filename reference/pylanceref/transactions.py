@@ -22,7 +22,7 @@ from lanceref.file.schema import LanceSchema, field_message, parse_schema, schem
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.table.data_files import with_dictionaries
-from lanceref.transactions.change_rows import updated_offsets
+from lanceref.transactions.fragment_operations import updated_offsets
 from lanceref.transactions.index_entries import covered, set_covered
 
 from pylanceref.bitmap import Bitmap

@@ -26,8 +26,7 @@ from lanceref.proto import table_pb2
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.flags import STABLE_ROW_IDS
-from lanceref.table.indices import UUID_BYTES
-from lanceref.table.manifest import Manifest
+from lanceref.table.manifest import UUID_BYTES, Manifest
 from lanceref.table.rows import FragmentRows
 
 

@@ -48,9 +48,9 @@ from lanceref.table.refs import (
     list_tags,
 )
 from lanceref.table.rows import FragmentRows
+from lanceref.transactions.apply import check_succession
 from lanceref.transactions.transaction import FOLDER as TRANSACTIONS
 from lanceref.transactions.transaction import check_name, open_transaction
-from lanceref.transactions.version_transition import check_succession
 
 if TYPE_CHECKING:
     from pyroaring import BitMap64

@@ -31,10 +31,10 @@ from lanceref.json.json_path import member_path, members_of
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
 from lanceref.table.bases import Bases
+from lanceref.table.file_entries import overlaid_since
 from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.manifest import Manifest
-from lanceref.table.overlays import overlaid_since
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import MEM_WAL_INDEX
 

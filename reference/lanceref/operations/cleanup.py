@@ -28,10 +28,18 @@ from lanceref.search.snapshot import Snapshot
 from lanceref.storage import Entry, Store, name_of_uri
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
 from lanceref.storage.manifests.manifest_names import VersionName, list_versions, parse_name
-from lanceref.table.bases import DATA_FOLDER, Bases
+from lanceref.table.bases import (
+    DATA_FOLDER,
+    INDICES,
+    TRANSACTIONS,
+    Bases,
+    Needed,
+    branch_of,
+    needed_by,
+    orphans,
+)
 from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.manifest import Manifest, open_named
-from lanceref.table.orphan_files import INDICES, TRANSACTIONS, Needed, branch_of, needed_by, orphans
 from lanceref.table.refs import MAIN, TREE, branch_store, list_branches, list_tags
 
 KINDS = {

@@ -38,8 +38,8 @@ from lanceref.table.deletions import encode_bitmap
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 from lanceref.table.uncommitted_files import Draft
+from lanceref.transactions.fragment_operations import put_beside
 from lanceref.transactions.manifest_builder import storage_version_of
-from lanceref.transactions.schema_operations import put_beside
 
 DATA = "data"
 """Child of the struct that holds the bytes."""

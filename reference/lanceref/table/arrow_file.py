@@ -14,7 +14,6 @@ Clauses: L.table.deletions.arrow
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import count
 
 import pyarrow as pa
@@ -27,7 +26,7 @@ MAGIC = b"ARROW1"
 """First and last bytes of an Arrow IPC file."""
 
 STORED = 2**64 - 1
-"""Plain size (-1) of a buffer that stands uncompressed in a compressed body."""
+"""Plain size (-1) of an uncompressed buffer in a compressed body."""
 
 BLOCKS = {0: "lz4 frame", 1: "zstd block"}
 """Kind of a compressed buffer by the codec of the body."""
@@ -40,13 +39,8 @@ _BLOCK_BYTES = 24
 
 _HEADER_SLOT, _BUFFERS_SLOT, _COMPRESSION_SLOT, _CODEC_SLOT = 2, 2, 3, 0
 
-
-@dataclass(frozen=True, slots=True)
-class _Body:
-    """Buffers of a record batch as (start in the body, size), and the kind of its blocks."""
-
-    buffers: tuple[tuple[int, int], ...]
-    block: str | None
+Body = tuple[list[tuple[int, int]], str | None]
+"""Buffers of a record batch as (start in the body, size), and the kind of its blocks."""
 
 
 def expanded_bytes(data: pa.Buffer) -> int:
@@ -81,10 +75,10 @@ def expanded_stream_bytes(data: pa.Buffer) -> int:
 
 def _claimed(message: pa.ipc.Message) -> int:
     """Return the bytes that a batch claims to take once read."""
-    body, total = _parse_body(bytes(message.metadata)), 0
-    stored = b"" if message.body is None else bytes(message.body)
-    for start, size in body.buffers:
-        plain = _unsigned(stored, start, 8) if body.block and size else STORED
+    buffers, block = _parse_body(bytes(message.metadata))
+    stored, total = b"" if message.body is None else bytes(message.body), 0
+    for start, size in buffers:
+        plain = _unsigned(stored, start, 8) if block and size else STORED
         total += size if plain == STORED else plain
     return total
 
@@ -122,51 +116,38 @@ def _own_messages(
         ctx.leaf(at, meta, "continuation and length", "message prefix", clause)
         at = meta + message.metadata.size
         ctx.leaf(meta, at, f"{message.type} message", "arrow message", clause)
-        if message.body is not None and message.body.size:
-            start = message.body.address - first
+        if message.body is None or not message.body.size:
+            continue
+        body = message.body.address - first
+        buffers, block = _parse_body(bytes(message.metadata))
+        ctx.leaf(at, body, "padding", "padding", clause)
+        at = body
+        for (delta, size), (name, kind) in zip(buffers, names, strict=False):
+            start, end = body + delta, body + delta + size
             ctx.leaf(at, start, "padding", "padding", clause)
-            at = start + message.body.size
-            body = _parse_body(bytes(message.metadata))
-            _own_body(ctx, whole, (start, at), body, names, clause)
+            if block is not None and size:
+                plain = _unsigned(whole, start, 8)
+                ctx.leaf(start, start + 8, f"plain size of {name}", "i64", clause)
+                ctx.leaf(start + 8, end, name, kind if plain == STORED else block, clause)
+            else:
+                ctx.leaf(start, end, name, kind, clause)
+            at = end
+        ctx.leaf(at, body + message.body.size, "padding", "padding", clause)
+        at = body + message.body.size
     return at
 
 
-def _own_body(
-    ctx: Context,
-    whole: bytes,
-    between: tuple[int, int],
-    body: _Body,
-    names: Iterable[tuple[str, str]],
-    clause: str,
-) -> None:
-    start, end = between
-    at = start
-    for (delta, size), (name, kind) in zip(body.buffers, names, strict=False):
-        first, last = start + delta, start + delta + size
-        ctx.leaf(at, first, "padding", "padding", clause)
-        if body.block is not None and size:
-            plain = _unsigned(whole, first, 8)
-            ctx.leaf(first, first + 8, f"plain size of {name}", "i64", clause)
-            first += 8
-            block = kind if plain == STORED else body.block
-            ctx.leaf(first, last, name, block, clause)
-        else:
-            ctx.leaf(first, last, name, kind, clause)
-        at = last
-    ctx.leaf(at, end, "padding", "padding", clause)
-
-
-def _parse_body(metadata: bytes) -> _Body:
+def _parse_body(metadata: bytes) -> Body:
     """Return where the buffers of a record batch message lie."""
     batch = _child(metadata, _unsigned(metadata, 0, 4), _HEADER_SLOT)
     vector = _child(metadata, batch, _BUFFERS_SLOT)
     starts = range(vector + 4, vector + 4 + 16 * _unsigned(metadata, vector, 4), 16)
-    buffers = tuple((_unsigned(metadata, s, 8), _unsigned(metadata, s + 8, 8)) for s in starts)
+    buffers = [(_unsigned(metadata, s, 8), _unsigned(metadata, s + 8, 8)) for s in starts]
     if not _slot(metadata, batch, _COMPRESSION_SLOT):
-        return _Body(buffers, None)
+        return buffers, None
     compression = _child(metadata, batch, _COMPRESSION_SLOT)
     codec = _slot(metadata, compression, _CODEC_SLOT)
-    return _Body(buffers, BLOCKS[metadata[codec] if codec else 0])
+    return buffers, BLOCKS[metadata[codec] if codec else 0]
 
 
 def _child(data: bytes, table: int, slot: int) -> int:

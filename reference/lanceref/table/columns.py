@@ -29,10 +29,8 @@ from lanceref.data_file.data_file import DataFile, column_owners, open_file
 from lanceref.file.column_reader import RUN_BYTES, ColumnReader, Recutter
 from lanceref.file.schema import Field
 from lanceref.table.bases import Bases
-from lanceref.table.file_entries import FileOfFragment
-from lanceref.table.fragments import Fragment
-from lanceref.table.logical import LogicalColumn, stored_field
-from lanceref.table.overlays import (
+from lanceref.table.file_entries import (
+    FileOfFragment,
     Offsets,
     OverlaidColumn,
     Overlay,
@@ -41,6 +39,8 @@ from lanceref.table.overlays import (
     units,
     with_ancestors,
 )
+from lanceref.table.fragments import Fragment
+from lanceref.table.logical import LogicalColumn, stored_field
 
 if TYPE_CHECKING:
     from lanceref.file_0_1.data_file import LegacyFile

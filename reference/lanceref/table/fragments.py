@@ -32,16 +32,17 @@ from lanceref.table.file_entries import (
     FRAGMENT_TWICE,
     TOMBSTONE,
     FileOfFragment,
+    Overlay,
     base_of,
     check_base,
     check_path,
     is_before,
     last_holders,
     parse_entry,
+    parse_overlays,
     twice,
 )
 from lanceref.table.flags import MIXED_DATA_FILE_VERSIONS
-from lanceref.table.overlays import Overlay, parse_overlays
 
 ADDRESS_LIMIT = 2**32
 """A row address holds the fragment id and the row offset in 32 bits each."""

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import TypedDict
+from typing import TypedDict, cast
 from urllib.parse import quote, unquote
 
 from lanceref.core.context import Context
@@ -144,6 +144,29 @@ class Branch(TypedDict):
     metadata: dict[str, str]
 
 
+_Fields = tuple[tuple[str, str, str], ...]
+
+_TAG: _Fields = (
+    ("branch", "branch", "text"),
+    ("version", "version", "number"),
+    ("created_at", "createdAt", "time"),
+    ("updated_at", "updatedAt", "time"),
+    ("manifest_size", "manifestSize", "number if present"),
+    ("metadata", "metadata", "texts"),
+)
+"""Name, key in the object, and kind of each value of a tag."""
+
+_BRANCH: _Fields = (
+    ("parent_branch", "parentBranch", "text"),
+    ("branch_identifier", "identifier", "mapping"),
+    ("parent_version", "parentVersion", "number"),
+    ("create_at", "createAt", "number if present"),
+    ("manifest_size", "manifestSize", "number if present"),
+    ("metadata", "metadata", "texts"),
+)
+"""The same of a branch."""
+
+
 def list_tags(store: Store, ctx: Context) -> dict[str, Tag]:
     """Return every tag by name. Raises FormatError."""
     return {name: _tag(source, own) for name, source, own in _sources(store, ctx, TAGS)}
@@ -173,123 +196,80 @@ def check_reference(source: Source, ctx: Context) -> None:
 
 
 def _tag(source: Source, ctx: Context) -> Tag:
-    ref = _Ref(source, ctx, "L.table.refs.tag")
-    return Tag(
-        branch=ref.text("branch"),
-        version=ref.number("version"),
-        created_at=ref.time("createdAt"),
-        updated_at=ref.time("updatedAt"),
-        manifest_size=ref.number_if_present("manifestSize"),
-        metadata=ref.metadata(),
-    )
+    return cast("Tag", _parse(source, ctx, "L.table.refs.tag", _TAG))
 
 
 def _branch(source: Source, ctx: Context) -> Branch:
-    ref = _Ref(source, ctx, "L.table.refs.branch")
-    return Branch(
-        parent_branch=ref.text("parentBranch"),
-        branch_identifier=ref.mapping(),
-        parent_version=ref.number("parentVersion"),
-        create_at=ref.number_if_present("createAt"),
-        manifest_size=ref.number_if_present("manifestSize"),
-        metadata=ref.metadata(),
-    )
+    return cast("Branch", _parse(source, ctx, "L.table.refs.branch", _BRANCH))
 
 
-class _Ref:
-    """The JSON object of one ref; each getter raises FormatError for a value of another type."""
-
-    def __init__(self, source: Source, ctx: Context, clause: str) -> None:
-        data = bytes(source.read(0, min(source.size, LIMIT_BYTES)))
-        self._clause, self._place = clause, ctx.during("metadata").at(0, len(data))
+def _parse(source: Source, ctx: Context, clause: str, fields: _Fields) -> dict[str, object]:
+    """Return the values of a reference by their names. Raises FormatError."""
+    data = bytes(source.read(0, min(source.size, LIMIT_BYTES)))
+    place = ctx.during("metadata").at(0, len(data))
+    try:
+        ref: object = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(clause, place, error, "a JSON object") from error
+    if not isinstance(ref, dict):
+        raise FormatError(clause, place, f"{ref!r:.80}", "a JSON object")
+    values = {}
+    for name, key, kind in fields:
         try:
-            ref: object = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            raise FormatError(clause, self._place, error, "a JSON object") from error
-        if not isinstance(ref, dict):
-            raise FormatError(clause, self._place, f"{ref!r:.80}", "a JSON object")
-        self._data: dict[str, object] = ref
-
-    def number(self, key: str) -> int:
-        """Return a version or a size."""
-        value = self._data.get(key)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**64:
-            raise self._wrong(key, "an unsigned integer")
-        return value
-
-    def number_if_present(self, key: str) -> int | None:
-        """Return the same, None where it is missing."""
-        return self.number(key) if key in self._data else None
-
-    def text(self, key: str) -> str | None:
-        """Return a string, None when it is null or missing."""
-        value = self._data.get(key)
-        if value is not None and not isinstance(value, str):
-            raise self._wrong(key, "a string or null")
-        return value
-
-    def time(self, key: str) -> datetime | None:
-        """Return a time, None when it is null or missing; finer than microseconds is cut."""
-        text = self.text(key)
-        try:
-            return None if text is None else datetime.fromisoformat(text)
+            values[name] = _value(ref, key, kind)
         except ValueError as error:
-            raise self._wrong(key, "a time") from error
+            found = f"{key}: {ref.get(key)!r:.80}"
+            raise FormatError(clause, place, found, error) from error
+    return values
 
-    def metadata(self) -> dict[str, str]:
-        """Return the metadata."""
-        value = self._data.get("metadata", {})
+
+def _value(ref: Mapping[str, object], key: str, kind: str) -> object:
+    """Return a value of a reference; times are cut to microseconds. Raises ValueError."""
+    value = ref.get(key, {} if kind in ("texts", "mapping") else None)
+    if kind in ("text", "time"):
+        if value is not None and not isinstance(value, str):
+            raise ValueError("a string or null")
+        return datetime.fromisoformat(value) if kind == "time" and value is not None else value
+    if kind in ("texts", "mapping"):
         if not isinstance(value, dict):
-            raise self._wrong("metadata", "an object")
-        return {key: str(text) for key, text in value.items()}
-
-    def mapping(self) -> list[tuple[int, str]]:
-        """Return the versions and ids that identify a branch."""
-        identifier = self._data.get("identifier", {})
-        pairs = identifier.get("version_mapping", []) if isinstance(identifier, dict) else None
+            raise ValueError("an object")
+        if kind == "texts":
+            return {name: str(text) for name, text in value.items()}
+        pairs = value.get("version_mapping", [])
         if not isinstance(pairs, list) or any(
             not isinstance(pair, list) or len(pair) != 2 for pair in pairs
         ):
-            raise self._wrong("identifier", "an object with a list of pairs")
+            raise ValueError("an object with a list of pairs")
         return [(version, str(uuid)) for version, uuid in pairs]
-
-    def _wrong(self, key: str, wanted: str) -> FormatError:
-        return FormatError(self._clause, self._place, f"{key}: {self._data.get(key)!r:.80}", wanted)
+    if kind == "number if present" and key not in ref:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**64:
+        raise ValueError("an unsigned integer")
+    return value
 
 
 def put_tag(store: Store, name: str, tag: Tag, *, new: bool = False) -> None:
     """Write a tag. Raises RefRefused for a `new` one whose name is taken."""
-    ref = {
-        "branch": tag["branch"],
-        "version": tag["version"],
-        "createdAt": _time_text(tag["created_at"]),
-        "updatedAt": _time_text(tag["updated_at"]),
-        "manifestSize": tag["manifest_size"],
-        "metadata": tag["metadata"],
-    }
-    _put(store, tag_path(name), ref, f"tag {name}", new=new)
+    _put(store, tag_path(name), _TAG, tag, f"tag {name}" if new else None)
 
 
 def put_branch(store: Store, name: str, branch: Branch, *, new: bool = False) -> None:
     """Write a branch. Raises RefRefused for a `new` one whose name is taken."""
-    ref = {
-        "parentBranch": branch["parent_branch"],
-        "identifier": {"version_mapping": [list(pair) for pair in branch["branch_identifier"]]},
-        "parentVersion": branch["parent_version"],
-        "createAt": branch["create_at"],
-        "manifestSize": branch["manifest_size"],
-        "metadata": branch["metadata"],
-    }
-    _put(store, branch_path(name), ref, f"branch {name}", new=new)
+    _put(store, branch_path(name), _BRANCH, branch, f"branch {name}" if new else None)
 
 
-def _time_text(time: datetime | None) -> str | None:
-    return None if time is None else f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z"
-
-
-def _put(store: Store, path: str, ref: Mapping[str, object], what: str, *, new: bool) -> None:
-    data = json.dumps(ref, indent=2, ensure_ascii=False).encode()
-    if not new:
+def _put(
+    store: Store, path: str, fields: _Fields, ref: Mapping[str, object], new: str | None
+) -> None:
+    """Write a reference; the name of a `new` one must be free."""
+    written: dict[str, object] = {}
+    for name, key, kind in fields:
+        value = ref[name]
+        if isinstance(value, datetime):
+            value = f"{value.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z"
+        written[key] = {"version_mapping": value} if kind == "mapping" else value
+    data = json.dumps(written, indent=2, ensure_ascii=False).encode()
+    if new is None:
         store.put(path, data)
     elif not store.put_if_absent(path, data):
-        raise RefRefused(f"Ref conflict error: {what} already exists")
+        raise RefRefused(f"Ref conflict error: {new} already exists")

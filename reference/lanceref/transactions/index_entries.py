@@ -24,7 +24,7 @@ from lanceref.core.wire import parse_message
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.table.overlays import overlaid_since
+from lanceref.table.file_entries import overlaid_since
 from lanceref.table.roaring import parse_bitmap
 from lanceref.transactions.manifest_builder import REUSE_INDEX, Builder, assign
 

@@ -21,9 +21,8 @@ from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unique
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.table.file_entries import TOMBSTONE
+from lanceref.table.file_entries import TOMBSTONE, offsets_below, parse_coverage
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
-from lanceref.table.overlays import offsets_below, parse_coverage
 from lanceref.table.row_ids import (
     decode_row_ids,
     encode_ids,

@@ -1,8 +1,7 @@
 """What a version needs."""
 
 from lanceref.storage import LocalStore
-from lanceref.table.bases import Bases
-from lanceref.table.orphan_files import Needed, needed_by
+from lanceref.table.bases import Bases, Needed, needed_by
 
 from tests.table import manifests
 from tests.transactions import versions

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.errors import FormatError
-from lanceref.table.overlays import OverlaidColumn, Patch
+from lanceref.table.file_entries import OverlaidColumn, Patch
 
 from tests.overlaid import ROWS, overlay, table
 

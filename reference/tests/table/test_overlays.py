@@ -12,7 +12,12 @@ from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LanceError
 from lanceref.file.schema import LanceSchema
 from lanceref.proto import table_pb2
-from lanceref.table.overlays import offsets_below, overlaid_since, parse_coverage, parse_overlays
+from lanceref.table.file_entries import (
+    offsets_below,
+    overlaid_since,
+    parse_coverage,
+    parse_overlays,
+)
 from pyroaring import BitMap
 
 CTX = Context("manifest")

@@ -1,7 +1,7 @@
 """What interrupted writes leave where no reader looks."""
 
 from lanceref.storage import LocalStore
-from lanceref.table.orphan_files import orphans
+from lanceref.table.bases import orphans
 
 KEPT = [
     "_refs/branches/a%2Fb.json",

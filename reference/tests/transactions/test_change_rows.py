@@ -12,7 +12,7 @@ from lanceref.table.row_ids import (
     encode_runs,
     encode_versions,
 )
-from lanceref.transactions.change_rows import updated_offsets
+from lanceref.transactions.fragment_operations import updated_offsets
 from pyroaring import BitMap
 
 from tests.table import manifests

@@ -6,7 +6,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import OperationRefused
 from lanceref.proto import table_pb2
 from lanceref.table.row_ids import decode_versions
-from lanceref.transactions.schema_operations import put_file
+from lanceref.transactions.fragment_operations import put_file
 
 from tests.table import manifests
 from tests.transactions import versions

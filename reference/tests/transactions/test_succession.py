@@ -8,7 +8,7 @@ from lanceref.core.context import Context
 from lanceref.storage import LocalStore
 from lanceref.storage.manifests.manifest_names import find_version
 from lanceref.table.manifest import open_manifest
-from lanceref.transactions.version_transition import check_succession
+from lanceref.transactions.apply import check_succession
 from pylanceref import LanceOperation, dataset, write_dataset
 
 
