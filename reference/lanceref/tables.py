@@ -19,8 +19,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, NotFound
 from lanceref.core.file_versions import version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.data_file.reader import LanceFileReader
-from lanceref.data_file.writer import LanceFileWriter
+from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.file.column_writer import page_policy
 from lanceref.file.schema import schema_of
 from lanceref.search.projection import scan_projection, take_projection
