@@ -21,7 +21,6 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
 from lanceref.index.segment import Uses
-from lanceref.search.plan import candidates
 from lanceref.search.projection import ColumnOrdering, Projection, ordered, recut, scan_projection
 from lanceref.search.rows import Condition, chosen_rows, read_passed
 from lanceref.search.snapshot import Snapshot
@@ -297,7 +296,8 @@ class LanceScanner:
         """Return the plan of a count: where indices know the rows, none is read."""
         condition, known = self._options.condition, 0
         if condition is not None:
-            known = sum(candidates(condition.sources, rows).exact for rows in self._fragments)
+            answers = (condition.known(rows) for rows in self._fragments)
+            known = sum(one is not None and one.exact for one in answers)
         if condition is None or not known:
             return self.explain_plan()
         asked = "".join(f"  {step}\n" for step in condition.asked)
@@ -321,13 +321,7 @@ class LanceScanner:
         condition = self._options.condition
         if condition is None:
             return self._live_rows()
-        chosen = (candidates(condition.sources, rows) for rows in self._fragments)
-        return sum(
-            sum(end - start for start, end in one.ranges)
-            if one.positions is None
-            else len(one.positions)
-            for one in chosen
-        )
+        return sum(map(condition.num_candidates, self._fragments))
 
     def _live_rows(self) -> int:
         return sum(fragment.num_rows for fragment in self._fragments)

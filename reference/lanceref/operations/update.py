@@ -231,7 +231,7 @@ def _cuts(chosen: Chosen, run: int) -> Iterator[NDArray[np.int64]]:
 
 
 def _reads_late(snapshot: Snapshot, wanted: Condition) -> bool:
-    if any(source.explained for source in wanted.sources):  # an index has said where rows are
+    if wanted.plan is not None:  # an index has said where rows are
         return False
     asked = {one.id for field in wanted.projection.fields for one in field.flat()}
     fields = snapshot.manifest.schema.fields

@@ -1,7 +1,8 @@
-"""Rows of a query: where the rows lie that a filter asks for, and how they are read.
+"""Rows of a query: the rows of a table that pass a filter, and how they are read.
 
-The columns of the filter are read first, run by run. Of the others only the rows are read that
-passed, one by one where they are few, else by a scan that leaves the others out.
+Where indices know which rows may pass, only those are read; statistics of 0.1 files rule out whole
+batches. The columns of the filter are read first, run by run. Of the others only the rows that
+passed are read, one by one where they are few, else by a scan that drops the rest.
 
 Clauses: L.table.deletions.applied
 """
@@ -18,14 +19,15 @@ from numpy.typing import NDArray
 from lanceref.core.nesting import whole
 from lanceref.file.schema import Field
 from lanceref.search.filter import Filter
-from lanceref.search.plan import BatchStatistics, RowSource, bounded_fields, boundings, candidates
+from lanceref.search.index_plan import Known, Plan, select
 from lanceref.search.projection import Projection, take_projection
+from lanceref.search.pruning import Bounding, bounded_fields, possible_ranges
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 
 RUN_ROWS = 1 << 16
-"""Rows of a fragment that a filter looks at together."""
+"""Rows of a fragment that a filter is evaluated on together."""
 
 FEW = 16
 """Rows are taken one by one when at least this many times as many do not pass."""
@@ -50,83 +52,80 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A filter, how its columns are read, and who may know where its rows are."""
+    """A filter, how its columns are read, what indices are asked, and bounds of its columns."""
 
     filter: Filter
     projection: Projection
-    sources: tuple[RowSource, ...] = ()
+    plan: Plan | None = None
+    bounds: tuple[tuple[Bounding, Field], ...] = ()
+
+    def known(self, rows: FragmentRows) -> Known | None:
+        """Return what indices know of a fragment, None where none covers it."""
+        return None if self.plan is None else self.plan.ask(rows)
+
+    def num_candidates(self, rows: FragmentRows) -> int:
+        """Return how many live rows of a fragment may pass, before any is read."""
+        known = self.known(rows)
+        if known is not None:
+            return int(known.mask.sum())
+        return sum(end - start for start, end in possible_ranges(self.bounds, rows))
 
     @property
     def asked(self) -> list[str]:
-        """What indices are asked, one step a line."""
-        return [text for text in (source.explained for source in self.sources) if text]
+        """The questions to indices, one step a line."""
+        return [] if self.plan is None else [f"ScalarIndexQuery: query={self.plan}"]
 
     def indexed(self, fragments: Sequence[FragmentRows]) -> Sequence[FragmentRows]:
         """Return the fragments that an index knows; all where none is asked."""
-        indices = [source for source in self.sources if source.explained]
-        if not indices:
+        if self.plan is None:
             return fragments
-        return [
-            rows
-            for rows in fragments
-            if any(source.candidates(rows) is not None for source in indices)
-        ]
+        return [rows for rows in fragments if self.known(rows) is not None]
 
     def explained(self, fragments: Sequence[FragmentRows]) -> list[str]:
-        """The steps of a search whose rows have to pass: what is asked, and what is read."""
-        known = {id(rows) for rows in self.indexed(fragments)} if self.asked else set()
-        read = sum(id(rows) not in known for rows in fragments)
-        names = ", ".join(self.filter.paths)
+        """Return the steps of a search whose rows have to pass: questions, and what is read."""
+        known = len(self.indexed(fragments)) if self.asked else 0
+        read, names = len(fragments) - known, ", ".join(self.filter.paths)
         steps = [f"Filter: columns=[{names}]", *self.asked]
         return [*steps, f"LanceRead: projection=[{names}], num_fragments={read}"] if read else steps
 
     def passed(self, rows: FragmentRows, early: Sequence[Field] = ()) -> Iterator[Passed]:
         """Yield the live rows of a fragment that pass; the `early` columns are read on the way."""
-        chosen = candidates(self.sources, rows)
-        if chosen.positions is not None:
-            yield from self._among(rows, chosen.positions, early, exact=chosen.exact)
-            return
-        own = self.projection.fields
+        own, system = self.projection.fields, self.projection.system
         fields = (*own, *(field for field in early if field not in own))
-        system = () if chosen.exact else self.projection.system
-        for start, end in chosen.ranges:
+        known = self.known(rows)
+        if known is not None:
+            positions = np.flatnonzero(known.mask)
+            for start in range(0, len(positions), RUN_ROWS):
+                part = positions[start : start + RUN_ROWS]
+                if known.exact:
+                    yield Passed(rows, part, (), ())
+                else:
+                    arrays = [*_late(rows, part, fields), *rows.take(part, (), system)]
+                    yield from self._filtered(Passed(rows, part, fields, tuple(arrays)))
+            return
+        for start, end in possible_ranges(self.bounds, rows):
             at = start
             for count, arrays in rows.scan(fields, system, RUN_ROWS, start, end):
-                mask = np.ones(count, np.bool_)
-                if not chosen.exact:
-                    asked = [*arrays[: len(own)], *arrays[len(fields) :]]
-                    mask = self.filter.mask(self.projection.batch(count, asked))
-                positions = np.flatnonzero(mask) + at
+                part = np.arange(at, at + count)
                 at += count
-                if len(positions):
-                    held = arrays[: len(fields)]
-                    if len(positions) < count:
-                        held = [whole(array).filter(pa.array(mask)) for array in held]
-                    yield Passed(rows, positions, fields, tuple(held))
+                yield from self._filtered(Passed(rows, part, fields, tuple(arrays)))
 
-    def _among(
-        self, rows: FragmentRows, positions: Positions, early: Sequence[Field], *, exact: bool
-    ) -> Iterator[Passed]:
-        """Yield the rows at single positions that pass; all of them do if these are exact."""
-        own = self.projection.fields
-        fields = (*own, *(field for field in early if field not in own))
-        for start in range(0, len(positions), RUN_ROWS):
-            part = positions[start : start + RUN_ROWS]
-            if exact:
-                yield Passed(rows, part, (), ())
-                continue
-            arrays = _late(rows, part, fields)
-            asked = [*arrays[: len(own)], *rows.take(part, (), self.projection.system)]
-            mask = self.filter.mask(self.projection.batch(len(part), asked))
-            if mask.any():
-                held = tuple(whole(array).filter(pa.array(mask)) for array in arrays)
-                yield Passed(rows, part[mask], fields, held)
+    def _filtered(self, read: Passed) -> Iterator[Passed]:
+        """Yield rows that were read, if any passes; arrays of system columns come last."""
+        own, count = len(self.projection.fields), len(read.positions)
+        arrays = [*read.arrays[:own], *read.arrays[len(read.fields) :]]
+        mask = self.filter.mask(self.projection.batch(count, arrays))
+        held = read.arrays[: len(read.fields)]
+        if mask.all():
+            yield Passed(read.rows, read.positions, read.fields, held)
+        elif mask.any():
+            held = tuple(whole(array).filter(pa.array(mask)) for array in held)
+            yield Passed(read.rows, read.positions[mask], read.fields, held)
 
     def positions(self, rows: FragmentRows) -> Positions:
         """Return the live rows of a fragment that pass, ascending."""
-        return np.concatenate(
-            [np.empty(0, np.int64), *(passed.positions for passed in self.passed(rows))]
-        )
+        parts = [passed.positions for passed in self.passed(rows)]
+        return np.concatenate([np.empty(0, np.int64), *parts])
 
 
 def filter_schema(snapshot: Snapshot) -> pa.Schema:
@@ -139,21 +138,13 @@ def filter_schema(snapshot: Snapshot) -> pa.Schema:
 def condition(
     snapshot: Snapshot, given: Filter, *, use_stats: bool = True, use_indices: bool = True
 ) -> Condition:
-    """Return how a filter is asked of a table: what is read, and which indices know its rows."""
-    schema, found = snapshot.schema(BlobHandling.DESCRIPTIONS), given.predicate
-    bounds = () if found is None or not use_stats else tuple(boundings(found))
-    bounded = bounded_fields(bounds, snapshot.manifest.schema) if bounds else ()
-    sources: list[RowSource] = []
-    if use_indices and found is not None and snapshot.manifest.indices:
-        from lanceref.search.index_plan import (
-            IndexSource,  # without indices nobody needs it
-            select,
-        )
-
-        plan = select(found, snapshot.indices.by_path)
-        sources += [] if plan is None else [IndexSource(plan)]
-    sources += [BatchStatistics(bounded)] if bounded else []
-    return Condition(given, take_projection(schema, given.paths), tuple(sources))
+    """Return a filter with what is read for it, and the indices that know its rows."""
+    predicate, plan = given.predicate, None
+    bounds = bounded_fields(predicate if use_stats else None, snapshot.manifest.schema)
+    if use_indices and predicate is not None and snapshot.manifest.indices:
+        plan = select(predicate, snapshot.indices.by_path)
+    projection = take_projection(snapshot.schema(BlobHandling.DESCRIPTIONS), given.paths)
+    return Condition(given, projection, plan, bounds)
 
 
 def chosen_rows(

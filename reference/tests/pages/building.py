@@ -13,8 +13,7 @@ from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.file.columns import PageMetadata
 from lanceref.file.schema import Field
 from lanceref.pages.column import assemble
-from lanceref.pages.layers import Path, leaf_paths
-from lanceref.pages.layers import Page
+from lanceref.pages.layers import Page, Path, leaf_paths
 from lanceref.pages.leaf import open_page
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto import encodings_v2_3_pb2 as pb3

@@ -11,11 +11,10 @@ from lanceref.index.predicate import Contains, IsNull, Within
 from lanceref.search.index_plan import (
     Either,
     Every,
-    IndexSource,
     Known,
     Question,
-    joined,
     knows_nulls,
+    unite_ends,
 )
 
 ROWS = SimpleNamespace(num_rows=4)
@@ -97,7 +96,7 @@ def test_two_ends_of_a_column_are_one_range():
     low, high = (Question(index, end, True, path="c") for end in ends)
     wanted = Within(pa.scalar(1), pa.scalar(3), True, False)
     for pair in ((low, high), (high, low)):
-        (found_,) = joined(pair)
+        (found_,) = unite_ends(pair)
         assert (wanted, "c") == (found_.predicate, found_.path)
     for pair in (
         (low, low),
@@ -106,14 +105,10 @@ def test_two_ends_of_a_column_are_one_range():
         (low, replace(high, index=Asked())),
         (low, Question(index, Contains("x"), True, path="c")),
     ):
-        assert pair == joined(pair)
+        assert pair == unite_ends(pair)
 
 
-def test_a_source_has_positions():
-    """None where nothing is known; the plan is told in its step."""
-    candidates = IndexSource(knows(1, 3)).candidates(ROWS)
-    assert (candidates.positions.tolist(), candidates.exact) == ([1, 3], True)
-    assert IndexSource(NOTHING).candidates(ROWS) is None
+def test_a_plan_is_shown():
+    """Its question, the index, and whether it is denied."""
     question = Question(Asked(), Contains("x"), True, True, "c")
-    text = IndexSource(question).explained
-    assert text == 'ScalarIndexQuery: query=NOT([contains(c, Utf8("x"))]@c_idx(Fixed))'
+    assert str(question) == 'NOT([contains(c, Utf8("x"))]@c_idx(Fixed))'

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.search.plan import BatchStatistics, Candidates, bounded_fields, boundings, candidates
+from lanceref.search.index_plan import Known
+from lanceref.search.pruning import bounded_fields, boundings, possible_ranges
 from pylanceref.sql.filter import condition
 
 from ..sql.written import without, write
@@ -40,10 +42,10 @@ def old(tmp_path):
 def test_batches_that_can_hold_no_row_are_left_out(old, text, wanted):
     """Positions count the live rows."""
     snapshot = old._snapshot
-    source = condition(snapshot, text).sources
-    found = candidates(source, snapshot.fragments[0])
+    asked = condition(snapshot, text)
 
-    assert (tuple(wanted), False) == (found.ranges, found.exact)
+    assert tuple(wanted) == possible_ranges(asked.bounds, snapshot.fragments[0])
+    assert sum(end - start for start, end in wanted) == asked.num_candidates(snapshot.fragments[0])
 
 
 def test_files_without_statistics_are_looked_at_whole(tmp_path):
@@ -51,30 +53,34 @@ def test_files_without_statistics_are_looked_at_whole(tmp_path):
     snapshot = write(TABLE, tmp_path, data_storage_version="2.0")._snapshot
     (rows,) = snapshot.fragments
 
-    assert BatchStatistics(condition(snapshot, "n = 1").sources[0].bounded).candidates(rows) is None
-    assert Candidates(((0, 100),)) == candidates(condition(snapshot, "n = 1").sources, rows)
+    asked = condition(snapshot, "n = 1")
+    assert asked.bounds
+    assert ((0, 100),) == possible_ranges(asked.bounds, rows)
 
 
 def test_system_columns_and_lists_have_no_bounds(old):
     """What is stored otherwise than it reads has none either."""
     snapshot = old._snapshot
-    found = tuple(boundings(condition(snapshot, "_rowid = 3 and n = 1").filter.predicate))
+    predicate = condition(snapshot, "_rowid = 3 and n = 1").filter.predicate
 
-    assert ["_rowid", "n"] == [one.path for one in found]
-    assert ["n"] == [one.path for one, _ in bounded_fields(found, snapshot.manifest.schema)]
+    assert ["_rowid", "n"] == [one.path for one in boundings(predicate)]
+    assert ["n"] == [one.path for one, _ in bounded_fields(predicate, snapshot.manifest.schema)]
 
 
-def test_an_exact_source_is_believed(old):
-    """The filter is not asked about what a source is sure of."""
+def test_an_exact_plan_is_believed(old):
+    """The filter is not asked about what a plan is sure of."""
 
     class Index:
         """Knows three rows."""
 
-        def candidates(self, rows):
-            return Candidates(((1, 3), (5, 6)), exact=True)
+        def ask(self, rows):
+            mask = np.zeros(rows.num_rows, np.bool_)
+            mask[[1, 2, 5]] = True
+            return Known(mask, True)
 
     snapshot = old._snapshot
     bound = condition(snapshot, "n = 77")
-    sure = type(bound)(bound.filter, bound.projection, (Index(),))
+    sure = type(bound)(bound.filter, bound.projection, Index())
 
     assert [1, 2, 5] == sure.positions(snapshot.fragments[0]).tolist()
+    assert 3 == sure.num_candidates(snapshot.fragments[0])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.search.filter import Unknown
-from lanceref.search.plan import boundings
+from lanceref.search.pruning import boundings
 from pylanceref.sql.filter import bind_filter
 
 SCHEMA = pa.schema(

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.search.filter import Restricted
-from lanceref.search.plan import boundings
+from lanceref.search.pruning import boundings
 from pylanceref.sql.filter import bind_filter
 
 SCHEMA = pa.schema([("a", pa.int64()), ("_rowid", pa.uint64())])
