@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LanceError, LimitExceeded, UnknownEncoding
-from lanceref.json import json_text as jsontext
 from lanceref.json import jsonb
+from lanceref.json import jsonb as jsontext
 
 CTX = Context("data.lance")
 PLACE = CTX.at(8, 100)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import Place
-from lanceref.json import json_text as jsontext
+from lanceref.json import jsonb as jsontext
+from lanceref.json.json_path import column_at
 from lanceref.json.jsonb import texts
-from lanceref.json.jsonb_column import column_at
 
 KEYS = st.sampled_from(["a", "b", "é", "aa", ""])
 SCALARS = (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import DataRefused
-from lanceref.json import json_text as jsontext
+from lanceref.json import jsonb as jsontext
 
 LIBERTIES = [
     *(

@@ -32,7 +32,7 @@ from lanceref.file.column_writer import Buffer, EncodedPage, FieldWriter, PagePo
 from lanceref.file.columns import ALIGNMENT, COLUMN_TYPE
 from lanceref.file.footer import MAGIC
 from lanceref.file.schema import Field, LanceSchema, schema_message, schema_of
-from lanceref.json.json_text import documents
+from lanceref.json.jsonb import documents
 from lanceref.pages import writer as pages
 from lanceref.proto import file2_pb2, file_pb2
 from lanceref.storage import Sink

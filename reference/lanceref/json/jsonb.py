@@ -1,40 +1,44 @@
-"""JSONB: a JSON document as it is stored.
+"""JSONB: a JSON document as it is stored, and the text it is written from and read as.
 
 Every row of a json column is one document in binary form, an Arrow `large_binary` value. Text comes
 in and goes out of a table; the file knows only these bytes. All integers are big-endian.
 
-Layout of a container::
-
-    u32 header: 0x80000000 array, 0x40000000 object, 0x20000000 one lone value; or the item count
-    u32 per item: bits 28 to 30 type, low 28 bits payload size (object: keys, then values)
-    payloads in the same order
+Layout of a container: u32 header, 0x80000000 array, 0x40000000 object, 0x20000000 one lone value,
+or the item count; u32 per item, bits 28 to 30 type, low 28 bits payload size (object: keys, then
+values); payloads in the same order.
 
 Types: 0 null, 1 string, 2 number, 3 false, 4 true, 5 container. A number begins with a tag: 0x00
 zero, 0x10 NaN, 0x20 and 0x30 the infinities, 0x40 signed and 0x50 unsigned integer of 1, 2, 4 or 8
 bytes, 0x60 double.
 
+Text may take the liberties of the official writer: any case of `null`, `true`, `false`, `nan`,
+`infinity`; single quotes; keys without quotes; holes in arrays as nulls; a sign, leading zeros, a
+bare point and hexadecimal in numbers; none is null. A key that an object has twice is refused.
+
 Clauses: L.json.header, L.json.scalar, L.json.entries, L.json.entry-type, L.json.payload,
 L.json.trailing, L.json.literal, L.json.string, L.json.number, L.json.key, L.json.key-order,
 L.json.number-width, L.json.unknown
 
-Divergences: D.json.damage-is-text, D.json.nesting
+Divergences: D.json.damage-is-text, D.json.liberal-text, D.json.nesting
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.errors import (
     BytesError,
     CorruptPage,
+    JsonRefused,
     LimitExceeded,
     Place,
     Truncated,
@@ -44,26 +48,27 @@ from lanceref.core.errors import (
 ARRAY, OBJECT, SCALAR = 0x80000000, 0x40000000, 0x20000000
 """What a header says the container is."""
 
-KINDS, COUNT = 0xE0000000, 0x1FFFFFFF
-"""The bits of a header: kind and number of items."""
+KINDS, COUNT, SIZE = 0xE0000000, 0x1FFFFFFF, 0x0FFFFFFF
+"""The bits of a header, kind and number of items; those of an item's word for its payload's size.
+
+Bits 28 to 30 of a word are the type, 31 is 0.
+"""
 
 NULL, STRING, NUMBER, FALSE, TRUE, CONTAINER, EXTENSION = range(7)
 """Types of an item."""
 
-SIZE = 0x0FFFFFFF
-"""The bits of an item's word that hold the size of its payload; 28 to 30 are its type, 31 is 0."""
+ZERO, NAN, INFINITY, MINUS_INFINITY, SIGNED, UNSIGNED, DOUBLE, DECIMAL = range(0, 0x80, 0x10)
+"""Tags of numbers."""
 
 _LITERALS = {NULL: "null", FALSE: "false", TRUE: "true"}
-_ZERO, _NAN, _INFINITY, _MINUS_INFINITY, _SIGNED, _UNSIGNED, _DOUBLE, _DECIMAL = range(
-    0, 0x80, 0x10
-)
-_WORDS = {_ZERO: "0", _NAN: "null", _INFINITY: "null", _MINUS_INFINITY: "null"}
+_WORDS = {ZERO: "0", NAN: "null", INFINITY: "null", MINUS_INFINITY: "null"}
 
 MAX_TEXT_BYTES = 2**31 - 1
 """What one Arrow string array holds."""
 
+Item = tuple[int, bytes]
 Task = str | memoryview
-"""What is still to be printed: text, or a container."""
+"""Type and payload of a value that is written; what is still to be printed, text or a container."""
 
 
 class _Document:
@@ -73,15 +78,8 @@ class _Document:
         self.data, self.ctx, self.place = data, ctx, place
 
     def text(self) -> str:
-        """Print the document: compact, keys in the order stored. Raises FormatError."""
-        if not len(self.data):
-            return "null"
-        header = self._header(self.data)
-        tasks: list[Task] = [self.data]
-        if header & KINDS == SCALAR:
-            if header & COUNT:
-                raise self._corrupt("L.json.scalar", f"{header & COUNT} items", "no item count")
-            tasks = self._items(self.data, [4], False)
+        """Return the document as text: compact, keys in the order stored. Raises FormatError."""
+        tasks: list[Task] = [self.data if len(self.data) else "null"]
         parts: list[str] = []
         while tasks:
             task = tasks.pop()
@@ -92,58 +90,47 @@ class _Document:
         return "".join(parts)
 
     def _container(self, data: memoryview) -> list[Task]:
-        """Return what an array or an object prints as."""
-        header = self._header(data)
+        """Return what an array, an object, or a document of a lone value prints as."""
+        if len(data) < 4:
+            raise self._error("L.json.header", f"{len(data)} bytes", 4, Truncated)
+        header = int.from_bytes(data[:4], "big")
         kind, count = header & KINDS, header & COUNT
         if kind == SCALAR:
-            raise self._corrupt("L.json.scalar", "a lone value inside a document", "an item")
-        words = count * (2 if kind == OBJECT else 1)
-        if 4 + 4 * words > len(data):
-            raise Truncated(
-                "L.json.entries", self.place, found=f"{len(data)} bytes", wanted=f"{words} items"
-            )
-        items = self._items(data, range(4, 4 + 4 * words, 4), kind == OBJECT)
+            if count or data is not self.data:
+                raise self._error("L.json.scalar", f"{count} items", "one, not inside a document")
+            return self._items(data, 1, 0)
         if kind == ARRAY:
-            return ["[", *_separated(items), "]"]
-        keys, values = items[:count], items[count:]
-        pairs = [part for key, value in zip(keys, values) for part in (",", key, ":", value)]
-        return ["{", *pairs[1:], "}"]
+            items = self._items(data, count, 0)
+            return ["[", *[part for item in items for part in (",", item)][1:], "]"]
+        if kind != OBJECT:
+            raise self._error("L.json.header", f"{header:#010x}", "array, object or lone value")
+        items = self._items(data, 2 * count, count)
+        pairs = zip(items[:count], items[count:])
+        return ["{", *[part for key, value in pairs for part in (",", key, ":", value)][1:], "}"]
 
-    def _header(self, data: memoryview) -> int:
-        if len(data) < 4:
-            raise Truncated("L.json.header", self.place, found=f"{len(data)} bytes", wanted=4)
-        header = int.from_bytes(data[:4], "big")
-        if header & KINDS not in (ARRAY, OBJECT, SCALAR):
-            raise self._corrupt("L.json.header", f"{header:#010x}", "array, object or lone value")
-        return header
-
-    def _items(self, data: memoryview, words: Sequence[int], keyed: bool) -> list[Task]:
-        """Return what the items print as whose words lie at the offsets `words` of `data`."""
-        at = words[-1] + 4 if words else 4
+    def _items(self, data: memoryview, count: int, num_keys: int) -> list[Task]:
+        """Return what the items of a container print as; the first `num_keys` are keys."""
+        at = 4 + 4 * count
         if at > len(data):
-            raise Truncated("L.json.entries", self.place, found=f"{len(data)} bytes", wanted=at)
+            raise self._error("L.json.entries", f"{len(data)} bytes", at, Truncated)
         items: list[Task] = []
         keys: list[bytes] = []
-        for number, offset in enumerate(words):
+        for offset in range(4, at, 4):
             word = int.from_bytes(data[offset : offset + 4], "big")
             size = word & SIZE
             if size > len(data) - at:
-                raise Truncated(
-                    "L.json.payload", self.place, found=f"{len(data) - at} bytes", wanted=size
-                )
+                raise self._error("L.json.payload", f"{len(data) - at} bytes", size, Truncated)
             payload = data[at : at + size]
             at += size
-            if keyed and number < len(words) // 2:
+            if len(items) < num_keys:
                 if word & ~SIZE != STRING << 28:
-                    raise self._corrupt("L.json.key", f"a key of type {word >> 28}", "a string")
+                    raise self._error("L.json.key", f"a key of type {word >> 28}", "a string")
                 keys.append(bytes(payload))
             items.append(self._item(word >> 28, payload))
         if at != len(data):
-            self.ctx.refuse(
-                self._corrupt("L.json.trailing", f"{len(data) - at} more bytes", "none")
-            )
+            self.ctx.refuse(self._error("L.json.trailing", f"{len(data) - at} bytes", "none"))
         if any(first >= second for first, second in pairwise(keys)):
-            self._should("L.json.key-order", "unsorted keys", "ascending")
+            self._lint("L.json.key-order", "keys", "ascending keys")
         return items
 
     def _item(self, kind: int, payload: memoryview) -> Task:
@@ -151,47 +138,41 @@ class _Document:
             try:
                 return json.dumps(str(payload, "utf-8"), ensure_ascii=False)
             except UnicodeDecodeError as error:
-                raise self._corrupt("L.json.string", str(error), "UTF-8") from error
+                raise self._error("L.json.string", str(error), "UTF-8") from error
         if kind == NUMBER:
             return self._number(payload)
         if kind == CONTAINER:
             return payload
-        if kind in _LITERALS:
-            if len(payload):
-                self.ctx.refuse(
-                    self._corrupt("L.json.literal", f"{len(payload)} bytes", "no payload")
-                )
-            return _LITERALS[kind]
         if kind == EXTENSION:
-            raise UnknownEncoding(
-                "L.json.unknown", self.place, found="an extension value", wanted="JSON"
-            )
-        raise self._corrupt("L.json.entry-type", f"type {kind}", "0 to 6")
+            raise self._error("L.json.unknown", "an extension value", "JSON", UnknownEncoding)
+        if kind not in _LITERALS:
+            raise self._error("L.json.entry-type", f"type {kind}", "0 to 6")
+        if len(payload):
+            self.ctx.refuse(self._error("L.json.literal", f"{len(payload)} bytes", "no payload"))
+        return _LITERALS[kind]
 
     def _number(self, payload: memoryview) -> str:
         tag, size = (payload[0], len(payload) - 1) if len(payload) else (-1, 0)
         if tag in _WORDS and size == 0:
             return _WORDS[tag]
-        if tag in (_SIGNED, _UNSIGNED) and size in (1, 2, 4, 8):
-            number = int.from_bytes(payload[1:], "big", signed=tag == _SIGNED)
+        if tag in (SIGNED, UNSIGNED) and size in (1, 2, 4, 8):
+            number = int.from_bytes(payload[1:], "big", signed=tag == SIGNED)
             if len(write_number(number)[1]) < len(payload):
-                self._should("L.json.number-width", f"{size} bytes", "fewer")
+                self._lint("L.json.number-width", f"{size} bytes", "fewer")
             return str(number)
-        if tag == _DOUBLE and size == 8:
+        if tag == DOUBLE and size == 8:
             return double_text(float(np.frombuffer(payload[1:], ">f8")[0]))
-        if tag == _DECIMAL:
-            raise UnknownEncoding("L.json.unknown", self.place, found="a decimal", wanted="JSON")
-        raise self._corrupt("L.json.number", f"tag {tag} and {size} bytes", "a number")
+        if tag == DECIMAL:
+            raise self._error("L.json.unknown", "a decimal", "JSON", UnknownEncoding)
+        raise self._error("L.json.number", f"tag {tag} and {size} bytes", "a number")
 
-    def _should(self, clause: str, found: object, wanted: object) -> None:
+    def _lint(self, clause: str, found: object, wanted: object) -> None:
         self.ctx.lint(clause, self.place, found=found, wanted=wanted, severity="should")
 
-    def _corrupt(self, clause: str, found: object, wanted: object) -> BytesError:
-        return CorruptPage(clause, self.place, found=found, wanted=wanted)
-
-
-def _separated(items: list[Task]) -> list[Task]:
-    return [part for item in items for part in (",", item)][1:]
+    def _error(
+        self, clause: str, found: object, wanted: object, error: type[BytesError] = CorruptPage
+    ) -> BytesError:
+        return error(clause, self.place, found=found, wanted=wanted)
 
 
 def double_text(value: float) -> str:
@@ -210,15 +191,13 @@ def double_text(value: float) -> str:
 
 def texts(documents: pa.Array, ctx: Context, place: Place) -> pa.Array:
     """Return JSONB documents (large_binary) as text (utf8). Raises FormatError, LimitExceeded."""
-    found = [
+    printed = [
         None if one is None else _Document(one, ctx, place).text() for one in _views(documents)
     ]
-    size = sum(len(text.encode()) for text in found if text is not None)
+    size = sum(len(text.encode()) for text in printed if text is not None)
     if size > MAX_TEXT_BYTES:
-        raise LimitExceeded(
-            "L.json.column", place, found=f"{size} bytes of text", wanted=MAX_TEXT_BYTES
-        )
-    return pa.array(found, pa.utf8())
+        raise LimitExceeded("L.json.column", place, found=f"{size} bytes", wanted=MAX_TEXT_BYTES)
+    return pa.array(printed, pa.utf8())
 
 
 def _views(documents: pa.Array) -> list[memoryview | None]:
@@ -226,15 +205,10 @@ def _views(documents: pa.Array) -> list[memoryview | None]:
     if not len(documents):
         return []
     _, offsets, data = documents.buffers()
-    ends: NDArray[np.int64] = np.frombuffer(
-        offsets, "<i8", len(documents) + 1, 8 * documents.offset
-    )
-    valid = documents.is_valid().to_pylist()
-    whole = memoryview(data) if data is not None else memoryview(b"")
-    return [
-        whole[start:end] if ok else None
-        for ok, start, end in zip(valid, ends.tolist(), ends[1:].tolist())
-    ]
+    ends = np.frombuffer(offsets, "<i8", len(documents) + 1, 8 * documents.offset).tolist()
+    whole = memoryview(data or b"")
+    spans = zip(documents.is_valid().to_pylist(), pairwise(ends), strict=True)
+    return [whole[start:end] if is_valid else None for is_valid, (start, end) in spans]
 
 
 def check_documents(documents: pa.Array, ctx: Context, place: Place) -> None:
@@ -245,30 +219,21 @@ def check_documents(documents: pa.Array, ctx: Context, place: Place) -> None:
                 _Document(document, ctx, place).text()
 
 
-Item = tuple[int, bytes]
-"""Type and payload of a value that is written."""
-
-
 def write_number(value: int | float) -> Item:
     """Write a number: an integer in as few bytes as hold it, else a double."""
     if isinstance(value, int) and -(2**63) <= value < 2**64:
         if value == 0:
-            return NUMBER, bytes([_ZERO])
-        tag = _UNSIGNED if value > 0 else _SIGNED
+            return NUMBER, bytes([ZERO])
+        tag = UNSIGNED if value > 0 else SIGNED
         bits = value.bit_length() if value > 0 else (-value - 1).bit_length() + 1
         width = next(width for width in (1, 2, 4, 8) if bits <= 8 * width)
         return NUMBER, bytes([tag]) + value.to_bytes(width, "big", signed=value < 0)
-    number = float(value)
+    number = np.array(value, ">f8")
     if math.isnan(number):
-        return NUMBER, bytes([_NAN])
+        return NUMBER, bytes([NAN])
     if math.isinf(number):
-        return NUMBER, bytes([_INFINITY if number > 0 else _MINUS_INFINITY])
-    return NUMBER, bytes([_DOUBLE]) + np.array(number, ">f8").tobytes()
-
-
-def write_array(items: Sequence[Item]) -> Item:
-    """Write an array."""
-    return CONTAINER, _container(ARRAY | len(items), items)
+        return NUMBER, bytes([INFINITY if number > 0 else MINUS_INFINITY])
+    return NUMBER, bytes([DOUBLE]) + number.tobytes()
 
 
 def write_object(members: dict[str, Item]) -> Item:
@@ -278,12 +243,158 @@ def write_object(members: dict[str, Item]) -> Item:
     return CONTAINER, _container(OBJECT | len(keys), [*keys, *(item for _, item in ordered)])
 
 
-def write_document(item: Item) -> bytes:
-    """Write a whole document: a container as it is, anything else as a lone value."""
-    kind, payload = item
-    return payload if kind == CONTAINER else _container(SCALAR, [item])
-
-
 def _container(header: int, items: Sequence[Item]) -> bytes:
     words = [header, *(kind << 28 | len(payload) for kind, payload in items)]
     return b"".join([np.array(words, ">u4").tobytes(), *(payload for _, payload in items)])
+
+
+MAX_NESTING, MAX_DIGITS, MAX_HEX_BITS = 200, 38, 128
+"""Deepest nesting that is written (the official writer overflows its stack somewhat later), most
+digits of a number that is read as an integer, most bits of either part of a hexadecimal one."""
+
+_SPACE = r"(?:[ \t\n\f\r]|\\[nrt]|\\x0C)*"
+_WORD = r"(?i:(null)|(true)|(false)|(\+?nan)|([+-]?infinity))"
+_HEX = r"([+-]?)0[xX]([0-9a-fA-F]+)(?:\.([0-9a-fA-F]+))?"
+_NUMBER = r"([+-]?)(?:([0-9]+)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_UNIT = r"u(?:\{[0-9a-fA-F]{4}\}|[0-9a-fA-F]{4})"
+_STRING = (
+    rf"""(?:"((?:[^"\\]|\\(?:["\\/bfnrt]|{_UNIT}))*)"|'((?:[^'\\]|\\(?:["\\/bfnrt]|{_UNIT}))*)')"""
+)
+_KEY = r"[A-Za-z_$\u0080-\U0010ffff][A-Za-z0-9_$\u0080-\U0010ffff]*"
+_HIGH = r"[dD][89abAB][0-9a-fA-F]{2}"
+_ESCAPE = rf"\\u(?:\{{{_HIGH}\}}|{_HIGH})\\{_UNIT}|\\{_UNIT}|\\."
+_LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+compiled = cache(re.compile)
+"""Patterns are compiled at their first use: a program that reads needs none."""
+
+
+class _Parser:
+    """A position in one text."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.depth = text, 0, 0
+
+    def value(self) -> Item:
+        """Parse a value; none at the end of the text is null."""
+        following = self.peek()
+        if following in ("[", "{"):
+            self.depth += 1
+            if self.depth > MAX_NESTING:
+                raise self.refused(f"at most {MAX_NESTING} containers inside each other")
+            self.at += 1
+            item = self.array() if following == "[" else self.object()
+            self.depth -= 1
+            return item
+        if following in ('"', "'"):
+            return STRING, self.string().encode()
+        word = self.match(_WORD) if following else None
+        if word is None:
+            return self.number() if following else (NULL, b"")
+        if word.lastindex in (4, 5):  # NaN or an infinity
+            return write_number(float(word.group()))
+        return (NULL, TRUE, FALSE)[(word.lastindex or 1) - 1], b""
+
+    def array(self) -> Item:
+        """Parse an array after its bracket; where a value is missing there is a null."""
+        items: list[Item] = []
+        while not self.eat("]"):
+            if items and not self.eat(","):
+                raise self.refused("a comma or the end of the array")
+            items.append((NULL, b"") if self.peek() in (",", "]", "") else self.value())
+        return CONTAINER, _container(ARRAY | len(items), items)
+
+    def object(self) -> Item:
+        """Parse an object after its brace."""
+        members: dict[str, Item] = {}
+        while not self.eat("}"):
+            if members and not self.eat(","):
+                raise self.refused("a comma or the end of the object")
+            bare = self.match(_KEY)
+            key = bare.group() if bare else self.string()
+            if key in members:  # L.json.key-order
+                raise self.refused(f"key {key!r} once")
+            if not self.eat(":"):
+                raise self.refused("a colon")
+            members[key] = self.value()
+        return write_object(members)
+
+    def string(self) -> str:
+        """Parse a quoted string."""
+        quoted = self.match(_STRING)
+        if quoted is None:
+            raise self.refused("a string")
+        body: str = quoted.group(1) if quoted.group(1) is not None else quoted.group(2)
+        return compiled(_ESCAPE).sub(_unescape, body) if "\\" in body else body
+
+    def number(self) -> Item:
+        """Parse a number; a decimal without point or exponent is an integer if it fits."""
+        number = self.match(_HEX)
+        if number is not None:
+            sign, whole, fraction = -1 if number.group(1) == "-" else 1, *number.groups()[1:]
+            if max(int(whole, 16), int(fraction or "0", 16)) >> MAX_HEX_BITS:
+                raise self.refused(f"at most {MAX_HEX_BITS} bits")
+            if fraction is None:
+                return write_number(sign * int(whole, 16))
+            value = float(int(whole, 16)) + float(int(fraction, 16)) / 16.0 ** len(fraction)
+            return write_number(sign * value)
+        number = self.match(_NUMBER)
+        if number is None:
+            raise self.refused("a value")
+        sign, whole, fraction, exponent = number.groups()
+        digits = (whole or "").lstrip("0") or "0"
+        if whole and fraction in (None, ".") and exponent is None and len(digits) <= MAX_DIGITS:
+            return write_number(int(sign + digits))
+        return write_number(float(number.group()))
+
+    def peek(self) -> str:
+        """Pass over white space; return the character after it, nothing at the end."""
+        self.at = compiled(_SPACE).match(self.text, self.at).end()
+        return self.text[self.at : self.at + 1]
+
+    def eat(self, character: str) -> bool:
+        """Pass over one character if it comes next. Raises JsonRefused at the end of the text."""
+        following = self.peek()
+        if not following:
+            raise self.refused(f"{character!r}")
+        self.at += following == character
+        return following == character
+
+    def match(self, pattern: str) -> re.Match[str] | None:
+        """Pass over white space and what `pattern` matches after it."""
+        self.peek()
+        found = compiled(pattern).match(self.text, self.at)
+        self.at = self.at if found is None else found.end()
+        return found
+
+    def refused(self, wanted: str) -> JsonRefused:
+        """Return the error of a text that is not JSON."""
+        return JsonRefused(f"Failed to encode JSON: at character {self.at} wanted {wanted}")
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    """Return what an escape stands for; half a surrogate pair stands for its own spelling."""
+    text: str = escape.group()
+    if text[1] != "u":
+        return _LETTERS.get(text[1], text[1])
+    digits = re.findall("[0-9a-fA-F]{4}", text)
+    first, *second = (int(unit, 16) for unit in digits)
+    if second and 0xDC00 <= second[0] <= 0xDFFF:
+        return chr(0x10000 + ((first - 0xD800) << 10) + second[0] - 0xDC00)
+    is_whole = not second and not 0xD800 <= first <= 0xDFFF
+    return chr(first) if is_whole else "".join(f"\\u{unit}" for unit in digits)
+
+
+def document(text: str) -> bytes:
+    """Return the JSONB document of a JSON text. Raises JsonRefused."""
+    parser = _Parser(text)
+    kind, payload = parser.value()
+    if parser.peek():
+        raise parser.refused("the end")
+    return payload if kind == CONTAINER else _container(SCALAR, [(kind, payload)])
+
+
+def documents(array: pa.Array) -> pa.Array:
+    """Return JSON texts (utf8 or large_utf8) as documents (large_binary). Raises JsonRefused."""
+    written = [None if text is None else document(text) for text in array.to_pylist()]
+    return pa.array(written, pa.large_binary())

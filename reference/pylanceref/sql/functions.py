@@ -23,9 +23,8 @@ from lanceref.core.errors import LanceError, QueryFailed
 from lanceref.core.query_limits import calling, charge
 from lanceref.index.full_text.tokenizers import simple
 from lanceref.index.geometry import Geometries, geometries
-from lanceref.json import json_text as jsontext
-from lanceref.json.documents import document, text_of
-from lanceref.json.json_path import Json, parse_path, select
+from lanceref.json import jsonb as jsontext
+from lanceref.json.json_path import Json, document, parse_path, select, text_of
 
 if TYPE_CHECKING:
     from datafusion import ScalarUDF, SessionContext

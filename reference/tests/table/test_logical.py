@@ -8,7 +8,7 @@ from lanceref.core.context import Context
 from lanceref.data_file.descriptors import BLOB_DESCRIPTOR
 from lanceref.file.column_reader import DESCRIPTOR
 from lanceref.file.schema import LanceSchema, parse_schema
-from lanceref.json.json_text import documents
+from lanceref.json.jsonb import documents
 from lanceref.proto import file_pb2
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases

@@ -41,9 +41,7 @@ from lanceref.index.scalar.zonemap import ZONEMAP
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Held, Run, Training, leaf
 from lanceref.json import jsonb
-from lanceref.json.documents import document
-from lanceref.json.json_path import Json, members_of, parse_path, select
-from lanceref.json.jsonb_column import column_at
+from lanceref.json.json_path import Json, column_at, document, members_of, parse_path, select
 from lanceref.proto import index_pb2
 
 _DOCUMENTS = Place("documents of a json column", 0, 0)

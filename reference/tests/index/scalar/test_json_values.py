@@ -7,7 +7,7 @@ import pytest
 from lanceref.core.errors import OperationRefused
 from lanceref.index.scalar.json import check_path, extract, found_in
 from lanceref.index.training import Run, Training
-from lanceref.json import json_text as jsontext
+from lanceref.json import jsonb as jsontext
 
 
 class Given(Training):
