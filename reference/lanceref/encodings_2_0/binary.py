@@ -17,22 +17,21 @@ L.array.fixed-size-binary.width, and those of `ends` and `codecs.fsst`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import fsst_encode, general
-from lanceref.codecs.fsst import SymbolTable, decode, parse_table
+from lanceref.codecs import fsst, fsst_encode, general
+from lanceref.codecs.fsst import parse_table
 from lanceref.codecs.values import Variable
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding, expect
-from lanceref.encodings_2_0.ends import Ends, encode_ends, open_ends
+from lanceref.encodings_2_0.ends import encode_ends, open_ends
 from lanceref.encodings_2_0.flat import FlatValues, bare_flat, is_compressed, open_flat
 from lanceref.encodings_2_0.nullable import PageBuffers
-from lanceref.encodings_2_0.page import Page, RowRanges, validity_buffer
+from lanceref.encodings_2_0.page import Page, PageArray, RowRanges, validity_buffer
 from lanceref.file.column_writer import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
@@ -46,15 +45,20 @@ STRINGS = (*TEXT, pa.binary(), pa.large_binary())
 """Types of text and byte strings."""
 
 
-class BinaryArray:
-    """The strings of a page."""
+class StoredStrings:
+    """The strings of a page as stored; `kind` says in spans what their bytes are."""
 
     def __init__(
-        self, page: Page, ends: Ends, body: pb.Flat, type_: pa.DataType, kind: str
+        self, encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page, kind: str
     ) -> None:
-        self._page, self._ends, self._body = page, ends, body
-        self._type, self._kind = type_, kind
-        self._extent = page.extent(body.buffer)
+        if type_ not in STRINGS:
+            raise CorruptPage("L.array.binary.type", page.place, found="binary", wanted=type_)
+        adjustment = encoding.null_adjustment
+        self._ends = open_ends(encoding.indices, adjustment, num_rows, page, "string ends")
+        self._body = bare_flat(encoding.bytes, page, "bytes")
+        expect("L.array.binary.bytes-width", self._body.bits_per_value, 8, page.place)
+        self._page, self._kind = page, kind
+        self._extent = page.extent(self._body.buffer)
         self._opened: tuple[FlatValues, int] | None = None
 
     @property
@@ -65,11 +69,6 @@ class BinaryArray:
     def plan(self, rows: RowRanges) -> list[Extent]:
         """Return the extents of the end offsets; the bytes are read by `values`."""
         return self._ends.plan(rows)
-
-    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Read the bytes and build the Arrow array."""
-        values, nulls = self.values(rows, parts)
-        return _variable_array(values, nulls, self._type, self._page.ctx, self.place)
 
     def values(
         self, rows: RowRanges, parts: Iterator[Cursor]
@@ -129,73 +128,35 @@ def check_utf8(array: pa.Array, ctx: Context, place: Place) -> None:
         ctx.refuse(CorruptPage(clause, place, found=str(error), wanted="valid UTF-8"))
 
 
-def open_binary(
-    encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page, kind: str = "bytes"
-) -> BinaryArray:
-    """Open the strings of a page; `kind` says in spans what their bytes are."""
-    if type_ not in STRINGS:
-        raise CorruptPage("L.array.binary.type", page.place, found="binary", wanted=type_)
-    ends = open_ends(encoding.indices, encoding.null_adjustment, num_rows, page, "string ends")
-    body = bare_flat(encoding.bytes, page, "bytes")
-    expect("L.array.binary.bytes-width", body.bits_per_value, 8, page.place)
-    return BinaryArray(page, ends, body, type_, kind)
+def open_binary(encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
+    """Open the strings of a page."""
+    strings = StoredStrings(encoding, type_, num_rows, page, "bytes")
+
+    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+        values, nulls = strings.values(rows, parts)
+        return _variable_array(values, nulls, type_, page.ctx, strings.place)
+
+    return PageArray(strings.plan, decode)
 
 
-@dataclass(frozen=True, slots=True)
-class FsstArray:
-    """FSST codes and the symbol table that expands them."""
-
-    page: Page
-    strings: BinaryArray
-    table: SymbolTable
-    type: pa.DataType
-
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the extents of the end offsets."""
-        return self.strings.plan(rows)
-
-    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Read the codes and expand them."""
-        stored, nulls = self.strings.values(rows, parts)
-        place = self.strings.place
-        values = decode(self.table, stored, place)
-        return _variable_array(values, nulls, self.type, self.page.ctx, place)
-
-
-def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) -> FsstArray:
+def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
     """Open FSST codes; the inner encoding must be binary."""
     arm = encoding.binary.WhichOneof("array_encoding")
     expect("L.array.fsst.inner", arm, "binary", page.place, UnknownEncoding)
     table = parse_table(encoding.symbol_table, page.place)
-    strings = open_binary(encoding.binary.binary, type_, num_rows, page, "fsst codes")
-    return FsstArray(page, strings, table, type_)
+    strings = StoredStrings(encoding.binary.binary, type_, num_rows, page, "fsst codes")
 
+    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+        codes, nulls = strings.values(rows, parts)
+        values = fsst.decode(table, codes, strings.place)
+        return _variable_array(values, nulls, type_, page.ctx, strings.place)
 
-@dataclass(frozen=True, slots=True)
-class EqualStrings:
-    """Strings of `width` bytes each."""
-
-    page: Page
-    bytes: FlatValues
-    extent: Extent
-    width: int
-    type: pa.DataType
-
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the extents of the bytes."""
-        return self.bytes.plan(rows.scaled(self.width))
-
-    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Compute the offsets that are not stored."""
-        data = self.bytes.data(rows.scaled(self.width), parts)
-        offsets = np.arange(rows.count + 1, dtype=np.int64) * self.width
-        nulls, place = np.zeros(rows.count, np.bool_), self.page.at(self.extent)
-        return _variable_array(Variable(offsets, data), nulls, self.type, self.page.ctx, place)
+    return PageArray(strings.plan, decode)
 
 
 def open_fixed_size_binary(
     encoding: pb.FixedSizeBinary, type_: pa.DataType, num_rows: int, page: Page
-) -> EqualStrings:
+) -> PageArray:
     """Open strings of one width; the bytes may be described as bytes or as whole values."""
     width = encoding.byte_width
     flat = bare_flat(encoding.bytes, page, "bytes")
@@ -206,8 +167,15 @@ def open_fixed_size_binary(
     as_bytes = pb.Flat(bits_per_value=8, buffer=flat.buffer)
     if flat.HasField("compression"):
         as_bytes.compression.CopyFrom(flat.compression)
-    values = open_flat(as_bytes, num_rows * width, page, "bytes", "bytes")
-    return EqualStrings(page, values, page.extent(flat.buffer), width, type_)
+    stored = open_flat(as_bytes, num_rows * width, page, "bytes", "bytes")
+
+    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+        data = stored.data(rows.scaled(width), parts)
+        values = Variable(np.arange(rows.count + 1, dtype=np.int64) * width, data)
+        nulls, place = np.zeros(rows.count, np.bool_), page.at(page.extent(flat.buffer))
+        return _variable_array(values, nulls, type_, page.ctx, place)
+
+    return PageArray(lambda rows: stored.plan(rows.scaled(width)), decode)
 
 
 def encode_binary(

@@ -14,16 +14,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.cursor import Cursor
 from lanceref.core.errors import DataRefused, OutOfRange, expect
 from lanceref.encodings_2_0.binary import STRINGS, encode_binary, encode_fsst
-from lanceref.encodings_2_0.flat import FlatValues, bare_flat, open_flat, slot_bits
+from lanceref.encodings_2_0.flat import bare_flat, open_flat, slot_bits
 from lanceref.encodings_2_0.nullable import Opener, PageBuffers, encode_nullable, no_nulls
 from lanceref.encodings_2_0.page import Page, PageArray, RowRanges, read
 from lanceref.proto import encodings_v2_0_pb2 as pb
@@ -39,54 +40,9 @@ COMPRESSIONS = ("zstd", "lz4", "none", "fsst")
 """What field metadata can ask for; anything else is ignored."""
 
 
-class DictionaryArray:
-    """Keys and items of a page; the items are read once, when first needed."""
-
-    def __init__(
-        self,
-        page: Page,
-        keys: FlatValues,
-        extent: Extent,
-        items: PageArray,
-        num_items: int,
-        type_: pa.DataType,
-    ) -> None:
-        self._page, self._keys, self._extent = page, keys, extent
-        self._items, self._num_items, self._type = items, num_items, type_
-        self._decoded: pa.Array | None = None
-
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the extents of the keys."""
-        return self._keys.plan(rows)
-
-    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Resolve the keys: to strings, or to an Arrow dictionary array."""
-        keys = self._keys.data(rows, parts)
-        if self._decoded is None:
-            self._decoded = read(self._items, self._page, RowRanges.single(0, self._num_items))
-        items = self._decoded
-        if not pa.types.is_dictionary(self._type):
-            self._check_range(keys, self._num_items + 1)
-            return items.take(pa.array(keys.astype(np.int16) - 1, mask=keys == 0))
-        numbers = keys.view(self._type.index_type.to_pandas_dtype())
-        self._check_range(numbers, self._num_items)
-        if not items.null_count:
-            return pa.DictionaryArray.from_arrays(pa.array(numbers), items)
-        valid = np.asarray(pc.is_valid(items))
-        renumbered = (np.cumsum(valid) - valid).astype(numbers.dtype)[numbers]
-        indices = pa.array(renumbered, mask=~valid[numbers])
-        return pa.DictionaryArray.from_arrays(indices, items.drop_null())
-
-    def _check_range(self, keys: NDArray[np.integer], end: int) -> None:
-        if len(keys) and (int(keys.min()) < 0 or int(keys.max()) >= end):
-            clause, place = "L.array.dictionary.key-range", self._page.at(self._extent)
-            found = f"keys from {keys.min()} to {keys.max()}"
-            raise OutOfRange(clause, place, found=found, wanted=f"0 to {end - 1}")
-
-
 def open_dictionary(
     encoding: pb.Dictionary, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
-) -> DictionaryArray:
+) -> PageArray:
     """Open the keys and items of a page by the convention of the schema's type."""
     arrow = pa.types.is_dictionary(type_)
     flat = bare_flat(encoding.indices, page, "dictionary keys")
@@ -94,8 +50,36 @@ def open_dictionary(
     expect("L.array.dictionary.key-width", flat.bits_per_value, bits, page.place)
     keys = open_flat(flat, num_rows, page, "dictionary keys", f"dictionary keys u{bits}[]")
     num_items = encoding.num_dictionary_items  # L.array.dictionary.num-items
-    items = opener(encoding.items, type_.value_type if arrow else type_, num_items)
-    return DictionaryArray(page, keys, page.extent(flat.buffer), items, num_items, type_)
+    item_type = type_.value_type if arrow else type_
+    stored_items = opener(encoding.items, item_type, num_items)
+
+    @cache
+    def items() -> pa.Array:
+        return read(stored_items, page, RowRanges.single(0, num_items))
+
+    def check_range(numbers: NDArray[np.integer], end: int) -> None:
+        if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= end):
+            clause, place = "L.array.dictionary.key-range", page.at(page.extent(flat.buffer))
+            found = f"keys from {numbers.min()} to {numbers.max()}"
+            raise OutOfRange(clause, place, found=found, wanted=f"0 to {end - 1}")
+
+    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+        """Resolve the keys: to strings, or to an Arrow dictionary array."""
+        data = keys.data(rows, parts)
+        values = items()
+        if not arrow:
+            check_range(data, num_items + 1)
+            return values.take(pa.array(data.astype(np.int16) - 1, mask=data == 0))
+        numbers = data.view(type_.index_type.to_pandas_dtype())
+        check_range(numbers, num_items)
+        if not values.null_count:
+            return pa.DictionaryArray.from_arrays(pa.array(numbers), values)
+        valid = np.asarray(pc.is_valid(values))
+        renumbered = (np.cumsum(valid) - valid).astype(numbers.dtype)[numbers]
+        indices = pa.array(renumbered, mask=~valid[numbers])
+        return pa.DictionaryArray.from_arrays(indices, values.drop_null())
+
+    return PageArray(keys.plan, decode)
 
 
 def encode_strings(

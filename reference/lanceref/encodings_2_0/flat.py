@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.general import falls_short
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding, expect
-from lanceref.encodings_2_0.page import Page, RowRanges
+from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 ZSTD_MAGIC = bytes.fromhex("28b52ffd")
@@ -178,29 +178,19 @@ FlatValues: TypeAlias = RawFlat | Compressed
 """The packed bytes of flat values, stored raw or compressed."""
 
 
-@dataclass(frozen=True, slots=True)
-class FlatArray:
-    """Flat values as an Arrow array of a fixed-width type without nulls."""
-
-    values: FlatValues
-    type: pa.DataType
-
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the extents of the values."""
-        return self.values.plan(rows)
-
-    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Put the values under an Arrow array; nothing is copied for one range."""
-        data = self.values.data(rows, parts)
-        return pa.Array.from_buffers(self.type, rows.count, [None, pa.py_buffer(data)])
-
-
-def open_flat_array(flat: pb.Flat, type_: pa.DataType, num_rows: int, page: Page) -> FlatArray:
+def open_flat_array(flat: pb.Flat, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
     """Open flat values of a fixed-width Arrow type."""
     bits = None if pa.types.is_fixed_size_list(type_) else slot_bits(type_)
     expect("L.array.flat.type-width", flat.bits_per_value, bits, page.place)
     kind = "bitmap" if bits == 1 else f"{type_}[]"
-    return FlatArray(open_flat(flat, num_rows, page, "values", kind), type_)
+    values = open_flat(flat, num_rows, page, "values", kind)
+
+    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+        data = pa.py_buffer(values.data(rows, parts))  # nothing is copied for one range
+        return pa.Array.from_buffers(type_, rows.count, [None, data])
+
+    slots = (values.extent.offset, values.bits) if isinstance(values, RawFlat) else None
+    return PageArray(values.plan, decode, slots)
 
 
 def open_flat(flat: pb.Flat, num_values: int, page: Page, name: str, kind: str) -> FlatValues:

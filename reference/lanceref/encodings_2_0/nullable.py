@@ -15,7 +15,6 @@ L.array.fixed-size-list.dimension, L.array.flat.width, L.array.flat.size
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -25,15 +24,7 @@ from lanceref.codecs.chunks import gather_rows
 from lanceref.core.compute import pc
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import DataRefused, LimitExceeded, UnknownEncoding, expect
-from lanceref.encodings_2_0.flat import (
-    FlatArray,
-    FlatValues,
-    RawFlat,
-    bare_flat,
-    open_flat,
-    slice_bits,
-    slot_bits,
-)
+from lanceref.encodings_2_0.flat import bare_flat, open_flat, slice_bits, slot_bits
 from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
 from lanceref.file.column_writer import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
@@ -41,44 +32,6 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 Opener = Callable[[ArrayEncoding, pa.DataType, int], PageArray]
 """Opens an inner encoding as the given number of values of a type."""
-
-
-@dataclass(frozen=True, slots=True)
-class AllNulls:
-    """Rows that are all null and own no bytes."""
-
-    type: pa.DataType
-    page: Page
-
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return nothing: no bytes are stored."""
-        return []
-
-    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Build nulls, as many as the caller's limits allow."""
-        size = rows.count * (slot_bits(self.type) or 0) // 8
-        allowed = self.page.ctx.limits.expanded(self.page.file.size)
-        if size > allowed:
-            clause, found = "L.array.nullable.all-nulls", f"{rows.count} nulls of {size} bytes"
-            raise LimitExceeded(clause, self.page.place, found=found, wanted=f"at most {allowed}")
-        return pa.nulls(rows.count, self.type)
-
-
-@dataclass(frozen=True, slots=True)
-class SomeNulls:
-    """A validity bitmap over values."""
-
-    validity: FlatValues
-    values: PageArray
-
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the extents of the bitmap, then those of the values."""
-        return [*self.validity.plan(rows), *self.values.plan(rows)]
-
-    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Apply the bitmap to the values."""
-        bitmap = self.validity.data(rows, parts)
-        return _with_validity(self.values.decode(rows, parts), bitmap)
 
 
 def _with_validity(array: pa.Array, bitmap: NDArray[np.uint8]) -> pa.Array:
@@ -100,55 +53,51 @@ def open_nullable(
         case "no_nulls":
             return opener(nullable.no_nulls.values, type_, num_rows)
         case "all_nulls":
-            return AllNulls(type_, page)
+            return PageArray(lambda rows: [], lambda rows, parts: _all_nulls(rows, type_, page))
         case "some_nulls":
             some = nullable.some_nulls
-            flat = bare_flat(some.validity, page, "validity")
-            expect("L.array.nullable.validity", flat.bits_per_value, 1, page.place)
-            validity = open_flat(flat, num_rows, page, "validity", "bitmap")
-            return SomeNulls(validity, opener(some.values, type_, num_rows))
-    clause = "L.array.encoding.tag"
-    raise UnknownEncoding(clause, page.place, found="nullable without an arm", wanted="an arm")
+        case _:
+            clause, found = "L.array.encoding.tag", "nullable without an arm"
+            raise UnknownEncoding(clause, page.place, found=found, wanted="an arm")
+    flat = bare_flat(some.validity, page, "validity")
+    expect("L.array.nullable.validity", flat.bits_per_value, 1, page.place)
+    validity = open_flat(flat, num_rows, page, "validity", "bitmap")
+    values = opener(some.values, type_, num_rows)
+
+    def plan(rows: RowRanges) -> list[Extent]:
+        return [*validity.plan(rows), *values.plan(rows)]
+
+    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+        bitmap = validity.data(rows, parts)
+        return _with_validity(values.decode(rows, parts), bitmap)
+
+    return PageArray(plan, decode)
 
 
-@dataclass(frozen=True, slots=True)
-class FixedSizeListArray:
-    """Lists of `type.list_size` items."""
-
-    type: pa.DataType
-    items: PageArray
-
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the extents of the items."""
-        return self.items.plan(rows.scaled(self.type.list_size))
-
-    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Put the items under lists."""
-        items = self.items.decode(rows.scaled(self.type.list_size), parts)
-        return pa.Array.from_buffers(self.type, rows.count, [None], children=[items])
+def _all_nulls(rows: RowRanges, type_: pa.DataType, page: Page) -> pa.Array:
+    """Build nulls, which own no bytes, as many as the caller's limits allow."""
+    size = rows.count * (slot_bits(type_) or 0) // 8
+    allowed = page.ctx.limits.expanded(page.file.size)
+    if size > allowed:
+        clause, found = "L.array.nullable.all-nulls", f"{rows.count} nulls of {size} bytes"
+        raise LimitExceeded(clause, page.place, found=found, wanted=f"at most {allowed}")
+    return pa.nulls(rows.count, type_)
 
 
 def open_fixed_size_list(
     encoding: pb.FixedSizeList, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
-) -> FixedSizeListArray:
+) -> PageArray:
     """Open lists whose dimension is that of the schema."""
-    wanted = type_.list_size if pa.types.is_fixed_size_list(type_) else None
-    expect("L.array.fixed-size-list.dimension", encoding.dimension, wanted, page.place)
+    size = type_.list_size if pa.types.is_fixed_size_list(type_) else None
+    expect("L.array.fixed-size-list.dimension", encoding.dimension, size, page.place)
     items = opener(encoding.items, type_.value_type, num_rows * encoding.dimension)
-    return FixedSizeListArray(type_, items)
 
+    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+        array = items.decode(rows.scaled(size), parts)
+        return pa.Array.from_buffers(type_, rows.count, [None], children=[array])
 
-def slots_of(array: PageArray) -> tuple[int, int] | None:
-    """Return the byte where the rows of a page begin, and the bits of each.
-
-    None where the rows are not stored one after another as they are.
-    """
-    if isinstance(array, FixedSizeListArray):
-        slots = slots_of(array.items)
-        return slots and (slots[0], slots[1] * int(array.type.list_size))
-    if isinstance(array, FlatArray) and isinstance(array.values, RawFlat):
-        return array.values.extent.offset, array.values.bits
-    return None
+    slots = items.slots and (items.slots[0], items.slots[1] * size)
+    return PageArray(lambda rows: items.plan(rows.scaled(size)), decode, slots)
 
 
 def has_slots(bits: int) -> bool:

@@ -11,12 +11,11 @@ Clauses: L.array.packed-struct.size, L.array.packed-struct.children, L.array.pac
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, DataRefused, expect
 from lanceref.encodings_2_0.flat import RawFlat, bare_flat, slot_bits
 from lanceref.encodings_2_0.nullable import (
@@ -26,38 +25,14 @@ from lanceref.encodings_2_0.nullable import (
     fixed_width,
     innermost_items,
 )
-from lanceref.encodings_2_0.page import Page, RowRanges
+from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 
-@dataclass(frozen=True, slots=True)
-class PackedStructArray:
-    """Rows of a packed struct; `widths` in bytes, one for each child."""
-
-    type: pa.DataType
-    rows: RawFlat
-    widths: tuple[int, ...]
-
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the extents of the rows."""
-        return self.rows.plan(rows)
-
-    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Cut the rows into columns."""
-        count = rows.count
-        table = self.rows.data(rows, parts).reshape(count, sum(self.widths))
-        children, at = [], 0
-        for field, width in zip(self.type, self.widths, strict=True):
-            column = np.ascontiguousarray(table[:, at : at + width]).reshape(-1)
-            children.append(fixed_array(field.type, count, column))
-            at += width
-        return pa.Array.from_buffers(self.type, count, [None], children=children)
-
-
 def open_packed_struct(
     encoding: pb.PackedStruct, type_: pa.DataType, num_rows: int, page: Page
-) -> PackedStructArray:
+) -> PageArray:
     """Open rows whose children have the widths that the schema gives them."""
     num_fields = type_.num_fields if pa.types.is_struct(type_) else None
     expect("L.array.packed-struct.children", len(encoding.inner), num_fields, page.place)
@@ -70,8 +45,18 @@ def open_packed_struct(
         widths.append(bits // 8)
     extent, size = page.extent(encoding.buffer), num_rows * sum(widths)
     expect("L.array.packed-struct.size", extent.size, size, page.at(extent))
-    rows = RawFlat(extent, 8 * sum(widths), "rows", "packed rows")
-    return PackedStructArray(type_, rows, tuple(widths))
+    stored = RawFlat(extent, 8 * sum(widths), "rows", "packed rows")
+
+    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+        table = stored.data(rows, parts).reshape(rows.count, sum(widths))
+        children, at = [], 0
+        for field, width in zip(type_, widths, strict=True):
+            column = np.ascontiguousarray(table[:, at : at + width]).reshape(-1)
+            children.append(fixed_array(field.type, rows.count, column))
+            at += width
+        return pa.Array.from_buffers(type_, rows.count, [None], children=children)
+
+    return PageArray(stored.plan, decode)
 
 
 def _child_bits(encoding: ArrayEncoding, page: Page) -> int:

@@ -12,7 +12,7 @@ Clauses: L.array.buffer.index, L.array.buffer.type, L.array.buffer.shared, L.arr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -73,18 +73,20 @@ class RowRanges:
         return rows - starts[owner] + before[owner]
 
 
-class PageArray(Protocol):
+@dataclass(frozen=True, slots=True)
+class PageArray:
     """One array encoding over the rows of one page.
 
     A read has two steps, so that requests of several encodings and pages can be planned together:
-    `plan` names the extents, `decode` consumes one cursor for each of them, in the same order.
+    `plan` returns the extents that `decode` needs first for some rows; `decode` consumes one cursor
+    for each of them, in the same order, and returns the rows, range after range, as one array.
+    `slots` is the byte of the file where the rows begin, and the bits of each, where the rows are
+    stored one after another as they are.
     """
 
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the extents that `decode` needs first for these rows."""
-
-    def decode(self, rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        """Return the rows, range after range, as one array."""
+    plan: Callable[[RowRanges], list[Extent]]
+    decode: Callable[[RowRanges, Iterator[Cursor]], pa.Array]
+    slots: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

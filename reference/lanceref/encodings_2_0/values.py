@@ -31,7 +31,6 @@ from lanceref.encodings_2_0.nullable import (
     has_slots,
     open_fixed_size_list,
     open_nullable,
-    slots_of,
     take_slots,
 )
 from lanceref.encodings_2_0.packed_struct import encode_packed, open_packed_struct
@@ -149,9 +148,7 @@ class ValueColumn:
 
     def _take_slots(self, pages: list[tuple[PageArray, NDArray[np.int64]]]) -> pa.Array | None:
         """Return rows of pages; None unless those of every page can be read one by one."""
-        slots = [
-            one for one in (slots_of(array) for array, _ in pages) if one and has_slots(one[1])
-        ]
+        slots = [a.slots for a, _ in pages if a.slots is not None and has_slots(a.slots[1])]
         if not slots or len(slots) != len(pages) or self._file.ctx.spans is not None:
             return None
         counts = [len(local) for _, local in pages]
