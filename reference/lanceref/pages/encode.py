@@ -5,17 +5,14 @@ children, dictionaries, then mini-blocks for values below 256 bytes and full-zip
 metadata key `lance-encoding:structural-encoding` overrides the last step. In 2.3 constant pages
 with levels, and what is asked for, have a sparse structure.
 
-Clauses: L.page.layout.present
+The level budget: a chunk counts its levels in 16 bits, and every entry without a value goes into
+the chunk of the values around it. A page with such entries is therefore cut, between rows, before
+its levels could pass 65,535 or 16 KiB of packed bits. A single row above that is not stored in
+mini-blocks at all.
+
+Clauses: L.page.layout.present, L.page.miniblock.num-levels
 
 Divergences: D.page.empty-struct-all-null
-
-Level budget: how many levels one page may have.
-
-A chunk counts its levels in 16 bits, and every entry without a value goes into the chunk of the
-values around it. A page with such entries is therefore cut, between rows, before its levels could
-pass 65,535 or 16 KiB of packed bits. A single row above that is not stored in mini-blocks at all.
-
-Clauses: L.page.miniblock.num-levels
 """
 
 from __future__ import annotations
@@ -53,6 +50,58 @@ MAX_LEVELS = 2**16 - 1
 MAX_LEVEL_BITS = 8 * 16 * 1024
 """Bits that the repetition and definition levels of a page may take."""
 
+NARROW_BYTES = 256
+"""Values below this many bytes go into mini-blocks."""
+
+MINIBLOCK, FULLZIP, SPARSE = "miniblock", "fullzip", "sparse"
+
+Encoded = tuple[list[Buffer], Message]
+"""The buffers of a page, and its description."""
+
+DensePage = tuple[list[Buffer], PageLayout]
+"""The same of a page whose structure is levels."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeafPolicy:
+    """How the pages of one leaf are encoded.
+
+    `params` are the knobs of the leaf's field, `structural` the layout that the root field asks
+    for, if it does; `dimensions` has one entry per layer around the leaf: that of a fixed-size
+    list, None for others.
+    """
+
+    version: FileVersion
+    params: Params
+    structural: str | None
+    dimensions: tuple[int | None, ...]
+
+
+def encode_rows(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> Encoded:
+    """Return the buffers of a page with these rows, and its description.
+
+    Raises DataRefused for rows that the version has no page for.
+    """
+    return (encode_dense if policy.version < V2_3 else encode_planar)(rows, levels, policy)
+
+
+def page_parts(rows: Shred, policy: LeafPolicy) -> Iterator[tuple[int, Shred, RavelledLevels]]:
+    """Yield the first row of each page, its rows and their levels; the level budget cuts.
+
+    The layers of each page allow for what is null and empty in all of the rows.
+    """
+    levels = ravel(rows)
+    cuts = None
+    if policy.version < V2_3 and len(rows.leaf) and has_lists(rows):
+        cuts = row_cuts(levels, rows.num_rows)
+    if cuts is None or len(cuts) == 1:
+        yield 0, rows, levels
+        return
+    rows_at = [*cuts.tolist(), rows.num_rows]
+    entries = [*levels.row_starts(rows.num_rows)[cuts].tolist(), levels.num_entries]
+    for (start, end), (first, last) in zip(pairwise(rows_at), pairwise(entries), strict=True):
+        yield start, rows.slice(start, end), levels.slice(first, last)
+
 
 def level_limit(levels: RavelledLevels) -> int:
     """Return the levels that a page with entries without a value may have."""
@@ -82,67 +131,17 @@ def row_cuts(levels: RavelledLevels, num_rows: int) -> NDArray[np.int64] | None:
         cuts.append(row)
 
 
-NARROW_BYTES = 256
-"""Values below this many bytes go into mini-blocks."""
-
-MINIBLOCK, FULLZIP, SPARSE = "miniblock", "fullzip", "sparse"
-
-Encoded = tuple[list[Buffer], Message]
-"""The buffers of a page, and its description."""
-
-
-@dataclass(frozen=True, slots=True)
-class LeafPolicy:
-    """How the pages of one leaf are encoded.
-
-    `params` are the knobs of the leaf's field, `structural` the layout that the root field asks
-    for, if it does; `dimensions` has one entry per layer around the leaf: that of a fixed-size
-    list, None for others.
-    """
-
-    version: FileVersion
-    params: Params
-    structural: str | None
-    dimensions: tuple[int | None, ...]
-
-
-def encode_rows(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> Encoded:
-    """Return the buffers of a page with these rows, and its description.
-
-    Raises DataRefused for rows that the version has no page for.
-    """
-    if policy.version < V2_3:
-        return encode_dense(rows, levels, policy)
-    return encode_planar(rows, levels, policy)
-
-
-def page_parts(rows: Shred, policy: LeafPolicy) -> Iterator[tuple[int, Shred, RavelledLevels]]:
-    """Yield the first row of each page, its rows and their levels; the level budget cuts.
-
-    The layers of each page allow for what is null and empty in all of the rows.
-    """
-    levels = ravel(rows)
-    cuts = None
-    if policy.version < V2_3 and len(rows.leaf) and has_lists(rows):
-        cuts = row_cuts(levels, rows.num_rows)
-    if cuts is None or len(cuts) == 1:
-        yield 0, rows, levels
-        return
-    rows_at = [*cuts.tolist(), rows.num_rows]
-    entries = [*levels.row_starts(rows.num_rows)[cuts].tolist(), levels.num_entries]
-    for (start, end), (first, last) in zip(pairwise(rows_at), pairwise(entries), strict=True):
-        yield start, rows.slice(start, end), levels.slice(first, last)
-
-
-def encode_dense(
-    rows: Shred, levels: RavelledLevels, policy: LeafPolicy
-) -> tuple[list[Buffer], PageLayout]:
+def encode_dense(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> DensePage:
     """Return a page whose structure is levels."""
     if is_all_null(rows):
         return _constant(all_null_page(levels, policy.version))
     values, items = leaf_values(rows.leaf)
-    if isinstance(values, Rows) and not values.fields:
-        return _empty_structs(levels, policy.version)
+    if _has_no_bytes(values):  # rows that are all `{}`, described as if they were null
+        if levels.rep is not None or levels.definition is not None:
+            raise DataRefused(
+                f"empty structs in lists, and null ones, cannot be stored in {policy.version}"
+            )
+        return _constant(all_null_page(levels, policy.version))
     kind = kind_of(rows.leaf.type)
     if policy.version == V2_2 and items is None:
         value = the_value(values, rows.validity)
@@ -154,20 +153,29 @@ def encode_dense(
 def encode_planar(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> Encoded:
     """Return a page of 2.3."""
     values, items = leaf_values(rows.leaf)
-    nothing = is_all_null(rows) or (isinstance(values, Rows) and not values.fields)
-    value = None
+    nothing, value = is_all_null(rows) or _has_no_bytes(values), None
     if not nothing and items is None and isinstance(values, Fixed):
         value = the_value(values, rows.validity)
-    if nothing or (isinstance(value, bytes) and len(value) <= MAX_INLINE_BYTES):
-        return _planar_constant(rows, levels, value, policy)
-    if not _is_sparse(levels, values, policy):
-        buffers, layout = _values(levels, values, items, policy, kind_of(rows.leaf.type))
-        return buffers, dense_layout(layout)
-    return _sparse(rows, values, items, policy)
+    is_flat = levels.rep is None and levels.definition is None
+    if isinstance(value, bytes) and len(value) <= MAX_INLINE_BYTES and is_flat:
+        layout = ConstantLayout(layers=levels.codes, inline_value=value)  # type: ignore[arg-type]
+        return [], dense_layout(PageLayout(constant_layout=layout))
+    plane = ValuePlane()
+    if nothing:
+        plane.none.SetInParent()
+    elif isinstance(value, bytes) and len(value) <= MAX_INLINE_BYTES:
+        plane.constant.scalar = value
+    elif is_flat or not _is_sparse(levels, values, policy):
+        buffers, dense = _values(levels, values, items, policy, kind_of(rows.leaf.type))
+        return buffers, dense_layout(dense)
+    else:
+        return _sparse(rows, values, items, policy)
+    structure = encode_structure(rows, policy.dimensions)
+    return structure.buffers, sparse_layout(structure.layers, plane)
 
 
 def has_lists(rows: Shred) -> bool:
-    """Whether lists stand around the leaf."""
+    """Whether lists are around the leaf."""
     return any(layer.offsets is not None for layer in rows.layers)
 
 
@@ -183,29 +191,20 @@ def leaf_values(leaf: pa.Array) -> tuple[Values, Values | None]:
     return stored_values(leaf), None
 
 
-def _planar_constant(
-    rows: Shred, levels: RavelledLevels, value: object, policy: LeafPolicy
-) -> Encoded:
-    plane = ValuePlane()
-    if isinstance(value, bytes):
-        plane.constant.scalar = value
-        if levels.rep is None and levels.definition is None:
-            layout = ConstantLayout(layers=levels.codes, inline_value=value)  # type: ignore[arg-type]
-            return [], dense_layout(PageLayout(constant_layout=layout))
-    else:
-        plane.none.SetInParent()
-    structure = encode_structure(rows, policy.dimensions)
-    return structure.buffers, sparse_layout(structure.layers, plane)
+def _has_no_bytes(values: Values) -> bool:
+    return isinstance(values, Rows) and not values.fields
+
+
+def _is_ragged(values: Values) -> bool:
+    """Whether values are packed structs with a variable child."""
+    return isinstance(values, Rows) and not all(isinstance(one, Fixed) for one in values.fields)
 
 
 def _is_sparse(levels: RavelledLevels, values: Values, policy: LeafPolicy) -> bool:
-    """Whether a page of 2.3 has a sparse structure."""
-    if levels.rep is None and levels.definition is None:
-        return False
-    if isinstance(values, Rows) and not all(isinstance(one, Fixed) for one in values.fields):
-        return False
+    """Whether a page of 2.3 that has levels has a sparse structure."""
     mixed = levels.max_rep > 0 and any(size is not None for size in policy.dimensions)
-    return mixed or policy.structural == SPARSE or not _fits_chunks(levels)
+    needed = mixed or policy.structural == SPARSE or not _fits_chunks(levels)
+    return needed and not _is_ragged(values)
 
 
 def _fits_chunks(levels: RavelledLevels) -> bool:
@@ -233,13 +232,11 @@ def _sparse(rows: Shred, values: Values, items: Values | None, policy: LeafPolic
 
 def _values(
     levels: RavelledLevels, values: Values, items: Values | None, policy: LeafPolicy, kind: Kind
-) -> tuple[list[Buffer], PageLayout]:
+) -> DensePage:
     """Choose between mini-blocks, with or without a dictionary, and full-zip."""
     if items is not None:
         return _mini(levels, values, items, policy, kind)
-    if isinstance(values, Rows) and not all(isinstance(one, Fixed) for one in values.fields):
-        return _zipped(levels, values, policy, kind)
-    if not _fits_chunks(levels):
+    if _is_ragged(values) or not _fits_chunks(levels):
         return _zipped(levels, values, policy, kind)
     chosen = choose_dictionary(values, policy.params, policy.version, kind)
     if chosen is not None:
@@ -266,20 +263,13 @@ def without_items(values: Values) -> bool:
     return False
 
 
-def _constant(page: tuple[list[Buffer], ConstantLayout]) -> tuple[list[Buffer], PageLayout]:
+def _constant(page: tuple[list[Buffer], ConstantLayout]) -> DensePage:
     return page[0], PageLayout(constant_layout=page[1])
-
-
-def _empty_structs(levels: RavelledLevels, version: FileVersion) -> tuple[list[Buffer], PageLayout]:
-    """Describe rows that are all `{}`: as if they were null."""
-    if levels.rep is not None or levels.definition is not None:
-        raise DataRefused(f"empty structs in lists, and null ones, cannot be stored in {version}")
-    return _constant(all_null_page(levels, version))
 
 
 def _mini(
     levels: RavelledLevels, values: Values, items: Values | None, policy: LeafPolicy, kind: Kind
-) -> tuple[list[Buffer], PageLayout]:
+) -> DensePage:
     blocks = encode_mini(values, policy.params, policy.version, kind)
     dictionary = None
     if items is not None:
@@ -289,9 +279,7 @@ def _mini(
     return buffers, PageLayout(mini_block_layout=layout)
 
 
-def _zipped(
-    levels: RavelledLevels, values: Values, policy: LeafPolicy, kind: Kind
-) -> tuple[list[Buffer], PageLayout]:
+def _zipped(levels: RavelledLevels, values: Values, policy: LeafPolicy, kind: Kind) -> DensePage:
     if isinstance(values, Fixed) and values.bits == 1:
         flags = np.unpackbits(values.data, count=values.count, bitorder="little")
         values = Fixed(8, values.count, flags)
