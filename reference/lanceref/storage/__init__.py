@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lanceref.core.cursor import Source
-from lanceref.storage.local import SMALL_BYTES, LocalSource, LocalStore
-from lanceref.storage.local_sink import LocalSink, make_folder
+from lanceref.storage.local import SMALL_BYTES, LocalSink, LocalSource, LocalStore, make_folder
 from lanceref.storage.protocol import (
     COPY_BYTES,
     NO_OPTIONS,

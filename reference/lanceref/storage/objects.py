@@ -115,8 +115,7 @@ class ObjectSink:
             self._open = False
             with _refusals(self._path):
                 self._out.close()
-            self.stats.write_iops += 1
-            self.stats.written_bytes += self.position
+            self.stats.count_write(self.position)
 
     def abort(self) -> None:
         """Leave the object unfinished: the store drops parts that were never put together."""
@@ -188,7 +187,7 @@ class ObjectStore:
         """Write an object, replacing what was there."""
         with _refusals(path):
             obstore.put(self._client, self._at(path), data)
-        self._wrote(data)
+        self.stats.count_write(len(data))
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Write an object only if none is there, in one conditional request."""
@@ -201,7 +200,7 @@ class ObjectStore:
             if isinstance(error.__cause__, NotSupportedError | NotImplementedError):
                 raise Unconditional(str(error)) from error
             raise
-        self._wrote(data)
+        self.stats.count_write(len(data))
         return True
 
     def rename(self, path: str, to: str) -> None:
@@ -216,7 +215,3 @@ class ObjectStore:
 
     def prune(self, prefix: str) -> None:
         """Do nothing: there are no folders."""
-
-    def _wrote(self, data: bytes) -> None:
-        self.stats.write_iops += 1
-        self.stats.written_bytes += len(data)

@@ -131,6 +131,11 @@ class IOStats:
         if self is not PROCESS:
             PROCESS.count_reads(requests, size_bytes)
 
+    def count_write(self, size_bytes: int) -> None:
+        """Count an object that was written."""
+        self.write_iops += 1
+        self.written_bytes += size_bytes
+
     def incremental(self) -> IOStats:
         """Return what was counted since the last call, and start again from zero."""
         seen = IOStats(self.read_iops, self.read_bytes, self.write_iops, self.written_bytes)
