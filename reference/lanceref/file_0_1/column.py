@@ -43,13 +43,16 @@ from lanceref.encodings_2_0.binary import STRINGS
 from lanceref.encodings_2_0.list import offsets_of
 from lanceref.encodings_2_0.page import RowRanges, distinct, repeat, run_rows
 from lanceref.file.schema import Field
-from lanceref.file_0_1.binary import (
-    BinaryNode,
+from lanceref.file_0_1.encodings import (
     Dictionaries,
-    DictionaryNode,
+    binary_node,
+    dictionary_node,
     encode_binary,
+    encode_plain,
     encode_values,
+    fixed_width,
     is_number,
+    plain_node,
 )
 from lanceref.file_0_1.page_table import (
     BatchRanges,
@@ -61,110 +64,79 @@ from lanceref.file_0_1.page_table import (
     cut_at_batches,
     read_offsets,
 )
-from lanceref.file_0_1.plain import PlainNode, encode_plain, fixed_width
 from lanceref.storage import Sink
 
 STEP_GROWTH = 16
 """How much longer a run may become than the guess: rows grow wide without notice."""
 
 
-class StructNode:
-    """The children of a struct."""
+def _struct_node(type_: pa.DataType, children: Sequence[Node], place: Place) -> Node:
+    """Put nodes of children under a struct."""
+    known = [child.lengths for child in children if child.lengths is not None]
+    if not all(np.array_equal(known[0], other) for other in known[1:]):
+        clause, found = "L.legacy.struct.children", "children of different lengths"
+        raise OutOfRange(clause, place, found=found, wanted="the same rows in every child")
 
-    def __init__(self, type_: pa.DataType, children: Sequence[Node], place: Place) -> None:
-        self.type = type_
-        self._children = children
-        known = [child.lengths for child in children if child.lengths is not None]
-        self.lengths = known[0] if known else None
-        if not all(np.array_equal(known[0], other) for other in known[1:]):
-            clause, found = "L.legacy.struct.children", "children of different lengths"
-            raise OutOfRange(clause, place, found=found, wanted="the same rows in every child")
+    def read(ranges: BatchRanges) -> pa.Array:
+        arrays = [child.read(ranges) for child in children]
+        return pa.Array.from_buffers(type_, ranges.num_rows, [None], children=arrays)
 
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of the children together."""
-        return sum(child.row_bytes for child in self._children) or 1 / 8
-
-    def read(self, ranges: BatchRanges) -> pa.Array:
-        """Read every child."""
-        arrays = [child.read(ranges) for child in self._children]
-        return pa.Array.from_buffers(self.type, ranges.num_rows, [None], children=arrays)
+    row_bytes = sum(child.row_bytes for child in children) or 1 / 8
+    return Node(type_, row_bytes, known[0] if known else None, read)
 
 
-class NullNode:
-    """Rows without bytes."""
-
-    type = pa.null()
-    row_bytes = 1 / 8
-
-    def __init__(self, pages: Pages, rows: Numbers | None) -> None:
-        pages.require(rows, 0)
-        self.lengths = pages.lengths
-
-    def read(self, ranges: BatchRanges) -> pa.Array:
-        """Return as many nulls as rows are asked for."""
-        return pa.nulls(ranges.num_rows)  # L.legacy.null.pages
+def _null_node(pages: Pages, rows: Numbers | None) -> Node:
+    """Open pages without bytes: as many nulls as rows are asked for."""
+    pages.require(rows, 0)  # L.legacy.null.pages
+    return Node(pa.null(), 1 / 8, pages.lengths, lambda ranges: pa.nulls(ranges.num_rows))
 
 
-class ListNode:
-    """The lists of one field."""
+def _list_node(
+    file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None, items: Node
+) -> Node:
+    """Open pages of list offsets over the items."""
+    dtype, place = np.dtype("<i8" if pa.types.is_large_list(type_) else "<i4"), pages.place
+    pages.require(None if rows is None else rows + 1, 8 * dtype.itemsize)
+    lengths = pages.lengths - 1
+    if len(lengths) and int(lengths.min()) < 0:
+        clause, found = "L.legacy.page-table.length", "a page of lists of length 0"
+        raise OutOfRange(clause, place, found=found, wanted="1 or more")
 
-    def __init__(
-        self,
-        file: FileBytes,
-        pages: Pages,
-        type_: pa.DataType,
-        rows: Numbers | None,
-        items: Node,
-    ) -> None:
-        self.type = type_
-        self._file, self._pages, self._items = file, pages, items
-        self._dtype = np.dtype("<i8" if pa.types.is_large_list(type_) else "<i4")
-        pages.require(None if rows is None else rows + 1, 8 * self._dtype.itemsize)
-        self.lengths = pages.lengths - 1
-        if len(self.lengths) and int(self.lengths.min()) < 0:
-            clause, found = "L.legacy.page-table.length", "a page of lists of length 0"
-            raise OutOfRange(clause, pages.place, found=found, wanted="1 or more")
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of a row, its items by their share of all rows."""
-        num_rows = max(1, int(self.lengths.sum()))
-        num_items = 0 if self._items.lengths is None else int(self._items.lengths.sum())
-        return self._dtype.itemsize + self._items.row_bytes * num_items / num_rows
-
-    def read(self, ranges: BatchRanges) -> pa.Array:
-        """Read the offsets, then the items they name."""
-        file, pages, dtype = self._file, self._pages, self._dtype
-        offsets = read_offsets(file, pages, ranges, dtype.str, "L.legacy.list.ascending")
-        self._check(offsets, ranges)
-        ends = offsets.ends()
-        if ends[-1] > np.iinfo(dtype).max:
-            found, wanted = f"{ends[-1]} items in one run", f"what {self.type} can count"
-            raise LimitExceeded("L.legacy.limits.run", pages.place, found=found, wanted=wanted)
-        inner = BatchRanges(ranges.batches, offsets.firsts, offsets.lasts)
-        if file.ctx.spans is None:  # else the offsets of no items need an owner
-            inner = inner.filled()
-        values = self._items.read(inner)
-        buffers = [None, pa.py_buffer(ends.astype(dtype))]
-        return pa.Array.from_buffers(self.type, ranges.num_rows, buffers, children=[values])
-
-    def _check(self, offsets: Offsets, ranges: BatchRanges) -> None:
+    def check(offsets: Offsets, ranges: BatchRanges) -> None:
         """Check the offsets against the items there are."""
-        place, firsts, lasts = self._pages.place, offsets.firsts, offsets.lasts
+        firsts, lasts = offsets.firsts, offsets.lasts
         moved = firsts != 0
         if (((ranges.starts == 0) & moved) | (firsts < 0)).any():
             clause, found = "L.legacy.list.first-offset", firsts[np.argmax(moved)]
             raise CorruptPage(clause, place, found=found, wanted=0)
-        if self._items.lengths is None:
+        if items.lengths is None:
             return
-        stored = self._items.lengths[ranges.batches]
-        ended = ranges.ends == self.lengths[ranges.batches]
+        stored = items.lengths[ranges.batches]
+        ended = ranges.ends == lengths[ranges.batches]
         wrong = (lasts > stored) | (ended & (lasts != stored))
         if wrong.any():
             number = int(np.argmax(wrong))
             found, wanted = f"offsets up to {lasts[number]}", f"the {stored[number]} items"
             raise OutOfRange("L.legacy.list.items", place, found=found, wanted=wanted)
+
+    def read(ranges: BatchRanges) -> pa.Array:
+        """Read the offsets, then the items they name."""
+        offsets = read_offsets(file, pages, ranges, dtype.str, "L.legacy.list.ascending")
+        check(offsets, ranges)
+        ends = offsets.ends()
+        if ends[-1] > np.iinfo(dtype).max:
+            found, wanted = f"{ends[-1]} items in one run", f"what {type_} can count"
+            raise LimitExceeded("L.legacy.limits.run", place, found=found, wanted=wanted)
+        inner = BatchRanges(ranges.batches, offsets.firsts, offsets.lasts)
+        if file.ctx.spans is None:  # else the offsets of no items need an owner
+            inner = inner.filled()
+        buffers = [None, pa.py_buffer(ends.astype(dtype))]
+        children = [items.read(inner)]
+        return pa.Array.from_buffers(type_, ranges.num_rows, buffers, children=children)
+
+    num_items = 0 if items.lengths is None else int(items.lengths.sum())
+    row_bytes = dtype.itemsize + items.row_bytes * num_items / max(1, int(lengths.sum()))
+    return Node(type_, row_bytes, lengths, read)
 
 
 def encode_list(array: pa.Array) -> tuple[bytes, pa.Array]:
@@ -205,11 +177,10 @@ class LegacyColumn:
     def take(self, rows: Numbers) -> pa.Array:
         """Read the ranges that hold the rows and pick the rows."""
         unique, inverse = distinct(rows)
-        if isinstance(self._node, PlainNode):
-            batches = np.searchsorted(self._offsets, unique, side="right") - 1
-            taken = self._node.take(batches, unique - self._offsets[batches])
-            if taken is not None:
-                return repeat(taken, inverse)
+        batches = np.searchsorted(self._offsets, unique, side="right") - 1
+        taken = self._node.take(batches, unique - self._offsets[batches])
+        if taken is not None:
+            return repeat(taken, inverse)
         gap_rows = int(MERGE_GAP_BYTES / self._node.row_bytes)
         ranges = RowRanges.covering(unique, gap_rows)
         read = self._node.read(cut_at_batches(self._offsets, ranges))
@@ -236,28 +207,28 @@ def open_node(
     type_ = field.arrow.type
     if pa.types.is_struct(type_):
         children = [open_node(file, child, table, dictionaries, rows) for child in field.children]
-        return StructNode(type_, children, table.place)
+        return _struct_node(type_, children, table.place)
     pages = table.pages(field.id)
     if pages is None:
         clause, found = "L.legacy.column.pages", f"no pages for {field.name!r} with id {field.id}"
         wanted = f"an id of {table.first_id} to {table.last_id}"
         raise BadSchema(clause, table.place, found=found, wanted=wanted)
     if pa.types.is_null(type_):
-        return NullNode(pages, rows)
+        return _null_node(pages, rows)
     if pa.types.is_list(type_) or pa.types.is_large_list(type_):
         items = open_node(file, field.children[0], table, dictionaries, None)
-        return ListNode(file, pages, type_, rows, items)
+        return _list_node(file, pages, type_, rows, items)
     if pa.types.is_dictionary(type_):
         if field.id not in dictionaries:
             clause, found = "L.legacy.dictionary.location", f"no values for {field.name!r}"
             raise BadSchema(clause, pages.place, found=found, wanted="values of every dictionary")
-        return DictionaryNode(file, pages, type_, rows, dictionaries[field.id])
+        return dictionary_node(file, pages, type_, rows, dictionaries[field.id])
     if type_ in STRINGS:
-        return BinaryNode(file, pages, type_, rows, nullable=field.nullable)
+        return binary_node(file, pages, type_, rows, nullable=field.nullable)
     if fixed_width(type_) is None:
         clause, wanted = "L.legacy.column.type", "a type that 0.1 can store"
         raise UnknownEncoding(clause, pages.place, found=type_, wanted=wanted)
-    return PlainNode(file, pages, type_, rows)
+    return plain_node(file, pages, type_, rows)
 
 
 class PageWriter:

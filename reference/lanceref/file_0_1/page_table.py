@@ -19,9 +19,9 @@ Divergences: D.legacy.struct-runs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -175,23 +175,20 @@ class BatchRanges:
         return BatchRanges(np.array([batch]), np.zeros(1, np.int64), np.array([num_rows]))
 
 
-class Node(Protocol):
-    """One field of the type tree with its pages."""
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One field of the type tree with its pages: Arrow type, and about how many bytes a row takes.
 
-    @property
-    def type(self) -> pa.DataType:
-        """Arrow type of the arrays."""
+    `lengths` (batches,) are the rows by batch as the pages say, None when there is no page. `read`
+    returns the rows of ranges, in their order; `take` single rows of batches, each (n,), and None
+    when they cannot be read one by one.
+    """
 
-    @property
-    def row_bytes(self) -> float:
-        """About how many bytes a row takes."""
-
-    @property
-    def lengths(self) -> Numbers | None:
-        """Rows by batch as the pages say, shape (batches,); None when there is no page."""
-
-    def read(self, ranges: BatchRanges) -> pa.Array:
-        """Return the rows of the ranges, in their order."""
+    type: pa.DataType
+    row_bytes: float
+    lengths: Numbers | None
+    read: Callable[[BatchRanges], pa.Array]
+    take: Callable[[Numbers, Numbers], pa.Array | None] = lambda batches, rows: None
 
 
 def cut_at_batches(batch_offsets: Numbers, rows: RowRanges) -> BatchRanges:

@@ -66,7 +66,7 @@ from lanceref.table.refs import check_stored_branch
 from lanceref.table.roaring import parse_set
 
 if TYPE_CHECKING:
-    from lanceref.file_0_1.binary import Dictionaries
+    from lanceref.file_0_1.encodings import Dictionaries
 
 
 UUID_BYTES = 16
@@ -249,7 +249,7 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     schema = parse_schema(message.fields, dict(message.schema_metadata), file.ctx, place)
     dictionaries: Dictionaries = {}
     if message.data_format.version in ("", str(V0_1)):
-        from lanceref.file_0_1.binary import parse_dictionaries  # of tables of 0.1 alone
+        from lanceref.file_0_1.encodings import parse_dictionaries  # of tables of 0.1 alone
 
         dictionaries = parse_dictionaries(file, schema, position, place)
     _account_for_the_rest(file, taken)
@@ -360,7 +360,7 @@ def encode_manifest(
     dictionaries: Mapping[int, pa.Array],
 ) -> bytes:
     """Return the file of a version; sets the places of sections and dictionaries in `message`."""
-    from lanceref.file_0_1.binary import encode_dictionaries  # readers never need it
+    from lanceref.file_0_1.encodings import encode_dictionaries  # readers never need it
 
     data, located = encode_dictionaries(dictionaries, 0)
     out = bytearray(data)

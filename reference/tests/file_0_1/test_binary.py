@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import BytesError
-from lanceref.file_0_1.binary import BinaryNode, encode_binary
-from lanceref.file_0_1.page_table import BatchRanges, Pages
+from lanceref.file_0_1.encodings import binary_node, encode_binary
+from lanceref.file_0_1.page_table import BatchRanges, Node, Pages
 
 from .building import file_bytes, i64
 
 
-def _node(data: bytes, rows: int, type_: pa.DataType, *, nullable: bool = True) -> BinaryNode:
+def _node(data: bytes, rows: int, type_: pa.DataType, *, nullable: bool = True) -> Node:
     position = len(data) - 8 * (rows + 1)
     pages = Pages(np.array([position]), np.array([rows]), len(data), Context("f").at(0))
-    return BinaryNode(file_bytes(data), pages, type_, np.array([rows]), nullable=nullable)
+    return binary_node(file_bytes(data), pages, type_, np.array([rows]), nullable=nullable)
 
 
 def test_bytes_stand_before_absolute_offsets():

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import BytesError
-from lanceref.file_0_1.binary import encode_dictionaries, encode_values, is_number
+from lanceref.file_0_1.encodings import encode_dictionaries, encode_values, is_number
 
 from .building import i64, metadata_of, opened, patched, read, written
 

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.file_0_1.page_table import BatchRanges, Pages
-from lanceref.file_0_1.plain import PlainNode, encode_plain, fixed_width
+from lanceref.file_0_1.encodings import encode_plain, fixed_width, plain_node
+from lanceref.file_0_1.page_table import BatchRanges, Node, Pages
 
 from .building import file_bytes
 
 
-def _node(data: bytes, type_: pa.DataType, *pairs: tuple[int, int]) -> PlainNode:
+def _node(data: bytes, type_: pa.DataType, *pairs: tuple[int, int]) -> Node:
     positions, lengths = np.array(pairs, np.int64).T
     pages = Pages(positions, lengths, len(data), Context("f").at(0))
-    return PlainNode(file_bytes(data), pages, type_, lengths)
+    return plain_node(file_bytes(data), pages, type_, lengths)
 
 
 def test_values_stand_back_to_back():

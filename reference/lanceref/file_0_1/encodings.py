@@ -1,0 +1,251 @@
+"""Page encodings of 0.1: plain values, strings, and dictionaries.
+
+Plain pages hold values of a fixed width back to back: numbers, times, decimals and fixed-size
+binary as Arrow has them, little-endian; booleans one bit each, the lowest bit first; a fixed-size
+list as its items. There is no validity: a null is whatever value was stored for it, zero mostly.
+
+Var-binary pages hold strings and byte strings: the bytes of all values, then the offsets, at which
+the page table points. They count from the start of the file. A value without bytes is null in a
+nullable field, else empty.
+
+A field of Arrow's dictionary type stores its keys as a plain page of the key type. The values are
+those of the first batch, for all batches of all files: the data file keeps a copy after its
+statistics, the table's manifest file another one at its head. `Field.dictionary` of the schema in
+either file says where.
+
+Layout, plain: num_rows x (items per row) values, without padding.
+Layout, var-binary: bytes of the values; at the position of the page (num_rows + 1) x i64, the
+absolute offset of each value, last the end.
+Layout of dictionary values: strings and byte strings as a var-binary page, numbers as a plain page,
+at `dictionary.offset` with `dictionary.length` values.
+
+Clauses: L.legacy.plain.values, L.legacy.plain.bool, L.legacy.plain.fixed-size-list,
+L.legacy.plain.nulls, L.legacy.binary.offsets, L.legacy.binary.ascending, L.legacy.binary.null,
+L.legacy.binary.utf8, L.legacy.limits.run, L.legacy.dictionary.location,
+L.legacy.dictionary.values, L.legacy.dictionary.key-range, L.legacy.dictionary.value-type
+
+Divergences: D.legacy.nulls-lost, D.legacy.empty-is-null, D.legacy.second-dictionary
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+import numpy as np
+import pyarrow as pa
+
+from lanceref.core.cursor import FileBytes
+from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
+from lanceref.encodings_2_0.binary import LARGE, STRINGS, TEXT
+from lanceref.encodings_2_0.flat import concat_bits, slice_bits
+from lanceref.encodings_2_0.nullable import fixed_array, has_slots, innermost_items, take_slots
+from lanceref.encodings_2_0.page import validity_buffer
+from lanceref.file.schema import Field, LanceSchema
+from lanceref.file_0_1.page_table import BatchRanges, Node, Numbers, Pages, gather, read_offsets
+
+BIT_GAP_BYTES = 64
+"""Single bits closer than this are fetched by one request."""
+
+SLOT_GAP_BYTES = 2048
+"""The same for single rows of whole bytes."""
+
+STRING_GAP_BYTES = 8192
+"""The same for strings."""
+
+OFFSET_BYTES = 8
+"""Size of one offset."""
+
+Dictionaries = Mapping[int, pa.Array]
+"""The values of the dictionary fields of a schema by field id."""
+
+
+def fixed_width(type_: pa.DataType) -> tuple[pa.DataType, list[int]] | None:
+    """Return the leaf type below fixed-size lists and their sizes, outermost first.
+
+    None for a type that is not stored plain.
+    """
+    sizes = []
+    while pa.types.is_fixed_size_list(type_):
+        sizes.append(int(type_.list_size))
+        type_ = type_.value_type
+    if pa.types.is_dictionary(type_) or pa.types.is_null(type_) or type_.num_fields:
+        return None
+    try:
+        return (type_, sizes) if type_.bit_width else None
+    except ValueError:  # strings have no width
+        return None
+
+
+def plain_node(file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None) -> Node:
+    """Open plain pages; `rows` are the rows of each batch, None for items of lists."""
+    fixed = fixed_width(type_)
+    assert fixed is not None
+    leaf, items, clause = fixed[0], prod(fixed[1]), "L.legacy.plain.values"
+    bits, is_bool = int(leaf.bit_width) * items, pa.types.is_boolean(leaf)
+    pages.require(rows, bits)
+
+    def read(ranges: BatchRanges) -> pa.Array:
+        firsts, lasts = ranges.starts * bits // 8, (ranges.ends * bits + 7) // 8
+        offsets, sizes = pages.positions[ranges.batches] + firsts, lasts - firsts
+        named = ("values", clause, "bitmap" if is_bool else f"{leaf}[]")
+        data = gather(file, offsets, sizes, named, gap=0)  # one page is not copied
+        if is_bool:  # L.legacy.plain.bool: bitmaps move so that the first bit is bit 0
+            starts, ends = ranges.starts * items, ranges.ends * items
+            if (starts % 8).any() or (ends[:-1] % 8).any():
+                data = concat_bits(data, starts, ends - starts)
+        # L.legacy.plain.nulls, L.legacy.plain.fixed-size-list: there is no validity
+        return fixed_array(type_, ranges.num_rows, data)
+
+    def take(batches: Numbers, wanted: Numbers) -> pa.Array | None:
+        limit = file.ctx.limits.expanded(file.size)
+        if not has_slots(bits) or file.ctx.spans is not None or len(wanted) * bits // 8 > limit:
+            return None
+        gap = BIT_GAP_BYTES if bits == 1 else SLOT_GAP_BYTES
+        return take_slots(file, pages.positions[batches], wanted, bits, type_, clause, gap)
+
+    return Node(type_, max(bits, 1) / 8, pages.lengths, read, take)
+
+
+def encode_plain(array: pa.Array) -> bytes | memoryview:
+    """Return the bytes of a plain page: below a null what the array holds there, or false."""
+    array = innermost_items(array)
+    if pa.types.is_boolean(array.type):
+        values = array.fill_null(False) if array.null_count else array
+        data = np.frombuffer(values.buffers()[1] or b"", np.uint8)
+        return slice_bits(data, values.offset, len(values)).tobytes()
+    values, width = array.buffers()[1], array.type.bit_width // 8
+    if values is None or not len(array):
+        return bytes(width * len(array))
+    return memoryview(values)[array.offset * width : (array.offset + len(array)) * width]
+
+
+def binary_node(
+    file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None, *, nullable: bool
+) -> Node:
+    """Open pages of strings; without bytes they are null when `nullable`."""
+    pages.require(rows, 8 * OFFSET_BYTES, OFFSET_BYTES)
+    ctx, num_rows = file.ctx, int(pages.lengths.sum())
+
+    def read(ranges: BatchRanges) -> pa.Array:
+        """Read the offsets, then the bytes they name."""
+        offsets = read_offsets(file, pages, ranges, "<i8", "L.legacy.binary.ascending")
+        firsts, lasts = offsets.firsts, offsets.lasts
+        outside = (firsts < 0) | (lasts > pages.data_end)
+        if outside.any():
+            number = int(np.argmax(outside))
+            position = int(pages.positions[ranges.batches[number]])
+            place = ctx.at(position, OFFSET_BYTES * int(ranges.counts[number] + 1))
+            found, wanted = f"bytes {firsts[number]} to {lasts[number]}", f"0 to {pages.data_end}"
+            raise OutOfRange("L.legacy.binary.offsets", place, found=found, wanted=wanted)
+        ends = offsets.ends()
+        if ends[-1] > np.iinfo(np.int32).max and type_ not in LARGE:
+            found, wanted = f"{ends[-1]} bytes in one run", f"what {type_} can count"
+            raise LimitExceeded("L.legacy.limits.run", pages.place, found=found, wanted=wanted)
+        named = ("bytes of values", "L.legacy.binary.offsets", "bytes")
+        data = gather(file, firsts, lasts - firsts, named, STRING_GAP_BYTES)
+        own = ends if type_ in LARGE else ends.astype(np.int32)
+        # L.legacy.binary.null
+        validity = validity_buffer(offsets.lengths == 0) if nullable else None
+        buffers = [validity, pa.py_buffer(own), pa.py_buffer(data)]
+        array = pa.Array.from_buffers(type_, ranges.num_rows, buffers)
+        if type_ in TEXT:
+            try:
+                array.validate(full=True)
+            except pa.ArrowInvalid as error:
+                first, last = int(firsts.min()), int(lasts.max())
+                clause, place = "L.legacy.binary.utf8", ctx.at(first, last - first)
+                ctx.refuse(CorruptPage(clause, place, found=str(error), wanted="valid UTF-8"))
+        return array
+
+    # bytes of a row if the file held nothing else
+    row_bytes = max(OFFSET_BYTES, pages.data_end / max(1, num_rows))
+    return Node(type_, row_bytes, pages.lengths, read)
+
+
+def encode_binary(array: pa.Array, position: int) -> tuple[bytes | memoryview, bytes]:
+    """Return bytes and offsets of a page whose bytes begin at `position` of the file."""
+    wide = np.int64 if array.type in LARGE else np.int32
+    offsets = np.frombuffer(array.buffers()[1] or bytes(8), wide)
+    own = offsets[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    data = memoryview(array.buffers()[2] or b"")[own[0] : own[-1]]
+    return data, (own - own[0] + position).astype("<i8").tobytes()
+
+
+def dictionary_node(
+    file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None, values: pa.Array
+) -> Node:
+    """Open keys into `values`; each must be below their number."""
+    keys, num_values = plain_node(file, pages, type_.index_type, rows), len(values)
+
+    def read(ranges: BatchRanges) -> pa.Array:
+        indices = keys.read(ranges)
+        numbers = indices.to_numpy()
+        if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= num_values):
+            clause, wanted = "L.legacy.dictionary.key-range", f"0 to {num_values - 1}"
+            found = f"keys from {numbers.min()} to {numbers.max()}"
+            raise OutOfRange(clause, pages.place, found=found, wanted=wanted)
+        return pa.DictionaryArray.from_arrays(indices, values)
+
+    return Node(type_, keys.row_bytes, keys.lengths, read)
+
+
+def parse_dictionaries(
+    file: FileBytes, schema: LanceSchema, data_end: int, place: Place
+) -> dict[int, pa.Array]:
+    """Read the values that the schema at `place` of `file` locates, by field id."""
+    dictionaries = {}
+    for field in schema.flat():
+        if field.dictionary is not None and pa.types.is_dictionary(field.arrow.type):
+            with file.ctx.group(f"dictionary of {field.name}"):
+                dictionaries[field.id] = _values(file, field, field.dictionary, data_end, place)
+    return dictionaries
+
+
+def _values(
+    file: FileBytes, field: Field, where: tuple[int, int], data_end: int, place: Place
+) -> pa.Array:
+    position, length = where
+    if not (0 <= position <= data_end and 0 <= length <= data_end):
+        clause, found = "L.legacy.dictionary.values", f"{length} values at {position}"
+        raise OutOfRange(clause, place, found=found, wanted=f"bytes 0 to {data_end}")
+    type_ = field.arrow.type.value_type
+    if not length:  # a table without rows: nothing is stored
+        return pa.array([], type_)
+    pages = Pages(np.array([position]), np.array([length]), data_end, place)
+    if type_ in STRINGS:
+        node = binary_node(file, pages, type_, None, nullable=field.arrow.nullable)
+    elif is_number(type_):
+        node = plain_node(file, pages, type_, None)
+    else:
+        clause, wanted = "L.legacy.dictionary.value-type", "numbers, strings or byte strings"
+        raise UnknownEncoding(clause, place, found=f"a dictionary of {type_}", wanted=wanted)
+    return node.read(BatchRanges.whole(0, length))
+
+
+def is_number(type_: pa.DataType) -> bool:
+    """Whether values of this type are stored as plain numbers in a dictionary."""
+    return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_))
+
+
+def encode_dictionaries(
+    dictionaries: Dictionaries, position: int
+) -> tuple[bytes, dict[int, tuple[int, int]]]:
+    """Return the bytes of all dictionaries that are written at `position`, ascending by field id.
+
+    With them comes by field id what `Field.dictionary` says: position, and number of values.
+    """
+    written, located = b"", {}
+    for field_id, values in sorted(dictionaries.items()):
+        data, start = encode_values(values, position + len(written))
+        written += data
+        located[field_id] = (start, len(values))
+    return written, located
+
+
+def encode_values(values: pa.Array, position: int) -> tuple[bytes, int]:
+    """Return the bytes of a dictionary that are written at `position`, and where it then lies."""
+    if values.type in STRINGS:
+        data, ends = encode_binary(values, position)
+        return bytes(data) + ends, position + len(data)
+    return bytes(encode_plain(values)), position
