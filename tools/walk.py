@@ -1,0 +1,129 @@
+"""Walk: which modules and functions one read enters, from the name of a file to the Arrow array.
+
+    python tools/walk.py fixtures/file/2.0/flat/int32       the rooms of one read
+    python tools/walk.py --table                            seven kinds of page, as a table
+
+A module counts with all its lines when one of its functions runs. Modules that are only imported,
+and generated messages, do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from sources import ROOT
+
+PAGES = {
+    "0.1 plain int32": "file/0.1/plain/integers",
+    "2.0 flat": "file/2.0/flat/int32",
+    "2.1 mini-block, bit-packed": "file/2.1/bitpack/32",
+    "2.1 FSST strings": "file/2.1/fsst/urls",
+    "2.1 list": "file/2.1/levels/list",
+    "2.2 full-zip": "file/2.2/fullzip/vectors",
+    "2.3 planar": "file/2.3/planar/chunked",
+}
+"""Kinds of page, and a case of each."""
+
+
+@dataclass(slots=True)
+class Walk:
+    """What one read entered: calls by (module, function), and the deepest stack of calls."""
+
+    calls: Counter[tuple[Path, str]] = field(default_factory=Counter)
+    depth: int = 0
+
+    @property
+    def modules(self) -> list[Path]:
+        """The modules whose functions ran."""
+        return sorted({path for path, _ in self.calls})
+
+    @property
+    def num_lines(self) -> int:
+        """Lines of these modules."""
+        return sum(path.read_text(encoding="utf-8").count("\n") for path in self.modules)
+
+
+def walk(path: Path) -> Walk:
+    """Read a file or a table and return what the read entered; a first read imports modules."""
+    from lanceref import open_file, open_table
+
+    def read() -> None:
+        if path.is_dir():  # a file of 0.1 has no schema of its own
+            open_table(path).to_table()
+        else:
+            open_file(path).read()
+
+    read()
+    found, package, depth = Walk(), ROOT / "reference" / "lanceref", 0
+
+    def trace(frame: FrameType, event: str, _: object) -> None:
+        nonlocal depth
+        source = Path(frame.f_code.co_filename)
+        if package not in source.parents or event not in ("call", "return"):
+            return
+        if frame.f_code.co_name == "<module>":
+            return
+        depth += 1 if event == "call" else -1
+        if event == "call":
+            found.calls[source, frame.f_code.co_qualname] += 1
+            found.depth = max(found.depth, depth)
+
+    sys.setprofile(trace)
+    try:
+        read()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def input_of(case: Path) -> Path:
+    """Return the data file or the table of a case; what is no folder of a case is itself."""
+    if not (case / "case.json").exists():
+        return case
+    given = json.loads((case / "case.json").read_text(encoding="utf-8"))["input"]
+    return case / str(given.get("path") or given["uri"])
+
+
+def table(fixtures: Path) -> str:
+    """Return the walks of the seven kinds of page as a table in Markdown."""
+    rows = ["| page | case | modules | functions | lines | depth |", "|---|---|---|---|---|---|"]
+    for page, case in PAGES.items():
+        found = walk(input_of(fixtures / case))
+        figures = len(found.modules), len(found.calls), found.num_lines, found.depth
+        rows.append(f"| {page} | `{case}` | {' | '.join(f'{n:,}' for n in figures)} |")
+    return "\n".join(rows) + "\n"
+
+
+def main() -> int:
+    """Print the walk of a case, or the table of all pages."""
+    parser = argparse.ArgumentParser(description="What one read enters.")
+    parser.add_argument(
+        "case", nargs="?", type=Path, help="the folder of a case, a data file or a table"
+    )
+    parser.add_argument("--table", action="store_true", help="the seven kinds of page")
+    options = parser.parse_args()
+    if options.table or options.case is None:
+        print(table(ROOT / "fixtures"), end="")
+        return 0
+    found = walk(input_of(options.case))
+    for module in found.modules:
+        entered = [name for source, name in found.calls if source == module]
+        lines = module.read_text(encoding="utf-8").count("\n")
+        print(f"{module.relative_to(ROOT / 'reference')} ({lines} lines)")
+        for name in entered:
+            print(f"    {name} x {found.calls[module, name]}")
+    print(
+        f"{len(found.modules)} modules, {len(found.calls)} functions, "
+        f"{found.num_lines:,} lines, {found.depth} calls deep"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
