@@ -25,7 +25,7 @@ PAGES = {
     "2.1 mini-block, bit-packed": "file/2.1/bitpack/32",
     "2.1 FSST strings": "file/2.1/fsst/urls",
     "2.1 list": "file/2.1/levels/list",
-    "2.2 full-zip": "file/2.2/fullzip/",
+    "2.2 full-zip": "file/2.2/fullzip/pairs-strings",
     "2.3 planar": "file/2.3/planar/chunked",
 }
 """Kinds of page, and a case of each."""
