@@ -49,7 +49,7 @@ from pylanceref.write_rows import (
 )
 
 if TYPE_CHECKING:
-    from lanceref.operations.auto_cleanup import AutoCleanupConfig
+    from lanceref.operations.cleanup import AutoCleanupConfig
     from lanceref.search.projection import ColumnOrdering
 
     from pylanceref.commit import BulkCommitResult
@@ -65,8 +65,7 @@ LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 """Transaction property that holds the message of a commit."""
 
 _LATE = {
-    "lanceref.operations.auto_cleanup": "AutoCleanupConfig",
-    "lanceref.operations.cleanup": "CleanupExplanation CleanupStats",
+    "lanceref.operations.cleanup": "AutoCleanupConfig CleanupExplanation CleanupStats",
     "lanceref.search.projection": "ColumnOrdering",
     "lanceref.search.filter": "serialize_row_addrs",
     "lanceref.table.refs": "Branch Tag",

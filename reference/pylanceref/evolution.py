@@ -200,7 +200,7 @@ class Evolution(OpenTable):
         projection = scan_projection(old, [one.name for one in tops])
 
         def rows_of(rows: FragmentRows) -> Batches:
-            for batch in operations.columns.all_rows(self._snapshot, rows, projection):
+            for batch in operations.columns.all_rows(rows, projection):
                 each = zip(batch.columns, tops, new.fields, strict=True)
                 arrays = [
                     operations.schema_evolution.cast_within(column, top, one, casts)

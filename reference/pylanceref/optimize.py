@@ -15,7 +15,7 @@ from typing import Self, TypedDict, Unpack, cast
 from lanceref.core.errors import DataRefused, OperationRefused
 from lanceref.core.file_versions import version_named
 from lanceref.core.integers import unsigned
-from lanceref.operations.auto_cleanup import AGE_KEY, INTERVAL_KEY, AutoCleanupConfig
+from lanceref.operations.cleanup import AGE_KEY, INTERVAL_KEY, AutoCleanupConfig
 from lanceref.operations.compaction import (
     BATCH_ROWS,
     TARGET_ROWS,

@@ -132,7 +132,7 @@ class OpenTable:
 
     def _commit(self, staged: Staged, policy: CommitPolicy | None = None) -> None:
         """Commit, and open what came out. Raises CommitConflict."""
-        from lanceref.operations.auto_cleanup import clean_after_commit
+        from lanceref.operations.cleanup import clean_after_commit
 
         policy = CommitPolicy() if policy is None else policy
         read = self.version

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, Unpack
 
 import pyarrow as pa
-from lanceref.operations.auto_cleanup import AutoCleanupConfig, cleanup_config
+from lanceref.operations.cleanup import AutoCleanupConfig, cleanup_config
 from lanceref.storage import CommitLock, store_options
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.commit import CommitPolicy, commit

@@ -24,7 +24,7 @@ from lanceref.core.file_versions import V0_1, FileVersion, version_named
 from lanceref.core.integers import unsigned
 from lanceref.file.column_writer import page_policy
 from lanceref.file.schema import LanceSchema, schema_of
-from lanceref.operations.auto_cleanup import clean_after_commit
+from lanceref.operations.cleanup import clean_after_commit
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import NO_OPTIONS, Store, StoreOptions, name_of_uri, store_options

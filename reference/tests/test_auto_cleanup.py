@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import CleanupRefused, DataRefused
-from lanceref.operations.auto_cleanup import cleanup_config, duration, seconds_of
+from lanceref.operations.cleanup import cleanup_config, duration, seconds_of
 
 
 def test_what_is_not_said_has_a_default() -> None:

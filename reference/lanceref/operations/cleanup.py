@@ -1,29 +1,41 @@
-"""Cleanup: old versions go, and with them the files that no other version needs.
+"""Cleanup: old versions are removed, and with them the files that no other version needs.
 
-A version stays when it is new
-enough, the latest, tagged, or where a branch began. A file below the folders of a table goes when
-no version that stays needs it, if a version that goes did, or if it is old: a young file that no
-version names may belong to a commit that is still on its way. So may the orphans of a write that
-did not come to its end.
+A version stays when it is new enough, the latest, tagged, or where a branch began. A file below the
+folders of a table goes when no version that stays needs it, if a version that goes did, or if it is
+old: a young file that no version names may belong to a commit in progress, and so may the orphans
+of an unfinished write.
+
+Automatic cleanup: a table whose configuration has an interval is cleaned by every commit whose
+version the interval divides: of the versions before the one that was read, those older than an age
+and not among the latest ones go. A commit remains valid when its cleanup fails.
+
+Layout: `lance.auto_cleanup.interval` is a decimal number, `lance.auto_cleanup.older_than` a
+duration such as `1day 2h 3m 4s`, `lance.auto_cleanup.retain_versions` a decimal number.
 
 Clauses: L.table.cleanup.referenced, L.table.cleanup.young, L.table.cleanup.stray
-
-Cleanup plans: what a cleanup of old versions takes away, before and after it does (face).
-
-Has the names of pylance's statistics and explanations of `LanceDataset.cleanup_old_versions`.
 """
 
 from __future__ import annotations
 
+import logging
+import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
+from typing import TypedDict
 
 from lanceref.core.context import Context
-from lanceref.core.errors import CleanupRefused, NotFound, VersionNotFound
+from lanceref.core.errors import (
+    CleanupRefused,
+    DataRefused,
+    LanceError,
+    NotFound,
+    VersionNotFound,
+    short,
+)
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage import Entry, Store, name_of_uri
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
@@ -33,7 +45,6 @@ from lanceref.table.bases import (
     INDICES,
     TRANSACTIONS,
     Bases,
-    Needed,
     branch_of,
     needed_by,
     orphans,
@@ -42,18 +53,16 @@ from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.manifest import Manifest, open_named
 from lanceref.table.refs import MAIN, TREE, branch_store, list_branches, list_tags
 
-KINDS = {
-    DATA_FOLDER: "data",
-    TRANSACTIONS: "transaction",
-    INDICES: "index",
-    DELETIONS: "deletion",
-}
-"""Kinds of files by the folder they lie in."""
+KINDS = {DATA_FOLDER: "data", TRANSACTIONS: "transaction", INDICES: "index", DELETIONS: "deletion"}
+"""Folders whose files a version names, and the kinds of these."""
+
+UNVERIFIED_SECONDS = 7 * 24 * 3600.0
+"""Age from which on a file goes that no version ever needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanupStats:
-    """What a cleanup takes away."""
+    """What a cleanup removes."""
 
     bytes_removed: int
     old_versions: int
@@ -89,7 +98,7 @@ class CleanupReferencedBranch:
 
 @dataclass(frozen=True, slots=True)
 class CleanupExplanation:
-    """What a cleanup would take away from a version, and the first of the files."""
+    """What a cleanup would remove from a version, and the first of the files."""
 
     read_version: int
     stats: CleanupStats
@@ -110,43 +119,40 @@ class CleanupPlan:
 
     @property
     def stats(self) -> CleanupStats:
-        """What goes, counted."""
+        """Counts of what goes."""
         counts = Counter(entry.path.split("/")[0] for entry in self.files)
-        return CleanupStats(
-            bytes_removed=sum(entry.size for entry in self.files) + sum(self.manifests.values()),
-            old_versions=len(self.manifests),
-            data_files_removed=counts[DATA_FOLDER],
-            transaction_files_removed=counts[TRANSACTIONS],
-            index_files_removed=counts[INDICES],
-            deletion_files_removed=counts[DELETIONS],
-        )
+        size_bytes = sum(entry.size for entry in self.files) + sum(self.manifests.values())
+        return CleanupStats(size_bytes, len(self.manifests), *(counts[one] for one in KINDS))
 
     @property
     def candidates(self) -> list[CleanupCandidateFile]:
         """Each file that goes, paths below the root of the table, manifests last."""
-        others = [
-            CleanupCandidateFile(
-                entry.path,
-                KINDS.get(entry.path.split("/")[0], "other"),
-                entry.path in self.unverified,
-                entry.size,
-            )
-            for entry in self.files
-        ]
+        files = []
+        for one in self.files:
+            kind = KINDS.get(one.path.split("/")[0], "other")
+            unverified = one.path in self.unverified
+            files.append(CleanupCandidateFile(one.path, kind, unverified, one.size))
         manifests = self.manifests.items()
-        return others + [CleanupCandidateFile(path, "manifest", False, n) for path, n in manifests]
+        return files + [CleanupCandidateFile(path, "manifest", False, n) for path, n in manifests]
 
 
-UNVERIFIED_SECONDS = 7 * 24 * 3600.0
-"""Age from which on a file goes that no version ever needed."""
+@dataclass(frozen=True, slots=True)
+class _Paths:
+    """Files below the root of a table, and folders with all that is in them."""
 
-FOLDERS = (DATA_FOLDER, DELETIONS, TRANSACTIONS, INDICES)
-"""Folders whose files a version names."""
+    files: Collection[str]
+    folders: tuple[str, ...]
+
+    def __contains__(self, path: str) -> bool:
+        return path in self.files or path.startswith(self.folders)
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.folders)
 
 
 @dataclass(frozen=True, slots=True)
 class Cleanup:
-    """The housekeeping of a table: one version of it, and the store of its main branch."""
+    """The cleanup of a table: one version of it, and the store of its main branch."""
 
     snapshot: Snapshot
     root: Store
@@ -184,73 +190,55 @@ class Cleanup:
         delete_unverified: bool = False,
         error_if_tagged_old_versions: bool = True,
     ) -> CleanupPlan:
-        """Return what a cleanup takes away.
+        """Return what a cleanup removes.
 
         A version goes when it is older than `before` (the version that is open), than `older_than`
-        and not among the latest `retain_versions`, or listed in `versions`. Raises CleanupRefused
-        for a version with a tag.
+        and not among the latest `retain_versions`, or listed in `versions`; the latest stays.
+        Raises CleanupRefused for a version with a tag, VersionNotFound for a deleted branch.
         """
         names = list_versions(self.snapshot.store, self._ctx)
-        candidates = self._old(names, older_than, retain_versions, versions)
-        before = self.version if before is None else before
-        return self._planned(
-            names,
-            {number for number in candidates if number < before},
-            delete_unverified=delete_unverified,
-            error_if_tagged_old_versions=error_if_tagged_old_versions,
-        )
-
-    def _planned(
-        self,
-        names: list[VersionName],
-        candidates: set[int],
-        *,
-        delete_unverified: bool,
-        error_if_tagged_old_versions: bool,
-    ) -> CleanupPlan:
-        if self._branch and self._branch not in list_branches(self.root, self._ctx):
+        old = self._old(names[:-1], len(names), older_than, retain_versions, versions)
+        old = {one for one in old if one < (self.version if before is None else before)}
+        branches = list_branches(self.root, self._ctx)
+        if self._branch and self._branch not in branches:
             raise VersionNotFound(f"Ref not found error: branch {self._branch} does not exist")
-        tagged = candidates & self._tagged()
+        own = self._branch or MAIN
+        tags = list_tags(self.root, self._ctx).values()
+        tagged = old & {tag["version"] for tag in tags if (tag["branch"] or MAIN) == own}
         if tagged and error_if_tagged_old_versions:
             raise CleanupRefused(
                 f"Cleanup error: {len(tagged)} tagged version(s) have been marked for cleanup: "
                 f"{sorted(tagged)}. Either set `error_if_tagged_old_versions=False` or delete "
                 "the tags"
             )
+        branched = {  # where branches began that still need files of this table
+            one["parent_version"]
+            for name, one in branches.items()
+            if one["parent_branch"] == self._branch and self._needed(self._versions_of(name))
+        }
         owned = self.snapshot.store.owns(VERSIONS)  # a version elsewhere stays, with its files
-        going = candidates - tagged - self._branched() if owned else set()
+        going = old - tagged - branched if owned else set()
         return self._plan(names, going, delete_unverified=delete_unverified)
 
     def _old(
         self,
-        names: list[VersionName],
+        names: Sequence[VersionName],
+        count: int,
         older_than: timedelta | None,
         retain: int | None,
         versions: Sequence[int] | None,
     ) -> set[int]:
-        """Return the versions that may go: never the latest."""
-        every = names[:-1]
+        """Return which of some versions may go."""
         if versions is not None:
-            return {name.version for name in every} & set(versions)
+            return {name.version for name in names} & set(versions)
         if retain is not None:
-            every = every[: max(len(names) - retain, 0)]
+            names = names[: max(count - retain, 0)]
         if older_than is not None:
             limit = time.time() - older_than.total_seconds()
-            every = [name for name in every if _seconds(self._named(name)) < limit]
-        return {name.version for name in every}
-
-    def _tagged(self) -> set[int]:
-        tags = list_tags(self.root, self._ctx).values()
-        own = self._branch or MAIN
-        return {tag["version"] for tag in tags if (tag["branch"] or MAIN) == own}
-
-    def _branched(self) -> set[int]:
-        """Return the versions where branches began that still need files of this table."""
-        return {
-            one["parent_version"]
-            for name, one in list_branches(self.root, self._ctx).items()
-            if one["parent_branch"] == self._branch and any(self._needed(self._versions_of(name)))
-        }
+            stamps = [self._named(name).message.timestamp for name in names]
+            pairs = zip(names, stamps, strict=True)
+            names = [name for name, at in pairs if at.seconds + at.nanos / 1e9 < limit]
+        return {name.version for name in names}
 
     def _named(self, name: VersionName) -> Manifest:
         return open_named(self.snapshot.store, name, self._ctx)
@@ -259,30 +247,18 @@ class Cleanup:
         self, names: list[VersionName], going: set[int], *, delete_unverified: bool
     ) -> CleanupPlan:
         store = self.snapshot.store
-        kept_paths, kept_folders = self._needed(self._staying(names, going))
-        old_paths, old_folders = self._needed(
-            self._named(name) for name in names if name.version in going
-        )
+        kept = self._needed(self._staying(names, going))
+        leaving = [name for name in names if name.version in going]
+        old = self._needed(map(self._named, leaving))
+        owned = [entry for folder in filter(store.owns, KINDS) for entry in store.walk(folder)]
+        files = [entry for entry in owned if entry.path not in kept]
+        files += orphans(store, list_branches(self.root, self._ctx))
         young = time.time() - UNVERIFIED_SECONDS
-        files = []
-        owned = filter(store.owns, FOLDERS)
-        for entry in (entry for folder in owned for entry in store.walk(folder)):
-            if entry.path in kept_paths or entry.path.startswith(kept_folders):
-                continue
-            was_needed = entry.path in old_paths or entry.path.startswith(old_folders)
-            if was_needed or delete_unverified or entry.modified < young:
-                files.append(entry)
-        for entry in orphans(store, list_branches(self.root, self._ctx)):
-            if delete_unverified or entry.modified < young:
-                files.append(entry)
-        leaving = [name.path for name in names if name.version in going]
-        manifests = {path: store.open(path).size for path in leaving}
-        unverified = {
-            entry.path
-            for entry in files
-            if entry.path not in old_paths and not entry.path.startswith(old_folders)
-        }
-        return CleanupPlan(manifests, files, frozenset(unverified))
+        unverified = frozenset(entry.path for entry in files if entry.path not in old)
+        if not delete_unverified:
+            files = [one for one in files if one.path not in unverified or one.modified < young]
+        manifests = {name.path: store.open(name.path).size for name in leaving}
+        return CleanupPlan(manifests, files, unverified)
 
     def _staying(self, names: list[VersionName], going: set[int]) -> Iterable[Manifest]:
         """Yield every version that stays and may need files of this table: branches' too."""
@@ -299,37 +275,28 @@ class Cleanup:
     def _versions_of(self, branch: str) -> Iterable[Manifest]:
         """Yield every version of another branch; none of this one."""
         other = branch_store(self.root, branch)
-        if other.root == self.snapshot.store.root:
-            return
-        with suppress(NotFound):
-            for name in list_versions(other, self._ctx):
-                yield open_named(other, name, self._ctx)
+        if other.root != self.snapshot.store.root:
+            with suppress(NotFound):
+                for name in list_versions(other, self._ctx):
+                    yield open_named(other, name, self._ctx)
 
-    def _needed(self, manifests: Iterable[Manifest]) -> tuple[set[str], tuple[str, ...]]:
-        """Return paths, and folders with a slash, below the root that the manifests need."""
-        store = self.snapshot.store
-        paths: set[str] = set()
-        folders: set[str] = set()
+    def _needed(self, manifests: Iterable[Manifest]) -> _Paths:
+        """Return what manifests need below this root: their own, or named as a base by a branch."""
+        store, paths = self.snapshot.store, set()
         for manifest in manifests:
-            bases = Bases(store, manifest)
+            bases, own = Bases(store, manifest), (manifest.message.branch or None) == self._branch
             for one in needed_by(manifest, bases):
-                if self._is_here(one, manifest, bases):
-                    (folders if one.path.endswith("/") else paths).add(one.path)
-        return paths, tuple(folders)
-
-    def _is_here(self, one: Needed, manifest: Manifest, bases: Bases) -> bool:
-        """Whether an object lies below this root: its own, or named as a base by a branch."""
-        if one.base_id is None:
-            return (manifest.message.branch or None) == self._branch
-        return bases.store_of(one.base_id).root == self.snapshot.store.root
+                base = one.base_id
+                if own if base is None else bases.store_of(base).root == store.root:
+                    paths.add(one.path)
+        return _Paths(paths, tuple(path for path in paths if path.endswith("/")))
 
     def carry_out(self, plan: CleanupPlan, rate_limit: int | None = None) -> CleanupStats:
-        """Remove manifests first: a version that is there always has its files."""
+        """Remove manifests first: the files of a version that exists always do."""
         store = self.snapshot.store
         pause = 0.0 if rate_limit is None else 1 / rate_limit
         below_tree = [entry.path for entry in plan.files if entry.path.startswith(f"{TREE}/")]
-        branches = {f"{TREE}/{branch_of(path)}" for path in below_tree}
-        for branch in branches:
+        for branch in {f"{TREE}/{branch_of(path)}" for path in below_tree}:
             if all(entry.path in below_tree for entry in store.walk(f"{branch}/{VERSIONS}")):
                 store.prune(branch)  # its records first: alone they would keep the name
         for number, path in enumerate([*plan.manifests, *(entry.path for entry in plan.files)]):
@@ -341,6 +308,98 @@ class Cleanup:
         return plan.stats
 
 
-def _seconds(manifest: Manifest) -> float:
-    stamp = manifest.message.timestamp
-    return float(stamp.seconds + stamp.nanos / 1e9)
+INTERVAL_KEY = "lance.auto_cleanup.interval"
+AGE_KEY = "lance.auto_cleanup.older_than"
+RETAIN_KEY = "lance.auto_cleanup.retain_versions"
+
+INTERVAL, AGE_SECONDS = 20, 14 * 86400
+"""What a new table has when its options leave it open."""
+
+DIGITS = 20
+"""Digits of a number at most: those of the largest of 64 bits."""
+
+WRITTEN = {"year": 31_557_600, "month": 2_630_016, "day": 86_400, "h": 3600, "m": 60, "s": 1}
+"""Units that durations are written in, in seconds; long ones have a plural."""
+
+SECONDS = {
+    name: size
+    for names, size in {
+        "nsec ns": 1e-9,
+        "usec us": 1e-6,
+        "msec ms": 1e-3,
+        "seconds second sec s": 1,
+        "minutes minute min m": 60,
+        "hours hour hr h": 3600,
+        "days day d": 86_400,
+        "weeks week w": 604_800,
+        "months month M": WRITTEN["month"],
+        "years year y": WRITTEN["year"],
+    }.items()
+    for name in names.split()
+}
+"""Units that durations are read in."""
+
+
+class AutoCleanupConfig(TypedDict, total=False):
+    """How often old versions go, in versions, and from which age on."""
+
+    interval: int
+    older_than_seconds: int
+
+
+def cleanup_config(options: AutoCleanupConfig | None) -> dict[str, str]:
+    """Return the configuration of a new table. Raises DataRefused for a negative age."""
+    if options is None:
+        return {}
+    age = options.get("older_than_seconds", AGE_SECONDS)
+    if age < 0:
+        raise DataRefused("Source duration value is out of range for the target type")
+    return {INTERVAL_KEY: str(options.get("interval", INTERVAL)), AGE_KEY: duration(age)}
+
+
+def duration(seconds: int) -> str:
+    """Return a number of seconds as text, largest unit first."""
+    parts, left = [], seconds
+    for unit, size in WRITTEN.items():
+        number, left = divmod(left, size)
+        if number:
+            parts.append(f"{number}{unit}" + "s" * (number > 1 and len(unit) > 1))
+    return " ".join(parts) or "0s"
+
+
+def seconds_of(text: str) -> float:
+    """Return the seconds of a duration. Raises CleanupRefused for something else."""
+    parts = re.findall(r"(\d+)\s*([A-Za-z]+)", text)
+    left = re.sub(r"(\d+)\s*([A-Za-z]+)", "", text)
+    known = all(unit in SECONDS and len(number) <= DIGITS for number, unit in parts)
+    seconds = sum(int(number) * SECONDS[unit] for number, unit in parts) if known else 0.0
+    if not parts or left.strip() or not known or seconds > timedelta.max.total_seconds():
+        raise CleanupRefused(f"{AGE_KEY} is no duration: {short(text)!r}")
+    return seconds
+
+
+def clean_after_commit(made: Snapshot, root: Store, read_version: int) -> None:
+    """Remove old versions if the configuration of a version that was just committed asks for it.
+
+    `root` is the store of the main branch.
+    """
+    config, table = made.manifest.message.config, Cleanup(made, root)
+    if INTERVAL_KEY not in config:
+        return
+    try:
+        interval = _number(config, INTERVAL_KEY)
+        if interval and table.version % interval:
+            return
+        retain = _number(config, RETAIN_KEY) if RETAIN_KEY in config else None
+        age = timedelta(seconds=seconds_of(config[AGE_KEY])) if AGE_KEY in config else None
+        if age is None and retain is None:
+            age = timedelta(0)
+        table.carry_out(table.plan(age, retain, before=read_version))
+    except (LanceError, OSError) as error:
+        logging.getLogger(__name__).warning("Auto cleanup failed after a commit: %s", error)
+
+
+def _number(config: Mapping[str, str], key: str) -> int:
+    if not config[key].isdecimal() or len(config[key]) > DIGITS:
+        raise CleanupRefused(f"{key} is no number: {short(config[key])!r}")
+    return int(config[key])

@@ -1,17 +1,10 @@
-"""New columns of a table: a file for each fragment, of as many rows as the fragment has.
+"""New columns of a table: a file for each fragment, with a value for each of its rows.
 
-Deleted rows count too: a column's file has a value for each of them.
+Deleted rows count too. A source of columns has the Arrow schema of its columns and gives the values
+of a fragment's rows: computed from other columns, by a function of batches, brought along in order,
+or joined by a key.
 
 Clauses: L.txn.op.merge, L.table.fragments.rows, L.table.datafile.lookup
-
-Values of a key column as Python objects, by which rows are looked up in dictionaries.
-
-Python has no moments of nanoseconds: they, and other times of that unit, are their counts.
-
-Sources of new columns: what computes, maps or brings along the values of a fragment's rows.
-
-Each has the Arrow schema of its columns and gives, for a fragment, a value for every row of it,
-deleted ones included.
 """
 
 from __future__ import annotations
@@ -31,7 +24,6 @@ from lanceref.operations.new_rows import MAX_FRAGMENT_ROWS, write_rows_as
 from lanceref.proto import table_pb2
 from lanceref.search.projection import Projection, scan_projection
 from lanceref.search.snapshot import Snapshot
-from lanceref.table.bases import Bases
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 from lanceref.table.uncommitted_files import Draft
@@ -42,35 +34,202 @@ BATCH_ROWS = 8192
 Batches = Iterator[pa.RecordBatch]
 
 
-def with_deleted(snapshot: Snapshot, rows: FragmentRows) -> FragmentRows:
-    """Return the rows of a fragment, deleted ones included."""
-    message = table_pb2.DataFragment()
-    message.CopyFrom(rows.fragment.message)
-    message.ClearField("deletion_file")
-    bases = Bases(snapshot.store, snapshot.manifest)
-    fragment = replace(rows.fragment, message=message)
-    return FragmentRows(fragment, bases, snapshot.ctx, snapshot.stable_row_ids)
+@dataclass(frozen=True, slots=True)
+class ColumnSource:
+    """New columns: their schema, and the rows of a fragment, deleted ones included."""
+
+    schema: pa.Schema
+    rows_of: Callable[[FragmentRows], Batches]
 
 
-def all_rows(
-    snapshot: Snapshot, rows: FragmentRows, projection: Projection, batch_size: int = BATCH_ROWS
-) -> Batches:
+class ComputedColumns(Protocol):
+    """Columns that are computed from others, batch by batch."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Schema of the result."""
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Names of the columns that are read."""
+
+    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the result for a batch."""
+
+
+class BatchFunction(Protocol):
+    """A function of batches that computes columns."""
+
+    @property
+    def output_schema(self) -> pa.Schema | None:
+        """Schema of the columns, None where the first batch decides on it."""
+
+    def for_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the columns for a batch."""
+
+    def cached(self, info: tuple[int, int], batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the columns for a batch, given by fragment and number."""
+
+
+def all_rows(rows: FragmentRows, projection: Projection, batch_size: int = BATCH_ROWS) -> Batches:
     """Yield the rows of a fragment, deleted ones included."""
-    every = with_deleted(snapshot, rows)
+    every = rows.with_deleted()
     end = every.columns.physical_rows
     for count, arrays in every.scan(projection.fields, projection.system, batch_size, 0, end):
         yield projection.batch(count, arrays)
+
+
+def key_values(column: pa.Array | pa.ChunkedArray) -> list[object]:
+    """Return the values (n,) of keys as hashable objects, None for null.
+
+    Python has no timestamps of nanoseconds: times of that unit are their counts.
+    """
+    if pa.types.is_temporal(column.type) and getattr(column.type, "unit", None) == "ns":
+        column = column.cast(pa.int64())
+    values: list[object] = column.to_pylist()
+    return values
+
+
+def computed(snapshot: Snapshot, bound: ComputedColumns) -> ColumnSource:
+    """Return columns that are computed from those of the table."""
+    schema = snapshot.schema(BlobHandling.BYTES)
+    projection = scan_projection(
+        schema, [one for one in schema.arrow.names if one in bound.columns]
+    )
+    return ColumnSource(bound.schema, lambda rows: map(bound.batch, all_rows(rows, projection)))
+
+
+def mapped(
+    snapshot: Snapshot,
+    function: BatchFunction,
+    columns: Sequence[str] | None,
+    batch_size: int | None,
+) -> ColumnSource:
+    """Return columns by a function of batches; by default the first row decides on the schema.
+
+    Raises EvolutionRefused, when they are read, for a batch of more or fewer rows.
+    """
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), columns)
+    schema = function.output_schema
+    if schema is None:
+        first = (batch for rows in snapshot.fragments for batch in all_rows(rows, projection, 1))
+        nothing = pa.RecordBatch.from_pylist([], schema=projection.schema)
+        schema = function.for_batch(next(first, nothing)).schema
+
+    def rows_of(rows: FragmentRows) -> Batches:
+        batches = all_rows(rows, projection, BATCH_ROWS if batch_size is None else batch_size)
+        for number, batch in enumerate(batches):
+            result = function.cached((rows.fragment.id, number), batch)
+            if result.num_rows != batch.num_rows:
+                raise EvolutionRefused(
+                    "Invalid user input: Fragment Updater: new batch has different size with the "
+                    f"source batch: {batch.num_rows} != {result.num_rows}"
+                )
+            yield result
+
+    return ColumnSource(schema, rows_of)
+
+
+def brought(
+    snapshot: Snapshot, values: pa.Table, fragments: Sequence[FragmentRows]
+) -> ColumnSource:
+    """Return columns of a table that has a row for each live row of the fragments, in their order.
+
+    Raises EvolutionRefused for another number of rows, and for a null that the file version cannot
+    hold.
+    """
+    ends = np.cumsum([0, *(rows.num_rows for rows in fragments)]).tolist()
+    live = ends[-1]
+    if len(values) < live:
+        raise EvolutionRefused(
+            f"Stream ended before producing values for all rows in dataset: {len(values)} of {live}"
+        )
+    if len(values) > live:
+        raise EvolutionRefused(f"Stream produced more values than expected for dataset: {live}")
+    starts = {rows.fragment.id: start for rows, start in zip(fragments, ends, strict=False)}
+
+    def rows_of(rows: FragmentRows) -> Batches:
+        yield _spread(snapshot, rows, values.slice(starts[rows.fragment.id], rows.num_rows))
+
+    return ColumnSource(values.schema, rows_of)
+
+
+def joined(
+    snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str, what: str
+) -> ColumnSource:
+    """Return columns of the rows of a table with the same key, null where none has it.
+
+    Raises EvolutionRefused, which names `what` is joined, for a key that is not there, for keys of
+    another type, no rows, and for a null that the file version cannot hold.
+    """
+    if not len(right):
+        raise EvolutionRefused("HashJoiner: No data")
+    check_keys(snapshot, right.schema, left_on, right_on, what)
+    is_system, given = left_on in SYSTEM_COLUMNS, right.schema.field(right_on).type
+    held = pa.uint64() if is_system else snapshot.arrow_schema.field(left_on).type
+    if held != given:
+        raise EvolutionRefused(
+            f"Invalid user input: Index column type mismatch: expected {given}, got {held}"
+        )
+    values = whole_rows(right.drop_columns([right_on]).combine_chunks())
+    places = {value: row for row, value in enumerate(key_values(right[right_on]))}
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), [left_on])
+
+    def rows_of(rows: FragmentRows) -> Batches:
+        chosen: list[int | None] = []
+        for batch in snapshot.scan([rows], projection, BATCH_ROWS, 0, rows.num_rows):
+            chosen += [places.get(value) for value in key_values(batch.column(0))]
+        yield _spread(snapshot, rows, values.take(pa.array(chosen, pa.int64())))
+
+    return ColumnSource(values.schema, rows_of)
+
+
+def check_keys(
+    snapshot: Snapshot, right: pa.Schema, left_on: str, right_on: str, what: str
+) -> None:
+    """Raise EvolutionRefused for a key that either side does not have."""
+    known = (*snapshot.manifest.schema.arrow.names, *SYSTEM_COLUMNS)
+    for side, name, names in (("left", left_on, known), ("right", right_on, right.names)):
+        if name not in names:
+            raise EvolutionRefused(
+                f"Invalid user input: Column {name} does not exist in the {side} side {what}"
+            )
+
+
+def _spread(snapshot: Snapshot, rows: FragmentRows, values: pa.Table) -> pa.RecordBatch:
+    """Return values of the live rows of a fragment for all. Raises EvolutionRefused."""
+    refuse_early_nulls(snapshot, values)
+    arrays = [spread(rows, column.combine_chunks()) for column in values.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=values.column_names)
 
 
 def spread(rows: FragmentRows, values: pa.Array) -> pa.Array:
     """Return values of the live rows, and the first of them, or null, for each deleted one."""
     if len(values) == rows.columns.stated_rows:
         return values  # none is deleted
+    if not len(values):
+        return pa.nulls(rows.columns.physical_rows, values.type)
     places = np.zeros(rows.columns.physical_rows, np.int64)
     places[rows.offsets(np.arange(len(values)))] = np.arange(len(values))
-    if not len(values):
-        return pa.nulls(len(places), values.type)
     return whole(values).take(pa.array(places))
+
+
+NULLABLE_0_1 = ("string", "large_string", "binary", "list", "fixed_size_binary", "fixed_size_list")
+"""Types of which files of 0.1 hold nulls as values of their own."""
+
+
+def refuse_early_nulls(snapshot: Snapshot, values: pa.RecordBatch | pa.Table) -> None:
+    """Raise EvolutionRefused for a null of a type of which files of 0.1 can hold none."""
+    if storage_version_of(snapshot.manifest.message) != V0_1:
+        return
+    for name, column in zip(values.schema.names, values.columns, strict=True):
+        holds_nulls = any(getattr(pa.types, f"is_{one}")(column.type) for one in NULLABLE_0_1)
+        if column.null_count and not holds_nulls:
+            raise EvolutionRefused(
+                f"Column '{name}' has null values of type: {column.type}, but storing nulls for "
+                "this data type is not supported by the dataset's current Lance file format "
+                "version: V1. This can be caused by an explicit null in the new data."
+            )
 
 
 def next_field_id(snapshot: Snapshot) -> int:
@@ -85,8 +244,12 @@ def next_field_id(snapshot: Snapshot) -> int:
 
 def numbered_fields(drafts: Sequence[Field], first: int) -> tuple[Field, ...]:
     """Return fields under ids of their own from `first` on, depth first."""
+
+    def unnumbered(field: Field) -> Field:
+        return replace(field, id=-1, children=tuple(map(unnumbered, field.children)))
+
     ids = iter(range(first, 2**31 - 1))
-    return tuple(numbered(_unnumbered(draft), -1, ids) for draft in drafts)
+    return tuple(numbered(unnumbered(draft), -1, ids) for draft in drafts)
 
 
 def new_fields(snapshot: Snapshot, schema: pa.Schema) -> tuple[Field, ...]:
@@ -102,10 +265,6 @@ def new_fields(snapshot: Snapshot, schema: pa.Schema) -> tuple[Field, ...]:
                 f"Invalid user input: Column {name} already exists in the dataset"
             )
     return numbered_fields(schema_of(schema).fields, next_field_id(snapshot))
-
-
-def _unnumbered(field: Field) -> Field:
-    return replace(field, id=-1, children=tuple(map(_unnumbered, field.children)))
 
 
 def write_columns(
@@ -129,207 +288,3 @@ def write_columns(
             fragment.files.extend(one.files)
         made.append(fragment)
     return made
-
-
-def key_values(column: pa.Array | pa.ChunkedArray) -> list[object]:
-    """Return the values (n,), None for null, in objects that can be hashed and held equal."""
-    if pa.types.is_temporal(column.type) and getattr(column.type, "unit", None) == "ns":
-        column = column.cast(pa.int64())
-    values: list[object] = column.to_pylist()
-    return values
-
-
-types = pa.types
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnSource:
-    """New columns: their schema, and the rows of a fragment."""
-
-    schema: pa.Schema
-    rows_of: Callable[[FragmentRows], Batches]
-
-
-class ComputedColumns(Protocol):
-    """Columns that are computed from others, batch by batch."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Schema of the result."""
-
-    @property
-    def columns(self) -> frozenset[str]:
-        """Names of the columns that are read."""
-
-    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the result for a batch."""
-
-
-def computed(snapshot: Snapshot, bound: ComputedColumns) -> ColumnSource:
-    """Columns that are computed from those of the table."""
-    schema = snapshot.schema(BlobHandling.BYTES)
-    names = [name for name in schema.arrow.names if name in bound.columns]
-    projection = scan_projection(schema, names)
-    return ColumnSource(
-        bound.schema, lambda rows: map(bound.batch, all_rows(snapshot, rows, projection))
-    )
-
-
-class BatchFunction(Protocol):
-    """A function of batches that computes columns."""
-
-    @property
-    def output_schema(self) -> pa.Schema | None:
-        """Schema of the columns, None until a batch tells."""
-
-    def for_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the columns for a batch."""
-
-    def cached(self, info: tuple[int, int], batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the columns for a batch, given by fragment and number."""
-
-
-def mapped(
-    snapshot: Snapshot,
-    function: BatchFunction,
-    columns: Sequence[str] | None,
-    batch_size: int | None,
-) -> ColumnSource:
-    """Columns by a function of batches; the first row decides on a schema that is not said.
-
-    Raises EvolutionRefused, when they are read, for a batch of more or fewer rows.
-    """
-    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), columns)
-    schema = function.output_schema
-    if schema is None:
-        schema = function.for_batch(_first_row(snapshot, projection)).schema
-    size = BATCH_ROWS if batch_size is None else batch_size
-
-    def rows_of(rows: FragmentRows) -> Iterator[pa.RecordBatch]:
-        for number, batch in enumerate(all_rows(snapshot, rows, projection, size)):
-            found = function.cached((rows.fragment.id, number), batch)
-            if found.num_rows != batch.num_rows:
-                raise EvolutionRefused(
-                    "Invalid user input: Fragment Updater: new batch has different size with the "
-                    f"source batch: {batch.num_rows} != {found.num_rows}"
-                )
-            yield found
-
-    return ColumnSource(schema, rows_of)
-
-
-def _first_row(snapshot: Snapshot, projection: Projection) -> pa.RecordBatch:
-    """Return the first row of the table, none where it has none."""
-    for rows in snapshot.fragments:
-        for batch in all_rows(snapshot, rows, projection, 1):
-            return batch
-    return pa.RecordBatch.from_pylist([], schema=projection.schema)
-
-
-def brought(
-    snapshot: Snapshot, values: pa.Table, fragments: Sequence[FragmentRows]
-) -> ColumnSource:
-    """Columns of a table that has a row for each live row of the fragments, in their order.
-
-    Raises EvolutionRefused for another number of rows, and for a null that the file version cannot
-    hold.
-    """
-    legacy = storage_version_of(snapshot.manifest.message) == V0_1
-    live = sum(rows.num_rows for rows in fragments)
-    if len(values) < live:
-        raise EvolutionRefused(
-            f"Stream ended before producing values for all rows in dataset: {len(values)} of {live}"
-        )
-    if len(values) > live:
-        raise EvolutionRefused(f"Stream produced more values than expected for dataset: {live}")
-    ends = np.cumsum([rows.num_rows for rows in fragments]).tolist()
-    starts = {
-        rows.fragment.id: end - rows.num_rows for rows, end in zip(fragments, ends, strict=True)
-    }
-
-    def rows_of(rows: FragmentRows) -> Iterator[pa.RecordBatch]:
-        own = values.slice(starts[rows.fragment.id], rows.num_rows)
-        yield _spread(rows, own, legacy=legacy)
-
-    return ColumnSource(values.schema, rows_of)
-
-
-def joined(
-    snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str, what: str
-) -> ColumnSource:
-    """Columns of the rows of a table with the same key, null where none has it.
-
-    Raises EvolutionRefused, which names `what` is joined, for a key that is not there, for keys of
-    another type, no rows, and for a null that the file version cannot hold.
-    """
-    if not len(right):
-        raise EvolutionRefused("HashJoiner: No data")
-    check_keys(snapshot, right.schema, left_on, right_on, what)
-    _check_key_types(snapshot, right.schema, left_on, right_on)
-    legacy = storage_version_of(snapshot.manifest.message) == V0_1
-    values = whole_rows(right.drop_columns([right_on]).combine_chunks())
-    places = {value: row for row, value in enumerate(key_values(right[right_on]))}
-    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), [left_on])
-
-    def rows_of(rows: FragmentRows) -> Batches:
-        found: list[int | None] = []
-        for batch in snapshot.scan([rows], projection, BATCH_ROWS, 0, rows.num_rows):
-            found += [places.get(value) for value in key_values(batch.column(0))]
-        yield _spread(rows, values.take(pa.array(found, pa.int64())), legacy=legacy)
-
-    return ColumnSource(values.schema, rows_of)
-
-
-def check_keys(
-    snapshot: Snapshot, right: pa.Schema, left_on: str, right_on: str, what: str
-) -> None:
-    """Raise EvolutionRefused for a key that either side does not have."""
-    known = (*snapshot.manifest.schema.arrow.names, *SYSTEM_COLUMNS)
-    for side, name, names in (("left", left_on, known), ("right", right_on, right.names)):
-        if name not in names:
-            raise EvolutionRefused(
-                f"Invalid user input: Column {name} does not exist in the {side} side {what}"
-            )
-
-
-def _check_key_types(snapshot: Snapshot, right: pa.Schema, left_on: str, right_on: str) -> None:
-    """Raise EvolutionRefused for keys of another type."""
-    is_system = left_on in SYSTEM_COLUMNS
-    held = pa.uint64() if is_system else snapshot.arrow_schema.field(left_on).type
-    given = right.field(right_on).type
-    if held != given:
-        raise EvolutionRefused(
-            f"Invalid user input: Index column type mismatch: expected {given}, got {held}"
-        )
-
-
-def _spread(rows: FragmentRows, values: pa.Table, *, legacy: bool) -> pa.RecordBatch:
-    """Return values of the live rows of a fragment for all. Raises EvolutionRefused."""
-    if legacy:
-        refuse_early_nulls(values)
-    arrays = [spread(rows, column.combine_chunks()) for column in values.columns]
-    return pa.RecordBatch.from_arrays(arrays, names=values.column_names)
-
-
-def refuse_early_nulls(values: pa.RecordBatch | pa.Table) -> None:
-    """Raise EvolutionRefused for a null of a type of which files of 0.1 can hold none."""
-    for name, column in zip(values.schema.names, values.columns, strict=True):
-        if column.null_count and not _holds_nulls(column.type):
-            raise EvolutionRefused(
-                f"Column '{name}' has null values of type: {column.type}, but storing nulls for "
-                "this data type is not supported by the dataset's current Lance file format "
-                "version: V1. This can be caused by an explicit null in the new data."
-            )
-
-
-def _holds_nulls(kind: pa.DataType) -> bool:
-    """Whether a null is a value of its own in files of 0.1."""
-    tests = (
-        types.is_string,
-        types.is_large_string,
-        types.is_binary,
-        types.is_list,
-        types.is_fixed_size_binary,
-        types.is_fixed_size_list,
-    )
-    return any(test(kind) for test in tests)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from lanceref.core.errors import EditFailed
 from lanceref.core.integers import difference, intersection, union
 from lanceref.index.predicate import shown
-from lanceref.operations.column_update import put_in, write_values
+from lanceref.operations.column_update import replace_values, write_values
 from lanceref.operations.columns import all_rows
 from lanceref.operations.update import Chosen
 from lanceref.proto.transaction_pb2 import Transaction
@@ -339,12 +339,12 @@ def write_merged_columns(
     for rows, positions in by_fragment(snapshot, plan.updated[order]):
         sources = plan.update_sources[order][done : done + len(positions)]
         done += len(positions)
-        batches = list(all_rows(snapshot, rows, projection))
+        batches = list(all_rows(rows, projection))
         held = pa.Table.from_batches(batches, schema=projection.schema)
         chosen = np.full(len(held), -1, np.int64)
         chosen[rows.offsets(positions)] = sources
         new = pa.array(chosen, mask=chosen < 0)
-        values = put_in(held, source.select(names), new)
+        values = replace_values(held, source.select(names), new)
         made = write_values(snapshot, rows, values, new, draft)
         update.updated_fragments.append(made.fragment)
         if snapshot.stable_row_ids:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.operations.column_update import among, has_blobs, plain
+from lanceref.operations.column_update import blobs_as_structs, has_blobs, plain
 from pylanceref.operation import DatasetBasePath, LanceOperation
 
 GIVEN = pa.struct([("data", pa.large_binary()), ("uri", pa.string())])
@@ -21,13 +21,13 @@ def test_bytes_become_rows_that_give_bytes():
     deep = pa.StructArray.from_arrays([pa.array([1, 2, 3]), held], ["n", "b"])
     wanted = pa.struct([("b", GIVEN), ("n", pa.int64())])
 
-    assert [_row(b"x"), None, _row(b"")] == among(held, GIVEN).to_pylist()
-    made = among(deep, wanted)
+    assert [_row(b"x"), None, _row(b"")] == blobs_as_structs(held, GIVEN).to_pylist()
+    made = blobs_as_structs(deep, wanted)
     assert [1, 2, 3] == made.field(0).to_pylist()
     assert [_row(b"x"), None, _row(b"")] == made.field(1).to_pylist()
     assert has_blobs(deep.type, wanted) and has_blobs(held.type, GIVEN)
     assert not has_blobs(deep.type, deep.type) and not has_blobs(held.type, held.type)
-    assert among(held, pa.binary()) is held
+    assert blobs_as_structs(held, pa.binary()) is held
 
 
 def test_extension_types_are_left_out_at_any_depth():

@@ -29,7 +29,7 @@ def test_deleted_rows_are_read_too(tmp_path):
     first = snapshot.fragments[0]
 
     assert [0, 1, 2, 3, 4] == [
-        value for batch in all_rows(snapshot, first, projection) for value in batch["a"].to_pylist()
+        value for batch in all_rows(first, projection) for value in batch["a"].to_pylist()
     ]
     assert [7, 7, 8, 9, 10] == spread(first, pa.array([7, 8, 9, 10])).to_pylist()
     assert [None] * 5 == spread(first, pa.array([], pa.int8())).to_pylist()
