@@ -7,11 +7,10 @@ one. Filters, updates, indices and searches are in `lanceref.search` and `lancer
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import pyarrow as pa
 
 from lanceref.blobs.blob_rows import declared_schema
@@ -22,17 +21,11 @@ from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.file.column_writer import page_policy
 from lanceref.file.schema import schema_of
-from lanceref.search.projection import scan_projection, take_projection
-from lanceref.search.snapshot import Snapshot, open_snapshot, positions_of
+from lanceref.search.projection import scan_projection
+from lanceref.search.snapshot import Snapshot, open_snapshot
 from lanceref.storage import name_of_uri, store_options
 from lanceref.storage.manifests.opening import open_table as open_store
-from lanceref.table.data_files import (
-    FileLimits,
-    Home,
-    appended_schema,
-    with_dictionaries,
-    write_files,
-)
+from lanceref.table import data_files
 from lanceref.table.logical import BlobHandling
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.commit import CommitPolicy, commit
@@ -107,12 +100,6 @@ class Table:
         wanted = scan_projection(schema, columns).schema
         return pa.Table.from_batches(self.to_batches(columns), wanted)
 
-    def take(self, rows: Sequence[int], columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the live rows at positions, in the order given. Raises RowNotFound."""
-        schema = self.snapshot.schema(BlobHandling.DESCRIPTIONS)
-        positions = positions_of(np.asarray(rows, np.int64), self.count_rows())
-        return self.snapshot.take(positions, take_projection(schema, columns))
-
 
 def open_table(
     path: Path,
@@ -149,17 +136,17 @@ def write_table(
         raise AlreadyExists(f"Dataset already exists: {store.root}")
     if base is None and mode == "append":
         raise NotFound(f"no table at {store.root}")
-    stored = version_named(version)
+    stored, read = version_named(version), 0 if base is None else base.version
     if base is not None and version is None:
         stored = storage_version_of(base.message)
-    schema = with_dictionaries(schema_of(declared_schema(rows.schema, stored)))
-    read, known = (0, {}) if base is None else (base.version, base.dictionaries)
-    written = schema
+    schema = written = data_files.with_dictionaries(schema_of(declared_schema(rows.schema, stored)))
+    known: Mapping[int, pa.Array] = {}
     if base is not None and mode == "append":
-        schema, written = base.schema, appended_schema(base.schema, schema, stored)
-    limits = FileLimits(*FILE_LIMITS, page_policy(len(written.fields), None, None))
-    before = known if mode == "append" else {}
-    files = write_files([Home(store)], written, stored, rows.to_batches(), limits, before)
+        known, schema = base.dictionaries, base.schema
+        written = data_files.appended_schema(schema, written, stored)
+    limits = data_files.FileLimits(*FILE_LIMITS, page_policy(len(written.fields), None, None))
+    homes, batches = [data_files.Home(store)], rows.to_batches()
+    files = data_files.write_files(homes, written, stored, batches, limits, known)
     transaction = new_overwrite(read, files.fragments, schema)
     if mode == "append":
         transaction = new_append(read, files.fragments)

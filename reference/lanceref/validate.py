@@ -11,22 +11,13 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from lanceref import storage
 from lanceref.checks.indices import check_indices
 from lanceref.checks.tables import check_dataset
 from lanceref.core.context import Context, Finding
 from lanceref.core.errors import NotFound
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.explain import checker
-from lanceref.storage import (
-    StoreOptions,
-    is_local,
-    local_path,
-    name_of_uri,
-    open_source,
-    open_store,
-    refusals,
-    store_options,
-)
 from lanceref.storage.manifests.opening import open_table
 
 
@@ -45,22 +36,22 @@ def validate(
     folder of the table is opened. Raises NotFound when nothing is at `path`, Unreadable for a file
     or folder that cannot be read or is not allowed to be.
     """
-    options = store_options(storage_options, allow_external=allow_external)
+    options = storage.store_options(storage_options, allow_external=allow_external)
     findings: list[Finding] = []
-    ctx = Context(name_of_uri(path), limits=limits, findings=findings)
+    ctx = Context(storage.name_of_uri(path), limits=limits, findings=findings)
     if is_table(path, options):
         store = open_table(path, options)
         check_dataset(store, ctx, version=version, deep=deep)
         check_indices(store, ctx, version=version, deep=deep)
     else:
-        checker(ctx.file)(open_source(path, options), ctx)
+        checker(ctx.file)(storage.open_source(path, options), ctx)
     return list(dict.fromkeys(findings))
 
 
-def is_table(path: str | os.PathLike[str], options: StoreOptions) -> bool:
+def is_table(path: str | os.PathLike[str], options: storage.StoreOptions) -> bool:
     """Return whether a path is that of a folder, or a URI that of no object. Raises Unreadable."""
-    if is_local(path):
-        with suppress(NotFound), refusals(path):
-            return stat.S_ISDIR(Path(local_path(path)).stat().st_mode)
+    if storage.is_local(path):
+        with suppress(NotFound), storage.refusals(path):
+            return stat.S_ISDIR(Path(storage.local_path(path)).stat().st_mode)
         return False
-    return not open_store(path, options).exists("")
+    return not storage.open_store(path, options).exists("")

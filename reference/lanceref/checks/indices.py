@@ -22,12 +22,12 @@ from lanceref.index.index_consistency import check_against_rows
 from lanceref.index.indices import Index, Indices, declared_kind, kind_of
 from lanceref.index.mem_wal.shard_log import check_log
 from lanceref.index.segment import Segment
-from lanceref.proto import table_pb2
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
 from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.manifest import UUID_BYTES, Manifest
 from lanceref.table.rows import FragmentRows
+from lanceref.transactions.manifest_builder import copy_of
 
 
 def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool) -> None:
@@ -56,8 +56,7 @@ def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool
 
 def _unnamed(segment: Segment) -> bytes:
     """Return the entry of a segment without its name: entries with the same files are alike."""
-    entry = table_pb2.IndexMetadata()
-    entry.CopyFrom(segment.entry)
+    entry = copy_of(segment.entry)
     entry.ClearField("name")
     return entry.SerializeToString(deterministic=True)
 

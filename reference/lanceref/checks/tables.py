@@ -30,7 +30,6 @@ from lanceref.data_file.data_file import DataFile
 from lanceref.data_file.descriptors import EXTERNAL
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.check import check_legacy
-from lanceref.proto import table_pb2
 from lanceref.storage import Source, Store
 from lanceref.storage.manifests.manifest_names import find_version
 from lanceref.table.bases import Bases
@@ -49,6 +48,7 @@ from lanceref.table.refs import (
 )
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.apply import check_succession
+from lanceref.transactions.manifest_builder import copy_of
 from lanceref.transactions.transaction import FOLDER as TRANSACTIONS
 from lanceref.transactions.transaction import check_name, open_transaction
 
@@ -134,8 +134,7 @@ def _different(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
     """
     seen = set[bytes]()
     for fragment in fragments:
-        plain = table_pb2.DataFragment()
-        plain.CopyFrom(fragment.message)
+        plain = copy_of(fragment.message)
         if fragment.deletion_file is None:
             plain.id = 0
         key = plain.SerializeToString(deterministic=True)

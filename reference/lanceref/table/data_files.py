@@ -125,30 +125,17 @@ def _parts(
     batches: Iterable[pa.RecordBatch], limits: FileLimits, version: FileVersion
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows in batches that do not cross a cut; in 0.1 each is as long as a group."""
-    if version == V0_1:
-        yield from _groups(batches, min(limits.group_rows, limits.max_rows))
-        return
-    row = 0
+    grouped = version == V0_1
+    rows = min(limits.group_rows, limits.max_rows) if grouped else limits.max_rows
+    waiting, room = [], rows
     for batch in batches:
         start = 0
         while start < batch.num_rows:
-            size = min(batch.num_rows - start, limits.max_rows - row % limits.max_rows)
-            yield batch.slice(start, size)
-            start, row = start + size, row + size
-
-
-def _groups(batches: Iterable[pa.RecordBatch], group_rows: int) -> Iterator[pa.RecordBatch]:
-    waiting: list[pa.RecordBatch] = []
-    room = group_rows
-    for batch in batches:
-        start = 0
-        while start < batch.num_rows:
-            part = batch.slice(start, room)
-            waiting.append(part)
-            start, room = start + part.num_rows, room - part.num_rows
-            if not room:
+            waiting.append(batch.slice(start, room))
+            start, room = start + waiting[-1].num_rows, (room - waiting[-1].num_rows) or rows
+            if room == rows or not grouped:
                 yield waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting)
-                waiting, room = [], group_rows
+                waiting = []
     if waiting:
         yield pa.concat_batches(waiting)
 
@@ -215,13 +202,18 @@ def _merge(known: dict[int, pa.Array], more: Mapping[int, pa.Array]) -> None:
 
 def with_dictionaries(schema: LanceSchema) -> LanceSchema:
     """Return the schema with an empty place for the values of each dictionary, as tables have."""
-    return replace(schema, fields=tuple(_with_dictionary(field) for field in schema.fields))
+
+    def placed(field: Field) -> Field:
+        where = (0, 0) if field.logical_type.startswith("dict:") else None
+        return replace(field, children=tuple(map(placed, field.children)), dictionary=where)
+
+    return replace(schema, fields=tuple(map(placed, schema.fields)))
 
 
-def _with_dictionary(field: Field) -> Field:
-    children = tuple(_with_dictionary(child) for child in field.children)
-    where = (0, 0) if field.logical_type.startswith("dict:") else None
-    return replace(field, children=children, dictionary=where)
+def new_name() -> str:
+    """Return a name that no file has."""
+    digits = uuid.uuid4().bytes
+    return f"{int.from_bytes(digits[:3], 'big'):024b}{digits[3:].hex()}.lance"
 
 
 def file_entry(
@@ -244,12 +236,6 @@ def file_entry(
         file_minor_version=minor,
         file_size_bytes=size_bytes,
     )
-
-
-def new_name() -> str:
-    """Return a name that no file has."""
-    digits = uuid.uuid4().bytes
-    return f"{int.from_bytes(digits[:3], 'big'):024b}{digits[3:].hex()}.lance"
 
 
 def appended_schema(table: LanceSchema, rows: LanceSchema, version: FileVersion) -> LanceSchema:

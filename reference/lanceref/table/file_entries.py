@@ -1,16 +1,15 @@
 """Data files and overlay files of a fragment, as a manifest lists them.
 
-Each entry of a data file lists its fields, by id, and the column of each. The id -2 is a column
-that another file replaced. Manifests of early releases of the official library, which name the
-release that wrote them, may have what no later one may: up to 0.10 a column added after a drop
-could get the id of the dropped one, so that two files of a fragment hold a field: the later one is
-right. Up to 0.16 fragment ids could be used twice, and a table could have files of 0.1 and 2.0.
+The entry of a data file lists its fields, by id, and the column of each; the id -2 is a column that
+another file replaced. Up to release 0.10 of the official library, two files of a fragment could
+hold a field: the later one is right. Up to 0.16 fragment ids could be used twice, and a table could
+have files of 0.1 and 2.0. The manifest names the release that wrote it.
 
 An overlay file has new values for some rows of some fields: a data file with the values alone, and
 a set of row offsets, one for all of its fields or one for each: the value of the n-th offset is
-row n of the file. Overlays are listed oldest first. Where a row of a field is covered, its value is
-that of the overlay of the highest version that covers it, the last one of several; offsets count
-deleted rows. A struct keeps its own nulls: the fields below it are replaced.
+row n of the file. Overlays are listed oldest first; where several cover a row of a field, the last
+one of the highest version counts. Offsets count deleted rows. A struct keeps its own nulls: the
+fields below it are replaced.
 
 Layout of lance.table.DataFile: 1 path, 2 fields, 3 column_indices, 4 and 5 file version,
 6 file_size_bytes, 7 base_id. Of lance.table.DataOverlayFile: 1 data_file; 2 shared_offset_bitmap,
@@ -37,14 +36,13 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BadSchema, FormatError, OutOfRange, Place, UnknownVersion
 from lanceref.core.file_versions import FROM_WORDS, V0_1, V2_0, FileVersion
 from lanceref.data_file.data_file import DataFile, column_owners
 from lanceref.file.column_reader import ColumnReader
 from lanceref.file.schema import HIDDEN_IDS, Field
 from lanceref.proto import table_pb2
-from lanceref.table.roaring import parse_set
+from lanceref.table.roaring import parse_embedded
 
 TOMBSTONE = -2
 """Field id of a column that another file replaced."""
@@ -249,10 +247,9 @@ def offsets_below(rows: int, covered: BitMap) -> Offsets:
 
 
 def parse_offsets(data: bytes, ctx: Context, place: Place) -> BitMap:
-    """Return the offsets of a bitmap. The bytes lie inside a message: it owns them."""
-    cursor = Cursor(memoryview(data), place.offset, replace(ctx, spans=None))
+    """Return the offsets of a bitmap in a message. Raises FormatError."""
     try:
-        return parse_set(cursor)
+        return parse_embedded(data, ctx, place)
     except FormatError as error:
         raise FormatError("L.table.overlay.bitmap", place, error.found, error.wanted) from error
 

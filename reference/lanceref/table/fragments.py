@@ -27,21 +27,7 @@ from lanceref.core.errors import FormatError, OutOfRange, Place
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.schema import HIDDEN_IDS, Field, LanceSchema
 from lanceref.proto import table_pb2
-from lanceref.table.file_entries import (
-    FIELD_TWICE,
-    FRAGMENT_TWICE,
-    TOMBSTONE,
-    FileOfFragment,
-    Overlay,
-    base_of,
-    check_base,
-    check_path,
-    is_before,
-    last_holders,
-    parse_entry,
-    parse_overlays,
-    twice,
-)
+from lanceref.table import file_entries
 from lanceref.table.flags import MIXED_DATA_FILE_VERSIONS
 
 ADDRESS_LIMIT = 2**32
@@ -59,11 +45,11 @@ class Fragment:
     """
 
     id: int
-    files: tuple[FileOfFragment, ...]
+    files: tuple[file_entries.FileOfFragment, ...]
     physical_rows: int
     message: table_pb2.DataFragment
     place: Place
-    overlays: tuple[Overlay, ...] = ()
+    overlays: tuple[file_entries.Overlay, ...] = ()
 
     @property
     def deletion_file(self) -> table_pb2.DeletionFile | None:
@@ -84,25 +70,31 @@ def parse_fragments(
     known = {field.id: field for field in schema.flat()}
     bases = {base.id for base in manifest.base_paths}
     fragments = []
-    early = is_before(manifest, FIELD_TWICE)
-    checked: dict[Layout, FileOfFragment] = {}
+    early = file_entries.is_before(manifest, file_entries.FIELD_TWICE)
+    checked: dict[Layout, file_entries.FileOfFragment] = {}
     for message in manifest.fragments:
         files = []
         for entry in message.files:
             files.append(_file_of(entry, known, checked, ctx, place))
-            check_base(entry, bases, ctx, place)
+            file_entries.check_base(entry, bases, ctx, place)
             if files[-1].version != V0_1 and not known.keys() & files[-1].columns.keys():
                 _lint_useless(entry, message.id, ctx, place)
         if message.HasField("deletion_file"):
-            check_base(message.deletion_file, bases, ctx, place)
-        _check_once(files, message.id, ctx, place, early=early)
+            file_entries.check_base(message.deletion_file, bases, ctx, place)
+        seen: set[int] = set()
+        for file in files:
+            both = sorted(seen & file.columns.keys())
+            if both:
+                error = file_entries.twice(both, f"fragment {message.id}, in two files", place)
+                _refuse(error, ctx, early=early)
+            seen |= file.columns.keys()
         if early:
-            files = last_holders(files)
+            files = file_entries.last_holders(files)
         _check_numbers(message, place)
         # Releases that did not name themselves left out deleted rows: the files say.
         left = message.HasField("deletion_file") and not manifest.HasField("writer_version")
         rows = 0 if left else int(message.physical_rows)
-        overlays = parse_overlays(message, known, bases, ctx, place)
+        overlays = file_entries.parse_overlays(message, known, bases, ctx, place)
         fragments.append(Fragment(message.id, tuple(files), rows, message, place, overlays))
     _check_ids(manifest, ctx, place)
     _check_versions(fragments, manifest, ctx, place)
@@ -112,20 +104,22 @@ def parse_fragments(
 def _file_of(
     entry: table_pb2.DataFile,
     known: Mapping[int, Field],
-    checked: dict[Layout, FileOfFragment],
+    checked: dict[Layout, file_entries.FileOfFragment],
     ctx: Context,
     place: Place,
-) -> FileOfFragment:
+) -> file_entries.FileOfFragment:
     """Check the entry of a data file; a layout that was checked before is shared."""
     major, minor = entry.file_major_version, entry.file_minor_version
     layout = (tuple(entry.fields), tuple(entry.column_indices), major, minor)
     like = checked.get(layout)
     if like is None or ctx.validating:
-        like = checked[layout] = parse_entry(entry, known, ctx, place)
+        like = checked[layout] = file_entries.parse_entry(entry, known, ctx, place)
         return like
-    check_path(entry.path, ctx, place)
+    file_entries.check_path(entry.path, ctx, place)
     size = int(entry.file_size_bytes)
-    return FileOfFragment(entry.path, like.version, like.columns, size, base_of(entry))
+    return file_entries.FileOfFragment(
+        entry.path, like.version, like.columns, size, file_entries.base_of(entry)
+    )
 
 
 def _check_numbers(message: table_pb2.DataFragment, place: Place) -> None:
@@ -143,29 +137,17 @@ def _check_numbers(message: table_pb2.DataFragment, place: Place) -> None:
 def _lint_useless(entry: table_pb2.DataFile, number: int, ctx: Context, place: Place) -> None:
     if set(entry.fields) & set(HIDDEN_IDS):
         return
-    replaced = set(entry.fields) == {TOMBSTONE}
+    replaced = set(entry.fields) == {file_entries.TOMBSTONE}
     clause = "L.table.datafile.all-replaced" if replaced else "L.table.datafile.no-field"
     found = f"{entry.path} in fragment {number} with fields {list(entry.fields)[:8]}"
     ctx.lint(clause, place, found, "a file with a field of the schema")
-
-
-def _check_once(
-    files: list[FileOfFragment], number: int, ctx: Context, place: Place, *, early: bool
-) -> None:
-    seen: set[int] = set()
-    for file in files:
-        both = seen & file.columns.keys()
-        if both:
-            error = twice(sorted(both), f"fragment {number}, in two files", place)
-            _refuse(error, ctx, early=early)
-        seen |= file.columns.keys()
 
 
 def _check_ids(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
     ids = [fragment.id for fragment in manifest.fragments]
     if len(set(ids)) != len(ids):
         error = FormatError("L.table.fragments.ids", place, "an id used twice", "unique ids")
-        _refuse(error, ctx, early=is_before(manifest, FRAGMENT_TWICE))
+        _refuse(error, ctx, early=file_entries.is_before(manifest, file_entries.FRAGMENT_TWICE))
     elif ids != sorted(ids):
         ctx.reject("L.table.fragments.order", place, f"ids {ids[:8]}", "ascending ids")
     if ids and manifest.HasField("max_fragment_id") and max(ids) > manifest.max_fragment_id:
@@ -188,7 +170,7 @@ def _check_versions(
         found = f"files of {', '.join(names)} in a table of {stated}"
         wanted = "files of one version, or the flag for several of 2.x"
         error = FormatError("L.table.datafile.version", place, found, wanted)
-        _refuse(error, ctx, early=is_before(manifest, FRAGMENT_TWICE))
+        _refuse(error, ctx, early=file_entries.is_before(manifest, file_entries.FRAGMENT_TWICE))
 
 
 def _refuse(error: FormatError, ctx: Context, *, early: bool) -> None:

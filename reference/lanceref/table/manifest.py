@@ -43,7 +43,7 @@ from google.protobuf.message import Message
 
 from lanceref.core.budget import Budget
 from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import (
     BadMagic,
     BytesError,
@@ -63,83 +63,21 @@ from lanceref.table.file_entries import base_of
 from lanceref.table.flags import COVERED_INDEX_METADATA, check_flags
 from lanceref.table.fragments import Fragment, lint_marks, parse_fragments
 from lanceref.table.refs import check_stored_branch
-from lanceref.table.roaring import parse_set
+from lanceref.table.roaring import parse_embedded
 
 if TYPE_CHECKING:
     from lanceref.file_0_1.encodings import Dictionaries
 
+FOOTER = struct.Struct("<QHH4s")
+"""Position of the manifest section, version words, magic."""
+
+FOOTER_BYTES = FOOTER.size
 
 UUID_BYTES = 16
 """Size of a uuid."""
 
 COVERED_BYTES = 96
 """Memory for each fragment that an index covers, where its fragments are listed."""
-
-
-def check_index_entries(
-    indices: Sequence[table_pb2.IndexMetadata],
-    manifest: table_pb2.Manifest,
-    schema: LanceSchema,
-    ctx: Context,
-    place: Place,
-) -> None:
-    """Refuse entries that cannot be read; report those that do not fit the table."""
-    for index in indices:
-        if len(index.uuid.uuid) != UUID_BYTES:
-            found = f"a uuid of {len(index.uuid.uuid)} bytes"
-            ctx.reject("L.table.index.uuid", place, found, f"{UUID_BYTES} bytes")
-        if index.fragment_bitmap:
-            _check_bitmap(index, ctx, place)
-        if ctx.validating:
-            _lint_entry(index, manifest, schema, ctx, place)
-    uuids = [index.uuid.uuid for index in indices]
-    if len(set(uuids)) != len(uuids):
-        ctx.lint("L.table.index.unique", place, "a uuid used twice", "a uuid for each")
-
-
-def _check_bitmap(index: table_pb2.IndexMetadata, ctx: Context, place: Place) -> None:
-    """Parse the fragments of an index. The bytes lie inside a message: it owns them."""
-    cursor = Cursor(memoryview(index.fragment_bitmap), place.offset, replace(ctx, spans=None))
-    try:
-        fragments = len(parse_set(cursor))
-        if ctx.budget is not None:
-            what = f"index {index.name!r} over {fragments} fragments"
-            ctx.budget.charge(COVERED_BYTES * fragments, what, place)
-    except FormatError as error:
-        found = f"index {index.name!r}: {error.found} [{error.clause}]"
-        ctx.reject("L.table.index.fragment-bitmap", place, found, error.wanted)
-
-
-def _lint_entry(
-    index: table_pb2.IndexMetadata,
-    manifest: table_pb2.Manifest,
-    schema: LanceSchema,
-    ctx: Context,
-    place: Place,
-) -> None:
-    """Report fields, covering fields and a base that the table does not have."""
-    covering, fields = list(index.covering_fields), list(index.fields)
-    unknown = set(fields) - {field.id for field in schema.flat()}
-    if unknown:
-        found = f"fields {sorted(unknown)[:8]} of index {index.name!r}"
-        ctx.lint("L.table.index.fields", place, found, "fields of the schema")
-    if covering and (len(covering) >= len(fields) or fields[-len(covering) :] != covering):
-        found = f"covering fields {covering[:8]} of the fields {fields[:8]}"
-        ctx.lint("L.table.index.covering", place, found, "the last of the fields, and not all")
-    reader, writer = manifest.reader_feature_flags, manifest.writer_feature_flags
-    if covering and not reader & writer & COVERED_INDEX_METADATA:
-        found = f"covering fields, reader flags {reader}, writer flags {writer}"
-        ctx.lint("L.table.flags.content", place, found, f"flag {COVERED_INDEX_METADATA}")
-    base, bases = base_of(index), sorted(base.id for base in manifest.base_paths)
-    if base is not None and base not in bases:
-        found = f"base {base} of index {index.name!r}"
-        ctx.lint("L.table.base.resolves", place, found, f"one of {bases[:8]}")
-
-
-FOOTER = struct.Struct("<QHH4s")
-"""Position of the manifest section, version words, magic."""
-
-FOOTER_BYTES = FOOTER.size
 
 MAGIC = b"LANC"
 """Last four bytes."""
@@ -336,8 +274,62 @@ def _check_format(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> N
             raise UnknownVersion("L.table.format.version", place, repr(given.version), wanted)
     stamp = manifest.timestamp
     if not (FIRST_SECOND <= stamp.seconds < END_SECOND and 0 <= stamp.nanos < 10**9):
-        found = f"{stamp.seconds} seconds, {stamp.nanos} nanoseconds"
+        found = f"{stamp.seconds} s, {stamp.nanos} ns"
         raise OutOfRange("L.table.manifest.timestamp", place, found, "the years 1 to 9999")
+
+
+def check_index_entries(
+    indices: Sequence[table_pb2.IndexMetadata],
+    manifest: table_pb2.Manifest,
+    schema: LanceSchema,
+    ctx: Context,
+    place: Place,
+) -> None:
+    """Refuse entries that cannot be read; report those that do not fit the table."""
+    for index in indices:
+        if len(index.uuid.uuid) != UUID_BYTES:
+            found = f"a uuid of {len(index.uuid.uuid)} bytes"
+            ctx.reject("L.table.index.uuid", place, found, f"{UUID_BYTES} bytes")
+        try:
+            data = index.fragment_bitmap
+            fragments = len(parse_embedded(data, ctx, place)) if data else 0
+            if ctx.budget is not None:
+                what = f"index {index.name!r} over {fragments} fragments"
+                ctx.budget.charge(COVERED_BYTES * fragments, what, place)
+        except FormatError as error:
+            found = f"index {index.name!r}: {error.found} [{error.clause}]"
+            ctx.reject("L.table.index.fragment-bitmap", place, found, error.wanted)
+        if ctx.validating:
+            _lint_entry(index, manifest, schema, ctx, place)
+    uuids = [index.uuid.uuid for index in indices]
+    if len(set(uuids)) != len(uuids):
+        ctx.lint("L.table.index.unique", place, "a uuid used twice", "a uuid for each")
+
+
+def _lint_entry(
+    index: table_pb2.IndexMetadata,
+    manifest: table_pb2.Manifest,
+    schema: LanceSchema,
+    ctx: Context,
+    place: Place,
+) -> None:
+    """Report fields, covering fields and a base that the table does not have."""
+    covering, fields = list(index.covering_fields), list(index.fields)
+    unknown = set(fields) - {field.id for field in schema.flat()}
+    if unknown:
+        found = f"fields {sorted(unknown)[:8]} of index {index.name!r}"
+        ctx.lint("L.table.index.fields", place, found, "fields of the schema")
+    if covering and (len(covering) >= len(fields) or fields[-len(covering) :] != covering):
+        found = f"covering fields {covering[:8]} of the fields {fields[:8]}"
+        ctx.lint("L.table.index.covering", place, found, "the last of the fields, and not all")
+    reader, writer = manifest.reader_feature_flags, manifest.writer_feature_flags
+    if covering and not reader & writer & COVERED_INDEX_METADATA:
+        found = f"covering fields, reader flags {reader}, writer flags {writer}"
+        ctx.lint("L.table.flags.content", place, found, f"flag {COVERED_INDEX_METADATA}")
+    base, bases = base_of(index), sorted(base.id for base in manifest.base_paths)
+    if base is not None and base not in bases:
+        found = f"base {base} of index {index.name!r}"
+        ctx.lint("L.table.base.resolves", place, found, f"one of {bases[:8]}")
 
 
 def _account_for_the_rest(file: FileBytes, taken: list[Extent]) -> None:

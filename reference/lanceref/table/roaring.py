@@ -15,13 +15,15 @@ L.table.roaring.offsets, L.table.roaring.end, L.table.limits.bitmap
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
+from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage, FormatError, LimitExceeded
+from lanceref.core.errors import CorruptPage, FormatError, LimitExceeded, Place
 
 NO_RUNS = 12346
 RUNS = 12347
@@ -48,6 +50,11 @@ def parse_set(cursor: Cursor) -> BitMap:
         pass
     _end(cursor)
     return BitMap.deserialize(data)
+
+
+def parse_embedded(data: bytes, ctx: Context, place: Place) -> BitMap:
+    """Parse a bitmap in a field of a message, which owns the bytes. Raises as `parse_set`."""
+    return parse_set(Cursor(memoryview(data), place.offset, replace(ctx, spans=None)))
 
 
 def _end(cursor: Cursor) -> None:

@@ -6,9 +6,9 @@ expanded: a range of a few bytes can stand for any number of rows.
 
 Layout (message lance.table.U64Segment): range {start, end}, range with absolute holes, range with a
 bitmap (least significant bit first), sorted array, array; arrays hold a base and u16, u32 or u64
-offsets. The writer takes the smallest form. Of `n` ascending ids let `s` = last - first + 1 and
-`h` = s - n the holes: they are a range (h = 0), or whichever is smaller of a range with holes
-(24 + 4h bytes), a range with a bitmap (24 + s/8) and a sorted array (24 + 2n). Others are an array.
+offsets. `n` ascending ids over `s` numbers with `h` holes are written as a range (h = 0) or the
+smallest of a range with holes (24 + 4h bytes), with a bitmap (24 + s/8) and a sorted array
+(24 + 2n). Others are an array.
 
 Clauses: L.table.row-ids.message, L.table.row-ids.segment, L.table.row-ids.range,
 L.table.row-ids.holes, L.table.row-ids.bitmap, L.table.row-ids.array, L.table.row-ids.array-width,

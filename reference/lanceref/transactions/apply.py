@@ -1,17 +1,13 @@
 """Next version: the manifest that a transaction makes of the one before, made and checked.
 
-Append and Overwrite add new fragments, an Overwrite in place of all old ones. A Rewrite puts the
-same rows into other fragments; a compaction first reserves their ids by a version of its own, so
-that it can write row addresses into indices before it commits. A Restore takes fragments, schema,
-indices, settings and bases of an older version; the highest fragment id, the next row id and the
-sticky flags never go back. UpdateConfig and UpdateBases keep rows and columns: each of four maps
-(config, table metadata, schema metadata, metadata of a field) is edited by keys, those without a
-value are removed, and `replace` empties the map first.
+A compaction reserves the ids of its new fragments by a version of its own, so that it can write row
+addresses into indices before its Rewrite. After a Restore the highest fragment id, the next row id
+and the sticky flags are those of the latest version. Each of the four maps of an UpdateConfig is
+edited by keys: those without a value are removed, and `replace` empties the map first.
 
-A version carries its transaction, so that it can be made once more out of the version before and
-compared with what is there. Versions of older writers, which did some of this otherwise, are
-skipped: they keep their transaction elsewhere. So are the first version of a branch, a detached
-version, and a version whose predecessor is gone.
+A version carries its transaction, so that it can be made once more and compared with what is there.
+Not compared are versions of older writers, which keep their transaction elsewhere, the first
+version of a branch, a detached version, and a version whose predecessor is gone.
 
 Clauses: L.table.naming.version, L.txn.op.known, L.txn.op.restore, L.table.fragments.max-id,
 L.table.row-ids.next, L.table.flags.sticky, L.table.fragments.ids, L.table.row-versions.new,
@@ -39,24 +35,8 @@ from lanceref.table.data_files import check_whole
 from lanceref.table.flags import STABLE_ROW_IDS, STICKY
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.manifest import Manifest, open_manifest
-from lanceref.transactions.fragment_operations import (
-    REWRITE_COLUMNS,
-    delete,
-    merge,
-    migrate,
-    project,
-    replace_data,
-    update,
-    update_mem_wal,
-)
-from lanceref.transactions.index_entries import (
-    bring_forward,
-    covered,
-    create_index,
-    move_bitmaps,
-    swap_rewritten,
-    take_overlaid,
-)
+from lanceref.transactions import fragment_operations, index_entries
+from lanceref.transactions.conflict import moves_fields
 from lanceref.transactions.manifest_builder import (
     REUSE_INDEX,
     Builder,
@@ -137,7 +117,7 @@ def rewrite(builder: Builder) -> None:
     a table that has them, or for a group that an index covers in part.
     """
     given, groups = builder.transaction.rewrite, []
-    take_overlaid(builder)
+    index_entries.take_overlaid(builder)
     live = {one.id for one in builder.message.fragments}
     for group in given.groups:
         old = [one.id for one in group.old_fragments]
@@ -151,8 +131,10 @@ def rewrite(builder: Builder) -> None:
         assign(builder.message.fragments, [*kept, *new])
         groups.append((old, [one.id for one in new]))
     if builder.stable:
-        move_bitmaps(builder, groups, {one.old_id.uuid for one in given.rewritten_indices})
-    swap_rewritten(builder, given.rewritten_indices, groups)
+        index_entries.move_bitmaps(
+            builder, groups, {one.old_id.uuid for one in given.rewritten_indices}
+        )
+    index_entries.swap_rewritten(builder, given.rewritten_indices, groups)
     reuse = builder.staged.reuse_index
     if reuse is not None:
         others = [one for one in builder.indices if one.name != REUSE_INDEX]
@@ -207,24 +189,24 @@ def update_bases(builder: Builder) -> None:
         held.append(added)
 
 
-OPERATIONS: dict[str, Callable[[Builder], None]] = {
-    "append": append,
-    "delete": delete,
-    "overwrite": overwrite,
-    "create_index": create_index,
-    "rewrite": rewrite,
-    "merge": merge,
-    "restore": restore,
-    "reserve_fragments": reserve_fragments,
-    "update": update,
-    "project": project,
-    "update_config": update_config,
-    "data_replacement": replace_data,
-    "data_overlay": overlay,
-    "update_mem_wal_state": update_mem_wal,
-    "update_bases": update_bases,
+OPERATIONS: dict[str, tuple[Callable[[Builder], None], str]] = {
+    "append": (append, "L.txn.op.append"),
+    "delete": (fragment_operations.delete, "L.txn.op.delete"),
+    "overwrite": (overwrite, "L.txn.op.overwrite"),
+    "create_index": (index_entries.create_index, "L.txn.op.create-index"),
+    "rewrite": (rewrite, "L.txn.op.rewrite"),
+    "merge": (fragment_operations.merge, "L.txn.op.merge"),
+    "restore": (restore, "L.txn.op.restore"),
+    "reserve_fragments": (reserve_fragments, "L.txn.op.reserve"),
+    "update": (fragment_operations.update, "L.txn.op.update"),
+    "project": (fragment_operations.project, "L.txn.op.project"),
+    "update_config": (update_config, "L.txn.op.update-config"),
+    "data_replacement": (fragment_operations.replace_data, "L.txn.op.data-replacement"),
+    "data_overlay": (overlay, "L.txn.op.data-overlay"),
+    "update_mem_wal_state": (fragment_operations.update_mem_wal, "L.txn.op.update-mem-wal"),
+    "update_bases": (update_bases, "L.txn.op.update-bases"),
 }
-"""What each operation does; a Clone makes a table of its own instead."""
+"""What each operation does, and its clause; a Clone makes a table of its own instead."""
 
 
 def encode_next(
@@ -243,32 +225,14 @@ def encode_next(
     if before is None and name != "overwrite":
         raise NotFound("only Overwrite creates a table")
     builder = begin(before, staged, stored)
-    bring_forward(builder.indices)
+    index_entries.bring_forward(builder.indices)
     if version is not None:
         builder.message.version = version
-    OPERATIONS[name](builder)
-    migrate(builder)
+    operation, _ = OPERATIONS[name]
+    operation(builder)
+    fragment_operations.migrate(builder)
     return finish(builder)
 
-
-_CLAUSES = {
-    "append": "L.txn.op.append",
-    "delete": "L.txn.op.delete",
-    "overwrite": "L.txn.op.overwrite",
-    "create_index": "L.txn.op.create-index",
-    "rewrite": "L.txn.op.rewrite",
-    "merge": "L.txn.op.merge",
-    "restore": "L.txn.op.restore",
-    "reserve_fragments": "L.txn.op.reserve",
-    "update": "L.txn.op.update",
-    "project": "L.txn.op.project",
-    "update_config": "L.txn.op.update-config",
-    "data_replacement": "L.txn.op.data-replacement",
-    "data_overlay": "L.txn.op.data-overlay",
-    "update_mem_wal_state": "L.txn.op.update-mem-wal",
-    "update_bases": "L.txn.op.update-bases",
-}
-"""What each operation makes of the version before."""
 
 _INDEX_CLAUSES = {
     "delete": "L.txn.op.index-dead",
@@ -304,7 +268,7 @@ def check_succession(store: Store, after: Manifest, ctx: Context) -> None:
     except (FormatError, NotFound):  # what it would look up is broken, or gone
         return
     except LanceError as refusal:
-        ctx.lint(_CLAUSES[name], after.place, str(refusal), "what fits the table")
+        ctx.lint(OPERATIONS[name][1], after.place, str(refusal), "what fits the table")
         return
     made = open_manifest(BytesSource(data), Context(ctx.file, limits=ctx.limits))
     expected, held = _facts(made, stored), _facts(after, stored)
@@ -331,12 +295,12 @@ def _clause(transaction: Transaction, name: str, what: str) -> str:
     if what == "flags":
         return "L.table.flags.sticky"
     if what == "indices":
-        return _INDEX_CLAUSES.get(name, _CLAUSES[name])
+        return _INDEX_CLAUSES.get(name, OPERATIONS[name][1])
     if what != "lineage" or name in ("rewrite", "restore"):
-        return _CLAUSES[name]
+        return OPERATIONS[name][1]
     if name in ("append", "overwrite"):
         return "L.table.row-versions.new"
-    moves = name == "update" and transaction.update.update_mode != REWRITE_COLUMNS
+    moves = name == "update" and not moves_fields(transaction)
     return "L.table.row-versions.moved" if moves else "L.table.row-versions.updated"
 
 
@@ -348,7 +312,7 @@ def _facts(manifest: Manifest, stored: StoredVersions) -> dict[str, object]:
     indices = []
     for one in manifest.indices:
         if one.name != REUSE_INDEX:  # what says where rows went is no part of a transaction
-            bitmap = covered(one)
+            bitmap = index_entries.covered(one)
             held = None if bitmap is None else sorted(bitmap)
             indices.append((one.uuid.uuid.hex(), one.name, list(one.fields), held))
     return {

@@ -5,10 +5,9 @@ creates it has committed. The loser looks at what was committed meanwhile and tr
 that. A failure before removes the files; where nobody can say whether the manifest was created, its
 name is looked at, and the files stay.
 
-A cleanup may have removed versions between the one that a transaction read and the latest. Of some
-transactions that makes no difference, and of others the latest version tells enough: a fragment
-with the same data files and no deletion file is unchanged, and rows removed since are in its
-deletion file.
+A cleanup may have removed versions between the one that a transaction read and the latest. Often
+the latest version tells enough: a fragment with the same data files and no deletion file is
+unchanged, and rows removed since are in its deletion file.
 
 Clauses: L.txn.commit.exclusive, L.txn.commit.order, L.txn.commit.own, L.txn.store.conditional,
 L.txn.file.name, L.txn.inline.same, L.txn.inline.wins, L.table.naming.one-scheme,
@@ -42,15 +41,7 @@ from lanceref.core.errors import (
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import CommitLock, Store
-from lanceref.storage.manifests.manifest_names import (
-    DETACHED,
-    Scheme,
-    VersionName,
-    find_version,
-    list_versions,
-    name_of,
-    write_hint,
-)
+from lanceref.storage.manifests import manifest_names
 from lanceref.table.flags import check_writable
 from lanceref.table.manifest import Manifest, open_named
 from lanceref.transactions.apply import encode_next
@@ -91,7 +82,7 @@ ALOOF = ("overwrite", "restore", "update_config", "update_bases", "reserve_fragm
 class CommitPolicy:
     """How to commit: names of a new table, whether there may be one already, how many retries."""
 
-    scheme: Scheme = "V2"
+    scheme: manifest_names.Scheme = "V2"
     create_only: bool = False
     retries: int = RETRIES
     lock: CommitLock | None = None
@@ -120,21 +111,21 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
             if time.monotonic() > end:
                 break
             time.sleep(random.uniform(0, PAUSE_SECONDS * min(2**attempt, 100)))
-        names: list[VersionName] = []
+        names: list[manifest_names.VersionName] = []
         with suppress(NotFound):
-            names = list_versions(store, ctx)
+            names = manifest_names.list_versions(store, ctx)
         before = None if not names else _latest(store, names[-1], ctx)
         fitting = _fit(staged, names, before, policy, stored)
         data = encode_next(before, fitting, stored)
         if fitting.transaction != staged.transaction or not written:
             written = write_transaction(store, fitting.transaction, staged.draft)
         theirs = 1 if before is None else before.version + 1
-        name = name_of(theirs, policy.scheme if not names else names[-1].scheme)
+        name = manifest_names.name_of(theirs, policy.scheme if not names else names[-1].scheme)
         lock = policy.lock or store.options.commit_lock
         with nullcontext() if lock is None else lock(theirs):
             files = staged.draft.hand_over()
             if _put(store, name, data, fitting.transaction, ctx, lock):
-                write_hint(store, theirs)
+                manifest_names.write_hint(store, theirs)
                 return theirs
             staged.draft.add(*files)
     raise RetriesExhausted(operation_of(staged.transaction), theirs, policy.retries)
@@ -142,20 +133,20 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
 
 def _commit_detached(store: Store, staged: Staged, ctx: Context) -> int:
     """Make a version that is not in the line of versions, under a random number."""
-    name = find_version(store, ctx, staged.transaction.read_version or None)
+    name = manifest_names.find_version(store, ctx, staged.transaction.read_version or None)
     if name.scheme == "V1":
         raise OperationRefused("detached commits cannot be used with v1 manifest paths")
     before = open_named(store, name, ctx)
     check_writable(before.message, before.place)
-    version = random.getrandbits(63) | DETACHED
+    version = random.getrandbits(63) | manifest_names.DETACHED
     data = encode_next(before, staged, StoredVersions(store, ctx), version)
     write_transaction(store, staged.transaction, staged.draft)
     staged.draft.hand_over()
-    store.put_if_absent(name_of(version, "detached").path, data)
+    store.put_if_absent(manifest_names.name_of(version, "detached").path, data)
     return version
 
 
-def _latest(store: Store, name: VersionName, ctx: Context) -> Manifest:
+def _latest(store: Store, name: manifest_names.VersionName, ctx: Context) -> Manifest:
     """Return the latest version. Raises FormatError where it says a lower number than its name.
 
     The name of the version after that number is taken already, however often it is tried.
@@ -169,7 +160,7 @@ def _latest(store: Store, name: VersionName, ctx: Context) -> Manifest:
 
 def _put(
     store: Store,
-    name: VersionName,
+    name: manifest_names.VersionName,
     data: bytes,
     ours: Transaction,
     ctx: Context,
@@ -195,7 +186,9 @@ def _put(
         raise StoreFailed(f"{name.path}: the name is taken, but not by a manifest") from error
 
 
-def _is_ours(store: Store, name: VersionName, ours: Transaction, ctx: Context) -> bool:
+def _is_ours(
+    store: Store, name: manifest_names.VersionName, ours: Transaction, ctx: Context
+) -> bool:
     """Whether a version is what a transaction made of the one before. Raises NotFound."""
     return open_named(store, name, ctx).message.transaction_file == transaction_name(ours)
 
@@ -218,7 +211,7 @@ def _create(store: Store, path: str, data: bytes, lock: CommitLock | None) -> bo
 
 def _fit(
     staged: Staged,
-    names: list[VersionName],
+    names: list[manifest_names.VersionName],
     before: Manifest | None,
     policy: CommitPolicy,
     stored: StoredVersions,
@@ -251,10 +244,12 @@ def _fit(
         held = assumed(staged, before)  # L.txn.conflict.gone
         _check(staged, held, before.version, before)
         theirs.extend([] if held is None else [held])
-    return rebase(store, staged, theirs, before, stored)
+    return rebase(staged, theirs, before, stored)
 
 
-def _since(store: Store, names: list[VersionName], version: int) -> list[VersionName]:
+def _since(
+    store: Store, names: list[manifest_names.VersionName], version: int
+) -> list[manifest_names.VersionName]:
     """Return the versions after one that are left, oldest first.
 
     A listing may lack a version that was made while it was read, and have the one after that.
@@ -262,7 +257,7 @@ def _since(store: Store, names: list[VersionName], version: int) -> list[Version
     listed, last = {name.version: name for name in names}, names[-1]
     since = []
     for number in range(version + 1, last.version + 1):
-        name = listed.get(number, name_of(number, last.scheme))
+        name = listed.get(number, manifest_names.name_of(number, last.scheme))
         if number in listed or store.exists(name.path):
             since.append(name)
     return since

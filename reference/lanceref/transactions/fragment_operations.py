@@ -2,14 +2,12 @@
 
 A row is removed by its fragment's deletion file; a fragment without rows leaves the table. An
 Update either writes changed rows anew (rows mode) or puts new columns beside the old ones of the
-same fragments (columns mode). Rows of the write-ahead log that the table takes in are noted in the
-index of the log. A Merge lists all fragments and the whole schema anew; a Project only the schema;
-a DataReplacement the files that hold some columns of some fragments.
+same fragments (columns mode). A Merge lists all fragments and the whole schema anew; a Project only
+the schema; a DataReplacement the files that hold some columns of some fragments.
 
-Early releases left out what later ones count on, or had it wrong: the rows of a fragment, how many
-of them are deleted, the size of a data file, the storage format. Readers look it up in the files;
-every commit states it in the next version. Where two files of a fragment hold a field, it gets
-another id.
+Early releases left out what later ones count on, or had it wrong: rows, deleted rows and sizes of
+files, the storage format. Readers look it up in the files; every commit states it in the next
+version. Where two files of a fragment hold a field, it gets another id.
 
 Clauses: L.txn.op.merge, L.txn.op.project, L.txn.op.data-replacement, L.txn.op.index-fields,
 L.table.row-versions.updated, L.table.datafile.tombstone, L.txn.op.migration,
@@ -259,7 +257,7 @@ def update(builder: Builder) -> None:
             widen_bitmaps(builder, pure, sources, set(given.fields_for_preserving_frag_bitmap))
     builder.message.fragments.extend(added)
     if given.compacted_sstables:
-        add_compacted(builder, given.compacted_sstables)
+        _note_compacted(builder, given.compacted_sstables, later=True)
     drop_dead(builder)
 
 
@@ -293,38 +291,21 @@ def updated_offsets(given: Transaction.Update) -> dict[int, NDArray[np.int64]]:
 
 
 def update_mem_wal(builder: Builder) -> None:
-    """Note the tables of the write-ahead log whose rows are in the table now.
-
-    Raises OperationRefused without an index of the log.
-    """
-    index = _log(builder)
-    if index is None:
-        raise OperationRefused("the table has no memory WAL index")
-    note_compacted(index, builder.transaction.update_mem_wal_state.compacted_sstables)
+    """Note the tables of the write-ahead log whose rows are in the table now."""
+    _note_compacted(builder, builder.transaction.update_mem_wal_state.compacted_sstables)
 
 
-def add_compacted(builder: Builder, tables: Iterable[mem_wal_pb2.CompactedSsTable]) -> None:
-    """Note tables of the log whose rows this version takes in. Raises OperationRefused.
-
-    Each generation comes after the one that its shard has noted: rows are not taken in twice.
-    """
-    index = _log(builder)
-    if index is None:
-        raise OperationRefused(
-            "Invalid user input: Cannot record SSTable compaction progress: the __lance_mem_wal "
-            "system index does not exist on this table"
-        )
-    note_compacted(index, tables, later=True)
-    index.dataset_version = builder.message.version
-
-
-def note_compacted(
-    index: table_pb2.IndexMetadata,
-    tables: Iterable[mem_wal_pb2.CompactedSsTable],
-    *,
-    later: bool = False,
+def _note_compacted(
+    builder: Builder, tables: Iterable[mem_wal_pb2.CompactedSsTable], *, later: bool = False
 ) -> None:
-    """Keep the newest generation of each shard. Raises OperationRefused for one not `later`."""
+    """Keep the newest generation of each shard in the index of the log.
+
+    Raises OperationRefused without such an index, and for a generation that has to be `later` than
+    the one that its shard has noted and is not: no rows are taken in twice.
+    """
+    index = next((one for one in builder.indices if one.name == MEM_WAL_INDEX), None)
+    if index is None:
+        raise OperationRefused(f"the system index {MEM_WAL_INDEX} does not exist on this table")
     details = mem_wal_pb2.MemWalIndexDetails()
     index.index_details.Unpack(details)
     newest = {one.shard_id.uuid: one.generation for one in details.compacted_sstables}
@@ -341,8 +322,5 @@ def note_compacted(
     for shard, generation in newest.items():
         details.compacted_sstables.add(generation=generation).shard_id.uuid = shard
     index.index_details.Pack(details)
-
-
-def _log(builder: Builder) -> table_pb2.IndexMetadata | None:
-    """Return the index of the log, None without one."""
-    return next((one for one in builder.indices if one.name == MEM_WAL_INDEX), None)
+    if later:
+        index.dataset_version = builder.message.version

@@ -12,7 +12,6 @@ Divergences: D.txn.items-under-list-index
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from pyroaring import BitMap
@@ -25,7 +24,7 @@ from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.file_entries import overlaid_since
-from lanceref.table.roaring import parse_bitmap
+from lanceref.table.roaring import parse_embedded
 from lanceref.transactions.manifest_builder import REUSE_INDEX, Builder, assign
 
 MEM_WAL_INDEX = "__lance_mem_wal"
@@ -42,10 +41,8 @@ Groups = Sequence[tuple[list[int], list[int]]]
 
 def covered(index: table_pb2.IndexMetadata) -> BitMap | None:
     """Return the fragments an entry covers; None when it does not say. Raises FormatError."""
-    if not index.fragment_bitmap:
-        return None
-    fragments = parse_bitmap(Cursor(memoryview(index.fragment_bitmap), 0, Context("index")))
-    return BitMap(array("I", fragments.tobytes()))
+    data = index.fragment_bitmap
+    return parse_embedded(data, Context("index"), Place("index", 0, len(data))) if data else None
 
 
 def set_covered(

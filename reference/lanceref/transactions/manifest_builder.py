@@ -27,18 +27,10 @@ from lanceref.file.schema import LanceSchema, schema_message
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
+from lanceref.table import flags
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.file_entries import TOMBSTONE, base_of, data_files_of
-from lanceref.table.flags import (
-    COVERED_INDEX_METADATA,
-    FRAGMENT_REUSE_INDEX,
-    MIXED_DATA_FILE_VERSIONS,
-    STABLE_ROW_IDS,
-    STICKY,
-    USE_V2_FORMAT,
-    set_flags,
-)
 from lanceref.table.fragments import Fragment
 from lanceref.table.lineage import ROW_ID, open_lineage
 from lanceref.table.manifest import STORAGE_VERSIONS, Manifest, encode_manifest, open_version, stamp
@@ -145,7 +137,7 @@ class Builder:
     @property
     def stable(self) -> bool:
         """Whether rows keep their ids."""
-        return bool(self.message.reader_feature_flags & STABLE_ROW_IDS)
+        return bool(self.message.reader_feature_flags & flags.STABLE_ROW_IDS)
 
     @property
     def field_ids(self) -> set[int]:
@@ -206,14 +198,14 @@ def storage_version_of(message: table_pb2.Manifest) -> FileVersion:
         return named
     if held:
         return min(held)
-    return version_named(None) if message.writer_feature_flags & USE_V2_FORMAT else V0_1
+    return version_named(None) if message.writer_feature_flags & flags.USE_V2_FORMAT else V0_1
 
 
 def begin(before: Manifest | None, staged: Staged, stored: StoredVersions) -> Builder:
     """Return the copy that an operation works on."""
     if before is None:
         message = table_pb2.Manifest(version=1)
-        message.reader_feature_flags = STABLE_ROW_IDS if staged.stable_row_ids else 0
+        message.reader_feature_flags = flags.STABLE_ROW_IDS if staged.stable_row_ids else 0
         return Builder(staged, None, stored, message, [], dict(staged.dictionaries))
     message, indices = copy_of(before.message), list(map(copy_of, before.indices))
     message.version = before.version + 1
@@ -236,12 +228,12 @@ def finish(builder: Builder) -> bytes:
         if len(live) != len(fragment.files):
             assign(fragment.files, live)
     old = 0 if builder.before is None else builder.before.message.reader_feature_flags
-    flags = message.reader_feature_flags & STABLE_ROW_IDS | old & STICKY
+    kept = message.reader_feature_flags & flags.STABLE_ROW_IDS | old & flags.STICKY
     if any(index.covering_fields for index in builder.indices):
-        flags |= COVERED_INDEX_METADATA
+        kept |= flags.COVERED_INDEX_METADATA
     if any(index.name == REUSE_INDEX and index.index_version for index in builder.indices):
-        flags |= FRAGMENT_REUSE_INDEX
-    set_flags(message, flags | _mixed(builder))
+        kept |= flags.FRAGMENT_REUSE_INDEX
+    flags.set_flags(message, kept | _mixed(builder))
     message.transaction_file = transaction_name(builder.transaction)
     message.writer_version.CopyFrom(WRITER)
     message.ClearField("tag")
@@ -262,7 +254,7 @@ def _mixed(builder: Builder) -> int:
                 f"version {own}: V1 and V2 storage versions cannot be mixed"
             )
         if version != own:
-            flag = MIXED_DATA_FILE_VERSIONS
+            flag = flags.MIXED_DATA_FILE_VERSIONS
     return flag
 
 

@@ -18,14 +18,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from lanceref.core.errors import CommitConflict
 from lanceref.core.integers import difference, union
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.storage import Store
 from lanceref.table.deletions import write_deletions
 from lanceref.table.manifest import Manifest
 from lanceref.transactions.conflict import (
@@ -41,11 +39,7 @@ from lanceref.transactions.row_lineage import covers_any
 
 
 def rebase(
-    store: Store,
-    staged: Staged,
-    theirs: Sequence[Transaction],
-    latest: Manifest,
-    stored: StoredVersions,
+    staged: Staged, theirs: Sequence[Transaction], latest: Manifest, stored: StoredVersions
 ) -> Staged:
     """Return the transaction as it fits `latest`, after `theirs` since it was made.
 
@@ -55,7 +49,7 @@ def rebase(
     operation = operation_of(message)
     if operation in ("delete", "update"):
         message.read_version = latest.version
-        _rebase_fragments(store, staged, message, theirs, latest, stored)
+        _rebase_fragments(staged, message, theirs, latest, stored)
     elif operation == "create_index":
         _rebase_indices(message.create_index, theirs, latest)
     elif operation == "data_overlay":
@@ -80,7 +74,6 @@ def _check_overlay(
 
 
 def _rebase_fragments(
-    store: Store,
     staged: Staged,
     message: Transaction,
     theirs: Sequence[Transaction],
@@ -110,7 +103,11 @@ def _rebase_fragments(
         removed, rows = stored.deleted(latest, now), staged.affected[ours.id]
         if np.isin(rows, removed).any():
             raise conflict
-        merged = _merged(store, staged, ours, union(removed, rows), latest)
+        merged, every = copy_of(ours), union(removed, rows)
+        file = write_deletions(
+            stored.store, ours.id, latest.version, every, staged.draft, as_bitmap=True
+        )
+        merged.deletion_file.CopyFrom(file)
         empty = 0 < merged.physical_rows <= merged.deletion_file.num_deleted_rows
         if empty:  # it is listed as it was, too
             name = "deleted_fragment_ids" if operation == "delete" else "removed_fragment_ids"
@@ -132,20 +129,6 @@ def _check_files(
         for one in others:
             if own.get(one.id, list(one.files)) != list(one.files):
                 raise CommitConflict(operation, "the same fragments", latest, retryable=True)
-
-
-def _merged(
-    store: Store,
-    staged: Staged,
-    ours: table_pb2.DataFragment,
-    rows: NDArray[np.int64],
-    latest: Manifest,
-) -> table_pb2.DataFragment:
-    """Return the fragment with a new deletion file of all rows."""
-    merged = copy_of(ours)
-    file = write_deletions(store, ours.id, latest.version, rows, staged.draft, as_bitmap=True)
-    merged.deletion_file.CopyFrom(file)
-    return merged
 
 
 def _rebase_indices(

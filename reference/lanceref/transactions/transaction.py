@@ -32,9 +32,8 @@ MESSAGE_KEY = "__lance_commit_message"
 
 def open_transaction(source: Source, ctx: Context) -> Transaction:
     """Parse a transaction file. Raises BadProto."""
-    file = FileBytes(source, ctx.during("metadata"))
     clause = "L.txn.file.message"
-    cursor = file.whole("transaction", clause)
+    cursor = FileBytes(source, ctx.during("metadata")).whole("transaction", clause)
     return parse_message(cursor, Transaction, "transaction", clause)
 
 
@@ -45,8 +44,7 @@ def new_append(
 ) -> Transaction:
     """Return an Append of fragments without ids, under a UUID of its own."""
     message = new_transaction(read_version, properties)
-    message.append.SetInParent()
-    message.append.fragments.extend(fragments)
+    message.append.CopyFrom(Transaction.Append(fragments=fragments))
     return message
 
 
@@ -58,9 +56,8 @@ def new_overwrite(
 ) -> Transaction:
     """Return an Overwrite, `read_version` 0 where there was no table."""
     message = new_transaction(read_version, properties)
-    message.overwrite.SetInParent()
-    message.overwrite.fragments.extend(fragments)
-    message.overwrite.schema.extend(field_message(field) for field in schema.flat())
+    fields = [field_message(field) for field in schema.flat()]
+    message.overwrite.CopyFrom(Transaction.Overwrite(fragments=fragments, schema=fields))
     return message
 
 
@@ -87,14 +84,13 @@ def write_transaction(store: Store, message: Transaction, draft: Draft) -> str:
 
 
 def check_transaction(source: Source, ctx: Context) -> None:
-    """Parse a transaction file for `explain` and `validate`, and hold its name against it."""
+    """Parse a transaction file for `explain` and `validate`, and compare its name."""
     with ctx.piece():
         check_name(open_transaction(source, ctx), source, ctx)
 
 
 def check_name(message: Transaction, source: Source, ctx: Context) -> None:
-    """Hold the name of a transaction file against what the file says."""
-    wanted = f"{message.read_version}-{message.uuid}.txn"
-    name = PurePosixPath(source.path).name
+    """Compare the name of a transaction file with its content."""
+    name, wanted = PurePosixPath(source.path).name, transaction_name(message)
     if name != wanted:
-        ctx.lint("L.txn.file.name", ctx.at(0, source.size), found=name, wanted=wanted)
+        ctx.lint("L.txn.file.name", ctx.at(0, source.size), name, wanted)

@@ -19,7 +19,8 @@ from tests.transactions import versions
 class _Gone:
     """A table whose fragments have the same rows deleted."""
 
-    def __init__(self, *rows):
+    def __init__(self, root, *rows):
+        self.store = LocalStore(root)
         self.rows = np.array(rows, np.int64)
 
     def deleted(self, before, fragment):
@@ -39,7 +40,7 @@ THEIRS = [_delete([7]).transaction]
 def test_deletions_of_different_rows_are_joined(tmp_path):
     """Rows 2, 3 and 7 are out, in a bitmap although they are few; the read version is new."""
     latest = versions.table(version=4)
-    made = rebase(LocalStore(tmp_path), _delete([2, 3]), THEIRS, latest, _Gone(7)).transaction
+    made = rebase(_delete([2, 3]), THEIRS, latest, _Gone(tmp_path, 7)).transaction
     entry = made.delete.updated_fragments[0].deletion_file
     data = (tmp_path / "_deletions" / f"0-4-{entry.id}.bin").read_bytes()
 
@@ -50,7 +51,7 @@ def test_deletions_of_different_rows_are_joined(tmp_path):
 def test_a_row_that_is_gone_cannot_be_deleted_again(tmp_path):
     """The committer looks at its rows anew."""
     with pytest.raises(CommitConflict) as caught:
-        rebase(LocalStore(tmp_path), _delete([2, 7]), THEIRS, versions.table(version=4), _Gone(7))
+        rebase(_delete([2, 7]), THEIRS, versions.table(version=4), _Gone(tmp_path, 7))
 
     assert caught.value.retryable
 
@@ -59,7 +60,7 @@ def test_a_fragment_with_a_row_that_is_gone_is_not_removed(tmp_path):
     """The committer looks at its rows anew."""
     ours = Staged(versions.transaction(delete={"deleted_fragment_ids": [0]}), affected={})
     with pytest.raises(CommitConflict) as caught:
-        rebase(LocalStore(tmp_path), ours, THEIRS, versions.table(version=4), _Gone(7))
+        rebase(ours, THEIRS, versions.table(version=4), _Gone(tmp_path, 7))
 
     assert caught.value.retryable
 
@@ -68,7 +69,7 @@ def test_a_fragment_whose_rows_are_all_out_goes(tmp_path):
     """Both deletions together leave none of its ten rows."""
     latest = versions.table(version=4)
     staged = _delete([0, 1, 2, 3, 4])
-    made = rebase(LocalStore(tmp_path), staged, THEIRS, latest, _Gone(5, 6, 7, 8, 9)).transaction
+    made = rebase(staged, THEIRS, latest, _Gone(tmp_path, 5, 6, 7, 8, 9)).transaction
 
     assert [0] == list(made.delete.deleted_fragment_ids)
     assert list(staged.transaction.delete.updated_fragments) == list(made.delete.updated_fragments)
@@ -78,7 +79,7 @@ def test_a_fragment_whose_rows_are_all_out_goes(tmp_path):
 def test_a_fragment_keeps_the_file_of_columns_dropped_meanwhile(tmp_path, theirs):
     """It goes when the version is made; what others took out of the fragment is out."""
     latest = versions.table(version=4, fragments=[manifests.fragment(0, versions.files(0))])
-    made = rebase(LocalStore(tmp_path), _delete([2]), theirs, latest, _Gone(7)).transaction
+    made = rebase(_delete([2]), theirs, latest, _Gone(tmp_path, 7)).transaction
     fragment = made.delete.updated_fragments[0]
 
     assert [0, 1, 2] == list(fragment.files[0].fields)
@@ -90,7 +91,7 @@ def test_rows_changed_in_a_fragment_of_other_files_are_looked_at_again(tmp_path)
     other = manifests.fragment(0, versions.files(0))
     theirs = [versions.transaction(delete={"updated_fragments": [other]})]
     with pytest.raises(CommitConflict, match="This Delete transaction was preempted") as caught:
-        rebase(LocalStore(tmp_path), _delete([2]), theirs, versions.table(version=4), _Gone(7))
+        rebase(_delete([2]), theirs, versions.table(version=4), _Gone(tmp_path, 7))
 
     assert caught.value.retryable
 
@@ -102,13 +103,13 @@ def test_a_new_index_does_not_cover_columns_written_since(tmp_path):
     ours = Staged(
         versions.transaction(create_index={"new_indices": [versions.index("b", 1, [0, 1])]})
     )
-    made = rebase(LocalStore(tmp_path), ours, theirs, versions.table(version=2), _Gone())
+    made = rebase(ours, theirs, versions.table(version=2), _Gone(tmp_path))
 
     kept = made.transaction.create_index.new_indices[0]
     assert versions.index("b", 1, [1]).fragment_bitmap == kept.fragment_bitmap
     gone = versions.table(version=2, fields=versions.FIELDS[:1])
     with pytest.raises(CommitConflict) as caught:
-        rebase(LocalStore(tmp_path), ours, theirs, gone, _Gone())
+        rebase(ours, theirs, gone, _Gone(tmp_path))
     assert not caught.value.retryable
 
 
