@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -51,32 +51,28 @@ class ReaderResults:
         return pa.Table.from_batches(batches, schema=self.reader.schema)
 
 
-@dataclass(frozen=True, slots=True)
-class LanceBufferDescriptor:
+class LanceBufferDescriptor(NamedTuple):
     """Absolute position and size in bytes of a buffer."""
 
     position: int
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class LancePageMetadata:
+class LancePageMetadata(NamedTuple):
     """Buffers and encoding (as text) of one page."""
 
     buffers: list[LanceBufferDescriptor]
     encoding: str
 
 
-@dataclass(frozen=True, slots=True)
-class LanceColumnMetadata:
+class LanceColumnMetadata(NamedTuple):
     """Column-level buffers and pages of one physical column."""
 
     column_buffers: list[LanceBufferDescriptor]
     pages: list[LancePageMetadata]
 
 
-@dataclass(frozen=True, slots=True)
-class LanceFileMetadata:
+class LanceFileMetadata(NamedTuple):
     """What the metadata of a file says; sizes in bytes, versions as the words of the footer."""
 
     schema: pa.Schema
@@ -90,16 +86,14 @@ class LanceFileMetadata:
     minor_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class LanceColumnStatistics:
+class LanceColumnStatistics(NamedTuple):
     """Pages and bytes of page buffers of one physical column."""
 
     num_pages: int
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class LanceFileStatistics:
+class LanceFileStatistics(NamedTuple):
     """Statistics of every physical column."""
 
     columns: list[LanceColumnStatistics]
@@ -200,13 +194,14 @@ class LanceFileReader:
 
     def metadata(self) -> LanceFileMetadata:
         """Return what the file's metadata says."""
-        file, words = self._file, FOOTER_WORDS[self._file.footer.version]
+        file, footer = self._file, self._file.footer
+        words = FOOTER_WORDS[footer.version]
         num_global_buffer_bytes = sum(extent.size for extent in file.global_buffers)
         return LanceFileMetadata(
             schema=resolved(file.descriptor.schema.arrow),
             num_rows=file.num_rows,
-            num_data_bytes=file.footer.column_metadata_start - num_global_buffer_bytes,
-            num_column_metadata_bytes=file.footer.gbo_start - file.footer.column_metadata_start,
+            num_data_bytes=footer.column_metadata_start - num_global_buffer_bytes,
+            num_column_metadata_bytes=footer.gbo_start - footer.column_metadata_start,
             num_global_buffer_bytes=num_global_buffer_bytes,
             global_buffers=_descriptors(file.global_buffers),
             columns=[

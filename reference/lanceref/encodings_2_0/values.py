@@ -22,7 +22,6 @@ from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
 from lanceref.encodings_2_0.binary import STRINGS, open_binary, open_fixed_size_binary, open_fsst
-from lanceref.encodings_2_0.bitpacked import open_bitpacked, open_bitpacked_for_non_neg
 from lanceref.encodings_2_0.dictionary import encode_dictionary, encode_strings, open_dictionary
 from lanceref.encodings_2_0.flat import open_flat_array, slot_bits
 from lanceref.encodings_2_0.nullable import (
@@ -33,7 +32,12 @@ from lanceref.encodings_2_0.nullable import (
     open_nullable,
     take_slots,
 )
-from lanceref.encodings_2_0.packed_struct import encode_packed, open_packed_struct
+from lanceref.encodings_2_0.packed import (
+    encode_packed,
+    open_bitpacked,
+    open_bitpacked_for_non_neg,
+    open_packed_struct,
+)
 from lanceref.encodings_2_0.page import (
     Page,
     PageArray,
