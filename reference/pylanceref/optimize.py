@@ -8,9 +8,9 @@ result are values that can be pickled, or sent as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Self, TypedDict, Unpack, cast
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self, TypedDict, Unpack, cast
 
 from lanceref.core.errors import DataRefused, OperationRefused
 from lanceref.core.file_versions import version_named
@@ -44,22 +44,22 @@ MODES = ("reencode", "try_binary_copy", "force_binary_copy")
 class CompactionOptions(TypedDict, total=False):
     """What is written anew, and how; the others say how another implementation goes about it."""
 
-    target_rows_per_fragment: int | None
-    max_bytes_per_file: int | None
-    materialize_deletions: bool | None
-    materialize_deletions_threshold: float | None
-    batch_size: int | None
-    max_source_fragments: int | None
-    max_source_rows: int | None
-    max_source_bytes: int | None
-    excluded_fragment_ids: Sequence[int] | None
-    data_storage_version: str | None
-    max_rows_per_group: int | None
-    num_threads: int | None
-    io_buffer_size: int | None
-    compaction_mode: str | None
-    binary_copy_read_batch_bytes: int | None
-    defer_index_remap: bool | None
+    target_rows_per_fragment: int
+    max_bytes_per_file: int
+    materialize_deletions: bool
+    materialize_deletions_threshold: float
+    batch_size: int
+    max_source_fragments: int
+    max_source_rows: int
+    max_source_bytes: int
+    excluded_fragment_ids: Sequence[int]
+    data_storage_version: str
+    max_rows_per_group: int
+    num_threads: int
+    io_buffer_size: int
+    compaction_mode: str
+    binary_copy_read_batch_bytes: int
+    defer_index_remap: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,29 @@ class CompactionMetrics:
         return CompactionMetrics(*(one + two for one, two in pairs))
 
 
+class Sendable:
+    """A value that is sent to other processes as JSON, an object of its fields."""
+
+    __slots__ = ()
+
+    def json(self) -> str:
+        """Return the JSON text."""
+        return json.dumps(self, default=_object)
+
+
+def _object(value: Any) -> object:
+    """Return what `json.dumps` takes for a value."""
+    if isinstance(value, FragmentMetadata):
+        return value.to_json()
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def _fragments(held: Sequence[object]) -> list[FragmentMetadata]:
+    return [FragmentMetadata.from_json(json.dumps(one)) for one in held]
+
+
 @dataclass(frozen=True, slots=True)
-class RewriteResult:
+class RewriteResult(Sendable):
     """What a task wrote: new fragments, without ids, that hold the rows of the original ones."""
 
     read_version: int
@@ -102,16 +123,6 @@ class RewriteResult:
             f"new_fragments={self.new_fragments}, old_fragments={self.original_fragments})"
         )
 
-    def json(self) -> str:
-        """Return the JSON text."""
-        held = {
-            "metrics": asdict(self.metrics),
-            "new_fragments": [one.to_json() for one in self.new_fragments],
-            "read_version": self.read_version,
-            "original_fragments": [one.to_json() for one in self.original_fragments],
-        }
-        return json.dumps(held)
-
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return the result of a JSON text."""
@@ -121,7 +132,7 @@ class RewriteResult:
 
 
 @dataclass(frozen=True, slots=True)
-class CompactionTask:
+class CompactionTask(Sendable):
     """Neighbouring fragments of one version that are written anew, by any process."""
 
     read_version: int
@@ -137,32 +148,22 @@ class CompactionTask:
         snapshot = _at(dataset, self.read_version)
         ids = {one.id for one in self.fragments}
         group = [rows for rows in snapshot.fragments if rows.fragment.id in ids]
-        written = write_group(snapshot, group, _compacted(self.options), draft)
+        written = write_group(snapshot, group, _rules(self.options), draft)
         new = [FragmentMetadata.from_message(one) for one in written]
         return RewriteResult(self.read_version, new, self.fragments)
 
     def __repr__(self) -> str:
         return f"CompactionTask(read_version={self.read_version}, fragments={self.fragments})"
 
-    def json(self) -> str:
-        """Return the JSON text."""
-        held = {
-            "task": {"fragments": [one.to_json() for one in self.fragments]},
-            "read_version": self.read_version,
-            "options": dict(self.options),
-        }
-        return json.dumps(held)
-
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return the task of a JSON text."""
         held = json.loads(text)
-        fragments = _fragments(held["task"]["fragments"])
-        return cls(held["read_version"], fragments, cast("CompactionOptions", held["options"]))
+        return cls(held["read_version"], _fragments(held["fragments"]), held["options"])
 
 
 @dataclass(frozen=True, slots=True)
-class CompactionPlan:
+class CompactionPlan(Sendable):
     """The tasks of a compaction."""
 
     read_version: int
@@ -176,16 +177,11 @@ class CompactionPlan:
         tasks = f"<{len(self.tasks)} compaction tasks>"
         return f"CompactionPlan(read_version={self.read_version}, tasks={tasks})"
 
-    def json(self) -> str:
-        """Return the JSON text."""
-        tasks = [json.loads(task.json()) for task in self.tasks]
-        return json.dumps({"read_version": self.read_version, "tasks": tasks})
-
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return the plan of a JSON text."""
         held = json.loads(text)
-        tasks = [CompactionTask.from_json(json.dumps(task)) for task in held["tasks"]]
+        tasks = [CompactionTask.from_json(json.dumps(one)) for one in held["tasks"]]
         return cls(held["read_version"], tasks)
 
 
@@ -200,8 +196,8 @@ class Compaction:
                 raise DataRefused(f"Invalid compaction option: {name}")
         options = _given(options)
         snapshot = dataset._snapshot
-        _check_deferred(snapshot, options)
-        groups = plan_compaction(snapshot, _compacted(options))
+        _is_deferred(snapshot, options)
+        groups = plan_compaction(snapshot, _rules(options))
         tasks = [
             CompactionTask(
                 dataset.version,
@@ -218,8 +214,7 @@ class Compaction:
         plan = Compaction.plan(dataset, options)
         with Draft() as draft:
             rewrites = [task._run(dataset, draft) for task in plan.tasks]
-            deferred = bool(options.get("defer_index_remap"))
-            return _committed(dataset, rewrites, draft, deferred=deferred)
+            return _committed(dataset, rewrites, draft, options)
 
     @staticmethod
     def commit(
@@ -228,10 +223,7 @@ class Compaction:
         options: CompactionOptions | None = None,
     ) -> CompactionMetrics:
         """Reserve ids for the new fragments by a version of its own, then put them in place."""
-        options = {} if options is None else options
-        _check_deferred(dataset._snapshot, options)
-        deferred = bool(options.get("defer_index_remap"))
-        return _committed(dataset, rewrites, Draft(), deferred=deferred)
+        return _committed(dataset, rewrites, Draft(), {} if options is None else options)
 
 
 class DatasetOptimizer:
@@ -304,21 +296,21 @@ def _at(dataset: OpenTable, version: int) -> Snapshot:
     return dataset._snapshot if version == dataset.version else dataset.at_version(version)
 
 
-def _check_deferred(snapshot: Snapshot, options: CompactionOptions) -> None:
-    """Raise OperationRefused where indices cannot be told later that rows were moved."""
-    if options.get("defer_index_remap") and snapshot.stable_row_ids:
+def _is_deferred(snapshot: Snapshot, options: CompactionOptions) -> bool:
+    """Return whether indices stay as they are, to be remapped later. Raises OperationRefused."""
+    deferred = bool(options.get("defer_index_remap"))
+    if deferred and snapshot.stable_row_ids:
         raise OperationRefused(
             "Cannot compact with defer_index_remap: the dataset uses stable row IDs"
         )
+    return deferred
 
 
 def _committed(
-    dataset: OpenTable, rewrites: Sequence[RewriteResult], draft: Draft, *, deferred: bool
+    dataset: OpenTable, rewrites: Sequence[RewriteResult], draft: Draft, options: CompactionOptions
 ) -> CompactionMetrics:
-    """Commit the rewrites of a compaction; the files of `draft` go when it is refused.
-
-    A `deferred` one leaves indices as they are.
-    """
+    """Commit the rewrites of a compaction; the files of `draft` go when it is refused."""
+    deferred = _is_deferred(dataset._snapshot, options)
     if not rewrites:
         return CompactionMetrics()
     read = rewrites[0].read_version
@@ -348,38 +340,27 @@ def _committed(
     return sum((result.metrics for result in rewrites), CompactionMetrics())
 
 
-def _fragments(held: Sequence[Mapping[str, object]]) -> list[FragmentMetadata]:
-    return [FragmentMetadata.from_json(json.dumps(one)) for one in held]
-
-
-def _compacted(options: CompactionOptions) -> CompactionRules:
-    """Return the options as values; None means the default. Raises ValueError."""
-    mode = options.get("compaction_mode")
+def _rules(options: CompactionOptions) -> CompactionRules:
+    """Return the options as values. Raises ValueError."""
+    options = _given(options)
+    mode, version = options.get("compaction_mode"), options.get("data_storage_version")
     if mode is not None and mode not in MODES:
-        valid = ", ".join(f'"{one}"' for one in MODES)
-        raise DataRefused(
-            f'Invalid user input: Invalid compaction mode "{mode}". Valid values: {valid}'
-        )
-    version = options.get("data_storage_version")
-    target = options.get("target_rows_per_fragment")
-    threshold = options.get("materialize_deletions_threshold")
-    batch, size = options.get("batch_size"), options.get("max_bytes_per_file")
-    for name, most in (
-        ("max_source_fragments", options.get("max_source_fragments")),
-        ("max_source_rows", options.get("max_source_rows")),
-        ("max_source_bytes", options.get("max_source_bytes")),
-    ):
-        if most is not None and unsigned(most) == 0:
+        raise DataRefused(f'Invalid compaction mode "{mode}". Valid values: {", ".join(MODES)}')
+    most = {
+        "max_source_fragments": options.get("max_source_fragments"),
+        "max_source_rows": options.get("max_source_rows"),
+        "max_source_bytes": options.get("max_source_bytes"),
+    }
+    for name, number in most.items():
+        if number is not None and unsigned(number) == 0:
             raise DataRefused(f"{name} must be greater than 0 (use None for no limit)")
     return CompactionRules(
-        target_rows=TARGET_ROWS if target is None else target,
+        target_rows=options.get("target_rows_per_fragment", TARGET_ROWS),
         materialize_deletions=options.get("materialize_deletions") is not False,
-        deletions_threshold=0.1 if threshold is None else threshold,
-        batch_rows=BATCH_ROWS if batch is None else batch,
+        deletions_threshold=options.get("materialize_deletions_threshold", 0.1),
+        batch_rows=options.get("batch_size", BATCH_ROWS),
         version=None if version is None else version_named(version),
-        excluded=frozenset(options.get("excluded_fragment_ids") or ()),
-        max_source_fragments=options.get("max_source_fragments"),
-        max_source_rows=options.get("max_source_rows"),
-        max_source_bytes=options.get("max_source_bytes"),
-        max_bytes=MAX_BYTES_PER_FILE if size is None else size,
+        excluded=frozenset(options.get("excluded_fragment_ids", ())),
+        max_bytes=options.get("max_bytes_per_file", MAX_BYTES_PER_FILE),
+        **most,
     )
