@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
 
 from lanceref.core.errors import CommitConflictError, IndexRefused
 from lanceref.operations.index_build import finished
@@ -27,6 +28,9 @@ from pylanceref.operation import Index
 from pylanceref.transactions import index_message, index_of
 
 from lanceref_spark.jobs import Executor, spread
+
+if TYPE_CHECKING:
+    from lanceref.index.vector.parameters import VectorParameters
 
 ROUNDS = 3
 """How often an index is built before a table that is always compacted wins."""
@@ -106,9 +110,12 @@ def with_model(
 
     schema, given = build.opened()._snapshot.manifest.schema, dict(build.parameters)
     metric = str(given.pop("metric", "L2"))
-    path, parameters = vector_request(schema, build.column, str(build.index_type), metric, given)
+    request = vector_request(schema, build.column, str(build.index_type), metric, given)
+    parameters = cast("VectorParameters", request.parameters["vector"])
     storage = tuple(sorted((build.storage_options or {}).items()))
-    sampling = Sampling(build.uri, build.version, path, parameters.metric, 0, seed, storage)
+    sampling = Sampling(
+        build.uri, build.version, request.column, parameters.metric, 0, seed, storage
+    )
     model = train_model(executor, sampling, shards, parameters)
     count = len(model["ivf_centroids"])
     return replace(build, parameters={**build.parameters, "num_partitions": count, **model})

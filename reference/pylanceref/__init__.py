@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         Blob,
         BlobArray,
         BlobColumn,
+        BlobDescriptor,
+        BlobDescriptorArrayBuilder,
         BlobFile,
         BlobType,
         blob_array,
@@ -43,12 +45,6 @@ if TYPE_CHECKING:
     from pylanceref.merge_insert import CompactedSsTable, MergeInsertBuilder
     from pylanceref.metadata import FragmentMetadata
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
-    from pylanceref.prepared_blobs import (
-        BlobDescriptor,
-        BlobDescriptorArrayBuilder,
-        DedicatedBlobWriter,
-        PackedBlobWriter,
-    )
     from pylanceref.progress import IndexProgress
     from pylanceref.scanner import LanceScanner, ScanStatistics
     from pylanceref.schema import json_to_schema, schema_to_json
@@ -62,9 +58,9 @@ __all__ = ["BatchUDF", "Blob", "BlobArray", "BlobColumn", "BlobDescriptor"]
 __all__ += ["BlobDescriptorArrayBuilder", "BlobFile", "BlobType", "CleanupCandidateFile"]
 __all__ += ["CleanupExplanation", "CleanupReferencedBranch", "CleanupStats", "ColumnOrdering"]
 __all__ += ["CompactedSsTable", "DataFile", "DataStatistics", "DatasetBasePath"]
-__all__ += ["DedicatedBlobWriter", "FieldStatistics", "FragmentMetadata", "FtsToken", "Index"]
+__all__ += ["FieldStatistics", "FragmentMetadata", "FtsToken", "Index"]
 __all__ += ["IndexFile", "IndexProgress", "LanceDataset", "LanceFragment", "LanceOperation"]
-__all__ += ["LanceScanner", "MergeInsertBuilder", "PackedBlobWriter", "ScanStatistics"]
+__all__ += ["LanceScanner", "MergeInsertBuilder", "ScanStatistics"]
 __all__ += ["Session", "Transaction", "batch_udf", "blob_array", "blob_field"]
 __all__ += ["bytes_read_counter", "dataset", "iops_counter", "json_to_schema", "sanitize_ts"]
 __all__ += ["schema_to_json", "tokenize", "write_dataset"]
@@ -75,7 +71,10 @@ _NAMES = {
     ),
     "lanceref.search.projection": "ColumnOrdering",
     "lanceref.storage": "bytes_read_counter iops_counter",
-    "pylanceref.blob": "Blob BlobArray BlobColumn BlobFile BlobType blob_array blob_field",
+    "pylanceref.blob": (
+        "Blob BlobArray BlobColumn BlobDescriptor BlobDescriptorArrayBuilder BlobFile BlobType "
+        "blob_array blob_field"
+    ),
     "pylanceref.dataset": "LanceDataset dataset write_dataset",
     "pylanceref.fragment": "DataFile LanceFragment",
     "pylanceref.fts_tokens": "FtsToken tokenize",
@@ -83,9 +82,6 @@ _NAMES = {
     "pylanceref.merge_insert": "CompactedSsTable MergeInsertBuilder",
     "pylanceref.metadata": "FragmentMetadata",
     "pylanceref.operation": "DatasetBasePath Index IndexFile LanceOperation Transaction",
-    "pylanceref.prepared_blobs": (
-        "BlobDescriptor BlobDescriptorArrayBuilder DedicatedBlobWriter PackedBlobWriter"
-    ),
     "pylanceref.progress": "IndexProgress",
     "pylanceref.scanner": "LanceScanner ScanStatistics",
     "pylanceref.schema": "json_to_schema schema_to_json",

@@ -182,10 +182,7 @@ def cast(
 
 def _cast_lists(arr: pa.Array, target: pa.DataType) -> pa.Array:
     if arr.type.list_size != target.list_size:
-        raise ValueError(
-            "Only support casting fixed size list to fixed size list with the same size, got: "
-            f"{arr.type} to {target}"
-        )
+        raise ValueError(f"lists of {arr.type} cannot be cast to lists of {target}")
     values = cast(arr.values, target.value_type)
     return pa.FixedSizeListArray.from_arrays(values, target.list_size)
 

@@ -1,13 +1,17 @@
-"""Blobs: values that are opened like files (face).
+"""Blobs: values that are opened like files, and rows that say where blobs lie (face).
 
-Has the names of pylance's `lance.blob`: what blob columns are written from, and the files that
-`take_blobs` returns.
+Has the names of pylance's `lance.blob`: what blob columns are written from, the files that
+`take_blobs` returns, and the builder of prepared rows, for blobs that are stored before their rows.
+
+Layout of a prepared row: see `descriptors`.
+
+Clauses: L.blob.kind, L.blob.sidecar
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import index
@@ -15,26 +19,24 @@ from typing import IO
 
 import pyarrow as pa
 from lanceref.blobs.blob_reader import BlobRange
+from lanceref.core.errors import DataRefused
 from lanceref.core.integers import unsigned
+from lanceref.core.logical_types import EXTENSION_KEY
+from lanceref.data_file.descriptors import (
+    DEDICATED,
+    INLINE,
+    MANAGED,
+    OF_BASE,
+    PACKED,
+    PREPARED,
+)
 from lanceref.file.schema import BLOB_EXTENSION
 
 DEFAULT_BLOB_BUFFER_SIZE = 512 * 1024
 """Bytes that sequential reading fetches ahead."""
 
-THRESHOLD_KEYS = {
-    "inline_size_threshold": b"lance-encoding:blob-inline-size-threshold",
-    "dedicated_size_threshold": b"lance-encoding:blob-dedicated-size-threshold",
-    "pack_file_size_threshold": b"lance-encoding:blob-pack-file-size-threshold",
-}
-"""Field metadata that says how large the blobs of each kind may be."""
-
 STORAGE = pa.struct(
-    [
-        ("data", pa.large_binary()),
-        ("uri", pa.utf8()),
-        ("position", pa.uint64()),
-        ("size", pa.uint64()),
-    ]
+    {"data": pa.large_binary(), "uri": pa.utf8(), "position": pa.uint64(), "size": pa.uint64()}
 )
 """What a blob is written from: bytes, or a URI with an optional range."""
 
@@ -114,9 +116,7 @@ def _row(value: object) -> dict[str, object]:
     elif isinstance(value, bytes | bytearray | memoryview):
         value = Blob(data=bytes(value))
     if not isinstance(value, Blob):
-        raise TypeError(
-            f"BlobArray values must be bytes-like, str (URI), Blob, or None; got {type(value)}"
-        )
+        raise TypeError(f"BlobArray values must be bytes, str, Blob or None; got {type(value)}")
     return vars(value)
 
 
@@ -134,23 +134,20 @@ def blob_field(
     pack_file_size_threshold: int | None = None,
 ) -> pa.Field:
     """Return the field of a blob column; thresholds are bytes, up to which a blob is stored so."""
-    given = {
-        "inline_size_threshold": inline_size_threshold,
-        "dedicated_size_threshold": dedicated_size_threshold,
-        "pack_file_size_threshold": pack_file_size_threshold,
-    }
     metadata = {}
-    for what, value in given.items():
+    for what, value, least in (
+        ("inline-size-threshold", inline_size_threshold, 0),
+        ("dedicated-size-threshold", dedicated_size_threshold, 1),
+        ("pack-file-size-threshold", pack_file_size_threshold, 1),
+    ):
         if value is None:
             continue
+        shown = what.replace("-", "_")
         if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"{what} must be an int, got {type(value).__name__}")
-        least = 0 if what == "inline_size_threshold" else 1
+            raise TypeError(f"{shown} must be an int, got {type(value).__name__}")
         if value < least:
-            raise ValueError(f"{what} must be {'non-negative' if least == 0 else 'positive'}")
-        if value >= 1 << 64:
-            raise OverflowError(f"{what} must fit in a Rust usize")
-        metadata[THRESHOLD_KEYS[what]] = str(value).encode()
+            raise ValueError(f"{shown} must be {'positive' if least else 'non-negative'}")
+        metadata[f"lance-encoding:blob-{what}"] = str(unsigned(value))
     return pa.field(name, BlobType(), nullable, metadata or None)
 
 
@@ -211,9 +208,7 @@ class BlobFile(io.BufferedIOBase):
         """Read into a buffer and return how many bytes."""
         view = memoryview(b).cast("B")
         if view.readonly:
-            raise TypeError(
-                f"readinto() argument must be read-write bytes-like object, not {type(b).__name__}"
-            )
+            raise TypeError(f"readinto() needs a read-write buffer, not {type(b).__name__}")
         data = self.read(len(view))
         view[: len(data)] = data
         return len(data)
@@ -230,10 +225,7 @@ class BlobFile(io.BufferedIOBase):
         self._check_open()
         for number, (offset, length) in enumerate(ranges):
             if unsigned(offset) + unsigned(length) >= 1 << 64:
-                raise ValueError(
-                    f"Blob range request {number} offset + length overflowed u64: "
-                    f"offset={offset}, length={length}"
-                )
+                raise ValueError(f"Blob range request {number}: {offset} + {length} overflowed u64")
         return [self.read_range(offset, length) for offset, length in ranges]
 
     def __repr__(self) -> str:
@@ -269,9 +261,7 @@ class BlobColumn:
 
     def __init__(self, blob_column: pa.Array | pa.ChunkedArray) -> None:
         if not isinstance(blob_column, pa.Array | pa.ChunkedArray):
-            raise ValueError(
-                f"Expected a pyarrow.Array or pyarrow.ChunkedArray, got {type(blob_column)}"
-            )
+            raise ValueError(f"Expected a pyarrow array, got {type(blob_column)}")
         if not (pa.types.is_large_binary(blob_column.type) or pa.types.is_binary(blob_column.type)):
             raise ValueError(f"Expected a binary array, got {blob_column.type}")
         self.blob_column = blob_column
@@ -279,6 +269,110 @@ class BlobColumn:
     def __iter__(self) -> Iterator[IO[bytes] | None]:
         for value in self.blob_column:
             yield io.BytesIO(value.as_py()) if value.is_valid else None
+
+
+Payload = bytes | bytearray | memoryview | Sequence[int]
+"""The bytes of one blob."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlobDescriptor:
+    """Where one blob lies; without a kind it is null."""
+
+    kind: int | None
+    blob_id: int | None = None
+    position: int | None = None
+    size: int | None = None
+    data: bytes | None = None
+    uri: str | None = None
+
+    def row(self) -> dict[str, object] | None:
+        """Return the prepared row."""
+        if self.kind is None:
+            return None
+        values = self.kind, self.data, self.uri, self.blob_id, self.size, self.position
+        names = "kind", "data", "uri", "blob_id", "blob_size", "position"
+        return dict(zip(names, values, strict=True))
+
+
+class BlobDescriptorArrayBuilder:
+    """Collects the rows of one field of blobs. Raises ValueError once it is finished."""
+
+    def __init__(self, column: str) -> None:
+        self.field = pa.field(column, PREPARED, metadata={EXTENSION_KEY: BLOB_EXTENSION})
+        self._rows: list[BlobDescriptor] | None = []
+
+    def append(self, value: BlobDescriptor) -> None:
+        """Add a row. Raises TypeError."""
+        if not isinstance(value, BlobDescriptor):
+            raise TypeError(f"{type(value).__name__!r} is not an instance of 'BlobDescriptor'")
+        if self._rows is None:
+            raise DataRefused("BlobDescriptorArrayBuilder is already finished")
+        self._rows.append(value)
+
+    def extend(self, values: Iterable[BlobDescriptor]) -> None:
+        """Add rows. Raises TypeError."""
+        for value in values:
+            self.append(value)
+
+    def append_null(self) -> None:
+        """Add a null."""
+        self.append(BlobDescriptor(None))
+
+    def append_inline(self, data: Payload) -> None:
+        """Add a blob whose bytes go into the data file. Raises TypeError, OverflowError."""
+        self.append(BlobDescriptor(INLINE, data=_bytes(data)))
+
+    def append_dedicated(self, blob_id: int, size: int) -> None:
+        """Add a blob that is a whole file. Raises DataRefused."""
+        self.append(BlobDescriptor(DEDICATED, _number(blob_id), None, size))
+
+    def append_managed(
+        self, uri: str, offset: int, size: int, *, base_id: int | None = None
+    ) -> None:
+        """Add a blob that lies in an object of the table. Raises DataRefused, OverflowError."""
+        if not {"", ".", ".."}.isdisjoint(uri.split("/")):
+            raise DataRefused(f"Managed blob_uri must be a canonical relative path, got {uri!r}")
+        if unsigned(offset) + unsigned(size) >= 1 << 64:
+            raise DataRefused(f"Managed blob range overflows u64: position={offset}, size={size}")
+        kind = MANAGED if base_id is None else OF_BASE
+        self.append(BlobDescriptor(kind, base_id, offset, size, uri=uri))
+
+    def extend_packed(self, blob_id: int, offsets: Sequence[int], sizes: Sequence[int]) -> None:
+        """Add blobs that share a file. Raises DataRefused."""
+        number = _number(blob_id)
+        if len(offsets) != len(sizes):
+            raise DataRefused(f"{len(offsets)} offsets and {len(sizes)} sizes: not the same length")
+        for position, size in zip(offsets, sizes, strict=True):
+            self.append(BlobDescriptor(PACKED, number, position, size))
+
+    def finish(self) -> pa.StructArray:
+        """Return the rows."""
+        if self._rows is None:
+            raise DataRefused("BlobDescriptorArrayBuilder is already finished")
+        rows, self._rows = self._rows, None
+        return pa.array([one.row() for one in rows], PREPARED)
+
+
+def _bytes(data: Payload) -> bytes:
+    """Return the bytes of a blob. Raises TypeError, OverflowError."""
+    if isinstance(data, bytes | bytearray | memoryview):
+        return bytes(data)
+    if isinstance(data, str) or not isinstance(data, Sequence):
+        raise TypeError(f"{type(data).__name__!r} object is not an instance of 'Sequence'")
+    try:
+        return bytes(data)
+    except ValueError as error:
+        raise OverflowError(f"{error}") from error
+
+
+def _number(blob_id: int) -> int:
+    """Return a blob id. Raises DataRefused, OverflowError."""
+    if unsigned(blob_id) >= 1 << 32:
+        raise OverflowError(f"{blob_id} is no unsigned 32-bit integer")
+    if blob_id == 0:
+        raise DataRefused("Blob id 0 is reserved")
+    return blob_id
 
 
 with suppress(pa.ArrowKeyError):  # another module of this process may have the name already

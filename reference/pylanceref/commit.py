@@ -67,19 +67,14 @@ def commit_operation(
     target = open_target(base_uri, options)
     if isinstance(operation, Transaction):
         if commit_message is not None:
-            raise ValueError(
-                "commit_message is not supported when calling commit with a Transaction"
-            )
+            raise ValueError("commit_message is not supported with a Transaction")
         given = operation
     elif isinstance(operation, LanceOperation.BaseOperation):
         properties = {} if commit_message is None else {MESSAGE_KEY: commit_message}
         read = _read_version(target, operation, read_version)
         given = Transaction(read, operation, transaction_properties=properties)
     else:
-        raise TypeError(
-            "operation must be a LanceOperation.BaseOperation or Transaction, "
-            f"got {type(operation)}"
-        )
+        raise TypeError(f"operation must be an operation, got {type(operation)}")
     policy = CommitPolicy(
         "V1" if enable_v2_manifest_paths is False else "V2",
         retries=max_retries,

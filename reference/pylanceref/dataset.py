@@ -27,9 +27,8 @@ from lanceref.table.refs import TREE
 from lanceref.transactions.commit import COMMIT_TIMEOUT
 from lanceref.transactions.transaction import MESSAGE_KEY
 
-from pylanceref.edits import Edits
+from pylanceref.edits import Edits, Evolution
 from pylanceref.errors import TableNotFound
-from pylanceref.evolution import Evolution
 from pylanceref.history import History, sanitize_ts
 from pylanceref.index_listing import IndexListing
 from pylanceref.indexing import Indexing
@@ -72,8 +71,7 @@ _LATE = {
     "pylanceref.bitmap": "Bitmap",
     "pylanceref.blob": "BlobFile DEFAULT_BLOB_BUFFER_SIZE",
     "pylanceref.commit": "BulkCommitResult",
-    "pylanceref.edits": "DeleteResult UpdateResult",
-    "pylanceref.evolution": "AlterColumn",
+    "pylanceref.edits": "AlterColumn DeleteResult UpdateResult",
     "pylanceref.fragment": "LanceFragment",
     "pylanceref.left_out": "VectorIndexReader",
     "pylanceref.history": "Version",

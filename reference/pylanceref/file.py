@@ -34,7 +34,6 @@ from lanceref.storage import (
 )
 
 from pylanceref.late_names import listing
-from pylanceref.prepared_blobs import DedicatedBlobWriter, PackedBlobWriter
 
 __all__ = ["LanceFileMetadata", "LanceFileReader", "LanceFileSession", "LanceFileStatistics"]
 __all__ += ["LanceFileWriter", "ListResult", "ReaderResults", "stable_version"]
@@ -94,14 +93,6 @@ class LanceFileSession:
             keep_original_array=keep_original_array,
             max_page_bytes=max_page_bytes,
         )
-
-    def open_packed_blob_writer(self, path: str, blob_id: int) -> PackedBlobWriter:
-        """Begin a file of blobs beside a data file. Raises DataRefused, OverflowError."""
-        return PackedBlobWriter(self._store, self._at(path), blob_id)
-
-    def open_dedicated_blob_writer(self, path: str, blob_id: int) -> DedicatedBlobWriter:
-        """Begin a file of one blob beside a data file. Raises DataRefused, OverflowError."""
-        return DedicatedBlobWriter(self._store, self._at(path), blob_id)
 
     def contains(self, path: str) -> bool:
         """Whether a file stands at a path."""

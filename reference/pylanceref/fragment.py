@@ -258,10 +258,7 @@ class LanceFragment:
         if len(given) and given[0] < 0:
             raise OverflowError("out of range integral type conversion attempted")
         if len(given) and given[-1] >= self.physical_rows:
-            raise DataRefused(
-                f"delete_rows offset {given[-1]} is out of range for fragment {self.fragment_id} "
-                f"with {self.physical_rows} rows"
-            )
+            raise DataRefused(f"delete_rows offset {given[-1]} is out of range")
         live = difference(np.arange(self.physical_rows), self._rows.deleted)
         positions = np.flatnonzero(np.isin(live, given))
         if not len(positions):
@@ -384,8 +381,6 @@ def check_fragments(given: Iterable[object]) -> list[LanceFragment]:
     fragments = []
     for one in given:
         if not isinstance(one, LanceFragment):
-            raise TypeError(
-                f"fragments must be an iterable of LanceFragment. Got {type(one)} instead."
-            )
+            raise TypeError(f"fragments must be an iterable of LanceFragment. Got {type(one)}")
         fragments.append(one)
     return fragments

@@ -132,9 +132,7 @@ class History(OpenTable):
         if delete_rate_limit is not None and unsigned(delete_rate_limit) == 0:
             raise CleanupRefused("delete_rate_limit must be greater than 0, got 0")
         if delete_concurrency is not None and not 0 < unsigned(delete_concurrency) < 2**61:
-            raise CleanupRefused(
-                f"delete_concurrency must be between 1 and {2**61 - 1}, got {delete_concurrency}"
-            )
+            raise CleanupRefused(f"delete_concurrency must be from 1 on, got {delete_concurrency}")
         kinds = delete_unverified, error_if_tagged_old_versions
         plan = self._cleanup_plan(older_than, retain_versions, versions, *kinds)
         return Cleanup(self._snapshot, self._root).carry_out(plan, delete_rate_limit)

@@ -208,9 +208,7 @@ class IndexListing(OpenTable):
         wanted = list(segments) if chosen is None else chosen
         missing = [f"{one}" for one in wanted if one not in segments]
         if missing:
-            raise IndexNotFound(
-                f"Lance index not found: name={name}, segment_ids=[{', '.join(missing)}]"
-            )
+            raise IndexNotFound(f"Lance index not found: name={name}, segment_ids={missing}")
         if with_position and index.kind.details != INVERTED_DETAILS:
             raise QueryRefused(f"positions are those of inverted indices, got {index.kind.shown}")
         for own in wanted:

@@ -19,6 +19,7 @@ from lanceref.index.indices import indexed_path
 from lanceref.index.training import has_order, leaf
 from lanceref.index.vector.parameters import VectorParameters, check_column
 from lanceref.index.vector.vector_file import TYPES, VectorType
+from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
 from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors
@@ -79,9 +80,7 @@ def index_request(
         name = index_type.upper()
         parameters = parameters if name in WITH_KEYWORDS else {}
         if name not in BY_KEYWORD:
-            raise NotImplementedError(
-                f"Only {sorted(BY_KEYWORD)} are supported for scalar columns. Received {name}"
-            )
+            raise NotImplementedError(f"Only {sorted(BY_KEYWORD)} are supported. Received {name}")
     else:
         raise TypeError("index_type must be str or IndexConfig")
     from lanceref.index.registry import BY_NAME  # who builds no index needs no type
@@ -93,9 +92,7 @@ def index_request(
         path, _ = indexed_path(schema, column)
     except NotFound as error:
         if kind.details == INVERTED_DETAILS:
-            raise IndexRefused(
-                f"LanceError(Index): FTS field path '{column}' does not exist in the dataset schema"
-            ) from error
+            raise IndexRefused(f"FTS field path '{column}' does not exist") from error
         raise ColumnMissing(f"{column} not found in schema") from error
     field, _ = operations.index_build.indexed_field(schema, path)
     _check_type(kind, column, field, parameters.get(GRANULARITY))
@@ -144,8 +141,8 @@ def vector_request(
     index_type: str,
     metric: object,
     arguments: Mapping[str, object],
-) -> tuple[str, VectorParameters]:
-    """Check a request for an index of vectors; return the column and what is to be built.
+) -> IndexRequest:
+    """Check a request for an index of vectors.
 
     Raises ColumnMissing, ColumnRefused, TypeError, ValueError, NotImplementedError, QueryRefused.
     """
@@ -171,7 +168,7 @@ def vector_request(
     check_column(kind, chosen, type_)
     target = arguments.get("target_partition_size")
     storage = _storage(arguments, type_, kind)
-    return indexed_path(schema, columns[0])[0], VectorParameters(
+    vectors = VectorParameters(
         type_,
         chosen,
         count,
@@ -184,6 +181,7 @@ def vector_request(
         _hints(type_, arguments, rate, rounds),
         type_.name == "IVF_PQ" and _is_legacy(arguments.get("index_file_version", "V3")),
     )
+    return IndexRequest(VECTOR, indexed_path(schema, columns[0])[0], {"vector": vectors})
 
 
 def _storage(
@@ -285,10 +283,7 @@ def _check_pq(arguments: Mapping[str, object], centroids: AnyVectors | None) -> 
         bits = arguments.get("num_bits", 8)
         wanted = (parts, 2 ** operator.index(bits))  # type: ignore[arg-type]
         if codebook.ndim != 3 or codebook.shape[:2] != wanted:
-            raise ValueError(
-                f"PQ codebook must be 3D array: (sub_vectors, {wanted[1]}, dim) for "
-                f"num_bits={bits}, got {codebook.shape}"
-            )
+            raise ValueError(f"PQ codebook must be 3D array {wanted}, got {codebook.shape}")
         if codebook.dtype not in (np.float16, np.float32, np.float64):
             raise TypeError(f"PQ codebook must be floating number, got {codebook.dtype}")
 
@@ -301,9 +296,7 @@ def _codebook(storage: Mapping[str, object], kind: ColumnType) -> AnyVectors:
     if isinstance(storage["pq_codebook"], pa.FixedShapeTensorArray) and len(numbers) == parts:
         numbers = numbers.reshape(words, -1)  # as they lie: part by part, codeword by codeword
     if numbers.shape != (words, kind.dimension):
-        raise ValueError(
-            f"PQ codebook must have {words} rows of {kind.dimension} numbers, got {numbers.shape}"
-        )
+        raise ValueError(f"PQ codebook must be ({words}, {kind.dimension}), got {numbers.shape}")
     return np.reshape(numbers, (operator.index(parts), words, -1))  # type: ignore[arg-type]
 
 

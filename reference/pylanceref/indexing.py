@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from lanceref import operations
@@ -15,7 +17,6 @@ from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
 from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
-from lanceref.index.segment import Stages
 from lanceref.proto import table_pb2
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import covered
@@ -37,6 +38,9 @@ Entries = Sequence[table_pb2.IndexMetadata]
 
 ProgressCallback = Callable[[IndexProgress], object] | None
 
+VECTOR = "VECTOR"
+"""Name of the type of all indices over vectors."""
+
 WITH_UUID = ("INVERTED", "BITMAP")
 """Types whose uncommitted segments may be given an id."""
 
@@ -50,6 +54,24 @@ OF_VECTORS = (
 """Arguments of an index of vectors."""
 
 
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How a segment is built: whether of rows, of which fragments, and who is told of it."""
+
+    replace: bool = False
+    train: bool = True
+    fragment_ids: list[int] | None = None
+    index_uuid: str | None = None
+    progress_callback: ProgressCallback = None
+
+    @classmethod
+    def split(cls, arguments: Mapping[str, object]) -> tuple[Self, dict[str, object]]:
+        """Return the options that arguments have, and the others."""
+        own = {name: arguments[name] for name in cls.__match_args__ if name in arguments}
+        others = {name: value for name, value in arguments.items() if name not in own}
+        return cls(**own), others  # type: ignore[arg-type]
+
+
 class Indexing(OpenTable):
     """The indices of a dataset."""
 
@@ -61,6 +83,8 @@ class Indexing(OpenTable):
     @parameters(
         "self column index_type name * replace train fragment_ids index_uuid progress_callback "
         "format_version document_granularity **kwargs",
+        replace=True,
+        train=True,
         document_granularity=DocumentGranularity.ROW,
     )
     def create_scalar_index(
@@ -68,15 +92,9 @@ class Indexing(OpenTable):
         column: str,
         index_type: str | IndexConfig,
         name: str | None = None,
-        *,
-        replace: bool = True,
-        train: bool = True,
-        fragment_ids: list[int] | None = None,
-        index_uuid: str | None = None,
-        progress_callback: ProgressCallback = None,
-        **kwargs: object,
+        **arguments: object,
     ) -> None:
-        """Build an index over a column and commit it; `kwargs` are parameters of the type.
+        """Build an index over a column and commit it; `arguments` has parameters of the type too.
 
         Without `train` the index is empty and covers nothing. An index of the same name is
         replaced. With `fragment_ids` a full-text segment is built and not committed.
@@ -84,78 +102,33 @@ class Indexing(OpenTable):
         """
         from pylanceref.index_request import index_request
 
-        request = index_request(self._snapshot.manifest.schema, column, index_type, kwargs)
-        if fragment_ids is not None and request.kind.staging is None:
-            raise ValueError(
-                f"{request.kind.name} distributed indexing uses create_index_uncommitted(..., "
-                f'index_type="{request.kind.name}", fragment_ids=...)'
-            )
-        name = self._free_name(request.named, request.kind.details) if name is None else name
-        before = self._replaceable(name, request.column, replace=replace)
-        chosen, stages = fragment_ids if train else [], stages_for(progress_callback)
-        entry = self._build(
-            request, name, chosen, index_uuid, stages, staged=fragment_ids is not None
-        )
-        if fragment_ids is None:
+        options, given = BuildOptions.split({"replace": True, **arguments})
+        request = index_request(self._snapshot.manifest.schema, column, index_type, given)
+        staged = options.fragment_ids is not None
+        if staged and request.kind.staging is None:
+            raise ValueError(f"{request.kind.name} segments need create_index_uncommitted(...)")
+        name = self._free_name(request) if name is None else name
+        before = self._replaceable(name, request.column, replace=options.replace)
+        entry = self._build(request, name, options, staged=staged)
+        if not staged:
             self._commit_segments([entry], before)
 
     def _build(
-        self,
-        request: IndexRequest,
-        name: str,
-        fragment_ids: Sequence[int] | None,
-        index_uuid: str | None,
-        stages: Stages,
-        *,
-        staged: bool,
+        self, request: IndexRequest, name: str, options: BuildOptions, *, staged: bool
     ) -> table_pb2.IndexMetadata:
         """Build a segment and return its entry; a staged one is finished later."""
-        with stages.stage("load_data", unit="rows"):
-            fragments = self._fragments(fragment_ids)
-        return operations.index_build.build_segment(
-            self._snapshot,
-            request.kind,
-            request.column,
-            request.parameters,
-            fragments,
-            name,
-            segment_uuid(index_uuid),
-            staged=staged,
-            stages=stages,
-        )
+        stages, kind = stages_for(options.progress_callback), request.kind
+        chosen = options.fragment_ids if options.train else []
+        loading = nullcontext() if kind.name == VECTOR else stages.stage("load_data", unit="rows")
+        with loading:
+            fragments = self._fragments(chosen)
+        given = kind, request.column, request.parameters, fragments, name
+        own, build = segment_uuid(options.index_uuid), operations.index_build.build_segment
+        return build(self._snapshot, *given, own, staged=staged, stages=stages)
 
-    def _build_vectors(
-        self,
-        column: str | Sequence[str],
-        index_type: str,
-        metric: object,
-        arguments: Mapping[str, object],
-        name: str | None,
-        replace: bool | None,
-        fragment_ids: Sequence[int] | None,
-        index_uuid: str | None,
-        progress_callback: ProgressCallback,
-    ) -> tuple[table_pb2.IndexMetadata, Entries]:
-        """Build a segment over vectors; return its entry, and those it takes the place of.
-
-        Without `replace` no entry is looked for.
-        """
-        from lanceref.index.vector.vector_kind import VECTOR
-
-        from pylanceref.index_request import vector_request
-
-        schema = self._snapshot.manifest.schema
-        path, vectors = vector_request(schema, column, index_type, metric, arguments)
-        name = self._free_name(path, VECTOR.details) if name is None else name
-        before = () if replace is None else self._replaceable(name, path, replace=replace)
-        stages, given = stages_for(progress_callback), {"vector": vectors}
-        fragments, own = self._fragments(fragment_ids), segment_uuid(index_uuid)
-        build = operations.index_build.build_segment
-        entry = build(self._snapshot, VECTOR, path, given, fragments, name, own, stages=stages)
-        return entry, before
-
-    def _free_name(self, column: str, details: str) -> str:
+    def _free_name(self, request: IndexRequest) -> str:
         """Return the name of a new index that has not been given one."""
+        column, details = request.named, request.kind.details
         taken = {entry.name: type_name(entry) for entry in self._snapshot.manifest.indices}
         base = name = f"{column}_idx"
         number = 1
@@ -169,15 +142,9 @@ class Indexing(OpenTable):
         before = self._segments(name)
         _, own = indexed_path(self._snapshot.manifest.schema, column)
         if any(list(entry.fields) != [own] for entry in before):
-            raise IndexRefused(
-                f"Index name '{name}' already exists with different fields, "
-                "please specify a different name"
-            )
+            raise IndexRefused(f"Index name '{name}' already exists with different fields")
         if before and not replace:
-            raise IndexRefused(
-                f"Index name '{name}' already exists, please specify a different name or use "
-                "replace=True"
-            )
+            raise IndexRefused(f"Index name '{name}' already exists: use replace=True")
         return before
 
     def _segments(self, name: str) -> Entries:
@@ -192,6 +159,8 @@ class Indexing(OpenTable):
 
     @parameters(
         OF_VECTORS + "progress_callback **kwargs",
+        replace=False,
+        train=True,
         filter_nan=True,
         skip_transpose=False,
     )
@@ -201,30 +170,30 @@ class Indexing(OpenTable):
         index_type: str,
         name: str | None = None,
         metric: str = "L2",
-        replace: bool = False,
-        *,
-        train: bool = True,
-        fragment_ids: list[int] | None = None,
-        index_uuid: str | None = None,
-        progress_callback: ProgressCallback = None,
-        **kwargs: object,
+        **arguments: object,
     ) -> Self:
-        """Build an index over a column of vectors and commit it; `kwargs` are its parameters.
+        """Build an index over a column of vectors and commit it; `arguments` has its parameters.
 
         Without `train` the index is empty and covers nothing. With `fragment_ids` a segment is
         built and not committed. Raises IndexRefused, KeyError, TypeError, ValueError,
         NotImplementedError, CommitConflict.
         """
-        request, chosen = (column, index_type, metric, kwargs), fragment_ids if train else []
-        entry, before = self._build_vectors(
-            *request, name, replace, chosen, index_uuid, progress_callback
-        )
-        if fragment_ids is None:
+        from pylanceref.index_request import vector_request
+
+        options, given = BuildOptions.split(arguments)
+        schema = self._snapshot.manifest.schema
+        request = vector_request(schema, column, index_type, metric, given)
+        name = self._free_name(request) if name is None else name
+        before = self._replaceable(name, request.column, replace=options.replace)
+        entry = self._build(request, name, options, staged=False)
+        if options.fragment_ids is None:
             self._commit_segments([entry], before)
         return self
 
     @parameters(
         OF_VECTORS + "rabitq_model **kwargs",
+        replace=False,
+        train=True,
         filter_nan=True,
         skip_transpose=False,
     )
@@ -234,42 +203,32 @@ class Indexing(OpenTable):
         index_type: str | IndexConfig,
         name: str | None = None,
         metric: str = "L2",
-        *,
-        replace: bool = False,
-        train: bool = True,
-        fragment_ids: list[int] | None = None,
-        index_uuid: str | None = None,
-        progress_callback: ProgressCallback = None,
-        **kwargs: object,
+        **arguments: object,
     ) -> Index:
         """Build a segment over some fragments and return it, uncommitted.
 
         Raises ValueError without fragments and for an id of a type that has none given,
         IndexRefused for a name that is taken.
         """
-        if fragment_ids is None:
-            raise ValueError(
-                "create_index_uncommitted requires fragment_ids for distributed index build"
-            )
-        from pylanceref.index_request import BY_KEYWORD, index_request
+        from pylanceref.index_request import BY_KEYWORD, index_request, vector_request
         from pylanceref.transactions import index_of
 
+        options, given = BuildOptions.split(arguments)
+        if options.fragment_ids is None:
+            raise ValueError("create_index_uncommitted requires fragment_ids")
+        schema = self._snapshot.manifest.schema
         if isinstance(index_type, str) and index_type.upper() not in BY_KEYWORD:
-            request, chosen = (column, index_type, metric, kwargs), fragment_ids if train else []
-            made = self._build_vectors(*request, name, None, chosen, index_uuid, progress_callback)
-            return index_of(made[0])
-        scalar = index_request(self._snapshot.manifest.schema, column, index_type, kwargs)
-        name = self._free_name(scalar.named, scalar.kind.details) if name is None else name
-        self._replaceable(name, scalar.column, replace=replace)
-        if index_uuid is not None and scalar.kind.name not in WITH_UUID:
-            raise QueryRefused(
-                f"Invalid user input: index_uuid is no longer accepted for {scalar.kind.shown} "
-                "distributed index builds; segment UUIDs are generated by Lance and returned in "
-                "the index metadata."
-            )
-        chosen = fragment_ids if train and self._snapshot.fragments else []
-        stages = stages_for(progress_callback)
-        return index_of(self._build(scalar, name, chosen, index_uuid, stages, staged=True))
+            vectors = vector_request(schema, column, index_type, metric, given)
+            name = f"{vectors.column}_idx" if name is None else name
+            return index_of(self._build(vectors, name, options, staged=False))
+        request = index_request(schema, column, index_type, given)
+        name = self._free_name(request) if name is None else name
+        self._replaceable(name, request.column, replace=options.replace)
+        if options.index_uuid is not None and request.kind.name not in WITH_UUID:
+            raise QueryRefused(f"index_uuid is no longer accepted for {request.kind.shown}")
+        trained = options.train and bool(self._snapshot.fragments)
+        options = replace(options, train=trained)
+        return index_of(self._build(request, name, options, staged=True))
 
     def _fragments(self, ids: Sequence[int] | None) -> Sequence[FragmentRows]:
         """Return fragments by their ids, None: every one. Raises ValueError for an unknown id."""
@@ -293,19 +252,14 @@ class Indexing(OpenTable):
         Raises NotImplementedError, ValueError for another type, OperationRefused without parts.
         """
         if index_type.upper() not in SupportedDistributedIndices.__members__:
-            raise NotImplementedError(
-                f"Only {', '.join(SupportedDistributedIndices)} are supported, received "
-                f"{index_type}"
-            )
+            raise NotImplementedError(f"{index_type} has no metadata to merge")
         segment_uuid(index_uuid)
         from lanceref.index.registry import BY_NAME  # who builds in one go needs no other types
 
         kind = BY_NAME.get(index_type.upper())
         if kind is None or kind.staging is None:
             raise ValueError(
-                f"{index_type} distributed indexing no longer supports merge_index_metadata; build "
-                "segments, merge them with merge_existing_index_segments(...), and commit them "
-                "with commit_existing_index_segments(...)"
+                f"{index_type} no longer supports merge_index_metadata: merge segments"
             )
         operations.index_build.finish_folder(
             self._snapshot, kind, index_uuid, stages_for(progress_callback)
@@ -343,10 +297,7 @@ class Indexing(OpenTable):
         for entry in entries:
             entry.name = index_name
         if len({type_name(entry) for entry in entries}) > 1:
-            raise IndexMixed(
-                f"CreateIndex: segment set for index '{index_name}' mixes incompatible index "
-                "detail types"
-            )
+            raise IndexMixed(f"segment set for index '{index_name}' mixes incompatible types")
         before = self._replaceable(index_name, column, replace=True)
         removed = self._replaced(before, entries)
         kept = [one for one in before if one not in removed]
@@ -362,19 +313,13 @@ class Indexing(OpenTable):
         live = BitMap([rows.fragment.id for rows in self._snapshot.fragments])
         if any(type_name(one) != type_name(new[0]) for one in before):
             if live - given:
-                raise IndexMixed(
-                    f"CreateIndex: cannot change the type of index '{name}' with partial fragment "
-                    f"coverage; incoming segments are missing current fragments {[*live - given]}"
-                )
+                raise IndexMixed(f"type of '{name}': missing current fragments {[*live - given]}")
             return before
         removed = []
         for one in before:
             held = (covered(one) or BitMap()) & live
             if held & given and held - given:
-                raise IndexMixed(
-                    f"CreateIndex: incoming segments for '{name}' would orphan fragments "
-                    f"{[*held - given]} from existing segment {uuid.UUID(bytes=one.uuid.uuid)}"
-                )
+                raise IndexMixed(f"segments for '{name}' would orphan fragments {[*held - given]}")
             if held <= given:
                 removed.append(one)
         return removed

@@ -67,10 +67,7 @@ class IndicesBuilder:
             raise ColumnMissing(f"{name} not found in schema")
         kind = vector_type(dataset.schema.field(name).type)
         if kind is None:
-            raise ColumnRefused(
-                f"Vector column {name} must be FixedSizeListArray, a list of such, or a "
-                f"1-dimensional FixedShapeTensorArray, got {dataset.schema.field(name).type}"
-            )
+            raise ColumnRefused(f"Vector column {name} must be FixedSizeListArray of vectors")
         self.dimension = kind.dimension
 
     def train_ivf(
@@ -94,10 +91,7 @@ class IndicesBuilder:
         count = round(math.sqrt(rows)) if num_partitions is None else _whole(num_partitions)
         _check_rate(sample_rate)
         if count * sample_rate > rows:
-            raise ValueError(
-                f"There are not enough rows in the dataset to create IVF centroids: "
-                f"{sample_rate * count} rows needed and there are {rows}"
-            )
+            raise ValueError(f"There are not enough rows to create IVF centroids: {rows}")
         if not isinstance(distance_type, str) or distance_type.lower() not in METRIC_NAMES:
             raise ValueError(f"Distance type {distance_type} not supported.")
         metric, random = METRIC_NAMES[distance_type.lower()], np.random.default_rng()
@@ -126,10 +120,7 @@ class IndicesBuilder:
         rows, wanted = sum(one.num_rows for one in training.fragments), 2**num_bits * sample_rate
         _check_rate(sample_rate)
         if wanted > rows:
-            raise ValueError(
-                "There are not enough rows in the dataset to create PQ codebook: "
-                f"{wanted} rows needed and there are {rows}"
-            )
+            raise ValueError(f"There are not enough rows to create PQ codebook: {rows}")
         metric, random = METRIC_NAMES[ivf_model.distance_type], np.random.default_rng()
         model = Model(metric, vectors_of(ivf_model.centroids).values)
         vectors = sampled_vectors(training, metric, wanted, random)
@@ -238,9 +229,7 @@ class IndicesBuilder:
             for size in SUB_VECTORS:
                 if dimension % size == 0:
                     return dimension // size
-            raise ValueError(
-                f"vector dimension {dimension} is not divisible by 16 or 8: specify num_subvectors"
-            )
+            raise ValueError(f"dimension {dimension} is not divisible by 16 or 8")
         if not isinstance(given, int):
             raise ValueError("num_subvectors must be an int")
         if not 0 < given <= dimension or dimension % given:

@@ -111,15 +111,9 @@ def _cast(batches: Iterable[object], schema: pa.Schema) -> Iterator[pa.RecordBat
             yield batch
             continue
         if batch.schema.names != schema.names:
-            raise DataRefused(
-                "Target schema's field names are not matching the table's field names: "
-                f"{batch.schema.names}, {schema.names}"
-            )
+            raise DataRefused(f"field names {batch.schema.names} are not matching {schema.names}")
         try:
             cast = pa.Table.from_batches([batch]).cast(schema)
         except ValueError as error:  # and so is pyarrow's
-            raise DataRefused(
-                f"Input RecordBatch iterator yielded a batch with schema that does not match the "
-                f"expected schema.\nExpected:\n{schema}\nGot:\n{batch.schema}"
-            ) from error
+            raise DataRefused(f"a batch with schema {batch.schema}, not {schema}") from error
         yield from cast.to_batches()

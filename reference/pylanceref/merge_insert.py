@@ -86,10 +86,7 @@ class MergeInsertBuilder:
         keys = [on] if isinstance(on, str) else list(on or ())
         keys = keys or self._primary_key()
         if not keys:
-            raise QueryRefused(
-                "A merge insert operation requires join keys: specify `on` columns explicitly or "
-                "configure a primary key in the dataset schema"
-            )
+            raise QueryRefused("A merge insert operation requires join keys or a primary key")
         names = [field.name for field in schema.fields]
         for key in keys:
             if key not in names:
@@ -242,9 +239,7 @@ class MergeInsertBuilder:
 
     def _source(self, data: object, schema: pa.Schema | None) -> pa.Table:
         if not self._actions:
-            raise QueryRefused(
-                "The merge insert job is not configured to change the data in any way"
-            )
+            raise QueryRefused("The merge insert job is not configured to change the data")
         return whole_rows(reader_of(data, schema).read_all())
 
     def _only_keys(self, source: pa.Table) -> pa.Table:
@@ -268,10 +263,7 @@ class MergeInsertBuilder:
         fields = manifest.schema.fields if inserts else ()
         lacking = [f.name for f in fields if not f.arrow.nullable and f.name not in source.names]
         if lacking:
-            raise EditFailed(
-                "Invalid user input: Cannot insert rows with a partial-schema source: target "
-                f"column(s) {json.dumps(lacking)} are non-nullable and not provided by the source"
-            )
+            raise EditFailed(f"target column(s) {json.dumps(lacking)} are non-nullable")
 
     def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, ExecuteResult]:
         """Write what the merge needs; the tables of the log it takes in are noted with it."""

@@ -260,10 +260,7 @@ def _serialized(offsets: object) -> bytes:
         if not 0 <= one < 2**32:
             raise ValueError(f"Bitmap values must fit in an unsigned 32-bit integer, got {one}")
         if one in bitmap:
-            raise ValueError(
-                f"DataOverlayFile.offsets must not repeat an offset, but {one} appears more than "
-                "once; each offset maps positionally to a row of the overlay's value file"
-            )
+            raise ValueError(f"DataOverlayFile.offsets: {one} appears more than once")
         bitmap.add(one)
     return bytes(bitmap.serialize())
 

@@ -300,9 +300,7 @@ def _is_deferred(snapshot: Snapshot, options: CompactionOptions) -> bool:
     """Return whether indices stay as they are, to be remapped later. Raises OperationRefused."""
     deferred = bool(options.get("defer_index_remap"))
     if deferred and snapshot.stable_row_ids:
-        raise OperationRefused(
-            "Cannot compact with defer_index_remap: the dataset uses stable row IDs"
-        )
+        raise OperationRefused("defer_index_remap: the dataset uses stable row IDs")
     return deferred
 
 

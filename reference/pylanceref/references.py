@@ -193,18 +193,12 @@ class Branches:
             if one["parent_branch"] == branch
         ]
         if children:
-            raise RefRefused(
-                f"Ref conflict error: Branch {branch} is referenced by {children} versions, "
-                "can not delete"
-            )
+            raise RefRefused(f"Branch {branch} is referenced by {children} versions")
         tags = list_tags(self._store, self._ctx).items()
         tagged_ones = [(name, tag["version"]) for name, tag in tags if tag["branch"] == branch]
         if tagged_ones:
             shown = ", ".join(f'("{name}", {version})' for name, version in tagged_ones)
-            raise RefRefused(
-                f"Ref conflict error: Branch {branch} is referenced by tags [{shown}], "
-                "can not delete"
-            )
+            raise RefRefused(f"Branch {branch} is referenced by tags [{shown}]")
         self._store.delete(branch_path(branch))
         others = [f"{name}/" for name in every if name != branch]
         parts = branch.split("/")

@@ -131,9 +131,7 @@ class LanceScanner:
 
     def __reduce__(self) -> NoReturn:
         """Raise TypeError, as pylance does: what a scan reads belongs to the process."""
-        raise TypeError(
-            "a scanner cannot be pickled: pickle the dataset and make the scanner there"
-        )
+        raise TypeError("a scanner cannot be pickled: pickle the dataset")
 
     @property
     def projected_schema(self) -> pa.Schema:

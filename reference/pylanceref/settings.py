@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Self
 
 from lanceref import operations
 from lanceref.core.errors import OperationRefused
-from lanceref.file.schema import Field
 from lanceref.transactions.manifest_builder import Staged
 
 from pylanceref.table_handle import OpenTable
@@ -64,44 +63,34 @@ class Settings(OpenTable):
 
     def replace_schema_metadata(self, new_metadata: Mapping[str, str]) -> None:
         """Put other metadata in place of that of the schema."""
-        warnings.warn(
-            "replace_schema_metadata is deprecated. "
-            "Use update_schema_metadata(metadata, replace=True) instead.",
-            DeprecationWarning,
-            stacklevel=2,
+        told = (
+            "replace_schema_metadata is deprecated: use update_schema_metadata(..., replace=True)"
         )
+        warnings.warn(told, DeprecationWarning, stacklevel=2)
         self._edit("schema_metadata_updates", new_metadata, replace=True)
 
     def update_field_metadata(
         self, field_updates: Mapping[str, Edit], *, replace: bool = False
     ) -> None:
         """Edit the metadata of fields, given by their paths. Raises OperationRefused."""
-        transaction = self._new_transaction()
+        transaction, schema = self._new_transaction(), self._snapshot.manifest.schema
         transaction.update_config.SetInParent()
         updates = transaction.update_config.field_metadata_updates
         for path, values in field_updates.items():
             if not isinstance(path, str):
                 raise TypeError(f"field_updates: {type(path).__name__!r} is not 'str'")
-            number = self._field(path).id
-            updates[number].CopyFrom(_update(values, replace=replace))
+            field = operations.schema_evolution.find_field(schema, path)
+            if field is None:
+                names = [one.name for one in schema.fields]
+                raise OperationRefused(f"Field '{path}' not found.\nAvailable fields: {names}")
+            updates[field.id].CopyFrom(_update(values, replace=replace))
         self._commit(Staged(transaction))
 
     def replace_field_metadata(self, field_name: str, new_metadata: Mapping[str, str]) -> None:
         """Put other metadata in place of that of a field. Raises OperationRefused."""
-        warnings.warn(
-            "replace_field_metadata is deprecated. "
-            "Use update_field_metadata with field paths and replace=True instead.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        told = "replace_field_metadata is deprecated: use update_field_metadata(..., replace=True)"
+        warnings.warn(told, DeprecationWarning, stacklevel=2)
         self.update_field_metadata({field_name: new_metadata}, replace=True)
-
-    def replace_schema(self, schema: object) -> None:
-        """Raise NotImplementedError: a dataset's schema is not replaced."""
-        raise NotImplementedError(
-            "Cannot replace the schema of a dataset: the metadata of the schema and of fields can "
-            "be replaced"
-        )
 
     def base_paths(self) -> dict[int, DatasetBasePath]:
         """Return the base paths by id."""
@@ -129,15 +118,6 @@ class Settings(OpenTable):
         transaction.update_config.SetInParent()
         getattr(transaction.update_config, name).CopyFrom(_update(values, replace=replace))
         self._commit(Staged(transaction))
-
-    def _field(self, path: str) -> Field:
-        """Return the field at a path of names with dots. Raises OperationRefused."""
-        schema = self._snapshot.manifest.schema
-        found = operations.schema_evolution.find_field(schema, path)
-        if found is None:
-            names = [one.name for one in schema.fields]
-            raise OperationRefused(f"Field '{path}' not found.\nAvailable fields: {names}")
-        return found
 
 
 def _update(values: Edit, *, replace: bool) -> transaction_pb2.Transaction.UpdateMap:

@@ -101,10 +101,7 @@ class BatchUDF:
         with CallerCode():
             found = as_batch(self.func(batch))
         if found.schema != self.output_schema:
-            raise CallerFailed(
-                f"AssertionError: Output schema of function does not match the expected schema. "
-                f"Expected:\n{self.output_schema}\nGot:\n{found.schema}"
-            )
+            raise CallerFailed(f"Output schema {found.schema} does not match {self.output_schema}")
         return found
 
     def cached(self, info: tuple[int, int], batch: pa.RecordBatch) -> pa.RecordBatch:

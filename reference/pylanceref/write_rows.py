@@ -142,10 +142,7 @@ def bases_of(target: Target, mode: str, initial: Sequence[DatasetBasePath] | Non
     """
     if target.base is not None:
         if initial:
-            raise DataRefused(
-                f"Cannot register new bases in {mode.capitalize()} mode. "
-                "Only CREATE mode can register new bases."
-            )
+            raise DataRefused("Only CREATE mode can register new bases.")
         return list(target.base.message.base_paths)
     for base in initial or ():
         if not isinstance(base, DatasetBasePath):
@@ -178,9 +175,7 @@ def homes_of(
     if everywhere is not None:
         homes = [root] * bool(everywhere) + list(map(home, bases))
         if not homes:
-            raise DataRefused(
-                "target_all_bases found no registered bases and include_primary is false."
-            )
+            raise DataRefused("target_all_bases found no registered bases")
         return homes
     homes = []
     for name in chosen or ():
@@ -288,9 +283,7 @@ def file_limits(plan: Plan, bases: Bases, **arguments: Unpack[FileArguments]) ->
     if mode not in ("reference", "ingest"):
         raise ValueError(f"Invalid external blob mode: {mode}")
     if anywhere and mode == "ingest":
-        raise DataRefused(
-            'allow_external_blob_outside_bases only applies when external_blob_mode="reference"'
-        )
+        raise DataRefused("allow_external_blob_outside_bases only applies to references")
     options = store_options(arguments.get("storage_options"))
     external = ExternalBlobs(mode == "ingest", anywhere, tuple(bases), options)
     policy = page_policy(len(plan.rows.fields), cache, page)

@@ -26,7 +26,7 @@ CENTROIDS = np.arange(8, dtype=np.float32).reshape(2, 4)
 
 def asked(column="v", index_type="IVF_FLAT", metric="L2", **given):
     """Return what is to be built."""
-    return vector_request(SCHEMA, column, index_type, metric, given)[1]
+    return vector_request(SCHEMA, column, index_type, metric, given).parameters["vector"]
 
 
 def test_defaults():
@@ -101,7 +101,9 @@ def test_a_codebook_may_be_a_tensor():
     numbers = np.arange(2 * 256 * 2, dtype=np.float32).reshape(2, 256, 2)
     given = {"num_sub_vectors": 2, "ivf_centroids": np.zeros((1, 4), np.float32)}
     found = [
-        vector_request(SCHEMA, "v", "IVF_PQ", "L2", {**given, "pq_codebook": book})[1]
+        vector_request(SCHEMA, "v", "IVF_PQ", "L2", {**given, "pq_codebook": book}).parameters[
+            "vector"
+        ]
         for book in (numbers, pa.FixedShapeTensorArray.from_numpy_ndarray(numbers))
     ]
     assert np.array_equal(*(one.storage["pq_codebook"] for one in found))

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pylanceref
 from lanceref.proto.encodings_v2_1_pb2 import REPDEF_NULLABLE_ITEM, PageLayout
 from lanceref.proto.file_pb2 import FileDescriptor
-from pylanceref.prepared_blobs import BlobDescriptorArrayBuilder
+from pylanceref.blob import BlobDescriptorArrayBuilder
 
 from lance_conformance.recipes.messages import descriptor, page
 from lance_conformance.recipes.model import (

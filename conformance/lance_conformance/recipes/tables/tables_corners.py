@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pylanceref
 from lanceref.proto.table_pb2 import DataFile, Manifest
-from pylanceref.prepared_blobs import BlobDescriptorArrayBuilder
+from pylanceref.blob import BlobDescriptorArrayBuilder
 
 from lance_conformance.recipes.hand import reworked
 from lance_conformance.recipes.messages import data_file, fragment, manifest, setting
