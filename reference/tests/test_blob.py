@@ -35,7 +35,7 @@ def test_a_blob_reads_like_a_file() -> None:
 def test_ranges_lie_inside_of_a_blob() -> None:
     """Their ends are numbers, and none is behind the end of the blob."""
     for ranges, error, text in (
-        ([(0, 1), (2**64 - 1, 5)], ValueError, "request 1 offset . length overflowed"),
+        ([(0, 1), (2**64 - 1, 5)], ValueError, "request 1: .* overflowed"),
         ([(75, 6)], ValueError, "end 81 exceeds blob size 80"),
         ([(81, 0)], ValueError, "end 81 exceeds blob size 80"),
         ([(-1, 2)], OverflowError, "-1"),
@@ -124,7 +124,7 @@ def test_thresholds_are_metadata_of_the_field() -> None:
     }
     with pytest.raises(ValueError, match="positive"):
         blob_field("b", dedicated_size_threshold=0)
-    with pytest.raises(OverflowError, match="pack_file_size_threshold must fit"):
+    with pytest.raises(OverflowError, match="unsigned 64-bit"):
         blob_field("b", pack_file_size_threshold=2**64)
     with pytest.raises(TypeError):
         blob_field("b", inline_size_threshold="1")  # type: ignore[arg-type]
