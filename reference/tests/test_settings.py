@@ -52,8 +52,6 @@ def test_old_names_warn(table):
 
     assert {"b": "2"} == table.schema_metadata
     assert {b"n": b"m"} == table.schema.field("a").metadata
-    with pytest.raises(NotImplementedError):
-        table.replace_schema(table.schema)
 
 
 def test_bases_are_added(table):
