@@ -111,9 +111,7 @@ class BlobFiles:
         held = {id(one.source): one.source.size for one in found if one is not None}
         allowed = self._ctx.limits.expanded(sum(held.values()))
         if size > allowed:
-            raise LimitExceeded(
-                "L.blob.range", self._place, found=f"{size} bytes of blobs", wanted=allowed
-            )
+            raise LimitExceeded("L.blob.range", self._place, f"{size} bytes of blobs", allowed)
         blobs = [None if one is None else one.read(0, one.size) for one in found]
         return pa.array(blobs, pa.large_binary())
 
@@ -142,18 +140,14 @@ class BlobFiles:
             return self._external(number, uri)
         if kind in (MANAGED, OF_BASE):
             return self._managed(self._base_id if kind == MANAGED else number, uri)
-        raise UnknownEncoding(
-            "L.blob.kind", self._place, found=f"blob kind {kind}", wanted="0 to 5"
-        )
+        raise UnknownEncoding("L.blob.kind", self._place, f"blob kind {kind}", "0 to 5")
 
     def _sidecar(self, number: int) -> Source:
         path = sidecar_path(self._path, number)
         try:
             return self._places.open_data_file(path, self._base_id)
         except FormatError as error:
-            raise FormatError(
-                "L.blob.sidecar", self._place, found="no such file", wanted=path
-            ) from error
+            raise FormatError("L.blob.sidecar", self._place, "no such file", path) from error
 
     def _managed(self, base: int | None, uri: str) -> Source:
         try:
@@ -161,14 +155,12 @@ class BlobFiles:
                 raise NotFound("no relative path below the table")
             return self._places.open_relative(uri, base)
         except (NotFound, OSError) as error:
-            raise FormatError(
-                "L.blob.managed", self._place, found=f"{error}", wanted=f"the object {uri!r:.200}"
-            ) from error
+            wanted = f"the object {uri!r:.200}"
+            raise FormatError("L.blob.managed", self._place, f"{error}", wanted) from error
 
     def _external(self, base: int, uri: str) -> Source:
         try:
             return self._places.open_relative(uri, base) if base else self._places.open_uri(uri)
         except (NotFound, ValueError, OSError) as error:
-            raise FormatError(
-                "L.blob.external", self._place, found=f"{error}", wanted=f"the object {uri!r:.200}"
-            ) from error
+            wanted = f"the object {uri!r:.200}"
+            raise FormatError("L.blob.external", self._place, f"{error}", wanted) from error

@@ -134,7 +134,7 @@ def check_description(
 
 
 class ConstantPage:
-    """A constant page with a checked description."""
+    """A `Page` in constant layout with a checked description."""
 
     def __init__(
         self,
@@ -152,7 +152,6 @@ class ConstantPage:
         self._max_bytes = file.ctx.limits.expanded(file.size)
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
-        """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
         scale, starts = self._scale, self._starts
         while start < end:
             if starts is None:
@@ -167,7 +166,6 @@ class ConstantPage:
             start = stop
 
     def take(self, rows: NDArray[np.int64]) -> Nested:
-        """Return the given rows (ascending, each once)."""
         scale, starts = self._scale, self._starts
         if starts is None:
             return self._nested(Levels(len(rows) * scale, None, None), len(rows))

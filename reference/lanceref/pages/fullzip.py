@@ -126,7 +126,7 @@ def check_description(
 
 
 class FullZipPage:
-    """A full-zip page with a checked description."""
+    """A `Page` in full-zip layout with a checked description."""
 
     def __init__(
         self,
@@ -161,7 +161,6 @@ class FullZipPage:
         return RUN_BYTES if decoded <= stored else max(1, RUN_BYTES * stored // decoded)
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
-        """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
         for entries, num_rows in self._runs(start, end):
             yield self._unravel(entries, num_rows)
 

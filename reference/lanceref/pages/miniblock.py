@@ -131,7 +131,7 @@ def check_page(mini: MiniBlock, page: PageMetadata, ctx: Context) -> None:
 
 
 class MiniBlockPage:
-    """A mini-block page with a checked description.
+    """A `Page` in mini-block layout with a checked description.
 
     A page whose description is like that of the checked page `known` of the same column (but for
     the number of items) shares it, and its decoder.
@@ -170,7 +170,6 @@ class MiniBlockPage:
         check_page(mini, page, file.ctx)
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
-        """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
         return self.rows.scan(start, end)
 
     def take(self, rows: Counts) -> Nested:

@@ -172,9 +172,8 @@ class StructureDecoder:
         counts = self._sequence(lists.counts, number)
         validity = self._validity(layer, size)
         if (counts == 0).any() or (counts > num_children).any():
-            raise CorruptPage(
-                "L.page.sparse.counts", place, "a count of 0 or too many", "1 or more"
-            )
+            found = "a count of 0 or too many"
+            raise CorruptPage("L.page.sparse.counts", place, found, "1 or more")
         lengths = np.zeros(size, dtype=np.int64)
         lengths[positions] = counts.astype(np.int64)
         expect("L.page.sparse.child-slots", int(lengths.sum()), num_children, place)

@@ -47,7 +47,7 @@ ValuePage = MiniBlockPage | FullZipPage | ConstantPage
 
 
 class SparsePage:
-    """A planar page with sparse structure and a checked description."""
+    """A `Page` with sparse structure and a checked description."""
 
     def __init__(
         self, file: FileBytes, page: PageMetadata, layout: PlanarLayout, path: Path
@@ -69,7 +69,6 @@ class SparsePage:
         self._structure_extents = page.extents[used:]
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
-        """Yield rows `start`..`end` of the page, about RUN_BYTES at a time."""
         per_run = max(1, RUN_BYTES // (SLOT_BYTES + (width_bits(self._type) or 256) // 8))
         structure = self.__dict__.get("_structure") or self._decode()
         while start < end:

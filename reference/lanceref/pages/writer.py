@@ -161,13 +161,11 @@ class ShreddingWriter:
         self.num_columns = len(leaves)
 
     def write(self, array: pa.Array, row: int, data: DataArea) -> list[EncodedPage]:
-        """Queue rows of the field; return the pages that became full."""
         shreds = shred(array, self._field)
         pairs = zip(self._leaves, shreds, strict=True)
         return [page for leaf, rows in pairs for page in leaf.write(rows, row, data)]
 
     def flush(self, data: DataArea) -> list[EncodedPage]:
-        """Return the pages of all rows still queued."""
         return [page for leaf in self._leaves for page in leaf.flush()]
 
     def finish(self) -> list[EncodedColumn]:

@@ -46,7 +46,7 @@ UNFLUSHABLE = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES})
 
 
 class LocalSink:
-    """A local file that is being written.
+    """A `Sink`: a local file that is being written under a temporary name.
 
     The folders from the file up to `root` are flushed with it, because another process may have
     made them, and above `root` those that the sink makes itself. Without `durable` nothing is
@@ -197,7 +197,7 @@ comes in two pieces."""
 
 
 class LocalSource:
-    """A regular local file read with `pread`; opening a pipe or a device does not wait.
+    """A `Source`: a regular local file read with `pread`; opening a pipe or a device does not wait.
 
     Raises NotFound for a path without a file, Unreadable for a file that cannot be read.
     """
@@ -229,7 +229,6 @@ class LocalSource:
         return view[:filled]
 
     def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
-        """Return up to `sizes` bytes from each of the `offsets`."""
         if max(sizes, default=0) > SMALL_BYTES:
             return [self.read(offset, size) for offset, size in zip(offsets, sizes, strict=True)]
         try:
@@ -250,7 +249,7 @@ class LocalSource:
 
 
 class LocalStore:
-    """A directory of the local file system.
+    """A `Store`: a directory of the local file system.
 
     A path is that of a file below the root: neither `..` nor a link leads out of it.
     """
@@ -262,7 +261,6 @@ class LocalStore:
         self.stats = IOStats()
 
     def at(self, root: str) -> LocalStore:
-        """Return the store of another directory."""
         return LocalStore(root, self.options)
 
     def _at(self, path: str) -> Path:
@@ -283,11 +281,9 @@ class LocalStore:
         return contains(self.root, str(self._at(folder)))
 
     def open(self, path: str) -> LocalSource:
-        """Open a file for reading. Raises NotFound, Unreadable."""
         return LocalSource(str(self._inside(path)), self.stats)
 
     def create(self, path: str) -> LocalSink:
-        """Begin a file under a temporary name."""
         return self._sink(path)
 
     def _sink(self, path: str) -> LocalSink:

@@ -1,7 +1,7 @@
 """Object store: a prefix of a bucket, reached through `obstore`.
 
 Reads are ranges; many of one object go out together. An object larger than a part is written in
-parts and stands once all are there. Writing an object only where none stands is one conditional
+parts and exists once all are there. Writing an object only where none is is one conditional
 request: the store decides who was first.
 """
 
@@ -56,7 +56,7 @@ def _clean(error: E) -> E:
 
 
 class ObjectSource:
-    """An object read in ranges."""
+    """A `Source`: an object read in ranges."""
 
     def __init__(self, client: Client, path: str, stats: IOStats) -> None:
         self._client, self.path, self.stats = client, path, stats
@@ -65,11 +65,9 @@ class ObjectSource:
         stats.read_iops += 1
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`; shorter only at the end of the object."""
         return self.read_many([offset], [size])[0]
 
     def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
-        """Return up to `sizes` bytes from each of the `offsets`."""
         spans = [
             (offset, min(offset + size, self.size))
             for offset, size in zip(offsets, sizes, strict=True)
@@ -93,7 +91,7 @@ class ObjectSource:
 
 
 class ObjectSink:
-    """An object that is uploaded; it stands once the sink is closed."""
+    """A `Sink`: an object that is uploaded; it exists once the sink is closed."""
 
     def __init__(self, client: Client, path: str, stats: IOStats) -> None:
         self._path, self.stats = path, stats
@@ -104,7 +102,6 @@ class ObjectSink:
         self.position = 0
 
     def write(self, data: bytes | memoryview) -> None:
-        """Append bytes."""
         with _refusals(self._path):
             self._out.write(memoryview(data).cast("B"))
         self.position += len(data)
@@ -123,7 +120,7 @@ class ObjectSink:
 
 
 class ObjectStore:
-    """A prefix of an object store."""
+    """A `Store`: a prefix of an object store."""
 
     def __init__(self, root: str, options: StoreOptions) -> None:
         self.root, self.options = root, options
@@ -144,11 +141,9 @@ class ObjectStore:
         return "/".join(part for part in (self._location.path, path.strip("/")) if part)
 
     def open(self, path: str) -> ObjectSource:
-        """Open an object for reading. Raises NotFound."""
         return ObjectSource(self._client, self._at(path), self.stats)
 
     def create(self, path: str) -> ObjectSink:
-        """Begin an object."""
         return ObjectSink(self._client, self._at(path), self.stats)
 
     def owns(self, folder: str) -> bool:
@@ -156,7 +151,6 @@ class ObjectStore:
         return True
 
     def list(self, prefix: str) -> Iterator[str]:
-        """Yield the names of the objects directly below `prefix`, sorted."""
         self.stats.read_iops += 1
         below = self._at(prefix)
         with _refusals(below):
@@ -164,7 +158,6 @@ class ObjectStore:
         yield from sorted(one["path"].rpartition("/")[2] for one in found)
 
     def walk(self, prefix: str) -> Iterator[Entry]:
-        """Yield the objects below `prefix`, by path."""
         self.stats.read_iops += 1
         below, own = self._at(prefix), self._location.path
         with _refusals(below):
@@ -174,7 +167,6 @@ class ObjectStore:
             yield Entry(path, one["size"], one["last_modified"].timestamp())
 
     def exists(self, path: str) -> bool:
-        """Whether an object stands at `path`."""
         self.stats.read_iops += 1
         try:
             with _refusals(path):
@@ -184,7 +176,6 @@ class ObjectStore:
         return True
 
     def put(self, path: str, data: bytes) -> None:
-        """Write an object, replacing what was there."""
         with _refusals(path):
             obstore.put(self._client, self._at(path), data)
         self.stats.count_write(len(data))
@@ -209,7 +200,6 @@ class ObjectStore:
             obstore.rename(self._client, self._at(path), self._at(to))
 
     def delete(self, path: str) -> None:
-        """Remove an object; a missing one is not an error."""
         with suppress(NotFound), _refusals(path):
             obstore.delete(self._client, self._at(path))
 

@@ -4,21 +4,16 @@ A `Store` holds objects under paths relative to its root; a `Source` is one obje
 positioned reads, a `Sink` one that is being written. Every request is counted, so that a test can
 prove what was read.
 
-Storage options: how to reach an object store, as pylance's callers write it.
+Keys of storage options are those of pylance: of the store itself (`aws_access_key_id`,
+`aws_endpoint`, `account_name`, ...; the prefixes `aws_`, `azure_` and `google_` may be left out),
+of its client (`allow_http`, `timeout`, ...), and for retries `client_max_retries` and
+`client_retry_timeout` (seconds). A key `base_<id>.<key>` is for that base of a table alone.
+`durable` ("true", or "false" for tables that may be lost) says whether a local store flushes what
+it writes to the disk before a commit names it. Keys that mean nothing to a store are left alone.
 
-Keys are those of pylance: of the store itself (`aws_access_key_id`, `aws_endpoint`,
-`account_name`, ...; the prefixes `aws_`, `azure_` and `google_` may be left out), of its client
-(`allow_http`, `timeout`, ...), and for retries `client_max_retries` and `client_retry_timeout`
-(seconds). A key `base_<id>.<key>` is for that base of a table alone. `durable` ("true", or "false"
-for tables that may be lost) says whether a local store flushes what it writes to the disk before a
-commit names it. Keys that mean nothing to a store are left alone.
-
-Refusals of the local file system: which error an `OSError` of a read becomes.
-
-A file at fault is a `LanceError` that names its path: missing, of another kind, or unreadable. A
-process that has no file handles or memory left is not the fault of the file: an `OSError` remains.
-
-Sources that are no objects of a store, and copies from one store to another.
+A local file at fault is a `LanceError` that names its path: missing, of another kind, or
+unreadable. A process that has no file handles or memory left is not the fault of the file: an
+`OSError` remains.
 """
 
 from __future__ import annotations
@@ -108,9 +103,8 @@ def _check(options: Mapping[str, str] | None) -> None:
         raise TypeError(f"{type(options).__name__!r} object is not an instance of 'dict'")
     for key, value in (options or {}).items():
         if not isinstance(key, str) or not isinstance(value, str):
-            raise TypeError(
-                f"storage option {key!r}: {type(value).__name__} is not an instance of 'str'"
-            )
+            kind = type(value).__name__
+            raise TypeError(f"storage option {key!r}: {kind} is not an instance of 'str'")
     if (options or {}).get(DURABLE, "true") not in ("true", "false"):
         raise ValueError(f"storage option {DURABLE!r} must be 'true' or 'false'")
 
@@ -299,13 +293,11 @@ class BytesSource:
         self.stats = IOStats()
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`."""
         part = self._data[max(0, offset) : max(0, offset) + max(0, size)]
         self.stats.count_reads(1, len(part))
         return part
 
     def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
-        """Return up to `sizes` bytes from each of the `offsets`."""
         return [self.read(offset, size) for offset, size in zip(offsets, sizes, strict=True)]
 
     def close(self) -> None:

@@ -77,23 +77,18 @@ def _client(options: frozenset[tuple[str, str]]) -> BaseClient:
 
 
 class DynamoManifests:
-    """Records in a DynamoDB table. Raises StoreFailed for one that is not keyed as it must be."""
+    """A `ManifestStore`: records in a DynamoDB table. Raises StoreFailed for one that is not keyed as it must be."""
 
     def __init__(self, table: str, options: Mapping[str, str]) -> None:
         self._table = table
         with _refusals(table):
             self._client = _client(frozenset(options.items()))
-        self._check_table()
-
-    def _check_table(self) -> None:
-        with _refusals(self._table):
-            told = self._client.describe_table(TableName=self._table)
-        keys = {key["AttributeName"]: key["KeyType"] for key in told["Table"]["KeySchema"]}
+            schema = self._client.describe_table(TableName=table)["Table"]["KeySchema"]
+        keys = {key["AttributeName"]: key["KeyType"] for key in schema}
         if keys != KEYS:
-            raise StoreFailed(f"DynamoDB table {self._table}: keyed by {keys}, not by {KEYS}")
+            raise StoreFailed(f"DynamoDB table {table}: keyed by {keys}, not by {KEYS}")
 
     def get(self, key: str, version: int) -> Record | None:
-        """Return the record of a version."""
         with _refusals(self._table):
             told = self._client.get_item(
                 TableName=self._table, Key=_key(key, version), ConsistentRead=True
@@ -101,7 +96,6 @@ class DynamoManifests:
         return _record(key, told["Item"]) if "Item" in told else None
 
     def latest(self, key: str) -> Record | None:
-        """Return the record of the greatest version that is attached."""
         with _refusals(self._table):
             told = self._client.query(
                 TableName=self._table,
@@ -117,11 +111,9 @@ class DynamoManifests:
         return _record(key, told["Items"][0]) if told["Items"] else None
 
     def put_if_absent(self, key: str, record: Record) -> bool:
-        """Put a record on condition that its version has none."""
         return self._put(key, record, ABSENT)
 
     def put_if_present(self, key: str, record: Record) -> bool:
-        """Put a record on condition that its version has one."""
         return self._put(key, record, PRESENT)
 
     def _put(self, key: str, record: Record, condition: str) -> bool:
@@ -144,7 +136,6 @@ class DynamoManifests:
         return True
 
     def forget(self, key: str) -> None:
-        """Remove all records of a table."""
         with _refusals(self._table):
             pages = self._client.get_paginator("query").paginate(
                 TableName=self._table,
@@ -166,10 +157,6 @@ def _record(key: str, item: Item) -> Record:
     version, path, size = (item.get(name, {}) for name in ("version", "path", "size"))
     number = version.get("N", "")
     if not number.isdecimal() or "S" not in path or not (not size or size.get("N", "").isdecimal()):
-        raise FormatError(
-            "L.txn.store.record",
-            Context(key).at(0),
-            found=f"version {version}, path {path}, size {size}",
-            wanted="a number, a string and a number",
-        )
+        place, found = Context(key).at(0), f"version {version}, path {path}, size {size}"
+        raise FormatError("L.txn.store.record", place, found, "a number, a string and a number")
     return parse_record(key, int(number), path["S"], int(size["N"]) if size else None)

@@ -1,22 +1,18 @@
-"""Names of manifest files, and which one is the latest.
+"""Names of manifest files, which one is the latest, and records of where they are.
 
 Every version is a file below `_versions`. Its name carries the version: V1 names count up, V2 names
 count down from 2**64 - 1 in twenty digits, so that a listing starts with the newest. A detached
 version starts with `d` and is never the latest. `latest_version_hint.json` is only a hint: a reader
 that lists the folder need not look at it.
 
-Clauses: L.table.naming.v1, L.table.naming.v2, L.table.naming.detached, L.table.naming.one-scheme,
-L.table.naming.latest, L.table.hint.advisory
-
-Record of a manifest store: where the manifest of a version stands.
-
 A manifest store keeps one record for each version of a table, under the table's key. The path of a
-record is that of the manifest, or of a staged copy of it that is still to be put in its place; a
-staged copy has the manifest's name with a hyphen and a UUID behind it.
+record is that of the manifest, or of a staged copy of it that is still to be put in its place.
 
-Layout: `{key}/_versions/{name of the manifest}` or the same with `-{uuid}` at its end.
+Layout of the path of a record: `{key}/_versions/{name of the manifest}`, or the same with
+`-{uuid}` at its end for a staged copy.
 
-Clauses: L.txn.store.path
+Clauses: L.table.naming.v1, L.table.naming.v2, L.table.naming.detached, L.table.naming.one-scheme,
+L.table.naming.latest, L.table.hint.advisory, L.txn.store.path
 """
 
 from __future__ import annotations
@@ -105,12 +101,8 @@ def list_versions(store: Store, ctx: Context) -> list[VersionName]:
         raise NotFound(f"Dataset at path {store.root} was not found: no manifest in {FOLDER}")
     schemes = {entry.scheme for entry in named}
     if len(schemes) > 1:
-        raise FormatError(
-            "L.table.naming.one-scheme",
-            ctx.at(0),
-            found=f"{len(named)} manifests named in both schemes",
-            wanted="one naming scheme in a table",
-        )
+        place, found = ctx.at(0), f"{len(named)} manifests named in both schemes"
+        raise FormatError("L.table.naming.one-scheme", place, found, "one naming scheme in a table")
     return sorted(named, key=lambda entry: entry.version)
 
 

@@ -1,17 +1,13 @@
 """Opening a table: the store of its URI, with the manifest store that its commits go through.
 
 `s3+ddb://bucket/path?ddbTableName=T` names a DynamoDB table; the storage option `manifest_store`
-names an SQLite file (`sqlite:///path`) for a table anywhere else. Without either, the object store
-itself decides who commits.
+names an SQLite file (`sqlite:///path`) for a table anywhere else: records in a file that all
+writers of a machine share. Without either, the object store itself decides who commits.
 
-Clauses: L.txn.store.key
+Layout of the SQLite table manifests: base_uri, version, path, size, committer; base_uri and version
+are its key.
 
-SQLite manifest store: records in a file that all writers of a machine share.
-
-Layout (table manifests): base_uri, version, path, size, committer; base_uri and version are its
-key.
-
-Clauses: L.txn.store.reserve
+Clauses: L.txn.store.key, L.txn.store.reserve
 """
 
 from __future__ import annotations
@@ -44,7 +40,7 @@ CREATE TABLE IF NOT EXISTS manifests (
 
 
 class SqliteManifests:
-    """Records in an SQLite file; every call opens it, so any process may come and go."""
+    """A `ManifestStore`: records in an SQLite file; every call opens it, so any process may come and go."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -71,29 +67,24 @@ class SqliteManifests:
         return None if row is None else parse_record(key, *row)
 
     def get(self, key: str, version: int) -> Record | None:
-        """Return the record of a version."""
         return self._one(key, "AND version = ?", (version,))
 
     def latest(self, key: str) -> Record | None:
-        """Return the record of the greatest version."""
         return self._one(key, "ORDER BY version DESC LIMIT 1", ())
 
     def put_if_absent(self, key: str, record: Record) -> bool:
-        """Insert a record. Return False when its version has one."""
         row = (key, record.version, f"{key}/{record.path}", record.size, COMMITTER)
         with self._database() as database:
             made = database.execute("INSERT OR IGNORE INTO manifests VALUES (?, ?, ?, ?, ?)", row)
             return made.rowcount == 1
 
     def put_if_present(self, key: str, record: Record) -> bool:
-        """Update a record. Return False when its version has none."""
         update = "UPDATE manifests SET path = ?, size = ? WHERE base_uri = ? AND version = ?"
         with self._database() as database:
             values = (f"{key}/{record.path}", record.size, key, record.version)
             return database.execute(update, values).rowcount == 1
 
     def forget(self, key: str) -> None:
-        """Remove all records of a table."""
         with self._database() as database:
             database.execute("DELETE FROM manifests WHERE base_uri = ?", (key,))
 

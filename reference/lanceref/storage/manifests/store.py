@@ -17,7 +17,7 @@ from contextlib import suppress
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import FormatError, NotFound, StoreFailed
-from lanceref.storage import Entry, IOStats, Sink, Source, Store, StoreOptions, above, joined
+from lanceref.storage import IOStats, Source, Store, above, joined
 from lanceref.storage.manifests.manifest_names import (
     FOLDER,
     ManifestStore,
@@ -29,29 +29,19 @@ from lanceref.storage.manifests.manifest_names import (
 
 
 class ManifestedStore:
-    """A store whose manifests are committed through records under `key`."""
+    """A `Store` whose manifests are committed through records under `key`."""
 
     def __init__(self, inner: Store, manifests: ManifestStore, key: str) -> None:
         self._inner, self._manifests, self._key = inner, manifests, key
-
-    @property
-    def root(self) -> str:
-        """Root of the store."""
-        return self._inner.root
-
-    @property
-    def options(self) -> StoreOptions:
-        """What the store was opened with."""
-        return self._inner.options
-
-    @property
-    def lists_in_order(self) -> bool:
-        """As the store does."""
-        return self._inner.lists_in_order
+        self.root, self.options = inner.root, inner.options
+        self.lists_in_order = inner.lists_in_order
+        # a version that is gone keeps its record, so that it is not used again
+        self.create, self.put, self.delete = inner.create, inner.put, inner.delete
+        self.exists, self.owns, self.walk = inner.exists, inner.owns, inner.walk
 
     @property
     def stats(self) -> IOStats:
-        """What was counted of the store."""
+        """The requests to the store of objects."""
         return self._inner.stats
 
     @stats.setter
@@ -88,7 +78,7 @@ class ManifestedStore:
         if latest is not None and latest.staged:  # L.txn.store.synchronise
             self._place(latest)
         names = list(self._inner.list(prefix))
-        parsed = [found for found in map(parse_name, names) if found and found.scheme != "detached"]
+        parsed = filter(None, (_manifest(f"{FOLDER}/{name}") for name in names))
         newest = max(parsed, key=lambda name: name.version, default=None)
         if newest is not None:
             self._compare(newest, latest)
@@ -170,33 +160,9 @@ class ManifestedStore:
         self._inner.prune(prefix)
         self._manifests.forget(joined(self._key, prefix) if prefix else self._key)
 
-    def create(self, path: str) -> Sink:
-        """Begin an object."""
-        return self._inner.create(path)
-
-    def owns(self, folder: str) -> bool:
-        """As the store does."""
-        return self._inner.owns(folder)
-
-    def walk(self, prefix: str) -> Iterator[Entry]:
-        """Yield the objects below `prefix`."""
-        return self._inner.walk(prefix)
-
-    def exists(self, path: str) -> bool:
-        """Whether an object stands at `path`."""
-        return self._inner.exists(path)
-
-    def put(self, path: str, data: bytes) -> None:
-        """Write an object, replacing what was there."""
-        self._inner.put(path, data)
-
-    def delete(self, path: str) -> None:
-        """Remove an object; a version that is gone keeps its record, so that it is not reused."""
-        self._inner.delete(path)
-
 
 def _manifest(path: str) -> VersionName | None:
     """Return what the path of an attached version's manifest says; None for other paths."""
     folder, _, name = path.rpartition("/")
-    found = parse_name(name) if folder == FOLDER else None
-    return found if found is not None and found.scheme != "detached" else None
+    parsed = parse_name(name) if folder == FOLDER else None
+    return parsed if parsed is not None and parsed.scheme != "detached" else None
