@@ -1,17 +1,12 @@
-"""Merge: what becomes of the pairs and of the rest, and the rows that are written for it.
+"""Merge: rows of a source matched with those of a table by keys, and what is written for them.
 
-Divergences: D.table.merged-vector-null-0-1
-
-Matching: which rows of a source are rows of a table, by the values of key columns.
-
-A key with a null matches nothing.
-
-Merged columns: matched rows get values of the source without being moved.
-
-Each fragment with a matched row gets a file of the columns that the source has, for all its rows.
-Only an update of matched rows can be written so, from a source that leaves columns out.
+A key with a null matches nothing. Matched rows are written anew, or get values of the source
+without being moved: then each fragment with a matched row gets a file of the columns that the
+source has, for all its rows. Only an update of matched rows can be written so, from a source that
+leaves columns out.
 
 Clauses: L.txn.op.update, L.table.datafile.tombstone
+Divergences: D.table.merged-vector-null-0-1
 """
 
 from __future__ import annotations
@@ -39,6 +34,11 @@ from lanceref.table.uncommitted_files import Draft
 
 TARGET, SOURCE = "__target", "__source"
 
+KEY_INDICES = ("BTreeIndexDetails", "BitmapIndexDetails")
+"""Indices that find the rows of a key."""
+
+Numbers = NDArray[np.int64]
+
 
 @dataclass(frozen=True, slots=True)
 class Matching:
@@ -47,36 +47,29 @@ class Matching:
     `unmatched_source` and `unmatched_target` are the others, ascending.
     """
 
-    target: NDArray[np.int64]
-    source: NDArray[np.int64]
-    unmatched_source: NDArray[np.int64]
-    unmatched_target: NDArray[np.int64]
+    target: Numbers
+    source: Numbers
+    unmatched_source: Numbers
+    unmatched_target: Numbers
 
 
 def match(snapshot: Snapshot, source: pa.Table, keys: Sequence[str]) -> Matching:
-    """Find the pairs."""
-    own = _target_keys(snapshot, keys)
-    theirs = source.select(list(keys)).append_column(SOURCE, pa.array(np.arange(len(source))))
-    own = own.append_column(TARGET, pa.array(np.arange(len(own))))
-    pairs = own.join(_comparable(theirs, keys), list(keys), join_type="inner").sort_by(TARGET)
-    target, matched = (pairs[name].to_numpy() for name in (TARGET, SOURCE))
-    return Matching(
-        target,
-        matched,
-        difference(np.arange(len(source)), matched),
-        difference(np.arange(len(own)), target),
-    )
-
-
-def _target_keys(snapshot: Snapshot, keys: Sequence[str]) -> pa.Table:
+    """Return the pairs of rows with equal keys."""
     projection = scan_projection(snapshot.schema(BlobHandling.DESCRIPTIONS), list(keys))
     end = sum(rows.num_rows for rows in snapshot.fragments)
     batches = snapshot.scan(snapshot.fragments, projection, 1 << 16, 0, end)
-    return _comparable(pa.Table.from_batches(batches, schema=projection.schema), keys)
+    own = _comparable(pa.Table.from_batches(batches, schema=projection.schema), keys)
+    theirs = _comparable(source.select(list(keys)), keys)
+    own = own.append_column(TARGET, pa.array(np.arange(len(own))))
+    theirs = theirs.append_column(SOURCE, pa.array(np.arange(len(source))))
+    pairs = own.join(theirs, list(keys), join_type="inner").sort_by(TARGET)
+    target, matched = (pairs[name].to_numpy() for name in (TARGET, SOURCE))
+    unmatched_source = difference(np.arange(len(source)), matched)
+    return Matching(target, matched, unmatched_source, difference(np.arange(len(own)), target))
 
 
 def _comparable(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """Return the table with its keys in types that are joined."""
+    """Return the table with its keys in types that can be joined."""
     for name in keys:
         column = table[name]
         if pa.types.is_dictionary(column.type):
@@ -87,12 +80,9 @@ def _comparable(table: pa.Table, keys: Sequence[str]) -> pa.Table:
     return table
 
 
-Numbers = NDArray[np.int64]
-
-
 @dataclass(slots=True)
 class Actions:
-    """What is asked for.
+    """The actions of a merge.
 
     `update_if` is a condition on pairs, structs `source` and `target`; `delete_if` gives one on the
     rows of the table. None is always.
@@ -114,9 +104,8 @@ class Actions:
     @property
     def only_deletes(self) -> bool:
         """Whether rows go, matched or not, and of the source only the keys count."""
-        return (self.delete or self.delete_unmatched) and not (
-            self.update or self.insert or self.fail
-        )
+        others = self.update or self.insert or self.fail
+        return (self.delete or self.delete_unmatched) and not others
 
     def __bool__(self) -> bool:
         return self.update or self.delete or self.fail or self.insert or self.delete_unmatched
@@ -134,33 +123,37 @@ class MergePlan:
 
 
 def plan_merge(
-    snapshot: Snapshot, source: pa.Table, keys: list[str], actions: Actions, found: Matching
+    snapshot: Snapshot, source: pa.Table, keys: list[str], actions: Actions, matching: Matching
 ) -> MergePlan:
     """Decide what becomes of every row. Raises EditFailed where a match must not be."""
-    target, sources = found.target, found.source
+    target, sources = matching.target, matching.source
     if actions.fail and len(target):
         values = _shown(source, keys, int(sources[0]))
         raise EditFailed(f"Merge insert failed: found matching row with key values: {values}")
     none = np.empty(0, np.int64)
     updated, update_sources = (target, sources) if actions.update else (none, none)
     if actions.update and actions.update_if is not None:
-        passed = _passed(snapshot, source, found, actions.update_if)
+        passed = _passing_pairs(snapshot, source, matching, actions.update_if)
         updated, update_sources = updated[passed], update_sources[passed]
     deleted = target if actions.delete else none
-    _check_single(source, keys, updated, update_sources)
-    _check_single(source, keys, deleted, sources)
+    for changed, own in ((updated, update_sources), (deleted, sources)):  # both ascending
+        twice = np.flatnonzero(changed[1:] == changed[:-1])
+        if len(twice):
+            values = _shown(source, keys, int(own[twice[0]]))
+            raise EditFailed(
+                "Invalid user input: Ambiguous merge inserts are prohibited: multiple source rows "
+                f"match the same target row on ({values}). Please ensure each target row is "
+                "matched by at most one source row."
+            )
     if actions.delete_unmatched:
-        unmatched = found.unmatched_target
+        unmatched = matching.unmatched_target
         if actions.delete_if is not None:
-            unmatched = intersection(unmatched, _passing(snapshot, actions.delete_if(snapshot)))
+            passing = actions.delete_if(snapshot)
+            positions = [passing.positions(rows) + rows.rows_before for rows in snapshot.fragments]
+            unmatched = intersection(unmatched, np.concatenate([none, *positions]))
         deleted = union(deleted, unmatched)
-    return MergePlan(
-        removed=union(updated, deleted),
-        updated=updated,
-        update_sources=update_sources,
-        inserted=found.unmatched_source if actions.insert else none,
-        num_deleted=len(deleted),
-    )
+    inserted = matching.unmatched_source if actions.insert else none
+    return MergePlan(union(updated, deleted), updated, update_sources, inserted, len(deleted))
 
 
 def _shown(source: pa.Table, keys: list[str], row: int) -> str:
@@ -168,84 +161,56 @@ def _shown(source: pa.Table, keys: list[str], row: int) -> str:
     return ", ".join(f"{name} = {shown(source[name][row])}" for name in keys)
 
 
-def _check_single(source: pa.Table, keys: list[str], changed: Numbers, sources: Numbers) -> None:
-    """Raise EditFailed when two source rows change one row of the table; `changed` is sorted."""
-    twice = np.flatnonzero(changed[1:] == changed[:-1])
-    if len(twice):
-        values = _shown(source, keys, int(sources[twice[0]]))
-        raise EditFailed(
-            "Invalid user input: Ambiguous merge inserts are prohibited: multiple source rows "
-            f"match the same target row on ({values}). Please ensure each target row is matched by "
-            "at most one source row."
-        )
-
-
-def _passed(
+def _passing_pairs(
     snapshot: Snapshot,
     source: pa.Table,
-    found: Matching,
+    matching: Matching,
     holds: Callable[[pa.RecordBatch], NDArray[np.bool_]],
 ) -> NDArray[np.bool_]:
     """Return for each pair whether a condition on `source` and `target` columns holds."""
-    own = _rows_at(snapshot, found.target)
-    theirs = source.take(pa.array(found.source))
-    pairs = pa.table({"source": _struct(theirs), "target": _struct(own)}).combine_chunks()
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
+    own = snapshot.take(matching.target, projection)
+    sides = {"source": source.take(pa.array(matching.source)), "target": own}
+    structs = {}
+    for side, table in sides.items():
+        arrays = [column.combine_chunks() for column in table.columns]
+        plain = [one.storage if isinstance(one, pa.ExtensionArray) else one for one in arrays]
+        structs[side] = pa.StructArray.from_arrays(plain, names=table.column_names)
+    pairs = pa.table(structs).combine_chunks()
     batches = pairs.to_batches() or [pa.RecordBatch.from_pylist([], schema=pairs.schema)]
     return np.concatenate([holds(batch) for batch in batches])
-
-
-def _struct(table: pa.Table) -> pa.Array:
-    arrays = [column.combine_chunks() for column in table.columns]
-    plain = [one.storage if isinstance(one, pa.ExtensionArray) else one for one in arrays]
-    return pa.StructArray.from_arrays(plain, names=table.column_names)
-
-
-def _passing(snapshot: Snapshot, wanted: Condition) -> Numbers:
-    """Return the live rows of the table that pass a condition, counted over all fragments."""
-    start, parts = 0, [np.empty(0, np.int64)]
-    for rows in snapshot.fragments:
-        parts.append(wanted.positions(rows) + start)
-        start += rows.num_rows
-    return np.concatenate(parts)
 
 
 def by_fragment(snapshot: Snapshot, positions: Numbers) -> Chosen:
     """Return ascending live row positions of a table as positions in their fragments."""
     chosen: Chosen = []
-    start = 0
     for rows in snapshot.fragments:
+        start = rows.rows_before
         first, last = np.searchsorted(positions, [start, start + rows.num_rows])
         if last > first:
             chosen.append((rows, positions[first:last] - start))
-        start += rows.num_rows
     return chosen
-
-
-def _rows_at(snapshot: Snapshot, positions: Numbers) -> pa.Table:
-    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
-    return snapshot.take(positions, projection)
 
 
 def merged_rows(
     snapshot: Snapshot, source: pa.Table, plan: MergePlan
 ) -> tuple[Iterator[pa.RecordBatch], NDArray[np.uint64]]:
     """Return the rows to be written, updated ones first, and the ids of those."""
-    schema = snapshot.schema(BlobHandling.BYTES)
-    projection = scan_projection(schema, None, [ROW_ID])
-    own = snapshot.take(plan.updated, projection)
-    ids = own[ROW_ID].to_numpy() if len(own) else np.empty(0, np.uint64)
-    updated = _overlaid(own.drop_columns([ROW_ID]), source.take(pa.array(plan.update_sources)))
-    inserted = source.take(pa.array(plan.inserted))
-    missing = pa.Table.from_arrays(
-        [
-            inserted[one.name] if one.name in inserted.schema.names else _nulls(one, len(inserted))
-            for one in projection.schema
-            if one.name != ROW_ID
-        ],
-        names=[one.name for one in projection.schema if one.name != ROW_ID],
-    )
-    both = [*updated.to_batches(), *missing.to_batches()]
-    return iter(both), ids
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None, [ROW_ID])
+    updated = snapshot.take(plan.updated, projection)
+    ids = updated[ROW_ID].to_numpy() if len(updated) else np.empty(0, np.uint64)
+    updated = updated.drop_columns([ROW_ID])
+    theirs = source.take(pa.array(plan.update_sources))
+    for number, name in enumerate(updated.column_names):
+        if name in theirs.column_names:
+            updated = updated.set_column(number, name, theirs[name])
+    given = source.take(pa.array(plan.inserted))
+    inserted = {
+        one.name: given[one.name] if one.name in given.schema.names else _nulls(one, len(given))
+        for one in projection.schema
+        if one.name != ROW_ID
+    }
+    return iter([*updated.to_batches(), *pa.table(inserted).to_batches()]), ids
 
 
 def _nulls(one: pa.Field, rows: int) -> pa.ChunkedArray:
@@ -253,18 +218,6 @@ def _nulls(one: pa.Field, rows: int) -> pa.ChunkedArray:
         storage = pa.nulls(rows, one.type.storage_type)
         return pa.chunked_array([pa.ExtensionArray.from_storage(one.type, storage)])
     return pa.chunked_array([pa.nulls(rows, one.type)])
-
-
-def _overlaid(own: pa.Table, theirs: pa.Table) -> pa.Table:
-    """Return rows with the columns of the source in place of theirs."""
-    for number, name in enumerate(own.column_names):
-        if name in theirs.column_names:
-            own = own.set_column(number, name, theirs[name])
-    return own
-
-
-KEY_INDICES = ("BTreeIndexDetails", "BitmapIndexDetails")
-"""Indices that find the rows of a key."""
 
 
 def obstacle(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: Actions) -> str:
@@ -288,21 +241,18 @@ def obstacle(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: Ac
 
 def check_columns(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: Actions) -> None:
     """Raise EditFailed for a merge that cannot be written as columns."""
-    found = obstacle(snapshot, source, keys, actions)
-    if found:
+    reason = obstacle(snapshot, source, keys, actions)
+    if reason:
         raise EditFailed(
-            f"MergeInsertWriteMode::RewriteColumns cannot express this merge insert: {found}. Use "
+            f"MergeInsertWriteMode::RewriteColumns cannot express this merge insert: {reason}. Use "
             "MergeInsertWriteMode::Auto or RewriteRows instead."
         )
 
 
 def is_patched(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: Actions) -> bool:
-    """Whether a merge is written as columns when nobody says how: its key has an index."""
-    if len(keys) != 1 or actions.fail or actions.delete:
-        return False
-    if obstacle(snapshot, source, keys, replace(actions, insert=False)):
-        return False
-    return has_key_index(snapshot, keys)
+    """Whether a merge is written as columns by default: its key has an index."""
+    possible = not obstacle(snapshot, source, keys, replace(actions, insert=False))
+    return possible and not (actions.fail or actions.delete) and has_key_index(snapshot, keys)
 
 
 def has_key_index(snapshot: Snapshot, keys: list[str]) -> bool:
@@ -327,27 +277,22 @@ def write_merged_columns(
 ) -> None:
     """Write the columns of matched rows, and list what became of the fragments."""
     update.update_mode = Transaction.Update.REWRITE_COLUMNS
-    order = np.argsort(plan.updated)
-    fields = [
-        field
-        for field in snapshot.manifest.schema.fields
-        if field.name in source.schema.names and field.name not in keys
-    ]
+    wanted = set(source.schema.names) - set(keys)
+    fields = [field for field in snapshot.manifest.schema.fields if field.name in wanted]
     names = [field.name for field in fields]
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), names)
-    done = 0
+    order = np.argsort(plan.updated)
+    sources = plan.update_sources[order]
     for rows, positions in by_fragment(snapshot, plan.updated[order]):
-        sources = plan.update_sources[order][done : done + len(positions)]
-        done += len(positions)
-        batches = list(all_rows(rows, projection))
-        held = pa.Table.from_batches(batches, schema=projection.schema)
+        held = pa.Table.from_batches(all_rows(rows, projection), schema=projection.schema)
         chosen = np.full(len(held), -1, np.int64)
-        chosen[rows.offsets(positions)] = sources
+        chosen[rows.offsets(positions)] = sources[: len(positions)]
+        sources = sources[len(positions) :]
         new = pa.array(chosen, mask=chosen < 0)
         values = replace_values(held, source.select(names), new)
         made = write_values(snapshot, rows, values, new, draft)
         update.updated_fragments.append(made.fragment)
         if snapshot.stable_row_ids:
             update.updated_fragment_offset_bitmaps[rows.fragment.id] = made.offsets
-    if done:
+    if len(order):
         update.fields_modified.extend(one.id for field in fields for one in field.flat())
