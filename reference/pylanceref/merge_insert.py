@@ -30,7 +30,7 @@ from lanceref.operations.merge import (
     plan_merge,
     write_merged_columns,
 )
-from lanceref.operations.new_rows import give_ids, neighbours, write_new_rows, write_rows_as
+from lanceref.operations.new_rows import consecutive_runs, give_ids, write_new_rows
 from lanceref.operations.update import put_update, remove
 from lanceref.table.data_files import Home, appended_schema
 from lanceref.table.uncommitted_files import Draft
@@ -288,7 +288,7 @@ class MergeInsertBuilder:
         batches, ids = merged_rows(snapshot, source, plan)
         new = write_new_rows(snapshot, batches, draft, self._version, homes=self._homes())
         if snapshot.stable_row_ids:
-            give_ids(new.fragments, neighbours(ids))
+            give_ids(new.fragments, consecutive_runs(ids))
         removal = remove(snapshot, by_fragment(snapshot, plan.removed), draft)
         transaction = self._table._new_transaction()
         schema = snapshot.manifest.schema
@@ -341,6 +341,8 @@ class MergeInsertBuilder:
         rows = source.select([one.name for one in fields]).take(pa.array(plan.inserted))
         some = LanceSchema(fields, given.metadata)
         homes = self._homes()
-        new = write_rows_as(snapshot, some, rows.to_batches(), draft, self._version, homes=homes)
+        new = write_new_rows(
+            snapshot, rows.to_batches(), draft, self._version, homes=homes, schema=some
+        )
         transaction.update.new_fragments.extend(new.fragments)
         return Staged(transaction, dictionaries=new.dictionaries, draft=draft), result

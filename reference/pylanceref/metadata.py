@@ -83,9 +83,9 @@ class DataFile:
 
         Raises NotFound, AppendRefused for a column that is none of the table.
         """
-        from lanceref.operations.new_rows import adopt
+        from lanceref.operations.new_rows import external_file
 
-        return cls.from_message(adopt(dataset._snapshot, path, base_id).entry)
+        return cls.from_message(external_file(dataset._snapshot, path, base_id).entry)
 
     @classmethod
     def from_message(cls, entry: table_pb2.DataFile) -> DataFile:

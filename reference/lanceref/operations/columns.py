@@ -20,7 +20,7 @@ from lanceref.core.errors import EvolutionRefused
 from lanceref.core.file_versions import V0_1
 from lanceref.core.nesting import whole, whole_rows
 from lanceref.file.schema import Field, LanceSchema, numbered, schema_of
-from lanceref.operations.new_rows import MAX_FRAGMENT_ROWS, write_rows_as
+from lanceref.operations.new_rows import MAX_FRAGMENT_ROWS, write_new_rows
 from lanceref.proto import table_pb2
 from lanceref.search.projection import Projection, scan_projection
 from lanceref.search.snapshot import Snapshot
@@ -281,7 +281,9 @@ def write_columns(
     """
     made = []
     for rows in snapshot.fragments if fragments is None else fragments:
-        new = write_rows_as(snapshot, schema, rows_of(rows), draft, max_rows=MAX_FRAGMENT_ROWS)
+        new = write_new_rows(
+            snapshot, rows_of(rows), draft, max_rows=MAX_FRAGMENT_ROWS, schema=schema
+        )
         fragment = table_pb2.DataFragment()
         fragment.CopyFrom(rows.fragment.message)
         for one in new.fragments:

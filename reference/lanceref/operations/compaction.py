@@ -1,7 +1,7 @@
-"""Compaction: which fragments are written anew, and the fragments in their place.
+"""Compaction: which fragments are rewritten, and the fragments in their place.
 
-Fragments that are too small are joined with neighbours that are too; one with many deleted rows is
-written without them. The rows, their order, ids and versions stay.
+Fragments that are too small are joined with small neighbours; one with many deleted rows is written
+without them. The rows, their order, ids and versions stay.
 
 Clauses: L.txn.op.rewrite, L.table.row-ids.length, L.table.row-versions.moved
 """
@@ -33,14 +33,14 @@ TARGET_ROWS = 1 << 20
 BATCH_ROWS = 8192
 
 MAX_OVERLAYS = 10
-"""Overlays that a fragment may have before it is written anew."""
+"""Overlays that a fragment may have before it is rewritten."""
 
 Numbers = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionRules:
-    """When a fragment is written anew, and how long the new ones are.
+    """When a fragment is rewritten, and how long the new ones are.
 
     `max_bytes` are those of a new file; sources are counted until the next group would exceed one
     of the most there may be: fragments, live rows, bytes of data files.
@@ -58,84 +58,68 @@ class CompactionRules:
     max_bytes: int = MAX_BYTES_PER_FILE
     max_overlays: int = MAX_OVERLAYS
 
-    def needs_it(self, rows: FragmentRows) -> bool:
-        """Whether a fragment is to be written anew, with or without others."""
-        return self.is_too_empty(rows) or len(rows.fragment.overlays) > self.max_overlays
+    def rewrites(self, rows: FragmentRows) -> bool:
+        """Whether a fragment is to be rewritten even alone: many deleted rows or overlays."""
+        physical = rows.columns.stated_rows
+        share = rows.num_deleted / physical if physical and self.materialize_deletions else 0.0
+        return share > self.deletions_threshold or len(rows.fragment.overlays) > self.max_overlays
 
-    def is_too_small(self, rows: FragmentRows) -> bool:
-        """Whether a fragment is to be joined with a neighbour."""
+    def joins(self, rows: FragmentRows) -> bool:
+        """Whether a fragment is small enough to be joined with a neighbour."""
         return rows.columns.stated_rows < self.target_rows
-
-    def is_too_empty(self, rows: FragmentRows) -> bool:
-        """Whether a fragment is to be written without its deleted rows, with or without others."""
-        physical, deleted = rows.columns.stated_rows, rows.num_deleted
-        if not self.materialize_deletions or not physical:
-            return False
-        return deleted / physical > self.deletions_threshold
 
 
 Group = list[FragmentRows]
 
 
 def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]:
-    """Return the groups of neighbours that are written anew, each of them together.
+    """Return the groups of neighbours that are rewritten, each of them together.
 
-    Fragments that indices cover differently are not joined. Raises OperationRefused.
+    Fragments that indices cover differently are not joined. Raises OperationRefused for a table
+    whose fields get other ids by the first of the commits of a compaction.
     """
-    _check_fields(snapshot)
-    groups: list[Group] = []
-    run: Group = []
-    for rows in snapshot.fragments:
-        skipped = rows.fragment.id in options.excluded
-        chosen = options.is_too_small(rows) or options.needs_it(rows)
-        if run and (skipped or not chosen or not _same_indices(snapshot, run[-1], rows)):
-            groups += _cut(run, options)
-            run = []
-        if chosen and not skipped:
-            run.append(rows)
-    groups += _cut(run, options)
-    return _limited(groups, options)
-
-
-def _check_fields(snapshot: Snapshot) -> None:
-    """Refuse a table whose fields get other ids by the first of the commits of a compaction."""
     message = snapshot.manifest.message
     if is_before(message, FIELD_TWICE) and fields_held_twice(message.fragments):
         raise OperationRefused(
             "two files of a fragment hold a field: any other commit corrects its id, which a "
             "compaction then finds"
         )
+    groups: list[Group] = []
+    run: Group = []
+    for rows in snapshot.fragments:
+        chosen = options.joins(rows) or options.rewrites(rows)
+        chosen = chosen and rows.fragment.id not in options.excluded
+        if run and not (chosen and _same_indices(snapshot, run[-1], rows)):
+            groups += _cut(run, options)
+            run = []
+        if chosen:
+            run.append(rows)
+    return _limited([*groups, *_cut(run, options)], options)
 
 
 def _same_indices(snapshot: Snapshot, one: FragmentRows, other: FragmentRows) -> bool:
-    for segment in snapshot.indices.segments:
-        if segment.entry.name in SYSTEM_INDICES:
-            continue
-        holds = segment.holds
-        if (one.fragment.id in holds) != (other.fragment.id in holds):
-            return False
-    return True
+    first, second = one.fragment.id, other.fragment.id
+    own = (one for one in snapshot.indices.segments if one.entry.name not in SYSTEM_INDICES)
+    return all((first in segment.holds) == (second in segment.holds) for segment in own)
 
 
 def _cut(run: Group, options: CompactionRules) -> list[Group]:
-    """Cut neighbours into groups of at least the target's rows; drop what needs nothing.
+    """Cut neighbours into groups of at least the target's rows; drop single ones without need.
 
     What is left at the end and too small for a group of its own belongs to the last one.
     """
     groups: list[Group] = []
-    group: Group = []
-    live = 0
+    live = options.target_rows
     for rows in run:
-        group.append(rows)
-        live += rows.num_rows
         if live >= options.target_rows:
-            groups.append(group)
-            group, live = [], 0
-    if group and groups:
-        groups[-1] += group
-    elif group:
-        groups.append(group)
-    return [one for one in groups if len(one) > 1 or options.needs_it(one[0])]
+            groups.append([])
+            live = 0
+        groups[-1].append(rows)
+        live += rows.num_rows
+    if len(groups) > 1 and live < options.target_rows:
+        last = groups.pop()
+        groups[-1] += last
+    return [one for one in groups if len(one) > 1 or options.rewrites(one[0])]
 
 
 def _live_rows(group: Group) -> int:
@@ -145,21 +129,15 @@ def _live_rows(group: Group) -> int:
 def _limited(groups: list[Group], options: CompactionRules) -> list[Group]:
     """Return the first groups, as long as none of the most there may be is exceeded."""
     most = (options.max_source_fragments, options.max_source_rows, options.max_source_bytes)
-    kept: list[Group] = []
-    counts = (0, 0, 0)
-    for group in groups:
-        own = (len(group), _live_rows(group), sum(map(_data_bytes, group)))
-        counts = (counts[0] + own[0], counts[1] + own[1], counts[2] + own[2])
-        if any(
-            limit is not None and count > limit for count, limit in zip(counts, most, strict=True)
-        ):
-            break
-        kept.append(group)
-    return kept
-
-
-def _data_bytes(rows: FragmentRows) -> int:
-    return sum(file.file_size_bytes for file in data_files_of(rows.fragment.message))
+    counts = [0, 0, 0]
+    for number, group in enumerate(groups):
+        files = [file for rows in group for file in data_files_of(rows.fragment.message)]
+        own = (len(group), _live_rows(group), sum(file.file_size_bytes for file in files))
+        counts = [count + more for count, more in zip(counts, own, strict=True)]
+        pairs = zip(counts, most, strict=True)
+        if any(limit is not None and count > limit for count, limit in pairs):
+            return groups[:number]
+    return groups
 
 
 def write_group(
@@ -167,7 +145,7 @@ def write_group(
 ) -> list[table_pb2.DataFragment]:
     """Write the live rows of fragments to new ones, which have no ids yet. Raises DataRefused.
 
-    As many as have the target's rows each, of rows as even as can be.
+    There are as many as have the target's rows each, the rows as even as can be, longer ones first.
     """
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
 
@@ -175,22 +153,17 @@ def write_group(
         for rows in group:
             yield from snapshot.scan([rows], projection, options.batch_rows, 0, rows.num_rows)
 
+    portions, total = _Portions(stream()), _live_rows(group)
+    count = max(total // options.target_rows, 1)
     fragments: list[table_pb2.DataFragment] = []
-    portions = _Portions(stream())
-    for size in _even(_live_rows(group), options.target_rows):
-        new = write_new_rows(
-            snapshot, portions.next(size), draft, options.version, size, options.max_bytes
-        )
+    for number in range(count if total else 0):
+        size = total // count + (number < total % count)
+        batches = portions.next(size)
+        new = write_new_rows(snapshot, batches, draft, options.version, size, options.max_bytes)
         fragments += new.fragments
     if snapshot.stable_row_ids:
         _set_lineage(fragments, group)
     return fragments
-
-
-def _even(rows: int, target: int) -> list[int]:
-    """Return the rows of each new fragment, the longer ones first."""
-    count = max(rows // target, 1)
-    return [rows // count + (number < rows % count) for number in range(count) if rows]
 
 
 class _Portions:

@@ -1,11 +1,9 @@
-"""New rows of a table: written to files of its own, with the ids they bring along.
+"""New rows of a table: written to files of its own, or in files that others wrote.
+
+The columns of an external file are fields of the table by their names; a base decides where the
+file is.
 
 Clauses: L.table.row-versions.moved
-
-Adopted files: data files that somebody else wrote, described for a table.
-
-The columns of such a file are fields of the table by their names; where the file lies, a base
-decides.
 """
 
 from __future__ import annotations
@@ -62,34 +60,26 @@ def write_new_rows(
     max_rows: int = MAX_ROWS_PER_FILE,
     max_bytes: int = MAX_BYTES_PER_FILE,
     homes: Sequence[Home] = (),
+    schema: LanceSchema | None = None,
 ) -> NewFiles:
-    """Write rows of all columns; on any error no file is left. Raises DataRefused."""
-    schema = snapshot.manifest.schema
-    return write_rows_as(snapshot, schema, batches, draft, version, max_rows, max_bytes, homes)
+    """Write rows of all columns, or those of `schema`; on any error no file is left.
 
-
-def write_rows_as(
-    snapshot: Snapshot,
-    schema: LanceSchema,
-    batches: Iterable[pa.RecordBatch],
-    draft: Draft,
-    version: FileVersion | None = None,
-    max_rows: int = MAX_ROWS_PER_FILE,
-    max_bytes: int = MAX_BYTES_PER_FILE,
-    homes: Sequence[Home] = (),
-) -> NewFiles:
-    """Write rows of some columns; on any error no file is left. Raises DataRefused.
-
-    Files go into one of the `homes` after the other, without any into the root of the table.
+    Files go into one of the `homes` after the other, without any into the root of the table. Raises
+    DataRefused.
     """
-    chosen = storage_version_of(snapshot.manifest.message) if version is None else version
-    policy = page_policy(len(schema.fields), None, None)
+    schema = snapshot.manifest.schema if schema is None else schema
     message, options = snapshot.manifest.message, snapshot.store.options
     blobs = BlobPolicy(external=ExternalBlobs(bases=tuple(message.base_paths), options=options))
+    policy = page_policy(len(schema.fields), None, None)
     limits = FileLimits(max_rows, max_bytes, GROUP_ROWS, policy, blobs)
-    known = snapshot.manifest.dictionaries
-    places = list(homes) or [Home(snapshot.store)]
-    new = write_files(places, schema, chosen, map(_alone, batches), limits, known)
+    new = write_files(
+        list(homes) or [Home(snapshot.store)],
+        schema,
+        version or storage_version_of(message),
+        map(_alone, batches),
+        limits,
+        snapshot.manifest.dictionaries,
+    )
     draft.add(*new.paths)
     return new
 
@@ -102,7 +92,7 @@ def _alone(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def give_ids(fragments: Iterable[table_pb2.DataFragment], parts: Iterable[Ids]) -> None:
-    """Let the first rows of new fragments have ids, in their order; the rest get theirs later.
+    """Give the first rows of new fragments ids, in their order; the rest get theirs later.
 
     The parts are segments, cut where a fragment ends.
     """
@@ -118,13 +108,13 @@ def give_ids(fragments: Iterable[table_pb2.DataFragment], parts: Iterable[Ids]) 
         fragment.inline_row_ids = encode_id_parts(own)
 
 
-def neighbours(ids: Ids) -> list[Ids]:
+def consecutive_runs(ids: Ids) -> list[Ids]:
     """Cut ids where one is not the next of the one before."""
     return list(np.split(ids, np.flatnonzero(np.diff(ids) != 1) + 1))
 
 
 @dataclass(frozen=True, slots=True)
-class Adopted:
+class ExternalFile:
     """A data file as a manifest would list it, which fields it holds and how many rows."""
 
     entry: table_pb2.DataFile
@@ -132,10 +122,13 @@ class Adopted:
     num_rows: int
 
 
-def adopt(snapshot: Snapshot, path: str, base_id: int | None = None) -> Adopted:
+def external_file(
+    snapshot: Snapshot, path: str, base_id: int | None = None, *, whole: bool = False
+) -> ExternalFile:
     """Open a data file below the data folder and match its columns with the table's fields.
 
-    Raises NotFound, AppendRefused for a column that is none of the table, FormatError.
+    Raises NotFound, AppendRefused for a column that is none of the table and for a missing one of
+    a `whole` file, FormatError.
     """
     bases = Bases(snapshot.store, snapshot.manifest)
     try:
@@ -146,35 +139,28 @@ def adopt(snapshot: Snapshot, path: str, base_id: int | None = None) -> Adopted:
     own, stored = snapshot.manifest.schema, opened.descriptor.schema
     declared = replace(stored, fields=_declared(stored.fields, own.fields))
     schema = appended_schema(own, declared, opened.version)
+    held = {field.id for field in schema.flat()}
+    missing = [field.name for field in own.flat() if field.id not in held]
+    if whole and missing:
+        raise AppendRefused(
+            f"Append with different schema: fields did not match, missing=[{', '.join(missing)}]"
+        )
     entry = file_entry(path, schema, opened.version, source.size)
     if base_id is not None:
         entry.base_id = base_id
-    return Adopted(entry, schema, opened.num_rows)
+    return ExternalFile(entry, schema, opened.num_rows)
 
 
 def _declared(stored: Sequence[Field], own: Sequence[Field]) -> tuple[Field, ...]:
     """Return stored fields, those of blob descriptors as the table declares them."""
-    by_name = {field.name: field for field in own}
-    found = []
+    by_name, fields = {field.name: field for field in own}, []
     for field in stored:
         wanted = by_name.get(field.name)
-        if wanted is not None and wanted.is_blob_v2 and field.arrow.type == BLOB_DESCRIPTOR:
-            found.append(wanted)
-        elif wanted is not None and field.children and not wanted.is_blob_v2:
+        if wanted is not None and wanted.is_blob_v2:
+            fields.append(wanted if field.arrow.type == BLOB_DESCRIPTOR else field)
+        elif wanted is not None and field.children:
             children = _declared(field.children, wanted.children)
-            found.append(replace(field, children=children))
+            fields.append(replace(field, children=children))
         else:
-            found.append(field)
-    return tuple(found)
-
-
-def adopt_whole(snapshot: Snapshot, path: str) -> Adopted:
-    """Open a data file that has every field of a table. Raises AppendRefused, as above too."""
-    found = adopt(snapshot, path)
-    held = {field.id for field in found.schema.flat()}
-    missing = [field.name for field in snapshot.manifest.schema.flat() if field.id not in held]
-    if missing:
-        raise AppendRefused(
-            f"Append with different schema: fields did not match, missing=[{', '.join(missing)}]"
-        )
-    return found
+            fields.append(field)
+    return tuple(fields)

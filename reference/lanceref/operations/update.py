@@ -1,19 +1,13 @@
-"""Changed rows: read with their ids, some columns computed anew.
+"""Updates and deletes: rows taken out of their fragments, and read with new values.
 
-Clauses: L.txn.op.update
+A fragment that keeps rows gets a deletion file of all its deleted rows; one that keeps none is
+removed. An update writes the ids of the rows it moves in segments. A segment ends where the batch
+does in which the rows were read: with the fragment, and with each run of its rows. Where columns
+are read only after the filter has passed (2.x: those of 10 bytes and more and those without a
+width, beside its own), the rows of all fragments come in batches together, unless an index has
+found them.
 
-Removal: rows taken out of their fragments.
-
-A fragment that keeps rows gets a deletion file of all its deleted rows; one that keeps none goes.
-
-Clauses: L.txn.op.delete, L.table.deletions.threshold
-
-Moved ids: the segments in which an update writes down the ids of the rows it moves.
-
-A segment ends where the batch does in which the rows were read: with the fragment, and with each
-run of its rows. Where columns are read only after the filter has passed (2.x: those of 10 bytes and
-more and those without a width, beside its own), the rows of all fragments come in batches together,
-unless an index has found them.
+Clauses: L.txn.op.update, L.txn.op.delete, L.table.deletions.threshold
 """
 
 from __future__ import annotations
@@ -47,10 +41,24 @@ from lanceref.transactions.manifest_builder import storage_version_of
 Positions = NDArray[np.int64]
 
 Chosen = list[tuple[FragmentRows, Positions]]
-"""Fragments, and which of their live rows are meant: positions, ascending."""
+"""Fragments, and some of their live rows: positions, ascending."""
+
+BATCH_ROWS = 8192
+"""Rows of a batch of 2.x."""
+
+GROUP_ROWS = 1024
+"""Rows of a batch of 0.1."""
+
+LATE_BYTES = 10
+"""Columns of this width and more are read late."""
 
 
-BITMAP = table_pb2.DeletionFile.BITMAP
+def choose(snapshot: Snapshot, condition: Condition | None) -> Chosen:
+    """Return the live rows that pass a condition, all of them without one."""
+    if condition is None:
+        return [(rows, np.arange(rows.num_rows)) for rows in snapshot.fragments]
+    pairs = ((rows, condition.positions(rows)) for rows in snapshot.fragments)
+    return [(rows, positions) for rows, positions in pairs if len(positions)]
 
 
 @dataclass(slots=True)
@@ -61,6 +69,30 @@ class Removal:
     removed: list[int] = field(default_factory=list)
     affected: dict[int, NDArray[np.int64]] = field(default_factory=dict)
     num_rows: int = 0
+
+
+def remove(
+    snapshot: Snapshot, chosen: Iterable[tuple[FragmentRows, Positions]], draft: Draft
+) -> Removal:
+    """Write the deletion files that take the rows out."""
+    removal, store, version = Removal(), snapshot.store, snapshot.manifest.version
+    for rows, positions in chosen:
+        number, offsets = rows.fragment.id, rows.offsets(positions)
+        removal.num_rows += len(positions)
+        removal.affected[number] = offsets
+        every = union(rows.deleted, offsets)
+        if not len(offsets):
+            removal.updated.append(rows.fragment.message)
+        elif len(every) == rows.columns.physical_rows:
+            removal.removed.append(number)
+        else:
+            fragment = table_pb2.DataFragment()
+            fragment.CopyFrom(rows.fragment.message)
+            as_bitmap = fragment.deletion_file.file_type == table_pb2.DeletionFile.BITMAP
+            file = write_deletions(store, number, version, every, draft, as_bitmap=as_bitmap)
+            fragment.deletion_file.CopyFrom(file)
+            removal.updated.append(fragment)
+    return removal
 
 
 def put_update(
@@ -77,47 +109,8 @@ def put_update(
     given.fields_for_preserving_frag_bitmap.extend(fields)
 
 
-def choose(snapshot: Snapshot, condition: Condition | None) -> Chosen:
-    """Return the live rows that pass a condition, all of them without one."""
-    if condition is None:
-        return [(rows, np.arange(rows.num_rows)) for rows in snapshot.fragments]
-    found = ((rows, condition.positions(rows)) for rows in snapshot.fragments)
-    return [(rows, positions) for rows, positions in found if len(positions)]
-
-
-def remove(
-    snapshot: Snapshot, chosen: Iterable[tuple[FragmentRows, Positions]], draft: Draft
-) -> Removal:
-    """Write the deletion files that take the rows out."""
-    removal = Removal()
-    for rows, positions in chosen:
-        number, offsets = rows.fragment.id, rows.offsets(positions)
-        removal.num_rows += len(positions)
-        removal.affected[number] = offsets
-        if not len(offsets):
-            removal.updated.append(rows.fragment.message)
-            continue
-        every = union(rows.deleted, offsets)
-        if len(every) == rows.columns.physical_rows:
-            removal.removed.append(number)
-            continue
-        fragment = table_pb2.DataFragment()
-        fragment.CopyFrom(rows.fragment.message)
-        version = snapshot.manifest.version
-        before = fragment.deletion_file.file_type
-        file = write_deletions(
-            snapshot.store, number, version, every, draft, as_bitmap=before == BITMAP
-        )
-        fragment.deletion_file.CopyFrom(file)
-        removal.updated.append(fragment)
-    return removal
-
-
-BATCH_ROWS = 8192
-
-
 class Value(Protocol):
-    """What a column becomes, computed from the columns of a batch."""
+    """The new value of a column, computed from the columns of a batch."""
 
     @property
     def literal(self) -> pa.Scalar | None:
@@ -129,7 +122,7 @@ class Value(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A column and the expression it becomes."""
+    """A column and its new value."""
 
     field: pa.Field
     value: Value
@@ -145,21 +138,19 @@ class Assignment:
 
 
 def assign(snapshot: Snapshot, updates: Mapping[str, Value]) -> dict[str, Assignment]:
-    """Return values with the columns that they become. Raises QueryRefused."""
-    schema = snapshot.schema(BlobHandling.BYTES).arrow
-    bound = {}
+    """Return values with the columns that get them. Raises QueryRefused."""
+    schema, bound = snapshot.schema(BlobHandling.BYTES).arrow, {}
     if not updates:
         raise QueryRefused("No updates provided")
     for name, value in updates.items():
         if name not in schema.names:
             raise QueryRefused(f"Column '{name}' does not exist in dataset schema: {schema.names}")
-        field = schema.field(name)
+        bound[name] = Assignment(schema.field(name), value)
         if value.literal is not None:
             try:
-                as_column(value.literal, field.type)
+                as_column(value.literal, schema.field(name).type)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
                 raise QueryRefused(f"Cast error: {error}") from error
-        bound[name] = Assignment(field, value)
     return bound
 
 
@@ -175,38 +166,23 @@ def as_column(value: pa.Array | pa.Scalar, type_: pa.DataType) -> pa.Array | pa.
 
 def read_changed(
     snapshot: Snapshot, chosen: Chosen, assignments: Mapping[str, Assignment]
-) -> tuple[Iterator[pa.RecordBatch], list[NDArray[np.uint64]]]:
-    """Return the rows with their new values, and the list their ids are put in as they pass."""
-    schema = snapshot.schema(BlobHandling.BYTES)
-    projection = scan_projection(schema, None, [ROW_ID])
-    ids: list[NDArray[np.uint64]] = []
+) -> tuple[Iterator[pa.RecordBatch], list[Ids]]:
+    """Return the rows with their new values, and a list to which their ids are added meanwhile."""
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None, [ROW_ID])
+    ids: list[Ids] = []
 
     def stream() -> Iterator[pa.RecordBatch]:
         for rows, positions in chosen:
             for batch in read_rows(rows, positions, projection, BATCH_ROWS):
                 ids.append(batch.column(ROW_ID).to_numpy())
-                yield _assigned(batch.drop_columns([ROW_ID]), assignments)
+                old = batch.drop_columns([ROW_ID])
+                columns = {
+                    name: assignments[name].column(old) if name in assignments else old.column(name)
+                    for name in old.schema.names
+                }
+                yield pa.RecordBatch.from_pydict(columns)
 
     return stream(), ids
-
-
-def _assigned(batch: pa.RecordBatch, assignments: Mapping[str, Assignment]) -> pa.RecordBatch:
-    names = batch.schema.names
-    columns = [
-        assignments[name].column(batch) if name in assignments else batch.column(name)
-        for name in names
-    ]
-    return pa.RecordBatch.from_arrays(columns, names=names)
-
-
-MOVED_BATCH_ROWS = 8192
-"""Rows of a batch of 2.x."""
-
-GROUP_ROWS = 1024
-"""Rows of a batch of 0.1."""
-
-LATE_BYTES = 10
-"""Columns of this width and more are read late."""
 
 
 def moved_segments(
@@ -216,26 +192,22 @@ def moved_segments(
     every = np.concatenate([np.empty(0, np.uint64), *ids])
     legacy = storage_version_of(snapshot.manifest.message) == V0_1
     if wanted is not None and not legacy and _reads_late(snapshot, wanted):
-        return np.split(every, np.arange(MOVED_BATCH_ROWS, len(every), MOVED_BATCH_ROWS))
-    cuts = _cuts(chosen, GROUP_ROWS if legacy else MOVED_BATCH_ROWS)
-    return np.split(every, np.concatenate([np.empty(0, np.int64), *cuts]))
-
-
-def _cuts(chosen: Chosen, run: int) -> Iterator[NDArray[np.int64]]:
-    """Yield where among all chosen rows another fragment or another run begins."""
-    start = 0
-    for rows, positions in chosen:
-        runs = rows.offsets(positions) // run
-        yield start + np.flatnonzero(np.diff(runs, prepend=-1))
+        return np.split(every, np.arange(BATCH_ROWS, len(every), BATCH_ROWS))
+    start, cuts = 0, [np.empty(0, np.int64)]
+    for rows, positions in chosen:  # another fragment or another run begins
+        runs = rows.offsets(positions) // (GROUP_ROWS if legacy else BATCH_ROWS)
+        cuts.append(start + np.flatnonzero(np.diff(runs, prepend=-1)))
         start += len(positions)
+    return np.split(every, np.concatenate(cuts))
 
 
 def _reads_late(snapshot: Snapshot, wanted: Condition) -> bool:
-    if wanted.plan is not None:  # an index has said where rows are
-        return False
-    asked = {one.id for field in wanted.projection.fields for one in field.flat()}
-    fields = snapshot.manifest.schema.fields
-    return any(one.id not in asked and _is_wide(one.arrow.type) for one in _leaves(fields))
+    """Whether columns are read after the filter, of rows that no index has found."""
+    read = {one.id for field in wanted.projection.fields for one in field.flat()}
+    leaves = _leaves(snapshot.manifest.schema.fields)
+    return wanted.plan is None and any(
+        one.id not in read and _is_wide(one.arrow.type) for one in leaves
+    )
 
 
 def _leaves(fields: tuple[Field, ...]) -> Iterator[Field]:

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import AppendRefused, NotFound
-from lanceref.operations.new_rows import adopt, adopt_whole
+from lanceref.operations.new_rows import external_file
 from pylanceref.file import LanceFileWriter
 from pylanceref.fragment import DataFile, LanceFragment
 from pylanceref.operation import LanceOperation
@@ -28,7 +28,7 @@ def made(tmp_path):
 
 def test_a_file_is_described_by_the_fields_it_holds(made):
     """Ids by names, columns by their order."""
-    found = adopt(made._snapshot, "part.lance")
+    found = external_file(made._snapshot, "part.lance")
     assert (2, [0], [0]) == (
         found.num_rows,
         list(found.entry.fields),
@@ -49,11 +49,11 @@ def test_a_whole_file_becomes_a_fragment(made):
 def test_other_files_are_refused(made):
     """No such file, no such field, or not every field."""
     with pytest.raises(NotFound, match="none"):
-        adopt(made._snapshot, "none.lance")
+        external_file(made._snapshot, "none.lance")
     with pytest.raises(AppendRefused, match="zz"):
         DataFile.create(made, "odd.lance")
     with pytest.raises(AppendRefused, match="missing=\\[s, x, y\\]"):
-        adopt_whole(made._snapshot, "part.lance")
+        external_file(made._snapshot, "part.lance", whole=True)
 
 
 @pytest.mark.oracle

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import DataRefused
-from lanceref.operations.new_rows import give_ids, neighbours, write_new_rows
+from lanceref.operations.new_rows import consecutive_runs, give_ids, write_new_rows
 from lanceref.proto import table_pb2
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.row_lineage import moved_ids
@@ -60,5 +60,5 @@ def test_ids_go_with_the_rows():
 def test_ids_are_cut_where_they_do_not_go_on():
     """Neighbours stay together: a merge gives each run of them a segment."""
     assert [[7], [3, 4, 5], [9]] == [
-        part.tolist() for part in neighbours(np.array([7, 3, 4, 5, 9], np.uint64))
+        part.tolist() for part in consecutive_runs(np.array([7, 3, 4, 5, 9], np.uint64))
     ]
