@@ -185,7 +185,7 @@ def _lint_unused(run: ChunkRun, chunks: Ints, blocks: NDArray[np.generic], used:
         unused = (blocks != 0) & (np.arange(BLOCK) >= used[:, None])
         for index in np.flatnonzero(unused.any(axis=1)).tolist():
             place, found = run.place(0, int(chunks[index])), f"{int(unused[index].sum())} values"
-            run.ctx.lint("L.codec.bitpack.tail", place, found=found, wanted="zeros")
+            run.ctx.lint("L.codec.bitpack.tail", place, found, "zeros")
 
 
 def decode_out_of_line(run: ChunkRun, bits: int, width: int) -> Fixed:
@@ -252,7 +252,7 @@ def _raw_values(run: ChunkRun, chunks: Ints, tails: Ints, bits: int, width: int)
     if len(values) and int(values.max()) >> width:
         at = int(np.argmax(values >> np.uint64(width).astype(values.dtype) != 0))
         place = run.place(0, int(chunks[np.searchsorted(np.cumsum(tails), at, "right")]))
-        raise CorruptPage(clause, place, found=int(values[at]), wanted=f"{width} bits")
+        raise CorruptPage(clause, place, int(values[at]), f"{width} bits")
     return values
 
 

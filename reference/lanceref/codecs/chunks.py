@@ -248,7 +248,7 @@ class ChunkRun:
                 f"{one[chunk]} {unit}" if isinstance(one, np.ndarray) else one
                 for one in (found, wanted)
             )
-            raise CorruptPage(clause, self.place(buffer, chunk), found=found, wanted=wanted)
+            raise CorruptPage(clause, self.place(buffer, chunk), found, wanted)
 
     def want_sizes(self, buffer: int, wanted: Ints, clause: str) -> None:
         """Raise CorruptPage unless this buffer has `wanted` bytes (num_chunks,) in every chunk."""

@@ -45,7 +45,7 @@ def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "val
     budget, arm = run.ctx.limits.expanded(len(run.data)), encoding.WhichOneof("compression")
     if size > budget:
         clause, wanted = "L.codec.limits.expansion", f"at most {budget} bytes"
-        raise LimitExceeded(clause, run.place(), found=f"{size} bytes of values", wanted=wanted)
+        raise LimitExceeded(clause, run.place(), f"{size} bytes of values", wanted)
     if not has_payload(encoding):
         sizes = run.sizes[0]
         run.check("L.codec.encoding.payload", sizes > 0, sizes, f"none for {arm}")
@@ -93,7 +93,7 @@ def _deltas(encoding: pb.Delta, run: ChunkRun) -> NDArray[np.uint64]:
     """Decode the differences of every chunk: one fewer than it has values."""
     width, wanted = value_bits(encoding.deltas), encoding.uncompressed_bits_per_value
     if width not in (wanted, 0):
-        raise CorruptPage("L.codec.delta.width", run.place(), found=width, wanted=wanted)
+        raise CorruptPage("L.codec.delta.width", run.place(), width, wanted)
     return integers(encoding.deltas, run.counting(np.maximum(run.counts - 1, 0)), "deltas")
 
 
@@ -249,7 +249,7 @@ def decode_zip_fixed(
         return packed_struct.split(whole, fields)
     bits = only_flat(encoding, place)
     if bits != whole.bits:
-        raise CorruptPage("L.codec.flat.size", place, found=whole.bits, wanted=bits)
+        raise CorruptPage("L.codec.flat.size", place, whole.bits, bits)
     return whole
 
 

@@ -65,12 +65,12 @@ def check_encoding(
     """Check a description and everything inside it. Raises UnknownEncoding and CorruptPage."""
     arm, most = encoding.WhichOneof("compression"), ctx.limits.depth
     if depth > most:
-        raise CorruptPage("L.codec.encoding.depth", place, found="more", wanted=f"{most} levels")
+        raise CorruptPage("L.codec.encoding.depth", place, "more", f"{most} levels")
     if arm is None:
-        raise UnknownEncoding("L.codec.encoding.present", place, found="no known one", wanted="one")
+        raise UnknownEncoding("L.codec.encoding.present", place, "no known one", "one")
     if version < SINCE.get(arm, version):
         found, wanted = f"{arm} in {version}", f"{SINCE[arm]}"
-        raise UnknownEncoding("L.codec.encoding.version", place, found=found, wanted=wanted)
+        raise UnknownEncoding("L.codec.encoding.version", place, found, wanted)
     _check_arm(encoding, arm, version, place)
     for child in _children(encoding, arm):
         check_encoding(child, version, ctx, place, depth + 1)
@@ -84,7 +84,7 @@ def check_levels(
     arm, bits = encoding.WhichOneof("compression"), value_bits(encoding)
     if arm not in LEVELS or bits != 16 or (arm == "rle" and version == V2_1):
         found, wanted = f"{arm} of {bits} bits", "16 bits, flat, packed or (since 2.2) as runs"
-        raise UnknownEncoding("L.codec.encoding.levels", place, found=found, wanted=wanted)
+        raise UnknownEncoding("L.codec.encoding.levels", place, found, wanted)
 
 
 def check_chunks(encoding: CompressiveEncoding, place: Place) -> None:
@@ -185,9 +185,9 @@ def _check_arm(encoding: CompressiveEncoding, arm: str, version: FileVersion, pl
 def _check_packed(bits: int, width: int, place: Place) -> None:
     clause = "L.codec.bitpack.types"
     if bits not in bitpack.WIDTHS:
-        raise UnknownEncoding(clause, place, found=f"{bits} bits", wanted="8, 16, 32 or 64")
+        raise UnknownEncoding(clause, place, f"{bits} bits", "8, 16, 32 or 64")
     if width > bits:
-        raise CorruptPage("L.codec.bitpack.width", place, found=width, wanted=f"at most {bits}")
+        raise CorruptPage("L.codec.bitpack.width", place, width, f"at most {bits}")
 
 
 def _check_rle(encoding: pb.Rle, version: FileVersion, place: Place) -> None:
@@ -201,18 +201,18 @@ def _check_rle(encoding: pb.Rle, version: FileVersion, place: Place) -> None:
     widths = (8,) if version < V2_3 else (8, 16, 32)
     if width not in bitpack.WIDTHS or length_width not in widths:
         found = f"values of {width} bits, lengths of {length_width}"
-        raise CorruptPage("L.codec.rle.children", place, found=found, wanted=f"lengths of {widths}")
+        raise CorruptPage("L.codec.rle.children", place, found, f"lengths of {widths}")
 
 
 def _check_fixed_size_list(lists: pb.FixedSizeList, place: Place) -> None:
     _want_arm(lists.values, ("flat", "fixed_size_list", "constant"), place)
     is_constant, clause = lists.values.HasField("constant"), "L.codec.fixed-size-list.all-null"
     if is_constant and (not lists.has_validity or lists.values.constant.value):
-        raise CorruptPage(clause, place, found="a constant", wanted="only nulls")
+        raise CorruptPage(clause, place, "a constant", "only nulls")
     items, bits = lists.items_per_value, fixed_size_list.value_bits(lists)
     if not items or not 0 < bits <= flat.MAX_BITS:
         found, wanted = f"{items} items of a value of {bits} bits", f"at most {flat.MAX_BITS} bits"
-        raise CorruptPage("L.codec.fixed-size-list.items", place, found=found, wanted=wanted)
+        raise CorruptPage("L.codec.fixed-size-list.items", place, found, wanted)
 
 
 def _check_variable_rows(encoding: pb.VariablePackedStruct, place: Place) -> None:
@@ -225,7 +225,7 @@ def _check_variable_rows(encoding: pb.VariablePackedStruct, place: Place) -> Non
             wanted, bits = ((value_bits(field.value) or 0) + 7 & -8,), field.bits_per_value
         if bits not in wanted:
             clause = "L.codec.packed-struct.field"
-            raise CorruptPage(clause, place, found=f"{bits} bits", wanted=wanted)
+            raise CorruptPage(clause, place, f"{bits} bits", wanted)
 
 
 def _check_sequence(encoding: CompressiveEncoding, arm: str, place: Place) -> None:
@@ -233,15 +233,15 @@ def _check_sequence(encoding: CompressiveEncoding, arm: str, place: Place) -> No
     if arm == "constant":
         if len(encoding.constant.value) not in sequence.CONSTANT_BYTES:
             clause, wanted = "L.codec.constant.width", "4 or 8 bytes"
-            raise CorruptPage(clause, place, found=f"{bits} bits", wanted=wanted)
+            raise CorruptPage(clause, place, f"{bits} bits", wanted)
     elif arm == "dictionary":
         if not encoding.dictionary.num_dictionary_items:
-            raise CorruptPage("L.codec.dictionary.num-items", place, found=0, wanted="1 or more")
+            raise CorruptPage("L.codec.dictionary.num-items", place, 0, "1 or more")
     elif bits not in sequence.WIDTHS:
         clause, wanted = "L.codec.sequence.width", "32 or 64 bits"
-        raise CorruptPage(clause, place, found=f"{bits} bits", wanted=wanted)
+        raise CorruptPage(clause, place, f"{bits} bits", wanted)
     elif arm == "range" and not encoding.range.step:
-        raise CorruptPage("L.codec.range.step", place, found=0, wanted="a step above 0")
+        raise CorruptPage("L.codec.range.step", place, 0, "a step above 0")
 
 
 def _want_arm(encoding: CompressiveEncoding, arms: Collection[str], place: Place) -> None:
@@ -252,7 +252,7 @@ def _want_arm(encoding: CompressiveEncoding, arms: Collection[str], place: Place
 def _no_compression(has_field: bool, place: Place) -> None:
     if has_field:
         clause, wanted = "L.codec.encoding.buffer-compression", "only `general` to compress"
-        raise UnknownEncoding(clause, place, found="a compressed buffer", wanted=wanted)
+        raise UnknownEncoding(clause, place, "a compressed buffer", wanted)
 
 
 def only_flat(encoding: CompressiveEncoding, place: Place) -> int:
@@ -265,11 +265,11 @@ def only_flat(encoding: CompressiveEncoding, place: Place) -> int:
 def unsupported(encoding: CompressiveEncoding, where: str, place: Place) -> UnknownEncoding:
     """Return the error for an encoding that does not occur in this place."""
     found = f"{encoding.WhichOneof('compression')} in {where}"
-    return UnknownEncoding("L.codec.encoding.context", place, found=found, wanted="another")
+    return UnknownEncoding("L.codec.encoding.context", place, found, "another")
 
 
 def _context(encoding: CompressiveEncoding, wanted: str, place: Place) -> UnknownEncoding:
     found = encoding.WhichOneof("compression") or "none"
     if found == "flat":
         found = f"flat {encoding.flat.bits_per_value}"
-    return UnknownEncoding("L.codec.encoding.context", place, found=found, wanted=wanted)
+    return UnknownEncoding("L.codec.encoding.context", place, found, wanted)

@@ -69,7 +69,7 @@ def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
         buffer += 1
     if innermost(encoding).WhichOneof("compression") == "constant":
         found, wanted = "all items null in a chunk", "a full-zip page"
-        raise CorruptPage(_ALL_NULL, run.place(), found=found, wanted=wanted)
+        raise CorruptPage(_ALL_NULL, run.place(), found, wanted)
     items = run.only(buffer).counting(run.counts * per_value)
     values = flat.decode(items, innermost(encoding).flat.bits_per_value, "items")
     return _nest(encoding, run.num_values, values, validities)
@@ -122,15 +122,15 @@ def _zip_items(
     if items.WhichOneof("compression") == "constant":
         last = validities[-1]
         if last is None or last.any() or rows.shape[1]:
-            raise CorruptPage(_ALL_NULL, place, found="valid items", wanted="a bitmap of zeros")
+            raise CorruptPage(_ALL_NULL, place, "valid items", "a bitmap of zeros")
         return Fixed(0, len(rows) * per_value, np.empty(0, np.uint8))
     bits = items.flat.bits_per_value
     found, wanted = f"{rows.shape[1]} bytes", f"{per_value} items of {bits} bits"
     if per_value * bits % 8:
         clause = "L.codec.fixed-size-list.whole-bytes"
-        raise CorruptPage(clause, place, found=wanted, wanted="whole bytes")
+        raise CorruptPage(clause, place, wanted, "whole bytes")
     if rows.shape[1] * 8 != per_value * bits:
-        raise CorruptPage("L.codec.fixed-size-list.size", place, found=found, wanted=wanted)
+        raise CorruptPage("L.codec.fixed-size-list.size", place, found, wanted)
     return Fixed(bits, len(rows) * per_value, np.ascontiguousarray(rows).reshape(-1))
 
 

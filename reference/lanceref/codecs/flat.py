@@ -28,7 +28,7 @@ MAX_BITS = 2**31
 def check_bits(bits: int, place: Place) -> None:
     """Raise CorruptPage for a width that is neither one bit nor whole bytes."""
     if bits != 1 and (bits % 8 or not 0 < bits <= MAX_BITS):
-        raise CorruptPage("L.codec.flat.bits", place, found=bits, wanted="1 or whole bytes")
+        raise CorruptPage("L.codec.flat.bits", place, bits, "1 or whole bytes")
 
 
 def kind_of(bits: int) -> str:

@@ -78,7 +78,7 @@ def parse_table(table: bytes, place: Place) -> SymbolTable:
     """Parse a symbol table; `place` is where its description lies. Raises CorruptPage."""
     if len(table) != TABLE_BYTES or int.from_bytes(table[4:8], "little") != MAGIC:
         found, wanted = f"{len(table)} bytes: {table[:8].hex()}", f"{TABLE_BYTES} and {MAGIC:08x}"
-        raise CorruptPage("L.codec.fsst.table", place, found=found, wanted=wanted)
+        raise CorruptPage("L.codec.fsst.table", place, found, wanted)
     count = min(table[0], ESCAPE)
     symbols, lengths = np.zeros(256, np.uint64), np.zeros(256, np.int64)
     symbols[:count] = np.frombuffer(table, "<u8", count, 8)
@@ -86,7 +86,7 @@ def parse_table(table: bytes, place: Place) -> SymbolTable:
     is_on = bool(table[3] & 1)
     if is_on and np.any((lengths[:count] < 1) | (lengths[:count] > LONGEST)):
         found = f"lengths {sorted(set(lengths[:count].tolist()))[:9]}"
-        raise CorruptPage("L.codec.fsst.table", place, found=found, wanted="lengths 1 to 8")
+        raise CorruptPage("L.codec.fsst.table", place, found, "lengths 1 to 8")
     return SymbolTable(is_on, count, symbols, lengths)
 
 
@@ -146,10 +146,10 @@ def _check(table: SymbolTable, codes: Bytes, literal: Bools, offsets: Ints, plac
     unknown = (codes >= table.num_symbols) & (codes != ESCAPE) & ~literal
     if unknown.any():
         found, wanted = int(codes[np.argmax(unknown)]), f"below {table.num_symbols}, or {ESCAPE}"
-        raise CorruptPage("L.codec.fsst.code", place, found=f"code {found}", wanted=wanted)
+        raise CorruptPage("L.codec.fsst.code", place, f"code {found}", wanted)
     ends = offsets[1:][np.diff(offsets) > 0] - 1
     if np.any((codes[ends] == ESCAPE) & ~literal[ends]):
-        raise CorruptPage("L.codec.fsst.escape", place, found="255 at an end", wanted="a byte")
+        raise CorruptPage("L.codec.fsst.escape", place, "255 at an end", "a byte")
 
 
 def expand(

@@ -64,7 +64,7 @@ def codec_name(encoding: General, place: Place) -> str:
     scheme = encoding.compression.scheme
     if scheme not in NAMES:
         clause, wanted = "L.codec.general.scheme", "lz4 or zstd"
-        raise UnknownEncoding(clause, place, found=f"scheme {scheme}", wanted=wanted)
+        raise UnknownEncoding(clause, place, f"scheme {scheme}", wanted)
     return NAMES[scheme]
 
 
@@ -93,10 +93,10 @@ def decompress(
                 parts.append(codec.decompress(frame, size))
             except (OSError, pa.ArrowException) as error:
                 found, wanted = f"{name}: {error}", f"{size} bytes"
-                raise CorruptPage(_SIZE, place(index), found=found, wanted=wanted) from error
+                raise CorruptPage(_SIZE, place(index), found, wanted) from error
             if name == "lz4_raw" and size and falls_short(codec, frame, size):
                 found, wanted = "a block that ends early", f"{size} bytes"
-                raise CorruptPage(_SIZE, place(index), found=found, wanted=wanted)
+                raise CorruptPage(_SIZE, place(index), found, wanted)
     return np.frombuffer(b"".join(parts), np.uint8), sizes
 
 
@@ -122,18 +122,18 @@ def _stored_sizes(
     short = ~bare & (stored < prefix)
     if short.any():
         index = int(np.argmax(short))
-        raise CorruptPage(_FRAME, place(index), found=int(stored[index]), wanted=f"{prefix} bytes")
+        raise CorruptPage(_FRAME, place(index), int(stored[index]), f"{prefix} bytes")
     heads = np.ascontiguousarray(_heads(data, starts, ends, prefix)).view(f"<u{prefix}")
     claimed = np.where(bare, 0, heads.reshape(-1))
     large = claimed > LZ4_FACTOR * stored
     if name == "lz4_raw" and large.any():
         index = int(np.argmax(large))
         found = f"{int(claimed[index])} bytes from {int(stored[index])}"
-        raise CorruptPage(_SIZE, place(index), found=found, wanted="255 times as many at most")
+        raise CorruptPage(_SIZE, place(index), found, "255 times as many at most")
     over = np.cumsum(np.minimum(claimed, budget + 1).astype(np.int64)) > budget
     if over.any():
         index, wanted = int(np.argmax(over)), f"at most {budget} bytes for all buffers"
-        raise LimitExceeded(_SIZE, place(index), found=int(claimed[index]), wanted=wanted)
+        raise LimitExceeded(_SIZE, place(index), int(claimed[index]), wanted)
     return claimed.astype(np.int64)
 
 
@@ -159,9 +159,9 @@ def _bare_frame(raw: bytes, place: Place, budget: int) -> bytes:
                 parts.append(part)
                 left -= len(part)
                 if left < 0:
-                    raise LimitExceeded(_SIZE, place, found="more", wanted=f"{budget} bytes")
+                    raise LimitExceeded(_SIZE, place, "more", f"{budget} bytes")
     except (OSError, pa.ArrowException) as error:
-        raise CorruptPage(_FRAME, place, found=f"zstd: {error}", wanted="a frame") from error
+        raise CorruptPage(_FRAME, place, f"zstd: {error}", "a frame") from error
     return b"".join(parts)
 
 

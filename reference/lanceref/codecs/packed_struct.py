@@ -30,7 +30,7 @@ def check_bits(bits: Sequence[int], row_bits: int, place: Place) -> None:
     """Raise CorruptPage for fields that are not whole bytes or do not fill the row."""
     if any(width % 8 or width <= 0 for width in bits) or sum(bits) != row_bits:
         clause, found = "L.codec.packed-struct.bits", f"fields of {list(bits)[:8]} bits"
-        raise CorruptPage(clause, place, found=found, wanted=f"bytes that fill {row_bits} bits")
+        raise CorruptPage(clause, place, found, f"bytes that fill {row_bits} bits")
 
 
 def split(rows: Fixed, bits: Sequence[int]) -> Rows:
@@ -55,7 +55,7 @@ def split_variable(
     at, ends, fields = rows.offsets[:-1].copy(), rows.offsets[1:], list[Values]()
 
     def corrupt(found: str, wanted: str) -> CorruptPage:
-        return CorruptPage("L.codec.packed-struct.row", place, found=found, wanted=wanted)
+        return CorruptPage("L.codec.packed-struct.row", place, found, wanted)
 
     def cut(width: int) -> Bytes:
         """Cut `width` bytes from every row: uint8 (rows, width)."""

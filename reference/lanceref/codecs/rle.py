@@ -47,7 +47,7 @@ def expand(run: ChunkRun, runs: Ints, values: Fixed, lengths: NDArray[np.uint64]
     if run.ctx.validating and not lengths.all():
         chunk = int(np.searchsorted(np.cumsum(runs), np.flatnonzero(lengths == 0)[0], "right"))
         place, wanted = run.place(buffer, chunk), "one value or more"
-        run.ctx.lint("L.codec.rle.empty-run", place, found=0, wanted=wanted, severity="should")
+        run.ctx.lint("L.codec.rle.empty-run", place, 0, wanted, severity="should")
     width = values.bits // 8
     cells = values.data.view(f"<u{width}" if width in (1, 2, 4, 8) else f"V{width}")
     return Fixed(values.bits, run.num_values, np.repeat(cells, lengths.astype(np.int64)).view("u1"))
@@ -88,7 +88,7 @@ def computed_runs(lengths: pb.CompressiveEncoding, run: ChunkRun) -> Ints:
                 high = middle
         total = low * first + step * (low * (low - 1) // 2)
         if total != count:
-            raise CorruptPage("L.codec.rle.sum", run.place(), found=total, wanted=count)
+            raise CorruptPage("L.codec.rle.sum", run.place(), total, count)
         found[count] = low
     return np.array([found[count] for count in run.counts.tolist()], np.int64)
 

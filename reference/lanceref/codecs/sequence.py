@@ -39,7 +39,7 @@ def decode_constant(encoding: pb.Constant, run: ChunkRun) -> Fixed:
     """Repeat the value for every value of the run. Raises CorruptPage."""
     width, count = len(encoding.value), run.num_values
     if width == 0 and count:
-        raise CorruptPage("L.codec.constant.width", run.place(), found="no value", wanted="one")
+        raise CorruptPage("L.codec.constant.width", run.place(), "no value", "one")
     return Fixed(8 * width, count, np.tile(np.frombuffer(encoding.value, np.uint8), count))
 
 
@@ -75,7 +75,7 @@ def _within(counts: Ints) -> Ints:
 def _fixed(run: ChunkRun, clause: str, values: NDArray[np.uint64], bits: int, last: int) -> Fixed:
     """Return values of `bits` bits; the largest is `last`."""
     if last >> bits:
-        raise CorruptPage(clause, run.place(), found=last, wanted=f"values of {bits} bits")
+        raise CorruptPage(clause, run.place(), last, f"values of {bits} bits")
     return Fixed(bits, len(values), values.astype(f"<u{bits // 8}").view(np.uint8))
 
 
@@ -102,7 +102,7 @@ def look_up(run: ChunkRun, indices: NDArray[np.uint64], items: Fixed, num_items:
     """Return the items that the indices of every chunk name. Raises CorruptPage."""
     largest, clause = int(indices.max(initial=0)), "L.codec.dictionary.index-range"
     if len(indices) and largest >= num_items:
-        raise CorruptPage(clause, run.place(), found=largest, wanted=f"indices below {num_items}")
+        raise CorruptPage(clause, run.place(), largest, f"indices below {num_items}")
     first = np.repeat(np.arange(run.num_chunks) * num_items, run.counts)
     table = items.data.reshape(items.count, items.bits // 8)
     cells = table[first + indices.astype(np.int64)]

@@ -119,7 +119,7 @@ def _own(run: ChunkRun, width: int, last: Ints, kind: str) -> None:
         padding = run.bytes_of(0, chunk)[int(last[chunk]) :]
         if np.any(padding != PADDING_BYTE):
             found, wanted = padding[:8].tobytes().hex(), f"bytes {PADDING_BYTE:02x}"
-            ctx.lint(clause, ctx.at(end, len(padding)), found=found, wanted=wanted)
+            ctx.lint(clause, ctx.at(end, len(padding)), found, wanted)
 
 
 def decode_block(run: ChunkRun, kind: str = "bytes[]") -> Variable:
@@ -129,12 +129,12 @@ def decode_block(run: ChunkRun, kind: str = "bytes[]") -> Variable:
     end = header + (count + 1) * width
     if start != end or end > len(buffer):
         found = f"bytes from {start} in {len(buffer)}"
-        raise CorruptPage("L.codec.variable.header", place, found=found, wanted=f"from {end}")
+        raise CorruptPage("L.codec.variable.header", place, found, f"from {end}")
     table = buffer[header:end].view(f"<u{width}").astype(np.uint64)
     data, clause = buffer[end:], "L.codec.variable.offsets"
     if table[0] != 0 or np.any(table[1:] < table[:-1]) or int(table[-1]) > len(data):
         found = f"offsets {table[:4].tolist()} to {int(table[-1])}"
-        raise CorruptPage(clause, place, found=found, wanted=f"0 to at most {len(data)}")
+        raise CorruptPage(clause, place, found, f"0 to at most {len(data)}")
     if run.in_file(0):
         at = run.base + int(run.starts[0, 0])
         run.ctx.leaf(at, at + header, "header", "header", "L.codec.variable.header")
@@ -153,7 +153,7 @@ def _header(run: ChunkRun, head: bytes) -> tuple[int, int, int]:
         size, bits, start = 8, int.from_bytes(head[:4], "little"), head[4:8]
     if len(head) < size or bits not in (32, 64):
         found, wanted = head.hex() or "no bytes", "offsets of 32 or 64 bits"
-        raise CorruptPage("L.codec.variable.header", run.place(), found=found, wanted=wanted)
+        raise CorruptPage("L.codec.variable.header", run.place(), found, wanted)
     return size, bits // 8, int.from_bytes(start, "little")
 
 

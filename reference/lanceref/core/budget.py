@@ -5,13 +5,11 @@ files that are open. A `Budget` belongs to one file and counts all its messages;
 of a table share the `expansion_bytes` of the table. What a file takes is given back when it is
 closed.
 
-Clauses: L.wire.message
-
-Memory of messages: what a protobuf message takes once it is parsed, estimated from its bytes.
-
 An empty message is two bytes in the message around it, and hundreds in memory. The estimate counts
 messages, entries of maps and numbers before the library parses them. It descends into the fields
 that hold messages, as the generated descriptors say, and stops at the first count that is too high.
+
+Clauses: L.wire.message
 """
 
 from __future__ import annotations
@@ -133,16 +131,13 @@ def estimate(data: bytes, type_name: str, most: int) -> int:
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
     """Return a number and the position after it. Raises IndexError beyond the end."""
-    value = data[position]
-    if value < 0x80:
-        return value, position + 1
-    value &= 0x7F
-    for shift in range(7, 70, 7):
-        position += 1
+    value = 0
+    for shift in range(0, 70, 7):
         byte = data[position]
+        position += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value, position + 1
+            return value, position
     raise IndexError(position)
 
 
@@ -257,7 +252,12 @@ class Budget:
         shared = self if self._table is None else self._table
         beyond = max(0, self._spent + cost - self._allowed) - max(0, self._spent - self._allowed)
         if beyond > self._room:
-            raise too_much(found, self._limits, place)
+            limits, found = self._limits, f"{found} that takes more memory than the limits allow"
+            wanted = (
+                f"at most {limits.expansion_bytes} bytes and {limits.expansion_factor} for each "
+                "byte of the file; limits=Limits(expansion_bytes=...) allows more"
+            )
+            raise LimitExceeded("L.wire.message", place, found, wanted)
         self._spent += cost
         shared._beyond += beyond
 
@@ -267,16 +267,3 @@ class Budget:
             self._table._files[self._name] -= 1
             if not self._table._files[self._name]:
                 del self._table._files[self._name]
-
-
-def too_much(found: str, limits: Limits, place: Place) -> LimitExceeded:
-    """Return the error of metadata that takes too much memory."""
-    return LimitExceeded(
-        "L.wire.message",
-        place,
-        found=f"{found} that takes more memory than the limits allow",
-        wanted=(
-            f"at most {limits.expansion_bytes} bytes and {limits.expansion_factor} for each byte "
-            "of the file; limits=Limits(expansion_bytes=...) allows more"
-        ),
-    )

@@ -38,16 +38,6 @@ def less(left: Datum, right: Datum) -> Datum:
     return pc.less(_as_keys(left), _as_keys(right))
 
 
-def not_equal(left: Datum, right: Datum) -> Datum:
-    """Return whether two values differ: bool."""
-    return pc.invert(equal(left, right))
-
-
-def greater(left: Datum, right: Datum) -> Datum:
-    """Return whether the first value is the greater one: bool."""
-    return less(right, left)
-
-
 def less_equal(left: Datum, right: Datum) -> Datum:
     """Return whether the first value is not the greater one: bool."""
     return pc.invert(less(right, left))
@@ -56,13 +46,6 @@ def less_equal(left: Datum, right: Datum) -> Datum:
 def greater_equal(left: Datum, right: Datum) -> Datum:
     """Return whether the first value is not the smaller one: bool."""
     return pc.invert(less(left, right))
-
-
-def distinct(left: Datum, right: Datum) -> Datum:
-    """Return whether two values differ, null being a value like others: bool without nulls."""
-    both = pc.and_(pc.is_null(left), pc.is_null(right))
-    same = pc.fill_null(equal(left, right), False)
-    return pc.invert(pc.or_(both, same))
 
 
 def _is_zero(side: Datum) -> bool:
@@ -90,15 +73,15 @@ def _less_nested(left: Datum, right: Datum) -> Datum:
     if isinstance(left, pa.Scalar) and isinstance(right, pa.Scalar):
         return _less_nested(pa.repeat(left, 1), right)[0]
     rows = len(right if isinstance(left, pa.Scalar) else left)
-    sides = [
+    sides = (
         [one.as_py()] * rows if isinstance(one, pa.Scalar) else one.to_pylist()
         for one in (left, right)
-    ]
-    found = [
+    )
+    smaller = [
         None if one is None or other is None else _sort_key(one) < _sort_key(other)
         for one, other in zip(*sides, strict=True)
     ]
-    return pa.array(found, pa.bool_())
+    return pa.array(smaller, pa.bool_())
 
 
 def _sort_key(value: object) -> tuple[object, ...]:

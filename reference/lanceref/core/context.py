@@ -1,4 +1,4 @@
-"""Context: what one parse knows beside the bytes.
+"""Context: what one parse knows beside the bytes, and the spans it collects.
 
 The file's name, the stage of the work, the caller's limits, and two optional collectors: spans (for
 `explain`) and findings (for `validate`). Reading, explaining and validating run the same parsers;
@@ -6,14 +6,12 @@ only the collectors differ:
 
 * `raise` of a `FormatError`: nothing after it can be trusted; a reader stops, `validate` records it
   and goes on with the next piece (see `piece`);
-* `refuse` and `reject`: a reader stops, `validate` records it and goes on right here;
+* `refuse`: a reader stops, `validate` records it and goes on right here;
 * `lint`: a clause that binds writers only; a reader does not care, `validate` records it.
 
-Spans: who owns which byte.
-
-While a file is parsed, the cursor can record for every piece it cuts a span `(start, end, name,
-clause, value)`. Groups nest (a message, a page, a chunk); leaves own bytes. `explain`, hexmaps and
-byte coverage are views of this tree; nothing else parses a file for them.
+A span is a piece that the cursor cuts, `(start, end, name, clause, value)`. Groups nest (a message,
+a page, a chunk); leaves own bytes. `explain`, hexmaps and byte coverage are views of this tree;
+nothing else parses a file for them.
 """
 
 from __future__ import annotations
@@ -78,14 +76,11 @@ class SpanRecorder:
             self._open[-1].append(Span(start, end, name, kind, clause, value))
 
     def _count(self, start: int) -> None:
-        """Count one more span."""
+        """Count one more span. Raises LimitExceeded."""
         if self._left == 0:
-            raise LimitExceeded(
-                "L.wire.message",
-                Place("the file", start),
-                found="more spans than the limits allow memory for",
-                wanted=f"{self._most_bytes} bytes; limits=Limits(expansion_bytes=...) allows more",
-            )
+            place, found = Place("the file", start), "more spans than the limits allow memory for"
+            wanted = f"{self._most_bytes} bytes; limits=Limits(expansion_bytes=...) allows more"
+            raise LimitExceeded("L.wire.message", place, found, wanted)
         self._left -= 1
 
     @contextmanager
@@ -203,8 +198,8 @@ class Context:
         self, clause: str, place: Place, found: object, wanted: object, severity: Severity = "must"
     ) -> None:
         """Record a broken writer clause when validating; a reader goes on."""
-        if self.findings is not None and not self._is_full(clause):
-            self._record(FormatError(clause, place, found=found, wanted=wanted), severity)
+        if self.findings is not None:
+            self._record(FormatError(clause, place, found, wanted), severity)
 
     @contextmanager
     def piece(self) -> Iterator[None]:
@@ -216,25 +211,11 @@ class Context:
                 raise
             self._record(error, "must")
 
-    def _is_full(self, clause: str) -> bool:
-        """Whether there are as many findings as there may be, and one more of the clause."""
-        findings, most = self.findings or [], self.limits.findings
-        return len(findings) >= most and clause in {one.clause for one in findings[most:]}
-
     def _record(self, error: BytesError, severity: Severity) -> None:
-        assert self.findings is not None
-        if self._is_full(error.clause):
+        """Add a finding; once there are as many as there may be, only the first of each clause."""
+        findings, most, place = self.findings, self.limits.findings, error.place
+        assert findings is not None
+        if len(findings) >= most and error.clause in {one.clause for one in findings[most:]}:
             return
-        place = error.place
-        self.findings.append(
-            Finding(
-                clause=error.clause,
-                severity=severity,
-                file=place.file,
-                offset=place.offset,
-                size=place.size_bytes,
-                found=str(error.found),
-                wanted=str(error.wanted),
-                message=str(error),
-            )
-        )
+        at, found, wanted = (place.file, place.offset, place.size_bytes), error.found, error.wanted
+        findings.append(Finding(error.clause, severity, *at, str(found), str(wanted), str(error)))

@@ -2,9 +2,7 @@
 
 A `Cursor` is a window of bytes that knows its absolute position in the file. Every cut is checked
 against the window, names the clause that asks for it, and is recorded as a span when spans are
-collected. `FileBytes` hands out such windows for extents of a file.
-
-Source: one file or object, opened for positioned reads.
+collected. `FileBytes` hands out such windows for extents of a file, which a `Source` reads.
 """
 
 from __future__ import annotations
@@ -76,7 +74,7 @@ class Cursor:
 
     @property
     def end(self) -> int:
-        """Absolute offset behind the last byte."""
+        """Absolute offset after the last byte."""
         return self.base + len(self.data)
 
     @property
@@ -85,14 +83,10 @@ class Cursor:
         return len(self.data) - self.position
 
     def require(self, size: int, name: str, clause: str) -> None:
-        """Refuse unless `size` bytes remain. Call it before sizing anything by a count."""
+        """Raise Truncated unless `size` bytes remain. Call it before sizing anything by a count."""
         if not 0 <= size <= self.remaining:
-            raise Truncated(
-                clause,
-                self.ctx.at(self.offset, self.remaining),
-                found=f"{self.remaining} bytes left",
-                wanted=f"{size} bytes for {name}",
-            )
+            place, found = self.ctx.at(self.offset, self.remaining), f"{self.remaining} bytes left"
+            raise Truncated(clause, place, found, f"{size} bytes for {name}")
 
     def take(self, size: int, name: str, clause: str, kind: str = "bytes") -> memoryview:
         """Cut `size` bytes; they are owned as `name`."""
@@ -199,12 +193,7 @@ class FileBytes:
             start = extent.offset - self._window.base
             data = self._window.data[start : start + extent.size]
         else:
-            try:
-                data = self.source.read(extent.offset, extent.size)
-            except MemoryError as error:
-                raise self._too_much(extent, name, clause) from error
-        if len(data) != extent.size:
-            raise self._truncated(extent, len(data), name, clause)
+            (data,) = self._fetch([extent.offset], [extent.size], name, clause)
         return Cursor(data, extent.offset, self.ctx)
 
     def _knows(self, extent: Extent) -> bool:
@@ -285,39 +274,36 @@ class FileBytes:
         if known.any():
             pairs = zip(begins.tolist(), sizes.tolist(), strict=True)
             return [self.cursor(Extent(*pair), name, clause).data for pair in pairs]
-        offsets, wanted = begins.tolist(), sizes.tolist()
+        return self._fetch(begins.tolist(), sizes.tolist(), name, clause)
+
+    def _fetch(
+        self, offsets: list[int], sizes: list[int], name: str, clause: str
+    ) -> list[memoryview]:
+        """Read extents from the source. Raises Truncated, LimitExceeded."""
         try:
-            parts = self.source.read_many(offsets, wanted)
+            if len(offsets) == 1:
+                parts = [self.source.read(*offsets, *sizes)]
+            else:
+                parts = self.source.read_many(offsets, sizes)
         except MemoryError as error:
-            largest = wanted.index(max(wanted))
-            extent = Extent(offsets[largest], wanted[largest])
+            largest = sizes.index(max(sizes))
+            extent = Extent(offsets[largest], sizes[largest])
             raise self._too_much(extent, name, clause) from error
-        for offset, size, part in zip(offsets, wanted, parts, strict=True):
+        for offset, size, part in zip(offsets, sizes, parts, strict=True):
             if len(part) != size:
-                raise self._truncated(Extent(offset, size), len(part), name, clause)
+                place, wanted = self.ctx.at(offset, size), f"{size} bytes of {name}"
+                raise Truncated(clause, place, f"{len(part)} bytes", wanted)
         return parts
 
     def bound(self, extent: Extent, name: str, clause: str) -> None:
-        """Refuse an extent that does not lie inside the file."""
+        """Raise OutOfRange for an extent that does not lie inside the file."""
         if extent.offset < 0 or extent.size < 0 or extent.end > self.size:
-            raise OutOfRange(
-                clause,
-                self.ctx.at(extent.offset, max(0, extent.size)),
-                found=f"{name} at {extent.offset} with {extent.size} bytes",
-                wanted=f"an extent inside the file of {self.size} bytes",
-            )
+            place = self.ctx.at(extent.offset, max(0, extent.size))
+            found = f"{name} at {extent.offset} with {extent.size} bytes"
+            wanted = f"an extent inside the file of {self.size} bytes"
+            raise OutOfRange(clause, place, found, wanted)
 
     def _too_much(self, extent: Extent, name: str, clause: str) -> LimitExceeded:
-        place = self.ctx.at(extent.offset, extent.size)
-        return LimitExceeded(
-            clause,
-            place,
-            found=f"{extent.size} bytes of {name}",
-            wanted=f"what fits the memory, and at most {WHOLE_BYTES} bytes of metadata",
-        )
-
-    def _truncated(self, extent: Extent, found: int, name: str, clause: str) -> Truncated:
-        place = self.ctx.at(extent.offset, extent.size)
-        return Truncated(
-            clause, place, found=f"{found} bytes", wanted=f"{extent.size} bytes of {name}"
-        )
+        place, found = self.ctx.at(extent.offset, extent.size), f"{extent.size} bytes of {name}"
+        wanted = f"what fits the memory, and at most {WHOLE_BYTES} bytes of metadata"
+        return LimitExceeded(clause, place, found, wanted)

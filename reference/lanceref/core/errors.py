@@ -52,6 +52,9 @@ class LanceError(Exception):
     kind = "other"
     """Word for the fault in the runner protocol."""
 
+    def __init_subclass__(cls, kind: str | None = None) -> None:
+        cls.kind = kind or cls.kind
+
     def __reduce__(self) -> tuple[Callable[..., LanceError], tuple[object, ...], dict[str, object]]:
         return _revived, (type(self), *self.args), self.__dict__
 
@@ -98,52 +101,36 @@ class FormatError(BytesError, ValueError):
     """Bytes break a clause of the format."""
 
 
-class Truncated(FormatError):
+class Truncated(FormatError, kind="truncated"):
     """More bytes are promised than exist."""
 
-    kind = "truncated"
 
-
-class BadMagic(FormatError):
+class BadMagic(FormatError, kind="bad_magic"):
     """The magic bytes are not `LANC`."""
 
-    kind = "bad_magic"
 
-
-class OutOfRange(FormatError):
+class OutOfRange(FormatError, kind="out_of_range"):
     """An offset, length, count or index lies beyond its container."""
 
-    kind = "out_of_range"
 
-
-class BadProto(FormatError):
+class BadProto(FormatError, kind="bad_proto"):
     """A protobuf message cannot be parsed."""
 
-    kind = "bad_proto"
 
-
-class BadSchema(FormatError):
+class BadSchema(FormatError, kind="schema"):
     """Fields, types or ids are inconsistent."""
 
-    kind = "schema"
 
-
-class CorruptPage(FormatError):
+class CorruptPage(FormatError, kind="corrupt_page"):
     """The content of a page contradicts its description."""
-
-    kind = "corrupt_page"
 
 
 def expect(
-    clause: str,
-    found: object,
-    wanted: object,
-    place: Place,
-    error: type[FormatError] = CorruptPage,
+    clause: str, found: object, wanted: object, place: Place, error: type[FormatError] = CorruptPage
 ) -> None:
     """Raise `error` unless `found` equals `wanted`."""
     if found != wanted:
-        raise error(clause, place, found=found, wanted=wanted)
+        raise error(clause, place, found, wanted)
 
 
 class Unsupported(BytesError, NotImplementedError):
@@ -155,32 +142,25 @@ class Unsupported(BytesError, NotImplementedError):
         return str(self.found)
 
 
-class UnknownVersion(Unsupported):
+class UnknownVersion(Unsupported, kind="bad_version"):
     """A format version this reader does not know."""
 
-    kind = "bad_version"
 
-
-class UnknownEncoding(Unsupported):
+class UnknownEncoding(Unsupported, kind="unknown_encoding"):
     """An encoding this reader does not know."""
 
-    kind = "unknown_encoding"
 
-
-class UnknownFlag(Unsupported):
+class UnknownFlag(Unsupported, kind="unknown_flag"):
     """A feature flag this reader does not know."""
-
-    kind = "unknown_flag"
 
 
 class UnknownIndex(Unsupported):
     """An index type or version this reader does not know."""
 
 
-class CommitConflictError(LanceError, OSError):
+class CommitConflictError(LanceError, OSError, kind="conflict"):
     """A commit that cannot be made; `retryable` says whether it can be from a newer version."""
 
-    kind = "conflict"
     stage: Stage = "commit"
 
     def __init__(self, message: str = "", retryable: bool = True) -> None:
@@ -225,16 +205,12 @@ class RetriesExhausted(CommitConflictError):
         )
 
 
-class SchemaRefused(LanceError, OSError, RuntimeError, ValueError):
+class SchemaRefused(LanceError, OSError, RuntimeError, ValueError, kind="schema"):
     """A schema that the format cannot describe: pylance raises any of the three."""
 
-    kind = "schema"
 
-
-class AppendRefused(LanceError, OSError, ValueError):
+class AppendRefused(LanceError, OSError, ValueError, kind="schema"):
     """Rows whose schema is not that of the table they are appended to."""
-
-    kind = "schema"
 
 
 class OperationRefused(LanceError, OSError, ValueError):
@@ -269,10 +245,8 @@ class QueryFailed(LanceError, pa.ArrowInvalid):  # type: ignore[misc]
         super().__init__(short(message))
 
 
-class EvolutionRefused(LanceError, OSError, ValueError):
+class EvolutionRefused(LanceError, OSError, ValueError, kind="schema"):
     """A change of columns that cannot be made: pylance raises one or the other here."""
-
-    kind = "schema"
 
 
 class EditFailed(LanceError, OSError):
@@ -303,10 +277,8 @@ class LegacyRefused(NotStorable, OSError):
     """A type that a 0.1 file cannot hold: pylance raises `OSError` here."""
 
 
-class LimitExceeded(BytesError):
+class LimitExceeded(BytesError, kind="limit"):
     """Reading on would need more memory or time than the caller's `Limits` allow."""
-
-    kind = "limit"
 
 
 class StoreFailed(LanceError, OSError, ValueError):
@@ -321,10 +293,8 @@ class ExtraMissing(LanceError, ImportError):
     """A package that only an extra installs is needed."""
 
 
-class NotFound(LanceError, ValueError, LookupError):
+class NotFound(LanceError, ValueError, LookupError, kind="not_found"):
     """A file, dataset, version, tag or column that does not exist."""
-
-    kind = "not_found"
 
 
 class Unreadable(LanceError, OSError):
@@ -347,10 +317,8 @@ class VersionNotFound(NotFound, OSError):
     """A version or tag that does not exist: pylance raises either, `OSError` on check-out."""
 
 
-class RowNotFound(LanceError, OSError, IndexError):
+class RowNotFound(LanceError, OSError, IndexError, kind="out_of_range"):
     """A row beyond the last one is asked for: pylance raises `OSError` here."""
-
-    kind = "out_of_range"
 
 
 class RowDeleted(NotFound, NotImplementedError):

@@ -1,7 +1,7 @@
 """File format versions.
 
-The version of a data file stands in its footer as two u16 words; the same version has a name in the
-API and another pair in the manifest's `DataFile`. Only for 2.0 do the three differ.
+The footer of a data file holds its version as two u16 words; the same version has a name in the API
+and another pair in the manifest's `DataFile`. Only for 2.0 do the three differ.
 
 Clauses: L.file.footer.version, L.file.footer.version-2-0
 
@@ -35,23 +35,16 @@ V2_3 = FileVersion(2, 3)
 """Planar pages; unstable ("next")."""
 
 FROM_WORDS: dict[tuple[int, int], FileVersion] = {
-    (0, 0): V0_1,
-    (0, 1): V0_1,
-    (0, 2): V0_1,
+    **{(0, minor): V0_1 for minor in range(3)},
     (0, 3): V2_0,
-    (2, 0): V2_0,
-    (2, 1): V2_1,
-    (2, 2): V2_2,
-    (2, 3): V2_3,
+    **{version: version for version in (V2_0, V2_1, V2_2, V2_3)},
 }
 """Version by the (major, minor) words of a footer or of a manifest's DataFile."""
 
 FOOTER_WORDS: dict[FileVersion, tuple[int, int]] = {
-    V0_1: (0, 2),
+    **{version: version for version in (V2_1, V2_2, V2_3)},
     V2_0: (0, 3),
-    V2_1: (2, 1),
-    V2_2: (2, 2),
-    V2_3: (2, 3),
+    V0_1: (0, 2),
 }
 """The words a writer puts into the footer."""
 
@@ -64,15 +57,8 @@ PAGE_TYPE: dict[FileVersion, str] = {
 """Message of a page's encoding by version."""
 
 NAMES: dict[str, FileVersion] = {
-    "legacy": V0_1,
-    "0.1": V0_1,
-    "0.3": V2_0,
-    "2.0": V2_0,
-    "2.1": V2_1,
-    "2.2": V2_2,
-    "stable": V2_2,
-    "2.3": V2_3,
-    "next": V2_3,
+    **{str(version): version for version in (V0_1, V2_0, V2_1, V2_2, V2_3)},
+    **dict(zip(("legacy", "0.3", "stable", "next"), (V0_1, V2_0, V2_2, V2_3), strict=True)),
 }
 """Versions by the names that callers use."""
 

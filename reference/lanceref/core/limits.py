@@ -1,22 +1,18 @@
-"""Limits a caller sets on what hostile bytes may cost.
+"""Limits a caller sets on what hostile bytes may cost, and the memory of a table.
 
 Counts in a file are first held against the bytes that remain. Some legal encodings expand without a
 bound in the file (a constant page of 2**40 rows is a few bytes long): there these limits decide,
 and `LimitExceeded` says which one.
 
-Held rows: what a table made of batches may take in memory.
-
 A stream of batches holds one at a time; a table holds all. A page of few bytes may expand to any
 number of rows, and a file may name it any number of times: so the bytes of a table are held against
 the sizes of the files that its rows are read from.
 
-Clauses: L.codec.limits.expansion
-
-Memory: blocks that were freed serve the next run.
-
 Files are read and written in runs of a few MiB. The C library gives freed blocks back to the system
 when they are larger than any freed before, and then each page of the next run costs a fault, more
 than decoding it does. pyarrow's own memory pool does so too, with any block.
+
+Clauses: L.codec.limits.expansion
 """
 
 from __future__ import annotations
@@ -72,16 +68,13 @@ def bound_table(
         if held > allowed:
             allowed = limits.expanded(read_bytes())
         if held > allowed:
-            raise LimitExceeded(
-                "L.codec.limits.expansion",
-                Place(file, 0),
-                found=f"a table of more than {allowed} bytes",
-                wanted=(
-                    f"at most {limits.expansion_bytes} bytes and {limits.expansion_factor} for "
-                    "each byte of the files; to_batches() streams them, and "
-                    "limits=Limits(expansion_bytes=...) allows more"
-                ),
+            clause, found = "L.codec.limits.expansion", f"a table of more than {allowed} bytes"
+            wanted = (
+                f"at most {limits.expansion_bytes} bytes and {limits.expansion_factor} for each "
+                "byte of the files; to_batches() streams them, and "
+                "limits=Limits(expansion_bytes=...) allows more"
             )
+            raise LimitExceeded(clause, Place(file, 0), found, wanted)
         yield batch
 
 

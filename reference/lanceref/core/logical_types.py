@@ -1,22 +1,18 @@
-"""Logical types: the strings that name Arrow types.
+"""Logical types: the strings that name Arrow types, and extension types.
 
 A field of a schema carries its type as a string (`logical_type`). Leaves are named whole
-(`timestamp:us:UTC`); struct, list and map name only their kind, the rest stands in the child
-fields. The same strings stand in data files, manifests and 0.1 files.
+(`timestamp:us:UTC`); struct, list and map name only their kind, the child fields say the rest. Data
+files, manifests and 0.1 files hold the same strings.
 
 Layout: `<kind>[:<parameter>…]`. In `fixed_size_list:<item>:<n>` and `dict:<value>:<index>:false`
 the inner type may itself hold `:`; the parameters after it are read from the end.
 
-Clauses: L.file.schema.logical-type, L.file.schema.children
-
-Extension types: storage type and metadata of an Arrow field.
-
 An Arrow extension type is a storage type under a name with parameters; in a schema that is stored,
 name and parameters are two entries of the field's metadata. pyarrow shows the parameters of its own
-extension types only in the C form of a schema, so they are read there.
+extension types only in the C form of a schema: i32 number of pairs, then for each pair i32 length
+and bytes of the key, i32 length and bytes of the value.
 
-Layout of the metadata in the C form: i32 number of pairs, then for each pair i32 length and bytes
-of the key, i32 length and bytes of the value.
+Clauses: L.file.schema.logical-type, L.file.schema.children
 """
 
 from __future__ import annotations
@@ -82,92 +78,58 @@ BFLOAT16_ITEM = pa.field("item", pa.binary(2), metadata={"ARROW:extension:name":
 
 def arrow_type(name: str, children: list[pa.Field], place: Place) -> pa.DataType:
     """Return the Arrow type that `name` and the child fields spell. Raises BadSchema."""
-    if name in _LISTS:
-        return _LISTS[name](_one(name, children, place))
     if name == "struct":
         return pa.struct(children)
-    if name == "map":
-        return _map(_one(name, children, place), place)
-    if name.startswith("fixed_size_list:struct:"):
-        return pa.list_(
-            _one(name, children, place), _width(name, name.rsplit(":", maxsplit=1)[-1], place)
-        )
-    if children:
-        raise BadSchema(
-            "L.file.schema.children", place, found=f"{len(children)} children of {name!r}", wanted=0
-        )
-    return _leaf(name, place)
+    is_struct_list = name.startswith("fixed_size_list:struct:")
+    wanted = int(name in _LISTS or name == "map" or is_struct_list)
+    if len(children) != wanted:
+        clause, found = "L.file.schema.children", f"{len(children)} children of {name!r}"
+        raise BadSchema(clause, place, found, wanted)
+    if not wanted:
+        return _leaf(name, place)
+    (child,) = children
+    if name in _LISTS:
+        return _LISTS[name](child)
+    if is_struct_list:
+        return pa.list_(child, _width(name, name.rsplit(":", maxsplit=1)[-1], place))
+    entries = list(child.type) if pa.types.is_struct(child.type) else []
+    if len(entries) != 2 or entries[0].nullable:
+        clause, wanted_map = "L.file.schema.children", "a struct of a key, never null, and a value"
+        raise BadSchema(clause, place, child.type, wanted_map)
+    return pa.map_(*entries)
 
 
 def _leaf(name: str, place: Place) -> pa.DataType:
-    if name in _SIMPLE:
-        return _SIMPLE[name]
-    kind, _, rest = name.partition(":")
-    if kind == "fixed_size_binary":
-        return pa.binary(_width(name, rest, place))
-    if kind == "fixed_size_list":
-        item, _, width = rest.rpartition(":")
-        if item == BFLOAT16:
+    match name.split(":"):
+        case _ if name in _SIMPLE:
+            return _SIMPLE[name]
+        case ["fixed_size_binary", width]:
+            return pa.binary(_width(name, width, place))
+        case ["fixed_size_list", *item, width] if item == [BFLOAT16]:
             return pa.list_(BFLOAT16_ITEM, _width(name, width, place))
-        if item.count("fixed_size_list") > MAX_NESTING:
-            raise _unknown(name, place)
-        return pa.list_(_leaf(item, place), _width(name, width, place))
-    if kind == "decimal":
-        return _decimal(name, rest, place)
-    if kind == "timestamp":
-        unit, _, zone = rest.partition(":")
-        if unit in _UNITS and zone:
-            return pa.timestamp(unit, None if zone == "-" else zone)
-    if kind == "dict":
-        parts = rest.rsplit(":", 2)
-        index = _SIMPLE.get(parts[1]) if len(parts) == 3 else None
-        if index is not None and pa.types.is_integer(index):
-            return pa.dictionary(index, _leaf(parts[0], place))
+        case ["fixed_size_list", *item, width] if item.count("fixed_size_list") <= MAX_NESTING:
+            return pa.list_(_leaf(":".join(item), place), _width(name, width, place))
+        case ["decimal", ("128" | "256") as bits, precision, scale]:
+            try:
+                return getattr(pa, f"decimal{bits}")(int(precision), int(scale))
+            except (ValueError, OverflowError, pa.ArrowInvalid) as error:
+                raise _unknown(name, place) from error
+        case ["timestamp", unit, *zone] if unit in _UNITS and ":".join(zone):
+            return pa.timestamp(unit, None if zone == ["-"] else ":".join(zone))
+        case ["dict", *value, index, _] if pa.types.is_integer(_SIMPLE.get(index, pa.null())):
+            return pa.dictionary(_SIMPLE[index], _leaf(":".join(value), place))
     raise _unknown(name, place)
-
-
-def _decimal(name: str, rest: str, place: Place) -> pa.DataType:
-    parts = rest.split(":")
-    if len(parts) == 3 and parts[0] in ("128", "256"):
-        try:
-            precision, scale = int(parts[1]), int(parts[2])
-            build = pa.decimal128 if parts[0] == "128" else pa.decimal256
-            return build(precision, scale)
-        except (ValueError, OverflowError, pa.ArrowInvalid) as error:
-            raise _unknown(name, place) from error
-    raise _unknown(name, place)
-
-
-def _map(entries: pa.Field, place: Place) -> pa.DataType:
-    shape = [] if not pa.types.is_struct(entries.type) else list(entries.type)
-    if len(shape) != 2 or shape[0].nullable:
-        raise BadSchema(
-            "L.file.schema.children",
-            place,
-            found=entries.type,
-            wanted="a struct of a key that is never null and a value",
-        )
-    return pa.map_(entries.type.field(0), entries.type.field(1))
-
-
-def _one(name: str, children: list[pa.Field], place: Place) -> pa.Field:
-    if len(children) != 1:
-        raise BadSchema(
-            "L.file.schema.children", place, found=f"{len(children)} children of {name!r}", wanted=1
-        )
-    return children[0]
 
 
 def _width(name: str, digits: str, place: Place) -> int:
-    if digits.isascii() and digits.isdigit() and 0 < len(digits) <= 10:
-        width = int(digits)
-        if width <= MAX_WIDTH:
-            return width
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= 10
+    if is_number and int(digits) <= MAX_WIDTH:
+        return int(digits)
     raise _unknown(name, place)
 
 
 def _unknown(name: str, place: Place) -> BadSchema:
-    return BadSchema(_CLAUSE, place, found=repr(name[:80]), wanted="a logical type of the format")
+    return BadSchema(_CLAUSE, place, repr(name[:80]), "a logical type of the format")
 
 
 def logical_type(arrow: pa.DataType) -> str:

@@ -1,13 +1,11 @@
-"""Nested arrays: what lies below an array, and an array over other content.
+"""Nested arrays: what lies below an array, an array over other content, and slices.
 
 Changing the leaves of a nested array keeps everything above them: validity and offsets stay as they
 are, only the type and the children are new.
 
-Slices that pyarrow 26 cannot take from.
-
-`take` and `filter` give wrong items, and some from behind the memory, where fixed-size lists inside
-each other begin at an offset above 0, also below structs and lists that begin at 0. Such arrays are
-copied before anything is taken from them.
+pyarrow 26 cannot take from some slices: `take` and `filter` give wrong items, and some from beyond
+the memory, where fixed-size lists inside each other begin at an offset above 0, also below structs
+and lists that begin at 0. Such arrays are copied before anything is taken from them.
 """
 
 from __future__ import annotations
@@ -77,11 +75,10 @@ def whole_rows(rows: R) -> R:
         return rows
     if isinstance(rows, pa.RecordBatch):
         return pa.RecordBatch.from_arrays([*map(whole, rows.columns)], schema=rows.schema)
-    return pa.Table.from_arrays([*map(_whole_parts, rows.columns)], schema=rows.schema)
-
-
-def _whole_parts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pa.chunked_array([*map(whole, column.chunks)], column.type)
+    columns = [
+        pa.chunked_array([*map(whole, column.chunks)], column.type) for column in rows.columns
+    ]
+    return pa.Table.from_arrays(columns, schema=rows.schema)
 
 
 def nests_fixed_size_lists(type_: pa.DataType, inside: bool = False) -> bool:

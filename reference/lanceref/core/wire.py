@@ -3,8 +3,8 @@
 `parse_message` lets the protobuf library build the message. When spans or findings are collected it
 also walks the bytes, guided by the generated descriptors: every field becomes a span, every message
 a group whose value is the full name of its type, and fields that the descriptors do not know become
-findings. The walk descends into sub-messages, into `Any`
-values whose type is known, and into the few `bytes` fields that hold a message themselves.
+findings. The walk descends into sub-messages, into `Any` values whose type is known, and into the
+few `bytes` fields that hold a message themselves.
 
 Layout of a field: varint tag (number << 3 | wire type), then by wire type: 0 varint, 1 eight bytes,
 2 varint length and bytes, 5 four bytes; 3 and 4 open and close a group.
@@ -29,6 +29,8 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BadProto, LimitExceeded, Place
 
 M = TypeVar("M", bound=Message)
+
+_CLAUSE = "L.wire.message"
 
 VARINT_BYTES = 10
 """Bytes of a varint at most."""
@@ -69,15 +71,15 @@ def parse_message(
     try:
         message, known = cls.FromString(data), cls.FromString(data)
     except DecodeError as error:
-        raise BadProto(clause, place, found="bytes that do not parse", wanted=wanted) from error
+        raise BadProto(clause, place, "bytes that do not parse", wanted) from error
     known.DiscardUnknownFields()
     if known.ByteSize() < message.ByteSize():
         for misfit in _misfits(message):
-            raise BadProto(clause, place, found=misfit, wanted=wanted)
+            raise BadProto(clause, place, misfit, wanted)
     del known
     if embedded_in is None and (ctx.spans is not None or ctx.validating):
         with ctx.group(name, clause, cls.DESCRIPTOR.full_name):
-            _walk(data, start, ctx, _named(cls.DESCRIPTOR.full_name), 0, 0)
+            _Walk(data, start, ctx).fields(_type_named(cls.DESCRIPTOR.full_name), 0)
     return message
 
 
@@ -103,111 +105,120 @@ def _misfits(message: Message) -> Iterator[str]:
                 yield from _misfits(inner)
 
 
-def _walk(
-    data: bytes, base: int, ctx: Context, descriptor: Descriptor | None, depth: int, position: int
-) -> int:
-    """Record the fields of the message in `data`, which lies at `base`, from `position` on.
+class _Walk:
+    """The bytes of a message, which lie at `base` in the file, and a position in them."""
 
-    Return where the message ends, or the group around the position. `depth` counts the messages and
-    groups around it. Raises LimitExceeded.
-    """
-    most = MESSAGES_PER_LEVEL * ctx.limits.depth
-    if depth > most:
-        raise LimitExceeded(
-            "L.wire.message",
-            ctx.at(base + position, len(data) - position),
-            found=f"messages nested deeper than {most}",
-            wanted=f"at most {most}; limits=Limits(depth=...) allows more",
-        )
-    inner = _any_type(data) if descriptor is not None and _is_any(descriptor) else None
-    while position < len(data):
-        start = position
-        tag, position = _varint(data, position, base, ctx)
-        number, wire_type = tag >> 3, tag & 7
-        field = descriptor.fields_by_number.get(number) if descriptor is not None else None
-        if wire_type == 4:
-            ctx.leaf(base + start, base + position, "end group", "proto unknown")
-            return position
-        if descriptor is not None and field is None:
-            ctx.lint(
-                "L.wire.unknown-field",
-                ctx.at(base + start),
-                found=f"field {number} in {descriptor.full_name}",
-                wanted="a field number of this message",
-                severity="note",
-            )
-        name = field.name if field is not None else f"unknown field {number}"
-        if wire_type == 3:
-            with ctx.group(name):
-                ctx.leaf(base + start, base + position, "start group", "proto unknown")
-                position = _walk(data, base, ctx, None, depth + 1, position)
-        elif wire_type == 2:
-            position = _sized(data, base, ctx, (start, position), name, field, inner, depth)
-        else:
-            value, position = _number(data, position, base, ctx, field, wire_type)
-            kind = "proto field" if field is not None else "proto unknown"
-            ctx.leaf(base + start, base + position, name, kind, value=value)
-    return position
+    def __init__(self, data: bytes, base: int, ctx: Context) -> None:
+        self.data, self.base, self.ctx, self.at = data, base, ctx, 0
 
+    def fields(self, descriptor: Descriptor | None, depth: int) -> None:
+        """Record the fields up to the end of the message, or of the group around the position.
 
-def _sized(
-    data: bytes,
-    base: int,
-    ctx: Context,
-    tag: tuple[int, int],
-    name: str,
-    field: FieldDescriptor | None,
-    inner: Descriptor | None,
-    depth: int,
-) -> int:
-    """Record a field with a length, whose tag begins and ends at two positions; return its end."""
-    size, position = _varint(data, tag[1], base, ctx)
-    end, start = _after(data, position, size, base, ctx), base + tag[0]
-    part = data[position:end]
-    below = _message_type(field, inner, part)
-    if below is not None:
-        with ctx.group(f"{name}: {below.name}", value=below.full_name):
-            label = f"tag and length of {name}"
-            ctx.leaf(start, base + position, label, "proto tag", value=size)
-            _walk(part, base + position, ctx, below, depth + 1, 0)
-    elif ctx.spans is not None:
+        `depth` counts the messages and groups around it. Raises LimitExceeded, BadProto.
+        """
+        most, ctx = MESSAGES_PER_LEVEL * self.ctx.limits.depth, self.ctx
+        if depth > most:
+            place, found = self._place(), f"messages nested deeper than {most}"
+            wanted = f"at most {most}; limits=Limits(depth=...) allows more"
+            raise LimitExceeded(_CLAUSE, place, found, wanted)
+        inner = None
+        if descriptor is not None and descriptor.full_name == "google.protobuf.Any":
+            inner = _type_named(AnyMessage.FromString(self.data).type_url.rpartition("/")[2])
+        while self.at < len(self.data):
+            start = self.at
+            tag = self._varint()
+            number, wire_type = tag >> 3, tag & 7
+            field = descriptor.fields_by_number.get(number) if descriptor is not None else None
+            if wire_type == 4:
+                self._leaf(start, "end group", None, None)
+                return
+            if descriptor is not None and field is None:
+                place, found = (
+                    ctx.at(self.base + start),
+                    f"field {number} in {descriptor.full_name}",
+                )
+                clause, wanted = "L.wire.unknown-field", "a field number of this message"
+                ctx.lint(clause, place, found, wanted, severity="note")
+            name = field.name if field is not None else f"unknown field {number}"
+            if wire_type == 3:
+                with ctx.group(name):
+                    self._leaf(start, "start group", None, None)
+                    self.fields(None, depth + 1)
+            elif wire_type == 2:
+                self._sized(start, name, field, inner, depth)
+            else:
+                self._leaf(start, name, field, self._number(field, wire_type))
+
+    def _sized(
+        self,
+        start: int,
+        name: str,
+        field: FieldDescriptor | None,
+        inner: Descriptor | None,
+        depth: int,
+    ) -> None:
+        """Record a field with a length, whose tag begins at `start`."""
+        size = self._varint()
+        at = self.at
+        part = self._take(size)
+        below = _message_type(field, inner, part)
+        walk = _Walk(part, self.base + at, self.ctx)
+        if below is not None:
+            with self.ctx.group(f"{name}: {below.name}", value=below.full_name):
+                label, tag = f"tag and length of {name}", self.base + start
+                self.ctx.leaf(tag, self.base + at, label, "proto tag", value=size)
+                walk.fields(below, depth + 1)
+        elif self.ctx.spans is not None:
+            self._leaf(start, name, field, walk.plain(field))
+
+    def plain(self, field: FieldDescriptor | None) -> str | bytes | list[int]:
+        """Return the value of a field that has a length and is no message."""
+        if field is not None and field.type == field.TYPE_STRING:
+            return self.data.decode()
+        if field is None or field.type == field.TYPE_BYTES or not field.is_repeated:
+            return self.data
+        wire_type, numbers = {4: 5, 8: 1}.get(fixed_width(field), 0), list[int]()
+        while self.at < len(self.data) and len(numbers) < PACKED_SHOWN:
+            numbers.append(self._number(field, wire_type))
+        return numbers
+
+    def _leaf(self, start: int, name: str, field: FieldDescriptor | None, value: object) -> None:
         kind = "proto field" if field is not None else "proto unknown"
-        ctx.leaf(start, base + end, name, kind, value=_plain(part, base + position, ctx, field))
-    return end
+        self.ctx.leaf(self.base + start, self.base + self.at, name, kind, value=value)
 
+    def _number(self, field: FieldDescriptor | None, wire_type: int) -> int:
+        """Return a number; it may be negative when its field is signed."""
+        if wire_type != 0:
+            return int.from_bytes(self._take(8 if wire_type == 1 else 4), "little")
+        value = self._varint()
+        is_negative = value >= 2**63 and field is not None and field.type in SIGNED
+        return value - 2**64 if is_negative else value
 
-def _plain(
-    data: bytes, base: int, ctx: Context, field: FieldDescriptor | None
-) -> str | bytes | list[int]:
-    """Return the value of a field that has a length and is no message: text, bytes or numbers."""
-    if field is not None and field.type == field.TYPE_STRING:
-        return data.decode()
-    if field is None or field.type == field.TYPE_BYTES or not field.is_repeated:
-        return data
-    wire_type = {4: 5, 8: 1}.get(fixed_width(field), 0)
-    numbers, position = list[int](), 0
-    while position < len(data) and len(numbers) < PACKED_SHOWN:
-        value, position = _number(data, position, base, ctx, field, wire_type)
-        numbers.append(value)
-    return numbers
+    def _varint(self) -> int:
+        """Return a number in as many bytes as it needs. Raises BadProto."""
+        value, start = 0, self.at
+        if start < len(self.data) and self.data[start] < 0x80:  # most of them
+            self.at += 1
+            return self.data[start]
+        for shift in range(0, 7 * VARINT_BYTES, 7):
+            byte = self._take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+        place = self.ctx.at(self.base + start, VARINT_BYTES)
+        raise BadProto(_CLAUSE, place, "a longer varint", "ten bytes at most")
 
+    def _take(self, size: int) -> bytes:
+        """Return the next bytes. Raises BadProto when there are fewer."""
+        part = self.data[self.at : self.at + size]
+        if len(part) < size:
+            found, wanted = f"{len(part)} bytes left", f"{size} bytes"
+            raise BadProto(_CLAUSE, self._place(), found, wanted)
+        self.at += size
+        return part
 
-def _number(
-    data: bytes,
-    position: int,
-    base: int,
-    ctx: Context,
-    field: FieldDescriptor | None,
-    wire_type: int,
-) -> tuple[int, int]:
-    """Return a number and where it ends; a negative one of a signed field is told as such."""
-    if wire_type != 0:
-        end = _after(data, position, 8 if wire_type == 1 else 4, base, ctx)
-        return int.from_bytes(data[position:end], "little"), end
-    value, position = _varint(data, position, base, ctx)
-    if value >= 2**63 and field is not None and field.type in SIGNED:
-        value -= 2**64
-    return value, position
+    def _place(self) -> Place:
+        return self.ctx.at(self.base + self.at, len(self.data) - self.at)
 
 
 def _message_type(
@@ -218,56 +229,19 @@ def _message_type(
         return None
     if field.message_type is not None:
         return field.message_type
-    if field.full_name == "google.protobuf.Any.value":
-        below = inner
-    elif field.full_name in EMBEDDED:
-        below = _named(EMBEDDED[field.full_name])
-    else:
-        return None
-    if below is None:
-        return None
-    try:
-        message_factory.GetMessageClass(below).FromString(data)
-    except DecodeError:
-        return None
+    below = inner if field.full_name == "google.protobuf.Any.value" else None
+    if field.full_name in EMBEDDED:
+        below = _type_named(EMBEDDED[field.full_name])
+    if below is not None:
+        try:
+            message_factory.GetMessageClass(below).FromString(data)
+        except DecodeError:
+            return None
     return below
 
 
-def _is_any(descriptor: Descriptor) -> bool:
-    return bool(descriptor.full_name == "google.protobuf.Any")
-
-
-def _any_type(data: bytes) -> Descriptor | None:
-    return _named(AnyMessage.FromString(data).type_url.rpartition("/")[2])
-
-
-def _named(full_name: str) -> Descriptor | None:
+def _type_named(full_name: str) -> Descriptor | None:
     try:
         return descriptor_pool.Default().FindMessageTypeByName(full_name)
     except KeyError:
         return None
-
-
-def _after(data: bytes, position: int, size: int, base: int, ctx: Context) -> int:
-    """Return where `size` bytes end. Raises BadProto when there are fewer."""
-    end = position + size
-    if end > len(data):
-        place = ctx.at(base + position, len(data) - position)
-        found, wanted = f"{len(data) - position} bytes left", f"{size} bytes"
-        raise BadProto("L.wire.message", place, found=found, wanted=wanted)
-    return end
-
-
-def _varint(data: bytes, position: int, base: int, ctx: Context) -> tuple[int, int]:
-    """Return a number in as many bytes as it needs, and where it ends. Raises BadProto."""
-    if position < len(data) and data[position] < 0x80:
-        return data[position], position + 1
-    value, start = 0, position
-    for shift in range(0, 7 * VARINT_BYTES, 7):
-        position = _after(data, position, 1, base, ctx)
-        byte = data[position - 1]
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-    place = ctx.at(base + start, VARINT_BYTES)
-    raise BadProto("L.wire.message", place, found="a longer varint", wanted="ten bytes at most")

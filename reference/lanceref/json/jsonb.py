@@ -167,12 +167,12 @@ class _Document:
         raise self._error("L.json.number", f"tag {tag} and {size} bytes", "a number")
 
     def _lint(self, clause: str, found: object, wanted: object) -> None:
-        self.ctx.lint(clause, self.place, found=found, wanted=wanted, severity="should")
+        self.ctx.lint(clause, self.place, found, wanted, severity="should")
 
     def _error(
         self, clause: str, found: object, wanted: object, error: type[BytesError] = CorruptPage
     ) -> BytesError:
-        return error(clause, self.place, found=found, wanted=wanted)
+        return error(clause, self.place, found, wanted)
 
 
 def double_text(value: float) -> str:
@@ -196,7 +196,7 @@ def texts(documents: pa.Array, ctx: Context, place: Place) -> pa.Array:
     ]
     size = sum(len(text.encode()) for text in printed if text is not None)
     if size > MAX_TEXT_BYTES:
-        raise LimitExceeded("L.json.column", place, found=f"{size} bytes", wanted=MAX_TEXT_BYTES)
+        raise LimitExceeded("L.json.column", place, f"{size} bytes", MAX_TEXT_BYTES)
     return pa.array(printed, pa.utf8())
 
 
