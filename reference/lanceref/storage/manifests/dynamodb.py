@@ -77,7 +77,7 @@ def _client(options: frozenset[tuple[str, str]]) -> BaseClient:
 
 
 class DynamoManifests:
-    """A `ManifestStore`: records in a DynamoDB table. Raises StoreFailed for one that is not keyed as it must be."""
+    """A `ManifestStore` in a DynamoDB table. Raises StoreFailed for one with other keys."""
 
     def __init__(self, table: str, options: Mapping[str, str]) -> None:
         self._table = table

@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS manifests (
 
 
 class SqliteManifests:
-    """A `ManifestStore`: records in an SQLite file; every call opens it, so any process may come and go."""
+    """A `ManifestStore` in an SQLite file; every call opens it, so any process may come and go."""
 
     def __init__(self, path: str) -> None:
         self._path = path
