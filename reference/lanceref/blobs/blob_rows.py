@@ -1,15 +1,12 @@
-"""Blob rows: what the rows of a blob column are written from.
+"""Blob rows and blob schema: what a blob column is written from, and how its fields are declared.
 
-Each row is bytes, or the URI of an object with an optional range of it. A URI stays a reference
-when the table may hold it, or its bytes are taken into the table.
+Each row is bytes, or the URI of an object with an optional range of it. A URI remains a reference
+when the table may hold it, or its bytes are taken into the table. From 2.2 on a table has blobs of
+the second kind only, so that a field of the first kind, or one whose rows are descriptors already,
+is declared as one.
 
 Layout of a row: a struct of `data` large_binary and `uri` utf8, of which a row sets exactly one;
 optionally `position` and `size` uint64, both or neither, beside a URI only. Or just the bytes.
-
-Blob schema: how the blob fields of incoming rows are declared in a table.
-
-From 2.2 on a table has blobs of the second kind only, so that a field of the first kind, or one
-whose rows are descriptors already, is declared as one.
 
 Layout of a declared field: a struct under the extension name `lance.blob.v2` of `data` and `uri`,
 with `position` and `size` where the rows may have them.
@@ -91,21 +88,17 @@ def blob_rows(
             f"Blob v2 field '{name}' has {', '.join(columns)} but not `data` and `uri`: what is "
             "read as descriptions holds no bytes; read it with blob_handling='all_binary'"
         )
-    valid = array.is_valid().to_pylist()
     data = _payloads(columns["data"].cast(pa.large_binary()))
-    uris = columns["uri"].to_pylist()
-    nothing = [None] * len(array)
-    positions = columns["position"].to_pylist() if "position" in columns else nothing
-    sizes = columns["size"].to_pylist() if "size" in columns else nothing
-    for row, payload in enumerate(data):
-        if not valid[row]:
-            yield None
-            continue
-        uri, position, size = uris[row], positions[row], sizes[row]
-        problem = _problem(payload, uri, position, size)
+    others = (columns.get(key, pa.nulls(len(array))) for key in ("uri", "position", "size"))
+    rows = zip(array.is_valid().to_pylist(), data, *(one.to_pylist() for one in others))
+    for row, (valid, payload, uri, position, size) in enumerate(rows):
+        problem = _problem(payload, uri, position, size) if valid else ""
         if problem:
             raise DataRefused(f"Blob v2 field '{name}' row {row} {problem}")
-        yield payload if uri is None else _external(uri, position, size, external)
+        if not valid:
+            yield None
+        else:
+            yield payload if uri is None else _external(uri, position, size, external)
 
 
 def _problem(
@@ -131,7 +124,11 @@ def _external(
     uri: str, position: int | None, size: int | None, external: ExternalBlobs
 ) -> Payload | Descriptor:
     if external.ingest:
-        return _ingested(uri, position, size, external.options)
+        try:
+            source = open_source(uri, external.options)
+        except (NotFound, OSError) as error:
+            raise DataRefused(f"Not found: {uri}") from error
+        return Payload(source.size if size is None else size, None, source, position or 0)
     for base in external.bases:
         below = _below(uri, base)
         if below is not None:
@@ -150,25 +147,12 @@ def _external(
     return Descriptor(EXTERNAL, position or 0, size or 0, 0, uri)
 
 
-def _ingested(uri: str, position: int | None, size: int | None, options: StoreOptions) -> Payload:
-    try:
-        source = open_source(uri, options)
-    except (NotFound, OSError) as error:
-        raise DataRefused(f"Not found: {uri}") from error
-    return Payload(source.size if size is None else size, source=source, position=position or 0)
-
-
 def _below(uri: str, base: table_pb2.BasePath) -> str | None:
     """Return a URI relative to a base that is no root of a table; None when it lies elsewhere."""
-    root = _path(base.path).rstrip("/") + "/"
-    path = _path(uri)
+    root, path = (one.removeprefix("file://") for one in (base.path.rstrip("/") + "/", uri))
     if base.is_dataset_root or not path.startswith(root) or path == root:
         return None
     return path.removeprefix(root)
-
-
-def _path(uri: str) -> str:
-    return uri.removeprefix("file://")
 
 
 BLOB_KEY = "lance-encoding:blob"
@@ -185,29 +169,24 @@ def declared_schema(schema: pa.Schema, version: FileVersion) -> pa.Schema:
 
 def _declared(field: pa.Field, version: FileVersion) -> pa.Field:
     type_, metadata = storage_of(field)
-    second = metadata.get(EXTENSION_KEY) == BLOB_EXTENSION
-    if second and version < V2_2:
-        raise LegacyRefused(f"Blob v2 requires file version >= 2.2 (got {version})")
-    if second and type_ not in (SHORT, LONG, PREPARED):
-        raise DataRefused(
-            f"Blob v2 field '{field.name}' has unrecognized layout "
-            f"{[child.name for child in _fields_below(type_)]}; expected logical or prepared layout"
-        )
-    if second:
-        type_ = LONG if type_ == LONG else SHORT
-        return pa.field(field.name, type_, field.nullable, metadata)
+    nested = [] if pa.types.is_dictionary(type_) else _children(type_)
+    if metadata.get(EXTENSION_KEY) == BLOB_EXTENSION:
+        if version < V2_2:
+            raise LegacyRefused(f"Blob v2 requires file version >= 2.2 (got {version})")
+        if type_ not in (SHORT, LONG, PREPARED):
+            raise DataRefused(
+                f"Blob v2 field '{field.name}' has unrecognized layout "
+                f"{[child.name for child in nested]}; expected logical or prepared layout"
+            )
+        return pa.field(field.name, LONG if type_ == LONG else SHORT, field.nullable, metadata)
     if version >= V2_2 and metadata.get(BLOB_KEY, "").lower() == "true":
         del metadata[BLOB_KEY]
         metadata[EXTENSION_KEY] = BLOB_EXTENSION
         return pa.field(field.name, SHORT, field.nullable, metadata)
-    below = _fields_below(field.type)
+    below = [] if pa.types.is_dictionary(field.type) else _children(field.type)
     declared = [_declared(child, version) for child in below]
-    if declared == below:
-        return field
-    return field.with_type(type_over(field.type, declared))
+    return field if declared == below else field.with_type(type_over(field.type, declared))
 
 
-def _fields_below(type_: pa.DataType) -> list[pa.Field]:
-    return (
-        [] if pa.types.is_dictionary(type_) else [type_.field(n) for n in range(type_.num_fields)]
-    )
+def _children(type_: pa.DataType) -> list[pa.Field]:
+    return [type_.field(n) for n in range(type_.num_fields)]

@@ -1,20 +1,12 @@
 """Blobs of the second kind, written: rows become the descriptors that the data file holds.
 
-The counterpart of `blobs`. Small blobs go into the data file at once, larger ones into files
-beside it; which is small, thresholds say, the field's own or the usual ones.
+Small blobs go into the data file at once, larger ones into sidecars: files beside it, each of one
+blob or shared by several. Thresholds, the field's own or the usual ones, say which blobs are small.
 
-Layout: see `blobs`.
+Layout of a sidecar: the bytes of the blobs, one after the other. Both kinds are numbered together,
+from 1 for each data file. See `blob_reader` for descriptors.
 
 Clauses: L.blob.kind, L.blob.range, L.blob.sidecar
-
-Sidecars: the files of blobs that stand beside a data file.
-
-A blob that is too large for the data file goes into a file of its own or into one that it shares
-with others. Both kinds are numbered together, from 1 for each data file.
-
-Layout: the bytes of the blobs, one behind the other.
-
-Clauses: L.blob.sidecar
 """
 
 from __future__ import annotations
@@ -40,66 +32,8 @@ from lanceref.file.column_writer import DataArea
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.storage import Sink, Store, whole
 
-
-class Sidecars:
-    """Writes the files beside one data file; `paths` lists them. On any error the caller aborts."""
-
-    def __init__(self, store: Store, data_file: str) -> None:
-        self._store, self._data_file = store, data_file
-        self._shared: Sink | None = None
-        self._number = self._most = 0
-        self.paths: list[str] = []
-
-    def write_alone(self, payload: Iterable[memoryview]) -> int:
-        """Write a file of one blob; return its number."""
-        sink = self._create()
-        number = len(self.paths)
-        with whole(sink):
-            for part in payload:
-                sink.write(part)
-        return number
-
-    def write_shared(
-        self, payload: Iterable[memoryview], size: int, most_bytes: int
-    ) -> tuple[int, int]:
-        """Write `size` bytes behind other blobs; return the number of the file and the position.
-
-        A new file begins before the one at hand would become larger than `most_bytes`, or where
-        blobs have another limit than those before.
-        """
-        sink = self._shared
-        if sink is None or most_bytes != self._most or sink.position + size > most_bytes:
-            self.close()
-            self._shared = sink = self._create()
-            self._number, self._most = len(self.paths), most_bytes
-        position = sink.position
-        for part in payload:
-            sink.write(part)
-        return self._number, position
-
-    def close(self) -> None:
-        """Make the shared file at hand visible."""
-        if self._shared is not None:
-            self._shared.close()
-        self._shared = None
-
-    def abort(self) -> None:
-        """Leave no file behind."""
-        if self._shared is not None:
-            self._shared.abort()
-        for path in self.paths:
-            self._store.delete(path)
-
-    def _create(self) -> Sink:
-        path = sidecar_path(self._data_file, len(self.paths) + 1)
-        sink = self._store.create(path)
-        self.paths.append(path)
-        return sink
-
-
-INLINE_BYTES = 1 << 16
-DEDICATED_BYTES = 4 << 20
-SHARED_BYTES = 1 << 30
+INLINE_BYTES, DEDICATED_BYTES, SHARED_BYTES = 1 << 16, 4 << 20, 1 << 30
+"""Sizes of the largest blob inline, of the largest in a shared file, and of the largest such."""
 
 THRESHOLD_KEY = "lance-encoding:blob-{}-threshold"
 """Field metadata that holds a threshold in bytes."""
@@ -150,8 +84,7 @@ def check_thresholds(own: Sequence[Field], given: Sequence[Field]) -> None:
             check_thresholds(held.children, field.children)
             continue
         for what, default, least in THRESHOLDS:
-            key = THRESHOLD_KEY.format(what)
-            effective = _threshold(held, what, default, least)
+            key, effective = THRESHOLD_KEY.format(what), _threshold(held, what, default, least)
             if key in field.metadata and _threshold(field, what, default, least) != effective:
                 raise AppendRefused(
                     f"Cannot append data with blob threshold metadata {key}={field.metadata[key]} "
@@ -171,24 +104,75 @@ IN_PLACE = BlobPolicy()
 """Each field's own limits, and no URIs."""
 
 
-class BlobWriter:
-    """Puts the blobs of one data file where they belong. On any error the caller aborts."""
+class Sidecars:
+    """Writes the files beside one data file; `paths` lists them. On any error the caller aborts."""
+
+    def __init__(self, store: Store, data_file: str) -> None:
+        self._store, self._data_file = store, data_file
+        self._shared: Sink | None = None
+        self._number = self._most = 0
+        self.paths: list[str] = []
+
+    def write_alone(self, payload: Iterable[memoryview]) -> int:
+        """Write a file of one blob; return its number."""
+        sink = self._create()
+        number = len(self.paths)
+        with whole(sink):
+            for part in payload:
+                sink.write(part)
+        return number
+
+    def write_shared(
+        self, payload: Iterable[memoryview], size: int, most_bytes: int
+    ) -> tuple[int, int]:
+        """Write `size` bytes after other blobs; return the number of the file and the position.
+
+        A new file begins before the current one would become larger than `most_bytes`, or where
+        blobs have another limit than those before.
+        """
+        sink = self._shared
+        if sink is None or most_bytes != self._most or sink.position + size > most_bytes:
+            self.close()
+            self._shared = sink = self._create()
+            self._number, self._most = len(self.paths), most_bytes
+        position = sink.position
+        for part in payload:
+            sink.write(part)
+        return self._number, position
+
+    def close(self) -> None:
+        """Make the current shared file visible."""
+        if self._shared is not None:
+            self._shared.close()
+        self._shared = None
+
+    def abort(self) -> None:
+        """Remove every file."""
+        if self._shared is not None:
+            self._shared.abort()
+        for path in self.paths:
+            self._store.delete(path)
+
+    def _create(self) -> Sink:
+        path = sidecar_path(self._data_file, len(self.paths) + 1)
+        sink = self._store.create(path)
+        self.paths.append(path)
+        return sink
+
+
+class BlobWriter(Sidecars):
+    """Writes the blobs of one data file into it or its sidecars. On any error the caller aborts."""
 
     def __init__(
         self, store: Store, data_file: str, schema: LanceSchema, policy: BlobPolicy
     ) -> None:
+        super().__init__(store, data_file)
         self._schema, self._policy = schema, policy
         self._thresholds = {
             field.id: Thresholds.of(field, policy.shared_bytes)
             for field in schema.flat()
             if field.is_blob_v2
         }
-        self._files = Sidecars(store, data_file)
-
-    @property
-    def paths(self) -> list[str]:
-        """The files beside the data file."""
-        return self._files.paths
 
     def described(self, batch: pa.RecordBatch, data: DataArea) -> pa.RecordBatch:
         """Write the blobs of a batch and return it with descriptors in their place.
@@ -199,33 +183,20 @@ class BlobWriter:
             batch, self._schema, lambda array, field: self._describe(array, field, data)
         )
 
-    def close(self) -> None:
-        """Make every file visible."""
-        self._files.close()
-
-    def abort(self) -> None:
-        """Leave no file behind."""
-        self._files.abort()
-
     def _describe(
         self, array: pa.Array, field: Field, data: DataArea
     ) -> Iterator[Descriptor | None]:
         if array.type == PREPARED:
             yield from prepared(array, field, data)
             return
-        thresholds = self._thresholds[field.id]
+        limits = self._thresholds[field.id]
         for row in blob_rows(array, field.name, self._policy.external):
-            if isinstance(row, Payload):
-                yield self._store(row, thresholds, data)
-            else:
+            if not isinstance(row, Payload):
                 yield row
-
-    def _store(self, blob: Payload, thresholds: Thresholds, data: DataArea) -> Descriptor:
-        """Put the bytes of a blob where they belong and return where that is."""
-        if blob.size > thresholds.dedicated:
-            number = self._files.write_alone(blob.parts())
-            return Descriptor(DEDICATED, 0, blob.size, number)
-        if blob.size > thresholds.inline:
-            number, at = self._files.write_shared(blob.parts(), blob.size, thresholds.shared)
-            return Descriptor(PACKED, at, blob.size, number)
-        return Descriptor(INLINE, data.write(b"".join(blob.parts())).offset, blob.size)
+            elif row.size > limits.dedicated:
+                yield Descriptor(DEDICATED, 0, row.size, self.write_alone(row.parts()))
+            elif row.size > limits.inline:
+                number, at = self.write_shared(row.parts(), row.size, limits.shared)
+                yield Descriptor(PACKED, at, row.size, number)
+            else:
+                yield Descriptor(INLINE, data.write(b"".join(row.parts())).offset, row.size)
