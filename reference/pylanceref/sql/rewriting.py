@@ -28,6 +28,9 @@ RESERVED = words(
 TYPED_TEXT = words("DATE TIME TIMESTAMP DATETIME INTERVAL")
 """Words that give the text after them a type."""
 
+HALVES = "_cast_list_f16"
+"""Function of Lance: a cast of vectors to numbers of 16 bits."""
+
 CONSTANTS = frozenset(["CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"])
 """Functions that are called without brackets."""
 
@@ -51,6 +54,9 @@ TYPE_WORDS = words(
 
 REFUSED_SIGNS = words("<=> == & | ^ # @ ? $ ; { } \\ :")
 """Operators that Lance does not have."""
+
+BIT_SIGNS = words("& | ^")
+"""Those of them that Lance leaves to DataFusion inside of calls."""
 
 CONNECTING = words("AND OR NOT WHEN THEN ELSE CASE BETWEEN LIKE ILIKE IS")
 """Words before a bracket that holds one expression."""
@@ -98,6 +104,8 @@ class Rewriter:
                 parts.append(_quoted(name if is_part else self._column(name)))
             elif token.kind == "word":
                 parts.append(self._word(token, before, after, number, tokens))
+            elif token.text[:2] in ("0x", "0X"):
+                parts.append(f"X'{token.text[2:]}'")
             else:
                 parts.append(token.text)
         return " ".join(parts)
@@ -118,7 +126,7 @@ class Rewriter:
             raise refusal(self._text, f"{sign} is not supported SQL in lance")
         if sign == "==":
             return ["="]
-        if sign in REFUSED_SIGNS:
+        if sign in REFUSED_SIGNS and not (sign in BIT_SIGNS and self._inside):
             raise refusal(self._text, f"{sign} is not supported SQL in lance")
         if sign in ("(", "["):
             is_call = before.kind == "word" and before.word not in (FORMS | RESERVED | TYPE_WORDS)
@@ -160,6 +168,9 @@ class Rewriter:
             if alone is not None and self._check_geometry(own.function, alone):
                 return []
             own.cast = "Binary"
+        elif own.function == HALVES and alone is not None:
+            size = getattr(_storage(alone.type), "list_size", 0)
+            own.cast = f"FixedSizeList({size} x Float16)"
         elif own.function == "arrow_cast" and first:
             after = [token.text for token in tokens[start : start + 3]]
             is_number = tokens[start].kind == "number" and tokens[start].text.isdecimal()
@@ -215,7 +226,7 @@ class Rewriter:
                 raise refusal(self._text, "CASE is not supported SQL in lance")
             return token.text
         if after.text == "(" or (word == "ARRAY" and after.text == "["):
-            return token.text
+            return "" if token.text.lower() == HALVES else token.text
         if after.kind in ("text", "hex"):
             if word not in TYPED_TEXT or (word == "INTERVAL" and not self._inside):
                 raise refusal(self._text, f"{word} is not supported SQL in lance")
@@ -239,8 +250,8 @@ class Rewriter:
             raise refusal(self._text, f"Unsupported data type: {token.text}")
         if word == "DECIMAL" and after.text != "(":
             raise refusal(self._text, "Must provide precision and scale for decimal")
-        if word in MICROSECONDS and after.text != "(":
-            return "TIMESTAMP(6)"
+        if word in MICROSECONDS:
+            return "TIMESTAMP" if after.text == "(" else "TIMESTAMP(6)"
         return "BYTEA" if word == "BINARY" else token.text
 
     def _column(self, name: str) -> str:

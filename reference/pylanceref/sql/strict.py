@@ -279,7 +279,9 @@ class StrictRule:
         value, low, high = node.parts
         is_strict = strict and bool(value.names)
         ends = [
-            self._literal(one, value) if is_strict and is_literal(one) else one.expr
+            self._literal(one, value)
+            if is_strict and (is_literal(one) or one.op in ARITHMETIC)
+            else one.expr
             for one in (low, high)
         ]
         for number, one in enumerate((low, high)):
