@@ -1,23 +1,17 @@
 """Index segments of a table, built and rewritten: files below `_indices`, and their entry.
 
-Nothing is part of the table before a commit names the entry.
+Nothing is part of the table before a commit names the entry. Some types of index leave what several
+processes have built over fragments of their own below `staging/`, in the folder of the segment,
+until the segment is finished: then the files that are read are written.
 
-Clauses: L.index.segment.entry, L.index.segment.dataset-version
-
-Staged segments of a table: finished when they are merged or committed.
-
-Some types of index leave what several processes have built over fragments of their own below
-`staging/`, in the folder of the segment, until somebody writes the files that are read.
-
-Clauses: L.index.fts.staging
+Clauses: L.index.segment.entry, L.index.segment.dataset-version, L.index.fts.staging
 """
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,21 +20,17 @@ from pyroaring import BitMap
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import Field, LanceSchema, project
+from lanceref.index.index_file import version_for
 from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.indices import Index, indexed_path, kind_of, paths_of
 from lanceref.index.row_set import Keys
-from lanceref.index.segment import FOLDER, Segment, Stages
+from lanceref.index.segment import FOLDER, Moved, Segment, SegmentWriter, Stages
 from lanceref.index.training import Training
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot
-from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import set_covered
 from lanceref.transactions.manifest_builder import storage_version_of
-
-if TYPE_CHECKING:
-    from lanceref.index.segment import SegmentWriter
-
 
 Mask = NDArray[np.bool_]
 
@@ -91,9 +81,6 @@ def segment_writer(
     snapshot: Snapshot, segment_uuid: uuid.UUID | None = None, stages: Stages | None = None
 ) -> SegmentWriter:
     """Return a writer of a new segment, in the version of the table's files."""
-    from lanceref.index.index_file import version_for  # who only asks writes nothing
-    from lanceref.index.segment import SegmentWriter
-
     version = version_for(storage_version_of(snapshot.manifest.message))
     return SegmentWriter(snapshot.store, version, segment_uuid, stages)
 
@@ -129,12 +116,14 @@ def rewrite_segments(
     added: Sequence[FragmentRows],
     *,
     anew: bool = False,
+    inherits: bool = True,
 ) -> table_pb2.IndexMetadata:
     """Write segments of an index, with rows of fragments that none covers, as one segment.
 
     Entries of fragments that are gone, or no longer covered, are left out; `anew` leaves all of
     them out, and only what is added counts. Where a segment is early, all are built anew from the
-    rows. Raises OperationRefused.
+    rows. Unless zones are built anew, the entry `inherits` the oldest version of the segments.
+    Raises OperationRefused.
     """
     path = paths_of(snapshot.manifest.schema)[index.field_id]
     (field,) = project(snapshot.manifest.schema, [path])
@@ -144,41 +133,35 @@ def rewrite_segments(
     alive = BitMap() if anew else BitMap(live)
     covered = [BitMap(one.covers) & alive for one in segments]
     union = BitMap().union(*covered) | BitMap([rows.fragment.id for rows in added])
-    if any(index.is_early(one) for one in segments):
-        over = [live[number] for number in union]
+    over = [live[number] for number in union]
+    is_early = any(index.is_early(one) for one in segments)
+    if is_early:
         entry = build_segment(snapshot, index.kind, path, {}, over, index.name)
-        entry.dataset_version = min(one.entry.dataset_version for one in segments)
-        return entry
-    kept = [_unmoved(index, one, bitmap) for one, bitmap in zip(segments, covered, strict=True)]
-    keys = [
-        _current(index, one, [live[number] for number in bitmap])
-        for one, bitmap in zip(segments, kept, strict=True)
-    ]
-    anew_ids = union - BitMap().union(*kept)
-    added = [rows for rows in snapshot.fragments if rows.fragment.id in anew_ids]
-    with segment_writer(snapshot) as writer:
-        training = training_of(snapshot, index.kind, field, added)
-        pairs = list(zip(segments, keys, strict=True))
-        built = index.kind.rewrite(pairs, training, writer)
-    entry = new_entry(
-        snapshot, writer, built, index.name, index.field_id, [live[number] for number in union]
-    )
-    if not index.kind.rebuilt:
+    else:
+        # Zones do not move with rows: of a rebuilt or moved segment no row is kept.
+        kept = [
+            bitmap
+            if not index.kind.rebuilt and (one.moves is None or index.kind.rewrite_on_move)
+            else BitMap()
+            for one, bitmap in zip(segments, covered, strict=True)
+        ]
+        pairs = [
+            (one, _current(index, one, [live[number] for number in bitmap]))
+            for one, bitmap in zip(segments, kept, strict=True)
+        ]
+        others = union - BitMap().union(*kept)
+        read = [rows for rows in snapshot.fragments if rows.fragment.id in others]
+        with segment_writer(snapshot) as writer:
+            training = training_of(snapshot, index.kind, field, read)
+            built = index.kind.rewrite(pairs, training, writer)
+        entry = new_entry(snapshot, writer, built, index.name, index.field_id, over)
+    if inherits and not anew and (is_early or not index.kind.rebuilt):
         entry.dataset_version = min(one.entry.dataset_version for one in segments)
     return entry
 
 
-def _unmoved(index: Index, segment: Segment, covered: BitMap) -> BitMap:
-    """Return the fragments whose rows are taken from a segment: zones do not move with rows."""
-    if index.kind.rebuilt:
-        return BitMap()
-    return covered if segment.moves is None or index.kind.rewrite_on_move else BitMap()
-
-
-def _current(
-    index: Index, segment: Segment, fragments: Collection[FragmentRows]
-) -> Callable[[Keys], tuple[Mask, Keys]]:
-    """Return what says which keys of a segment are of rows in fragments that it covers."""
+def _current(index: Index, segment: Segment, fragments: Collection[FragmentRows]) -> Moved:
+    """Return a function from keys of a segment to those of rows in fragments that it covers."""
     if index.open(segment).by_address:
         numbers = np.array([rows.fragment.id for rows in fragments], np.uint64)
 
@@ -187,8 +170,7 @@ def _current(
             return kept, keys[kept]
 
         return segment.then(by_address)
-    ids = [rows.take(np.arange(rows.num_rows), (), (ROW_ID,))[0].to_numpy() for rows in fragments]
-    alive = np.concatenate([np.empty(0, np.uint64), *ids])
+    alive = np.concatenate([np.empty(0, np.uint64), *(rows.by_id[0] for rows in fragments)])
 
     def by_id(keys: Keys) -> tuple[Mask, Keys]:
         kept = is_in(keys, alive)
@@ -204,11 +186,11 @@ def finished(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> table_pb2.In
         return entry
     if not kind.staging.is_staged([file.path for file in entry.files]):
         return entry
-    found = table_pb2.IndexMetadata()
-    found.CopyFrom(entry)
-    del found.files[:]
-    found.files.extend(_finish(snapshot, kind, entry))
-    return found
+    made = table_pb2.IndexMetadata()
+    made.CopyFrom(entry)
+    del made.files[:]
+    made.files.extend(_finish(snapshot, kind, entry))
+    return made
 
 
 def finish_folder(snapshot: Snapshot, kind: Kind, name: str, stages: Stages | None = None) -> None:

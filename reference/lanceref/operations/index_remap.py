@@ -1,16 +1,13 @@
-"""Indices of moved rows: what a compaction makes of the segments over its fragments.
+"""Remap of indices: what a compaction makes of the segments over its fragments.
 
 Rows keep their order: the live rows of the old fragments of a group, one after the other, are the
-rows of its new ones. A segment by row address that can be written anew is; others, early ones and
-those of no field are left as they are and cover nothing any more.
+rows of its new ones. A segment by row address that can be rewritten is; others, early ones and
+those of no field are left as they are and cover nothing any more. A deferred remap leaves all
+indices as they are and records where rows went.
 
-Clauses: L.txn.op.rewrite-index
-
+Clauses: L.txn.op.rewrite-index, L.index.reuse.rows, L.index.reuse.fragments,
+L.index.reuse.external, L.index.reuse.order
 Divergences: D.txn.index-of-no-field
-
-Deferred remap: a compaction that leaves indices as they are and says where rows went.
-
-Clauses: L.index.reuse.rows, L.index.reuse.fragments, L.index.reuse.external, L.index.reuse.order
 """
 
 from __future__ import annotations
@@ -43,10 +40,15 @@ Group = tuple[Sequence[FragmentRows], Sequence[table_pb2.DataFragment]]
 
 def moved_rows(groups: Sequence[Group]) -> MovedRows:
     """Return where the live rows of rewritten fragments are now."""
-    pairs = [(live_addresses(old), _new(new)) for old, new in groups]
-    before = np.concatenate([np.empty(0, np.uint64), *(one for one, _ in pairs)])
-    after = np.concatenate([np.empty(0, np.uint64), *(other for _, other in pairs)])
-    return MovedRows(before, after, [rows.fragment.id for old, _ in groups for rows in old])
+    none = np.empty(0, np.uint64)
+    before = np.concatenate([none, *(live_addresses(old) for old, _ in groups)])
+    new = [
+        np.arange(one.physical_rows, dtype=np.uint64) + np.uint64(one.id * ADDRESS_LIMIT)
+        for _, fragments in groups
+        for one in fragments
+    ]
+    old_ids = [rows.fragment.id for old, _ in groups for rows in old]
+    return MovedRows(before, np.concatenate([none, *new]), old_ids)
 
 
 def live_addresses(fragments: Sequence[FragmentRows]) -> Keys:
@@ -59,24 +61,15 @@ def live_addresses(fragments: Sequence[FragmentRows]) -> Keys:
     return np.concatenate(parts)
 
 
-def _new(fragments: Sequence[table_pb2.DataFragment]) -> Keys:
-    """Return the addresses of all rows of fragments, in their order."""
-    parts = [
-        np.arange(one.physical_rows, dtype=np.uint64) + np.uint64(one.id * ADDRESS_LIMIT)
-        for one in fragments
-    ]
-    return np.concatenate([np.empty(0, np.uint64), *parts])
-
-
 def rewrite_moved(
     snapshot: Snapshot, groups: Sequence[Group], draft: Draft
 ) -> Iterator[Transaction.Rewrite.RewrittenIndex]:
     """Write the segments over rewritten fragments anew, one by one. Raises FormatError."""
-    gone = BitMap([rows.fragment.id for old, _ in groups for rows in old])
+    old = BitMap([rows.fragment.id for before, _ in groups for rows in before])
     moved, fields = moved_rows(groups), paths_of(snapshot.manifest.schema)
     for index in snapshot.indices.known:
         for segment in index.segments if index.field_id in fields else ():
-            if not segment.covers & gone or index.is_early(segment):
+            if not segment.covers & old or index.is_early(segment):
                 continue
             if index.open(segment).by_address and index.kind.rewrite_on_move:
                 yield _rewritten(snapshot, index, segment, moved, draft)
@@ -92,17 +85,17 @@ def _rewritten(
         nothing = training_of(snapshot, index.kind, field, ())
         built = index.kind.rewrite([(segment, segment.then(moved))], nothing, writer)
     draft.add(*((snapshot.store, f"{writer.folder}/{file.path}") for file in writer.files))
-    found = Transaction.Rewrite.RewrittenIndex(
+    made = Transaction.Rewrite.RewrittenIndex(
         new_index_version=built.version, new_index_files=writer.files
     )
-    found.old_id.uuid, found.new_id.uuid = segment.entry.uuid.uuid, writer.uuid.bytes
-    found.new_index_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
-    found.new_index_details.value = built.details.SerializeToString(deterministic=True)
-    return found
+    made.old_id.uuid, made.new_id.uuid = segment.entry.uuid.uuid, writer.uuid.bytes
+    made.new_index_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
+    made.new_index_details.value = built.details.SerializeToString(deterministic=True)
+    return made
 
 
 INLINE_BYTES = 204_800
-"""Longest message that stands in the entry itself."""
+"""Longest message in the entry itself."""
 
 EXTERNAL = "details.binpb"
 

@@ -1,8 +1,10 @@
-"""Indices brought up to date: rows that no segment covers are taken in, segments become one.
+"""Indices brought up to date: rows that no segment covers are added, segments become one.
 
-The last segments of an index are written anew together with those rows; how many of them is the
+The last segments of an index are rewritten together with those rows; how many of them is the
 caller's choice, and none means a segment of its own for the rows. Where rows have stable ids so are
 all that cover fragments with deleted rows: a row that was updated has its id in new rows too.
+
+Clauses: L.index.segment.dataset-version
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ Entry = table_pb2.IndexMetadata
 
 @dataclass(frozen=True, slots=True)
 class UpdateRules:
-    """Which indices are brought up to date, and how many of their segments are written anew.
+    """Which indices are brought up to date, and how many of their segments are rewritten.
 
     `retrain` builds those that have learnt from the rows of the table once more from them.
     """
@@ -59,51 +61,35 @@ def _updated(
     added = [rows for rows in snapshot.fragments if rows.fragment.id not in held]
     if index.kind.parameters is not None:
         return _learnt(snapshot, index, rules, added, index.kind.parameters)
-    asked = 1 if rules.retrain else rules.segments
-    if not added and not asked:
+    wanted = 1 if rules.retrain else rules.segments
+    if not added and not wanted:
         return None
-    count = 1 if asked is None else asked
-    first = len(index.segments) - min(count, len(index.segments))
-    if first < len(index.segments):
-        return _joined(snapshot, index, first, added)
-    entry = rewrite_segments(snapshot, index, index.segments[-1:], added, anew=True)
-    entry.dataset_version = snapshot.manifest.version
-    return entry, []
-
-
-def _joined(
-    snapshot: Snapshot, index: Index, first: int, added: Sequence[FragmentRows]
-) -> tuple[Entry, list[Entry]] | None:
-    """Write the segments from number `first` on as one, with new rows; None when it is one now."""
-    earlier = index.segments[:first]
-    joined = [one for one in earlier if _may_have_lost(snapshot, one)] + [*index.segments[first:]]
-    if not added and len(joined) < 2:
+    first = max(len(index.segments) - (1 if wanted is None else wanted), 0)
+    segments = [*index.segments[first:]]
+    if not segments:
+        return rewrite_segments(snapshot, index, index.segments[-1:], added, anew=True), []
+    if snapshot.stable_row_ids:  # rows of segments may be among the new ones: some are deleted
+        lossy = BitMap([one.fragment.id for one in snapshot.fragments if one.num_deleted])
+        segments = [one for one in index.segments[:first] if one.holds & lossy] + segments
+    if not added and len(segments) < 2:
         return None
-    entry = rewrite_segments(snapshot, index, joined, _with_overlaid(snapshot, joined, added))
-    if not _inherits(snapshot, index, joined):  # L.index.segment.dataset-version
-        entry.dataset_version = snapshot.manifest.version
-    return entry, [one.current for one in joined]
+    return _rewritten(snapshot, index, segments, added)
 
 
-def _with_overlaid(
-    snapshot: Snapshot, segments: Sequence[Segment], added: Sequence[FragmentRows]
-) -> list[FragmentRows]:
-    """Return the new fragments, and those whose values are newer than the segments."""
+def _rewritten(
+    snapshot: Snapshot, index: Index, segments: Sequence[Segment], added: Sequence[FragmentRows]
+) -> tuple[Entry, list[Entry]]:
+    """Write segments as one, with new rows and those whose values are newer than the segments."""
     again = BitMap().union(*(one.holds - one.covers for one in segments))
     again |= BitMap([rows.fragment.id for rows in added])
-    return [rows for rows in snapshot.fragments if rows.fragment.id in again]
-
-
-def _may_have_lost(snapshot: Snapshot, segment: Segment) -> bool:
-    """Whether rows of a segment by id may be among the new ones: some of its rows are deleted."""
-    if not snapshot.stable_row_ids:
-        return False
-    holds = segment.holds
-    return any(one.num_deleted for one in snapshot.fragments if one.fragment.id in holds)
+    rows = [rows for rows in snapshot.fragments if rows.fragment.id in again]
+    inherits = _inherits(snapshot, index, segments)
+    entry = rewrite_segments(snapshot, index, segments, rows, inherits=inherits)
+    return entry, [one.current for one in segments]
 
 
 def _inherits(snapshot: Snapshot, index: Index, segments: Sequence[Segment]) -> bool:
-    """Whether a segment says the version of those in whose place it stands."""
+    """Whether a segment has the version of those that it replaces."""
     live = BitMap([one.fragment.id for one in snapshot.fragments])
     left = any(segment.holds & live for segment in segments)
     rule = index.kind.inherits
@@ -121,11 +107,11 @@ def _learnt(
     added: Sequence[FragmentRows],
     parameters: Callable[[Segment], Parameters],
 ) -> tuple[Entry, list[Entry]] | None:
-    """Return the new entry of an index that keeps rows by what it has learnt.
+    """Return the new entry of an index that was trained on rows.
 
     Unless a number is given, new rows become a segment of their own, or all segments are built
     anew where the table has outgrown them. They are too where none of their fragments is left.
-    What is written anew says of fragments that are gone that it covers them.
+    Entries of rewritten segments still cover their fragments that are gone.
     """
     built = [segment for segment in index.segments if segment.built]
     live = BitMap([rows.fragment.id for rows in snapshot.fragments])
@@ -137,27 +123,20 @@ def _learnt(
         again, gone = parameters(index.segments[0]), BitMap()
     elif rules.segments is None and index.kind.resize is not None:
         field, _ = indexed_field(snapshot.manifest.schema, path)
-        rows = [
-            training_of(snapshot, index.kind, field, held) for held in (added, snapshot.fragments)
-        ]
-        again = index.kind.resize(built, *rows)
+        new, every = (
+            training_of(snapshot, index.kind, field, rows) for rows in (added, snapshot.fragments)
+        )
+        again = index.kind.resize(built, new, every)
     if again is not None:
-        fragments, name = snapshot.fragments, index.name
-        entry = build_segment(snapshot, index.kind, path, again, fragments, name)
-        set_covered(entry, gone | (covered(entry) or BitMap()))
+        entry = build_segment(snapshot, index.kind, path, again, snapshot.fragments, index.name)
         if built and not rules.retrain and _inherits(snapshot, index, built):
             entry.dataset_version = min(one.entry.dataset_version for one in built)
-        return entry, [segment.current for segment in index.segments]
-    last = built[len(built) - min(rules.segments or 0, len(built)) :]
-    if last:
-        entry = rewrite_segments(snapshot, index, last, _with_overlaid(snapshot, last, added))
+        replaced = [segment.current for segment in index.segments]
+    elif last := built[len(built) - min(rules.segments or 0, len(built)) :]:
+        entry, replaced = _rewritten(snapshot, index, last, added)
         gone = BitMap().union(*(one.holds for one in last)) - live
-        set_covered(entry, gone | (covered(entry) or BitMap()))
-        if not _inherits(snapshot, index, last):  # L.index.segment.dataset-version
-            entry.dataset_version = snapshot.manifest.version
-        return entry, [one.current for one in last]
-    if not added:
-        return None
-    entry = rewrite_segments(snapshot, index, built[-1:], added, anew=True)
-    entry.dataset_version = snapshot.manifest.version
-    return entry, []
+    else:
+        fresh = rewrite_segments(snapshot, index, built[-1:], added, anew=True) if added else None
+        return None if fresh is None else (fresh, [])
+    set_covered(entry, gone | (covered(entry) or BitMap()))
+    return entry, replaced

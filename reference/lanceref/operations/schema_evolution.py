@@ -1,11 +1,8 @@
-"""Reshaped schemas: fields dropped, renamed, relaxed or of another type, at any depth.
+"""Schema evolution: fields dropped, renamed, relaxed or of another type, at any depth.
 
-Clauses: L.txn.op.project, L.file.schema.top-level-names
+A cast field has a new id, and so have those below it.
 
-Cast columns: fields of another type under new ids, and their values; those of structs too.
-
-Clauses: L.txn.op.merge
-
+Clauses: L.txn.op.project, L.txn.op.merge, L.file.schema.top-level-names
 Divergences: D.table.nested-cast-2-0
 """
 
@@ -25,7 +22,7 @@ from lanceref.operations.update import as_column
 types = pa.types
 _NOWHERE = Place("schema", 0, 0)
 
-Edit = Callable[[Field], Field | None]
+Edit = Callable[[Field], Field]
 
 
 def find_field(schema: LanceSchema, path: str) -> Field | None:
@@ -45,50 +42,55 @@ def find_field(schema: LanceSchema, path: str) -> Field | None:
 
 
 def edited(schema: LanceSchema, number: int, edit: Edit) -> LanceSchema:
-    """Return the schema with one field, by its id, edited or (None) dropped."""
-    fields = (_edited(field, number, edit) for field in schema.fields)
-    return replace(schema, fields=tuple(field for field in fields if field is not None))
+    """Return the schema with one field, by its id, edited."""
 
+    def visit(field: Field) -> Field | None:
+        return edit(field) if field.id == number else _with_children(field, visit)
 
-def _edited(field: Field, number: int, edit: Edit) -> Field | None:
-    if field.id == number:
-        return edit(field)
-    children = [_edited(child, number, edit) for child in field.children]
-    kept = tuple(child for child in children if child is not None)
-    if kept == field.children:
-        return field
-    type_ = arrow_type(field.logical_type, [child.arrow for child in kept], _NOWHERE)
-    return replace(field, children=kept, arrow=field.arrow.with_type(type_))
+    return replace(schema, fields=_visited(schema.fields, visit))
 
 
 def only(schema: LanceSchema, ids: Collection[int]) -> LanceSchema:
-    """Return the schema with nothing but some fields, by their ids, and what they lie in."""
-    fields = (_only(field, ids) for field in schema.fields)
-    return LanceSchema(tuple(field for field in fields if field is not None))
+    """Return the schema with nothing but some fields, by their ids, and those above them."""
+
+    def visit(field: Field) -> Field | None:
+        if field.id in ids:
+            return field
+        return _with_children(field, visit) if field.children else None
+
+    return LanceSchema(_visited(schema.fields, visit))
 
 
-def _only(field: Field, ids: Collection[int]) -> Field | None:
-    if field.id in ids:
+Visit = Callable[[Field], Field | None]
+
+
+def _with_children(field: Field, visit: Visit) -> Field | None:
+    """Return a field with its children visited; None when none of them is left."""
+    children = _visited(field.children, visit)
+    if children == field.children:
         return field
-    kept = tuple(one for one in (_only(child, ids) for child in field.children) if one is not None)
-    if not kept:
+    if not children:
         return None
-    type_ = arrow_type(field.logical_type, [child.arrow for child in kept], _NOWHERE)
-    return replace(field, children=kept, arrow=field.arrow.with_type(type_))
+    type_ = arrow_type(field.logical_type, [child.arrow for child in children], _NOWHERE)
+    return replace(field, children=children, arrow=field.arrow.with_type(type_))
+
+
+def _visited(fields: Sequence[Field], visit: Visit) -> tuple[Field, ...]:
+    return tuple(field for field in map(visit, fields) if field is not None)
 
 
 def renamed(name: str) -> Edit:
-    """Give a field another name."""
+    """Return an edit that gives a field another name."""
     return lambda field: replace(field, name=name, arrow=field.arrow.with_name(name))
 
 
 def replaced(made: Field) -> Edit:
-    """Put another field in place of one."""
+    """Return an edit that puts another field in place of one."""
     return lambda _: made
 
 
 def with_nullable(nullable: bool) -> Edit:
-    """Let a field be null, or not."""
+    """Return an edit that lets a field be null, or not."""
     return lambda field: replace(
         field, nullable=nullable, arrow=field.arrow.with_nullable(nullable)
     )
@@ -113,11 +115,27 @@ def dropped(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
     return schema
 
 
+FAMILIES = (
+    (types.is_integer,),
+    (types.is_floating,),
+    (types.is_string, types.is_large_string),
+    (types.is_binary, types.is_large_binary),
+    (types.is_decimal,),
+)
+"""Types that can be cast to each other."""
+
+LISTS = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+
+
 def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
     """Raise EvolutionRefused for a cast to another kind of values."""
-    kinds = (types.is_integer, types.is_floating, _is_text, _is_bytes, types.is_decimal)
-    nested = types.is_nested(held) and types.is_nested(wanted) and _same_shape(held, wanted)
-    if not nested and not any(kind(held) and kind(wanted) for kind in kinds) and held != wanted:
+
+    def both(tests: Sequence[Callable[[pa.DataType], bool]]) -> bool:
+        return all(any(test(one) for test in tests) for one in (held, wanted))
+
+    if both(LISTS):
+        check_cast("item", held.value_type, wanted.value_type)
+    elif held != wanted and not any(map(both, FAMILIES)):
         raise EvolutionRefused(
             f'Invalid user input: Cannot cast column "{path}" from {type_name(held)} to '
             f"{type_name(wanted)}"
@@ -145,28 +163,6 @@ def type_name(type_: pa.DataType) -> str:
     if text.startswith("uint"):
         return f"UInt{text.removeprefix('uint')}"
     return known.get(text) or f"{text[:1].upper()}{text[1:]}"
-
-
-def _same_shape(held: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether both are lists of values that can be cast."""
-    if not (_is_list(held) and _is_list(wanted)):
-        return False
-    check_cast("item", held.value_type, wanted.value_type)
-    return True
-
-
-def _is_list(type_: pa.DataType) -> bool:
-    return bool(
-        types.is_list(type_) or types.is_large_list(type_) or types.is_fixed_size_list(type_)
-    )
-
-
-def _is_text(type_: pa.DataType) -> bool:
-    return bool(types.is_string(type_) or types.is_large_string(type_))
-
-
-def _is_bytes(type_: pa.DataType) -> bool:
-    return bool(types.is_binary(type_) or types.is_large_binary(type_))
 
 
 def cast_field(schema: LanceSchema, held: Field, type_: pa.DataType, number: int) -> Field:
