@@ -126,7 +126,7 @@ class CorruptPage(FormatError, kind="corrupt_page"):
 
 
 def expect(
-    clause: str, found: object, wanted: object, place: Place, error: type[FormatError] = CorruptPage
+    clause: str, found: object, wanted: object, place: Place, error: type[BytesError] = CorruptPage
 ) -> None:
     """Raise `error` unless `found` equals `wanted`."""
     if found != wanted:

@@ -27,33 +27,22 @@ from lanceref.core.nesting import children_of, from_start, mapped, type_over
 from lanceref.file.column_writer import DataArea
 from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema, schema_of
 
-BLOB_DESCRIPTOR = pa.struct(
-    [
-        pa.field("kind", pa.uint8(), False),
-        pa.field("position", pa.uint64(), False),
-        pa.field("size", pa.uint64(), False),
-        pa.field("blob_id", pa.uint32(), False),
-        pa.field("blob_uri", pa.utf8(), False),
-    ]
-)
+_PARTS = {"kind": pa.uint8(), "position": pa.uint64(), "size": pa.uint64()}
+_PARTS |= {"blob_id": pa.uint32(), "blob_uri": pa.utf8()}
+
+BLOB_DESCRIPTOR = pa.struct([pa.field(name, type_, False) for name, type_ in _PARTS.items()])
 """What the data file holds, and what a table shows."""
 
 INLINE, PACKED, DEDICATED, EXTERNAL, MANAGED, OF_BASE = range(6)
 """Where a blob lies."""
 
 PREPARED = pa.struct(
-    [
-        ("kind", pa.uint8()),
-        ("data", pa.large_binary()),
-        ("uri", pa.utf8()),
-        ("blob_id", pa.uint32()),
-        ("blob_size", pa.uint64()),
-        ("position", pa.uint64()),
-    ]
+    {"kind": pa.uint8(), "data": pa.large_binary(), "uri": pa.utf8(), "blob_id": pa.uint32()}
+    | {"blob_size": pa.uint64(), "position": pa.uint64()}
 )
 """Rows whose blobs are stored already, all but the inline ones."""
 
-_PARTS = tuple(
+_FIELDS = tuple(
     replace(part, id=-1, parent_id=-1) for part in schema_of(pa.schema(BLOB_DESCRIPTOR)).fields
 )
 """The fields of a descriptor, which have no ids."""
@@ -87,7 +76,7 @@ def holds_blobs(field: Field) -> bool:
 def descriptor_field(field: Field) -> Field:
     """Return a blob field as a data file has it."""
     arrow = pa.field(field.name, BLOB_DESCRIPTOR, field.nullable, DESCRIPTOR_METADATA)
-    return replace(field, children=_PARTS, arrow=arrow, metadata=DESCRIPTOR_METADATA)
+    return replace(field, children=_FIELDS, arrow=arrow, metadata=DESCRIPTOR_METADATA)
 
 
 def described_schema(schema: LanceSchema) -> LanceSchema:
@@ -123,11 +112,13 @@ def _described(array: pa.Array, field: Field, describe: Describe) -> pa.Array:
         array = array.storage
     if field.is_blob_v2:
         return _array(list(describe(from_start(array), field)))
-    array = _unmasked(array)
-    below = [
-        _described(child, own, describe)
-        for child, own in zip(children_of(array), field.children, strict=True)
-    ]
+    if pa.types.is_struct(array.type):  # below null structs null, so that nothing is stored
+        parts, fields = array.flatten(), list(array.type)
+        array = pa.StructArray.from_arrays(parts, fields=fields, mask=array.is_null())
+    else:
+        array = from_start(array)
+    pairs = zip(children_of(array), field.children, strict=True)
+    below = [_described(child, own, describe) for child, own in pairs]
     given = [array.type.field(number) for number in range(len(below))]
     fields = list(map(_over, given, field.children, below))
     return mapped(array, type_over(array.type, fields), lambda number, _: below[number])
@@ -135,15 +126,6 @@ def _described(array: pa.Array, field: Field, describe: Describe) -> pa.Array:
 
 def _over(given: pa.Field, field: Field, array: pa.Array) -> pa.Field:
     return descriptor_field(field).arrow if field.is_blob_v2 else given.with_type(array.type)
-
-
-def _unmasked(array: pa.Array) -> pa.Array:
-    """Return the array with offset 0, below null structs null, so that nothing there is stored."""
-    if not pa.types.is_struct(array.type):
-        return from_start(array)
-    return pa.StructArray.from_arrays(
-        array.flatten(), fields=list(array.type), mask=array.is_null()
-    )
 
 
 def _array(rows: list[Descriptor | None]) -> pa.Array:

@@ -144,7 +144,6 @@ class FileWriter:
         return len(self._global_buffers)
 
     def add_schema_metadata(self, key: str, value: str) -> None:
-        """Add an entry to the schema's metadata."""
         self._metadata[key] = value
 
     def finish(self) -> int:

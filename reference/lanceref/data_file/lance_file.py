@@ -41,7 +41,6 @@ class ReaderResults:
         self._file = file
 
     def to_batches(self) -> pa.RecordBatchReader:
-        """Return the batches as a stream."""
         return self.reader
 
     def to_table(self) -> pa.Table:
@@ -189,11 +188,9 @@ class LanceFileReader:
         return [self._file.open_field(field) for field in self._fields]
 
     def num_rows(self) -> int:
-        """Rows of the file."""
         return self._file.num_rows
 
     def metadata(self) -> LanceFileMetadata:
-        """Return what the file's metadata says."""
         file, footer = self._file, self._file.footer
         words = FOOTER_WORDS[footer.version]
         num_global_buffer_bytes = sum(extent.size for extent in file.global_buffers)
@@ -213,7 +210,6 @@ class LanceFileReader:
         )
 
     def file_statistics(self) -> LanceFileStatistics:
-        """Return pages and bytes of every physical column."""
         columns = []
         for column in self._file.columns:
             size_bytes = sum(extent.size for page in column.pages for extent in page.extents)
@@ -331,11 +327,9 @@ class LanceFileWriter:
         return self._writer
 
     def add_schema_metadata(self, key: str, value: str) -> None:
-        """Add an entry to the schema's metadata."""
         self._opened().add_schema_metadata(key, value)
 
     def add_global_buffer(self, data: bytes) -> int:
-        """Add a buffer of the application; return its number, the first is 1."""
         return self._opened().add_global_buffer(data)
 
     def __enter__(self) -> LanceFileWriter:

@@ -63,7 +63,6 @@ class StoredStrings:
 
     @property
     def place(self) -> Place:
-        """Where the bytes of the strings lie."""
         return self._page.at(self._extent)
 
     def plan(self, rows: RowRanges) -> list[Extent]:
@@ -195,9 +194,10 @@ def _encode(
     size = int(values.offsets[-1])
     adjustment = size + 1 if values.count else 0
     indices = encode_ends(values.offsets[1:], nulls, adjustment, page)
-    data: Buffer = np.ascontiguousarray(values.data[:size])
+    plain = np.ascontiguousarray(values.data[:size])
+    data: Buffer = plain
     if scheme in ("zstd", "lz4"):
-        data = general.compress(scheme, level, memoryview(data))
+        data = general.compress(scheme, level, plain.data)
     body = page.flat(data, 8, scheme)
     if scheme is not None and level is not None:
         body.flat.compression.level = level

@@ -49,7 +49,6 @@ from lanceref.file.column_writer import (
 from lanceref.file.columns import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
-from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 
 
 class BlobColumn:
@@ -63,7 +62,6 @@ class BlobColumn:
         self.num_rows, self.row_bytes = self._descriptors.num_rows, self._descriptors.row_bytes
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
-        """Yield payloads, about RUN_BYTES at a time."""
         return self._follow(self._descriptors.scan(start, end))
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
@@ -132,13 +130,12 @@ class BlobWriter(ValueWriter):
         return super().write(store_payloads(self._field.name, array, data), row, data)
 
     def finish(self) -> list[EncodedColumn]:
-        """Return the end of the column, which says that it holds blobs."""
         return [blob_column()]
 
 
 def blob_column() -> EncodedColumn:
     """Return the end of a column of blobs."""
-    return EncodedColumn(ColumnEncoding(blob={"inner": {"values": {}}}))
+    return EncodedColumn(pb.ColumnEncoding(blob={"inner": {"values": {}}}))
 
 
 def store_payloads(name: str, array: pa.Array, data: DataArea) -> pa.StructArray:
@@ -163,8 +160,8 @@ def open_column(file: FileBytes, field: Field, columns: Sequence[ColumnMetadata]
 def _open(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> ArrayColumn:
     type_ = field.arrow.type
     if pa.types.is_map(type_) or (pa.types.is_fixed_size_list(type_) and field.children):
-        clause, wanted = "L.array.column.type", "a type that 2.0 can store"
-        raise UnknownEncoding(clause, file.ctx.at(0), found=type_, wanted=wanted)
+        place, wanted = file.ctx.at(0), "a type that 2.0 can store"
+        raise UnknownEncoding("L.array.column.type", place, found=type_, wanted=wanted)
     column = _next(file, field, columns)
     encoding = column.encoding
     assert isinstance(encoding, pb.ColumnEncoding)
@@ -219,7 +216,6 @@ class StructColumn:
             yield self._build(min(end, at + step) - at, arrays)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Take the rows of every child."""
         return self._build(len(rows), [child.take(rows) for child in self._children])
 
     def check(self) -> None:
@@ -297,7 +293,6 @@ class StructWriter:
         return pages
 
     def flush(self, data: DataArea) -> list[EncodedPage]:
-        """Return the pages of the children's queued rows."""
         return [page for child in self._children for page in child.flush(data)]
 
     def finish(self) -> list[EncodedColumn]:

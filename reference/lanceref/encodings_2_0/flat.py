@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.general import falls_short
 from lanceref.core.cursor import Cursor, Extent
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding, expect
+from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding, expect
 from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
@@ -120,19 +120,17 @@ class RawFlat:
 class Compressed:
     """Flat values in one compressed block; it is decompressed once, when first read."""
 
-    def __init__(
-        self, page: Page, extent: Extent, scheme: str, size: int, bits: int, name: str
-    ) -> None:
-        if scheme not in _CODECS:
+    def __init__(self, page: Page, flat: pb.Flat, size: int, name: str) -> None:
+        self._extent, self._scheme = page.extent(flat.buffer), flat.compression.scheme
+        self._size, self._bits, self._name = size, int(flat.bits_per_value), name
+        self._plain: NDArray[np.uint8] | None = None
+        if self._scheme not in _CODECS:
             clause, wanted = "L.array.flat.compression", "zstd or lz4"
-            raise UnknownEncoding(clause, page.place, found=repr(scheme), wanted=wanted)
+            raise UnknownEncoding(clause, page.place, found=repr(self._scheme), wanted=wanted)
         allowed = page.ctx.limits.expanded(page.file.size)
         if size > allowed:
-            clause, wanted = "L.array.flat.compressed-size", f"at most {allowed} bytes"
-            raise LimitExceeded(clause, page.at(extent), found=f"{size} bytes", wanted=wanted)
-        self._extent, self._scheme, self._size = extent, scheme, size
-        self._bits, self._name = bits, name
-        self._plain: NDArray[np.uint8] | None = None
+            clause, place = "L.array.flat.compressed-size", page.at(self._extent)
+            raise LimitExceeded(clause, place, found=f"{size} bytes", wanted=f"at most {allowed}")
 
     def plan(self, rows: RowRanges) -> list[Extent]:
         """Return the whole buffer, the first time; a block of no values is read too."""
@@ -153,25 +151,21 @@ class Compressed:
         return _concat(cuts, rows, bits)
 
     def _decompress(self, cursor: Cursor) -> NDArray[np.uint8]:
-        place = cursor.ctx.at(cursor.offset, cursor.remaining)
-        if self._scheme == "lz4" or bytes(cursor.data[:4]) != ZSTD_MAGIC:
-            read = cursor.u32 if self._scheme == "lz4" else cursor.u64
+        place, is_lz4 = cursor.ctx.at(cursor.offset, cursor.remaining), self._scheme == "lz4"
+        if is_lz4 or bytes(cursor.data[:4]) != ZSTD_MAGIC:
+            read = cursor.u32 if is_lz4 else cursor.u64
             stored = read("uncompressed size", "L.array.flat.compressed-size")
             expect("L.array.flat.compressed-size", stored, self._size, place)
         clause, kind = "L.array.flat.compressed-block", f"{self._scheme} block"
         block = cursor.take(cursor.remaining, self._name, clause, kind)
-        codec = pa.Codec(_CODECS[self._scheme])
+        codec, wanted = pa.Codec(_CODECS[self._scheme]), f"a {kind} of {self._size} bytes"
         try:
             plain = codec.decompress(block, decompressed_size=self._size)
         except (OSError, pa.ArrowInvalid) as error:
-            raise self._broken(f"bytes that do not decompress ({error})", place) from error
-        if self._scheme == "lz4" and self._size and falls_short(codec, block, self._size):
-            raise self._broken("a block that ends early", place)
+            raise CorruptPage(clause, place, found=str(error), wanted=wanted) from error
+        if is_lz4 and self._size and falls_short(codec, block, self._size):
+            raise CorruptPage(clause, place, found="a block that ends early", wanted=wanted)
         return np.frombuffer(plain, dtype=np.uint8)
-
-    def _broken(self, found: str, place: Place) -> CorruptPage:
-        wanted = f"a {self._scheme} block of {self._size} bytes"
-        return CorruptPage("L.array.flat.compressed-block", place, found=found, wanted=wanted)
 
 
 FlatValues: TypeAlias = RawFlat | Compressed
@@ -201,7 +195,7 @@ def open_flat(flat: pb.Flat, num_values: int, page: Page, name: str, kind: str) 
         raise CorruptPage(clause, page.place, found=f"{bits} bits", wanted=wanted)
     size = (num_values * bits + 7) // 8
     if is_compressed(flat):
-        return Compressed(page, extent, flat.compression.scheme, size, bits, name)
+        return Compressed(page, flat, size, name)
     expect("L.array.flat.size", extent.size, size, page.at(extent))
     return RawFlat(extent, bits, name, kind)
 

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import (
     CorruptPage,
     LimitExceeded,
@@ -73,26 +73,8 @@ class ListColumn:
         self._first_items = [0]
         for one in self._lists:
             self._first_items.append(self._first_items[-1] + one.num_items)
-
-    @property
-    def num_rows(self) -> int:
-        """Lists in all pages."""
-        return self._paging.num_rows
-
-    @property
-    def place(self) -> Place:
-        """Where the column of offsets is described."""
-        return self._paging.column.place
-
-    @property
-    def num_items(self) -> int:
-        """Items that the pages of offsets claim."""
-        return self._first_items[-1]
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of an offset and of the items of an average list."""
-        return 8 + self._items.row_bytes * self.num_items / max(1, self.num_rows)
+        self.num_rows, self.num_items = self._paging.num_rows, self._first_items[-1]
+        self.row_bytes = 8 + items.row_bytes * self.num_items / max(1, self.num_rows)
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the lists run by run, each with the items it owns."""
@@ -100,7 +82,7 @@ class ListColumn:
         for index, first, last in self._paging.runs(start, end, run_rows(self.row_bytes)):
             if opened is None or opened[0] != index:
                 opened = index, self._open(index)
-            slices = self._slices(index, opened[1], RowRanges.single(first, last))
+            slices = self._read(index, opened[1], RowRanges.single(first, last))
             low, high = slices.bounds[0]
             self._bound_items(high - low, index)
             base = self._first_items[index]
@@ -129,7 +111,7 @@ class ListColumn:
             with ctx.group(f"page {index}"), ctx.piece():
                 ends = self._open(index)
                 ends.page.lint_buffers()
-                self._slices(index, ends, RowRanges.single(0, metadata.num_rows))
+                self._read(index, ends, RowRanges.single(0, metadata.num_rows))
         with ctx.group("items"), ctx.piece():
             self._items.check()
 
@@ -146,8 +128,7 @@ class ListColumn:
         parts = iter(self._file.cursors(extents, "list ends", "L.file.pages.extent"))
         starts, lengths, nulls = [], [], []
         for index, ends, local, ranges in wanted:
-            slices = ends.decode(ranges, parts, self._lists[index].num_items)
-            self._check_slices(slices, ranges, index)
+            slices = self._decode(index, ends, ranges, parts)
             positions = ranges.positions(local)
             starts.append(slices.starts(ranges)[positions] + self._first_items[index])
             lengths.append(slices.lengths[positions])
@@ -166,15 +147,15 @@ class ListColumn:
             page.ctx.lint(clause, page.place, found=adjustment, wanted=num_items + 1)
         return open_ends(one.offsets, adjustment, metadata.num_rows, page, "list ends")
 
-    def _slices(self, index: int, ends: Ends, rows: RowRanges) -> Slices:
+    def _read(self, index: int, ends: Ends, rows: RowRanges) -> Slices:
         parts = self._file.cursors(ends.plan(rows), "list ends", "L.file.pages.extent")
-        slices = ends.decode(rows, iter(parts), self._lists[index].num_items)
-        self._check_slices(slices, rows, index)
-        return slices
+        return self._decode(index, ends, rows, iter(parts))
 
-    def _check_slices(self, slices: Slices, rows: RowRanges, index: int) -> None:
+    def _decode(self, index: int, ends: Ends, rows: RowRanges, parts: Iterator[Cursor]) -> Slices:
+        """Decode planned ends of a page, and check the last one and the nulls."""
         ctx, place = self._file.ctx, self._place(index)
         num_items = self._lists[index].num_items
+        slices = ends.decode(rows, parts, num_items)
         whole = rows.bounds and rows.bounds[-1][1] == self._paging.column.pages[index].num_rows
         if whole and slices.bounds[-1][1] != num_items:
             clause, wanted = "L.array.list.num-items", f"{slices.bounds[-1][1]}, the last end"
@@ -182,6 +163,7 @@ class ListColumn:
         if not self._nullable and slices.nulls.any():
             clause = "L.array.nullable.field"
             ctx.refuse(CorruptPage(clause, place, found="null lists", wanted="none"))
+        return slices
 
     def _bound_items(self, num_items: int, index: int) -> None:
         """Refuse more items at once than the limits allow; a bound before they are allocated."""
@@ -230,17 +212,15 @@ def open_list(
 class EarlyStrings:
     """Strings or binary values made of lists of bytes."""
 
-    def __init__(self, file: FileBytes, field: Field, lists: ListColumn) -> None:
+    def __init__(self, file: FileBytes, field: Field, lists: ListColumn, place: Place) -> None:
         self.type: pa.DataType = field.arrow.type
-        self._file, self._lists = file, lists
+        self._file, self._lists, self._place = file, lists, place
         self.num_rows, self.row_bytes = lists.num_rows, lists.row_bytes
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
-        """Yield the strings run by run."""
         return map(self._strings, self._lists.scan(start, end))
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Return the strings of rows."""
         return self._strings(self._lists.take(rows))
 
     def check(self) -> None:
@@ -254,7 +234,7 @@ class EarlyStrings:
         parts = (np.ascontiguousarray(a.to_numpy()) for a in (lists.offsets, lists.values))
         buffers = [validity_buffer(nulls), *map(pa.py_buffer, parts)]
         strings = pa.Array.from_buffers(self.type, len(lists), buffers)
-        check_utf8(strings, self._file.ctx, self._lists.place)
+        check_utf8(strings, self._file.ctx, self._place)
         return strings
 
 
@@ -275,7 +255,7 @@ def open_early(
     type_ = pa.large_list(item) if field.arrow.type in LARGE else pa.list_(item)
     (lists,) = schema_of(pa.schema([pa.field(field.name, type_, field.nullable)])).fields
     items = ValueColumn(file, lists.children[0], data)
-    return EarlyStrings(file, field, open_list(file, lists, offsets, items))
+    return EarlyStrings(file, field, open_list(file, lists, offsets, items), offsets.place)
 
 
 class ListWriter:
@@ -320,7 +300,6 @@ class ListWriter:
         return EncodedPage(self._column, page.buffers, encoding, len(ends))
 
     def finish(self) -> list[EncodedColumn]:
-        """Return the ends of the offsets column and of those of the items."""
         return [plain_column(), *self._items.finish()]
 
 

@@ -88,9 +88,10 @@ def open_fixed_size_list(
     encoding: pb.FixedSizeList, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
 ) -> PageArray:
     """Open lists whose dimension is that of the schema."""
-    size = type_.list_size if pa.types.is_fixed_size_list(type_) else None
-    expect("L.array.fixed-size-list.dimension", encoding.dimension, size, page.place)
-    items = opener(encoding.items, type_.value_type, num_rows * encoding.dimension)
+    size = int(encoding.dimension)
+    wanted = type_.list_size if pa.types.is_fixed_size_list(type_) else None
+    expect("L.array.fixed-size-list.dimension", size, wanted, page.place)
+    items = opener(encoding.items, type_.value_type, num_rows * size)
 
     def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
         array = items.decode(rows.scaled(size), parts)

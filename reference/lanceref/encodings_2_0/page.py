@@ -55,7 +55,6 @@ class RowRanges:
 
     @property
     def count(self) -> int:
-        """Rows in all ranges."""
         return sum(end - start for start, end in self.bounds)
 
     def scaled(self, factor: int) -> RowRanges:
@@ -99,7 +98,6 @@ class Page:
 
     @property
     def ctx(self) -> Context:
-        """Context of the read."""
         return self.file.ctx
 
     @property
@@ -108,7 +106,6 @@ class Page:
         return self.metadata.place
 
     def at(self, extent: Extent) -> Place:
-        """Name the bytes of an extent."""
         return self.ctx.at(extent.offset, extent.size)
 
     def extent(self, buffer: pb.Buffer) -> Extent:
@@ -182,11 +179,7 @@ class Paging:
         self.starts = [0]
         for page in column.pages:
             self.starts.append(self.starts[-1] + page.num_rows)
-
-    @property
-    def num_rows(self) -> int:
-        """Rows of all pages."""
-        return self.starts[-1]
+        self.num_rows = self.starts[-1]
 
     def runs(self, start: int, end: int, run_rows: int) -> Iterator[tuple[int, int, int]]:
         """Yield (page, first row, last row + 1), rows counted in the page, for rows start..end."""

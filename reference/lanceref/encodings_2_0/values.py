@@ -10,7 +10,7 @@ Clauses: L.array.encoding.tag, L.array.nullable.field, L.array.column.encoding
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -21,23 +21,7 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
-from lanceref.encodings_2_0.binary import STRINGS, open_binary, open_fixed_size_binary, open_fsst
-from lanceref.encodings_2_0.dictionary import encode_dictionary, encode_strings, open_dictionary
-from lanceref.encodings_2_0.flat import open_flat_array, slot_bits
-from lanceref.encodings_2_0.nullable import (
-    PageBuffers,
-    encode_nullable,
-    has_slots,
-    open_fixed_size_list,
-    open_nullable,
-    take_slots,
-)
-from lanceref.encodings_2_0.packed import (
-    encode_packed,
-    open_bitpacked,
-    open_bitpacked_for_non_neg,
-    open_packed_struct,
-)
+from lanceref.encodings_2_0 import binary, dictionary, flat, nullable, packed
 from lanceref.encodings_2_0.page import (
     Page,
     PageArray,
@@ -64,36 +48,36 @@ CHECK_BYTES = 64 * 2**20
 """Decoded bytes that a check holds at a time: more than the pages writers make."""
 
 
+_LEAVES: dict[str, Callable[..., PageArray]] = {
+    "flat": flat.open_flat_array,
+    "binary": binary.open_binary,
+    "fsst": binary.open_fsst,
+    "packed_struct": packed.open_packed_struct,
+    "bitpacked": packed.open_bitpacked,
+    "fixed_size_binary": binary.open_fixed_size_binary,
+    "bitpacked_for_non_neg": packed.open_bitpacked_for_non_neg,
+}
+_NESTED: dict[str, Callable[..., PageArray]] = {
+    "nullable": nullable.open_nullable,
+    "fixed_size_list": nullable.open_fixed_size_list,
+    "dictionary": dictionary.open_dictionary,
+}
+"""Arm of the message -> what opens it; nested encodings open others."""
+
+
 def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
     """Open an encoding as `num_rows` values of an Arrow type; its buffers are bounded here."""
 
     def opener(inner: ArrayEncoding, inner_type: pa.DataType, num_values: int) -> PageArray:
         return open_array(inner, inner_type, num_values, page)
 
-    match encoding.WhichOneof("array_encoding"):
-        case "flat":
-            return open_flat_array(encoding.flat, type_, num_rows, page)
-        case "nullable":
-            return open_nullable(encoding.nullable, type_, num_rows, page, opener)
-        case "fixed_size_list":
-            return open_fixed_size_list(encoding.fixed_size_list, type_, num_rows, page, opener)
-        case "binary":
-            return open_binary(encoding.binary, type_, num_rows, page)
-        case "dictionary":
-            return open_dictionary(encoding.dictionary, type_, num_rows, page, opener)
-        case "fsst":
-            return open_fsst(encoding.fsst, type_, num_rows, page)
-        case "packed_struct":
-            return open_packed_struct(encoding.packed_struct, type_, num_rows, page)
-        case "bitpacked":
-            return open_bitpacked(encoding.bitpacked, type_, num_rows, page)
-        case "fixed_size_binary":
-            return open_fixed_size_binary(encoding.fixed_size_binary, type_, num_rows, page)
-        case "bitpacked_for_non_neg":
-            return open_bitpacked_for_non_neg(encoding.bitpacked_for_non_neg, type_, num_rows, page)
-        case other:
-            clause, found = "L.array.encoding.tag", f"array encoding {other or 'unknown'}"
-            raise UnknownEncoding(clause, page.place, found=found, wanted=f"values of {type_}")
+    arm = encoding.WhichOneof("array_encoding")
+    if arm in _LEAVES:
+        return _LEAVES[arm](getattr(encoding, arm), type_, num_rows, page)
+    if arm in _NESTED:
+        return _NESTED[arm](getattr(encoding, arm), type_, num_rows, page, opener)
+    clause, found = "L.array.encoding.tag", f"array encoding {arm or 'unknown'}"
+    raise UnknownEncoding(clause, page.place, found=found, wanted=f"values of {type_}")
 
 
 class ValueColumn:
@@ -104,18 +88,14 @@ class ValueColumn:
         self._file = file
         self._nullable = field.nullable
         self._paging = Paging(column)
-
-    @property
-    def num_rows(self) -> int:
-        """Rows of all pages."""
-        return self._paging.num_rows
+        self.num_rows = self._paging.num_rows
 
     @property
     def row_bytes(self) -> float:
         """Bytes of a value: by its type, or by what is stored when that is more."""
         pages = self._paging.column.pages
         stored = sum(extent.size for page in pages for extent in page.extents)
-        return max((slot_bits(self.type) or 64) / 8, stored / max(1, self.num_rows))
+        return max((flat.slot_bits(self.type) or 64) / 8, stored / max(1, self.num_rows))
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the rows run by run, never across a page boundary."""
@@ -152,13 +132,17 @@ class ValueColumn:
 
     def _take_slots(self, pages: list[tuple[PageArray, NDArray[np.int64]]]) -> pa.Array | None:
         """Return rows of pages; None unless those of every page can be read one by one."""
-        slots = [a.slots for a, _ in pages if a.slots is not None and has_slots(a.slots[1])]
+        slots = [
+            a.slots for a, _ in pages if a.slots is not None and nullable.has_slots(a.slots[1])
+        ]
         if not slots or len(slots) != len(pages) or self._file.ctx.spans is not None:
             return None
         counts = [len(local) for _, local in pages]
         origins = np.repeat([origin for origin, _ in slots], counts)
         rows = np.concatenate([local for _, local in pages])
-        return take_slots(self._file, origins, rows, slots[0][1], self.type, "L.file.pages.extent")
+        return nullable.take_slots(
+            self._file, origins, rows, slots[0][1], self.type, "L.file.pages.extent"
+        )
 
     def check(self) -> None:
         """Decode every page."""
@@ -218,23 +202,24 @@ class ValueWriter:
         return [self._page([array.slice(start, size)]) for start in cuts]
 
     def _page(self, arrays: Sequence[pa.Array]) -> EncodedPage:
-        page = PageBuffers()
+        page = nullable.PageBuffers()
         encoding = self._encode(arrays, page)
         return EncodedPage(self._column, page.buffers, encoding, sum(map(len, arrays)))
 
-    def _encode(self, arrays: Sequence[pa.Array], page: PageBuffers) -> ArrayEncoding:
+    def _encode(self, arrays: Sequence[pa.Array], page: nullable.PageBuffers) -> ArrayEncoding:
         if pa.types.is_dictionary(arrays[0].type):
-            return encode_dictionary(arrays, page)
+            return dictionary.encode_dictionary(arrays, page)
         array = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
         if pa.types.is_struct(array.type):
-            return encode_packed(array, page)
-        if array.type in STRINGS:
+            return packed.encode_packed(array, page)
+        if array.type in binary.STRINGS:
             params = params_of(self._field.metadata)
-            return encode_strings(array, page, params.compression, params.compression_level)
-        return encode_nullable(array, page)
+            return dictionary.encode_strings(
+                array, page, params.compression, params.compression_level
+            )
+        return nullable.encode_nullable(array, page)
 
     def finish(self) -> list[EncodedColumn]:
-        """Return the end of the column."""
         return [plain_column()]
 
 

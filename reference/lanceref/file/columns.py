@@ -17,8 +17,8 @@ Divergences: D.file.deferred-encoding-unread
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
@@ -42,6 +42,9 @@ _MESSAGES: dict[str, type[Message]] = {
     "lance.encodings21.PageLayout": encodings_v2_1_pb2.PageLayout,
     "lance.encodings23.PlanarLayout": encodings_v2_3_pb2.PlanarLayout,
 }
+
+Buffers: TypeAlias = file2_pb2.ColumnMetadata | file2_pb2.ColumnMetadata.Page
+"""Messages that list buffers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +83,8 @@ def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int
     message = parse_message(
         cursor, file2_pb2.ColumnMetadata, f"column metadata {index}", "L.file.columns.message"
     )
-
-    def extents(offsets: Sequence[int], sizes: Sequence[int]) -> tuple[Extent, ...]:
-        return _extents(offsets, sizes, version, data_end, ctx, place)
-
     encoding = _encoding(message.encoding, COLUMN_TYPE, "L.file.columns.encoding", ctx, place)
-    of_column = extents(message.buffer_offsets, message.buffer_sizes)
+    of_column = _extents(message, version, data_end, ctx, place)
     pages = []
     shared: dict[bytes, Message] = {}  # pages with the same bytes share their encoding
     first_row = 0
@@ -94,7 +93,7 @@ def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int
             clause, wanted = "L.file.pages.length", f"at most {ctx.limits.page_rows} rows"
             raise OutOfRange(clause, place, found=f"a page of {page.length} rows", wanted=wanted)
         key, type_name = page.encoding.direct.encoding, PAGE_TYPE[version]
-        own = extents(page.buffer_offsets, page.buffer_sizes)
+        own = _extents(page, version, data_end, ctx, place)
         if key not in shared:
             clause = "L.file.pages.encoding"
             shared[key] = _encoding(page.encoding, type_name, clause, ctx, place)
@@ -108,13 +107,10 @@ def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int
 
 
 def _extents(
-    offsets: Sequence[int],
-    sizes: Sequence[int],
-    version: FileVersion,
-    data_end: int,
-    ctx: Context,
-    place: Place,
+    owner: Buffers, version: FileVersion, data_end: int, ctx: Context, place: Place
 ) -> tuple[Extent, ...]:
+    """Return where the buffers of a column or page lie."""
+    offsets, sizes = owner.buffer_offsets, owner.buffer_sizes
     if len(offsets) != len(sizes):
         clause, found = "L.file.pages.extents-pair", f"{len(sizes)} sizes"
         raise CorruptPage(clause, place, found=found, wanted=f"{len(offsets)}, one for each offset")

@@ -124,11 +124,8 @@ def _check_starts(footer: Footer, file: FileBytes) -> None:
         found = footer.column_metadata_start
         raise OutOfRange(clause, ctx.at(end, 8), found=found, wanted=wanted)
     if footer.gbo_start + gbo_bytes != end:
-        found, wanted = (
-            f"a table that ends at {footer.gbo_start + gbo_bytes}",
-            f"the footer at {end}",
-        )
-        ctx.lint("L.file.footer.gbo-start", ctx.at(end, FOOTER_BYTES), found=found, wanted=wanted)
+        place, table_end = ctx.at(end, FOOTER_BYTES), footer.gbo_start + gbo_bytes
+        ctx.lint("L.file.footer.gbo-start", place, found=table_end, wanted=f"{end}, the footer")
 
 
 def parse_offsets(cursor: Cursor, count: int, name: str, clause: str) -> list[Extent]:

@@ -115,11 +115,9 @@ class LanceSchema:
 
     @property
     def arrow(self) -> pa.Schema:
-        """The Arrow schema."""
         return pa.schema([f.arrow for f in self.fields], metadata=self.metadata or None)
 
     def flat(self) -> Iterator[Field]:
-        """Yield every field, depth first."""
         for top in self.fields:
             yield from top.flat()
 

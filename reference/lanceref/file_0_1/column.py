@@ -43,17 +43,7 @@ from lanceref.encodings_2_0.binary import STRINGS
 from lanceref.encodings_2_0.list import offsets_of
 from lanceref.encodings_2_0.page import RowRanges, distinct, repeat, run_rows
 from lanceref.file.schema import Field
-from lanceref.file_0_1.encodings import (
-    Dictionaries,
-    binary_node,
-    dictionary_node,
-    encode_binary,
-    encode_plain,
-    encode_values,
-    fixed_width,
-    is_number,
-    plain_node,
-)
+from lanceref.file_0_1 import encodings
 from lanceref.file_0_1.page_table import (
     BatchRanges,
     Node,
@@ -63,6 +53,7 @@ from lanceref.file_0_1.page_table import (
     PageTable,
     cut_at_batches,
     read_offsets,
+    write_page_table,
 )
 from lanceref.storage import Sink
 
@@ -189,7 +180,6 @@ class LegacyColumn:
         return repeat(read, inverse)
 
     def check(self) -> None:
-        """Decode every batch."""
         ctx = self._file.ctx
         for batch, rows in enumerate(np.diff(self._offsets).tolist()):
             with ctx.group(f"batch {batch}"), ctx.piece():
@@ -200,7 +190,7 @@ def open_node(
     file: FileBytes,
     field: Field,
     table: PageTable,
-    dictionaries: Dictionaries,
+    dictionaries: encodings.Dictionaries,
     rows: Numbers | None,
 ) -> Node:
     """Return the node of a field (possibly pruned); `rows` by batch, None below a list."""
@@ -222,13 +212,13 @@ def open_node(
         if field.id not in dictionaries:
             clause, found = "L.legacy.dictionary.location", f"no values for {field.name!r}"
             raise BadSchema(clause, pages.place, found=found, wanted="values of every dictionary")
-        return dictionary_node(file, pages, type_, rows, dictionaries[field.id])
+        return encodings.dictionary_node(file, pages, type_, rows, dictionaries[field.id])
     if type_ in STRINGS:
-        return binary_node(file, pages, type_, rows, nullable=field.nullable)
-    if fixed_width(type_) is None:
+        return encodings.binary_node(file, pages, type_, rows, nullable=field.nullable)
+    if encodings.fixed_width(type_) is None:
         clause, wanted = "L.legacy.column.type", "a type that 0.1 can store"
         raise UnknownEncoding(clause, pages.place, found=type_, wanted=wanted)
-    return plain_node(file, pages, type_, rows)
+    return encodings.plain_node(file, pages, type_, rows)
 
 
 class PageWriter:
@@ -257,13 +247,19 @@ class PageWriter:
             self.write(field.children[0], items)
         elif pa.types.is_dictionary(type_):
             self._keep(field, array.dictionary)
-            self._add(field, length, encode_plain(array.indices))
+            self._add(field, length, encodings.encode_plain(array.indices))
         elif type_ in STRINGS:
-            data, ends = encode_binary(array, self._sink.position)
+            data, ends = encodings.encode_binary(array, self._sink.position)
             self._sink.write(data)
             self._add(field, length, ends)
         else:
-            self._add(field, length, encode_plain(array))
+            self._add(field, length, encodings.encode_plain(array))
+
+    def write_table(self, first_id: int, num_batches: int) -> int:
+        """Write the page table from an id on; return where it begins."""
+        position, ids = self._sink.position, range(first_id, max(self.pages) + 1)
+        self._sink.write(write_page_table(self.pages, ids, num_batches))
+        return position
 
     def _add(self, field: Field, length: int, data: bytes | memoryview) -> None:
         self.pages[field.id].append((self._sink.position, length))
@@ -272,7 +268,9 @@ class PageWriter:
     def _keep(self, field: Field, values: pa.Array) -> None:
         """Keep the values of the first batch; those of the others must be the same."""
         known = self.dictionaries.setdefault(field.id, values)
-        same = known.equals(values) or encode_values(known, 0) == encode_values(values, 0)  # NaN
+        same = known.equals(values) or encodings.encode_values(known, 0) == encodings.encode_values(
+            values, 0
+        )  # NaN
         if not same:  # D.legacy.second-dictionary
             raise DataRefused(
                 f"field `{field.name}`: a 0.1 table has one dictionary for all rows; "
@@ -284,11 +282,11 @@ def check_storable(field: Field) -> None:
     """Refuse a field that 0.1 has no encoding for. Raises LegacyRefused."""
     types, type_ = pa.types, field.arrow.type
     if types.is_dictionary(type_):
-        fits = type_.value_type in STRINGS or is_number(type_.value_type)
+        fits = type_.value_type in STRINGS or encodings.is_number(type_.value_type)
     else:
         known = (types.is_list, types.is_large_list, types.is_struct, types.is_null)
         fits = any(is_type(type_) for is_type in known) or type_ in STRINGS
-        fits = fits or fixed_width(type_) is not None
+        fits = fits or encodings.fixed_width(type_) is not None
     if not fits:
         raise LegacyRefused(f"field `{field.name}`: unsupported data type {type_}")
     for child in field.children:

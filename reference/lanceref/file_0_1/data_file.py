@@ -83,7 +83,7 @@ def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest
         place = file.ctx.at(end, LENGTH_BYTES)
         raise OutOfRange(clause, place, found=found, wanted=f"one before the metadata at {end}")
     clauses = ("L.legacy.manifest.section", "L.legacy.manifest.message")
-    extent, message = parse_section(file, position, end, table_pb2.Manifest, "manifest", *clauses)
+    extent, message = parse_section(file, position, end, table_pb2.Manifest, clauses)
     place = file.ctx.at(extent.offset, extent.size)
     schema = parse_schema(message.fields, dict(message.schema_metadata), file.ctx, place)
     stated = (message.data_format.file_format, message.data_format.version)
@@ -139,12 +139,10 @@ class LegacyFile:
 
     @property
     def version(self) -> FileVersion:
-        """Always 0.1."""
         return V0_1
 
     @property
     def num_rows(self) -> int:
-        """Rows of the file."""
         return self.metadata.num_rows
 
     def open_field(self, field: Field, assigned: dict[int, int] | None = None) -> ColumnReader:

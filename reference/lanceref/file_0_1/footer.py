@@ -102,12 +102,10 @@ class Metadata:
 
     @property
     def num_rows(self) -> int:
-        """Rows of the file."""
         return int(self.batch_offsets[-1])
 
     @property
     def num_batches(self) -> int:
-        """Batches of the file."""
         return len(self.batch_offsets) - 1
 
 
@@ -115,7 +113,7 @@ def parse_metadata(file: FileBytes, footer: Footer) -> Metadata:
     """Parse the message and check the batch offsets."""
     clauses = ("L.legacy.metadata.length", "L.legacy.metadata.message")
     position, end = footer.metadata_position, footer.start
-    extent, message = parse_section(file, position, end, file_pb2.Metadata, "metadata", *clauses)
+    extent, message = parse_section(file, position, end, file_pb2.Metadata, clauses)
     place = file.ctx.at(extent.offset, extent.size)
     if extent.end != end:
         wanted = f"{end}, where the footer begins"
@@ -131,15 +129,13 @@ def parse_metadata(file: FileBytes, footer: Footer) -> Metadata:
 
 
 def parse_section(
-    file: FileBytes,
-    position: int,
-    end: int,
-    cls: type[M],
-    name: str,
-    length_clause: str,
-    message_clause: str,
+    file: FileBytes, position: int, end: int, cls: type[M], clauses: tuple[str, str]
 ) -> tuple[Extent, M]:
-    """Parse a u32 length and a message that end by `end`; return the extent of both."""
+    """Parse a u32 length and a message that end by `end`; return the extent of both.
+
+    `clauses` are those of the length and of the message.
+    """
+    (length_clause, message_clause), name = clauses, cls.DESCRIPTOR.name.lower()
     with file.ctx.group(f"{name} section"):
         cursor = file.cursor(Extent(position, LENGTH_BYTES), name, length_clause)
         size = cursor.u32("length", length_clause)

@@ -91,7 +91,6 @@ class PageTable:
 
     @property
     def place(self) -> Place:
-        """Where the table lies."""
         return self.file.ctx.at(self.extent.offset, self.extent.size)
 
     @property
@@ -156,12 +155,10 @@ class BatchRanges:
 
     @property
     def counts(self) -> Numbers:
-        """Rows of each range."""
         return self.ends - self.starts
 
     @property
     def num_rows(self) -> int:
-        """Rows of all ranges."""
         return int(self.counts.sum())
 
     def filled(self) -> BatchRanges:

@@ -23,7 +23,6 @@ from lanceref.file_0_1.column import PageWriter, check_storable
 from lanceref.file_0_1.data_file import manifest_message
 from lanceref.file_0_1.encodings import encode_dictionaries
 from lanceref.file_0_1.footer import write_footer, write_section
-from lanceref.file_0_1.page_table import write_page_table
 from lanceref.file_0_1.statistics import (
     Bounds,
     bounds_of,
@@ -45,7 +44,7 @@ class LegacyWriter:
     """Writes one data file to a sink; `num_rows` counts what was queued so far.
 
     The file is whole after `finish`; on any error the caller aborts the sink. A manifest of the
-    table begins with the values of `dictionaries` once more: `dictionary.encode_dictionaries` at
+    table begins with the values of `dictionaries` once more: `encodings.encode_dictionaries` at
     position 0 gives the bytes, and for each field of the schema what `Field.dictionary` must say.
     Raises LegacyRefused (an OSError) for a type that 0.1 cannot store.
     """
@@ -94,7 +93,6 @@ class LegacyWriter:
                 self._write_group()
 
     def _write_group(self) -> None:
-        """Write the queued rows as one batch."""
         num_rows = sum(part.num_rows for part in self._queued)
         for index, field in enumerate(self._schema.fields):
             parts = [part.column(index) for part in self._queued]
@@ -125,11 +123,9 @@ class LegacyWriter:
         if not self._pages.pages:
             raise LegacyRefused("empty page table: no field has a page")
         metadata = file_pb2.Metadata(batch_offsets=self._batch_offsets)
-        first, num_batches = (
-            min(field.id for field in self._schema.flat()),
-            len(self._batch_offsets),
-        )
-        metadata.page_table_position = self._write_table(self._pages, first, num_batches - 1)
+        first = min(field.id for field in self._schema.flat())
+        num_batches = len(self._batch_offsets) - 1
+        metadata.page_table_position = self._pages.write_table(first, num_batches)
         if self._covered:
             self._write_statistics(metadata.statistics)
         data, located = encode_dictionaries(self.dictionaries, self._sink.position)
@@ -142,13 +138,6 @@ class LegacyWriter:
         self._sink.write(write_footer(position))
         return self.num_rows
 
-    def _write_table(self, pages: PageWriter, first_id: int, num_batches: int) -> int:
-        """Write a page table; return where it begins."""
-        position = self._sink.position
-        ids = range(first_id, max(pages.pages) + 1)
-        self._sink.write(write_page_table(pages.pages, ids, num_batches))
-        return position
-
     def _write_statistics(self, message: file_pb2.Metadata.StatisticsMetadata) -> None:
         """Write the pages and the page table of the statistics, and describe them."""
         schema = statistics_schema(self._covered)
@@ -159,4 +148,4 @@ class LegacyWriter:
             pages.write(top, pa.StructArray.from_arrays(children, fields=fields))
         message.schema.extend(field_message(field) for field in schema.flat())
         message.fields.extend(field.id for field in schema.flat())
-        message.page_table_position = self._write_table(pages, 0, 1)
+        message.page_table_position = pages.write_table(0, 1)
