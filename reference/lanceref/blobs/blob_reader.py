@@ -106,13 +106,13 @@ class BlobFiles:
 
     def fetch(self, descriptors: pa.Array) -> pa.Array:
         """Return the blobs as large_binary."""
-        found = list(self.locate(descriptors))
-        size = sum(one.size for one in found if one is not None)
-        held = {id(one.source): one.source.size for one in found if one is not None}
+        ranges = list(self.locate(descriptors))
+        size = sum(one.size for one in ranges if one is not None)
+        held = {id(one.source): one.source.size for one in ranges if one is not None}
         allowed = self._ctx.limits.expanded(sum(held.values()))
         if size > allowed:
             raise LimitExceeded("L.blob.range", self._place, f"{size} bytes of blobs", allowed)
-        blobs = [None if one is None else one.read(0, one.size) for one in found]
+        blobs = [None if one is None else one.read(0, one.size) for one in ranges]
         return pa.array(blobs, pa.large_binary())
 
     def _range(self, source: Source, kind: int, position: int, size: int) -> BlobRange:
@@ -132,35 +132,24 @@ class BlobFiles:
         return self._opened[key]
 
     def _open(self, kind: int, number: int, uri: str) -> Source:
+        """Open what descriptors of a kind point into. Raises FormatError, UnknownEncoding."""
+        places, base, place = self._places, self._base_id, self._place
         if kind == INLINE:
-            return self._places.open_data_file(self._path, self._base_id)
+            return places.open_data_file(self._path, base)
         if kind in (PACKED, DEDICATED):
-            return self._sidecar(number)
-        if kind == EXTERNAL:
-            return self._external(number, uri)
-        if kind in (MANAGED, OF_BASE):
-            return self._managed(self._base_id if kind == MANAGED else number, uri)
-        raise UnknownEncoding("L.blob.kind", self._place, f"blob kind {kind}", "0 to 5")
-
-    def _sidecar(self, number: int) -> Source:
-        path = sidecar_path(self._path, number)
+            path = sidecar_path(self._path, number)
+            try:
+                return places.open_data_file(path, base)
+            except FormatError as error:
+                raise FormatError("L.blob.sidecar", place, "no such file", path) from error
+        if kind not in (EXTERNAL, MANAGED, OF_BASE):
+            raise UnknownEncoding("L.blob.kind", place, f"blob kind {kind}", "0 to 5")
+        clause = "L.blob.external" if kind == EXTERNAL else "L.blob.managed"
         try:
-            return self._places.open_data_file(path, self._base_id)
-        except FormatError as error:
-            raise FormatError("L.blob.sidecar", self._place, "no such file", path) from error
-
-    def _managed(self, base: int | None, uri: str) -> Source:
-        try:
+            if kind == EXTERNAL:
+                return places.open_relative(uri, number) if number else places.open_uri(uri)
             if not {"", ".", ".."}.isdisjoint(uri.split("/")):
                 raise NotFound("no relative path below the table")
-            return self._places.open_relative(uri, base)
-        except (NotFound, OSError) as error:
-            wanted = f"the object {uri!r:.200}"
-            raise FormatError("L.blob.managed", self._place, f"{error}", wanted) from error
-
-    def _external(self, base: int, uri: str) -> Source:
-        try:
-            return self._places.open_relative(uri, base) if base else self._places.open_uri(uri)
+            return places.open_relative(uri, base if kind == MANAGED else number)
         except (NotFound, ValueError, OSError) as error:
-            wanted = f"the object {uri!r:.200}"
-            raise FormatError("L.blob.external", self._place, f"{error}", wanted) from error
+            raise FormatError(clause, place, f"{error}", f"the object {uri!r:.200}") from error

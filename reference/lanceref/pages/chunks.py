@@ -271,16 +271,13 @@ def _record(chunks: Chunks, chosen: ChunkSelection) -> None:
                 at += width
             gaps = zip([at - run.base, *ends.tolist()], [*starts.tolist(), start + size])
             for end, following in gaps:
-                _record_padding(run, end, following)
-
-
-def _record_padding(run: ChunkRun, start: int, end: int) -> None:
-    if start == end:
-        return
-    run.ctx.leaf(run.base + start, run.base + end, "padding", "padding")
-    if (run.data[start:end] != FILL).any():
-        place, found = run.ctx.at(run.base + start, end - start), run.data[start:end].tobytes()
-        run.ctx.lint("L.page.miniblock.padding", place, found.hex(), f"bytes {FILL:02x}")
+                if end == following:
+                    continue
+                place, fill = ctx.at(run.base + end, following - end), run.data[end:following]
+                ctx.leaf(run.base + end, run.base + following, "padding", "padding")
+                if (fill != FILL).any():
+                    found, wanted = fill.tobytes().hex(), f"bytes {FILL:02x}"
+                    ctx.lint("L.page.miniblock.padding", place, found, wanted)
 
 
 def frame_chunks(
@@ -293,7 +290,9 @@ def frame_chunks(
         [column.view(np.uint8).reshape(len(num_levels), -1) for column in columns], axis=1
     )
     parts, width = [*levels, *values.buffers], header.shape[1]
-    sizes = np.full(len(num_levels), padded(width)) + sum(padded(one) for _, one in parts)
+    sizes: Counts = np.full(len(num_levels), padded(width), np.int64)
+    for _, part_sizes in parts:
+        sizes += padded(part_sizes)
     ends = np.cumsum(sizes)
     at, out = ends - sizes, np.full(int(ends[-1]) if len(ends) else 0, fill, np.uint8)
     out[at[:, None] + np.arange(width)] = header

@@ -31,7 +31,7 @@ from lanceref.file.schema import Field
 from lanceref.pages.blob import BlobPage
 from lanceref.pages.layers import Layer, Nested, leaf_paths
 from lanceref.pages.leaf import open_leaf
-from lanceref.pages.leafvalues import MAX_OFFSET_32, Validity, bitmap
+from lanceref.pages.leafvalues import MAX_OFFSET_32, bitmap
 
 
 class PageColumn:
@@ -152,12 +152,12 @@ def _differences(one: Layer, other: Layer) -> Iterator[str]:
         same = np.array_equal(one.offsets, other.offsets)
     if not same:
         yield "offsets"
-    elif not np.array_equal(*(_broadcast(layer.validity, one.count) for layer in (one, other))):
+    elif not np.array_equal(_validity(one), _validity(other)):
         yield "validity"
 
 
-def _broadcast(validity: Validity, count: int) -> NDArray[np.bool_]:
-    return np.broadcast_to(np.True_ if validity is None else validity, count)
+def _validity(layer: Layer) -> NDArray[np.bool_]:
+    return np.broadcast_to(np.True_ if layer.validity is None else layer.validity, layer.count)
 
 
 def has_required(field: pa.Field) -> bool:

@@ -248,11 +248,11 @@ class FullZipPage:
         stored = Variable(offsets, compact(zipped.data, cut.value_starts, cut.value_sizes))
         values = decode_zip_variable(self._zipped.values, stored, zipped.ctx, place)
         validity = cut.levels.leaf_validity(shape.layers)
-        if validity is not None and not isinstance(values, Variable):
-            dense = whole(leaf_array(self._type, values, None, place))
-            slots = pa.array(np.cumsum(validity) - 1, mask=~validity)
-            return Entries(cut.levels, dense.take(slots))
         if validity is not None:
+            if not isinstance(values, Variable):
+                dense = whole(leaf_array(self._type, values, None, place))
+                slots = pa.array(np.cumsum(validity) - 1, mask=~validity)
+                return Entries(cut.levels, dense.take(slots))
             values = Variable(np.append(0, values.offsets[np.cumsum(validity)]), values.data)
         return Entries(cut.levels, leaf_array(self._type, values, validity, place))
 

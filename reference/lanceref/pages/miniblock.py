@@ -151,6 +151,7 @@ class MiniBlockPage:
         self.opened: ChunkRows | None = None
         self.shared: MiniBlock = mini
         self.type: pa.DataType = type_
+        self.decoder: ChunkDecoder
         if known is not None and mini.is_like(known.shared):
             self.shared, self.type, self.decoder = known.shared, known.type, known.decoder
         else:

@@ -180,8 +180,9 @@ def parse_tables(
 ) -> list[ChunkTable]:
     """Parse the chunk tables of many pages; see `parse_table`. The first fault is raised."""
     width = 4 if wide else 2
-    lengths, odd = np.divmod([cursor.remaining for cursor in cursors], width)
-    if cursors[0].ctx.spans is None and not odd.any() and lengths.all():
+    stored = np.array([cursor.remaining for cursor in cursors], np.int64)
+    lengths = stored // width
+    if cursors[0].ctx.spans is None and (lengths * width == stored).all() and lengths.all():
         data = [np.frombuffer(cursor.data, f"<u{width}") for cursor in cursors]
         words = np.concatenate(data).astype(np.int64)
         logs, sizes = words & 15, ((words >> 4) + 1) * CHUNK_UNIT

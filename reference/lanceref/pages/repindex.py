@@ -28,7 +28,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place
 
@@ -115,25 +114,21 @@ def parse_index(cursor: Cursor, num_chunks: int, num_rows: int) -> RepetitionInd
         raise CorruptPage("L.page.repindex.size", place, f"{cursor.remaining} bytes", wanted)
     words = np.frombuffer(cursor.skip(wanted, "repetition index", "L.page.repindex.size"), "<u8")
     if cursor.ctx.spans is not None:
-        _record_index(cursor.ctx, place.offset, num_chunks)
-    stored, limit = words.reshape(-1, 2), cursor.ctx.limits.page_rows
-    if len(words) and int(words.max()) > limit:
-        found = int(words.max())
-        raise CorruptPage("L.page.repindex.range", place, found, f"at most {limit}")
-    table = stored.astype(np.int64)
+        with cursor.ctx.group("repetition index", "L.page.repindex.size"):
+            for number, at in enumerate(range(place.offset, cursor.end, 8)):
+                kind = "entries left over" if number % 2 else "rows finished"
+                name = f"{kind} in chunk {number // 2}"
+                cursor.ctx.leaf(at, at + 8, name, "repetition index u64")
+    limit = cursor.ctx.limits.page_rows
+    most = int(words.max()) if len(words) else 0
+    if most > limit:
+        raise CorruptPage("L.page.repindex.range", place, most, f"at most {limit}")
+    table = words.astype(np.int64).reshape(-1, 2)
     total, over = int(table[:, 0].sum()), table[-1:, 1]
     if total != num_rows or over.any():
         found = f"{total} rows, {over.tolist()} entries left over at the end"
         raise CorruptPage("L.page.repindex.rows", place, found, f"{num_rows} rows, none left over")
     return RepetitionIndex(place, table[:, 0], table[:, 1])
-
-
-def _record_index(ctx: Context, offset: int, num_chunks: int) -> None:
-    with ctx.group("repetition index", "L.page.repindex.size"):
-        for chunk in range(num_chunks):
-            at = offset + chunk * 16
-            ctx.leaf(at, at + 8, f"rows finished in chunk {chunk}", "repetition index u64")
-            ctx.leaf(at + 8, at + 16, f"entries left over in chunk {chunk}", "repetition index u64")
 
 
 def repetition_index(rep: NDArray[np.uint16], max_rep: int, ends: Counts) -> NDArray[np.uint64]:

@@ -68,34 +68,29 @@ class Shred:
         return Shred(layers, self.leaf.slice(first, last - first), validity)
 
 
-def shred(array: pa.Array, field: Field) -> Iterator[Shred]:
-    """Yield the rows of every leaf at or below `field`, in column order."""
-    return _node(array, field, (), None)
-
-
-def _node(
-    array: pa.Array, field: Field, outer: tuple[Layer, ...], mask: Validity
+def shred(
+    array: pa.Array, field: Field, outer: tuple[Layer, ...] = (), mask: Validity = None
 ) -> Iterator[Shred]:
+    """Yield the rows of every leaf at or below `field`, in column order.
+
+    `outer` are the layers around the field, `mask` says which of its values are in a valid struct.
+    """
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
-    validity = both(validity_of(array), mask)
-    step = leaf_paths(field)[0][0]
+    validity, step = both(validity_of(array), mask), leaf_paths(field)[0][0]
+    layer = Layer(len(array), validity, None, step.dimension)
     if step.step is Step.LEAF:
         yield Shred(outer, array, validity)
     elif step.step is Step.STRUCT:
-        layers = (*outer, Layer(len(array), validity))
         for i, child in enumerate(field.children):
-            yield from _node(array.field(i), child, layers, validity)
+            yield from shred(array.field(i), child, (*outer, layer), validity)
     elif step.step is Step.FIXED_SIZE_LIST:
-        dimension = step.dimension
-        layers = (*outer, Layer(len(array), validity, None, dimension))
-        items = array.values.slice(array.offset * dimension, len(array) * dimension)
-        below = None if validity is None else np.repeat(validity, dimension)
-        yield from _node(items, field.children[0], layers, below)
+        items = array.values.slice(array.offset * layer.dimension, len(array) * layer.dimension)
+        below = None if validity is None else np.repeat(validity, layer.dimension)
+        yield from shred(items, field.children[0], (*outer, layer), below)
     else:
         offsets, items = list_items(array, validity)
-        layers = (*outer, Layer(len(array), validity, offsets))
-        yield from _node(items, field.children[0], layers, None)
+        yield from shred(items, field.children[0], (*outer, replace(layer, offsets=offsets)))
 
 
 def list_items(array: pa.Array, validity: Validity) -> tuple[NDArray[np.int64], pa.Array]:
@@ -296,73 +291,45 @@ class _Entries:
 
     def record(self, layer: Layer, code: int) -> None:
         """Take in one layer, whose slots are the entries that own one."""
+        live = slice(None) if self._owns is None else np.flatnonzero(self._owns)
         if code in (NULLABLE_ITEM, NULLABLE_LIST, NULL_AND_EMPTY) and layer.validity is not None:
-            null_level = self._next_def - (code == NULL_AND_EMPTY)
-            null = ~layer.validity if self._owns is None else self._live()[~layer.validity]
-            self._end(null, null_level)
+            self._end(live, ~layer.validity, self._next_def - (code == NULL_AND_EMPTY))
         empty_level = self._next_def
         self._next_def -= levels_of(code)
         if layer.offsets is not None:
-            self._open_lists(np.diff(layer.offsets), empty_level)
+            self._open_lists(live, np.diff(layer.offsets), empty_level)
         elif layer.dimension > 1:
             self._repeat(layer.dimension)
 
-    def _live(self) -> NDArray[np.int64]:
-        return np.arange(self.count) if self._owns is None else np.flatnonzero(self._owns)
+    def _end(self, live: slice | NDArray[np.int64], ends: NDArray[np.bool_], level: int) -> None:
+        """Give those of the entries `live` that end here their definition, unless they have one."""
+        definition = self.definition[live]
+        self.definition[live] = np.where(ends & (definition == 0), np.uint16(level), definition)
 
-    def _end(self, entries: NDArray[np.int64] | NDArray[np.bool_], level: int) -> None:
-        """Give entries, by number or by mask, their definition unless they have one."""
-        if entries.dtype == np.bool_:
-            np.copyto(self.definition, np.uint16(level), where=entries & (self.definition == 0))
-        else:
-            self.definition[entries[self.definition[entries] == 0]] = level
-
-    def _open_lists(self, lengths: NDArray[np.int64], empty_level: int) -> None:
+    def _open_lists(
+        self, live: slice | NDArray[np.int64], lengths: NDArray[np.int64], empty_level: int
+    ) -> None:
         """Replace the entry of each list by those of its items; null and empty ones end here.
 
         What is not replaced keeps its definition; what is has none.
         """
-        ends = lengths == 0
-        if self._owns is None:
-            counts = self._end_lists(slice(None), lengths, ends, empty_level)
-            owned = ~ends
-        else:
-            live = np.flatnonzero(self._owns)
-            counts = np.ones(self.count, np.int64)
-            counts[live] = self._end_lists(live, lengths, ends, empty_level)
-            owned = np.zeros(self.count, np.bool_)
-            owned[live] = ~ends
+        ends, rep = lengths == 0, self.rep[live]
+        self.rep[live] = np.where(rep == 0, np.uint16(self._next_rep), rep)
+        self._next_rep -= 1
+        if len(self.definition):
+            ended = self.definition[live] != 0
+            if ends.any():
+                self._end(live, ends, empty_level)
+            ends |= ended
+        counts, owned = np.ones(self.count, np.int64), np.zeros(self.count, np.bool_)
+        counts[live], owned[live] = np.where(ends, 1, lengths), ~ends
         after = np.cumsum(counts)
         first, self.count = after - counts, int(after[-1]) if len(after) else 0
         self.rep = self._spread(self.rep, first)
         if len(self.definition):
             self.definition = self._spread(self.definition, first)
-        owns = np.ones(self.count, np.bool_)
-        owns[first[~owned]] = False
-        self._owns = owns
-
-    def _end_lists(
-        self,
-        live: slice | NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        ends: NDArray[np.bool_],
-        empty_level: int,
-    ) -> NDArray[np.int64]:
-        """Begin a list at each of the entries `live`, and end there those that have no items.
-
-        Return how many entries each becomes; `ends` is made to hold all that end.
-        """
-        rep = self.rep[live]
-        self.rep[live] = np.where(rep == 0, np.uint16(self._next_rep), rep)
-        self._next_rep -= 1
-        if len(self.definition):
-            definition = self.definition[live]
-            ended = definition != 0
-            if ends.any():
-                definition = np.where(ends & ~ended, np.uint16(empty_level), definition)
-                self.definition[live] = definition
-            np.logical_or(ends, ended, out=ends)
-        return np.where(ends, 1, lengths)
+        self._owns = np.ones(self.count, np.bool_)
+        self._owns[first[~owned]] = False
 
     def _spread(self, levels: LevelArray, first: NDArray[np.int64]) -> LevelArray:
         """Return levels for all entries, those there were at their new places."""

@@ -94,15 +94,10 @@ def client_of(location: Location, options: StoreOptions) -> Client:
     if location.scheme in TABLE:
         prefix = TABLE[location.scheme][1]
         own = {key.lower().removeprefix(prefix): value for key, value in own.items()}
-        own = {**_from_environment(prefix, os.environ), **own}
+        environment = {key.lower(): value for key, value in os.environ.items()}
+        names = (key for key in CLIENT_KEYS if prefix + key in environment)
+        own = {**{name: environment[prefix + name] for name in names}, **own}
     return _client(location.scheme, location.authority, frozenset(own.items()))
-
-
-def _from_environment(prefix: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the options of the HTTP client that the environment has under the prefix."""
-    found = {key.lower(): value for key, value in environment.items()}
-    names = (key for key in CLIENT_KEYS if prefix + key in found)
-    return {name: found[prefix + name] for name in names}
 
 
 @lru_cache(maxsize=64)
@@ -146,14 +141,12 @@ def split_options(
             config[prefix + name if name in FULL_KEYS else name] = value
         elif name in CLIENT_KEYS or name == "request_timeout":
             client["timeout" if name == "request_timeout" else name] = value
-    return config, client, _retries(options)
-
-
-def _retries(options: Mapping[str, str]) -> dict[str, int | timedelta]:
-    """Return the retry options; one that is no number is as if it were not there."""
-    retry: dict[str, int | timedelta] = {}
-    if options.get("client_max_retries", "").isdecimal():
-        retry["max_retries"] = int(options["client_max_retries"])
-    if options.get("client_retry_timeout", "").isdecimal():
-        retry["retry_timeout"] = timedelta(seconds=int(options["client_retry_timeout"]))
-    return retry
+    tries, seconds = (
+        options.get(f"client_{name}", "") for name in ("max_retries", "retry_timeout")
+    )
+    retry: dict[str, int | timedelta] = {}  # one that is no number is as if it were not there
+    if tries.isdecimal():
+        retry["max_retries"] = int(tries)
+    if seconds.isdecimal():
+        retry["retry_timeout"] = timedelta(seconds=int(seconds))
+    return config, client, retry
