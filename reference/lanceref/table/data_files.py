@@ -195,9 +195,8 @@ def _merge(known: dict[int, pa.Array], more: Mapping[int, pa.Array]) -> None:
         if not len(known.get(field_id, ())):
             known[field_id] = values
         elif not known[field_id].equals(values):
-            raise AppendRefused(
-                f"Append with different schema: dictionary of field {field_id} did not match"
-            )
+            what = f"dictionary of field {field_id} did not match"
+            raise AppendRefused(f"Append with different schema: {what}")
 
 
 def with_dictionaries(schema: LanceSchema) -> LanceSchema:

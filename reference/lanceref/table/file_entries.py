@@ -127,9 +127,8 @@ def base_of(entry: Based) -> int | None:
     return entry.base_id if entry.HasField("base_id") else None
 
 
-def check_base(entry: Based, bases: Collection[int], ctx: Context, place: Place) -> None:
-    """Refuse an entry of a base that the table does not have."""
-    base = base_of(entry)
+def check_base(base: int | None, bases: Collection[int], ctx: Context, place: Place) -> None:
+    """Refuse a base that the table does not have."""
     if base is not None and base not in bases:
         ctx.reject("L.table.base.resolves", place, f"base {base}", f"one of {sorted(bases)}")
 
@@ -206,7 +205,7 @@ def parse_overlays(
     where = f"in overlays of fragment {message.id}"
     for entry in message.overlays:
         file = parse_entry(entry.data_file, known, ctx, place)
-        check_base(entry.data_file, bases, ctx, place)
+        check_base(file.base_id, bases, ctx, place)
         if file.version == V0_1:
             ctx.reject("L.table.overlay.version", place, f"a file of 0.1 {where}", "2.x")
         coverage = parse_coverage(entry, ctx, place)

@@ -48,10 +48,8 @@ def check_writable(manifest: table_pb2.Manifest, place: Place) -> None:
     """Refuse to build on a version whose writer word has a bit this writer does not know."""
     unknown = manifest.writer_feature_flags & ~READABLE
     if unknown:
-        wanted = f"flags among {READABLE}"
-        raise UnknownFlag(
-            "L.table.flags.writer-refuses", place, found=f"writer flags {unknown}", wanted=wanted
-        )
+        found, wanted = f"writer flags {unknown}", f"flags among {READABLE}"
+        raise UnknownFlag("L.table.flags.writer-refuses", place, found, wanted)
 
 
 def set_flags(manifest: table_pb2.Manifest, kept: int) -> None:
@@ -80,10 +78,8 @@ def check_flags(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> Non
         ctx.reject("L.table.flags.field-ids", place, found, "both or neither")
     unknown = reader & ~READABLE  # L.table.flags.unknown-writer-bit: the other word may hold any
     if unknown:
-        wanted = f"flags among {READABLE}"
-        raise UnknownFlag(
-            "L.table.flags.unknown-reader-bit", place, f"reader flags {unknown}", wanted
-        )
+        found, wanted = f"reader flags {unknown}", f"flags among {READABLE}"
+        raise UnknownFlag("L.table.flags.unknown-reader-bit", place, found, wanted)
     if manifest.HasField("fragment_tree"):
         raise UnknownFlag("L.table.flags.content", place, "a fragment tree", "a list of fragments")
     _check_content(manifest, ctx, place)

@@ -75,18 +75,19 @@ def parse_fragments(
     for message in manifest.fragments:
         files = []
         for entry in message.files:
-            files.append(_file_of(entry, known, checked, ctx, place))
-            file_entries.check_base(entry, bases, ctx, place)
-            if files[-1].version != V0_1 and not known.keys() & files[-1].columns.keys():
+            file = _file_of(entry, known, checked, ctx, place)
+            file_entries.check_base(file.base_id, bases, ctx, place)
+            if file.version != V0_1 and known.keys().isdisjoint(file.columns):
                 _lint_useless(entry, message.id, ctx, place)
+            files.append(file)
         if message.HasField("deletion_file"):
-            file_entries.check_base(message.deletion_file, bases, ctx, place)
+            base = file_entries.base_of(message.deletion_file)
+            file_entries.check_base(base, bases, ctx, place)
         seen: set[int] = set()
         for file in files:
-            both = sorted(seen & file.columns.keys())
-            if both:
-                error = file_entries.twice(both, f"fragment {message.id}, in two files", place)
-                _refuse(error, ctx, early=early)
+            if not seen.isdisjoint(file.columns):
+                both, where = seen & file.columns.keys(), f"fragment {message.id}, in two files"
+                _refuse(file_entries.twice(sorted(both), where, place), ctx, early=early)
             seen |= file.columns.keys()
         if early:
             files = file_entries.last_holders(files)

@@ -36,23 +36,12 @@ CREATED_AT = "_row_created_at_version"
 LAST_UPDATED_AT = "_row_last_updated_at_version"
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """Names of the inline and the column arm in the message, and the id of the hidden column."""
-
-    inline: str
-    column: str
-    hidden_id: int
-
-
 STORED = {
-    ROW_ID: Stored("inline_row_ids", "column_row_ids", -3),
-    CREATED_AT: Stored("inline_created_at_versions", "column_created_at_versions", -4),
-    LAST_UPDATED_AT: Stored(
-        "inline_last_updated_at_versions", "column_last_updated_at_versions", -5
-    ),
+    ROW_ID: ("inline_row_ids", "column_row_ids", -3),
+    CREATED_AT: ("inline_created_at_versions", "column_created_at_versions", -4),
+    LAST_UPDATED_AT: ("inline_last_updated_at_versions", "column_last_updated_at_versions", -5),
 }
-"""Where a fragment keeps each of the three."""
+"""Fields of the message for each inline, and in a hidden column; the id of that column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +85,15 @@ def version_runs(values: Values | None, offsets: Offsets) -> list[Run]:
 
 def open_lineage(name: str, columns: FragmentReader, ctx: Context) -> Values | None:
     """Return the row ids or versions of a fragment, None when it has none."""
-    stored, message = STORED[name], columns.fragment.message
+    (inline, column, hidden_id), message = STORED[name], columns.fragment.message
     place, rows = columns.fragment.place, columns.bounded_rows
-    if message.HasField(stored.column):
-        reader = columns.hidden(stored.hidden_id)
+    if message.HasField(column):
+        reader = columns.hidden(hidden_id)
         if reader is not None:
             return HiddenColumn(reader, place)
-        found = f"no file of fragment {message.id} with field {stored.hidden_id}"
+        found = f"no file of fragment {message.id} with field {hidden_id}"
         raise CorruptPage("L.table.row-ids.column", place, found, "a hidden column")
-    if not message.HasField(stored.inline):
+    if not message.HasField(inline):
         return None
     decode = decode_row_ids if name == ROW_ID else decode_versions
-    return decode(getattr(message, stored.inline), rows, ctx, place)
+    return decode(getattr(message, inline), rows, ctx, place)

@@ -1,14 +1,13 @@
 """Draft: files that were written for a version which is not committed yet.
 
-They go again when the block ends in an error; not once they were handed over to a commit that may
-have happened.
+They are deleted when the block ends in an error, but not once they were handed over to a commit
+that may have happened.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 from lanceref.storage import Store
@@ -18,7 +17,7 @@ Files = list[tuple[Store, str]]
 
 
 class Draft:
-    """Files without a version; a block inside another one shares its draft or has its own."""
+    """Files without a version."""
 
     def __init__(self, files: Iterable[tuple[Store, str]] = ()) -> None:
         self._files: Files = list(files)
@@ -46,11 +45,6 @@ class Draft:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self.discard()

@@ -47,9 +47,9 @@ def test_what_does_not_fit_is_refused(fields, clause):
 
 def test_bases_are_those_of_the_table():
     """Another is refused."""
-    check_base(table_pb2.DataFile(base_id=3), {3}, CTX, CTX.at(0))
+    check_base(3, {3}, CTX, CTX.at(0))
     with pytest.raises(FormatError) as caught:
-        check_base(table_pb2.DataFile(base_id=4), {3}, CTX, CTX.at(0))
+        check_base(4, {3}, CTX, CTX.at(0))
 
     assert "L.table.base.resolves" == caught.value.clause
 
