@@ -41,7 +41,7 @@ def test_inline_sequences(tmp_path):
 @pytest.mark.parametrize("name", STORED)
 def test_a_column_that_is_nowhere_is_refused(name, tmp_path):
     """The fragment says a file holds it; none does."""
-    one = {**fragment(0, physical_rows=3), "files": [], STORED[name].column: {}}
+    one = {**fragment(0, physical_rows=3), "files": [], STORED[name][1]: {}}
     with pytest.raises(CorruptPage) as caught:
         open_lineage(name, _columns(tmp_path, one), CTX)
 
