@@ -182,7 +182,7 @@ def cast(
 
 def _cast_lists(arr: pa.Array, target: pa.DataType) -> pa.Array:
     if arr.type.list_size != target.list_size:
-        raise ValueError(f"lists of {arr.type} cannot be cast to lists of {target}")
+        raise ValueError(f"{arr.type} and {target} have not the same size")
     values = cast(arr.values, target.value_type)
     return pa.FixedSizeListArray.from_arrays(values, target.list_size)
 

@@ -111,7 +111,7 @@ def _cast(batches: Iterable[object], schema: pa.Schema) -> Iterator[pa.RecordBat
             yield batch
             continue
         if batch.schema.names != schema.names:
-            raise DataRefused(f"field names {batch.schema.names} are not matching {schema.names}")
+            raise DataRefused(f"field names are not matching: {batch.schema.names}, {schema.names}")
         try:
             cast = pa.Table.from_batches([batch]).cast(schema)
         except ValueError as error:  # and so is pyarrow's

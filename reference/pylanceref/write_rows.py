@@ -142,7 +142,7 @@ def bases_of(target: Target, mode: str, initial: Sequence[DatasetBasePath] | Non
     """
     if target.base is not None:
         if initial:
-            raise DataRefused("Only CREATE mode can register new bases.")
+            raise DataRefused(f"Cannot register new bases in {mode.capitalize()} mode")
         return list(target.base.message.base_paths)
     for base in initial or ():
         if not isinstance(base, DatasetBasePath):

@@ -194,7 +194,7 @@ def test_files_go_no_faster_than_asked(table, monkeypatch):
     assert {0.25} == set(pauses)
     with pytest.raises(OSError, match="delete_rate_limit"):
         table.cleanup_old_versions(delete_rate_limit=0)
-    with pytest.raises(OSError, match="delete_concurrency must be between 1 and"):
+    with pytest.raises(OSError, match="delete_concurrency must be from 1 on"):
         table.cleanup_old_versions(delete_concurrency=0)
 
 

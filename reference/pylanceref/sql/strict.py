@@ -1,18 +1,14 @@
 """Strict conditions: literals beside a column as values of the column's type.
 
 Lance applies the rule to the conditions that a query joins by AND and OR, before DataFusion finds
-common types. `regexp_match`, which returns what it has found, counts as true where that is not
-null.
-
-Literals: a value written in a query becomes one of the type of the column beside it.
-
-In the conditions that a query joins by AND and OR a literal is strict: it must be a value of the
-column's type. Text never becomes a number there, nor a fraction an integer.
+common types: text never becomes a number there, nor a fraction an integer. `regexp_match`, which
+returns what it has found, counts as true where that is not null.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -97,16 +93,14 @@ def _refusal(value: pa.Scalar, wanted: pa.DataType) -> QueryRefused:
 
 def is_text(type_: pa.DataType) -> bool:
     """Whether values are text."""
-    return bool(
-        types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)
-    )
+    tests = types.is_string, types.is_large_string, types.is_string_view
+    return any(test(type_) for test in tests)
 
 
 def is_bytes(type_: pa.DataType) -> bool:
     """Whether values are bytes of any length."""
-    return bool(
-        types.is_binary(type_) or types.is_large_binary(type_) or types.is_binary_view(type_)
-    )
+    tests = types.is_binary, types.is_large_binary, types.is_binary_view
+    return any(test(type_) for test in tests)
 
 
 def _may_become(held: pa.DataType, wanted: pa.DataType) -> bool:
@@ -169,6 +163,21 @@ DISTINCT = frozenset(("IS DISTINCT FROM", "IS NOT DISTINCT FROM"))
 FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 """The comparison that is true with its sides exchanged."""
 
+OPERATORS = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "%": operator.mod,
+}
+"""Operators of two operands that DataFusion's expressions have."""
+
 TESTS: dict[str, Callable[[Expr], Expr]] = {
     "IsTrue": lambda one: one.is_not_null() & one,
     "IsNotTrue": lambda one: one.is_null() | ~one,
@@ -196,24 +205,34 @@ class StrictRule:
     def __init__(self, schema: pa.Schema, engine: Engine) -> None:
         self._schema, self._engine = schema, engine
 
-    def apply(self, node: Node) -> Expr:
-        """Return an expression with strict literals. Raises QueryRefused."""
-        if node.op in TESTS:
-            return self._loose(node)
+    def apply(self, node: Node, *, strict: bool = True) -> Expr:
+        """Return an expression with strict literals. Raises QueryRefused.
+
+        A condition below a denial or a test is not strict: only its matches become truth values and
+        its zeros equal.
+        """
         if node.op in ("AND", "OR"):
-            left, right = (self._truth(part, self.apply(part)) for part in node.parts)
+            left, right = (self._truth(part, strict) for part in node.parts)
             if left is node.parts[0].expr and right is node.parts[1].expr:
                 return node.expr
             return left & right if node.op == "AND" else left | right
-        if node.op == "Not":
-            return self._denied(node)
-        if node.op in ARITHMETIC:
+        if node.op == "Not" or node.op in TESTS:
+            (part,) = node.parts
+            if node.op in TESTS and part.op == "regexp_match":
+                return node.expr
+            inner = self._truth(part, False)
+            return node.expr if inner is part.expr else TESTS.get(node.op, operator.invert)(inner)
+        if strict and node.op in ARITHMETIC:
             return self._computed(node)
-        if node.op in COMPARISONS | DISTINCT:
-            return self._compared(node, strict=True)
+        if node.op in COMPARISONS or (strict and node.op in DISTINCT):
+            return self._compared(node, strict=strict)
         if node.op == "between":
-            return self._between(node, strict=True)
-        return self._in(node, strict=True) if node.op == "in list" else node.expr
+            return self._between(node, strict=strict)
+        return self._in(node, strict=strict) if node.op == "in list" else node.expr
+
+    def _truth(self, node: Node, strict: bool) -> Expr:
+        is_match = node.op == "regexp_match"
+        return node.expr.is_not_null() if is_match else self.apply(node, strict=strict)
 
     def _computed(self, node: Node) -> Expr:
         """Return arithmetic of a column and a literal as one in the column's type."""
@@ -224,40 +243,6 @@ class StrictRule:
         if right.names and is_plain(left):
             value = self._literal(left, right)
             return node.expr if value is left.expr else _joined(node.op, value, right.expr)
-        return node.expr
-
-    def _truth(self, node: Node, expr: Expr) -> Expr:
-        return expr.is_not_null() if node.op == "regexp_match" else expr
-
-    def _denied(self, node: Node) -> Expr:
-        """Return a denied condition, which is not strict."""
-        (part,) = node.parts
-        inner = self._loose(part)
-        return node.expr if inner is part.expr else ~inner
-
-    def _loose(self, node: Node) -> Expr:
-        """Return a condition below another one: its matches are truth values, its zeros equal."""
-        if node.op == "regexp_match":
-            return node.expr.is_not_null()
-        if node.op in COMPARISONS:
-            return self._compared(node, strict=False)
-        if node.op == "between":
-            return self._between(node, strict=False)
-        if node.op == "in list":
-            return self._in(node, strict=False)
-        if node.op == "Not":
-            return self._denied(node)
-        if node.op in ("AND", "OR"):
-            left, right = (self._loose(part) for part in node.parts)
-            if left is node.parts[0].expr and right is node.parts[1].expr:
-                return node.expr
-            return left & right if node.op == "AND" else left | right
-        if node.op in TESTS:
-            (part,) = node.parts
-            if part.op == "regexp_match":
-                return node.expr
-            inner = self._loose(part)
-            return node.expr if inner is part.expr else TESTS[node.op](inner)
         return node.expr
 
     def _compared(self, node: Node, *, strict: bool) -> Expr:
@@ -355,22 +340,9 @@ def _joined(op: str, left: Expr, right: Expr) -> Expr:
         same = (left == right) | (left.is_null() & right.is_null())
         same = same & (left.is_null() == right.is_null())
         return same if op == "IS NOT DISTINCT FROM" else ~same
-    operators = {
-        "=": left.__eq__,
-        "!=": left.__ne__,
-        "<": left.__lt__,
-        "<=": left.__le__,
-        ">": left.__gt__,
-        ">=": left.__ge__,
-        "+": left.__add__,
-        "-": left.__sub__,
-        "*": left.__mul__,
-        "/": left.__truediv__,
-        "%": left.__mod__,
-    }
-    if op not in operators:
+    if op not in OPERATORS:
         raise QueryRefused(f"Operator {op} is not supported between literals")
-    return operators[op](right)
+    return OPERATORS[op](left, right)
 
 
 def _with_zero(op: str, other: Expr, below: Expr, above: Expr) -> Expr:
