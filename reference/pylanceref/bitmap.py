@@ -52,9 +52,7 @@ class Bitmap(MutableSet[int]):
 
     def copy(self) -> Bitmap:
         """Return another one with the same numbers."""
-        made = Bitmap()
-        made._held = self._held.copy()
-        return made
+        return Bitmap(self)
 
     def intersection(self, other: Iterable[int]) -> Bitmap:
         """Return the numbers that are in both."""
@@ -62,21 +60,15 @@ class Bitmap(MutableSet[int]):
 
     def union(self, other: Iterable[int]) -> Bitmap:
         """Return the numbers that are in either."""
-        made = self.copy()
-        made.update(other)
-        return made
+        return Bitmap([*self, *other])
 
     def difference(self, other: Iterable[int]) -> Bitmap:
         """Return the numbers that are not in the other."""
-        made = self.copy()
-        for value in other:
-            made.discard(value)
-        return made
+        return Bitmap(set(self).difference(other))
 
     def symmetric_difference(self, other: Iterable[int]) -> Bitmap:
         """Return the numbers that are in one of both."""
-        others = Bitmap(other)
-        return self.difference(others).union(others.difference(self))
+        return Bitmap(set(self).symmetric_difference(Bitmap(other)))
 
     def issubset(self, other: Iterable[int]) -> bool:
         """Whether the other has every number."""

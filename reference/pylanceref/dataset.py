@@ -29,14 +29,13 @@ from lanceref.transactions.transaction import MESSAGE_KEY
 
 from pylanceref.edits import Edits, Evolution
 from pylanceref.errors import TableNotFound
-from pylanceref.history import History, sanitize_ts
+from pylanceref.history import History, Settings, sanitize_ts
 from pylanceref.index_listing import IndexListing
 from pylanceref.indexing import Indexing
 from pylanceref.late_names import late_names, listing
 from pylanceref.reading import Reading
 from pylanceref.references import Branches, References, Tags, open_reference
 from pylanceref.session import Session, session_of
-from pylanceref.settings import Settings
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import root_of
 from pylanceref.write import write_table

@@ -25,10 +25,9 @@ from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.row_lineage import drop_idle_overlays
 
-from pylanceref.input_rows import reader_of
-from pylanceref.sql.columns import computed_columns, only_nulls
-from pylanceref.sql.filter import condition
+from pylanceref.sql.columns import computed_columns, condition, only_nulls
 from pylanceref.table_handle import CONFLICT_RETRIES, RETRY_TIMEOUT, OpenTable, Retrying
+from pylanceref.types import reader_of
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 
 if TYPE_CHECKING:

@@ -36,8 +36,7 @@ from pylanceref.scan_arguments import Columns, ScanArguments, describe, split_ar
 from pylanceref.scanner import LanceScanner
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
-from pylanceref.sql.columns import computed_columns, take_columns
-from pylanceref.sql.filter import condition
+from pylanceref.sql.columns import computed_columns, condition, take_columns
 from pylanceref.table_handle import OpenTable
 from pylanceref.udf import BatchUDF, mapped_by, values_of
 
@@ -221,16 +220,6 @@ class LanceFragment:
             raise DataRefused("Input data was empty.")
         return replace(fragments[0], id=fragment_id or 0)
 
-    @property
-    def physical_schema(self) -> pa.Schema:
-        """Raise NotImplementedError: a fragment has no schema of its own."""
-        raise NotImplementedError("Not implemented yet for LanceFragment")
-
-    @property
-    def partition_expression(self) -> pa.Schema:
-        """Raise NotImplementedError: fragments are no partitions."""
-        raise NotImplementedError("Not implemented yet for LanceFragment")
-
     def validate(self) -> None:
         """Read what the manifest says of the files and deletions. Raises FormatError."""
         for file in self._rows.fragment.files:
@@ -292,7 +281,7 @@ class LanceFragment:
         schema: pa.Schema | None = None,
     ) -> tuple[FragmentMetadata, LanceSchema]:
         """Add the columns of other rows, matched by a key; null where none is."""
-        from pylanceref.input_rows import reader_of
+        from pylanceref.types import reader_of
 
         right = reader_of(data_obj, schema).read_all()
         return self._with(
@@ -347,7 +336,7 @@ class LanceFragment:
 
         With offsets the rows that have it come too, as a Roaring bitmap.
         """
-        from pylanceref.input_rows import reader_of
+        from pylanceref.types import reader_of
 
         right = reader_of(data_obj, schema).read_all()
         made = operations.column_update.update_columns(

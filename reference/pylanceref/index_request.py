@@ -29,7 +29,7 @@ from lanceref.search.vector_query import METRIC_NAMES
 
 from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.index_listing import INVERTED_DETAILS, IndexConfig
-from pylanceref.sql.tokens import words
+from pylanceref.sql.rewriting import words
 
 ALIASES = {"FTS": "INVERTED", "LABELLIST": "LABEL_LIST"}
 """Other names of types."""

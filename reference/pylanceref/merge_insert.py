@@ -24,6 +24,7 @@ from lanceref.operations.merge import (
     MergePlan,
     by_fragment,
     check_columns,
+    has_key_index,
     is_patched,
     match,
     merged_rows,
@@ -36,13 +37,12 @@ from lanceref.table.data_files import Home, appended_schema
 from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 
-from pylanceref.input_rows import reader_of
-from pylanceref.merge_explained import merge_explained
 from pylanceref.operation import Transaction
-from pylanceref.sql.filter import condition as table_condition
-from pylanceref.sql.filter import mask_of
+from pylanceref.sql.columns import condition as table_condition
+from pylanceref.sql.columns import mask_of
 from pylanceref.table_handle import CONFLICT_RETRIES, RETRY_TIMEOUT, Retrying
 from pylanceref.transactions import from_message
+from pylanceref.types import reader_of
 
 WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
 """How updated rows are written."""
@@ -181,11 +181,31 @@ class MergeInsertBuilder:
         Rows have the schema of the table unless another is given. Raises EditFailed where an
         index finds the keys, AppendRefused for a schema that does not fit.
         """
-        snapshot = self._table._snapshot
+        snapshot, actions = self._table._snapshot, self._actions
         source = snapshot.arrow_schema if schema is None else schema
-        self._check(source, inserts=self._actions.insert)
-        return merge_explained(
-            snapshot, self._keys, self._actions, self._conditions, source, self._use_index
+        self._check(source, inserts=actions.insert)
+        if self._use_index and has_key_index(snapshot, self._keys):
+            raise EditFailed("a merge by an index of its keys does not support explain_plan")
+        joined = "Full" if actions.delete_unmatched else "Right" if actions.insert else "Inner"
+        matched, by_source = "DoNothing", "Keep"
+        if actions.fail:
+            matched = "Fail"
+        elif actions.delete:
+            matched = "Delete"
+        elif actions.update:
+            condition = self._conditions["update"]
+            matched = f"UpdateIf({condition})" if condition else "UpdateAll"
+        if actions.delete_unmatched:
+            condition = self._conditions["delete"]
+            by_source = f"DeleteIf({condition})" if condition else "Delete"
+        inserted, keys = "InsertAll" if actions.insert else "DoNothing", ", ".join(self._keys)
+        on = ", ".join(f"({key}, {key})" for key in self._keys)
+        return (
+            f"MergeInsert: on=[{keys}], when_matched={matched}, when_not_matched={inserted}, "
+            f"when_not_matched_by_source={by_source}\n"
+            f"  HashJoinExec: join_type={joined}, on=[{on}]\n"
+            f"    LanceRead: projection=[{keys}], num_fragments={len(snapshot.fragments)}\n"
+            f"    StreamingTableExec: projection=[{', '.join(source.names)}]\n"
         )
 
     def analyze_plan(self, data_obj: object, *, schema: pa.Schema | None = None) -> str:

@@ -32,8 +32,8 @@ from lanceref.transactions.commit import CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import new_transaction
 
+from pylanceref.history import Settings
 from pylanceref.metadata import FragmentMetadata
-from pylanceref.settings import Settings
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable
 

@@ -24,8 +24,7 @@ from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS, FragmentRows
 
 from pylanceref.scanner import LanceScanner, ScanOptions, ScanStatistics
-from pylanceref.sql.columns import Computed, bind_columns
-from pylanceref.sql.filter import condition
+from pylanceref.sql.columns import Computed, bind_columns, condition
 
 if TYPE_CHECKING:
     from lanceref.search.vector_query import VectorQuery

@@ -6,19 +6,15 @@ stores messages.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypedDict, cast
 
 import pyarrow as pa
-from google.protobuf.message import DecodeError
-from lanceref.core.context import Context
 from lanceref.core.errors import BadSchema, Place, SchemaRefused
 from lanceref.core.logical_types import arrow_type, logical_type
 from lanceref.file import schema as core
-from lanceref.file.schema import field_message, parse_schema, schema_of
-from lanceref.proto import file_pb2
+from lanceref.file.schema import field_message, schema_of
 
 _NOWHERE = Place("JSON", 0, 0)
 
@@ -88,31 +84,6 @@ class LanceSchema:
         """Return the schema with ids from 0 on, depth first. Raises SchemaRefused."""
         return LanceSchema(schema_of(schema))
 
-    @staticmethod
-    def _from_protos(metadata_json: str, *field_protos: bytes) -> LanceSchema:
-        """Return the schema of messages, one a field, parents first. Raises SchemaRefused.
-
-        Values of the metadata are lists of bytes.
-        """
-        try:
-            metadata = {key: bytes([*held]) for key, held in json.loads(metadata_json).items()}
-        except (ValueError, TypeError, AttributeError) as error:
-            raise SchemaRefused(f"Failed to parse metadata: {error}") from error
-        fields = [_parsed_field(data) for data in field_protos]
-        known = {-1}
-        for one in fields:
-            if one.parent_id not in known:
-                raise SchemaRefused(
-                    f"Failed to reconstruct schema: Field '{one.name}' (id={one.id}) references "
-                    f"parent id {one.parent_id}, which must appear earlier in the protobuf field "
-                    "list"
-                )
-            known.add(one.id)
-        try:
-            return LanceSchema(parse_schema(fields, metadata, Context("fields"), _NOWHERE))
-        except BadSchema as error:
-            raise SchemaRefused(f"Failed to reconstruct schema: {error}") from error
-
     def to_pyarrow(self) -> pa.Schema:
         """Return the Arrow schema."""
         return self._schema.arrow
@@ -131,16 +102,13 @@ class LanceSchema:
 
     def unenforced_primary_key(self) -> list[LanceField]:
         """Return the fields of the primary key in its order."""
-        keys = [one for one in self._flat() if one.is_unenforced_primary_key()]
+        keys = filter(LanceField.is_unenforced_primary_key, map(LanceField, self._schema.flat()))
         return sorted(keys, key=lambda one: one.unenforced_primary_key_position() or 0)
 
     def unenforced_clustering_key(self) -> list[LanceField]:
         """Return the fields of the clustering key in its order."""
-        keys = [one for one in self._flat() if one.is_unenforced_clustering_key()]
+        keys = filter(LanceField.is_unenforced_clustering_key, map(LanceField, self._schema.flat()))
         return sorted(keys, key=lambda one: one.unenforced_clustering_key_position() or 0)
-
-    def _flat(self) -> Iterator[LanceField]:
-        return map(LanceField, self._schema.flat())
 
     def __repr__(self) -> str:
         below = ", ".join(map(repr, self.fields()))
@@ -155,14 +123,6 @@ def _found(
         if form(field.name()) == form(names[0]):
             return field if len(names) == 1 else _found(field.children(), names[1:], form)
     return None
-
-
-def _parsed_field(data: bytes) -> file_pb2.Field:
-    """Return a message. Raises SchemaRefused."""
-    try:
-        return file_pb2.Field.FromString(data)
-    except DecodeError as error:
-        raise SchemaRefused(f"Failed to parse field proto: {error}") from error
 
 
 class JsonField(TypedDict, total=False):

@@ -30,8 +30,7 @@ from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 from numpy.typing import NDArray
 
 from pylanceref.scanner import LanceScanner, ScanOptions
-from pylanceref.sql.columns import Computed, bind_columns
-from pylanceref.sql.filter import bind_filter
+from pylanceref.sql.columns import Computed, bind_columns, bind_filter
 
 QUERY_INDEX = pa.field("query_index", pa.int32(), nullable=False)
 DISTANCE = pa.field("_distance", pa.float32())

@@ -1,9 +1,7 @@
-"""Opened table: one version of a table, and how a commit moves on from it.
+"""Opened table: one version of a table, and how a commit moves on from it (face).
 
-What a dataset does beside reading is spread over modules by subject; each is a class on top of
-this one, and the dataset is all of them.
-
-Retries: an edit that conflicts with another commit is made again (face).
+What a dataset does is spread over modules by subject; each is a class on top of this one, and the
+dataset is all of them. An edit that conflicts with another commit is made again.
 """
 
 from __future__ import annotations
@@ -106,11 +104,6 @@ class OpenTable:
             for key, value in own.items()
         }
         return {**options.own, **of_bases} or None
-
-    @property
-    def _storage_options(self) -> dict[str, str] | None:
-        """The same, by the name that is pickled with a dataset of pylance."""
-        return self.initial_storage_options
 
     def latest_storage_options(self) -> dict[str, str] | None:
         """The storage options as they are now: nothing refreshes them."""

@@ -1,21 +1,26 @@
-"""What may be handed over to be written, under the names pylance has for it (face)."""
+"""What may be handed over to be written, as one stream of record batches (face).
+
+Takes what pylance takes: tables, batches, readers, datasets and scanners of pyarrow and of our own,
+pandas and polars frames, dicts of columns, lists of rows, and with a schema any iterable of
+batches.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Union
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Protocol, Union, runtime_checkable
 
 import pyarrow as pa
+from lanceref.core.errors import DataRefused
 
-from pylanceref.input_rows import reader_of as _coerce_reader
+from pylanceref.errors import BatchRefused, CallerCode
+from pylanceref.scanner import LanceScanner
+from pylanceref.table_handle import OpenTable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pylanceref.dataset import LanceDataset
-    from pylanceref.scanner import LanceScanner
-
-__all__ = ["ReaderLike", "_coerce_reader"]
 
 ReaderLike = Union[
     pa.Table,
@@ -24,8 +29,108 @@ ReaderLike = Union[
     "pa.dataset.Dataset",
     "pa.dataset.Scanner",
     "pd.DataFrame",
-    "LanceDataset",
-    "LanceScanner",
+    OpenTable,
+    LanceScanner,
     Iterable[pa.RecordBatch],
 ]
 """Rows as a table, a batch, a stream, a frame or a table that is scanned."""
+
+
+@runtime_checkable
+class Scannable(Protocol):
+    """A table whose rows can be scanned."""
+
+    def scanner(self) -> LanceScanner:
+        """Return a scan of all rows."""
+
+
+_END = object()
+"""Comes after the last batch."""
+
+
+def reader_of(data: object, schema: pa.Schema | None = None) -> pa.RecordBatchReader:
+    """Return the rows as a reader.
+
+    Raises TypeError for another kind of data, ValueError for batches without a schema or under
+    another one, and for metadata that is not text.
+    """
+    reader = _reader(data, schema)
+    for key, value in (reader.schema.metadata or {}).items():
+        try:
+            key.decode(), value.decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"Metadata key {key!r} is not valid utf8") from error
+    return reader
+
+
+def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
+    if isinstance(data, pa.RecordBatchReader):
+        return pa.RecordBatchReader.from_batches(data.schema, _given(data))
+    if isinstance(data, OpenTable) and isinstance(data, Scannable):
+        return _scanned(data.scanner())
+    if isinstance(data, LanceScanner):
+        return _scanned(data)
+    datasets = sys.modules.get("pyarrow.dataset")  # imported by who has one, and slow to import
+    if datasets is not None and isinstance(data, datasets.Dataset):
+        return data.scanner().to_reader()
+    if datasets is not None and isinstance(data, datasets.Scanner):
+        return data.to_reader()
+    table = _table(data, schema)
+    if table is not None:
+        return table.to_reader()
+    if not isinstance(data, Iterable):
+        raise TypeError(f"Unknown data type {type(data)}")
+    if schema is None:
+        raise ValueError("Must provide schema to write dataset from RecordBatch iterable")
+    return pa.RecordBatchReader.from_batches(schema, _cast(data, schema))
+
+
+def _scanned(scanner: LanceScanner) -> pa.RecordBatchReader:
+    return pa.RecordBatchReader.from_batches(scanner.projected_schema, scanner.to_batches())
+
+
+def _table(data: object, schema: pa.Schema | None) -> pa.Table | None:
+    """Return data that is in memory as a table, None for any other."""
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if isinstance(data, dict):
+        return pa.Table.from_batches([pa.RecordBatch.from_pydict(data, schema=schema)])
+    if isinstance(data, list) and data and isinstance(data[0], dict):
+        return pa.Table.from_batches([pa.RecordBatch.from_pylist(data, schema=schema)])
+    library = type(data).__module__.partition(".")[0]
+    if type(data).__name__ == "DataFrame" and library == "pandas":
+        return pa.Table.from_pandas(data, schema=schema)
+    if type(data).__name__ == "DataFrame" and library == "polars":
+        table: pa.Table = data.to_arrow()  # type: ignore[attr-defined]
+        return table
+    return None
+
+
+def _given(batches: Iterable[object]) -> Iterator[object]:
+    """Yield what the caller's own iterator yields. Raises CallerFailed for what it raises."""
+    rest = iter(batches)
+    while True:
+        with CallerCode():
+            batch = next(rest, _END)
+        if batch is _END:
+            return
+        yield batch
+
+
+def _cast(batches: Iterable[object], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the batches under `schema`. Raises DataRefused for what does not fit."""
+    for batch in _given(batches):
+        if not isinstance(batch, pa.RecordBatch):
+            raise BatchRefused(f"Expected RecordBatch, got {type(batch)}")
+        if batch.schema == schema:
+            yield batch
+            continue
+        if batch.schema.names != schema.names:
+            raise DataRefused(f"field names are not matching: {batch.schema.names}, {schema.names}")
+        try:
+            cast = pa.Table.from_batches([batch]).cast(schema)
+        except ValueError as error:  # and so is pyarrow's
+            raise DataRefused(f"a batch with schema {batch.schema}, not {schema}") from error
+        yield from cast.to_batches()

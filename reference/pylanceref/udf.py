@@ -156,7 +156,7 @@ def mapped_by(
 
 def values_of(values: object, schema: pa.Schema | None) -> pa.Table:
     """Return the rows of whatever holds any. Raises TypeError for something else."""
-    from pylanceref.input_rows import reader_of
+    from pylanceref.types import reader_of
 
     try:
         return reader_of(values, schema).read_all()

@@ -1,8 +1,6 @@
-"""Names of pylance's `lance.util`: graphs, and a check of an index over vectors (face).
+"""Graphs of vectors that stand alone, and a check of an index over vectors (face).
 
-HNSW: a graph of vectors that stands alone (face).
-
-Has the names of pylance's `lance.util.HNSW`. Its file is one of 0.1 with the rows of the graph in
+Has names of pylance's `lance.util`. The file of a graph is one of 0.1 with the rows of the graph in
 one batch, and what an index says of a graph in the metadata of the schema.
 """
 
@@ -21,7 +19,6 @@ from lanceref.kernels.hnsw_build import build
 from lanceref.kernels.hnsw_graph import Graph, GraphParameters
 from lanceref.storage import create_sink, whole
 
-from pylanceref.history import sanitize_ts
 from pylanceref.reading import Reading
 
 KEY = "lance:hnsw"
@@ -45,7 +42,11 @@ class HNSW:
 
         Raises ValueError for other arrays, EditFailed for none.
         """
-        arrays = [_checked(one) for one in vectors_array]
+        arrays = list(vectors_array)
+        for one in arrays:
+            found = vector_type(one.type)
+            if found is None or found.multivector or found.element not in ELEMENTS:
+                raise ValueError("Must be a FixedSizeList")
         if not arrays:
             raise EditFailed("Compute error: concat requires input of at least one array")
         vectors = pa.concat_arrays(arrays)
@@ -66,16 +67,6 @@ class HNSW:
             writer.write_batch(rows)
             writer.finish()
 
-
-def _checked(array: pa.Array) -> pa.FixedSizeListArray:
-    """Return an array of vectors. Raises ValueError for another."""
-    found = vector_type(array.type)
-    if found is None or found.multivector or found.element not in ELEMENTS:
-        raise ValueError("Must be a FixedSizeList")
-    return array
-
-
-__all__ = ["HNSW", "sanitize_ts", "validate_vector_index"]
 
 NEAR = 1e-6
 """Distance up to which a vector has found itself."""

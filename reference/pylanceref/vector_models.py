@@ -1,14 +1,10 @@
-"""Vector models: centroids and codebooks that were trained apart, and their files (face).
+"""Vector models: centroids and codebooks trained apart, and indices made of them in steps (face).
 
-Has the names of pylance's `lance.indices`. A model is a data file of one column, with what else
-there is to say in the metadata of its schema.
+Has names of pylance's `lance.indices`. A model is a data file of one column, with what else there
+is to say in the metadata of its schema. Workers write the partitions and codes of their fragments
+to files, without an order; files are sorted by partition; one process makes an index of them.
 
-Vector transform: the rows of an index by product codes, made in steps of their own (face).
-
-Workers write the partitions and codes of their fragments to files, without an order; files are
-sorted by partition; and one process makes an index of the sorted ones.
-
-Layout of a file: u64 `_rowid`, u32 `__ivf_part_id`, and the codes of the row, `__pq_code`.
+Layout of a file of codes: u64 `_rowid`, u32 `__ivf_part_id`, and the codes of the row, `__pq_code`.
 """
 
 from __future__ import annotations

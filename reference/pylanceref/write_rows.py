@@ -45,11 +45,11 @@ from lanceref.table.manifest import Manifest
 from lanceref.table.rows import ROW_ADDRESS
 from lanceref.transactions.manifest_builder import storage_version_of
 
-from pylanceref.input_rows import reader_of
 from pylanceref.operation import DatasetBasePath
 from pylanceref.progress import FragmentWriteProgress, Reporter
 from pylanceref.table_handle import OpenTable, root_of
 from pylanceref.transactions import base_messages
+from pylanceref.types import reader_of
 
 T = TypeVar("T", bound=OpenTable)
 

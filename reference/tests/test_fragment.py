@@ -118,9 +118,6 @@ def test_a_fragment_is_opened_by_its_id(tmp_path):
     fragment.validate()
     with pytest.raises(ValueError, match="does not exist: 7"):
         pylanceref.LanceFragment(made, 7)
-    for name in ("physical_schema", "partition_expression"):
-        with pytest.raises(NotImplementedError):
-            getattr(fragment, name)
 
 
 def test_a_session_takes_the_same_columns(tmp_path):

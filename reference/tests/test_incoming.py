@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import pytest
 from pylanceref.dataset import write_dataset
-from pylanceref.input_rows import reader_of
+from pylanceref.types import reader_of
 
 TABLE = pa.table({"a": pa.array([1, 2, 3], pa.int64()), "b": ["x", "y", None]})
 ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": 3, "b": None}]

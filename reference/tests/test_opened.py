@@ -56,8 +56,8 @@ def test_options_go_with_a_pickled_dataset(tmp_path):
     made = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path, storage_options=options)
     fragment = pickle.loads(pickle.dumps(made.get_fragments()[0]))
 
-    assert options == made._storage_options
-    assert options == fragment._ds._storage_options
+    assert options == made.initial_storage_options
+    assert options == fragment._ds.initial_storage_options
 
 
 def test_a_table_is_opened_by_its_class(tmp_path):

@@ -133,33 +133,3 @@ def test_the_oracle_has_the_same_json_and_keys():
     for name in ("unenforced_primary_key", "unenforced_clustering_key"):
         wanted = [(one.name(), one.id()) for one in getattr(theirs, name)()]
         assert wanted == [(one.name(), one.id()) for one in getattr(ours, name)()]
-
-
-FIELD = b"\x12\x01a\x18\x00\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x2a\x05int32\x30\x01"
-"""Name a, id 0, parent -1, int32, nullable."""
-
-ORPHAN = b"\x12\x01a\x18\x07\x20\x2a\x2a\x05int32"
-"""The same with id 7 and parent 42."""
-
-
-def test_a_schema_is_made_of_messages():
-    """One for each field, parents first."""
-    made = LanceSchema._from_protos('{"k": [118]}', FIELD)
-    wanted = pa.schema([("a", pa.int32())], {"k": "v"})
-    assert made.to_pyarrow().equals(wanted, check_metadata=True)
-
-
-@pytest.mark.parametrize(
-    ("metadata", "data", "text"),
-    [
-        ("{}", ORPHAN, "parent id 42"),
-        ("{}", b"zz", "Failed to parse field proto"),
-        ("{}", FIELD.replace(b"int32", b"int99"), "int99"),
-        ("{", FIELD, "Failed to parse metadata"),
-        ('{"a": 1}', FIELD, "Failed to parse metadata"),
-    ],
-)
-def test_messages_that_make_no_schema_are_refused(metadata, data, text):
-    """With the field that has no parent."""
-    with pytest.raises(ValueError, match=text):
-        LanceSchema._from_protos(metadata, data)

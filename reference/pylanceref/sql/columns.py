@@ -1,25 +1,27 @@
-"""Computed columns: expressions in SQL by the name they have in the result.
+"""Columns and filters: expressions in SQL over the columns of a table, evaluated batch by batch.
 
 A column that is only renamed keeps its type, also a dictionary or an extension, its metadata and
-whether it may be null.
-
-Rows taken by position: their columns, or expressions over these.
-
-New columns: expressions in SQL that become columns of a table.
+whether it may be null. A filter in SQL or as an Arrow expression becomes the condition that a
+search takes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from lanceref import operations
+from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, EvolutionRefused, QueryFailed, QueryRefused
 from lanceref.core.logical_types import resolved
+from lanceref.search import rows
+from lanceref.search.filter import Filter, Mask, Predicate, Restricted, RestrictedFilter
 from lanceref.search.projection import take_projection
+from lanceref.search.rows import Condition, filter_schema
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
@@ -147,3 +149,86 @@ def computed_columns(snapshot: Snapshot, expressions: Mapping[str, str]) -> Colu
     except QueryRefused as error:
         raise EvolutionRefused(str(error)) from error
     return operations.columns.computed(snapshot, bound)
+
+
+ROW = "__row"
+"""Name of the column that counts the rows of a batch."""
+
+
+class SqlFilter:
+    """A filter in SQL."""
+
+    def __init__(self, text: str, schema: pa.Schema) -> None:
+        from pylanceref.sql.expression import bind  # DataFusion is slow to import
+
+        self._bound, self._schema = bind(text, schema), schema
+        self._is_match = self._bound.node.op == "regexp_match"
+        if not self._is_match and not pa.types.is_boolean(self._bound.type):
+            raise QueryRefused(f"The filter {text[:1000]} does not return a boolean")
+        self.columns, self.paths = self._bound.columns, self._bound.paths
+
+    @cached_property
+    def predicate(self) -> Predicate | None:
+        """What the filter says of single columns."""
+        from pylanceref.sql.conditions import predicate_of
+
+        return predicate_of(self._bound.node, self._schema)
+
+    def mask(self, batch: pa.RecordBatch) -> Mask:
+        """Return for each row of a batch whether it passes: bool. Raises QueryFailed."""
+        found = self._bound.evaluate(batch)
+        if self._is_match:
+            found = pc.is_valid(found)
+        return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), np.bool_)
+
+
+class ArrowFilter:
+    """A filter as an Arrow expression, which pyarrow evaluates; no index is asked for it."""
+
+    def __init__(self, expression: pc.Expression, schema: pa.Schema) -> None:
+        self._expression, text = expression, str(expression)
+        self.columns = self.paths = tuple(name for name in schema.names if name in text)
+        self.predicate: Predicate | None = None
+        empty = pa.Table.from_batches([], schema).select(self.columns)
+        try:
+            empty.filter(expression)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise QueryRefused(f"{error}") from error
+
+    def mask(self, batch: pa.RecordBatch) -> Mask:
+        """Return for each row of a batch whether it passes: bool. Raises QueryFailed."""
+        numbers = pa.array(np.arange(batch.num_rows))
+        names = [*batch.schema.names, ROW]
+        table = pa.Table.from_arrays([*batch.columns, numbers], names=names)
+        try:
+            kept = table.filter(self._expression)[ROW]
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise QueryFailed(f"Execution error: {error}") from error
+        mask = np.zeros(batch.num_rows, np.bool_)
+        mask[kept.to_numpy()] = True
+        return mask
+
+
+def bind_filter(given: object, schema: pa.Schema) -> Filter:
+    """Return a filter over the columns of a schema. Raises QueryRefused, TypeError."""
+    if isinstance(given, pc.Expression):
+        return ArrowFilter(given, schema)
+    if isinstance(given, Restricted):
+        own = None if given.filter is None else bind_filter(given.filter, schema)
+        return RestrictedFilter(own, given.rows, blocked=given.blocked)
+    if not isinstance(given, str):
+        raise TypeError(f"filter must be SQL text or an Arrow expression, got {type(given)}")
+    return SqlFilter(given, schema)
+
+
+def condition(
+    snapshot: Snapshot, given: object, *, use_stats: bool = True, use_indices: bool = True
+) -> Condition:
+    """Bind a filter, SQL or an Arrow expression, to a table. Raises QueryRefused, TypeError."""
+    found = bind_filter(given, filter_schema(snapshot))
+    return rows.condition(snapshot, found, use_stats=use_stats, use_indices=use_indices)
+
+
+def mask_of(text: str) -> Callable[[pa.RecordBatch], Mask]:
+    """Return a filter that is bound to the columns of the batch it is asked about."""
+    return lambda batch: bind_filter(text, batch.schema).mask(batch)

@@ -1,11 +1,8 @@
 """The engine: DataFusion, which parses and evaluates the expressions of filters and projections.
 
 Each thread has one session, with the functions that Lance adds; the table of its expressions is
-replaced before each evaluation. One target partition keeps rows in their order.
-
-Plain columns: what DataFusion sees of the columns of a table.
-
-Extension types become their storage and metadata is left out. A column of geometries has a second
+replaced before each evaluation. One target partition keeps rows in their order. DataFusion sees
+columns without metadata and extension types as their storage; a column of geometries has a second
 one beside it, the same values as well-known binary, which functions over geometries read.
 """
 
@@ -59,7 +56,7 @@ class Engine:
         self.raised: LanceError | None = None
         self.functions = register(self._session, self._note)
         self._frame_of = lru_cache(64)(self._empty_frame)
-        self._parsed = lru_cache(256)(self._parse)
+        self.parse = lru_cache(256)(self._parse)
 
     def _note(self, error: LanceError) -> None:
         """Keep the error of a function, of which DataFusion passes on only the text."""
@@ -73,11 +70,8 @@ class Engine:
         self._session.deregister_table(TABLE)
         return self._session.from_arrow(batch, name=TABLE)
 
-    def parse(self, text: str, schema: pa.Schema) -> Expr:
-        """Return the tree of an expression over columns. Raises QueryRefused."""
-        return self._parsed(text, schema)
-
     def _parse(self, text: str, schema: pa.Schema) -> Expr:
+        """Return the tree of an expression over columns. Raises QueryRefused."""
         with self.errors(QueryRefused):
             return self._frame_of(schema).parse_sql_expr(text)
 

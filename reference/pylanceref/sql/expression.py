@@ -1,10 +1,9 @@
 """Expressions: SQL over the columns of a schema, ready to be evaluated batch by batch.
 
-Size bounds: how many bytes the functions of an expression add to their arguments.
-
 A few letters can ask for any number of bytes, as in `repeat('a', 1000000000000)`, and DataFusion
-would end the process. The sizes are computed by DataFusion too, innermost function first, and
-compared with the budget of a query before the expression is evaluated.
+would end the process. The bytes that functions add to their arguments are computed by DataFusion
+too, innermost function first, and compared with the budget of a query before the expression is
+evaluated.
 """
 
 from __future__ import annotations

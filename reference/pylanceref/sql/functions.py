@@ -1,13 +1,8 @@
 """Functions that Lance adds to those of DataFusion: documents, geometries and words.
 
-Functions of queries over geometries.
-
-A column says by its extension name what it holds; text is well-known text, and what functions
-return as a geometry is well-known binary. Where one side is null the result is null.
-
-Functions of queries over documents of json columns.
-
-A document comes as text, as a json column reads, or in binary form, as `json_get` returns it.
+A column says by its extension name which geometries it holds; text is well-known text, and what
+functions return as a geometry is well-known binary. A document comes as text, as a json column
+reads, or in binary form, as `json_get` returns it. Where an argument is null the result is null.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 
 from pylanceref.sql.engine import Engine
-from pylanceref.sql.tokens import words
+from pylanceref.sql.rewriting import words
 from pylanceref.sql.trees import Node
 
 if TYPE_CHECKING:

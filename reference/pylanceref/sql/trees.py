@@ -15,8 +15,7 @@ from lanceref.core.errors import QueryRefused
 from lanceref.core.query_limits import QueryTooLarge
 
 from pylanceref.sql.engine import Engine, named_schema, plain_schema
-from pylanceref.sql.rewriting import Rewriter
-from pylanceref.sql.tokens import DEPTH, Token, refusal, tokens_of, words
+from pylanceref.sql.rewriting import DEPTH, Rewriter, Token, refusal, tokens_of, words
 
 if TYPE_CHECKING:
     from datafusion import Expr

@@ -5,8 +5,7 @@ import pytest
 from lanceref.core.errors import EditFailed, QueryRefused
 from lanceref.operations.update import as_column, assign, choose, read_changed
 from lanceref.table.logical import BlobHandling
-from pylanceref.sql.columns import bind_values
-from pylanceref.sql.filter import condition
+from pylanceref.sql.columns import bind_values, condition
 
 from tests.operations.tables import table
 

@@ -7,8 +7,8 @@ import pylanceref
 import pytest
 from lanceref.core.errors import EditFailed
 from lanceref.operations.merge import Actions, by_fragment, match, merged_rows, plan_merge
-from pylanceref.sql.filter import condition as condition_of
-from pylanceref.sql.filter import mask_of
+from pylanceref.sql.columns import condition as condition_of
+from pylanceref.sql.columns import mask_of
 
 from tests.operations.tables import table
 

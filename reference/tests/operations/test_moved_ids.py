@@ -5,7 +5,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.operations.update import choose, moved_segments
-from pylanceref.sql.filter import condition
+from pylanceref.sql.columns import condition
 
 NARROW = {"s": pa.array([{"x": 1}] * 9, pa.struct([("x", pa.int32())]))}
 WIDE = {

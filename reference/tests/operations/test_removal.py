@@ -5,7 +5,7 @@ import pylanceref
 from lanceref.operations.update import choose, remove
 from lanceref.proto import table_pb2
 from lanceref.table.uncommitted_files import Draft
-from pylanceref.sql.filter import condition
+from pylanceref.sql.columns import condition
 
 from tests.operations.tables import table
 

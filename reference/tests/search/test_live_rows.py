@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from lanceref.core.errors import OutOfRange
 from lanceref.search.row_locator import Remembered, live_rows
-from pylanceref.sql.filter import condition
+from pylanceref.sql.columns import condition
 
 from ..index.vector.indexed import points, write
 

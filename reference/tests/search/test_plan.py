@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from lanceref.search.index_plan import Known
 from lanceref.search.pruning import bounded_fields, boundings, possible_ranges
-from pylanceref.sql.filter import condition
+from pylanceref.sql.columns import condition
 
 from ..sql.written import without, write
 

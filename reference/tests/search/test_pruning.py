@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.search.filter import Unknown
 from lanceref.search.pruning import boundings
-from pylanceref.sql.filter import bind_filter
+from pylanceref.sql.columns import bind_filter
 
 SCHEMA = pa.schema(
     [

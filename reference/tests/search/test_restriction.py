@@ -8,7 +8,7 @@ import pytest
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.search.filter import Restricted
 from lanceref.search.pruning import boundings
-from pylanceref.sql.filter import bind_filter
+from pylanceref.sql.columns import bind_filter
 
 SCHEMA = pa.schema([("a", pa.int64()), ("_rowid", pa.uint64())])
 BATCH = pa.record_batch([pa.array([1, 2, None, 4]), pa.array([7, 8, 9, 10], pa.uint64())], SCHEMA)

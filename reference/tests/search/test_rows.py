@@ -8,7 +8,7 @@ import pytest
 from lanceref.search import rows as query_rows
 from lanceref.search.projection import scan_projection
 from lanceref.search.rows import chosen_rows, read_rows
-from pylanceref.sql.filter import condition
+from pylanceref.sql.columns import condition
 
 from ..sql.written import without, write
 

@@ -8,7 +8,7 @@ import pylanceref
 import pytest
 from lanceref.core.errors import QueryRefused
 from lanceref.core.query_limits import QueryTooLarge
-from pylanceref.sql.tokens import DEPTH, NESTING, TEXT_BYTES
+from pylanceref.sql.rewriting import DEPTH, NESTING, TEXT_BYTES
 
 
 def written(root):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import QueryFailed, QueryRefused
+from pylanceref.sql.columns import bind_filter
 from pylanceref.sql.expression import bind as bind_sql
-from pylanceref.sql.filter import bind_filter
 
 from .expressions import BY_ADDRESS, FOUND, REFUSED, TABLE
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from lanceref.core.errors import QueryFailed, QueryRefused
-from pylanceref.sql.filter import bind_filter
+from pylanceref.sql.columns import bind_filter
 
 from .expressions import TABLE as MANY
 from .float_texts import FLOAT_TEXTS, FLOATS
