@@ -1,14 +1,9 @@
-"""Projection: which columns a scan or a take returns, and how they come from what is read.
+"""Projection: the columns of a result, how they come from what is read, and their order.
 
 Read are table fields, nested ones pruned to the parts asked for, and system columns. A scan returns
-a nested part as a column of its own, `a.b`; a take returns it inside its struct.
-
-Order of a query's rows.
-
-Rows with the same values keep the order they had; nulls stand last unless asked otherwise, whatever
-the direction. Floats stand in their total order.
-
-Batches of a query: cut again to the size asked for.
+a nested part as a column of its own, `a.b`; a take returns it inside its struct. In an ordered
+result rows with the same values keep their order; nulls come last unless asked otherwise, whatever
+the direction. Floats have their total order.
 """
 
 from __future__ import annotations
@@ -67,7 +62,7 @@ def scan_projection(
 
     Raises NotFound for an unknown name and ValueError for one that is given twice.
     """
-    asked = _names(schema, columns)
+    asked = [field.name for field in schema.fields] if columns is None else list(columns)
     if len(set(asked)) != len(asked):
         twice = next(name for name in asked if asked.count(name) > 1)
         raise ValueError(f"Invalid user input: Duplicate column name: {twice}")
@@ -80,67 +75,67 @@ def scan_projection(
         if name in SYSTEM_COLUMNS:
             origins.append(Origin(len(fields) + chosen.index(name)))
             arrow.append(pa.field(name, pa.uint64()))
-        elif name in tops:
-            origins.append(Origin(tops[name]))
-            arrow.append(fields[tops[name]].arrow)
-        else:
-            top, rest = split_path(name)
-            path, leaf = _path(fields[tops[top]], rest) if rest else ((), fields[tops[top]].arrow)
-            origins.append(Origin(tops[top], path))
-            arrow.append(leaf.with_name(name))
-    storage = pa.schema(arrow, schema.metadata or None)
-    return Projection(fields, chosen, tuple(origins), storage, resolved(storage))
+            continue
+        top, rest = (name, "") if name in tops else split_path(name)
+        path, leaf = _descend_to(fields[tops[top]], rest)
+        origins.append(Origin(tops[top], path))
+        arrow.append(leaf.with_name(name))
+    return _projection(fields, chosen, origins, arrow, schema)
 
 
 def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Projection:
     """Resolve the columns of a take (None: all fields); each row has an offset. Raises NotFound."""
-    names = _names(schema, columns)
+    names = [field.name for field in schema.fields] if columns is None else list(columns)
     asked = project(schema, [name for name in names if name not in SYSTEM_COLUMNS])
     whole_fields = {field.name: field for field in schema.fields}
     fields = tuple(_as_in_schema(field, whole_fields[field.name]) for field in asked)
-    tops = [field.name for field in fields]
     chosen = tuple(dict.fromkeys(name for name in names if name in SYSTEM_COLUMNS))
-    known = {*tops, *chosen}
-    order = [name if name in known else split_path(name)[0] for name in names]
-    first = {name: number for number, name in reversed(list(enumerate(order)))}
-    order = [name for number, name in enumerate(order) if name in chosen or first[name] == number]
-    read = [*tops, *chosen]
-    found = (pa.field(name, pa.uint64(), nullable=name != ROW_OFFSET) for name in chosen)
-    arrow = [*(field.arrow for field in fields), *found]
-    origins = tuple(Origin(read.index(name)) for name in order)
-    ordered = pa.schema([arrow[origin.array] for origin in origins], schema.metadata or None)
-    return Projection(fields, chosen, origins, ordered, resolved(ordered))
+    read = [*(field.name for field in fields), *chosen]
+    order = [name if name in read else split_path(name)[0] for name in names]
+    pairs = list(enumerate(order))  # only system columns may repeat
+    order = [name for at, name in pairs if name in chosen or order.index(name) == at]
+    arrow = [field.arrow for field in fields]
+    arrow += [pa.field(name, pa.uint64(), nullable=name != ROW_OFFSET) for name in chosen]
+    origins = [Origin(read.index(name)) for name in order]
+    return _projection(fields, chosen, origins, [arrow[one.array] for one in origins], schema)
+
+
+def _projection(
+    fields: tuple[Field, ...],
+    system: tuple[str, ...],
+    origins: Sequence[Origin],
+    arrow: Sequence[pa.Field],
+    schema: LanceSchema,
+) -> Projection:
+    storage = pa.schema(arrow, schema.metadata or None)
+    return Projection(fields, system, tuple(origins), storage, resolved(storage))
 
 
 def _as_in_schema(pruned: Field, complete: Field) -> Field:
     """Put the nested fields that are left into the order of the schema."""
     left = {child.id: child for child in pruned.children}
-    if not left:
+    if not left or pruned.logical_type != "struct":
         return pruned
     children = tuple(
         _as_in_schema(left[child.id], child) for child in complete.children if child.id in left
     )
-    if pruned.logical_type != "struct":
-        return pruned
     arrow = pruned.arrow.with_type(pa.struct([child.arrow for child in children]))
     return replace(pruned, children=children, arrow=arrow)
 
 
-def _names(schema: LanceSchema, columns: Sequence[str] | None) -> list[str]:
-    return [field.name for field in schema.fields] if columns is None else list(columns)
-
-
-def _path(field: Field, name: str) -> tuple[tuple[int, ...], pa.Field]:
+def _descend_to(field: Field, name: str) -> tuple[tuple[int, ...], pa.Field]:
     """Return the child indices that lead to `name` below `field`, and its Arrow field.
 
     The field is nullable where anything above it is. Raises NotFound for a part of a list.
     """
-    names = [child.name for child in field.children]
+    if not name:
+        return (), field.arrow
     if field.logical_type != "struct":
         raise NotFound(f"{field.name!r} is a {field.logical_type} and has no field {name!r}")
+    names = [child.name for child in field.children]
     first, rest = (name, "") if name in names else split_path(name)
-    child, number = field.children[names.index(first)], names.index(first)
-    path, leaf = _path(child, rest) if rest else ((), child.arrow)
+    number = names.index(first)
+    path, leaf = _descend_to(field.children[number], rest)
     return (number, *path), leaf.with_nullable(leaf.nullable or field.nullable)
 
 
@@ -164,44 +159,33 @@ def ordered(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> ND
     """Return the row numbers in the order of the keys, one for each ordering, the first first."""
     order = np.arange(len(keys[0]) if keys else 0)
     for key, one in reversed(list(zip(keys, orderings, strict=True))):
-        values = _comparable(key).take(pa.array(order))
+        values = key.storage if isinstance(key, pa.ExtensionArray) else key
+        if isinstance(values, pa.DictionaryArray):
+            values = values.dictionary_decode()
+        values = total_order(values) if pa.types.is_floating(values.type) else values
+        values = values.take(pa.array(order))
         null = values.is_null().to_numpy(zero_copy_only=False)
-        there = np.flatnonzero(~null)
+        valid, missing = np.flatnonzero(~null), np.flatnonzero(null)
         direction = "ascending" if one.ascending else "descending"
-        table = pa.table({"key": values.take(pa.array(there))})
-        ranked = there[pc.sort_indices(table, sort_keys=[("key", direction)]).to_numpy()]
-        missing = np.flatnonzero(null)
+        table = pa.table({"key": values.take(pa.array(valid))})
+        ranked = valid[pc.sort_indices(table, sort_keys=[("key", direction)]).to_numpy()]
         ends = (missing, ranked) if one.nulls_first else (ranked, missing)
         order = order[np.concatenate(ends)]
     return order
-
-
-def _comparable(key: pa.Array) -> pa.Array:
-    """Return values that Arrow sorts in the order of the key."""
-    if isinstance(key, pa.ExtensionArray):
-        key = key.storage
-    if isinstance(key, pa.DictionaryArray):
-        key = key.dictionary_decode()
-    return total_order(key) if pa.types.is_floating(key.type) else key
 
 
 def recut(
     batches: Iterable[pa.RecordBatch], rows: int, size_bytes: int | None, *, strict: bool
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of about `size_bytes`, or when `strict` of exactly `rows` but for the last."""
-    if strict:
-        yield from _exact(batches, rows)
-        return
-    for batch in batches:
-        if size_bytes and batch.nbytes > size_bytes and batch.num_rows > 1:
-            step = max(1, batch.num_rows * size_bytes // batch.nbytes)
-            for start in range(0, batch.num_rows, step):
+    if not strict:
+        for batch in batches:
+            step = max(1, batch.num_rows)
+            if size_bytes and batch.nbytes > size_bytes:
+                step = max(1, batch.num_rows * size_bytes // batch.nbytes)
+            for start in range(0, max(1, batch.num_rows), step):
                 yield batch.slice(start, step)
-        else:
-            yield batch
-
-
-def _exact(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+        return
     held: list[pa.RecordBatch] = []
     for batch in batches:
         held.append(batch)
