@@ -20,7 +20,7 @@ from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.index.index_type import Built
 from lanceref.index.segment import SegmentWriter
 from lanceref.index.training import Training
-from lanceref.index.vector.building import Shelf, assigned, write
+from lanceref.index.vector.building import EncodedRows, assigned, write
 from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.rq_storage import USUAL_BITS, model_text
@@ -156,7 +156,7 @@ def write_segment(
     names: Sequence[str], folder: str, product: Product, writer: SegmentWriter
 ) -> Built:
     """Write a segment of the rows of files. Raises DataRefused."""
-    shelf, type_ = Shelf(product), TYPES["IVF_PQ"]
+    encoded, type_ = EncodedRows(product), TYPES["IVF_PQ"]
     for name in names:
         rows = _read(folder, name)
         _check(rows, len(product.model.centroids))
@@ -164,16 +164,14 @@ def write_segment(
         width = product.fields[0].type.list_size
         if codes.type.list_size != width:
             raise DataRefused(f"{name} has codes of {codes.type.list_size} bytes, not {width}")
-        shelf.add(
+        encoded.add(
             rows[PARTITION].to_numpy().astype(np.int64),
             rows[ROW_ID].to_numpy(),
             {COLUMN: codes.flatten().to_numpy().reshape(-1, width)},
         )
-    write(shelf, type_, product.model, shelf.loss, writer)
+    write(encoded, type_, encoded.loss, writer)
     given = VectorParameters(type_, product.model.metric, len(product.model.centroids))
-    details = given.details()
-    product.describe(details)
-    return Built(details, type_.storage.version)
+    return Built(given.details(product), type_.storage.version)
 
 
 def _schema(product: Product) -> pa.Schema:

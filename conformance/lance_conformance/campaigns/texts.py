@@ -11,7 +11,7 @@ from random import Random
 from types import ModuleType
 
 import pyarrow as pa
-from lanceref.index.full_text.stop_words import LANGUAGES
+from lanceref.index.full_text.parameters import LANGUAGES
 from pylanceref.query import FullTextQuery
 
 WORDS = {

@@ -22,7 +22,7 @@ from lanceref.index.indices import Index, Opened
 from lanceref.index.minhash.minhash_lsh import MinHashLsh
 from lanceref.index.minhash.signature import Signatures, Signer, band_keys
 from lanceref.index.training import Training
-from lanceref.index.vector.searching import NOBODY, Neighbours, joined
+from lanceref.index.vector.searching import NO_NEIGHBOURS, Neighbours, concat
 from lanceref.search.row_locator import locator
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
@@ -77,7 +77,7 @@ class MinHashSearch:
             parts.append(self._indexed(self._index.open(segment), own, condition))
         if self._unindexed:
             parts.append(self._read(condition))
-        return [joined(parts).best(self._count)]
+        return [concat(parts).best(self._count)]
 
     @property
     def explained(self) -> list[str]:
@@ -94,7 +94,7 @@ class MinHashSearch:
         assert isinstance(index, MinHashLsh)
         _, signature = Signer(index.parameters).sign([self._query.text])
         if not len(signature):  # the query has no token
-            return NOBODY
+            return NO_NEIGHBOURS
         bands = band_keys(signature, index.parameters.num_bands).reshape(-1)
         keys, signatures = index.signatures(index.documents_with(bands))
         moves = opened.segment.moves if opened.by_address else None
@@ -106,7 +106,7 @@ class MinHashSearch:
             start, end = rows.rows_before, rows.rows_before + rows.num_rows
             own = slice(*np.searchsorted(positions, [start, end]))
             parts.append(_neighbours(rows, positions[own] - start, distances[own], condition))
-        return joined(parts)
+        return concat(parts)
 
     def _read(self, condition: Condition | None) -> Neighbours:
         """Return the rows that no segment covers, signed with the parameters of the first one."""
@@ -115,7 +115,7 @@ class MinHashSearch:
         signer, num_bands = Signer(index.parameters), index.parameters.num_bands
         _, signature = signer.sign([self._query.text])
         if not len(signature):
-            return NOBODY
+            return NO_NEIGHBOURS
         bands = band_keys(signature, num_bands).reshape(-1)
         (field,) = project(self._snapshot.manifest.schema, [self._query.column])
         stable, parts = self._snapshot.stable_row_ids, []
@@ -128,7 +128,7 @@ class MinHashSearch:
             own = alike.any(axis=1)  # L.index.minhash.search
             distances = _distances(signature, signatures[own])
             parts.append(_neighbours(rows, numbers[own], distances, condition))
-        return joined(parts)
+        return concat(parts)
 
 
 def _index_of(snapshot: Snapshot, path: str) -> Index:

@@ -23,11 +23,11 @@ from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import Field, project
 from lanceref.index.full_text.analyzer import Analyzer
-from lanceref.index.full_text.bit_packer import Numbers
 from lanceref.index.full_text.bm25 import Corpus
 from lanceref.index.full_text.documents import Document, as_text, documents, joined
 from lanceref.index.full_text.impacts import rounded_lengths
 from lanceref.index.full_text.inverted import INVERTED, Inverted, is_text
+from lanceref.index.full_text.packed_integers import Numbers
 from lanceref.index.full_text.parameters import NO_LIST, Analysis, DocumentGranularity, is_list
 from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.posting_blocks import LARGE, Postings

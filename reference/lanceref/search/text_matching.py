@@ -17,9 +17,9 @@ import numpy as np
 
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in, unique
-from lanceref.index.full_text.bit_packer import Numbers
 from lanceref.index.full_text.bm25 import Scores, counts, norms_at, weight
-from lanceref.index.full_text.fuzzy import near
+from lanceref.index.full_text.fst import near
+from lanceref.index.full_text.packed_integers import Numbers
 from lanceref.search.full_text import MatchQuery, PhraseQuery
 from lanceref.search.row_locator import Places
 from lanceref.search.text_column import TextColumn, TextPart, corpus_of, count_of

@@ -24,7 +24,14 @@ from pyroaring import BitMap
 from lanceref.core.errors import FormatError, QueryRefused
 from lanceref.index.indices import Index
 from lanceref.index.segment import Moved, Segment
-from lanceref.index.vector.searching import NOBODY, Asked, Neighbours, joined, search, summed
+from lanceref.index.vector.searching import (
+    NO_NEIGHBOURS,
+    Neighbours,
+    SearchParameters,
+    concat,
+    search,
+    sum_distances,
+)
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.index.vector.vectors import vectors_of
@@ -57,7 +64,7 @@ def nearest_of(
     where a number of the query is missing, and rows have several vectors of float32.
     """
     refused = query.missing and query.type.multivector and query.type.dtype == np.float32
-    best = [NOBODY] * len(vectors)
+    best = [NO_NEIGHBOURS] * len(vectors)
     for batch in batches:
         if refused:
             raise QueryRefused(
@@ -66,7 +73,7 @@ def nearest_of(
             )
         near = measured(batch, query.column, vectors, metric)
         best = [
-            joined([before, one.within(query.range)]).best(query.k)
+            concat([before, one.within(query.range)]).best(query.k)
             for before, one in zip(best, near, strict=True)
         ]
     return best
@@ -224,7 +231,7 @@ class VectorSearch:
             exact = bool(unindexed) or query.refine_factor is not None
             near = self._candidates(vectors, condition)
             parts.append(self._with_exact_distances(near, vectors) if exact else near)
-        return [joined(some).best(query.k) for some in zip(*parts, strict=True)]
+        return [concat(some).best(query.k) for some in zip(*parts, strict=True)]
 
     def _candidates(
         self, vectors: list[AnyVectors], condition: Condition | None
@@ -232,7 +239,7 @@ class VectorSearch:
         """Return the rows that the segments of the index find for each query."""
         query, several = self._query, self._query.type.multivector
         count = query.k * (query.refine_factor or 1)
-        asked = Asked(
+        asked = SearchParameters(
             query.k * MORE_OF_SEVERAL if several else count,
             *query.nprobes,
             query.search_effort,
@@ -247,8 +254,8 @@ class VectorSearch:
             search(one.index, every, asked, self._live_rows(one, condition))
             for one in self._segments
         ]
-        best = [joined(parts).best(asked.k) for parts in zip(*near, strict=True)]
-        return [summed(best).best(count)] if several else best
+        best = [concat(parts).best(asked.k) for parts in zip(*near, strict=True)]
+        return [sum_distances(best).best(count)] if several else best
 
     def _live_rows(self, opened: OpenedSegment, condition: Condition | None) -> Moved:
         """Return a function from keys to live rows of a segment, kept where there is no filter."""

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.data_file.data_file import open_file
-from lanceref.index.full_text.bit_packer import pack, unpack
+from lanceref.index.full_text.packed_integers import pack_rows, unpack
 from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader
 
@@ -98,7 +98,7 @@ def rewritten(
 
 
 def _group(numbers: Sequence[int], width: int) -> bytes:
-    return bytes([width]) + pack(np.array(numbers, np.uint32), width)
+    return bytes([width]) + pack_rows(np.array([numbers], np.uint32), width).tobytes()
 
 
 def _wider(blocks: list[bytes], held: Held, widths: Sequence[tuple[int, int]]) -> list[bytes]:

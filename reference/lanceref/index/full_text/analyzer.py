@@ -1,17 +1,16 @@
-"""Analyzer: text into the tokens that are indexed and asked for.
+"""Analyzer: text into the tokens that are indexed and searched for.
 
 Base tokenizer, then each token: dropped when it is too long in bytes, lower case, stem, dropped
 when it is a stop word, ASCII folding. Positions are those that the base tokenizer gives.
 
-Clauses: L.index.fts.analyzer.order, L.index.fts.analyzer.length, L.index.fts.analyzer.position
+Stop words are compared with tokens that have been stemmed already; the lists in `stop_words.txt`
+are those that other writers were found to use. ASCII folding decomposes a character by
+compatibility (NFKD) and keeps its ASCII parts, after some letters have been replaced; a character
+without such parts stays as it is, for example a mark alone.
 
-ASCII folding: letters without their marks, ligatures as letters.
-
-A character is decomposed by compatibility (NFKD) and its ASCII parts are left, after letters of
-their own have been replaced. One of which nothing would be left stays as it is, so a mark alone
-does.
-
-Clauses: L.index.fts.folding
+Clauses: L.index.fts.analyzer.order, L.index.fts.analyzer.length, L.index.fts.analyzer.position,
+L.index.fts.stop-words, L.index.fts.folding
+Divergences: D.index.fts-stop-words-after-stemming
 """
 
 from __future__ import annotations
@@ -20,10 +19,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 
 from lanceref.index.full_text.parameters import Analysis
-from lanceref.index.full_text.stop_words import every_stop_word, stop_words
 from lanceref.index.full_text.tokenizers import (
     Cut,
     code,
@@ -36,33 +34,15 @@ from lanceref.index.full_text.tokenizers import (
     whitespace,
 )
 
-LETTERS = {
-    "Æ": "AE",
-    "Ð": "D",
-    "Ø": "O",
-    "Þ": "TH",
-    "ß": "ss",
-    "ẞ": "SS",
-    "æ": "ae",
-    "ð": "d",
-    "ø": "o",
-    "þ": "th",
-    "Đ": "D",
-    "đ": "d",
-    "Ħ": "H",
-    "ħ": "h",
-    "ı": "i",
-    "ĸ": "k",
-    "Ł": "L",
-    "ł": "l",
-    "Ŋ": "N",
-    "ŋ": "n",
-    "Œ": "OE",
-    "œ": "oe",
-    "Ŧ": "T",
-    "ŧ": "t",
-}
+MOST_KNOWN = 1 << 17
+"""Tokens whose form is remembered."""
+
+LETTERS = dict(zip("ÐØðøĐđĦħıĸŁłŊŋŦŧ", "DOdoDdHhikLlNnTt", strict=True))
+LETTERS |= {"Æ": "AE", "Þ": "TH", "ß": "ss", "ẞ": "SS", "æ": "ae", "þ": "th", "Œ": "OE", "œ": "oe"}
 """Letters that have no decomposition."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Characters that no stemmer takes: they are no text."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -77,39 +57,55 @@ def folded(text: str) -> str:
     return text if text.isascii() else "".join(map(folded_character, text))
 
 
-MOST_KNOWN = 1 << 17
-"""Tokens whose form is remembered."""
+@cache
+def _lists() -> dict[str, frozenset[str]]:
+    from importlib import resources  # only an index with stop words needs it
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-"""What no stem is found of: it is no text."""
+    text = resources.files(__package__).joinpath("stop_words.txt").read_text("utf-8")
+    parts = (part.partition("]") for part in text.split("[")[1:])
+    return {name: frozenset(words.split()) for name, _, words in parts}
+
+
+def stop_words(language: str) -> frozenset[str]:
+    """Return the stop words of a language."""
+    return _lists()[language]
+
+
+@cache
+def every_stop_word() -> frozenset[str]:
+    """Return the stop words of all languages together, and of Korean, but for ambiguous ones."""
+    lists = dict(_lists())
+    ambiguous = lists.pop("ambiguous")
+    return frozenset().union(*lists.values()) - ambiguous
 
 
 def lowered(text: str) -> str:
-    """Return a text in lower case, character by character: a sigma does not know its place."""
+    """Return a text in lower case, each character by itself: a final sigma is as any other."""
     return "".join(map(str.lower, text)) if "Σ" in text else text.lower()
 
 
 def cutter(analysis: Analysis) -> Cut:
     """Return the base tokenizer of parameters. Raises ModelMissing, NotYet."""
-    name = analysis.base_tokenizer
-    if name == "ngram":
-        return ngrams(
-            analysis.min_ngram_length,
-            analysis.max_ngram_length,
-            prefix_only=analysis.prefix_only,
-        )
-    if name == "code" and analysis.split_identifiers:
-        return split_code(
-            operators=analysis.index_operators,
-            numerics=analysis.split_on_numerics,
-            whole=analysis.preserve_original,
-        )
-    if name == "code":
-        return code(operators=analysis.index_operators)
-    if name in ("icu", "icu/split"):
-        return icu(split=name == "icu/split")
-    known = {"simple": simple, "whitespace": whitespace, "raw": raw}
-    return known[name] if name in known else model(name)
+    own = analysis
+    match own.base_tokenizer:
+        case "simple":
+            return simple
+        case "whitespace":
+            return whitespace
+        case "raw":
+            return raw
+        case "ngram":
+            least, most = own.min_ngram_length, own.max_ngram_length
+            return ngrams(least, most, prefix_only=own.prefix_only)
+        case "code" if own.split_identifiers:
+            split = partial(split_code, operators=own.index_operators)
+            return split(numerics=own.split_on_numerics, whole=own.preserve_original)
+        case "code":
+            return code(operators=own.index_operators)
+        case "icu" | "icu/split":
+            return icu(split=own.base_tokenizer == "icu/split")
+        case name:
+            return model(name)
 
 
 class _Forms(dict[str, "str | None"]):
@@ -128,9 +124,9 @@ class _Forms(dict[str, "str | None"]):
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """Tokens of some texts, one text behind the other, None for words that are dropped.
+    """Tokens of some texts, one text after the other, None for words that are dropped.
 
-    `counts` says how many words each text has, `places` where they stand.
+    `counts` are the words of each text, `places` their positions.
     """
 
     tokens: Sequence[str | None]
@@ -166,7 +162,7 @@ class Analyzer:
         return [(form, at) for form, at in zip(forms, positions, strict=True) if form is not None]
 
     def forms(self, texts: Iterable[str]) -> Forms:
-        """Return what becomes of every word of some texts."""
+        """Return the form of every word of some texts."""
         words: list[str] = []
         counts: list[int] = []
         places: list[Sequence[int]] = []
@@ -178,7 +174,7 @@ class Analyzer:
         return Forms(list(map(self._forms.__getitem__, words)), counts, places)
 
     def length(self, text: str) -> int:
-        """Return the positions that a text takes."""
+        """Return the number of positions of a text."""
         positions = self._cut(text)[1]
         return positions[-1] + 1 if positions else 0
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.index.full_text.bit_packer import Numbers
+from lanceref.index.full_text.packed_integers import Numbers
 
 Scores = NDArray[np.float32]
 
@@ -22,7 +22,7 @@ K1, B, ONE, HALF = np.float32(1.2), np.float32(0.75), np.float32(1), np.float32(
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What is known of all documents: how many there are, and their tokens together."""
+    """All documents: how many there are, and their tokens together."""
 
     num_documents: int = 0
     num_tokens: int = 0
@@ -51,13 +51,13 @@ def weight(num_documents: int, num_with_token: int) -> np.float32:
 
 
 def norms(lengths: Numbers | NDArray[np.float32], mean_length: np.float32) -> Scores:
-    """Return what lengths add to the frequency in the divisor."""
+    """Return for lengths [n] the term beside the frequency in the divisor."""
     own = lengths.astype(np.float32)
     return K1 * (ONE - B + B * own / mean_length)
 
 
 def norms_at(lengths: Numbers, documents: Numbers, mean_length: np.float32) -> Scores:
-    """Return the norms of some documents; where few lengths come up, each is reckoned once."""
+    """Return the norms of some documents; where there are few lengths, each is computed once."""
     own = lengths[documents]
     longest = int(own.max(initial=0))
     if longest >= len(own):

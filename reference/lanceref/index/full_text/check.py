@@ -1,13 +1,10 @@
-"""Full-text indices, checked: what a query reads only of the tokens it asks for.
+"""Full-text indices, checked: all tokens and postings, and the tokens of the texts of rows.
 
-Clauses: L.index.fts.tokens, L.index.fts.impacts.count, L.index.fts.impacts.pairs
+Against rows, tokens, how often and where they stand are summed up in one number for each row, once
+from the segment and once from the text by its parameters. A row of another number is reported.
 
-Full-text indices against rows: whether the tokens of a segment are those of its texts.
-
-Tokens, how often and where they stand are summed up in one number for each row, once as the segment
-has them and once as its parameters make them of the text. Rows of other numbers are told, not why.
-
-Clauses: L.index.segment.complete
+Clauses: L.index.fts.tokens, L.index.fts.impacts.count, L.index.fts.impacts.pairs,
+L.index.segment.complete
 """
 
 from __future__ import annotations
@@ -21,13 +18,21 @@ from lanceref.core.context import Context
 from lanceref.core.errors import Place
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.documents import Documents, gather
-from lanceref.index.full_text.impacts import encode_impacts
+from lanceref.index.full_text.impacts import impact_runs
 from lanceref.index.full_text.parameters import Settings
 from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.posting_blocks import BlockLayout
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training
+
+Sums = NDArray[np.uint64]
+
+_SPREAD, _TURN = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+"""Odd numbers that spread what they multiply over 64 bits."""
+
+ROWS = 4096
+"""Rows whose tokens are made at a time."""
 
 
 def check_partition(partition: Partition, layout: BlockLayout, ctx: Context, place: Place) -> None:
@@ -41,38 +46,22 @@ def check_partition(partition: Partition, layout: BlockLayout, ctx: Context, pla
         numbers.append(number)
         postings = partition.postings(number)
         partition.positions(number)
-        held = partition.impacts(number)
-        wanted = encode_impacts(postings, lengths[postings.documents], layout)
-        if held is not None and len(held) != len(wanted):
-            ctx.lint(
-                "L.index.fts.impacts.count",
-                place,
-                found=f"{len(held)} impacts of {token!r}",
-                wanted=f"{len(wanted)}",
-            )
-        elif held is not None and held != wanted:
-            ctx.lint(
-                "L.index.fts.impacts.pairs",
-                place,
-                found=f"impacts of {token!r} that are not those of its documents",
-                wanted="the pairs that no document exceeds",
-            )
+        impacts, count = partition.impacts(number), len(postings.documents)
+        if impacts is None:
+            continue
+        wanted: list[bytes] = []
+        if count:
+            own = lengths[postings.documents]
+            wanted = impact_runs(postings, np.array([count]), own, layout)[0].as_bytes()
+        if len(impacts) != len(wanted):
+            found = f"{len(impacts)} impacts of {token!r}"
+            ctx.lint("L.index.fts.impacts.count", place, found=found, wanted=f"{len(wanted)}")
+        elif impacts != wanted:
+            found, pairs = f"impacts of {token!r}", "the pairs that no document exceeds"
+            ctx.lint("L.index.fts.impacts.pairs", place, found=found, wanted=pairs)
     if sorted(numbers) != list(range(partition.num_tokens)):
-        ctx.lint(
-            "L.index.fts.tokens",
-            place,
-            found=f"numbers {sorted(numbers)[:8]}",
-            wanted=f"each below {partition.num_tokens} once",
-        )
-
-
-Sums = NDArray[np.uint64]
-
-_SPREAD, _TURN = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-"""Odd numbers that spread what they multiply over 64 bits."""
-
-ROWS = 4096
-"""Rows whose tokens are made at a time."""
+        found, each = f"numbers {sorted(numbers)[:8]}", f"each below {partition.num_tokens} once"
+        ctx.lint("L.index.fts.tokens", place, found=found, wanted=each)
 
 
 def check_texts(
@@ -80,59 +69,48 @@ def check_texts(
 ) -> None:
     """Report the first row whose tokens are not those of its text. Raises FormatError."""
     with_position = settings.analysis.with_position
-    keys, sums = _held(segment, partitions, with_position=with_position)
+    keys, sums = _stored_sums(segment, partitions, with_position=with_position)
     analyzer = Analyzer(settings.analysis)
     for run in training.runs():
         for first in range(0, len(run.keys), ROWS):
-            rows = slice(first, first + ROWS)
-            made = gather(run.values[rows], analyzer, list_elements=settings.list_elements)
-            wrong = run.keys[rows][
-                _made(made, len(run.keys[rows]), with_position=with_position)
-                != _looked_up(run.keys[rows], keys, sums)
-            ]
+            own, values = run.keys[first : first + ROWS], run.values[first : first + ROWS]
+            made = gather(values, analyzer, list_elements=settings.list_elements)
+            computed = _computed_sums(made, len(own), with_position=with_position)
+            wrong = own[computed != _looked_up(own, keys, sums)]
             if len(wrong):
-                segment.ctx.lint(
-                    "L.index.segment.complete",
-                    segment.place,
-                    found=f"other tokens of row {int(wrong[0])} in {segment.entry.name!r}",
-                    wanted="those of the text of every live row of the fragments covered",
-                )
+                found = f"other tokens of row {int(wrong[0])} in {segment.entry.name!r}"
+                wanted = "those of the text of every live row of the fragments covered"
+                clause, place = "L.index.segment.complete", segment.place
+                segment.ctx.lint(clause, place, found=found, wanted=wanted)
                 return
 
 
-def _held(
+def _stored_sums(
     segment: Segment, partitions: Sequence[Partition], *, with_position: bool
 ) -> tuple[Keys, Sums]:
-    """Return the keys of rows, ascending, and the sums of what a segment has of them."""
-    found: list[tuple[Keys, Sums]] = [(NO_KEYS, np.zeros(0, np.uint64))]
+    """Return the keys of rows, ascending, and the sum of each in a segment."""
+    parts: list[tuple[Keys, Sums]] = [(NO_KEYS, np.zeros(0, np.uint64))]
     for one in partitions:
-        sums = _of_partition(one, with_position=with_position)
-        keys = one.keys
+        sums = np.zeros(len(one.keys), np.uint64)
+        for token, number in one.items():
+            postings, places = one.postings(number), one.positions(number)
+            spread = _hashed([token])
+            if with_position and places is not None:
+                own = [_placed(spread, some).sum(dtype=np.uint64) for some in places]
+                sums[postings.documents] += np.array(own, np.uint64)
+            else:
+                sums[postings.documents] += postings.frequencies.astype(np.uint64) * spread
+        sums, keys = _with_element(sums, one.elements), one.keys
         if segment.moves is not None and not segment.stable_row_ids:
             kept, keys = segment.moves(keys)
             sums = sums[kept]
-        found.append((keys, sums))
-    keys = np.concatenate([one for one, _ in found])
-    rows, owners = np.unique(keys, return_inverse=True)
-    return rows, _by_row(owners, np.concatenate([one for _, one in found]), len(rows))
+        parts.append((keys, sums))
+    rows, owners = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
+    return rows, _by_row(owners, np.concatenate([sums for _, sums in parts]), len(rows))
 
 
-def _of_partition(partition: Partition, *, with_position: bool) -> Sums:
-    """Return the sum of each document."""
-    sums = np.zeros(len(partition.keys), np.uint64)
-    for token, number in partition.items():
-        postings, places = partition.postings(number), partition.positions(number)
-        spread = _hashed([token])
-        if with_position and places is not None:
-            own = [_placed(spread, one).sum(dtype=np.uint64) for one in places]
-            sums[postings.documents] += np.array(own, np.uint64)
-        else:
-            sums[postings.documents] += postings.frequencies.astype(np.uint64) * spread
-    return _with_element(sums, partition.elements)
-
-
-def _made(documents: Documents, num_rows: int, *, with_position: bool) -> Sums:
-    """Return the sum of each row that was made of texts."""
+def _computed_sums(documents: Documents, num_rows: int, *, with_position: bool) -> Sums:
+    """Return the sum of each row from the documents of its text."""
     tokens = _hashed(documents.tokens)
     if with_position:
         tokens = _placed(tokens, documents.positions)
@@ -142,25 +120,23 @@ def _made(documents: Documents, num_rows: int, *, with_position: bool) -> Sums:
 
 
 def _hashed(tokens: Sequence[str]) -> Sums:
-    hashes = np.fromiter(map(hash, tokens), np.int64, len(tokens))
-    return hashes.view(np.uint64) * _SPREAD
+    return np.fromiter(map(hash, tokens), np.int64, len(tokens)).view(np.uint64) * _SPREAD
 
 
 def _placed(tokens: Sums, positions: NDArray[np.unsignedinteger]) -> Sums:
-    placed: Sums = (tokens ^ positions.astype(np.uint64) * _TURN) * _SPREAD
-    return placed
+    return np.asarray((tokens ^ positions.astype(np.uint64) * _TURN) * _SPREAD, np.uint64)
 
 
 def _with_element(sums: Sums, elements: NDArray[np.unsignedinteger] | None) -> Sums:
-    """Add to the sum of a document that it is there, and at which place of its list."""
+    """Add to the sum of a document that it is there, and its place in a list."""
     places = np.uint64(0) if elements is None else elements.astype(np.uint64)
     return sums * (places * np.uint64(2) + np.uint64(1)) + _TURN
 
 
 def _by_row(owners: NDArray[np.integer], sums: Sums, num_rows: int) -> Sums:
-    found = np.zeros(num_rows, np.uint64)
-    np.add.at(found, owners, sums)
-    return found
+    totals = np.zeros(num_rows, np.uint64)
+    np.add.at(totals, owners, sums)
+    return totals
 
 
 def _looked_up(wanted: Keys, keys: Keys, sums: Sums) -> Sums:

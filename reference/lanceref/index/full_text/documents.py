@@ -1,9 +1,9 @@
-"""Documents: what of a row is indexed as one text.
+"""Documents: the parts of a row that are indexed as one text.
 
 A text is a document; of a list all texts together are one, or each of them is; of a JSON document
 every scalar is a token "path,type,value", a text as many as it has words. Keys of the path are
-joined by dots, places in arrays are left out. A document without a token is none, but that of an
-element of a list is.
+joined by dots, places in arrays are left out. Without a token there is no document, unless it is an
+element of a list.
 
 Clauses: L.index.fts.documents.empty, L.index.fts.documents.list, L.index.fts.documents.json
 """
@@ -22,7 +22,7 @@ import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.errors import LimitExceeded, Place
 from lanceref.index.full_text.analyzer import Analyzer
-from lanceref.index.full_text.bit_packer import Numbers
+from lanceref.index.full_text.packed_integers import Numbers
 from lanceref.json.jsonb import texts
 
 Tokens: TypeAlias = list[tuple[str, int]]
@@ -46,9 +46,9 @@ def documents(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> I
     is_json = analyzer.analysis.is_json
     for row, text in enumerate(as_text(values)):
         if text is not None:
-            found = json_tokens(text, analyzer) if is_json else analyzer.tokens(text)
-            if found:  # L.index.fts.documents.empty
-                yield Document(row, 0, found)
+            tokens = json_tokens(text, analyzer) if is_json else analyzer.tokens(text)
+            if tokens:  # L.index.fts.documents.empty
+                yield Document(row, 0, tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,9 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
 
 def _of_texts(values: pa.Array, analyzer: Analyzer) -> Documents:
     rows = np.flatnonzero(values.is_valid())
-    found = analyzer.forms(values.drop_null().to_pylist())
-    counts = np.array(found.counts, np.int64)
-    positions = np.fromiter(chain.from_iterable(found.places), np.uint32, int(counts.sum()))
-    tokens = found.tokens
+    forms = analyzer.forms(values.drop_null().to_pylist())
+    counts, tokens = np.array(forms.counts, np.int64), forms.tokens
+    positions = np.fromiter(chain.from_iterable(forms.places), np.uint32, int(counts.sum()))
     if None in tokens:
         kept = np.array([token is not None for token in tokens], np.bool_)
         owners = np.repeat(np.arange(len(counts)), counts)[kept]
@@ -110,49 +109,42 @@ def as_text(values: pa.Array) -> list[str | None]:
 
 def joined(values: pa.Array) -> pa.Array:
     """Return lists of texts as one text each, a blank between two; what is null adds nothing."""
-    return pa.array([_joined(texts or ()) for texts in values.to_pylist()], pa.large_string())
-
-
-def _joined(texts: Sequence[str | None]) -> str:
-    """Return texts with a blank before each but where nothing stands yet."""
-    found = ""
-    for text in texts:
-        if text is not None:
-            found += f" {text}" if found else text
-    return found
+    texts: list[str] = []
+    for elements in values.to_pylist():
+        text = ""
+        for one in elements or ():
+            text += "" if one is None else f" {one}" if text else one
+        texts.append(text)
+    return pa.array(texts, pa.large_string())
 
 
 def _of_lists(values: pa.Array, analyzer: Analyzer, list_elements: bool) -> Iterator[Document]:
     for row, elements in enumerate(values.to_pylist()):
-        found: Tokens = []
+        every: Tokens = []
         start = 0
         for number, text in enumerate(elements or ()):
             own = [(token, at + start) for token, at in analyzer.tokens(text or "")]
             if list_elements:
                 yield Document(row, number, own)
             else:
-                found += own
+                every += own
                 start += analyzer.length(text or "")
-        if found:
-            yield Document(row, 0, found)
+        if every:
+            yield Document(row, 0, every)
 
 
 def json_tokens(text: str, analyzer: Analyzer) -> Tokens:
-    """Return the tokens of a JSON document, which are counted as they are kept.
+    """Return the tokens of a JSON document, numbered.
 
     Raises LimitExceeded for one that nests deeper than the library parses.
     """
     try:
         document = json.loads(text, parse_int=_Number, parse_float=_Number)
     except RecursionError as error:
-        raise LimitExceeded(
-            "L.json.column",
-            Place("a document of a text index", 0, len(text)),
-            found="a document that nests too deep",
-            wanted="fewer objects and arrays inside each other",
-        ) from error
-    found = list(_json_tokens(document, analyzer))
-    return [(token, position) for position, token in enumerate(found)]
+        place, found = Place("a document of a text index", 0, len(text)), "nesting too deep"
+        wanted = "fewer objects and arrays inside each other"
+        raise LimitExceeded("L.json.column", place, found=found, wanted=wanted) from error
+    return [(token, at) for at, token in enumerate(_json_tokens(document, analyzer))]
 
 
 class _Number(str):

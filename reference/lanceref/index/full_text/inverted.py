@@ -1,21 +1,25 @@
 """INVERTED: which documents hold a word, how often, and where.
 
-An index is asked by full-text queries; by filters only where its tokens are the words of its text.
-A segment has partitions that know nothing of each other.
+Full-text queries search an index; filters only where its tokens are the words of its text. A
+segment has partitions that know nothing of each other.
 
 Layout: `metadata.lance`, one row `deleted_fragments`, a Roaring bitmap; metadata params (JSON),
 partitions (a JSON list of numbers), format_version, token_set_format, posting_block_size,
-posting_tail_codec; of each partition three files.
+posting_tail_codec; of each partition three files. A segment that is not finished has all below
+`staging/`, with a `part_{n}_metadata.lance` for each partition. Early ones have `tokens.lance`,
+`docs.lance` and `invert.lance` and no other file.
 
-Clauses: L.index.fts.partitions, L.index.fts.token-set-format, L.index.fts.deleted-fragments
+Clauses: L.index.fts.partitions, L.index.fts.token-set-format, L.index.fts.deleted-fragments,
+L.index.fts.staging, L.index.fts.early, L.index.fts.words
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 
 import numpy as np
 import pyarrow as pa
@@ -24,30 +28,40 @@ from pyroaring import BitMap
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage, Place, UnknownIndex
+from lanceref.core.errors import CorruptPage, FormatError, Place, UnknownIndex
+from lanceref.core.integers import intersection
 from lanceref.file.schema import Field
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.bm25 import Corpus
 from lanceref.index.full_text.check import check_partition, check_texts
-from lanceref.index.full_text.details import Details, describe_full_text, parse_details
 from lanceref.index.full_text.documents import gather
-from lanceref.index.full_text.layouts import (
-    METADATA,
-    STAGING,
-    first_number,
-    is_staged,
-    layout_of,
-    staged,
+from lanceref.index.full_text.parameters import (
+    Details,
+    Settings,
+    describe_full_text,
+    is_list,
+    parse_details,
+    parse_early_settings,
+    parse_settings,
+    requested,
+    says_words,
 )
-from lanceref.index.full_text.parameters import Settings, requested
+from lanceref.index.full_text.partition import EarlyPartition, Partition
 from lanceref.index.full_text.partition_writer import PartitionWriter
-from lanceref.index.full_text.word_rows import keeps_words, rows_with, says_words
+from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Kind, Parameters, Staging
 from lanceref.index.predicate import HasWords, Predicate
-from lanceref.index.row_set import Keys, RowSet
+from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
 from lanceref.index.segment import Moved, Segment, SegmentWriter, Stages
 from lanceref.index.training import Training, leaf
 from lanceref.table.roaring import parse_bitmap
+
+METADATA = "metadata.lance"
+STAGING = "staging/"
+EARLY_TOKENS = "tokens.lance"
+FRAGMENT_BITS = 32
+
+_STAGED = re.compile(STAGING + r"part_(empty_)?(\d{1,20})_metadata\.lance")
 
 ROWS = 1 << 14
 """Rows whose documents are held as words together."""
@@ -59,28 +73,81 @@ TOKEN_SETS = ("fst", "arrow")
 SCHEMA = pa.schema([pa.field("deleted_fragments", pa.binary(), nullable=False)])
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Parameters and partitions of a segment; `file` has its metadata, None for an early one."""
+
+    settings: Settings
+    partitions: tuple[Partition, ...]
+    file: IndexFile | None
+
+
+def staged(paths: Sequence[str]) -> list[str]:
+    """Return those of the files of a segment that describe staged partitions."""
+    return sorted(path for path in paths if _STAGED.fullmatch(path))
+
+
+def is_staged(paths: Sequence[str]) -> bool:
+    """Return whether the files are those of a segment that is not finished."""
+    return bool(staged(paths))
+
+
+def first_number(first_fragment: int) -> int:
+    """Return the number of the first staged partition over fragments."""
+    return first_fragment << FRAGMENT_BITS
+
+
+def layout_of(segment: Segment) -> Layout:
+    """Find the layout of a segment. Raises FormatError."""
+    parts = staged([file.path for file in segment.entry.files])
+    try:
+        files = [segment.file(path) for path in parts or [METADATA]]
+    except FormatError:
+        if parts or not segment.has(EARLY_TOKENS):
+            raise
+        early = segment.file(EARLY_TOKENS)
+        settings = parse_early_settings(early.metadata, early.place)
+        return Layout(settings, (EarlyPartition(segment),), None)
+    settings = parse_settings(files[0].metadata, files[0].place)
+    numbers: list[int] = []
+    for file in files:
+        if parse_settings(file.metadata, file.place) != settings:
+            wanted = f"those of {parts[0]}"
+            raise FormatError("L.index.fts.staging", file.place, "other parameters", wanted)
+        numbers += _numbers(file)
+    folder, numbers = (STAGING, sorted(set(numbers))) if parts else ("", numbers)
+    partitions = [Partition(segment, one, settings.layout, folder) for one in numbers]
+    return Layout(settings, tuple(partitions), files[0])
+
+
+def _numbers(file: IndexFile) -> list[int]:
+    """Return the numbers of partitions. Raises FormatError."""
+    text = file.text("partitions")
+    try:
+        numbers = json.loads(text)
+    except (ValueError, RecursionError):
+        numbers = None
+    if not isinstance(numbers, list) or not all(type(one) is int for one in numbers):
+        raise FormatError("L.index.fts.partitions", file.place, text[:40], "a list of numbers")
+    return numbers
+
+
 class Inverted:
     """An opened segment: its parameters are known, partitions are opened when they are asked."""
 
     def __init__(self, segment: Segment) -> None:
         self._segment, layout = segment, layout_of(segment)
-        self._file, self.settings, self.partitions = (
-            layout.file,
-            layout.settings,
-            layout.partitions,
-        )
+        self._file, self.settings = layout.file, layout.settings
+        self.partitions = layout.partitions
         if self._file is not None:
             format_ = self._file.metadata.get("token_set_format", "arrow")
             if format_ not in TOKEN_SETS:
-                raise UnknownIndex(
-                    "L.index.fts.token-set-format",
-                    self._file.place,
-                    found=format_[:40],
-                    wanted=f"one of {TOKEN_SETS}",
-                )
+                place, wanted = self._file.place, f"one of {TOKEN_SETS}"
+                raise UnknownIndex("L.index.fts.token-set-format", place, format_[:40], wanted)
         if segment.entry.index_details.value:
-            details = _is_of_elements(segment)
-            self.settings = replace(self.settings, list_elements=details)
+            details = parse_details(segment.entry.index_details.value, segment.place)
+            per_element = details.document_granularity == Details.LIST_ELEMENT
+            self.settings = replace(self.settings, list_elements=per_element)
 
     @cached_property
     def analyzer(self) -> Analyzer:
@@ -94,20 +161,16 @@ class Inverted:
         if file is None or "deleted_fragments" not in file.names:
             return np.empty(0, np.uint32)
         rows = file.read("deleted_fragments", pa.binary())
-        if len(rows) > 1 or (len(rows) and not rows[0].is_valid):
-            raise CorruptPage(
-                "L.index.fts.deleted-fragments",
-                file.place,
-                found=f"{len(rows)} rows",
-                wanted="one bitmap",
-            )
+        if len(rows) > 1 or rows.null_count:
+            clause = "L.index.fts.deleted-fragments"
+            raise CorruptPage(clause, file.place, f"{len(rows)} rows", "one bitmap")
         if not len(rows):
             return np.empty(0, np.uint32)
         return parse_bitmap(Cursor(memoryview(rows[0].as_buffer()), 0, file.ctx))
 
     @property
     def origin(self) -> tuple[Context, Place]:
-        """Where the parameters are said; of an early segment that it is there."""
+        """Where the parameters are stored; of an early segment its place."""
         if self._file is None:
             return self._segment.ctx, self._segment.place
         return self._file.ctx, self._file.place
@@ -125,7 +188,7 @@ class Inverted:
     def search(self, predicate: Predicate) -> RowSet | None:
         """Return the rows that hold some words, None where tokens are something else."""
         assert isinstance(predicate, HasWords)
-        if not predicate.words or not keeps_words(self.settings.analysis):
+        if not predicate.words or not self.settings.analysis.keeps_words:
             return None  # L.index.fts.words
         gone = self.deleted_fragments.astype(np.uint64)
         return rows_with(predicate.words, self.partitions, gone)
@@ -143,28 +206,33 @@ class Inverted:
         }
 
 
-def _is_of_elements(segment: Segment) -> bool:
-    """Return whether the details say that elements of lists are documents. Raises BadProto."""
-    found = parse_details(segment.entry.index_details.value, segment.place)
-    return found.document_granularity == Details.LIST_ELEMENT
+def rows_with(words: Sequence[str], parts: Sequence[Partition], gone: Keys) -> RowSet:
+    """Return the rows that hold every word, without those of fragments that are gone."""
+    keys = [NO_KEYS]
+    for part in parts:
+        numbers = [part.number_of(word) for word in words]
+        known = [part.postings(one).documents for one in numbers if one is not None]
+        if known and len(known) == len(words):
+            keys.append(part.keys[reduce(intersection, known)])
+    every = np.concatenate(keys)
+    return row_set(every[~np.isin(every >> SHIFT, gone)])
 
 
 def _metadata(settings: Settings, numbers: Sequence[int]) -> dict[str, str]:
-    """Return what is said of partitions."""
-    found = {
+    """Return the metadata of partitions."""
+    return {
+        "posting_tail_codec": "fixed32_v1",
         **settings.metadata,
         "params": settings.analysis.text,
         "partitions": json.dumps(list(numbers), separators=(",", ":")),
         "token_set_format": "fst",
     }
-    found.setdefault("posting_tail_codec", "fixed32_v1")
-    return found
 
 
 def _write(
     settings: Settings, partitions: Sequence[PartitionWriter], writer: SegmentWriter
 ) -> Built:
-    """Write partitions, then what says which there are."""
+    """Write partitions, then the file that lists them."""
     with writer.stages.stage("copy_partitions", len(partitions), "partitions") as stage:
         for number, one in enumerate(partitions):
             one.write(writer, number)
@@ -183,8 +251,8 @@ def _collect(training: Training, settings: Settings, stages: Stages) -> Partitio
         for run in training.runs():
             for first in range(0, len(run.keys), ROWS):
                 values = run.values.slice(first, ROWS)
-                found = gather(values, analyzer, list_elements=settings.list_elements)
-                into.add(run.keys[first : first + ROWS], found)
+                documents = gather(values, analyzer, list_elements=settings.list_elements)
+                into.add(run.keys[first : first + ROWS], documents)
             stage.more(len(run.keys))
     return into
 
@@ -256,16 +324,10 @@ def _merged(opened: Sequence[tuple[Inverted, Moved]], settings: Settings) -> Par
     merged = PartitionWriter(settings)
     for index, moved in opened:
         for partition in index.partitions:
-            kept, keys = _left(index, partition.keys, moved)
-            merged.add_partition(partition, kept, keys)
+            kept, keys = moved(partition.keys)
+            gone = np.isin(partition.keys[kept] >> SHIFT, index.deleted_fragments)
+            merged.add_partition(partition, np.flatnonzero(kept)[~gone], keys[~gone])
     return merged
-
-
-def _left(index: Inverted, keys: Keys, moved: Moved) -> tuple[NDArray[np.int64], Keys]:
-    """Return the numbers of the documents that are left, and the keys of their rows now."""
-    kept, left = moved(keys)
-    gone = np.isin(keys[kept] >> np.uint64(32), index.deleted_fragments)
-    return np.flatnonzero(kept)[~gone], left[~gone]
 
 
 def _is_json(type_: pa.DataType) -> bool:
@@ -278,7 +340,7 @@ def is_text(field: Field) -> bool:
     type_ = own.arrow.type
     if _is_json(type_):
         return own.logical_type == "json"
-    if pa.types.is_list(type_) or pa.types.is_large_list(type_):
+    if is_list(type_):
         type_ = type_.value_type
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
 
@@ -294,14 +356,14 @@ def check(segment: Segment) -> None:
 
 
 def check_rows(segment: Segment, training: Training) -> None:
-    """Hold the tokens against the texts of rows, but for those of early releases."""
+    """Compare the tokens with the texts of rows, but for those of early releases."""
     index = Inverted(segment)
     if not index.is_early:
         check_texts(segment, index.settings, index.partitions, training)
 
 
 def kind_at(details: bytes) -> Kind:
-    """Return the type of an entry: one that filters ask for words, or one that they do not."""
+    """Return the type of an entry: one that filters search for words, or one that they do not."""
     return _OF_WORDS if says_words(details) else INVERTED
 
 

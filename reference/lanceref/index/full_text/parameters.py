@@ -1,11 +1,13 @@
 """Parameters of a full-text index: how text becomes tokens, and how postings are stored.
 
 Stored twice: as JSON in the metadata of `metadata.lance`, which readers go by, and in the details
-of the index.
+of the entry in the manifest, by which indices are listed. Only the metadata keep the user's stop
+words and the kind of documents.
+
+Layout: JSON object with the fields of `Analysis` in their order; `InvertedIndexDetails` with the
+same names, the language as JSON text, flags of program text in `code_config`.
 
 Clauses: L.index.fts.params, L.index.fts.format-version, L.index.fts.block-size
-
-Document granularity: what of a row is one document.
 """
 
 from __future__ import annotations
@@ -17,44 +19,31 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 
 import pyarrow as pa
+from google.protobuf.message import DecodeError
 
-from lanceref.core.errors import FormatError, Place, UnknownIndex, UnknownVersion
+from lanceref.core.errors import BadProto, FormatError, Place, UnknownIndex, UnknownVersion
 from lanceref.index.full_text.posting_blocks import LARGE, SMALL, BlockLayout
-from lanceref.index.full_text.stop_words import LANGUAGES
 from lanceref.index.full_text.tokenizers import NAMES, is_known
+from lanceref.index.segment import Segment
 from lanceref.proto import index_details_pb2
 
-NO_LIST = (
-    "Invalid user input: FTS field path '{}' has no List layer and cannot use ListElement document "
-    "granularity"
+Details = index_details_pb2.InvertedIndexDetails
+
+LANGUAGES = (
+    *("Arabic", "Danish", "Dutch", "English", "Finnish", "French", "German", "Greek", "Hungarian"),
+    *("Italian", "Norwegian", "Portuguese", "Romanian", "Russian", "Spanish", "Swedish", "Tamil"),
+    "Turkish",
 )
-
-
-class DocumentGranularity(str, Enum):  # noqa: UP042 - as pylance has it
-    """Whether a row is a document, or each element of its list."""
-
-    ROW = "row"
-    LIST_ELEMENT = "list_element"
-
-    @property
-    def shown(self) -> str:
-        """The name as users are told it."""
-        return "Row" if self is DocumentGranularity.ROW else "ListElement"
-
-
-def is_list(type_: pa.DataType) -> bool:
-    """Whether the values of a column have elements."""
-    return bool(pa.types.is_list(type_) or pa.types.is_large_list(type_))
-
+"""Languages that can be stemmed and have a list of stop words."""
 
 FORMATS = (1, 2, 3)
 DEFAULT_FORMAT = 2
 
 VARINTS = "varint_delta_v1"
-"""Codec of the last blocks of all formats but 1; where 2 came up, it was all that told it."""
+"""Codec of the last blocks of all formats but 1; files of the first format 2 have only this."""
 
 FORMAT_VARIABLE = "LANCE_FTS_FORMAT_VERSION"
-"""Variable of the environment that says in which format indices are built."""
+"""Environment variable with the format in which indices are built."""
 
 CODE = "code"
 PROFILES: dict[str, dict[str, object]] = {
@@ -71,6 +60,31 @@ PROFILES: dict[str, dict[str, object]] = {
 
 CODE_FLAGS = ("split_identifiers", "split_on_numerics", "preserve_original", "index_operators")
 """Parameters that only program text has."""
+
+ALTERING = ("lower_case", "stem", "remove_stop_words", "ascii_folding")
+"""Parameters by which tokens are not the words of text."""
+
+NO_LIST = (
+    "Invalid user input: FTS field path '{}' has no List layer and cannot use ListElement document "
+    "granularity"
+)
+
+
+class DocumentGranularity(str, Enum):  # noqa: UP042 - as pylance has it
+    """Whether a row is a document, or each element of its list."""
+
+    ROW = "row"
+    LIST_ELEMENT = "list_element"
+
+    @property
+    def shown(self) -> str:
+        """The name in messages."""
+        return "Row" if self is DocumentGranularity.ROW else "ListElement"
+
+
+def is_list(type_: pa.DataType) -> bool:
+    """Whether the values of a column have elements."""
+    return bool(pa.types.is_list(type_) or pa.types.is_large_list(type_))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +115,13 @@ class Analysis:
         """Whether documents are JSON."""
         return self.lance_tokenizer == "json"
 
+    @property
+    def keeps_words(self) -> bool:
+        """Whether tokens are the words of text, nothing dropped and nothing changed."""
+        plain = self.lance_tokenizer == "text" and self.base_tokenizer == "simple"
+        altered = any(getattr(self, name) for name in ALTERING)
+        return plain and not altered and self.max_token_length is None
+
     def as_dict(self) -> dict[str, object]:
         """Return the parameters by name."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
@@ -111,9 +132,24 @@ class Analysis:
         return json.dumps(self.as_dict(), separators=(",", ":"), ensure_ascii=False)
 
 
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    **{one.name: type(one.default) for one in fields(Analysis)},
+    "lance_tokenizer": (str, type(None)),
+    "max_token_length": (int, type(None)),
+    "custom_stop_words": (list, tuple, type(None)),
+}
+"""Types of parameters, by their names."""
+
+_IN_DETAILS = (
+    *("base_tokenizer", "with_position", "max_token_length", *ALTERING),
+    *("min_ngram_length", "max_ngram_length", "prefix_only", "block_size"),
+)
+"""Parameters that details have under the same names, as they are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that is said of an index to be built."""
+    """The parameters, the format of postings, and whether elements of lists are documents."""
 
     analysis: Analysis = Analysis()
     format_version: int = DEFAULT_FORMAT
@@ -131,59 +167,82 @@ class Settings:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the metadata of posting files says."""
-        found = {
+        """The metadata of posting files."""
+        metadata = {
             "posting_block_size": f"{self.analysis.block_size}",
             "format_version": f"{self.format_version}",
         }
         if self.format_version > 1:
-            found["posting_tail_codec"] = VARINTS
+            metadata["posting_tail_codec"] = VARINTS
             if self.analysis.with_position:
-                found |= {
-                    "positions_layout": "shared_stream_v2",
-                    "positions_codec": "packed_delta_v1",
-                }
-        return found
+                metadata["positions_layout"] = "shared_stream_v2"
+                metadata["positions_codec"] = "packed_delta_v1"
+        return metadata
 
     @property
-    def details(self) -> index_details_pb2.InvertedIndexDetails:
+    def details(self) -> Details:
         """The details of the index's entry."""
-        own = self.analysis
-        code = index_details_pb2.InvertedIndexDetails.CodeTokenizerConfig(
-            split_identifiers=own.split_identifiers,
-            split_on_numerics=own.split_on_numerics,
-            preserve_original=own.preserve_original,
-            index_operators=own.index_operators,
-        )
-        return index_details_pb2.InvertedIndexDetails(
-            code_config=code if own.base_tokenizer == CODE else None,
-            base_tokenizer=own.base_tokenizer,
-            language=json.dumps(own.language),
-            with_position=own.with_position,
-            max_token_length=own.max_token_length,
-            lower_case=own.lower_case,
-            stem=own.stem,
-            remove_stop_words=own.remove_stop_words,
-            ascii_folding=own.ascii_folding,
-            min_ngram_length=own.min_ngram_length,
-            max_ngram_length=own.max_ngram_length,
-            prefix_only=own.prefix_only,
-            block_size=own.block_size,
+        own = self.analysis.as_dict()
+        flags = {name: own[name] for name in CODE_FLAGS}
+        code = Details.CodeTokenizerConfig(**flags)  # type: ignore[arg-type]
+        return Details(
+            **{name: own[name] for name in _IN_DETAILS},  # type: ignore[arg-type]
+            code_config=code if own["base_tokenizer"] == CODE else None,
+            language=json.dumps(own["language"]),
             document_granularity=int(self.list_elements),  # type: ignore[arg-type]
             posting_format_version=self.format_version,
         )
 
 
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    **{one.name: bool for one in fields(Analysis) if isinstance(one.default, bool)},
-    **{one.name: str for one in fields(Analysis) if isinstance(one.default, str)},
-    "lance_tokenizer": (str, type(None)),
-    "max_token_length": (int, type(None)),
-    "custom_stop_words": (list, tuple, type(None)),
-    "min_ngram_length": int,
-    "max_ngram_length": int,
-    "block_size": int,
-}
+def parse_details(data: bytes, place: Place) -> Details:
+    """Return the message. Raises BadProto."""
+    try:
+        return Details.FromString(data)
+    except DecodeError as error:
+        raise BadProto("L.index.fts.params", place, f"{error}", "InvertedIndexDetails") from error
+
+
+def shown_analysis(details: Details, place: Place) -> dict[str, object]:
+    """Return the parameters in details by name. Raises BadProto."""
+    try:
+        language = json.loads(details.language)
+    except (ValueError, RecursionError) as error:
+        found = details.language[:40]
+        raise BadProto("L.index.fts.params", place, found, "a JSON text") from error
+    code, is_code = details.code_config, details.HasField("code_config")
+    given = {name: getattr(details, name) for name in _IN_DETAILS}
+    given |= {name: getattr(code, name) for name in CODE_FLAGS}
+    for name in ("split_on_numerics", "preserve_original"):
+        if not code.HasField(name):
+            given[name] = is_code
+    if not details.HasField("max_token_length"):
+        given["max_token_length"] = None
+    given["base_tokenizer"] = details.base_tokenizer or "simple"
+    given["block_size"] = details.block_size or SMALL
+    return Analysis(lance_tokenizer=None, language=language, **given).as_dict()
+
+
+def says_words(data: bytes) -> bool:
+    """Return whether tokens are the words of text by the details of an entry."""
+    try:
+        details = Details.FromString(data)
+    except DecodeError:
+        return False
+    plain = details.base_tokenizer == "simple" and not details.document_granularity
+    altered = any(getattr(details, name) for name in ALTERING)
+    return plain and not altered and not details.HasField("max_token_length")
+
+
+def describe_full_text(segment: Segment) -> tuple[str, dict[str, object]]:
+    """Return the name and the details by name, none of an early index. Raises BadProto."""
+    data = segment.entry.index_details.value
+    if not data:
+        return "Inverted", {}
+    details = parse_details(data, segment.place)
+    per_element = details.document_granularity == Details.LIST_ELEMENT
+    granularity = "list_element" if per_element else "row"
+    shown = shown_analysis(details, segment.place)
+    return "Inverted", {**shown, "document_granularity": granularity}
 
 
 def _checked(given: Mapping[str, object]) -> Analysis:
@@ -198,42 +257,38 @@ def _checked(given: Mapping[str, object]) -> Analysis:
         if not all(isinstance(word, str) for word in words):
             raise TypeError("custom_stop_words must be words")
         given = {**given, "custom_stop_words": tuple(words)}
-    found = replace(Analysis(), **given)  # type: ignore[arg-type]
-    if found.language not in LANGUAGES:
-        raise ValueError(
-            f"can't set tokenizer language to {found.language}: unknown variant "
-            f"`{found.language}`, expected one of {', '.join(LANGUAGES)}"
-        )
-    if found.block_size not in (SMALL, LARGE):  # L.index.fts.block-size
-        raise ValueError(
-            f"FTS inverted index block_size must be one of 128 or 256, got {found.block_size}"
-        )
-    if found.base_tokenizer == "ngram" and found.min_ngram_length < 1:
+    analysis = replace(Analysis(), **given)  # type: ignore[arg-type]
+    if analysis.language not in LANGUAGES:
+        raise ValueError(f"can't set tokenizer language to {analysis.language}: unknown variant")
+    if analysis.block_size not in (SMALL, LARGE):  # L.index.fts.block-size
+        raise ValueError(f"FTS block_size must be one of 128 or 256, got {analysis.block_size}")
+    if analysis.base_tokenizer == "ngram" and analysis.min_ngram_length < 1:
         raise ValueError("min_gram must be greater than 0")
-    if found.base_tokenizer == "ngram" and found.min_ngram_length > found.max_ngram_length:
+    if analysis.base_tokenizer == "ngram" and analysis.min_ngram_length > analysis.max_ngram_length:
         raise ValueError("min_gram must not be greater than max_gram")
     if any(isinstance(one, int) and one < 0 for one in given.values()):
         raise OverflowError("can't convert negative int to unsigned")
-    return found
+    return analysis
 
 
 def requested(given: Mapping[str, object], *, json_documents: bool) -> Settings:
     """Return what a caller asks for. Raises TypeError, ValueError."""
     ours = {name: value for name, value in given.items() if name in _TYPES}
-    others = given.keys() - ours.keys()
     ignored = {"memory_limit", "num_workers", "format_version", "document_granularity", "analyzer"}
-    unknown = (others - ignored) | (ours.keys() & {"lance_tokenizer"})
+    unknown = (given.keys() - ours.keys() - ignored) | (ours.keys() & {"lance_tokenizer"})
     if unknown:
         raise ValueError(f"unknown FTS index parameter '{min(unknown)}'")
     base = _base_tokenizer(given)
-    flags = [name for name in CODE_FLAGS if ours.get(name)]
-    if flags and base != CODE:
+    if base != CODE and any(ours.get(name) for name in CODE_FLAGS):
         raise ValueError("code analyzer flags require analyzer='code'")
     ours = {**PROFILES.get(base, {}), "base_tokenizer": base, **ours}
     if json_documents:
         ours["lance_tokenizer"] = "json"
-    analysis = _checked(ours)
-    return Settings(analysis, _format(given.get("format_version"), analysis), _per_element(given))
+    analysis, granularity = _checked(ours), given.get("document_granularity")
+    if not isinstance(granularity, DocumentGranularity | None):
+        raise TypeError("document_granularity must be a lance.query.DocumentGranularity")
+    per_element = granularity is DocumentGranularity.LIST_ELEMENT
+    return Settings(analysis, _format(given.get("format_version"), analysis), per_element)
 
 
 def _base_tokenizer(given: Mapping[str, object]) -> str:
@@ -245,75 +300,54 @@ def _base_tokenizer(given: Mapping[str, object]) -> str:
         raise ValueError("base_tokenizer='code' requires analyzer='code'")
     if analyzer == CODE and base not in (None, CODE):
         raise ValueError(f"analyzer='code' requires base_tokenizer='code', got '{base}'")
-    found = str((CODE if analyzer == CODE else "simple") if base is None else base)
-    if not is_known(found):
-        raise ValueError(f"unknown base tokenizer {found}")
-    return found
+    name = str((CODE if analyzer == CODE else "simple") if base is None else base)
+    if not is_known(name):
+        raise ValueError(f"unknown base tokenizer {name}")
+    return name
 
 
 def _format(given: object, analysis: Analysis) -> int:
     """Return the format asked for. Raises ValueError."""
-    is_code = analysis.base_tokenizer == CODE
+    is_code, is_large = analysis.base_tokenizer == CODE, analysis.block_size == LARGE
     source = "FTS format version"
     if given is None and (given := os.environ.get(FORMAT_VARIABLE)) is not None:
         source = FORMAT_VARIABLE
     if given is None:
-        return 3 if is_code or analysis.block_size == LARGE else DEFAULT_FORMAT
+        return 3 if is_code or is_large else DEFAULT_FORMAT
     text = str(given).lower().removeprefix("v")
     if text not in map(str, FORMATS):
         raise ValueError(f"unsupported {source} {given}, expected 1, 2, or 3")
-    if analysis.block_size == LARGE and text != "3":
-        raise ValueError(
-            f"FTS format_version={text} is incompatible with block_size=256; use format_version=3"
-        )
+    if is_large and text != "3":
+        raise ValueError(f"FTS format_version={text} is incompatible with block_size=256, use 3")
     if is_code and text != "3":
         raise ValueError(f"base_tokenizer='code' requires FTS format_version=3, got {text}")
     return int(text)
 
 
-def _per_element(given: Mapping[str, object]) -> bool:
-    """Return whether each element of a list is a document. Raises TypeError."""
-    granularity = given.get("document_granularity")
-    if granularity is None:
-        return False
-    if not isinstance(granularity, DocumentGranularity):
-        raise TypeError("document_granularity must be a lance.query.DocumentGranularity")
-    return granularity is DocumentGranularity.LIST_ELEMENT
-
-
 def parse_analysis(text: str, place: Place) -> Analysis:
     """Parse the stored parameters; those missing have their defaults. Raises FormatError."""
     try:
-        found = json.loads(text)
-        known = {name: value for name, value in found.items() if name in _TYPES}
-        known.setdefault("lance_tokenizer", None)
-        analysis = _checked(known)
+        given = {name: value for name, value in json.loads(text).items() if name in _TYPES}
+        analysis = _checked({"lance_tokenizer": None, **given})
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise FormatError(
-            "L.index.fts.params", place, found=f"{text[:80]!r}: {error}", wanted="parameters"
-        ) from error
+        found = f"{text[:80]!r}: {error}"
+        raise FormatError("L.index.fts.params", place, found, "parameters") from error
     if not is_known(analysis.base_tokenizer):
-        raise UnknownIndex(
-            "L.index.fts.params",
-            place,
-            found=f"base tokenizer {analysis.base_tokenizer!r}",
-            wanted=f"one of {NAMES}",
-        )
+        found, wanted = f"base tokenizer {analysis.base_tokenizer!r}", f"one of {NAMES}"
+        raise UnknownIndex("L.index.fts.params", place, found, wanted)
     return analysis
 
 
 def parse_settings(metadata: Mapping[str, str], place: Place) -> Settings:
     """Parse the metadata of `metadata.lance`. Raises FormatError, UnknownVersion."""
     analysis = parse_analysis(metadata.get("params", "{}"), place)
-    unsaid = "2" if metadata.get("posting_tail_codec") == VARINTS else "1"
-    version = metadata.get("format_version", unsaid)
-    if version not in map(str, FORMATS):  # L.index.fts.format-version
-        raise UnknownVersion(
-            "L.index.fts.format-version", place, found=version[:40], wanted="1, 2 or 3"
-        )
+    default = "2" if metadata.get("posting_tail_codec") == VARINTS else "1"
+    version = metadata.get("format_version", default)
+    if version not in map(str, FORMATS):
+        raise UnknownVersion("L.index.fts.format-version", place, version[:40], "1, 2 or 3")
     size = metadata.get("posting_block_size", f"{SMALL}")
     if size not in (f"{SMALL}", f"{LARGE}"):
-        raise FormatError("L.index.fts.block-size", place, found=size[:40], wanted="128 or 256")
+        raise FormatError("L.index.fts.block-size", place, size[:40], "128 or 256")
     return Settings(replace(analysis, block_size=int(size)), int(version))
 
 

@@ -8,12 +8,18 @@ Layout: `part_{n}_tokens.lance`, one row: `_token_fst_bytes`, `_token_next_id`,
 `_rowid`, `_num_tokens`, `_doc_index_0` where elements of lists are documents;
 `part_{n}_invert.lance`: `_posting`, `_max_score`, `_length`, `_impacts`, and positions.
 
+Early indices have one part: `tokens.lance`, a row for each token: `_token`, `_token_id`, and the
+parameters as `tokenizer` in its metadata; `docs.lance`: `_rowid`, `_num_tokens`; `invert.lance`, a
+row for each document of each token: `_rowid`, `_frequency` (a float), and `_position`, a list; its
+metadata `offsets`, a JSON list, has of each token the row where its rows begin.
+
 Clauses: L.index.fts.tokens, L.index.fts.docs, L.index.fts.total-tokens, L.index.fts.postings,
-L.index.fts.positions.offsets
+L.index.fts.positions.offsets, L.index.fts.early.offsets, L.index.fts.early.documents
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -23,18 +29,20 @@ from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError, OutOfRange
-from lanceref.index.full_text.bit_packer import Numbers
-from lanceref.index.full_text.blobs import Blobs
 from lanceref.index.full_text.bm25 import Corpus
 from lanceref.index.full_text.fst import Fst, parse_fst
+from lanceref.index.full_text.packed_integers import Counts, Numbers
 from lanceref.index.full_text.positions import parse_position_blobs, parse_positions
-from lanceref.index.full_text.posting_blocks import BlockLayout, Postings, parse_postings
+from lanceref.index.full_text.posting_blocks import Blobs, BlockLayout, Postings, parse_postings
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
 
 BLOCKS = pa.list_(pa.large_binary())
 OFFSETS = pa.list_(pa.uint32())
+TOKENS = "L.index.fts.tokens"
+POSTINGS = "L.index.fts.postings"
+POSITION_OFFSETS = "L.index.fts.positions.offsets"
 
 
 class Partition:
@@ -59,14 +67,15 @@ class Partition:
             names = file.read("_token", pa.utf8()).to_pylist()
             numbers = file.read("_token_id", pa.uint32()).to_pylist()
             if None in names or None in numbers:
-                raise _bad_tokens(file, "a null", "tokens and their numbers")
+                raise CorruptPage(TOKENS, file.place, "a null", "tokens and their numbers")
             return dict(zip(names, numbers, strict=True))
         if file.num_rows != 1:
-            raise _bad_tokens(file, f"{file.num_rows} dictionaries", "one")
+            raise CorruptPage(TOKENS, file.place, f"{file.num_rows} dictionaries", "one")
         (data,) = _blobs(file.read("_token_fst_bytes", pa.large_binary()), file)
         fst = parse_fst(data)
         if fst.count != self.num_tokens:
-            raise _bad_tokens(file, f"{fst.count} tokens", f"{self.num_tokens}, as postings")
+            wanted = f"{self.num_tokens}, as postings"
+            raise CorruptPage(TOKENS, file.place, f"{fst.count} tokens", wanted)
         return fst
 
     def number_of(self, token: str) -> int | None:
@@ -81,18 +90,18 @@ class Partition:
         if not isinstance(tokens, Fst):
             yield from ((token, self._checked(number)) for token, number in sorted(tokens.items()))
             return
-        file = self._file("tokens")
         for data, number in tokens.items():
             try:
                 token = data.decode()
             except UnicodeDecodeError as error:
-                raise _bad_tokens(file, f"{data[:40]!r}", "UTF-8") from error
+                place = self._file("tokens").place
+                raise CorruptPage(TOKENS, place, f"{data[:40]!r}", "UTF-8") from error
             yield token, self._checked(number)
 
     def _checked(self, number: int) -> int:
         if number >= self.num_tokens:
-            file = self._file("tokens")
-            raise _bad_tokens(file, f"token {number}", f"below {self.num_tokens}")
+            place = self._file("tokens").place
+            raise CorruptPage(TOKENS, place, f"token {number}", f"below {self.num_tokens}")
         return number
 
     @property
@@ -119,12 +128,8 @@ class Partition:
         file, lengths = self._file("docs"), self._numbers("_num_tokens", pa.uint32())
         total = int(lengths.sum(dtype=np.uint64))
         if "total_tokens" in file.metadata and file.number("total_tokens") != total:
-            raise CorruptPage(
-                "L.index.fts.total-tokens",
-                file.place,
-                found=f"{total} tokens in all documents",
-                wanted=file.text("total_tokens"),
-            )
+            found, wanted = f"{total} tokens in all documents", file.text("total_tokens")
+            raise CorruptPage("L.index.fts.total-tokens", file.place, found, wanted)
         return lengths
 
     @cached_property
@@ -136,32 +141,28 @@ class Partition:
 
     def _numbers(self, name: str, type_: pa.DataType) -> NDArray[np.unsignedinteger]:
         file = self._file("docs")
-        found = file.read(name, type_)
-        if found.null_count:
-            raise CorruptPage(
-                "L.index.fts.docs", file.place, found=f"null in {name}", wanted="a number"
-            )
-        return found.to_numpy()  # type: ignore[no-any-return]
+        column = file.read(name, type_)
+        if column.null_count:
+            raise CorruptPage("L.index.fts.docs", file.place, f"null in {name}", "a number")
+        return column.to_numpy()  # type: ignore[no-any-return]
 
     def document_count(self, number: int) -> int:
         """Return the documents that hold a token."""
         return self._length(np.array([number]))[0]
 
-    def _length(self, numbers: NDArray[np.int64]) -> list[int]:
+    def _length(self, numbers: Counts) -> list[int]:
         file = self._file("invert")
-        found = file.take("_length", numbers, pa.uint32()).to_pylist()
-        if None in found:
-            raise CorruptPage(
-                "L.index.fts.postings", file.place, found="null in _length", wanted="a number"
-            )
-        return found  # type: ignore[no-any-return]
+        lengths = file.take("_length", numbers, pa.uint32()).to_pylist()
+        if None in lengths:
+            raise CorruptPage(POSTINGS, file.place, "null in _length", "a number")
+        return lengths  # type: ignore[no-any-return]
 
     def postings(self, number: int) -> Postings:
         """Return the documents that hold a token, which are kept. Raises FormatError."""
         if number in self._postings:
             self._segment.uses.hit()
-            return self._postings[number]
-        self._segment.uses.load()
+        else:
+            self._segment.uses.load()
         return self._kept_postings(number)
 
     def _kept_postings(self, number: int) -> Postings:
@@ -169,7 +170,7 @@ class Partition:
             self._postings[number] = self.many_postings(np.array([number]))[0]
         return self._postings[number]
 
-    def many_postings(self, numbers: NDArray[np.int64]) -> list[Postings]:
+    def many_postings(self, numbers: Counts) -> list[Postings]:
         """Return the documents of tokens with ascending numbers. Raises FormatError."""
         file = self._file("invert")
         lengths = self._length(numbers)
@@ -181,9 +182,9 @@ class Partition:
         ]
 
     def positions(self, number: int) -> list[Numbers] | None:
-        """Return where a token stands in its documents, None if not stored. Raises FormatError.
+        """Return where a token stands in its documents, None if not stored; kept.
 
-        They are kept.
+        Raises FormatError.
         """
         if number in self._positions:
             self._segment.uses.hit()
@@ -209,17 +210,13 @@ class Partition:
         frequencies = self._kept_postings(number).frequencies
         if "_position" in file.names:
             (documents,) = file.take("_position", row, pa.list_(BLOCKS))
-            held = documents.values if documents.is_valid else []
-            if len(held) != len(frequencies):
-                raise CorruptPage(
-                    "L.index.fts.positions.offsets",
-                    file.place,
-                    found=f"positions of {len(held)} documents",
-                    wanted=f"{len(frequencies)}",
-                )
+            lists = documents.values if documents.is_valid else []
+            if len(lists) != len(frequencies):
+                found = f"positions of {len(lists)} documents"
+                raise CorruptPage(POSITION_OFFSETS, file.place, found, f"{len(frequencies)}")
             return [
                 parse_position_blobs(_items(blobs, file), frequency, file.place)
-                for blobs, frequency in zip(held, frequencies.tolist(), strict=True)
+                for blobs, frequency in zip(lists, frequencies.tolist(), strict=True)
             ]
         if "_compressed_position" not in file.names:
             return None
@@ -227,36 +224,26 @@ class Partition:
         (offsets,) = file.take("_position_block_offset", row, OFFSETS)
         return self._streams(data, offsets.as_py() or [], frequencies)
 
+    def _streams(self, data: Cursor, offsets: Sequence[int], frequencies: Numbers) -> list[Numbers]:
+        size, ends = self._layout.size, [*offsets[1:], len(data.data)]
+        count = self._layout.num_blocks(len(frequencies))
+        if len(offsets) != count or offsets[:1] != [0] or sorted(ends) != ends or None in offsets:
+            place = data.ctx.at(data.base, len(data.data))
+            wanted = f"{count} rising offsets up to {len(data.data)}"
+            raise OutOfRange(POSITION_OFFSETS, place, f"blocks at {offsets[:8]}", wanted)
+        positions: list[Numbers] = []
+        for block in range(count):
+            part = data.window(ends[block] - offsets[block], "positions", POSITION_OFFSETS)
+            positions += parse_positions(part, frequencies[block * size : (block + 1) * size])
+        return positions
+
     def impacts(self, number: int) -> list[bytes] | None:
         """Return the impacts of the blocks of a token and of their groups, None if not stored."""
         file = self._file("invert")
         if "_impacts" not in file.names:
             return None
-        (found,) = file.take("_impacts", np.array([number]), BLOCKS)
-        return [bytes(one.data) for one in _items(found, file)]
-
-    def _streams(self, data: Cursor, offsets: Sequence[int], frequencies: Numbers) -> list[Numbers]:
-        size = self._layout.size
-        ends = [*offsets[1:], len(data.data)]
-        wanted = self._layout.num_blocks(len(frequencies))
-        if len(offsets) != wanted or offsets[:1] != [0] or sorted(ends) != ends or None in offsets:
-            raise OutOfRange(
-                "L.index.fts.positions.offsets",
-                data.ctx.at(data.base, len(data.data)),
-                found=f"blocks at {offsets[:8]}",
-                wanted=f"{wanted} rising offsets up to {len(data.data)}",
-            )
-        found: list[Numbers] = []
-        for block in range(wanted):
-            part = data.window(
-                ends[block] - offsets[block], "positions", "L.index.fts.positions.offsets"
-            )
-            found += parse_positions(part, frequencies[block * size : (block + 1) * size])
-        return found
-
-
-def _bad_tokens(file: IndexFile, found: str, wanted: str) -> FormatError:
-    return CorruptPage("L.index.fts.tokens", file.place, found=found, wanted=wanted)
+        (impacts,) = file.take("_impacts", np.array([number]), BLOCKS)
+        return [bytes(one.data) for one in _items(impacts, file)]
 
 
 def _items(value: pa.Scalar, file: IndexFile) -> Blobs:
@@ -267,7 +254,96 @@ def _items(value: pa.Scalar, file: IndexFile) -> Blobs:
 def _blobs(values: pa.Array, file: IndexFile) -> Blobs:
     """Return the bytes of values. Raises FormatError for null."""
     if values.null_count:
-        raise CorruptPage(
-            "L.index.fts.postings", file.place, found="null for bytes", wanted="bytes"
-        )
+        raise CorruptPage(POSTINGS, file.place, "null for bytes", "bytes")
     return Blobs.of(values, file.ctx)
+
+
+class EarlyPartition(Partition):
+    """The one partition of an early index.
+
+    The number of a document is here its place among the keys, ascending.
+    """
+
+    def __init__(self, segment: Segment) -> None:
+        super().__init__(segment, 0, BlockLayout())
+        self._prefix = ""
+
+    @cached_property
+    def _offsets(self) -> Counts:
+        """Rows of the postings at which tokens begin, and their number. Raises FormatError."""
+        file = self._file("invert")
+        text = file.text("offsets")
+        try:
+            starts = json.loads(text)
+        except (ValueError, RecursionError):
+            starts = None
+        ends = [*starts, file.num_rows] if isinstance(starts, list) else []
+        if not ends or any(type(one) is not int or one < 0 for one in ends) or sorted(ends) != ends:
+            wanted = f"a list of rising rows below {file.num_rows}"
+            raise OutOfRange("L.index.fts.early.offsets", file.place, text[:40], wanted)
+        return np.array(ends, np.int64)
+
+    @property
+    def num_tokens(self) -> int:
+        return len(self._offsets) - 1
+
+    @cached_property
+    def _order(self) -> Counts:
+        """Rows of the documents by their keys. Raises FormatError for a key that comes twice."""
+        keys = self._numbers("_rowid", pa.uint64())
+        order = np.argsort(keys, kind="stable")
+        if (np.diff(keys[order].astype(np.int64)) == 0).any():
+            raise self._unknown("a row that is two documents")
+        return order
+
+    @cached_property
+    def keys(self) -> Keys:
+        return self._numbers("_rowid", pa.uint64())[self._order]
+
+    @cached_property
+    def lengths(self) -> Numbers:
+        return self._numbers("_num_tokens", pa.uint32())[self._order]
+
+    def document_count(self, number: int) -> int:
+        return int(self._offsets[number + 1] - self._offsets[number])
+
+    def many_postings(self, numbers: Counts) -> list[Postings]:
+        return [self._sorted(number)[0] for number in numbers.tolist()]
+
+    def _sorted(self, number: int) -> tuple[Postings, Counts]:
+        """Return the documents of a token, ascending, and the row of each. Raises FormatError."""
+        file = self._file("invert")
+        rows = np.arange(self._offsets[number], self._offsets[number + 1])
+        keys = file.take("_rowid", rows, pa.uint64())
+        counts = file.take("_frequency", rows, pa.float32())
+        if keys.null_count or counts.null_count:
+            raise self._unknown("a null")
+        documents = np.searchsorted(self.keys, keys.to_numpy())
+        known = documents < len(self.keys)
+        if not known.all() or (self.keys[documents] != keys.to_numpy()).any():
+            raise self._unknown("a document that is not among the documents")
+        frequencies = counts.to_numpy()
+        if not ((frequencies >= 1) & (frequencies < 1 << 32)).all():
+            raise self._unknown("a frequency that is no count")
+        order = np.argsort(documents, kind="stable")
+        if (np.diff(documents[order]) == 0).any():
+            raise self._unknown("a document that comes twice")
+        own = documents[order].astype(np.uint32), frequencies[order].astype(np.uint32)
+        return Postings(*own), rows[order]
+
+    def _unknown(self, found: str) -> FormatError:
+        place = self._file("invert").place
+        wanted = "documents of docs.lance, each once, and how often they hold the token"
+        return CorruptPage("L.index.fts.early.documents", place, found, wanted)
+
+    def positions(self, number: int) -> list[Numbers] | None:
+        file = self._file("invert")
+        if "_position" not in file.names:
+            return None
+        postings, rows = self._sorted(number)
+        lists = file.take("_position", np.sort(rows), pa.list_(pa.int32()))
+        lists = lists.take(pa.array(np.argsort(np.argsort(rows)))).to_pylist()
+        lists = [[] if one is None or None in one else one for one in lists]
+        if [len(one) for one in lists] != postings.frequencies.tolist():
+            raise self._unknown("positions that the frequencies do not count")
+        return [np.array(one, np.int64).astype(np.uint32) for one in lists]

@@ -1,211 +1,39 @@
 """Partitions, written: documents are added one by one and get numbers in this order.
 
-Tokens get numbers in the order in which they first appear.
-
-Occurrences: which tokens stand in which documents, how often, and where.
-
-They are held by rising number of the token, those of a token by rising document, until a partition
-is written.
-
-Posting rows: what the file of postings says of each token, made for many tokens at once.
+Tokens get numbers in the order in which they first appear. Occurrences of tokens in documents are
+held by rising number of the token, those of a token by rising document, until a partition is
+written; its rows of postings are made for many tokens at once.
 
 Clauses: L.index.fts.postings
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.index.full_text.bit_packer import ByteRuns, Counts, Numbers, cut, offsets_of, ranges
-from lanceref.index.full_text.bm25 import Scores, bounds, norms, weights
+from lanceref.index.full_text.bm25 import bounds, norms, weights
 from lanceref.index.full_text.documents import Documents
 from lanceref.index.full_text.fst import build_fst
 from lanceref.index.full_text.impacts import impact_runs
+from lanceref.index.full_text.packed_integers import (
+    ByteRuns,
+    Counts,
+    Numbers,
+    offsets_of,
+    ranges,
+    split_groups,
+)
 from lanceref.index.full_text.parameters import Settings
 from lanceref.index.full_text.partition import BLOCKS, OFFSETS, Partition
 from lanceref.index.full_text.positions import encode_position_blobs, position_runs
 from lanceref.index.full_text.posting_blocks import Postings, posting_runs
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import SegmentWriter
-
-
-class PostingRows:
-    """Makes rows of tokens over documents of some lengths."""
-
-    def __init__(self, settings: Settings, lengths: Numbers) -> None:
-        self._settings = settings
-        self._lengths = lengths
-        mean = np.float32(lengths.sum(dtype=np.uint64)) / np.float32(max(1, len(lengths)))
-        self._norms: Scores = norms(lengths, mean)
-
-    def batch(self, held: Occurrences, counts: Counts, schema: pa.Schema) -> pa.RecordBatch:
-        """Return the rows of tokens, which have so many occurrences each."""
-        layout, documents = self._settings.layout, held.documents
-        postings = Postings(documents, held.frequencies)
-        starts, sizes, blocks = cut(counts, layout.size)
-        own = np.repeat(weights(len(self._lengths), counts), blocks)
-        scores = bounds(held.frequencies, self._norms[documents], starts, own)
-        impacts, entries = impact_runs(postings, counts, self._lengths[documents], layout)
-        columns = {
-            "_posting": _lists(posting_runs(postings, counts, layout, scores), blocks),
-            "_max_score": pa.array(np.maximum.reduceat(scores, offsets_of(blocks)[:-1])),
-            "_length": pa.array(counts.astype(np.uint32)),
-            "_impacts": _lists(impacts, entries),
-        }
-        if self._settings.analysis.with_position and self._settings.format_version == 1:
-            columns["_position"] = _position_lists(held, counts)
-        elif self._settings.analysis.with_position:
-            columns |= _position_columns(held, sizes, blocks)
-        return pa.record_batch([columns[name] for name in schema.names], schema=schema)
-
-
-def _binaries(runs: ByteRuns) -> pa.Array:
-    buffers = [None, pa.py_buffer(runs.ends), pa.py_buffer(np.ascontiguousarray(runs.data))]
-    return pa.Array.from_buffers(pa.large_binary(), len(runs.sizes), buffers)
-
-
-def _lists(runs: ByteRuns, counts: Counts) -> pa.Array:
-    """Return lists with so many runs each."""
-    ends = pa.array(offsets_of(counts).astype(np.int32))
-    return pa.ListArray.from_arrays(ends, _binaries(runs))
-
-
-def _position_columns(held: Occurrences, sizes: Counts, blocks: Counts) -> Mapping[str, pa.Array]:
-    """Return the positions of each token, and where those of its blocks begin."""
-    runs = position_runs(held.positions, held.frequencies, sizes)
-    ends, first = runs.ends[:-1], offsets_of(blocks)
-    begins = ends - np.repeat(ends[first[:-1]], blocks)
-    offsets = pa.ListArray.from_arrays(
-        pa.array(first.astype(np.int32)), pa.array(begins.astype(np.uint32)), type=OFFSETS
-    )
-    return {
-        "_compressed_position": _binaries(runs.merged(blocks)),
-        "_position_block_offset": offsets,
-    }
-
-
-def _position_lists(held: Occurrences, counts: Counts) -> pa.Array:
-    """Return of each token the parts of the positions of each of its documents, in format 1."""
-    places: Sequence[Numbers] = np.split(
-        held.positions, np.cumsum(held.frequencies, dtype=np.int64)[:-1]
-    )
-    blobs = [encode_position_blobs(one) for one in places]
-    inner = pa.array(blobs, pa.list_(pa.large_binary()))
-    return pa.ListArray.from_arrays(pa.array(offsets_of(counts).astype(np.int32)), inner)
-
-
-_LOW = np.uint64(0xFFFFFFFF)
-
-
-@dataclass(frozen=True, slots=True)
-class Occurrences:
-    """Of each token and document: their numbers, and how often one is in the other, uint32.
-
-    `positions` are those of all, one behind the other; empty where none are kept.
-    """
-
-    tokens: Numbers
-    documents: Numbers
-    frequencies: Numbers
-    positions: Numbers
-
-
-def counted(tokens: Numbers, documents: Numbers, positions: Numbers | None) -> Occurrences:
-    """Return the occurrences of tokens in documents, which rise, as they come in the text."""
-    order = np.arange(len(tokens), dtype=np.uint64)
-    order |= tokens.astype(np.uint64) << np.uint64(32)
-    order.sort()
-    order &= _LOW
-    own, held = tokens[order], documents[order]
-    first = np.ones(len(own), np.bool_)
-    first[1:] = (own[1:] != own[:-1]) | (held[1:] != held[:-1])
-    starts = np.flatnonzero(first)
-    frequencies = np.diff(starts, append=len(own)).astype(np.uint32)
-    places = np.empty(0, np.uint32) if positions is None else positions[order]
-    return Occurrences(own[starts], held[starts], frequencies, places)
-
-
-def gathered(parts: Sequence[Occurrences]) -> Occurrences:
-    """Return the occurrences of all parts, whose documents follow each other."""
-    none = np.empty(0, np.uint32)
-    every = Occurrences(
-        np.concatenate([none, *(part.tokens for part in parts)]),
-        np.concatenate([none, *(part.documents for part in parts)]),
-        np.concatenate([none, *(part.frequencies for part in parts)]),
-        np.concatenate([none, *(part.positions for part in parts)]),
-    )
-    if len(parts) < 2:
-        return every
-    order = np.arange(len(every.tokens), dtype=np.uint64)
-    order |= every.tokens.astype(np.uint64) << np.uint64(32)
-    order.sort()
-    order &= _LOW
-    frequencies, places = every.frequencies[order], every.positions
-    if len(places):
-        starts = offsets_of(every.frequencies.astype(np.int64))[:-1]
-        places = places[ranges(starts[order], frequencies.astype(np.int64))]
-    return Occurrences(every.tokens[order], every.documents[order], frequencies, places)
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Occurrences until they are written, in numbers as narrow as hold them.
-
-    `names` are the tokens, each once; of those before the i-th there are `ends[i]`. Documents count
-    from `first` on.
-    """
-
-    names: Numbers
-    ends: Counts
-    first: int
-    documents: NDArray[np.unsignedinteger]
-    frequencies: NDArray[np.unsignedinteger]
-    positions: Numbers
-
-    def counts(self, num_tokens: int) -> Counts:
-        """Return in how many of the documents each token is."""
-        found = np.zeros(num_tokens, np.int64)
-        found[self.names] = np.diff(self.ends)
-        return found
-
-    def of(self, start: int, end: int) -> Occurrences:
-        """Return those of the tokens from one to another."""
-        low, high = np.searchsorted(self.names, [start, end]).tolist()
-        own = slice(*self.ends[[low, high]].tolist())
-        places = np.zeros(2, np.int64)
-        if len(self.positions):
-            places[0] = self.frequencies[: own.start].sum(dtype=np.int64)
-            places[1] = places[0] + self.frequencies[own].sum(dtype=np.int64)
-        return Occurrences(
-            np.repeat(self.names[low:high], np.diff(self.ends[low : high + 1])),
-            self.documents[own].astype(np.uint32) + np.uint32(self.first),
-            self.frequencies[own].astype(np.uint32),
-            self.positions[slice(*places.tolist())],
-        )
-
-
-def keep(found: Occurrences) -> Kept:
-    """Return occurrences to be kept."""
-    starts = np.flatnonzero(np.diff(found.tokens, prepend=np.uint32(0xFFFFFFFF)))
-    first = int(found.documents.min(initial=0xFFFFFFFF)) if len(found.documents) else 0
-    return Kept(
-        found.tokens[starts],
-        np.append(starts, len(found.tokens)),
-        first,
-        _narrow(found.documents - np.uint32(first)),
-        _narrow(found.frequencies),
-        found.positions,
-    )
-
-
-def _narrow(numbers: Numbers) -> NDArray[np.unsignedinteger]:
-    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
-
 
 READ_TOKENS = 1 << 10
 """Tokens whose postings are read together."""
@@ -224,6 +52,117 @@ TOKENS = pa.schema(
     ]
 )
 
+NONE = np.empty(0, np.uint32)
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """Of each token and document: their numbers, and how often one is in the other, uint32.
+
+    `positions` are those of all, one after the other; empty where none are kept.
+    """
+
+    tokens: Numbers
+    documents: Numbers
+    frequencies: Numbers
+    positions: Numbers
+
+
+def _token_order(tokens: Numbers) -> NDArray[np.uint64]:
+    """Return the places of tokens, equal ones in their order, by rising token."""
+    order = np.arange(len(tokens), dtype=np.uint64)
+    order |= tokens.astype(np.uint64) << np.uint64(32)
+    order.sort()
+    order &= np.uint64(0xFFFFFFFF)
+    return order
+
+
+def count_occurrences(
+    tokens: Numbers, documents: Numbers, positions: Numbers | None
+) -> Occurrences:
+    """Return the occurrences of tokens [n], in the order of the text, in rising documents [n]."""
+    order = _token_order(tokens)
+    own, held = tokens[order], documents[order]
+    first = np.ones(len(own), np.bool_)
+    first[1:] = (own[1:] != own[:-1]) | (held[1:] != held[:-1])
+    starts = np.flatnonzero(first)
+    frequencies = np.diff(starts, append=len(own)).astype(np.uint32)
+    places = NONE if positions is None else positions[order]
+    return Occurrences(own[starts], held[starts], frequencies, places)
+
+
+def merge_occurrences(parts: Sequence[Occurrences]) -> Occurrences:
+    """Return the occurrences of all parts, whose documents follow each other."""
+    every = Occurrences(
+        *(
+            np.concatenate([NONE, *(getattr(part, one.name) for part in parts)])
+            for one in fields(Occurrences)
+        )
+    )
+    if len(parts) < 2:
+        return every
+    order = _token_order(every.tokens)
+    frequencies, places = every.frequencies[order], every.positions
+    if len(places):
+        starts = offsets_of(every.frequencies.astype(np.int64))[:-1]
+        places = places[ranges(starts[order], frequencies.astype(np.int64))]
+    return Occurrences(every.tokens[order], every.documents[order], frequencies, places)
+
+
+@dataclass(frozen=True, slots=True)
+class CompactOccurrences:
+    """Occurrences until they are written, in numbers as narrow as hold them.
+
+    `names` are the tokens, each once; of those before the i-th there are `ends[i]`. Documents count
+    from `first` on.
+    """
+
+    names: Numbers
+    ends: Counts
+    first: int
+    documents: NDArray[np.unsignedinteger]
+    frequencies: NDArray[np.unsignedinteger]
+    positions: Numbers
+
+    @staticmethod
+    def of(every: Occurrences) -> CompactOccurrences:
+        """Return occurrences to be kept."""
+        starts = np.flatnonzero(np.diff(every.tokens, prepend=np.uint32(0xFFFFFFFF)))
+        first = int(every.documents.min(initial=0xFFFFFFFF)) if len(every.documents) else 0
+        return CompactOccurrences(
+            every.tokens[starts],
+            np.append(starts, len(every.tokens)),
+            first,
+            _narrow(every.documents - np.uint32(first)),
+            _narrow(every.frequencies),
+            every.positions,
+        )
+
+    def counts(self, num_tokens: int) -> Counts:
+        """Return in how many of the documents each token is."""
+        counts = np.zeros(num_tokens, np.int64)
+        counts[self.names] = np.diff(self.ends)
+        return counts
+
+    def between(self, start: int, end: int) -> Occurrences:
+        """Return the occurrences of the tokens from one to another."""
+        low, high = np.searchsorted(self.names, [start, end]).tolist()
+        own = slice(*self.ends[[low, high]].tolist())
+        places = np.zeros(2, np.int64)
+        if len(self.positions):
+            places[0] = self.frequencies[: own.start].sum(dtype=np.int64)
+            places[1] = places[0] + self.frequencies[own].sum(dtype=np.int64)
+        return Occurrences(
+            np.repeat(self.names[low:high], np.diff(self.ends[low : high + 1])),
+            self.documents[own].astype(np.uint32) + np.uint32(self.first),
+            self.frequencies[own].astype(np.uint32),
+            self.positions[slice(*places.tolist())],
+        )
+
+
+def _narrow(numbers: Numbers) -> NDArray[np.unsignedinteger]:
+    return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
+
 
 class _Numbers(dict[str, int]):
     """Numbers of tokens, in the order in which they are asked for."""
@@ -239,21 +178,21 @@ class PartitionWriter:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._numbers = _Numbers()
-        self._held: list[Kept] = []
+        self._held: list[CompactOccurrences] = []
         self._keys: list[Keys] = []
         self._lengths: list[Numbers] = []
         self._elements: list[Numbers] = []
         self.num_documents = 0
 
-    def add(self, keys: Keys, found: Documents) -> None:
+    def add(self, keys: Keys, documents: Documents) -> None:
         """Add the documents of a run of rows, whose keys are given."""
-        first = self._begin(keys[found.rows], found.lengths, found.elements)
-        tokens = np.fromiter(
-            map(self._numbers.__getitem__, found.tokens), np.uint32, len(found.tokens)
-        )
+        first = self._begin(keys[documents.rows], documents.lengths, documents.elements)
+        numbered = map(self._numbers.__getitem__, documents.tokens)
+        tokens = np.fromiter(numbered, np.uint32, len(documents.tokens))
         numbers = np.arange(first, self.num_documents, dtype=np.uint32)
-        positions = found.positions if self._settings.analysis.with_position else None
-        self._held.append(keep(counted(tokens, np.repeat(numbers, found.lengths), positions)))
+        positions = documents.positions if self._settings.analysis.with_position else None
+        own = count_occurrences(tokens, np.repeat(numbers, documents.lengths), positions)
+        self._held.append(CompactOccurrences.of(own))
 
     def _begin(self, keys: Keys, lengths: Numbers, elements: Numbers) -> int:
         """Count documents and return the number of the first."""
@@ -264,7 +203,7 @@ class PartitionWriter:
         self.num_documents += len(keys)
         return first
 
-    def add_partition(self, partition: Partition, kept: NDArray[np.int64], keys: Keys) -> None:
+    def add_partition(self, partition: Partition, kept: Counts, keys: Keys) -> None:
         """Add documents of another partition, by their numbers, with the keys of their rows."""
         elements = partition.elements
         own = np.zeros(len(kept), np.uint32) if elements is None else elements[kept]
@@ -274,23 +213,18 @@ class PartitionWriter:
         parts, tokens = [], sorted(partition.items(), key=lambda item: item[1])
         for begin in range(0, len(tokens), READ_TOKENS):
             run = tokens[begin : begin + READ_TOKENS]
-            found = partition.many_postings(np.array([number for _, number in run]))
-            for (token, number), postings in zip(run, found, strict=True):
-                parts.append(self._left(partition, token, number, postings, numbers))
-        self._held.append(keep(gathered(parts)))
+            every = partition.many_postings(np.array([number for _, number in run]))
+            for (token, number), postings in zip(run, every, strict=True):
+                parts.append(self._remaining(partition, token, number, postings, numbers))
+        self._held.append(CompactOccurrences.of(merge_occurrences(parts)))
 
-    def _left(
-        self,
-        partition: Partition,
-        token: str,
-        number: int,
-        postings: Postings,
-        numbers: NDArray[np.int64],
+    def _remaining(
+        self, partition: Partition, token: str, number: int, postings: Postings, numbers: Counts
     ) -> Occurrences:
-        """Return what is left of a token's occurrences, in the documents' numbers here."""
+        """Return the occurrences of a token in the documents that stay, by their `numbers` here."""
         new = numbers[postings.documents]
         own = np.flatnonzero(new >= 0)
-        places = [np.empty(0, np.uint32)]
+        places = [NONE]
         if self._settings.analysis.with_position and len(own):
             positions = partition.positions(number) or []
             places += [positions[at] for at in own.tolist()]
@@ -304,20 +238,17 @@ class PartitionWriter:
     def write(self, writer: SegmentWriter, number: int, folder: str = "") -> None:
         """Write the files of the partition, `folder` below those of the segment."""
         prefix = f"{folder}part_{number}_"
-        self._write_tokens(writer, f"{prefix}tokens.lance")
-        self._write_documents(writer, f"{prefix}docs.lance")
-        schema = postings_schema(self._settings)
-        path = f"{prefix}invert.lance"
-        writer.write_file(path, schema, self._batches(schema), self._settings.metadata)
-
-    def _write_tokens(self, writer: SegmentWriter, path: str) -> None:
         numbered = sorted((token.encode(), number) for token, number in self._numbers.items())
         columns = [
             pa.array([build_fst(numbered)], pa.large_binary()),
             pa.array([len(numbered)], pa.uint32()),
             pa.array([sum(len(token) for token, _ in numbered)], pa.uint64()),
         ]
-        writer.write_file(path, TOKENS, [pa.record_batch(columns, schema=TOKENS)])
+        batch = pa.record_batch(columns, schema=TOKENS)
+        writer.write_file(f"{prefix}tokens.lance", TOKENS, [batch])
+        self._write_documents(writer, f"{prefix}docs.lance")
+        schema, path = postings_schema(self._settings), f"{prefix}invert.lance"
+        writer.write_file(path, schema, self._batches(schema), self._settings.metadata)
 
     def _write_documents(self, writer: SegmentWriter, path: str) -> None:
         lengths = np.concatenate(self._lengths)
@@ -325,21 +256,18 @@ class PartitionWriter:
         if self._settings.list_elements:
             columns["_doc_index_0"] = np.concatenate(self._elements)
         arrays = {name: pa.array(column) for name, column in columns.items()}
-        schema = pa.schema(
-            [pa.field(name, column.type, nullable=False) for name, column in arrays.items()]
-        )
+        schema = pa.schema([pa.field(name, one.type, False) for name, one in arrays.items()])
         batch = pa.record_batch(list(arrays.values()), schema=schema)
         total = int(lengths.sum(dtype=np.uint64))
         writer.write_file(path, schema, [batch], {"total_tokens": f"{total}"})
 
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        lengths = np.concatenate(self._lengths)
-        rows = PostingRows(self._settings, lengths)
+        rows = PostingRows(self._settings, np.concatenate(self._lengths))
         none = np.zeros(len(self._numbers), np.int64)
         counts = sum((one.counts(len(self._numbers)) for one in self._held), none)
         for start, end in cut_tokens(counts):
-            held = gathered([one.of(start, end) for one in self._held])
-            yield rows.batch(held, counts[start:end], schema)
+            own = merge_occurrences([one.between(start, end) for one in self._held])
+            yield rows.batch(own, counts[start:end], schema)
 
 
 def cut_tokens(counts: Counts) -> Iterator[tuple[int, int]]:
@@ -366,3 +294,55 @@ def postings_schema(settings: Settings) -> pa.Schema:
     elif settings.analysis.with_position:
         types |= {"_compressed_position": pa.large_binary(), "_position_block_offset": OFFSETS}
     return pa.schema([pa.field(name, type_, nullable=False) for name, type_ in types.items()])
+
+
+class PostingRows:
+    """Makes rows of tokens over documents of some lengths."""
+
+    def __init__(self, settings: Settings, lengths: Numbers) -> None:
+        self._settings, self._lengths = settings, lengths
+        mean = np.float32(lengths.sum(dtype=np.uint64)) / np.float32(max(1, len(lengths)))
+        self._norms = norms(lengths, mean)
+
+    def batch(self, own: Occurrences, counts: Counts, schema: pa.Schema) -> pa.RecordBatch:
+        """Return the rows of tokens, which have so many occurrences each."""
+        layout, documents = self._settings.layout, own.documents
+        postings = Postings(documents, own.frequencies)
+        starts, sizes, blocks = split_groups(counts, layout.size)
+        block_weights = np.repeat(weights(len(self._lengths), counts), blocks)
+        scores = bounds(own.frequencies, self._norms[documents], starts, block_weights)
+        impacts, entries = impact_runs(postings, counts, self._lengths[documents], layout)
+        columns = {
+            "_posting": _lists(posting_runs(postings, counts, layout, scores), blocks),
+            "_max_score": pa.array(np.maximum.reduceat(scores, offsets_of(blocks)[:-1])),
+            "_length": pa.array(counts.astype(np.uint32)),
+            "_impacts": _lists(impacts, entries),
+        }
+        if "_position" in schema.names:
+            ends = np.cumsum(own.frequencies, dtype=np.int64)[:-1]
+            blobs = [encode_position_blobs(one) for one in np.split(own.positions, ends)]
+            lists = pa.array(blobs, pa.list_(pa.large_binary()))
+            columns["_position"] = pa.ListArray.from_arrays(_list_offsets(counts), lists)
+        elif "_compressed_position" in schema.names:
+            runs = position_runs(own.positions, own.frequencies, sizes)
+            ends, firsts = runs.ends[:-1], offsets_of(blocks)[:-1]
+            begins = pa.array((ends - np.repeat(ends[firsts], blocks)).astype(np.uint32))
+            columns["_compressed_position"] = _binaries(runs.merged(blocks))
+            columns["_position_block_offset"] = pa.ListArray.from_arrays(
+                _list_offsets(blocks), begins, type=OFFSETS
+            )
+        return pa.record_batch([columns[name] for name in schema.names], schema=schema)
+
+
+def _list_offsets(counts: Counts) -> pa.Array:
+    return pa.array(offsets_of(counts).astype(np.int32))
+
+
+def _binaries(runs: ByteRuns) -> pa.Array:
+    buffers = [None, pa.py_buffer(runs.ends), pa.py_buffer(np.ascontiguousarray(runs.data))]
+    return pa.Array.from_buffers(pa.large_binary(), len(runs.sizes), buffers)
+
+
+def _lists(runs: ByteRuns, counts: Counts) -> pa.Array:
+    """Return lists with so many runs each."""
+    return pa.ListArray.from_arrays(_list_offsets(counts), _binaries(runs))

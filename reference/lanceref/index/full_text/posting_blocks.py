@@ -12,46 +12,83 @@ L.index.fts.posting.documents, L.index.fts.posting.frequency, L.index.fts.postin
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, OutOfRange, Place
-from lanceref.index.full_text.bit_packer import (
+from lanceref.index.full_text.packed_integers import (
     PER_LANE,
     ByteRuns,
     Counts,
     Numbers,
-    beside,
-    cut,
-    encode_group,
-    encode_varint,
-    encode_varints,
+    arrange_runs,
     group_runs,
-    of_words,
-    pack,
     pack_runs,
     parse_group,
     parse_varint,
     parse_varints,
-    placed,
     ranges,
+    split_groups,
     unpack,
+    unpack_rows,
     varint_runs,
-    width_of,
     widths_of,
+    word_runs,
+    zip_runs,
 )
-from lanceref.index.full_text.blobs import Blobs
-from lanceref.index.full_text.full_blocks import full_postings
 
 SMALL, LARGE = 128, 256
 """Documents of a full block."""
 
 MOST_EXCEPTIONS = 31
+
+HEAD_BYTES = 8
+"""Score and first document."""
+
+RUN = 1024
+"""Blocks of 128 that are unpacked together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blobs(Sequence[Cursor]):
+    """Byte strings one after the other: string i is data[ends[i]:ends[i + 1]]."""
+
+    data: NDArray[np.uint8]
+    ends: Counts
+    ctx: Context
+
+    @staticmethod
+    def of(values: pa.Array, ctx: Context) -> Blobs:
+        """Return the strings of an array (large_binary) without nulls."""
+        _, offsets, data = values.buffers()
+        ends = np.frombuffer(offsets, np.int64, len(values) + 1, 8 * values.offset)
+        return Blobs(np.frombuffer(data or b"", np.uint8), ends, ctx)
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
+    @overload
+    def __getitem__(self, number: int) -> Cursor: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Blobs: ...
+
+    def __getitem__(self, number: int | slice) -> Cursor | Blobs:
+        if isinstance(number, slice):
+            start, end, _ = number.indices(len(self))
+            return Blobs(self.data, self.ends[start : max(start, end) + 1], self.ctx)
+        start, end = int(self.ends[number]), int(self.ends[number + 1])
+        return Cursor(self.data.data[start:end], 0, self.ctx)
+
+    def __iter__(self) -> Iterator[Cursor]:
+        return map(self.__getitem__, range(len(self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,38 +126,36 @@ def parse_postings(
 ) -> Postings:
     """Parse the blocks of a token that is in `length` documents. Raises FormatError."""
     if len(blocks) != layout.num_blocks(length) or length > num_documents:
-        raise OutOfRange(
-            "L.index.fts.posting.blocks",
-            place,
-            found=f"{len(blocks)} blocks of {length} documents out of {num_documents}",
-            wanted=f"blocks of {layout.size}",
-        )
-    parts = _full_parts(blocks[: length // layout.size], num_documents, layout)
-    for number in range(length // layout.size if parts else 0, len(blocks)):
+        found = f"{len(blocks)} blocks of {length} documents out of {num_documents}"
+        raise OutOfRange("L.index.fts.posting.blocks", place, found, f"blocks of {layout.size}")
+    full, parts = blocks[: length // layout.size], [Postings(*np.empty((2, 0), np.uint32))]
+    first = 0
+    if layout.size == SMALL and full and blocks.ctx.spans is None:
+        together = full_postings(full, num_documents)
+        if together is not None:
+            parts.append(together)
+            first = len(full)
+    for number in range(first, len(blocks)):
         cursor = blocks[number]
         part = _parse_block(cursor, min(layout.size, length - number * layout.size), layout)
-        _check(cursor, part, int(parts[-1].documents[-1]) if parts else -1, num_documents)
+        before = int(parts[-1].documents[-1]) if len(parts) > 1 else -1
+        _check(cursor, part, before, num_documents)
         parts.append(part)
-    none = [np.empty(0, np.uint32)]
     return Postings(
-        np.concatenate(none + [part.documents for part in parts]),
-        np.concatenate(none + [part.frequencies for part in parts]),
+        np.concatenate([part.documents for part in parts]),
+        np.concatenate([part.frequencies for part in parts]),
     )
-
-
-def _full_parts(blocks: Blobs, num_documents: int, layout: BlockLayout) -> list[Postings]:
-    """Return the postings of full blocks at once; none when each has to be looked at."""
-    if layout.size != SMALL or not blocks or blocks.ctx.spans is not None:
-        return []
-    found = full_postings(blocks, num_documents)
-    return [] if found is None else [Postings(*found)]
 
 
 def _parse_block(cursor: Cursor, count: int, layout: BlockLayout) -> Postings:
     if layout.has_scores:
         cursor.skip(4, "highest score", "L.index.fts.posting.blocks")
-    if count < layout.size:
-        documents, frequencies = _parse_tail(cursor, count, layout)
+    if count < layout.size and layout.fixed_tail:
+        numbers = cursor.array("<u4", 2 * count, "tail", "L.index.fts.posting.blocks")
+        documents, frequencies = numbers[:count].astype(np.uint64), numbers[count:]
+    elif count < layout.size:
+        documents = np.cumsum(parse_varints(cursor, count, "steps"), dtype=np.uint64)
+        frequencies = parse_varints(cursor, count, "frequencies")
     else:
         first = cursor.u32("first document", "L.index.fts.posting.documents")
         steps = parse_group(cursor, layout.lanes, "steps")
@@ -130,24 +165,11 @@ def _parse_block(cursor: Cursor, count: int, layout: BlockLayout) -> Postings:
         else:
             frequencies = parse_group(cursor, layout.lanes, "frequencies")
     if cursor.remaining:
-        raise CorruptPage(
-            "L.index.fts.posting.end",
-            cursor.ctx.at(cursor.offset, cursor.remaining),
-            found=f"{cursor.remaining} bytes behind the frequencies",
-            wanted="none",
-        )
+        place, found = cursor.ctx.at(cursor.offset, cursor.remaining), f"{cursor.remaining} bytes"
+        raise CorruptPage("L.index.fts.posting.end", place, f"{found} after frequencies", "none")
     if documents[-1] >> np.uint64(32):
         documents = np.full(count, 0xFFFFFFFF, np.uint64)
-    return Postings(documents.astype(np.uint32), frequencies)
-
-
-def _parse_tail(cursor: Cursor, count: int, layout: BlockLayout) -> tuple[Numbers, Numbers]:
-    """Parse a block with fewer documents: these as uint64, and their frequencies."""
-    if layout.fixed_tail:
-        numbers = cursor.array("<u4", 2 * count, "tail", "L.index.fts.posting.blocks")
-        return numbers[:count].astype(np.uint64), numbers[count:].astype(np.uint32)
-    steps = parse_varints(cursor, count, "steps")
-    return np.cumsum(steps, dtype=np.uint64), parse_varints(cursor, count, "frequencies")
+    return Postings(documents.astype(np.uint32), frequencies.astype(np.uint32, copy=False))
 
 
 def _parse_patched(cursor: Cursor) -> Numbers:
@@ -155,103 +177,94 @@ def _parse_patched(cursor: Cursor) -> Numbers:
     width = cursor.u8("width of frequencies", "L.index.fts.posting.width")
     count = cursor.u8("number of exceptions", "L.index.fts.posting.exception")
     if width > PER_LANE or count > MOST_EXCEPTIONS:
-        raise CorruptPage(
-            "L.index.fts.posting.exception",
-            cursor.ctx.at(start, 2),
-            found=f"{width} bits, {count} exceptions",
-            wanted=f"at most 32 and {MOST_EXCEPTIONS}",
-        )
+        place, found = cursor.ctx.at(start, 2), f"{width} bits, {count} exceptions"
+        wanted = f"at most 32 and {MOST_EXCEPTIONS}"
+        raise CorruptPage("L.index.fts.posting.exception", place, found, wanted)
     lanes = LARGE // PER_LANE
     body = cursor.take(4 * lanes * width, "frequencies", "L.index.fts.posting.width")
     values = unpack(body, width, lanes).astype(np.uint64)
     for _ in range(count):
-        place = cursor.u8("place of an exception", "L.index.fts.posting.exception")
+        at = cursor.u8("place of an exception", "L.index.fts.posting.exception")
         high = parse_varint(cursor, "high bits of an exception")
-        values[place] |= np.uint64(high << width & 0xFFFFFFFF)
+        values[at] |= np.uint64(high << width & 0xFFFFFFFF)
     return values.astype(np.uint32)
 
 
 def _check(cursor: Cursor, part: Postings, before: int, num_documents: int) -> None:
-    documents = part.documents.astype(np.int64)
+    documents, place = part.documents.astype(np.int64), cursor.ctx.at(cursor.base, len(cursor.data))
     if int(documents[-1]) >= num_documents or (np.diff(documents, prepend=before) <= 0).any():
-        raise CorruptPage(
-            "L.index.fts.posting.documents",
-            cursor.ctx.at(cursor.base, len(cursor.data)),
-            found=f"documents {documents[0]}..{documents[-1]} behind {before}",
-            wanted=f"rising ones below {num_documents}",
-        )
+        found = f"documents {documents[0]}..{documents[-1]} after {before}"
+        wanted = f"rising ones below {num_documents}"
+        raise CorruptPage("L.index.fts.posting.documents", place, found, wanted)
     if not part.frequencies.all():
-        raise CorruptPage(
-            "L.index.fts.posting.frequency",
-            cursor.ctx.at(cursor.base, len(cursor.data)),
-            found="a document without the token",
-            wanted="frequencies from 1 on",
-        )
+        found = "a document without the token"
+        raise CorruptPage("L.index.fts.posting.frequency", place, found, "frequencies from 1 on")
 
 
-def encode_postings(
-    postings: Postings, layout: BlockLayout, scores: Sequence[np.float32]
-) -> list[bytes]:
-    """Return the blocks; `scores` are the highest of each, not written where none has one."""
-    blocks = []
-    for number, start in enumerate(range(0, len(postings.documents), layout.size)):
-        documents = postings.documents[start : start + layout.size]
-        frequencies = postings.frequencies[start : start + layout.size]
-        head = struct.pack("<f", scores[number]) if layout.has_scores else b""
-        blocks.append(head + _encode_block(documents, frequencies, layout))
-    return blocks
+def full_postings(blocks: Blobs, num_documents: int) -> Postings | None:
+    """Return the postings of full blocks of 128, many at a time; None when anything is wrong.
+
+    Parsing block by block finds what that is. Documents have to be below `num_documents`.
+    """
+    parts = [Postings(*np.empty((2, 0), np.uint32))]
+    for first in range(0, len(blocks), RUN):
+        before = int(parts[-1].documents[-1]) if first else -1
+        part = _parse_full(blocks[first : first + RUN], before, num_documents)
+        if part is None:
+            return None
+        parts.append(part)
+    return Postings(
+        np.concatenate([part.documents for part in parts]),
+        np.concatenate([part.frequencies for part in parts]),
+    )
 
 
-def _encode_block(documents: Numbers, frequencies: Numbers, layout: BlockLayout) -> bytes:
-    if len(documents) == layout.size:
-        first = documents[0]
-        steps = np.diff(documents, prepend=first).astype(np.uint32)
-        out = struct.pack("<I", first) + encode_group(steps)
-        patched = layout.size == LARGE
-        return out + (_encode_patched(frequencies) if patched else encode_group(frequencies))
-    if layout.fixed_tail:
-        return np.concatenate([documents, frequencies]).astype("<u4").tobytes()
-    steps = np.diff(documents, prepend=np.uint32(0))
-    return encode_varints(steps.tolist()) + encode_varints(frequencies.tolist())
+def _parse_full(blocks: Blobs, before: int, num_documents: int) -> Postings | None:
+    data, starts, sizes = blocks.data, blocks.ends[:-1], np.diff(blocks.ends)
+    if np.any(sizes < HEAD_BYTES + 2):
+        return None
+    widths = data[starts + HEAD_BYTES].astype(np.int64)
+    counted = starts + HEAD_BYTES + 1 + SMALL // 8 * widths
+    if np.any(counted >= starts + sizes):
+        return None
+    second = data[counted].astype(np.int64)
+    ends = counted + 1 + SMALL // 8 * second
+    if max(widths.max(), second.max()) > PER_LANE or np.any(ends != starts + sizes):
+        return None
+    firsts = data[starts[:, None] + np.arange(4, HEAD_BYTES)].view("<u4").astype(np.uint64)
+    steps = _unpacked(data, starts + HEAD_BYTES + 1, widths)
+    documents = (np.cumsum(steps, axis=1, dtype=np.uint64) + firsts).reshape(-1)
+    frequencies = _unpacked(data, counted + 1, second).reshape(-1)
+    rising = documents[0] > before and not np.any(documents[1:] <= documents[:-1])
+    if not rising or documents[-1] >= num_documents or not frequencies.all():
+        return None
+    return Postings(documents.astype(np.uint32), frequencies)
 
 
-def _encode_patched(values: Numbers) -> bytes:
-    width = _patched_width(values)
-    high = values >> np.uint32(width) if width < PER_LANE else np.zeros_like(values)
-    places = np.flatnonzero(high).tolist()
-    low = values & np.uint32((1 << width) - 1)
-    exceptions = b"".join(bytes([at]) + encode_varint(int(high[at])) for at in places)
-    return bytes([width, len(places)]) + pack(low, width) + exceptions
-
-
-def _patched_width(values: Numbers) -> int:
-    """Return the width with the fewest bytes; of equal ones the larger."""
-    best = width_of(values)
-    least = PER_LANE * best
-    for width in range(best - 1, -1, -1):
-        high = values >> np.uint32(width)
-        exceptions = high[high > 0].tolist()
-        if len(exceptions) > MOST_EXCEPTIONS:
-            break
-        size = PER_LANE * width + sum(1 + len(encode_varint(one)) for one in exceptions)
-        if size < least:
-            best, least = width, size
-    return best
+def _unpacked(data: NDArray[np.uint8], starts: Counts, widths: Counts) -> Numbers:
+    """Return the numbers of groups that begin at some places: [groups, 128]."""
+    numbers = np.zeros((len(starts), SMALL), np.uint32)
+    for width in np.unique(widths[widths > 0]).tolist():
+        own = np.flatnonzero(widths == width)
+        rows = data[starts[own][:, None] + np.arange(SMALL // 8 * width)]
+        numbers[own] = unpack_rows(rows, width, SMALL // PER_LANE)
+    return numbers
 
 
 def posting_runs(
     postings: Postings, counts: Counts, layout: BlockLayout, scores: NDArray[np.float32]
 ) -> ByteRuns:
-    """Return the blocks of many tokens, a run each, as `encode_postings` does.
+    """Return the blocks of many tokens, a run each.
 
-    The postings of a token follow those of another; `counts` says how many each has.
+    The postings of a token follow those of another, `counts` of each; `scores` are the highest of
+    each block.
     """
-    starts, sizes, _ = cut(counts, layout.size)
+    starts, sizes, _ = split_groups(counts, layout.size)
     full, rest = np.flatnonzero(sizes == layout.size), np.flatnonzero(sizes < layout.size)
     whole = _full_runs(postings, starts[full], layout)
     tails = _tail_runs(postings, starts[rest], sizes[rest], layout)
-    blocks = placed([whole, tails], [full, rest])
-    return beside(of_words(scores.astype("<f4")), blocks) if layout.has_scores else blocks
+    blocks = arrange_runs([whole, tails], [full, rest])
+    return zip_runs(word_runs(scores.astype("<f4")), blocks) if layout.has_scores else blocks
 
 
 def _full_runs(postings: Postings, starts: Counts, layout: BlockLayout) -> ByteRuns:
@@ -260,42 +273,41 @@ def _full_runs(postings: Postings, starts: Counts, layout: BlockLayout) -> ByteR
     first = documents[:, :1]
     steps = group_runs(np.diff(documents, prepend=first, axis=1))
     counted = _patched_runs(frequencies) if layout.size == LARGE else group_runs(frequencies)
-    return beside(of_words(first.astype("<u4").reshape(-1)), steps, counted)
+    return zip_runs(word_runs(first.astype("<u4").reshape(-1)), steps, counted)
 
 
 def _tail_runs(postings: Postings, starts: Counts, sizes: Counts, layout: BlockLayout) -> ByteRuns:
     own = ranges(starts, sizes)
     documents, frequencies = postings.documents[own], postings.frequencies[own]
     if layout.fixed_tail:
-        return beside(
-            of_words(documents.astype("<u4")).merged(sizes),
-            of_words(frequencies.astype("<u4")).merged(sizes),
-        )
-    steps = np.diff(documents, prepend=np.uint32(0))
-    heads = np.cumsum(sizes) - sizes
-    steps[heads] = documents[heads]
-    return beside(varint_runs(steps).merged(sizes), varint_runs(frequencies).merged(sizes))
+        parts = [word_runs(one.astype("<u4")) for one in (documents, frequencies)]
+    else:
+        steps = np.diff(documents, prepend=np.uint32(0))
+        heads = np.cumsum(sizes) - sizes
+        steps[heads] = documents[heads]
+        parts = [varint_runs(steps), varint_runs(frequencies)]
+    return zip_runs(*(one.merged(sizes) for one in parts))
 
 
 def _patched_runs(rows: Numbers) -> ByteRuns:
-    """Return each row as `_encode_patched` does."""
+    """Return the patched frequencies [blocks, 256] of each block."""
     widths = _patched_widths(rows)
     shifts = widths.astype(np.uint64)[:, np.newaxis]
     high = rows.astype(np.uint64) >> shifts
     low = rows.astype(np.uint64) & ((np.uint64(1) << shifts) - np.uint64(1))
     numbers, places = np.nonzero(high)
     counts = np.bincount(numbers, minlength=len(rows))
-    exceptions = beside(of_words(places.astype(np.uint8)), varint_runs(high[numbers, places]))
-    return beside(
-        of_words(widths),
-        of_words(counts.astype(np.uint8)),
+    exceptions = zip_runs(word_runs(places.astype(np.uint8)), varint_runs(high[numbers, places]))
+    return zip_runs(
+        word_runs(widths),
+        word_runs(counts.astype(np.uint8)),
         pack_runs(low.astype(np.uint32), widths),
         exceptions.merged(counts),
     )
 
 
 def _patched_widths(rows: Numbers) -> NDArray[np.uint8]:
-    """Return of each row what `_patched_width` does: uint8."""
+    """Return the width of each row with the fewest bytes; of equal ones the larger."""
     full = widths_of(rows)
     best, least = full.copy(), PER_LANE * full.astype(np.int64)
     may = np.ones(len(rows), np.bool_)

@@ -1,34 +1,21 @@
 """Base tokenizers: how a text is cut into words before anything else is done with them.
 
-Each returns the words in order and the position of each.
+Each returns the words in order and the position of each. `icu` cuts by Unicode's default word
+boundaries and keeps segments with a letter or digit; a colon of any width is always a boundary, as
+in the root locale. Scripts written without blanks need a dictionary and are refused.
+
+`code` cuts program text into runs of letters, digits and low lines, and on demand operators, the
+longest first. It can cut words further: at low lines, before a capital that follows a small letter,
+before the last capital of a run that a small letter follows, and between ASCII digits and others.
+The whole word then has the position of its first part.
+
+`jieba/name` is a language model: a folder below LANCE_LANGUAGE_MODEL_HOME, by default that of the
+user's data, with words and their frequencies in `dict.txt`, or in the files that `config.json`
+names ("main", "users"). The position of a word is the number of its first character.
 
 Clauses: L.index.fts.tokenizer.simple, L.index.fts.tokenizer.whitespace,
-L.index.fts.tokenizer.raw, L.index.fts.tokenizer.ngram
-
-Word breaks: how text of any language is cut by the rules of Unicode.
-
-Words are the segments of Unicode's default word boundaries that hold a letter or a digit; a colon
-of any width is always one, as in the root locale. Scripts that are written without blanks need a
-dictionary, which is not here: Chinese, Japanese, Thai and the like are refused.
-
-Clauses: L.index.fts.tokenizer.icu
-
-Identifiers: how program text is cut.
-
-Words are runs of letters, digits and low lines, and on demand operators, the longest first. A word
-can be cut further: at low lines, before a capital that follows a small letter, before the last
-capital of a run that a small letter follows, and between ASCII digits and others. The whole word
-then stands where its first part does.
-
-Clauses: L.index.fts.tokenizer.code
-
-Language models: tokenizers whose words lie in a folder of the user's.
-
-The folder is below LANCE_LANGUAGE_MODEL_HOME, by default that of the user's data. Of `jieba/name`
-it holds words and their frequencies in `dict.txt`, or where `config.json` says ("main", "users").
-Words stand at the number of their first character.
-
-Clauses: L.index.fts.tokenizer.jieba
+L.index.fts.tokenizer.raw, L.index.fts.tokenizer.ngram, L.index.fts.tokenizer.icu,
+L.index.fts.tokenizer.code, L.index.fts.tokenizer.jieba
 """
 
 from __future__ import annotations
@@ -76,30 +63,30 @@ def _words() -> Callable[[str], list[str]]:
     return regex.compile(f"[{ALPHANUMERIC}]+").findall  # type: ignore[no-any-return]
 
 
-def counted(words: Sequence[str]) -> Pieces:
+def numbered(words: Sequence[str]) -> Pieces:
     """Return words with their numbers as positions."""
     return words, range(len(words))
 
 
 def simple(text: str) -> Pieces:
     """Return the runs of letters and digits of any script."""
-    return counted(_ASCII_WORDS.findall(text) if text.isascii() else _words()(text))
+    return numbered(_ASCII_WORDS.findall(text) if text.isascii() else _words()(text))
 
 
 def whitespace(text: str) -> Pieces:
-    """Return what stands between ASCII blanks."""
-    return counted(_BLANKS.findall(text))
+    """Return the text between ASCII blanks."""
+    return numbered(_BLANKS.findall(text))
 
 
 def raw(text: str) -> Pieces:
     """Return the text."""
-    return counted([text])
+    return numbered([text])
 
 
 def ngrams(least: int, most: int, *, prefix_only: bool) -> Cut:
-    """Return what cuts out the runs of `least` to `most` characters, by start and then length.
+    """Return the tokenizer into runs of `least` to `most` characters, all at position 0.
 
-    All stand at 0.
+    They come by start and then length.
     """
 
     def cut(text: str) -> Pieces:
@@ -136,9 +123,9 @@ def _segments(text: str) -> Iterator[str]:
 
 
 def icu(*, split: bool) -> Cut:
-    """Return what cuts text at word boundaries; `split` cuts words at all other characters too.
+    """Return the tokenizer at word boundaries; `split` cuts words at all other characters too.
 
-    That raises NotYet for a text that only a dictionary can cut.
+    It raises NotYet for a text that only a dictionary can cut.
     """
 
     def cut(text: str) -> Pieces:
@@ -148,9 +135,9 @@ def icu(*, split: bool) -> Cut:
         if found is not None:
             raise NotYet(f"U+{ord(found.group()):04X} is of a script that only a dictionary cuts")
         if split:
-            return counted([word for one in _segments(text) for word in simple(one)[0]])
+            return numbered([word for one in _segments(text) for word in simple(one)[0]])
         holds = _pattern(f"[{ALPHANUMERIC}]", False).search
-        return counted([one for one in _segments(text) if holds(one)])
+        return numbered([one for one in _segments(text) if holds(one)])
 
     return cut
 
@@ -173,39 +160,30 @@ def _finder(operators: bool) -> Callable[[str], list[str]]:
     return regex.compile("|".join(tokens)).findall  # type: ignore[no-any-return]
 
 
-def _boundary(before: str, here: str, after: str, numerics: bool) -> bool:
-    """Return whether a part begins at a character."""
-    if numerics and _digit(before) != _digit(here):
-        return True
-    return here.isupper() and (before.islower() or (before.isupper() and after.islower()))
-
-
-def _digit(character: str) -> bool:
-    return "0" <= character <= "9"
-
-
 def parts_of(word: str, *, numerics: bool) -> list[str]:
     """Return the parts of an identifier; `numerics` cuts between digits and others."""
-    found = []
+    parts = []
     for run in word.split("_"):
         start = 0
         for at in range(1, len(run)):
-            if _boundary(run[at - 1], run[at], run[at + 1 : at + 2], numerics):
-                found.append(run[start:at])
+            before, here, after = run[at - 1], run[at], run[at + 1 : at + 2]
+            begins = here.isupper() and (before.islower() or (before.isupper() and after.islower()))
+            if begins or (numerics and ("0" <= before <= "9") != ("0" <= here <= "9")):
+                parts.append(run[start:at])
                 start = at
         if run:
-            found.append(run[start:])
-    return found
+            parts.append(run[start:])
+    return parts
 
 
 def code(*, operators: bool) -> Cut:
-    """Return what cuts program text into words, and operators where they are asked for."""
+    """Return the tokenizer of program text into words, and operators where they are asked for."""
     find = _finder(operators)
-    return lambda text: counted(find(text))
+    return lambda text: numbered(find(text))
 
 
 def split_code(*, operators: bool, numerics: bool, whole: bool) -> Cut:
-    """Return what cuts program text into parts of words, and on demand the `whole` words too."""
+    """Return the tokenizer of program text into parts of words, and on demand `whole` words too."""
     find = _finder(operators)
 
     def cut(text: str) -> Pieces:
@@ -214,15 +192,12 @@ def split_code(*, operators: bool, numerics: bool, whole: bool) -> Cut:
         for word in find(text):
             position = positions[-1] + 1 if positions else 0
             parts = parts_of(word, numerics=numerics)
-            if len(parts) < 2:
+            if whole or len(parts) < 2:
                 words.append(word)
                 positions.append(position)
-                continue
-            if whole:
-                words.append(word)
-                positions.append(position)
-            words += parts
-            positions += range(position, position + len(parts))
+            if len(parts) > 1:
+                words += parts
+                positions += range(position, position + len(parts))
         return words, positions
 
     return cut
@@ -254,10 +229,6 @@ def model(name: str) -> Cut:
     folder = folder_of("jieba/default" if name == "jieba" else name)
     if name.startswith("lindera/"):
         raise ModelMissing("dictionaries of lindera cannot be read")
-    return _jieba(folder)
-
-
-def _jieba(folder: Path) -> Cut:
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
     except FileNotFoundError:
@@ -266,8 +237,8 @@ def _jieba(folder: Path) -> Cut:
     dictionary = _dictionary(tuple(folder / one for one in (main, *users)))
 
     def cut(text: str) -> Pieces:
-        found = list(dictionary.tokenize(text, mode="search"))
-        return [word for word, _, _ in found], [start for _, start, _ in found]
+        tokens = list(dictionary.tokenize(text, mode="search"))
+        return [word for word, _, _ in tokens], [start for _, start, _ in tokens]
 
     return cut
 

@@ -35,8 +35,13 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BadProto, FormatError, OperationRefused, Place, UnknownVersion
 from lanceref.core.wire import parse_message
 from lanceref.index.full_text.analyzer import Analyzer
-from lanceref.index.full_text.details import shown_analysis
-from lanceref.index.full_text.parameters import Analysis, Settings, parse_analysis, requested
+from lanceref.index.full_text.parameters import (
+    Analysis,
+    Settings,
+    parse_analysis,
+    requested,
+    shown_analysis,
+)
 from lanceref.index.segment import Segment
 from lanceref.proto import index_details_pb2, index_pb2
 

@@ -1,26 +1,17 @@
 """Building: centroids are trained, vectors assigned to them, and written partition by partition.
 
-A segment that takes up others, or rows that none has, keeps what these have learnt: their
-centroids and quantizer.
+A segment that takes up others, or rows that no segment has, keeps the centroids and the quantizer
+of these. How many rows a graph has, and where its levels begin, follows from the number of its
+nodes alone: so graphs are built and written one by one.
 
-Clauses: L.index.vector.assignment, L.index.vector.rows.order, L.index.vector.loss
+An update of an index changes partitions of another size than they are meant to have. Those with
+more than four times as many rows are split, into as many as make them have no more on the average.
+Where there are none, those with less than a quarter are given up, but for the largest when all are.
+The first of the new centroids takes the place of the old one, the others follow all. The quantizer
+stays; the rows of all segments are assigned anew, and are one segment.
 
-Graph building: the graphs of an index, over its vectors as they are stored.
-
-How many rows a graph has, and where its levels begin, follows from the number of its nodes alone:
-so that is known before a graph is built, and graphs are written one by one.
-
-Resizing: partitions that have grown too large are split, or those that are too small given up.
-
-Both happen when an index is brought up to date. Its centroids change then and its quantizer does
-not; the rows of all its segments are assigned anew, and are one segment.
-
-Of the rows that a partition is meant to have, one with more than four times as many is split, into
-as many as make them have no more on the average. Where none is, those with less than a quarter are
-given up, but for the largest when all are. The first of the new centroids stands in the place of
-the old one, the others behind all.
-
-Clauses: L.index.vector.resize.split, L.index.vector.resize.join
+Clauses: L.index.vector.assignment, L.index.vector.rows.order, L.index.vector.loss,
+L.index.vector.resize.split, L.index.vector.resize.join
 """
 
 from __future__ import annotations
@@ -30,14 +21,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import unique
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Moved, SegmentWriter, Stage
 from lanceref.index.training import Training
-from lanceref.index.vector.graph import GRAPH_SCHEMA, GraphText, graph_rows, graph_text
+from lanceref.index.vector.graph import GRAPH_SCHEMA, graph_rows, graph_text
 from lanceref.index.vector.parameters import SAMPLE_RATE, VectorParameters
 from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.single_file import single_file
@@ -59,7 +49,16 @@ from lanceref.kernels.hnsw_graph import USUAL, GraphParameters
 from lanceref.kernels.kmeans import Counts, assign, train
 
 PREFETCH_DISTANCE = 2
-"""What texts say of how far ahead a search fetches; it changes no answer."""
+"""Entry of the texts of graphs that changes no answer: how far ahead a search fetches."""
+
+BATCH_ROWS = 1 << 14
+"""Rows that are written together, at least."""
+
+SPLIT_ABOVE = 4
+"""Times the rows that a partition is meant to have, above which it is split."""
+
+JOINED_BELOW = 4
+"""The share of these rows, below which a partition is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,61 +71,48 @@ class Graphs:
     partitions: Partitions
     columns: Columns
 
-    def _said(self, number: int) -> GraphText | None:
-        count = int(self.partitions.lengths[number])
-        return graph_text(count, self.parameters, PREFETCH_DISTANCE) if count else None
-
-    @property
-    def texts(self) -> list[str]:
-        """What is said of the graph of each partition."""
-        said = map(self._said, range(len(self.partitions.lengths)))
-        return ["" if one is None else one.text for one in said]
-
-    @property
-    def rows(self) -> Partitions:
-        """The rows of the graph of each partition."""
-        said = map(self._said, range(len(self.partitions.lengths)))
-        return partitions_of([0 if one is None else one.offsets[-1] for one in said])
+    def describe(self) -> tuple[list[str], Partitions]:
+        """Return the text of the graph of each partition, "" where it has no rows, and its rows."""
+        texts, rows = [], []
+        for count in self.partitions.lengths.tolist():
+            text = graph_text(count, self.parameters, PREFETCH_DISTANCE) if count else None
+            texts.append("" if text is None else text.text)
+            rows.append(0 if text is None else text.offsets[-1])
+        return texts, partitions_of(rows)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Build the graphs, and yield the rows of each."""
         for number in self.partitions.lengths.nonzero()[0].tolist():
             start, end = self.partitions.rows(number)
             own = {name: column[start:end] for name, column in self.columns.items()}
-            points = self.quantizer.stored(own, number).points()
+            points = self.quantizer.open_rows(own, number).points()
             yield graph_rows(hnsw_build.build(points, self.model.of_vectors, self.parameters))
 
 
-BATCH_ROWS = 1 << 14
-"""Rows that are written together, at least."""
-
-Numbers = NDArray[np.int64]
-
-
 @dataclass
-class Shelf:
-    """Rows that have been encoded: of each part the partitions, the keys and the columns."""
+class EncodedRows:
+    """Encoded rows: of each part the partitions, the keys and the columns."""
 
     quantizer: Quantizer
-    partitions: list[Numbers] = field(default_factory=list)
+    partitions: list[Counts] = field(default_factory=list)
     keys: list[Keys] = field(default_factory=list)
     columns: list[Columns] = field(default_factory=list)
     loss: float = 0.0
 
-    def add(self, numbers: Numbers, keys: Keys, columns: Columns) -> None:
-        """Put rows behind those that are there."""
+    def add(self, numbers: Counts, keys: Keys, columns: Columns) -> None:
+        """Append rows, by the numbers of their partitions."""
         self.partitions.append(numbers)
         self.keys.append(keys)
         self.columns.append(columns)
 
-    def add_vectors(self, model: Model, keyed: Keyed) -> None:
+    def add_vectors(self, keyed: Keyed) -> None:
         """Assign vectors to partitions and encode them."""
-        numbers, loss = assigned(keyed.vectors, model)
+        numbers, loss = assigned(keyed.vectors, self.quantizer.model)
         self.loss += loss
         self.add(numbers, keyed.keys, self.quantizer.encode(keyed.vectors, numbers))
 
-    def in_order(self, count: int) -> tuple[Partitions, Keys, Columns]:
-        """Return the rows by partition, those of each as they came."""
+    def in_order(self) -> tuple[Partitions, Keys, Columns]:
+        """Return the rows by partition, those of each in the order in which they were added."""
         numbers = np.concatenate([np.empty(0, np.int64), *self.partitions])
         order = np.argsort(numbers, kind="stable")
         keys = np.concatenate([NO_KEYS, *self.keys])[order]
@@ -134,10 +120,11 @@ class Shelf:
             one.name: np.concatenate([part[one.name] for part in self.columns])[order]
             for one in self.quantizer.fields
         }
+        count = len(self.quantizer.model.centroids)
         return partitions_of(np.bincount(numbers, minlength=count)), keys, columns
 
 
-def assigned(vectors: AnyVectors, model: Model) -> tuple[Numbers, float]:
+def assigned(vectors: AnyVectors, model: Model) -> tuple[Counts, float]:
     """Return the partition of each vector [n, d], and the sum of their distances."""
     numbers = assign(vectors, model.centroids, model.of_vectors)
     loss = 0.0
@@ -148,35 +135,37 @@ def assigned(vectors: AnyVectors, model: Model) -> tuple[Numbers, float]:
     return numbers, loss
 
 
-def build(
-    training: Training, parameters: VectorParameters, writer: SegmentWriter
-) -> tuple[Model, Quantizer]:
-    """Train and write a segment over rows. Raises OperationRefused."""
-    random = np.random.default_rng()
+def build(training: Training, parameters: VectorParameters, writer: SegmentWriter) -> Quantizer:
+    """Train and write a segment over rows; return the quantizer. Raises OperationRefused."""
+    random, stages = np.random.default_rng(), writer.stages
     count = parameters.partitions(training.num_rows)
-    stages = writer.stages
     with stages.stage("train_ivf", parameters.max_iters, "iterations"):
         model = Model(parameters.metric, _centroids(training, parameters, count, random))
 
-    def sample(most: int) -> tuple[AnyVectors, Numbers]:
+    def sample(most: int) -> tuple[AnyVectors, Counts]:
         vectors = sampled_vectors(training, model.metric, most, random)
         return vectors, assign(vectors, model.centroids, model.of_vectors)
 
     with stages.stage("train_quantizer"):
         if parameters.quantizer is not None:
-            quantizer = parameters.quantizer.around(model)
+            quantizer = parameters.quantizer.with_model(model)
         else:
             quantizer = parameters.type.storage.train(sample, model, parameters.storage)
-    shelf = Shelf(quantizer)
+    rows = EncodedRows(quantizer)
     with stages.stage("shuffle", training.num_rows, "rows") as stage:
         for keyed in indexed_vectors(training, model.metric):
-            shelf.add_vectors(model, keyed)
+            rows.add_vectors(keyed)
             stage.more(len(keyed.keys))
     if parameters.single_file and isinstance(quantizer, Product):
-        _write_single(shelf, quantizer, model, writer, training.field.name)
+        partitions, keys, columns = rows.in_order()
+        parts = []
+        for number in range(len(model.centroids)):
+            own = slice(*partitions.rows(number))
+            parts.append((keys[own], {name: column[own] for name, column in columns.items()}))
+        writer.write_bytes(HEAD, single_file(quantizer, parts, rows.loss, training.field.name))
     else:
-        write(shelf, parameters.type, model, shelf.loss, writer, parameters.graph)
-    return model, quantizer
+        write(rows, parameters.type, rows.loss, writer, parameters.graph)
+    return quantizer
 
 
 def _centroids(
@@ -191,71 +180,55 @@ def _centroids(
     vectors = sampled_vectors(training, parameters.metric, size, random)
     if not len(vectors):
         raise IndexRefused("centroids cannot be trained without vectors")
-    count = min(count, len(vectors))
     metric = "l2" if parameters.metric == "cosine" else parameters.metric
-    found = train(vectors, count, metric, random, parameters.max_iters)
-    return np.ascontiguousarray(found.astype(vectors.dtype))
+    centroids = train(vectors, min(count, len(vectors)), metric, random, parameters.max_iters)
+    return np.ascontiguousarray(centroids.astype(vectors.dtype))
 
 
 def rewrite(
     segments: Sequence[tuple[VectorIndex, Moved]], training: Training, writer: SegmentWriter
-) -> tuple[Model, Quantizer]:
+) -> None:
     """Write what is left of segments, and new rows, as one segment. Raises OperationRefused."""
     (first, _), *others = segments
     model, type_ = first.head.model, first.head.type
     for other, _ in others:
         if other.head.type != type_ or not model.shares_partitions(other.head.model):
             raise OperationRefused("segments differ in type, metric or centroids")
-    held = [one.auxiliary.quantizer for one, _ in segments]
-    shelf = Shelf(held[0].joined(held[1:]))
-    for (index, moved), own in zip(segments, held, strict=True):
+    quantizers = [one.auxiliary.quantizer for one, _ in segments]
+    merged = EncodedRows(quantizers[0].merge(quantizers[1:]))
+    for (index, moved), own in zip(segments, quantizers, strict=True):
         for number in np.flatnonzero(index.auxiliary.partitions.lengths).tolist():
             kept, keys = moved(index.keys(number))
             rows = {name: column[kept] for name, column in index.rows(number).items()}
-            columns = shelf.quantizer.adopted(own, rows)
-            shelf.add(np.full(len(keys), number, np.int64), keys, columns)
+            columns = merged.quantizer.convert(own, rows)
+            merged.add(np.full(len(keys), number, np.int64), keys, columns)
     for keyed in indexed_vectors(training, model.metric):
-        shelf.add_vectors(model, keyed)
+        merged.add_vectors(keyed)
     moved_only = not others and not training.fragments and first.head.message.HasField("loss")
-    loss = first.head.message.loss if moved_only else shelf.loss
+    loss = first.head.message.loss if moved_only else merged.loss
     texts = [one.graph_text for one, _ in segments]
     graph = next((one.usable for one in texts if one is not None), USUAL)
-    write(shelf, type_, model, loss, writer, graph)
-    return model, shelf.quantizer
+    write(merged, type_, loss, writer, graph)
 
 
 def write(
-    shelf: Shelf,
+    rows: EncodedRows,
     type_: VectorType,
-    model: Model,
     loss: float,
     writer: SegmentWriter,
     parameters: GraphParameters = USUAL,
 ) -> None:
-    """Write the files of a segment, whose graphs are built with parameters if it has any."""
-    partitions, keys, columns = shelf.in_order(len(model.centroids))
+    """Write the files of a segment; `parameters` are those of its graphs, if it has any."""
+    model, (partitions, keys, columns) = rows.quantizer.model, rows.in_order()
     with writer.stages.stage("merge_partitions", len(model.centroids), "partitions") as stage:
-        batches = _batches(shelf.quantizer, partitions, keys, columns, stage)
-        write_auxiliary(writer, model, shelf.quantizer, partitions, batches)
+        batches = _batches(rows.quantizer, partitions, keys, columns, stage)
+        write_auxiliary(writer, model, rows.quantizer, partitions, batches)
+        head = None
         if type_.graphs:
-            graphs = Graphs(parameters, model, shelf.quantizer, partitions, columns)
-            head = GRAPH_SCHEMA, graphs.batches(), graphs.rows, graphs.texts
-            write_head(writer, type_, model, loss, head)
-        else:
-            write_head(writer, type_, model, loss)
-
-
-def _write_single(
-    shelf: Shelf, quantizer: Product, model: Model, writer: SegmentWriter, column: str
-) -> None:
-    """Write the one file of a segment as early releases did."""
-    partitions, keys, columns = shelf.in_order(len(model.centroids))
-    parts = []
-    for number in range(len(partitions.lengths)):
-        rows = slice(*partitions.rows(number))
-        parts.append((keys[rows], {name: column[rows] for name, column in columns.items()}))
-    data = single_file(model, quantizer, parts, shelf.loss, column)
-    writer.write_bytes(HEAD, data)
+            graphs = Graphs(parameters, model, rows.quantizer, partitions, columns)
+            texts, nodes = graphs.describe()
+            head = GRAPH_SCHEMA, graphs.batches(), nodes, texts
+        write_head(writer, type_, model, loss, head)
 
 
 def _batches(
@@ -267,7 +240,7 @@ def _batches(
     for number in range(len(partitions.lengths)):
         first, end = partitions.rows(number)
         if end > first:
-            held.append(quantizer.packed({n: column[first:end] for n, column in columns.items()}))
+            held.append(quantizer.pack({n: column[first:end] for n, column in columns.items()}))
         stage.more()
         if held and (end - start >= BATCH_ROWS or number + 1 == len(partitions.lengths)):
             arrays = [
@@ -278,57 +251,39 @@ def _batches(
             start, held = end, []
 
 
-SPLIT_ABOVE = 4
-"""Times the rows that a partition is meant to have, above which it is split."""
-
-JOINED_BELOW = 4
-"""The share of these rows, below which a partition is given up."""
-
-
-def resized(
+def rebalanced(
     indices: Sequence[VectorIndex], added: Training, table: Training, given: VectorParameters
 ) -> VectorParameters | None:
     """Return what to build over all rows of the table; None when all partitions may stay.
 
     `indices` are the segments, `added` the rows that none has, `given` what they were built with.
-    Segments that do not share their centroids or what else they have learnt are left alone. Raises
+    Segments with other centroids, codebooks or rotations than the first are left alone. Raises
     FormatError.
     """
     first, *others = indices
-    model, held = first.head.model, [one.auxiliary.quantizer for one in indices]
+    model, quantizers = first.head.model, [one.auxiliary.quantizer for one in indices]
     if not table.num_rows or not all(model.shares_partitions(one.head.model) for one in others):
         return None
     try:
-        quantizer = held[0].joined(held[1:])
+        quantizer = quantizers[0].merge(quantizers[1:])
     except OperationRefused:
         return None
-    sizes = sum((one.auxiliary.partitions.lengths for one in indices), _added(added, model))
+    every = [one.auxiliary.partitions.lengths for one in indices]
+    sizes: Counts = np.array(every, np.int64).sum(axis=0)
+    for keyed in indexed_vectors(added, model.metric):
+        numbers = assign(keyed.vectors, model.centroids, model.of_vectors)
+        sizes += np.bincount(numbers, minlength=len(model.centroids))
     target = given.partition_rows
     large, small = sizes > SPLIT_ABOVE * target, sizes * JOINED_BELOW < target
     if large.any():
         centroids = _split(model, table, sizes, np.where(large, -(-sizes // target), 0))
     elif small.any() and len(sizes) > 1:
-        centroids = _without(model, sizes, small)
+        if small.all():
+            small[len(sizes) - 1 - int(np.argmax(sizes[::-1]))] = False  # the last of the largest
+        centroids = model.centroids[~small]
     else:
         return None
     return replace(given, centroids=centroids, quantizer=quantizer)
-
-
-def _added(added: Training, model: Model) -> Counts:
-    """Return how many new vectors each partition would get."""
-    counts = np.zeros(len(model.centroids), np.int64)
-    for keyed in indexed_vectors(added, model.metric):
-        numbers = assign(keyed.vectors, model.centroids, model.of_vectors)
-        counts += np.bincount(numbers, minlength=len(counts))
-    return counts
-
-
-def _without(model: Model, sizes: Counts, small: NDArray[np.bool_]) -> AnyVectors:
-    """Return the centroids of partitions that are not small; the last of the largest stays."""
-    kept = ~small
-    if not kept.any():
-        kept[len(sizes) - 1 - int(np.argmax(sizes[::-1]))] = True
-    return model.centroids[kept]
 
 
 def _split(model: Model, table: Training, sizes: Counts, pieces: Counts) -> AnyVectors:
@@ -341,13 +296,12 @@ def _split(model: Model, table: Training, sizes: Counts, pieces: Counts) -> AnyV
         drawn = random.random(len(near)) < shares[near]
         vectors.append(keyed.vectors[drawn])
         numbers.append(near[drawn])
-    sample, of = np.concatenate(vectors), np.concatenate(numbers)
-    centroids, behind = model.centroids.copy(), []
+    sample, partitions = np.concatenate(vectors), np.concatenate(numbers)
+    centroids, new = model.centroids.copy(), []
     for number in np.flatnonzero(pieces).tolist():
-        own = sample[of == number]
+        own = sample[partitions == number]
         if len(own):
-            count = min(int(pieces[number]), len(own))
-            found = train(own, count, model.of_vectors, random)
-            centroids[number] = found[0]
-            behind.append(found[1:])
-    return np.concatenate([centroids, *behind]).astype(centroids.dtype, copy=False)
+            trained = train(own, min(int(pieces[number]), len(own)), model.of_vectors, random)
+            centroids[number] = trained[0]
+            new.append(trained[1:])
+    return np.concatenate([centroids, *new]).astype(centroids.dtype, copy=False)

@@ -1,6 +1,6 @@
 """Graphs of partitions: rows of `index.idx`, and where the levels of each begin.
 
-A graph over the rows of one partition, numbered from 0 as they stand in `auxiliary.idx`. Its rows
+A graph over the rows of one partition, numbered from 0 in the order of `auxiliary.idx`. Its rows
 in `index.idx` are the nodes of level 0, then those of level 1, and so on; a node of a higher level
 has a row on each below. The list lance:hnsw of the metadata has one text for each partition: "" for
 one without rows.
@@ -8,7 +8,7 @@ one without rows.
 Layout: __vector_id u32, the node; __neighbors list of u32, its neighbours on that level; _distance
 list of f32, how far these are. Text {"entry_point":n,"params":{"max_level":n,"m":n,
 "ef_construction":n,"prefetch_distance":n or null},"level_offsets":[0,n,...]}: the row where each
-level starts, from the first row of the graph, and where the last one ends.
+level starts, counted from the first row of the graph, and where the last one ends.
 
 Clauses: L.index.vector.graph.text, L.index.vector.graph.entry, L.index.vector.graph.levels,
 L.index.vector.graph.rows, L.index.vector.graph.nodes, L.index.vector.graph.neighbours,
@@ -23,11 +23,10 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.core.errors import CorruptPage, FormatError, OutOfRange, Place
 from lanceref.index.index_file import IndexFile
-from lanceref.index.vector.storage import compact, parse_object
+from lanceref.index.vector.storage import compact, expect, parse_object
 from lanceref.kernels.hnsw_graph import (
     FEWEST_EDGES,
     Graph,
@@ -50,7 +49,7 @@ NO_GRAPH = Graph(0, ())
 
 @dataclass(frozen=True, slots=True)
 class GraphText:
-    """What the metadata says of a graph: where searches start, `offsets` of levels, parameters."""
+    """The text of a graph: where searches start, `offsets` of levels, parameters."""
 
     entry_point: int
     offsets: tuple[int, ...]
@@ -70,7 +69,7 @@ class GraphText:
         return compact(self.shown())
 
     def shown(self) -> dict[str, object]:
-        """Return what the text says, as users are shown it."""
+        """Return the object in the text."""
         parameters = {
             "max_level": self.parameters.max_level,
             "m": self.parameters.m,
@@ -85,7 +84,7 @@ class GraphText:
 
 
 def graph_text(num_nodes: int, parameters: GraphParameters, prefetch: int | None) -> GraphText:
-    """Return what will be said of a graph of so many nodes, at least one."""
+    """Return the text of a graph of so many nodes, at least one."""
     levels = node_levels(num_nodes, parameters.m, parameters.max_level)
     counts = np.bincount(levels, minlength=parameters.max_level)[::-1].cumsum()[::-1]
     offsets = (0, *np.cumsum(counts).tolist())
@@ -96,38 +95,28 @@ def parse_graph_text(text: str, place: Place) -> GraphText | None:
     """Parse the text of a partition, None for one without graph. Raises FormatError."""
     if not text:
         return None
-    said = parse_object(text, place, "lance:hnsw")
-    given = said.get("params")
-    parameters = given if isinstance(given, dict) else {}
-    offsets = said.get("level_offsets")
+
+    def count(value: object, name: str, most: int | None = None) -> int:
+        if type(value) is not int or value < 0 or (most is not None and value > most):
+            found, wanted = f"{name} = {str(value)[:40]}", f"a number from 0 to {most}"
+            raise FormatError("L.index.vector.graph.text", place, found, wanted)
+        return value
+
+    given = parse_object(text, place, "lance:hnsw")
+    params, offsets = given.get("params"), given.get("level_offsets")
+    parameters = params if isinstance(params, dict) else {}
     prefetch = parameters.get("prefetch_distance")
     return GraphText(
-        _count(said.get("entry_point"), "entry_point", place),
+        count(given.get("entry_point"), "entry_point"),
         tuple(
-            _count(one, "level_offsets", place)
+            count(one, "level_offsets")
             for one in (offsets if isinstance(offsets, list) else [None])
         ),
         GraphParameters(
-            *(_count(parameters.get(name), name, place, most) for name, most in WIDEST.items())
+            *(count(parameters.get(name), name, most) for name, most in WIDEST.items())
         ),
-        None if prefetch is None else _count(prefetch, "prefetch_distance", place),
+        None if prefetch is None else count(prefetch, "prefetch_distance"),
     )
-
-
-def _count(value: object, name: str, place: Place, most: int | None = None) -> int:
-    if (
-        not isinstance(value, int)
-        or isinstance(value, bool)
-        or value < 0
-        or (most is not None and value > most)
-    ):
-        raise FormatError(
-            "L.index.vector.graph.text",
-            place,
-            found=f"{name} = {str(value)[:40]}",
-            wanted="a number that is not negative" if most is None else f"at most {most}",
-        )
-    return value
 
 
 def read_graph(
@@ -137,37 +126,26 @@ def read_graph(
 
     Without `distances` those of its edges are 0: no search needs them. Raises FormatError.
     """
-    said = parse_graph_text(text, file.place)
+    said, place = parse_graph_text(text, file.place), file.place
     if said is None or not num_rows:
         if num_rows or end > start:
-            raise FormatError(
-                "L.index.vector.graph.rows",
-                file.place,
-                found=f"text {text[:40]!r}, {end - start} rows of a graph, {num_rows} of vectors",
-                wanted="a graph over all vectors, or none of the three",
-            )
+            found = f"text {text[:40]!r}, {end - start} rows of a graph, {num_rows} of vectors"
+            wanted = "a graph over all vectors, or none of the three"
+            raise FormatError("L.index.vector.graph.rows", place, found, wanted)
         return NO_GRAPH
     offsets = level_offsets(said.offsets, end - start)
-    _check_offsets(offsets, end - start, num_rows, file.place)
+    if len(offsets) < 2 or list(offsets) != sorted([0, *offsets[1:-1], end - start]):
+        found, wanted = f"levels {str(list(offsets))[:80]}", f"ascending from 0 to {end - start}"
+        raise FormatError("L.index.vector.graph.levels", place, found, wanted)
+    expect("L.index.vector.graph.rows", place, "nodes on level 0:", offsets[1], num_rows)
     if said.entry_point >= num_rows:
-        raise OutOfRange(
-            "L.index.vector.graph.entry",
-            file.place,
-            found=f"entry point {said.entry_point} of {num_rows} nodes",
-            wanted="a node",
-        )
-    rows = _GraphRows(file, start, end, num_rows, distances)
-    levels = [rows.level(*cut) for cut in pairwise(offsets) if cut[0] < cut[1]]
-    _check_nodes(levels, num_rows, file.place)
+        found, wanted = f"entry point {said.entry_point}", f"one of {num_rows} nodes"
+        raise OutOfRange("L.index.vector.graph.entry", place, found, wanted)
+    levels = _read_levels(file, offsets, start, num_rows, distances)
+    _check_nodes(levels, num_rows, place)
     if file.ctx.validating and said.entry_point not in levels[-1].nodes:
-        file.ctx.refuse(
-            FormatError(
-                "L.index.vector.graph.entry",
-                file.place,
-                found=f"entry point {said.entry_point}",
-                wanted="a node of the highest level",
-            )
-        )
+        found, wanted = f"entry point {said.entry_point}", "a node of the highest level"
+        file.ctx.refuse(FormatError("L.index.vector.graph.entry", place, found, wanted))
     return Graph(said.entry_point, tuple(levels))
 
 
@@ -183,110 +161,61 @@ def level_offsets(said: Sequence[int], num_rows: int) -> Sequence[int]:
     return [offset + more for offset, more in zip(said, uncounted, strict=True)]
 
 
-def _check_offsets(offsets: Sequence[int], num_rows: int, num_nodes: int, place: Place) -> None:
-    ascending = all(a <= b for a, b in pairwise(offsets))
-    if len(offsets) < 2 or not ascending or offsets[0] or offsets[-1] != num_rows:
-        raise FormatError(
-            "L.index.vector.graph.levels",
-            place,
-            found=f"level_offsets {str(list(offsets))[:80]}",
-            wanted=f"ascending from 0 to {num_rows}, the rows of the graph",
-        )
-    if offsets[1] != num_nodes:
-        raise FormatError(
-            "L.index.vector.graph.rows",
-            place,
-            found=f"{offsets[1]} nodes on level 0",
-            wanted=f"{num_nodes}, as the partition has rows",
-        )
-
-
 def _check_nodes(levels: Sequence[Level], num_nodes: int, place: Place) -> None:
     """Check that level 0 has all nodes and each above some of the one below, ascending."""
     below = np.arange(num_nodes)
     for number, level in enumerate(levels):
         sound = bool((np.diff(level.nodes) > 0).all() and np.isin(level.nodes, below).all())
         if not sound or (number == 0 and len(level.nodes) != num_nodes):
-            raise FormatError(
-                "L.index.vector.graph.nodes",
-                place,
-                found=f"nodes {level.nodes[:8].tolist()}... on level {number}",
-                wanted="all from 0 on level 0, above some of those below, ascending",
-            )
+            found = f"nodes {level.nodes[:8].tolist()}... on level {number}"
+            wanted = "all from 0 on level 0, above some of those below, ascending"
+            raise FormatError("L.index.vector.graph.nodes", place, found, wanted)
         below = level.nodes
 
 
-class _GraphRows:
-    """The rows of a graph, whose edges stay among `num_nodes` nodes."""
-
-    def __init__(
-        self, file: IndexFile, start: int, end: int, num_nodes: int, distances: bool
-    ) -> None:
-        self.file = file
-        ids = file.read(NODES.name, NODES.type, start, end)
-        lists = file.read(NEIGHBOURS.name, NEIGHBOURS.type, start, end)
-        lengths = file.read(DISTANCES.name, DISTANCES.type, start, end) if distances else None
-        for array in (ids, lists, *([] if lengths is None else [lengths])):
-            self._refuse_null(array)
-        self.nodes = ids.to_numpy().astype(np.int64)
-        self.offsets = lists.offsets.to_numpy().astype(np.int64)
-        self.offsets -= self.offsets[0]
-        self.neighbours = self._inside(lists.flatten().to_numpy().astype(np.int64), num_nodes)
-        self.distances = np.zeros(len(self.neighbours), np.float32)
-        if lengths is not None:
-            self._check_distances(lengths)
-            self.distances = lengths.flatten().to_numpy()
-
-    def level(self, start: int, end: int) -> Level:
-        """Return rows of one level."""
-        edges = slice(self.offsets[start], self.offsets[end])
-        offsets = self.offsets[start : end + 1] - self.offsets[start]
-        return Level(self.nodes[start:end], offsets, self.neighbours[edges], self.distances[edges])
-
-    def _refuse_null(self, array: pa.Array) -> None:
-        inner = array.flatten() if pa.types.is_list(array.type) else array
-        if array.null_count or inner.null_count:
-            raise CorruptPage(
-                "L.index.vector.graph.null",
-                self.file.place,
-                found=f"null among {array.type}",
-                wanted="a node, its neighbours and their distances in every row",
-            )
-
-    def _inside(self, neighbours: NDArray[np.int64], num_nodes: int) -> NDArray[np.int64]:
-        if len(neighbours) and neighbours.max() >= num_nodes:
-            raise OutOfRange(
-                "L.index.vector.graph.neighbours",
-                self.file.place,
-                found=f"neighbour {neighbours.max()} of {num_nodes} nodes",
-                wanted="a node",
-            )
-        return neighbours
-
-    def _check_distances(self, lengths: pa.Array) -> None:
-        if not np.array_equal(np.diff(lengths.offsets.to_numpy()), np.diff(self.offsets)):
-            raise FormatError(
-                "L.index.vector.graph.distances",
-                self.file.place,
-                found="rows with other numbers of neighbours and of distances",
-                wanted="a distance for each neighbour",
-            )
+def _read_levels(
+    file: IndexFile, offsets: Sequence[int], start: int, num_nodes: int, distances: bool
+) -> list[Level]:
+    """Return the levels of a graph that have nodes; edges stay among `num_nodes` nodes."""
+    fields = (NODES, NEIGHBOURS, DISTANCES)[: 3 if distances else 2]
+    columns = [file.read(one.name, one.type, start, start + offsets[-1]) for one in fields]
+    for column in columns:
+        inner = column.flatten() if pa.types.is_list(column.type) else column
+        if column.null_count or inner.null_count:
+            clause, found = "L.index.vector.graph.null", f"null among {column.type}"
+            raise CorruptPage(clause, file.place, found, "a value in every row")
+    nodes, lists = columns[0].to_numpy().astype(np.int64), columns[1]
+    ends = lists.offsets.to_numpy().astype(np.int64)
+    ends -= ends[0]
+    neighbours = lists.flatten().to_numpy().astype(np.int64)
+    if len(neighbours) and neighbours.max() >= num_nodes:
+        clause, found = "L.index.vector.graph.neighbours", f"neighbour {neighbours.max()}"
+        raise OutOfRange(clause, file.place, found, f"one of {num_nodes} nodes")
+    far = np.zeros(len(neighbours), np.float32)
+    if distances:
+        if not np.array_equal(np.diff(columns[2].offsets.to_numpy()), np.diff(ends)):
+            clause, found = "L.index.vector.graph.distances", "other numbers of distances"
+            raise FormatError(clause, file.place, found, "one for each neighbour")
+        far = columns[2].flatten().to_numpy()
+    levels = []
+    for first, end in pairwise(offsets):
+        if first < end:
+            edges, own = slice(ends[first], ends[end]), ends[first : end + 1] - ends[first]
+            levels.append(Level(nodes[first:end], own, neighbours[edges], far[edges]))
+    return levels
 
 
 def graph_rows(graph: Graph) -> pa.RecordBatch:
     """Return the rows of a graph."""
-    offsets, before = [np.zeros(1, np.int64)], 0
-    for level in graph.levels:
-        offsets.append(level.offsets[1:] + before)
-        before += len(level.neighbours)
-    ends = pa.array(np.concatenate(offsets), pa.int32())
+    degrees = np.concatenate([np.diff(level.offsets) for level in graph.levels])
+    ends = pa.array(np.append(0, np.cumsum(degrees)), pa.int32())
+    nodes, neighbours, distances = (
+        np.concatenate([getattr(level, name) for level in graph.levels])
+        for name in ("nodes", "neighbours", "distances")
+    )
     arrays = [
-        pa.array(np.concatenate([level.nodes for level in graph.levels]), pa.uint32()),
-        pa.ListArray.from_arrays(
-            ends, pa.array(np.concatenate([x.neighbours for x in graph.levels]), pa.uint32())
-        ),
-        pa.ListArray.from_arrays(
-            ends, pa.array(np.concatenate([x.distances for x in graph.levels]))
-        ),
+        pa.array(nodes, pa.uint32()),
+        pa.ListArray.from_arrays(ends, pa.array(neighbours, pa.uint32())),
+        pa.ListArray.from_arrays(ends, pa.array(distances)),
     ]
     return pa.record_batch(arrays, schema=GRAPH_SCHEMA)

@@ -1,4 +1,4 @@
-"""Parameters of a vector index: what it is to be built with, and what its details say of them."""
+"""Parameters of a vector index, and the details of its entry that keep them."""
 
 from __future__ import annotations
 
@@ -44,11 +44,10 @@ METRICS: dict[Metric, index_pb2.VectorMetricType] = {
 
 @dataclass(frozen=True, slots=True)
 class VectorParameters:
-    """What an index is built with; `storage` is for the storage, `graph` for graphs.
+    """Parameters of an index; `storage` is for the storage, `graph` for graphs.
 
-    `centroids` [partitions, dimension] are used as they are. `hints` go into the details.
-    `single_file` is the form of early releases, which only IVF_PQ has. A `quantizer` is used as it
-    is, with other centroids.
+    `centroids` [partitions, dimension] are used as they are, a `quantizer` with other centroids.
+    `hints` go into the details. `single_file` is the form of early releases, only of IVF_PQ.
     """
 
     type: VectorType
@@ -79,35 +78,36 @@ class VectorParameters:
             return max(1, min(self.num_partitions, most))
         return partition_count(num_rows, self.partition_rows)
 
-    def details(self) -> index_pb2.VectorIndexDetails:
-        """Return what the details say."""
-        found = index_pb2.VectorIndexDetails(
+    def details(self, quantizer: Quantizer | None = None) -> index_pb2.VectorIndexDetails:
+        """Return the details of the entry, with the `quantizer` of the index if it has one."""
+        details = index_pb2.VectorIndexDetails(
             metric_type=METRICS[self.metric],
             target_partition_size=self.target_partition_size or 0,
             runtime_hints=self.hints,
         )
         if self.type.graphs:
-            found.hnsw_index_config.max_connections = self.graph.m
-            found.hnsw_index_config.construction_ef = self.graph.ef_construction
-            found.hnsw_index_config.max_level = self.graph.max_level
-        self._describe_storage(found)
-        return found
-
-    def _describe_storage(self, details: index_pb2.VectorIndexDetails) -> None:
-        name, given = self.type.storage.name, self.storage
-        if name == "FLAT":
-            details.flat.SetInParent()
-        if name == "SQ":
-            details.sq.num_bits = 8
-        if name == "PQ":
-            details.pq.num_bits = _number(given, "num_bits", 8)
-            details.pq.num_sub_vectors = _number(given, "num_sub_vectors", 0)
-        if name == "RQ":
-            details.rq.num_bits = _number(given, "num_bits", 5)
+            details.hnsw_index_config.max_connections = self.graph.m
+            details.hnsw_index_config.construction_ef = self.graph.ef_construction
+            details.hnsw_index_config.max_level = self.graph.max_level
+        given = self.storage if quantizer is None else quantizer.metadata()
+        match self.type.storage.name:
+            case "FLAT":
+                details.flat.SetInParent()
+            case "SQ":
+                details.sq.num_bits = 8
+            case "PQ":
+                details.pq.num_bits = _number(given, "num_bits", _number(given, "nbits", 8))
+                details.pq.num_sub_vectors = _number(given, "num_sub_vectors", 0)
+            case "RQ":
+                details.rq.num_bits = _number(given, "num_bits", 5)
+                if quantizer is not None and given["rotation_type"] == "matrix":
+                    rotations = index_pb2.VectorIndexDetails.RabitQuantization
+                    details.rq.rotation_type = rotations.MATRIX
+        return details
 
     @property
     def least_vectors(self) -> int:
-        """How many vectors that are not null there must be; without them the index is defined."""
+        """How many vectors that are not null there must be; else the index is only defined."""
         learnt = self.quantizer is not None or self.storage.get("pq_codebook") is not None
         if self.type.storage.name != "PQ" or learnt:
             return 0
@@ -118,9 +118,8 @@ def check_column(column: ColumnType, metric: Metric, type_: VectorType) -> None:
     """Check that there are such indices over a column. Raises QueryRefused."""
     is_bytes = column.element == pa.uint8()
     if is_bytes != (metric == "hamming"):
-        raise QueryRefused(
-            f"Unsupported training sample type {column.element} with metric {metric}"
-        )
+        kind = f"type {column.element} with metric {metric}"
+        raise QueryRefused(f"Unsupported training sample {kind}")
     if is_bytes and type_.storage.name != "FLAT":
         raise QueryRefused(f"{type_.name} cannot store {column.element} vectors")
     if column.multivector and metric != "cosine":

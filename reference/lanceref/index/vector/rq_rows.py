@@ -1,4 +1,4 @@
-"""RQ rows: what RabitQ keeps of vectors.
+"""RQ rows: the columns that RabitQ keeps of vectors, and distances from them.
 
 Layout, each row: _rabit_codes, a list of d / 8 bytes of signs; __add_factors and __scale_factors
 f32; __error_factors f32, of the newer estimator. With more than one bit also: __blocked_ex_codes, a
@@ -11,14 +11,20 @@ L.index.vector.rq.extended
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.index.vector.storage import Chosen, Columns, Mode, Score
+from lanceref.index.vector.storage import (
+    Columns,
+    Mask,
+    Mode,
+    Score,
+    Selection,
+    bounded_nearest,
+)
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances
 from lanceref.kernels.rabitq_codes import (
     block_bytes,
@@ -46,28 +52,27 @@ from lanceref.kernels.rabitq_estimate import (
     sign_sums,
     sign_table,
 )
-from lanceref.kernels.top_k import Errors, nearest
+from lanceref.kernels.top_k import Errors, Rows
 
 SIGNS = "_rabit_codes"
 ADD, SCALE, ERROR = "__add_factors", "__scale_factors", "__error_factors"
 BLOCKED, FOLLOWING = "__blocked_ex_codes", "__ex_codes"
 EXTENDED = "_ex"
-"""Behind the names of the factors that go with extended codes."""
+"""Suffix of the factors that go with extended codes."""
 
 SURE = np.float32(2)
-"""So many times the stored error is what a distance by signs is off at most: in one of 14 000 rows
-it is off by more."""
+"""A distance by signs is off by at most so many times the stored error, but for one of 14 000
+rows."""
 
 Bytes = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Which columns there are.
 
-    `residual` is the older estimator; `errors` says whether there are those, `blocked` how extended
-    codes lie.
+    `residual` is the older estimator; `errors` and `blocked` say whether there are error factors,
+    and blocks of extended codes.
     """
 
     dim: int
@@ -84,65 +89,60 @@ class Layout:
     @property
     def fields(self) -> list[pa.Field]:
         """The columns."""
-        names = [ADD, SCALE, *([ERROR] if self.errors else [])]
-        found = [pa.field(SIGNS, pa.list_(pa.uint8(), self.dim // 8))]
-        found += [pa.field(name, pa.float32()) for name in names]
+        widths = {SIGNS: self.dim // 8, ADD: 0, SCALE: 0}
+        if self.errors:
+            widths[ERROR] = 0
+        if self.extra_bits and self.blocked:
+            widths[BLOCKED] = width_of(self.dim, self.extra_bits)
+        elif self.extra_bits:
+            widths[FOLLOWING] = self.dim * self.extra_bits // 8
         if self.extra_bits:
-            width = width_of(self.dim, self.extra_bits)
-            width = width if self.blocked else self.dim * self.extra_bits // 8
-            name = BLOCKED if self.blocked else FOLLOWING
-            found.append(pa.field(name, pa.list_(pa.uint8(), width)))
-            found += [pa.field(name + EXTENDED, pa.float32()) for name in (ADD, SCALE)]
-        return found
+            widths |= {ADD + EXTENDED: 0, SCALE + EXTENDED: 0}
+        return [
+            pa.field(name, pa.list_(pa.uint8(), width) if width else pa.float32())
+            for name, width in widths.items()
+        ]
 
+    def encode(
+        self, residuals: Floats, centers: Floats, squares: Floats, metric: Metric
+    ) -> Columns:
+        """Return the columns of rotated residuals and centroids [n, d], and their n2 [n]."""
+        signs = sign_columns(residuals)
+        up = signs_in(signs)
+        w = halves(up, np.zeros(up.shape, np.uint8), 0)
+        make = residual_factors if self.residual else factors
+        plain = make(residuals, w, centers, squares, metric)
+        columns: dict[str, NDArray[np.generic]] = {
+            SIGNS: np.ascontiguousarray(signs.T),
+            ADD: plain.add,
+            SCALE: plain.scale,
+        }
+        if self.errors:
+            columns[ERROR] = error_factors(residuals, w, squares, metric)
+        if self.extra_bits:
+            codes = extended_codes(residuals, self.extra_bits)
+            w = halves(up, codes, self.extra_bits)
+            more = factors(residuals, w, centers, squares, metric)
+            columns[BLOCKED] = block_bytes(codes, self.extra_bits)
+            columns[ADD + EXTENDED], columns[SCALE + EXTENDED] = more.add, more.scale
+        return columns
 
-def encode(
-    layout: Layout, residuals: Floats, centers: Floats, squares: Floats, metric: Metric
-) -> Columns:
-    """Return the columns of vectors: rotated residuals and centroids [n, d], and their n2 [n]."""
-    signs = sign_columns(residuals)
-    up = signs_in(signs)
-    w = halves(up, np.zeros(up.shape, np.uint8), 0)
-    make = residual_factors if layout.residual else factors
-    plain = make(residuals, w, centers, squares, metric)
-    found: dict[str, NDArray[np.generic]] = {
-        SIGNS: np.ascontiguousarray(signs.T),
-        ADD: plain.add,
-        SCALE: plain.scale,
-    }
-    if layout.errors:
-        found[ERROR] = error_factors(residuals, w, squares, metric)
-    if layout.extra_bits:
-        codes = extended_codes(residuals, layout.extra_bits)
-        more = factors(residuals, halves(up, codes, layout.extra_bits), centers, squares, metric)
-        found[BLOCKED] = block_bytes(codes, layout.extra_bits)
-        found[ADD + EXTENDED], found[SCALE + EXTENDED] = more.add, more.scale
-    return found
-
-
-def with_blocks(layout: Layout, rows: Columns) -> Columns:
-    """Return columns with extended codes in blocks."""
-    if layout.blocked:
-        return rows
-    codes = _extended(layout, rows)
-    kept = {name: column for name, column in rows.items() if name != FOLLOWING}
-    return {**kept, BLOCKED: block_bytes(codes, layout.extra_bits)}
-
-
-def _extended(layout: Layout, rows: Columns) -> Bytes:
-    """Return the extended codes [n, d] of rows."""
-    if layout.blocked:
-        return codes_in(rows[BLOCKED].view(np.uint8), layout.dim, layout.extra_bits)
-    bits = np.unpackbits(rows[FOLLOWING].view(np.uint8), axis=1, bitorder="little")
-    bits = bits.reshape(len(bits), layout.dim, layout.extra_bits)
-    return np.packbits(bits, axis=2, bitorder="little")[:, :, 0]
+    def extended(self, rows: Columns) -> Bytes | None:
+        """Return the extended codes [n, d] of rows, None for one bit."""
+        if not self.extra_bits:
+            return None
+        if self.blocked:
+            return codes_in(rows[BLOCKED].view(np.uint8), self.dim, self.extra_bits)
+        bits = np.unpackbits(rows[FOLLOWING].view(np.uint8), axis=1, bitorder="little")
+        bits = bits.reshape(len(bits), self.dim, self.extra_bits)
+        return np.packbits(bits, axis=2, bitorder="little")[:, :, 0]
 
 
 @dataclass(frozen=True)
 class RotatedRows:
     """The rows of a partition: signs, extended codes [n, d], and factors.
 
-    `center` is the centroid in the column's type, `turned` the same rotated.
+    `center` [d] is the centroid in the column's type, `turned` the same rotated.
     """
 
     layout: Layout
@@ -161,44 +161,33 @@ class RotatedRows:
 
         They depend on the places of the rows in the partition, so all are computed.
         """
-        near = self._by_residual(query) if self.layout.residual else self._near(query, mode)
+        if self.layout.residual:
+            near = self._by_residual(query)
+        else:
+            asked, sums = self._ask(query, mode)
+            if self.codes is None or mode == "fast":
+                near = by_signs(asked, sums, self.plain)
+            else:
+                near = by_codes(asked, sums, self.codes, self.layout.extra_bits, self.more)
         return near.__getitem__
 
-    def nearest(
-        self, query: AnyVectors, mode: Mode, kept: Mask, k: int
-    ) -> tuple[NDArray[np.int64], Floats]:
+    def nearest(self, query: AnyVectors, mode: Mode, kept: Mask, k: int) -> tuple[Rows, Floats]:
         """Return the rows that may be nearest by their signs, and their distances by codes."""
-        if self.codes is None or mode != "normal":
+        codes, more = self.codes, self.more
+        if codes is None or mode != "normal":
             rows = np.flatnonzero(kept)
             return rows, self.score(query, mode)(rows)
         asked, sums = self._ask(query, mode)
-        seeming = by_signs(asked, sums, self.plain)
+
+        def score(rows: Selection) -> Floats:
+            own = Factors(more.add[rows], more.scale[rows])
+            return by_codes(asked, sums[rows], codes[rows], self.layout.extra_bits, own)
+
         errors = Errors(self.errors, SURE * asked.error)
-        if kept.all():
-            return nearest(seeming, k, partial(self._by_codes, asked, sums), errors)
-        rows = np.flatnonzero(kept)
-        errors = replace(errors, stored=self.errors[rows])
-
-        def of_kept(places: NDArray[np.int64]) -> Floats:
-            return self._by_codes(asked, sums, rows[places])
-
-        places, near = nearest(seeming[rows], k, of_kept, errors)
-        return rows[places], near
-
-    def _near(self, query: AnyVectors, mode: Mode) -> Floats:
-        asked, sums = self._ask(query, mode)
-        if self.codes is None or mode == "fast":
-            return by_signs(asked, sums, self.plain)
-        return by_codes(asked, sums, self.codes, self.layout.extra_bits, self.more)
-
-    def _by_codes(self, asked: QueryTerms, sums: Floats, rows: NDArray[np.int64]) -> Floats:
-        """Return the distances of some rows; all have sums of signs."""
-        assert self.codes is not None
-        more = Factors(self.more.add[rows], self.more.scale[rows])
-        return by_codes(asked, sums[rows], self.codes[rows], self.layout.extra_bits, more)
+        return bounded_nearest(by_signs(asked, sums, self.plain), kept, k, score, errors)
 
     def _ask(self, query: AnyVectors, mode: Mode) -> tuple[QueryTerms, Floats]:
-        """Return what is asked, and the sums [n] that signs choose."""
+        """Return the rotated query, and the sums [n] that signs choose."""
         turned = self.rotation.rotate(query[None].astype(np.float32))[0]
         far = distances(query[None], self.center[None], "l2")[0, 0]
         asked = query_terms(turned, self.turned, far, self.metric)
@@ -213,33 +202,14 @@ class RotatedRows:
         return by_residual(turned, sums, self.plain, far - np.float32(metric == "dot"))
 
     def points(self) -> AnyVectors:
-        """Return what the codes stand for, rotated."""
-        w, scale = self._directions(slice(None))
-        found: Floats = self.turned + w * scale[:, None]
-        return found
-
-    @property
-    def code_bytes(self) -> int:
-        """Return the bytes of codes, each by itself, or of signs, and of two or three numbers."""
-        dim, bits = self.layout.dim, self.layout.num_bits
-        codes = dim // 8 if bits == 1 else dim * -(-bits // 8)
-        return codes + 8 * (2 if self.metric == "l2" else 3)
-
-    def decoded(self, rows: Chosen) -> AnyVectors:
-        """Return what codes stand for, rotated."""
-        w, scale = self._directions(rows)
-        return self.turned + w.astype(np.float64) * scale[:, None]
-
-    def _directions(self, rows: Chosen) -> tuple[Floats, Floats]:
-        """Return w [m, d] of rows, and how long it is in what they stand for [m]."""
-        bits, codes = self.layout.extra_bits, self.codes
-        up = signs_in(self.signs.columns[:, rows])
-        w = halves(up, np.zeros(up.shape, np.uint8) if codes is None else codes[rows], bits)
-        scale = (self.more.scale if bits else self.plain.scale)[rows]
+        """Return decoded vectors, rotated."""
+        bits, up = self.layout.extra_bits, signs_in(self.signs.columns)
+        w = halves(up, np.zeros(up.shape, np.uint8) if self.codes is None else self.codes, bits)
         share = -1 if self.metric == "dot" else -0.5
         if self.layout.residual:  # whose scale goes with w of length 1
             share *= 2 / self.layout.dim**0.5
-        return w, scale * np.float32(share)
+        scale = (self.more if bits else self.plain).scale * np.float32(share)
+        return np.asarray(self.turned + w * scale[:, None], np.float32)
 
 
 def rotated_rows(
@@ -260,7 +230,7 @@ def rotated_rows(
         turned,
         sign_table(np.ascontiguousarray(rows[SIGNS].view(np.uint8).T)),
         Factors(rows[ADD].view(np.float32), rows[SCALE].view(np.float32)),
-        _extended(layout, rows) if layout.extra_bits else None,
+        layout.extended(rows),
         Factors(rows[ADD + more].view(np.float32), rows[SCALE + more].view(np.float32)),
         rows[ERROR].view(np.float32) if layout.errors else np.empty(0, np.float32),
     )

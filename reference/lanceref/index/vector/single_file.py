@@ -1,6 +1,6 @@
 """Single file: an IVF_PQ index as early releases wrote it.
 
-All of it is `index.idx`: the partitions, a message behind them, and a footer.
+All of it is `index.idx`: the partitions, a message, and a footer.
 
 Layout: of each partition of n rows, from its offset on, n * w bytes of codes, row by row, then n
 row ids u64; a u32 and an Index message of that size; u64 offset of the u32, u16 0, u16 1, "LANC".
@@ -8,12 +8,6 @@ The message has the stages ivf, whose offsets are bytes, and pq.
 
 Clauses: L.index.vector.single.footer, L.index.vector.single.message, L.index.vector.single.stages,
 L.index.vector.single.partitions
-
-Vector index files of either form, checked: a single file, or a data file.
-
-Clauses: L.index.vector.single.partitions
-
-Single file index: an opened segment of the file that early releases wrote.
 """
 
 from __future__ import annotations
@@ -23,7 +17,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
@@ -34,17 +27,18 @@ from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
 from lanceref.index.vector.parameters import METRICS
 from lanceref.index.vector.pq_storage import COLUMN, Product, product
-from lanceref.index.vector.storage import Columns, Model, parse_tensor, tensor_of
+from lanceref.index.vector.storage import Columns, Model, parse_tensor
 from lanceref.index.vector.vector_file import (
     HEAD,
     TYPES,
     Auxiliary,
     Head,
+    ivf_message,
     parse_centroids,
     partitions_of,
 )
 from lanceref.index.vector.vector_index import VectorIndex
-from lanceref.kernels.distance import AnyVectors, Metric
+from lanceref.kernels.distance import Metric
 from lanceref.proto import index_pb2
 from lanceref.storage import Source
 
@@ -52,13 +46,14 @@ FOOTER_BYTES = 16
 END = b"\0\0\1\0LANC"
 """Version words and magic: the last eight bytes."""
 
-BY_NUMBER: dict[int, Metric] = {METRICS[one]: one for one in ("l2", "cosine", "dot")}
+METRICS_BY_NUMBER: dict[int, Metric] = {METRICS[one]: one for one in ("l2", "cosine", "dot")}
 """Metrics that these files can have, by their numbers in the message."""
 
 ROW_ID_BYTES = 8
 SPEC_VERSION = 1
 
-Counts = NDArray[np.int64]
+SHOWN = {"nbits", "num_sub_vectors", "dimension", "index_type", "metric_type"}
+"""Statistics of the storage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +65,6 @@ class SingleFile:
     message: index_pb2.IVF
     model: Model
     quantizer: Product
-
-    @property
-    def lengths(self) -> Counts:
-        """The number of rows of each partition."""
-        return np.array(self.message.lengths, np.int64)
 
     def partition(self, number: int) -> tuple[Keys, Columns]:
         """Return the row ids and codes of a partition. Raises OutOfRange."""
@@ -97,38 +87,30 @@ def open_single_file(source: Source, ctx: Context) -> SingleFile:
     """Open a file. Raises FormatError."""
     file = FileBytes(source, ctx)
     message, place = _parse_index(file)
-    ivf, pq = _parse_stages(message, place)
-    metric = BY_NUMBER.get(message.vector_index.metric_type)
-    if metric is None:
-        raise BadSchema(
-            "L.index.vector.single.stages",
-            place,
-            found=f"metric {message.vector_index.metric_type}",
-            wanted=f"one of {BY_NUMBER}",
-        )
-    model = Model(metric, parse_centroids(ivf, place))
+    index = message.vector_index
+    stages, metric = [one.WhichOneof("stage") for one in index.stages], index.metric_type
+    if stages != ["ivf", "pq"] or metric not in METRICS_BY_NUMBER:
+        found, wanted = f"stages {stages[:8]}, metric {metric}", f"ivf, pq; {METRICS_BY_NUMBER}"
+        raise BadSchema("L.index.vector.single.stages", place, found, wanted)
+    ivf, pq = index.stages[0].ivf, index.stages[1].pq
+    model = Model(METRICS_BY_NUMBER[metric], parse_centroids(ivf, place))
     count = len(model.centroids)
     if len(ivf.offsets) != count or len(ivf.lengths) != count:
-        raise BadSchema(
-            "L.index.vector.single.partitions",
-            place,
-            found=f"{len(ivf.offsets)} offsets, {len(ivf.lengths)} lengths",
-            wanted=f"{count}, as there are centroids",
-        )
-    quantizer = product(
-        model, _codebook(pq, place), pq.num_sub_vectors, pq.num_bits, place, transposed=True
-    )
+        found = f"{len(ivf.offsets)} offsets, {len(ivf.lengths)} lengths"
+        raise BadSchema("L.index.vector.single.partitions", place, found, f"{count} of each")
+    if pq.HasField("codebook_tensor"):
+        codebook = parse_tensor(pq.codebook_tensor, place)
+    else:
+        codebook = np.array(pq.codebook, np.float32)  # from before there were tensors
+    quantizer = product(model, codebook, pq.num_sub_vectors, pq.num_bits, place, transposed=True)
     return SingleFile(file, place, ivf, model, quantizer)
 
 
 def _parse_index(file: FileBytes) -> tuple[index_pb2.Index, Place]:
-    """Return the message behind the partitions, and where it lies."""
-    clause = "L.index.vector.single.footer"
-    if file.size < FOOTER_BYTES:
-        raise Truncated(
-            clause, file.ctx.at(0, file.size), found=f"{file.size} bytes", wanted="a footer of 16"
-        )
-    start = file.size - FOOTER_BYTES
+    """Return the message after the partitions, and its place."""
+    clause, start = "L.index.vector.single.footer", file.size - FOOTER_BYTES
+    if start < 0:
+        raise Truncated(clause, file.ctx.at(0, file.size), f"{file.size} bytes", "a footer of 16")
     cursor = file.cursor(Extent(start, FOOTER_BYTES), "footer", clause)
     position = cursor.u64("message position", clause)
     cursor.take(len(END), "version and magic", clause, "magic")
@@ -141,87 +123,39 @@ def _parse_index(file: FileBytes) -> tuple[index_pb2.Index, Place]:
     return parse_message(inside, index_pb2.Index, "index", clause), place
 
 
-def _parse_stages(message: index_pb2.Index, place: Place) -> tuple[index_pb2.IVF, index_pb2.PQ]:
-    stages = message.vector_index.stages
-    found = [stage.WhichOneof("stage") for stage in stages]
-    if found != ["ivf", "pq"]:
-        raise BadSchema(
-            "L.index.vector.single.stages", place, found=f"stages {found[:8]}", wanted="ivf, pq"
-        )
-    return stages[0].ivf, stages[1].pq
-
-
-def _codebook(message: index_pb2.PQ, place: Place) -> AnyVectors:
-    """Return the codewords, from before there were tensors too."""
-    if message.HasField("codebook_tensor"):
-        return parse_tensor(message.codebook_tensor, place)
-    return np.array(message.codebook, np.float32)
-
-
 def single_file(
-    model: Model,
-    quantizer: Product,
-    partitions: Sequence[tuple[Keys, Columns]],
-    loss: float,
-    column: str,
+    quantizer: Product, partitions: Sequence[tuple[Keys, Columns]], loss: float, column: str
 ) -> bytes:
-    """Return the bytes of a file: of each partition the row ids and codes."""
-    parts: list[bytes] = []
+    """Return the bytes of a file: of each partition the row ids [n] and codes [n, w]."""
+    model, parts = quantizer.model, []
     offsets, position = [], 0
     for keys, rows in partitions:
         offsets.append(position)
         codes = np.ascontiguousarray(rows[COLUMN])
         parts += [codes.tobytes(), keys.astype("<u8").tobytes()]
         position += codes.nbytes + keys.nbytes
-    ivf = index_pb2.IVF(
-        offsets=offsets,
-        lengths=[len(keys) for keys, _ in partitions],
-        centroids_tensor=tensor_of(model.centroids),
-        loss=loss,
-    )
-    message = _index(model, quantizer, ivf, column).SerializeToString()
-    tail = len(message).to_bytes(4, "little") + message + position.to_bytes(8, "little") + END
-    return b"".join([*parts, tail])
-
-
-def _index(model: Model, quantizer: Product, ivf: index_pb2.IVF, column: str) -> index_pb2.Index:
-    """Return the message behind the partitions."""
+    ivf = ivf_message(partitions_of([len(keys) for keys, _ in partitions]), model.centroids, loss)
+    ivf.offsets[:] = offsets
     pq = index_pb2.PQ(
         num_bits=quantizer.quantizer.num_bits,
         num_sub_vectors=len(quantizer.quantizer.codebook),
         dimension=model.dimension,
         codebook_tensor=index_pb2.Tensor.FromString(quantizer.buffers()[0]),
     )
-    return index_pb2.Index(
-        name=f"{column}_idx",
-        columns=[column],
-        vector_index=index_pb2.VectorIndex(
-            spec_version=SPEC_VERSION,
-            dimension=model.dimension,
-            stages=[index_pb2.VectorIndexStage(ivf=ivf), index_pb2.VectorIndexStage(pq=pq)],
-            metric_type=METRICS[model.metric],
-        ),
+    index = index_pb2.VectorIndex(
+        spec_version=SPEC_VERSION,
+        dimension=model.dimension,
+        stages=[index_pb2.VectorIndexStage(ivf=ivf), index_pb2.VectorIndexStage(pq=pq)],
+        metric_type=METRICS[model.metric],
     )
-
-
-def check_vector_file(source: Source, ctx: Context) -> None:
-    """Parse and check a file of a vector index by its end, all partitions of a single file."""
-    if not is_single_file(source):
-        check_data_file(source, ctx)
-        return
-    with ctx.piece():
-        file = open_single_file(source, ctx)
-        for number in range(len(file.model.centroids)):
-            with ctx.group(f"partition {number}", "L.index.vector.single.partitions"):
-                file.partition(number)
-
-
-SHOWN = {"nbits", "num_sub_vectors", "dimension", "index_type", "metric_type"}
-"""What users are told of the storage."""
+    envelope = index_pb2.Index(name=f"{column}_idx", columns=[column], vector_index=index)
+    message = envelope.SerializeToString()
+    tail = len(message).to_bytes(4, "little") + message + position.to_bytes(8, "little") + END
+    return b"".join([*parts, tail])
 
 
 class SingleFileIndex(VectorIndex):
-    """An opened segment; what is asked for is read from its one file."""
+    """An opened segment of one file."""
 
     def __init__(self, segment: Segment) -> None:
         file = open_single_file(segment.source(HEAD), segment.within(HEAD))
@@ -232,30 +166,35 @@ class SingleFileIndex(VectorIndex):
 
     @cached_property
     def auxiliary(self) -> Auxiliary:
-        """How vectors are stored, and how many there are in each partition."""
-        return Auxiliary(partitions_of(self.file.lengths), self.file.quantizer)
+        return Auxiliary(partitions_of(list(self.file.message.lengths)), self.file.quantizer)
 
     def keys(self, number: int) -> Keys:
-        """Return the row ids of a partition. Raises FormatError."""
-        keys, _ = self.file.partition(number)
-        return keys
+        return self.file.partition(number)[0]
 
     def rows(self, number: int) -> Columns:
-        """Return the codes of a partition, row by row. Raises FormatError."""
-        _, rows = self.file.partition(number)
-        return rows
+        return self.file.partition(number)[1]
 
     def statistics(self) -> dict[str, object]:
-        """Return the same as of others, and that this is an old one."""
-        found = super().statistics()
-        storage = found["sub_index"]
+        statistics = super().statistics()
+        storage = statistics["sub_index"]
         assert isinstance(storage, dict)
         shown = {name: value for name, value in storage.items() if name in SHOWN}
-        return {**found, "sub_index": shown, "index_file_version": "Legacy"}
+        return {**statistics, "sub_index": shown, "index_file_version": "Legacy"}
 
 
 def open_index(segment: Segment) -> VectorIndex:
     """Open a segment of either form. Raises FormatError, UnknownIndex."""
-    if is_single_file(segment.source(HEAD)):
-        return SingleFileIndex(segment)
-    return VectorIndex(segment)
+    single = is_single_file(segment.source(HEAD))
+    return SingleFileIndex(segment) if single else VectorIndex(segment)
+
+
+def check_vector_file(source: Source, ctx: Context) -> None:
+    """Parse and check a single file with all its partitions, or else a data file."""
+    if not is_single_file(source):
+        check_data_file(source, ctx)
+        return
+    with ctx.piece():
+        file = open_single_file(source, ctx)
+        for number in range(len(file.model.centroids)):
+            with ctx.group(f"partition {number}", "L.index.vector.single.partitions"):
+                file.partition(number)

@@ -2,28 +2,21 @@
 
 Layout: `index.idx`, the head: metadata lance:index {"type":t,"distance_type":m}, lance:ivf the
 number of the global buffer with the centroids; lance:flat or lance:hnsw a list of one text for each
-partition. Its columns are those of graphs, and no row without them.
+partition. Its columns are those of graphs, and it has no rows without them.
 
 `auxiliary.idx`: _rowid u64 and the columns of the storage, partition by partition; metadata
 distance_type, lance:ivf the number of the buffer with the rows of each partition, storage_metadata
-a list of one text, an object that says how vectors are stored.
+a list of one text, the metadata of the quantizer.
+
+IVF message: offsets u64 and lengths u32, of each partition the first row and the number of rows,
+in the head of its graph, in `auxiliary.idx` of its vectors; without offsets each partition starts
+at the end of the one before. centroids_tensor [partitions, dimension]; older: centroids, the floats
+of one after those of another. loss: the sum of the distances of all rows.
 
 Clauses: L.index.vector.head.type, L.index.vector.head.metric, L.index.vector.head.texts,
 L.index.vector.auxiliary.metric, L.index.vector.auxiliary.partitions,
-L.index.vector.auxiliary.storage
-
-The types of storage, by the names that index types have in them.
-
-IVF: the centroids of partitions, and which rows of a file each partition has.
-
-A message in a global buffer. That of `index.idx` has the centroids, its rows are those of the
-graphs; that of `auxiliary.idx` says where the vectors of each partition are.
-
-Layout: offsets u64 and lengths u32, of each partition the first row and the number of rows; no
-offsets: each partition starts where the one before ends. centroids_tensor [partitions, dimension];
-older: centroids, floats one after the other. loss: the sum of the distances of all rows.
-
-Clauses: L.index.vector.ivf.lengths, L.index.vector.ivf.rows, L.index.vector.ivf.centroids
+L.index.vector.auxiliary.storage, L.index.vector.ivf.lengths, L.index.vector.ivf.rows,
+L.index.vector.ivf.centroids
 """
 
 from __future__ import annotations
@@ -47,6 +40,7 @@ from lanceref.index.vector.storage import (
     Quantizer,
     StorageType,
     compact,
+    expect,
     parse_object,
     parse_tensor,
     parse_texts,
@@ -55,99 +49,6 @@ from lanceref.index.vector.storage import (
 from lanceref.kernels.distance import METRICS, AnyVectors, Metric
 from lanceref.proto import index_pb2
 
-Rows = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Partitions:
-    """Which rows each partition has: the first one and their number."""
-
-    starts: Rows
-    lengths: Rows
-
-    def rows(self, number: int) -> tuple[int, int]:
-        """Return the first row of a partition, and the one behind its last."""
-        start = int(self.starts[number])
-        return start, start + int(self.lengths[number])
-
-
-def partitions_of(lengths: Sequence[int] | Rows) -> Partitions:
-    """Return partitions that stand one after the other."""
-    sizes = np.asarray(lengths, np.int64)
-    return Partitions(np.cumsum(sizes) - sizes, sizes)
-
-
-def parse_partitions(message: index_pb2.IVF, num_rows: int, place: Place) -> Partitions:
-    """Return the rows of each partition: together all rows of a file. Raises FormatError."""
-    lengths = np.array(message.lengths, np.uint32).astype(np.int64)
-    offsets = np.array(message.offsets, np.uint64)
-    if len(offsets) not in (0, len(lengths)):
-        raise FormatError(
-            "L.index.vector.ivf.lengths",
-            place,
-            found=f"{len(offsets)} offsets, {len(lengths)} lengths",
-            wanted="as many, or no offsets",
-        )
-    found = partitions_of(lengths)
-    if len(offsets) and not np.array_equal(offsets, found.starts.astype(np.uint64)):
-        first = int(np.argmax(offsets != found.starts.astype(np.uint64)))
-        raise FormatError(
-            "L.index.vector.ivf.rows",
-            place,
-            found=f"partition {first} at row {offsets[first]}",
-            wanted=f"row {found.starts[first]}",
-        )
-    if int(lengths.sum()) != num_rows:
-        raise OutOfRange(
-            "L.index.vector.ivf.rows",
-            place,
-            found=f"{int(lengths.sum())} rows in partitions",
-            wanted=f"{num_rows}, as the file has",
-        )
-    return found
-
-
-def parse_centroids(message: index_pb2.IVF, place: Place) -> AnyVectors:
-    """Return the centroids [partitions, dimension]. Raises FormatError."""
-    if message.HasField("centroids_tensor"):
-        found = parse_tensor(message.centroids_tensor, place)
-    else:
-        count = len(message.lengths)
-        if not count or len(message.centroids) % count:
-            raise FormatError(
-                "L.index.vector.ivf.centroids",
-                place,
-                found=f"{len(message.centroids)} numbers for {count} partitions",
-                wanted="centroids of one size",
-            )
-        found = np.array(message.centroids, np.float32).reshape(count, -1)
-    if not found.size or (len(message.lengths) and len(message.lengths) != len(found)):
-        raise FormatError(
-            "L.index.vector.ivf.centroids",
-            place,
-            found=f"centroids {found.shape} for {len(message.lengths)} partitions",
-            wanted="one for each",
-        )
-    return found
-
-
-def ivf_message(
-    partitions: Partitions, centroids: AnyVectors | None = None, loss: float | None = None
-) -> index_pb2.IVF:
-    """Return the message of partitions."""
-    tensor = None if centroids is None else tensor_of(centroids)
-    return index_pb2.IVF(
-        offsets=partitions.starts.tolist(),
-        lengths=partitions.lengths.tolist(),
-        centroids_tensor=tensor,
-        loss=loss,
-    )
-
-
-STORAGES = {one.name: one for one in (FLAT, PQ, SQ, RQ)}
-"""Type of storage by its name."""
-
-
 HEAD = "index.idx"
 AUXILIARY = "auxiliary.idx"
 ROW_ID_COLUMN = "_rowid"
@@ -155,6 +56,10 @@ FLAT_MARKER = "__flat_marker"
 """The column of a head without graphs."""
 
 GRAPH_PREFIX = "HNSW_"
+STORAGES = {one.name: one for one in (FLAT, PQ, SQ, RQ)}
+"""Type of storage by its name."""
+
+Counts = NDArray[np.int64]
 
 
 def type_name(storage: str, graphs: bool) -> str:
@@ -164,7 +69,7 @@ def type_name(storage: str, graphs: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class VectorType:
-    """What an index is made of: a storage, with or without graphs over the partitions."""
+    """A type of index: a storage, with or without graphs over the partitions."""
 
     storage: StorageType
     graphs: bool
@@ -185,8 +90,70 @@ TYPES: dict[str, VectorType] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Partitions:
+    """The first row of each partition, and their number."""
+
+    starts: Counts
+    lengths: Counts
+
+    def rows(self, number: int) -> tuple[int, int]:
+        """Return the first row of a partition, and the end of its rows."""
+        start = int(self.starts[number])
+        return start, start + int(self.lengths[number])
+
+
+def partitions_of(lengths: Sequence[int] | Counts) -> Partitions:
+    """Return partitions that follow each other."""
+    sizes = np.asarray(lengths, np.int64)
+    return Partitions(np.cumsum(sizes) - sizes, sizes)
+
+
+def parse_partitions(message: index_pb2.IVF, num_rows: int, place: Place) -> Partitions:
+    """Return the rows of each partition: together all rows of a file. Raises FormatError."""
+    partitions = partitions_of(np.array(message.lengths, np.uint32).astype(np.int64))
+    offsets, starts = np.array(message.offsets, np.uint64), partitions.starts.astype(np.uint64)
+    if len(offsets):
+        expect("L.index.vector.ivf.lengths", place, "offsets:", len(offsets), len(starts))
+        if (offsets != starts).any():
+            first = int(np.argmax(offsets != starts))
+            name = f"partition {first} at row"
+            expect("L.index.vector.ivf.rows", place, name, offsets[first], starts[first])
+    total, wanted = int(partitions.lengths.sum()), f"the {num_rows} rows of the file"
+    if total != num_rows:
+        raise OutOfRange("L.index.vector.ivf.rows", place, f"{total} rows", wanted)
+    return partitions
+
+
+def parse_centroids(message: index_pb2.IVF, place: Place) -> AnyVectors:
+    """Return the centroids [partitions, dimension]. Raises FormatError."""
+    count, values = len(message.lengths), len(message.centroids)
+    if message.HasField("centroids_tensor"):
+        centroids = parse_tensor(message.centroids_tensor, place)
+    elif count and values % count == 0:
+        centroids = np.array(message.centroids, np.float32).reshape(count, -1)
+    else:
+        centroids = np.empty((0, 0), np.float32)
+    if not centroids.size or (count and count != len(centroids)):
+        found = f"centroids {centroids.shape}, {values} numbers for {count} partitions"
+        raise FormatError("L.index.vector.ivf.centroids", place, found, "one for each")
+    return centroids
+
+
+def ivf_message(
+    partitions: Partitions, centroids: AnyVectors | None = None, loss: float | None = None
+) -> index_pb2.IVF:
+    """Return the message of partitions."""
+    return index_pb2.IVF(
+        offsets=partitions.starts.tolist(),
+        lengths=partitions.lengths.tolist(),
+        centroids_tensor=None if centroids is None else tensor_of(centroids),
+        loss=loss,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Head:
-    """What `index.idx` says; `message` has the rows of the graphs, `texts` what they begin with."""
+    """The content of `index.idx`; `message` has the rows of graphs, `texts` describe each graph."""
 
     place: Place
     type: VectorType
@@ -198,40 +165,30 @@ class Head:
 def read_head(segment: Segment) -> Head:
     """Read the head of an index. Raises FormatError, UnknownIndex."""
     file = segment.file(HEAD)
-    said = parse_object(file.text("lance:index"), file.place, "lance:index")
+    place, said = file.place, parse_object(file.text("lance:index"), file.place, "lance:index")
     type_ = TYPES.get(str(said.get("type")))
     if type_ is None:
-        raise UnknownIndex(
-            "L.index.vector.head.type",
-            file.place,
-            found=f"type {str(said.get('type'))[:40]!r}",
-            wanted=f"one of {sorted(TYPES)}",
-        )
+        found, wanted = f"type {str(said.get('type'))[:40]!r}", f"one of {sorted(TYPES)}"
+        raise UnknownIndex("L.index.vector.head.type", place, found, wanted)
     metric = _metric(str(said.get("distance_type")), file, "L.index.vector.head.metric")
     message = file.message(file.number("lance:ivf"), index_pb2.IVF)
-    centroids = parse_centroids(message, file.place)
+    centroids = parse_centroids(message, place)
     name = "lance:hnsw" if type_.graphs else "lance:flat"
-    texts = parse_texts(file.text(name), file.place, name)
-    if len(texts) != len(centroids):
-        raise FormatError(
-            "L.index.vector.head.texts",
-            file.place,
-            found=f"{len(texts)} in {name}",
-            wanted=f"{len(centroids)}, one for each partition",
-        )
-    return Head(file.place, type_, Model(metric, centroids), message, texts)
+    texts = parse_texts(file.text(name), place, name)
+    expect("L.index.vector.head.texts", place, f"texts in {name}:", len(texts), len(centroids))
+    return Head(place, type_, Model(metric, centroids), message, texts)
 
 
 def _metric(name: str, file: IndexFile, clause: str) -> Metric:
     for metric in METRICS:
         if metric == name.lower():
             return metric
-    raise FormatError(clause, file.place, found=f"metric {name[:40]!r}", wanted=f"one of {METRICS}")
+    raise FormatError(clause, file.place, f"metric {name[:40]!r}", f"one of {METRICS}")
 
 
 @dataclass(frozen=True, slots=True)
 class Auxiliary:
-    """What `auxiliary.idx` says."""
+    """The description of `auxiliary.idx`."""
 
     partitions: Partitions
     quantizer: Quantizer
@@ -239,35 +196,17 @@ class Auxiliary:
 
 def read_auxiliary(segment: Segment, head: Head) -> Auxiliary:
     """Read how the vectors of an index are stored. Raises FormatError."""
-    file = segment.file(AUXILIARY)
-    metric = _metric(file.text("distance_type"), file, "L.index.vector.auxiliary.metric")
-    if metric != head.model.metric:
-        raise FormatError(
-            "L.index.vector.auxiliary.metric",
-            file.place,
-            found=metric,
-            wanted=f"{head.model.metric}, as in the head",
-        )
+    file, clause = segment.file(AUXILIARY), "L.index.vector.auxiliary.metric"
+    place, metric = file.place, _metric(file.text("distance_type"), file, clause)
+    expect(clause, place, "metric", metric, head.model.metric)
     message = file.message(file.number("lance:ivf"), index_pb2.IVF)
-    if len(message.lengths) != len(head.model.centroids):
-        raise FormatError(
-            "L.index.vector.auxiliary.partitions",
-            file.place,
-            found=f"{len(message.lengths)} partitions",
-            wanted=f"{len(head.model.centroids)}, as there are centroids",
-        )
-    partitions = parse_partitions(message, file.num_rows, file.place)
-    texts = parse_texts(file.text("storage_metadata"), file.place, "storage_metadata")
-    if len(texts) != 1:
-        raise FormatError(
-            "L.index.vector.auxiliary.storage",
-            file.place,
-            found=f"{len(texts)} texts",
-            wanted="one",
-        )
-    said = parse_object(texts[0], file.place, "storage_metadata")
-    quantizer = head.type.storage.parse(said, file, head.model, file.place)
-    return Auxiliary(partitions, quantizer)
+    clause, count = "L.index.vector.auxiliary.partitions", len(head.model.centroids)
+    expect(clause, place, "partitions:", len(message.lengths), count)
+    partitions = parse_partitions(message, file.num_rows, place)
+    texts = parse_texts(file.text("storage_metadata"), place, "storage_metadata")
+    expect("L.index.vector.auxiliary.storage", place, "texts of the storage:", len(texts), 1)
+    given = parse_object(texts[0], place, "storage_metadata")
+    return Auxiliary(partitions, head.type.storage.parse(given, file, head.model, place))
 
 
 def write_head(

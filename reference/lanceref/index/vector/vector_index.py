@@ -12,7 +12,7 @@ from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.vector.graph import GraphText, parse_graph_text, read_graph
-from lanceref.index.vector.storage import Columns, Stored, read_column
+from lanceref.index.vector.storage import Columns, PartitionRows, read_column
 from lanceref.index.vector.vector_file import (
     AUXILIARY,
     HEAD,
@@ -29,17 +29,17 @@ from lanceref.kernels.hnsw_graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """The rows of a partition: their ids [n], what distances are computed from, their graph."""
+    """A partition: the ids of its rows [n], the rows, and their graph."""
 
     keys: Keys
-    stored: Stored
+    rows: PartitionRows
     graph: Graph | None
 
 
 class VectorIndex:
     """An opened segment.
 
-    `living` is for who searches it: rows of a table, and what says which keys are theirs.
+    `living` is a cache of searches: rows of a table, and the function that finds their keys.
     """
 
     def __init__(self, segment: Segment, head: Head | None = None) -> None:
@@ -64,21 +64,17 @@ class VectorIndex:
 
     def rows(self, number: int) -> Columns:
         """Return the columns of a partition, row by row. Raises FormatError."""
-        held = self.auxiliary
-        start, end = held.partitions.rows(number)
-        file = self.segment.file(AUXILIARY)
-        columns = {
-            field.name: read_column(file, field, start, end) for field in held.quantizer.fields
-        }
-        return held.quantizer.unpacked(columns)
+        quantizer, file = self.auxiliary.quantizer, self.segment.file(AUXILIARY)
+        start, end = self.auxiliary.partitions.rows(number)
+        columns = {one.name: read_column(file, one, start, end) for one in quantizer.fields}
+        return quantizer.unpack(columns)
 
     def partition(self, number: int) -> Partition:
         """Return a partition, which stays open. Raises FormatError."""
-        uses = self.segment.uses
         if number in self._partitions:
-            uses.hit()
-            return self._partitions[number]
-        uses.load()
+            self.segment.uses.hit()
+        else:
+            self.segment.uses.load()
         return self._kept(number)
 
     def warm(self, *, positions: bool = False) -> int:
@@ -88,9 +84,9 @@ class VectorIndex:
 
     def _kept(self, number: int) -> Partition:
         if number not in self._partitions:
-            stored = self.auxiliary.quantizer.stored(self.rows(number), number)
+            rows = self.auxiliary.quantizer.open_rows(self.rows(number), number)
             graph = self.graph(number) if self.head.type.graphs else None
-            self._partitions[number] = Partition(self.keys(number), stored, graph)
+            self._partitions[number] = Partition(self.keys(number), rows, graph)
         return self._partitions[number]
 
     @cached_property
@@ -100,30 +96,24 @@ class VectorIndex:
         return parse_partitions(self.head.message, file.num_rows, file.place)
 
     def graph(self, number: int, distances: bool = False) -> Graph:
-        """Read the graph of a partition, with the lengths of its edges or without.
-
-        Raises FormatError.
-        """
-        start, end = self.graph_rows.rows(number)
+        """Read the graph of a partition, with or without distances. Raises FormatError."""
+        (start, end), text = self.graph_rows.rows(number), self.head.texts[number]
         num_rows = int(self.auxiliary.partitions.lengths[number])
-        text = self.head.texts[number]
         return read_graph(self.segment.file(HEAD), text, start, end, num_rows, distances)
 
     @property
     def graph_text(self) -> GraphText | None:
-        """What is said of the first graph, None when there is none. Raises FormatError."""
+        """The text of the first graph, None when there is none. Raises FormatError."""
         texts = self.head.texts if self.head.type.graphs else []
-        said = next((text for text in texts if text), "")
-        return parse_graph_text(said, self.head.place)
+        return parse_graph_text(next(filter(None, texts), ""), self.head.place)
 
     def statistics(self) -> dict[str, object]:
         """Return the type, the metric, and the sizes and centroids of partitions."""
         head, sizes = self.head, self.auxiliary.partitions.lengths.tolist()
-        storage = self.head.type.storage.name
         graph = self.graph_text
         sub_index: dict[str, object] = {
             **({} if graph is None else graph.shown()),
-            "index_type": "HNSW" if head.type.graphs else storage,
+            "index_type": "HNSW" if head.type.graphs else head.type.storage.name,
             "metric_type": head.model.metric,
             **self.auxiliary.quantizer.statistics(),
         }

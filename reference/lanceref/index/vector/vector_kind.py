@@ -1,4 +1,4 @@
-"""The kind of vector indices: all types have one, the files say which it is.
+"""The kind of vector indices, one for all their types, which only the files tell apart.
 
 Clauses: L.index.vector.details
 """
@@ -15,7 +15,6 @@ from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.index.vector import building
-from lanceref.index.vector.building import resized
 from lanceref.index.vector.parameters import METRICS, VectorParameters, check_column
 from lanceref.index.vector.single_file import open_index
 from lanceref.index.vector.vector_check import check, check_rows
@@ -28,28 +27,26 @@ METRIC_NAMES = {number: name for name, number in METRICS.items()}
 """Metrics by the number that details have."""
 
 ANY_VERSION = (1 << 31) - 1
-"""Entries say 1 or 2, which readers do not look at."""
+"""Version of entries up to which they are read: they have 1 or 2, which means nothing."""
 
 
 def accepts(field: Field) -> bool:
     """Return whether a column holds vectors."""
-    found = vector_type(leaf(field).arrow.type)
-    return found is not None and found.element in ELEMENTS
+    type_ = vector_type(leaf(field).arrow.type)
+    return type_ is not None and type_.element in ELEMENTS
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows; `vector` among the parameters says what. Raises OperationRefused."""
+    """Build over rows, with `vector` among the parameters. Raises OperationRefused."""
     given = parameters["vector"]
     assert isinstance(given, VectorParameters)
-    details = given.details()
-    least = given.least_vectors
+    least, quantizer = given.least_vectors, None
     if training.num_rows and (not least or has_vectors(training, least)):
         column = vector_type(training.type)
         assert column is not None
         check_column(column, given.metric, given.type)
-        _, quantizer = building.build(training, given, writer)
-        quantizer.describe(details)
-    return Built(details, given.type.storage.version)
+        quantizer = building.build(training, given, writer)
+    return Built(given.details(quantizer), given.type.storage.version)
 
 
 def rewrite(
@@ -63,16 +60,15 @@ def rewrite(
 
 def details_of(segment: Segment) -> index_pb2.VectorIndexDetails:
     """Return the details of an entry. Raises BadProto."""
-    data = segment.entry.index_details.value
+    data, clause = segment.entry.index_details.value, "L.index.vector.details"
     cursor = Cursor(memoryview(data), segment.place.offset, segment.ctx)
-    clause = "L.index.vector.details"
     return parse_message(cursor, index_pb2.VectorIndexDetails, "details", clause, segment.place)
 
 
 def parameters_of(segment: Segment) -> Parameters:
     """Return what a segment was built with, for another to be trained. Raises FormatError."""
     details = details_of(segment)
-    storage, graph = _described(details), USUAL
+    storage, graph = _storage(details), USUAL
     if segment.built:
         index = open_index(segment)
         type_, metric = index.head.type, index.head.model.metric
@@ -81,13 +77,9 @@ def parameters_of(segment: Segment) -> Parameters:
     else:
         type_, metric = TYPES[_type_name(details)], METRIC_NAMES[details.metric_type]
         if details.HasField("hnsw_index_config"):
-            config = details.hnsw_index_config
-            graph = replace(
-                USUAL,
-                m=config.max_connections,
-                ef_construction=config.construction_ef,
-                max_level=config.max_level,
-            )
+            own = details.hnsw_index_config
+            sizes = {"m": own.max_connections, "ef_construction": own.construction_ef}
+            graph = replace(USUAL, max_level=own.max_level, **sizes)
     target = details.target_partition_size or None
     hints = dict(details.runtime_hints)
     given = VectorParameters(type_, metric, None, target, storage=storage, graph=graph, hints=hints)
@@ -95,19 +87,18 @@ def parameters_of(segment: Segment) -> Parameters:
 
 
 def resize(segments: Sequence[Segment], added: Training, table: Training) -> Parameters | None:
-    """Return what to build anew where partitions are to be split or given up, None: where not."""
+    """Return the parameters of a rebuild that splits or gives up partitions, None: none needed."""
     given = parameters_of(segments[0])["vector"]
     assert isinstance(given, VectorParameters)
-    found = resized([open_index(one) for one in segments], added, table, given)
-    return None if found is None else {"vector": found}
+    parameters = building.rebalanced([open_index(one) for one in segments], added, table, given)
+    return None if parameters is None else {"vector": parameters}
 
 
-def _described(details: index_pb2.VectorIndexDetails) -> dict[str, object]:
-    """Return what details say of the storage, by name."""
+def _storage(details: index_pb2.VectorIndexDetails) -> dict[str, object]:
+    """Return the fields of the storage, by name."""
     storage = details.WhichOneof("compression")
-    if storage is None:
-        return {}
-    return {one.name: value for one, value in getattr(details, storage).ListFields()}
+    own = [] if storage is None else getattr(details, storage).ListFields()
+    return {one.name: value for one, value in own}
 
 
 def _type_name(details: index_pb2.VectorIndexDetails) -> str:
@@ -116,7 +107,7 @@ def _type_name(details: index_pb2.VectorIndexDetails) -> str:
 
 
 def describe(segment: Segment) -> tuple[str, dict[str, object]]:
-    """Return the type of a segment, and what its details say."""
+    """Return the type of a segment, and its details by name."""
     details = details_of(segment)
     storage = details.WhichOneof("compression")
     if storage is None and segment.built:  # early entries leave it to the files
@@ -126,14 +117,13 @@ def describe(segment: Segment) -> tuple[str, dict[str, object]]:
         "runtime_hints": dict(details.runtime_hints),
     }
     if details.HasField("hnsw_index_config"):
-        config = details.hnsw_index_config
-        shown["hnsw"] = {one.name: value for one, value in config.ListFields()}
+        graph = details.hnsw_index_config.ListFields()
+        shown["hnsw"] = {one.name: value for one, value in graph}
     if storage not in (None, "flat"):
-        shown["compression"] = {"type": storage, **_described(details)}
-    if storage == "rq":
-        rotation = index_pb2.VectorIndexDetails.RabitQuantization.RotationType
-        kind = rotation.Name(details.rq.rotation_type).lower()
-        shown["compression"] = {"type": storage, **_described(details), "rotation_type": kind}
+        shown["compression"] = compression = {"type": storage, **_storage(details)}
+        if storage == "rq":
+            rotations = index_pb2.VectorIndexDetails.RabitQuantization.RotationType
+            compression["rotation_type"] = rotations.Name(details.rq.rotation_type).lower()
     if details.target_partition_size:
         shown["target_partition_size"] = details.target_partition_size
     return _type_name(details), shown

@@ -1,11 +1,8 @@
-"""Vectors: a column of lists of numbers, as an array.
+"""Vectors: a column of lists of numbers, as an array, and those of it that an index has.
 
 A vector is a list of fixed size of float16, float32, float64 or uint8. A row has one, or as many as
-a list of them holds. What is null in a vector is no number, or 0 where it is a byte.
-
-Indexed vectors: those of a column that an index can have, with the keys of their rows.
-
-Left out are rows that are null, vectors that are not finite, and for cosine those of length 0.
+a list of them holds. A null in a vector is NaN, or 0 where it is a byte. An index leaves out rows
+that are null, vectors that are not finite, and for cosine those of length 0.
 
 Clauses: L.index.vector.rows.left-out
 """
@@ -64,28 +61,24 @@ class Vectors:
     values: AnyVectors
     rows: NDArray[np.int64]
 
-    def chosen(self, mask: NDArray[np.bool_]) -> Vectors:
-        """Return those for which the mask [n] holds."""
-        return self if mask.all() else Vectors(self.values[mask], self.rows[mask])
-
 
 def vectors_of(column: pa.Array) -> Vectors:
     """Return the vectors of a column; rows that are null have none."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
-    found = vector_type(column.type)
-    assert found is not None and found.element in ELEMENTS
+    type_ = vector_type(column.type)
+    assert type_ is not None and type_.element in ELEMENTS
     rows = np.arange(len(column))
-    if found.multivector:
+    if type_.multivector:
         sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
         rows, column = np.repeat(rows, sizes), column.flatten()
     if column.null_count:
         rows = rows[column.is_valid().to_numpy(zero_copy_only=False)]
     numbers = column.flatten()
     if numbers.null_count:
-        nothing = 0 if found.element == pa.uint8() else float("nan")
-        numbers = pc.fill_null(numbers, pa.scalar(nothing, found.element))
-    values = numbers.to_numpy(zero_copy_only=False).reshape(len(rows), found.dimension)
+        nothing = 0 if type_.element == pa.uint8() else float("nan")
+        numbers = pc.fill_null(numbers, pa.scalar(nothing, type_.element))
+    values = numbers.to_numpy(zero_copy_only=False).reshape(len(rows), type_.dimension)
     return Vectors(values, rows)
 
 
@@ -104,8 +97,8 @@ class Keyed:
 def indexed_vectors(training: Training, metric: Metric) -> Iterator[Keyed]:
     """Yield the vectors of rows in the order of the table."""
     for run in training.runs():
-        held = _usable(vectors_of(run.values), metric)
-        yield Keyed(held.values, run.keys[held.rows])
+        usable = _usable(vectors_of(run.values), metric)
+        yield Keyed(usable.values, run.keys[usable.rows])
 
 
 def sampled_vectors(
@@ -114,11 +107,10 @@ def sampled_vectors(
     """Return vectors of up to so many rows, drawn at random, in the order of the table."""
     total = sum(rows.num_rows for rows in training.fragments)
     if most * SCAN_SHARE > total:
-        runs = [one.vectors for one in indexed_vectors(training, metric)]
-        vectors: AnyVectors = np.concatenate(runs)
-        if len(vectors) > most:
-            vectors = vectors[np.sort(random.choice(len(vectors), most, replace=False))]
-        return vectors
+        vectors = np.concatenate([one.vectors for one in indexed_vectors(training, metric)])
+        if len(vectors) <= most:
+            return vectors
+        return np.asarray(vectors[np.sort(random.choice(len(vectors), most, replace=False))])
     chosen = np.sort(random.choice(total, most, replace=False))
     parts, start = [], 0
     for rows in training.fragments:
@@ -126,8 +118,7 @@ def sampled_vectors(
         start += rows.num_rows
         (values,) = rows.take(own, (training.field,), ())
         parts.append(_usable(vectors_of(unnested(values, training.field)), metric).values)
-    found: AnyVectors = np.concatenate(parts)
-    return found
+    return np.concatenate(parts)
 
 
 def has_vectors(training: Training, least: int) -> bool:
@@ -144,13 +135,11 @@ def has_vectors(training: Training, least: int) -> bool:
 def _usable(held: Vectors, metric: Metric) -> Vectors:
     if held.values.dtype == np.uint8:
         return held
-    held = held.chosen(_finite(held.values))
-    if metric != "cosine":
-        return held
-    unit = normalized(held.values)
-    return Vectors(unit, held.rows).chosen(_finite(unit))
+    held = _finite(held)
+    return _finite(Vectors(normalized(held.values), held.rows)) if metric == "cosine" else held
 
 
-def _finite(vectors: AnyVectors) -> NDArray[np.bool_]:
-    """Return of each vector [n, d] whether all its numbers are finite."""
-    return np.asarray(np.isfinite(vectors).all(axis=1), np.bool_)
+def _finite(held: Vectors) -> Vectors:
+    """Return the vectors of which all numbers are finite."""
+    mask = np.isfinite(held.values).all(axis=1)
+    return held if mask.all() else Vectors(held.values[mask], held.rows[mask])

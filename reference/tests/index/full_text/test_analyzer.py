@@ -7,9 +7,8 @@ from importlib import import_module
 
 import pytest
 import snowballstemmer
-from lanceref.index.full_text.analyzer import Analyzer, lowered
+from lanceref.index.full_text.analyzer import Analyzer, lowered, stop_words
 from lanceref.index.full_text.parameters import LANGUAGES, Analysis
-from lanceref.index.full_text.stop_words import stop_words
 
 
 def forms(text: str, **settings) -> list[str]:

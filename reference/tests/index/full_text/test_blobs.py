@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
-from lanceref.index.full_text.blobs import Blobs
+from lanceref.index.full_text.posting_blocks import Blobs
 
 
 def shown(blobs: Blobs) -> list[bytes]:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import BadProto, Place
-from lanceref.index.full_text.details import parse_details, shown_analysis
+from lanceref.index.full_text.parameters import parse_details, shown_analysis
 from lanceref.proto.index_details_pb2 import InvertedIndexDetails
 
 PLACE = Place("m", 0)

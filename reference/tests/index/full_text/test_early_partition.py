@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import FormatError
 from lanceref.core.file_versions import FileVersion
-from lanceref.index.full_text.early_partition import EarlyPartition
 from lanceref.index.full_text.inverted import Inverted, check
+from lanceref.index.full_text.partition import EarlyPartition
 from lanceref.index.index_file import write_index_file
 
 from .test_partition import opened

@@ -11,14 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, Place
-from lanceref.index.full_text.blobs import Blobs
-from lanceref.index.full_text.full_blocks import RUN, full_postings
 from lanceref.index.full_text.posting_blocks import (
+    RUN,
+    Blobs,
     BlockLayout,
     Postings,
-    encode_postings,
+    full_postings,
     parse_postings,
 )
+
+from .plain_encoding import encode_postings
 
 WORKED = struct.pack("<fIB", 0.5, 7, 1) + b"\xff" * 15 + b"\xff" + b"\x01" + b"\xff" * 16
 """128 documents, each one behind the other, the first behind 7; each has the token once."""
@@ -31,12 +33,12 @@ def blobs(*blocks: bytes) -> Blobs:
 
 def test_a_worked_block():
     """Documents 8 to 135; of another block that begins at 200 behind it."""
-    documents, frequencies = full_postings(blobs(WORKED), 136)
-    assert documents.tolist() == list(range(8, 136))
-    assert frequencies.tolist() == [1] * 128
+    found = full_postings(blobs(WORKED), 136)
+    assert found.documents.tolist() == list(range(8, 136))
+    assert found.frequencies.tolist() == [1] * 128
     second = WORKED[:4] + struct.pack("<I", 200) + WORKED[8:]
-    assert full_postings(blobs(WORKED, second), 329)[0][128:].tolist() == list(range(201, 329))
-    assert [len(part) for part in full_postings(blobs(), 0)] == [0, 0]
+    assert full_postings(blobs(WORKED, second), 329).documents[128:].tolist() == [*range(201, 329)]
+    assert len(full_postings(blobs(), 0).documents) == 0
 
 
 @pytest.mark.parametrize(
@@ -71,8 +73,8 @@ def test_blocks_together_are_the_blocks_of_each(count, step, seed):
     total = int(documents[-1]) + 1
     written = encode_postings(Postings(documents, frequencies), BlockLayout(), [0.5] * count)
     found = full_postings(blobs(*written), total)
-    assert np.array_equal(found[0], documents)
-    assert np.array_equal(found[1], frequencies)
+    assert np.array_equal(found.documents, documents)
+    assert np.array_equal(found.frequencies, frequencies)
 
 
 @given(st.integers(0, 41), st.integers(0, 255), st.integers(128, 400))
@@ -86,4 +88,4 @@ def test_damage_is_the_same_as_block_by_block(at, byte, total):
         assert found is None
     else:
         assert found is not None
-        assert np.array_equal(found[0], parsed.documents)
+        assert np.array_equal(found.documents, parsed.documents)

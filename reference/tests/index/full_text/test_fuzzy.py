@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.index.full_text.fst import build_fst, parse_fst
-from lanceref.index.full_text.fuzzy import near
+from lanceref.index.full_text.fst import build_fst, near, parse_fst
 
 from .test_bit_packer import cursor
 

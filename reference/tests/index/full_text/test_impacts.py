@@ -5,21 +5,16 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.index.full_text.impacts import (
-    encode_impact,
-    encode_impacts,
-    impact_runs,
-    length_code,
-    rounded_lengths,
-)
+from lanceref.index.full_text.impacts import impact_runs, length_codes, rounded_lengths
 from lanceref.index.full_text.posting_blocks import BlockLayout, Postings
 
+from .plain_encoding import encode_impact, encode_impacts
 from .test_posting_blocks import LAYOUTS, postings
 
 
 def test_worked_codes():
     """Up to 15 a length is its code; 16 and 17 are one, 0b1_0000 and 0b1_0001."""
-    assert [0, 7, 8, 15, 16, 16, 17] == [length_code(one) for one in (0, 7, 8, 15, 16, 17, 18)]
+    assert [0, 7, 8, 15, 16, 16, 17] == length_codes(np.array([0, 7, 8, 15, 16, 17, 18])).tolist()
     assert [0, 15, 16, 16, 18, 960] == rounded_lengths(
         np.array([0, 15, 16, 17, 18, 1023], np.uint32)
     ).tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import FormatError
-from lanceref.index.full_text.layouts import first_number, is_staged, layout_of, staged
+from lanceref.index.full_text.inverted import first_number, is_staged, layout_of, staged
 from pylanceref.transactions import index_message
 
 from ..tables import write

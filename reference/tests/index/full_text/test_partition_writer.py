@@ -10,7 +10,7 @@ from lanceref.index.full_text.parameters import Settings
 from lanceref.index.full_text.partition_writer import (
     PartitionWriter,
     cut_tokens,
-    gathered,
+    merge_occurrences,
     postings_schema,
 )
 
@@ -27,7 +27,7 @@ def test_documents_of_another_partition_are_renumbered(tmp_path):
     writer.add_partition(partition, np.array([1, 2]), np.array([5, 6], np.uint64))
     assert 3 == writer.num_documents
     assert ["new", "red", "dog", "cow"] == list(writer._numbers)
-    held = gathered([one.of(0, 4) for one in writer._held])
+    held = merge_occurrences([one.between(0, 4) for one in writer._held])
     assert [0, 1, 2, 3] == held.tokens.tolist()
     assert [0, 1, 1, 2] == held.documents.tolist()
     assert [1, 2, 1, 1] == held.frequencies.tolist()

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from lanceref.core.errors import CorruptPage, FormatError
 from lanceref.index.full_text.positions import (
     encode_position_blobs,
-    encode_positions,
     parse_position_blobs,
     parse_positions,
     position_runs,
 )
 
+from .plain_encoding import encode_positions
 from .test_bit_packer import cursor
 from .test_posting_blocks import PLACE
 

@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LanceError, Place
-from lanceref.index.full_text.blobs import Blobs
 from lanceref.index.full_text.posting_blocks import (
+    Blobs,
     BlockLayout,
     Postings,
-    encode_postings,
     parse_postings,
     posting_runs,
 )
+
+from .plain_encoding import encode_postings
 
 LAYOUTS = [BlockLayout(), BlockLayout(fixed_tail=True), BlockLayout(256)]
 PLACE = Place("f", 0, 0, "open")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lanceref.index.full_text.stop_words import LANGUAGES, every_stop_word, stop_words
+from lanceref.index.full_text.analyzer import every_stop_word, stop_words
+from lanceref.index.full_text.parameters import LANGUAGES
 
 
 def test_every_language_has_a_list():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.index.full_text.tokenizers import counted, is_known, ngrams, raw, simple, whitespace
+from lanceref.index.full_text.tokenizers import numbered, is_known, ngrams, raw, simple, whitespace
 
 
 def words(pieces):
@@ -18,7 +18,7 @@ def test_worked_texts():
     assert ["été", "中文字", "x", "Ⅻ", "का"] == words(simple("été, 中文字 x Ⅻ का!"))
     assert ["a\x0bb", "c", "d\u00a0e"] == words(whitespace("a\x0bb c\td\u00a0e\n"))
     assert ["The  Quick"] == words(raw("The  Quick"))
-    assert ["x", "y"] == words(counted(["x", "y"]))
+    assert ["x", "y"] == words(numbered(["x", "y"]))
 
 
 def test_worked_ngrams():

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import CorruptPage, Truncated
-from lanceref.index.full_text.bit_packer import (
-    encode_varint,
-    encode_varints,
-    parse_varint,
-    parse_varints,
-)
+from lanceref.index.full_text.packed_integers import parse_varint, parse_varints, varint_runs
 
+from .plain_encoding import encode_varint, encode_varints
 from .test_bit_packer import cursor
 
 
@@ -25,7 +22,9 @@ def test_worked_numbers():
 
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=20))
 def test_what_is_written_is_read(values):
-    """Whatever the numbers."""
+    """Whatever the numbers; many at once are encoded as one by one."""
+    own = np.array(values, np.uint32)
+    assert [encode_varint(one) for one in values] == varint_runs(own).as_bytes()
     assert values == parse_varints(cursor(encode_varints(values)), len(values), "n").tolist()
 
 

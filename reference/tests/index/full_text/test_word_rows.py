@@ -8,9 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.index.full_text.inverted import INVERTED
-from lanceref.index.full_text.parameters import Analysis
-from lanceref.index.full_text.word_rows import keeps_words, rows_with, says_words
+from lanceref.index.full_text.inverted import INVERTED, rows_with
+from lanceref.index.full_text.parameters import Analysis, says_words
 from lanceref.index.indices import kind_of
 from lanceref.index.predicate import HasWords
 
@@ -85,11 +84,11 @@ def test_only_an_index_of_words_is_asked(tmp_path):
 def test_parameters_that_keep_words():
     """Every step that changes or drops a token is one too many."""
     plain = Analysis(**WORDS)
-    assert keeps_words(plain)
-    assert not keeps_words(Analysis())
+    assert plain.keeps_words
+    assert not Analysis().keeps_words
     for name in ("stem", "remove_stop_words", "ascii_folding", "lower_case"):
-        assert not keeps_words(Analysis(**{**WORDS, name: True})), name
-    assert not keeps_words(Analysis(**{**WORDS, "max_token_length": 40}))
+        assert not Analysis(**{**WORDS, name: True}).keeps_words, name
+    assert not Analysis(**{**WORDS, "max_token_length": 40}).keeps_words
     assert not says_words(b"")
     assert not says_words(b"\xff")
 

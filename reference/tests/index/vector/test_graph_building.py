@@ -25,11 +25,11 @@ def graphs(metric="l2") -> Graphs:
 
 def test_what_is_said_is_what_is_written():
     """Rows and texts are known before a graph is built; a partition without rows has none."""
-    said, rows = graphs(), list(graphs().batches())
-    assert [len(one) for one in rows] == [n for n in said.rows.lengths.tolist() if n]
-    assert ["", ""] == [text for text in said.texts if not text] + [said.texts[1]]
-    assert '"level_offsets":[0,50,' in said.texts[0]
-    assert '"level_offsets":[0,30,' in said.texts[2]
+    (texts, rows), batches = graphs().describe(), list(graphs().batches())
+    assert [len(one) for one in batches] == [n for n in rows.lengths.tolist() if n]
+    assert ["", ""] == [text for text in texts if not text] + [texts[1]]
+    assert '"level_offsets":[0,50,' in texts[0]
+    assert '"level_offsets":[0,30,' in texts[2]
 
 
 @pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
@@ -37,7 +37,7 @@ def test_edges_are_as_long_as_the_storage_says(metric):
     """Each edge has the distance that a search computes between its ends."""
     made = graphs(metric)
     first = next(made.batches())
-    stored = made.quantizer.stored({"flat": VALUES[:50]}, 0)
+    stored = made.quantizer.open_rows({"flat": VALUES[:50]}, 0)
     for row in range(0, 50, 7):
         node, near, far = (first[name][row].as_py() for name in first.schema.names)
         wanted = stored.score(VALUES[node], "normal")(np.array(near))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from lanceref.core.errors import QueryRefused
 from lanceref.index.vector import searching
-from lanceref.index.vector.searching import Asked, walk, worth_walking
+from lanceref.index.vector.searching import SearchParameters, walk, worth_walking
 from lanceref.kernels.hnsw_build import build
 from lanceref.kernels.hnsw_graph import GraphParameters
 
@@ -35,7 +35,7 @@ def test_one_row_in_ten(count, worth):
 def test_a_walk_finds_the_nearest():
     """With their ids and distances, the nearest first."""
     near = np.argsort(score(slice(None)))[:5]
-    answer = found(Asked(5, ef=60))
+    answer = found(SearchParameters(5, ef=60))
     assert (near + 1000).tolist() == answer.ids.tolist()
     assert score(near).tolist() == answer.distances.tolist()
 
@@ -43,7 +43,7 @@ def test_a_walk_finds_the_nearest():
 def test_rows_that_do_not_count_are_not_found():
     """Ids are those of rows that count."""
     kept = np.arange(300) % 3 == 1
-    answer = found(Asked(10, ef=100), kept)
+    answer = found(SearchParameters(10, ef=100), kept)
     near = [row for row in np.argsort(score(slice(None))).tolist() if kept[row]][:10]
     assert (np.array(near) + 1000).tolist() == answer.ids.tolist()
 
@@ -51,15 +51,15 @@ def test_rows_that_do_not_count_are_not_found():
 def test_a_range_holds_its_lower_end():
     """Rows outside are walked over."""
     near = np.sort(score(slice(None)))
-    answer = found(Asked(10, ef=300, range=(float(near[3]), float(near[7]))))
+    answer = found(SearchParameters(10, ef=300, range=(float(near[3]), float(near[7]))))
     assert near[3:7].tolist() == answer.distances.tolist()
 
 
 def test_fewer_kept_than_wanted_is_refused():
     """And half as many again are kept when nothing is said."""
     with pytest.raises(QueryRefused, match="ef must be greater than or equal to k"):
-        found(Asked(10, ef=9))
-    assert 10 == len(found(Asked(10, ef=10)).ids)
+        found(SearchParameters(10, ef=9))
+    assert 10 == len(found(SearchParameters(10, ef=10)).ids)
 
 
 def test_large_partitions_are_asked_row_by_row(monkeypatch):
@@ -71,8 +71,8 @@ def test_large_partitions_are_asked_row_by_row(monkeypatch):
         asked.append(len(near))
         return near
 
-    whole = found(Asked(3))
+    whole = found(SearchParameters(3))
     monkeypatch.setattr(searching, "WHOLE_ROWS", 0)
-    part = walk(GRAPH, counted, Asked(3), ALL, KEYS)
+    part = walk(GRAPH, counted, SearchParameters(3), ALL, KEYS)
     assert whole.ids.tolist() == part.ids.tolist()
     assert sum(asked) < 300

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError
-from lanceref.index.vector.storage import compact, parse_json, parse_object, parse_texts
+from lanceref.index.vector.storage import compact, parse_object, parse_texts
 
 PLACE = Context("f").at(0, 0)
 
@@ -15,7 +15,7 @@ PLACE = Context("f").at(0, 0)
 @given(st.text(max_size=20))
 def test_any_text_is_json_or_an_error(text):
     """Nothing else escapes."""
-    for parse in (parse_json, parse_object, parse_texts):
+    for parse in (parse_object, parse_texts):
         try:
             parse(text, PLACE, "x")
         except FormatError as error:
@@ -30,5 +30,5 @@ def test_forms():
         with pytest.raises(FormatError):
             parse(text, PLACE, "x")
     with pytest.raises(FormatError):
-        parse_json("[" * 100_000, PLACE, "x")
+        parse_texts("[" * 100_000, PLACE, "x")
     assert '{"a":["b"]}' == compact({"a": ["b"]})

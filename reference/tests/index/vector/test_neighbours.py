@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.index.vector.searching import NOBODY, Neighbours, joined, summed
+from lanceref.index.vector.searching import NO_NEIGHBOURS, Neighbours, concat, sum_distances
 
 ROWS = st.lists(st.tuples(st.integers(0, 99), st.sampled_from([0.0, 1.0, 2.0, np.inf, np.nan])))
 
@@ -28,7 +28,7 @@ def test_the_nearest_stand_first(rows, k):
 def test_the_best_of_parts_are_the_best(some, others, k):
     """It makes no difference whether parts are cut before."""
     one, other = of(some).within((None, None)), of(others).within((None, None))
-    both, cut = joined([one, other]).best(k), joined([one.best(k), other.best(k)]).best(k)
+    both, cut = concat([one, other]).best(k), concat([one.best(k), other.best(k)]).best(k)
     assert both.ids.tolist() == cut.ids.tolist()
 
 
@@ -42,7 +42,7 @@ def test_the_ends_of_a_range():
 
 def test_sums_over_the_queries_of_one_row():
     """A row counts once; where it is not found it is as far as the furthest that is."""
-    found = summed([of([(1, 1.0), (2, 2.0), (1, 4.0)]), of([(2, 8.0), (3, 9.0)])])
+    found = sum_distances([of([(1, 1.0), (2, 2.0), (1, 4.0)]), of([(2, 8.0), (3, 9.0)])])
     assert [(1, 10), (2, 10), (3, 13)] == list(
         zip(found.ids.tolist(), found.distances.tolist(), strict=True)
     )
@@ -50,5 +50,5 @@ def test_sums_over_the_queries_of_one_row():
 
 def test_every_row_is_1_from_a_vector_that_nothing_is_near():
     """It is 0 long, or has no direction."""
-    found = summed([of([(4, 0.5), (7, 2.0)]), NOBODY])
+    found = sum_distances([of([(4, 0.5), (7, 2.0)]), NO_NEIGHBOURS])
     assert [1.5, 3.0] == found.distances.tolist()

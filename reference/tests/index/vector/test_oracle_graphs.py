@@ -231,7 +231,8 @@ def test_where_the_oracle_finds_nothing(tmp_path, monkeypatch, offsets):
     """
     dataset = pylanceref.write_dataset(table(points(500)), str(tmp_path / "t"))
     said = GraphText(0, tuple(offsets), GraphParameters(4, 20, 3))
-    monkeypatch.setattr(Graphs, "texts", property(lambda _: [said.text]))
+    described = Graphs.describe
+    monkeypatch.setattr(Graphs, "describe", lambda own: ([said.text], described(own)[1]))
     dataset.create_index("v", "IVF_HNSW_FLAT", num_partitions=1)
 
     with pytest.raises(FormatError) as error:

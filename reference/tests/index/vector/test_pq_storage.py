@@ -60,7 +60,7 @@ def test_distances_are_from_what_codes_stand_for(metric):
     """A query has its own residual: distances are those between the vectors themselves."""
     quantizer = line(metric)
     vectors = np.array([(10, 10), (8, 12), (9, 18)], np.float32)
-    stored = quantizer.stored(quantizer.encode(vectors, np.array([1, 1, 1])), 1)
+    stored = quantizer.open_rows(quantizer.encode(vectors, np.array([1, 1, 1])), 1)
     query = np.array((9, 9), np.float32)
     score = stored.score(query, "normal")
     of_vectors = "dot" if metric == "dot" else "l2"
@@ -69,8 +69,6 @@ def test_distances_are_from_what_codes_stand_for(metric):
     np.testing.assert_array_equal(score(np.array([2, 0])), score(slice(None))[[2, 0]])
     apart = distances(stored.points(), stored.points(), of_vectors)
     np.testing.assert_array_equal(apart, distances(vectors, vectors, of_vectors))
-    np.testing.assert_array_equal(stored.decoded(np.array([2, 0])), vectors[[2, 0]])
-    assert 1 == stored.code_bytes
 
 
 @pytest.mark.parametrize("transposed", [True, False])
@@ -81,9 +79,9 @@ def test_rows_come_back_from_a_file(transposed):
     model = Model("l2", np.zeros((1, 8), np.float32))
     quantizer = Product(model, ProductQuantizer(codebook, "l2"), transposed)
     rows = quantizer.encode(random.normal(size=(30, 8)).astype(np.float32), np.zeros(30, int))
-    packed = quantizer.packed(rows)
+    packed = quantizer.pack(rows)
     assert (packed[COLUMN].tolist() == rows[COLUMN].tolist()) is not transposed
-    assert quantizer.unpacked(packed)[COLUMN].tolist() == rows[COLUMN].tolist()
+    assert quantizer.unpack(packed)[COLUMN].tolist() == rows[COLUMN].tolist()
 
 
 def test_what_a_file_says_comes_back():
@@ -165,13 +163,13 @@ def test_a_codebook_of_another_type():
 def test_equal_codebooks_are_joined():
     """Rows of a quantizer with the same codewords are kept as they are, those of others not."""
     ours, theirs = line(transposed=False), line()
-    joined = ours.joined([theirs])
+    joined = ours.merge([theirs])
     rows = theirs.encode(np.array([(10, 10)], np.float32), np.array([1]))
     assert joined.transposed
-    assert joined.adopted(theirs, rows) is rows
+    assert joined.convert(theirs, rows) is rows
     other = Product(ours.model, ProductQuantizer(ours.quantizer.codebook + 1, "l2"), True)
     with pytest.raises(OperationRefused, match="codebook"):
-        ours.joined([other])
+        ours.merge([other])
 
 
 def test_training_uses_residuals_or_what_is_given():

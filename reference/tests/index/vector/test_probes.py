@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.index.vector.searching import Asked, probes
+from lanceref.index.vector.searching import SearchParameters, probes
 
 from .indexed import fixed
 
@@ -25,27 +25,27 @@ def first(near, asked, metric="l2", rows=10**6) -> int:
 )
 def test_as_many_as_are_about_as_near(k, counts):
     """Within bounds, and there are no more than there are."""
-    assert counts[0] == first(GROWING, Asked(k))
-    assert counts[1] == first(GROWING**99, Asked(k))
-    assert min(counts[2], 7) == first(GROWING[:7] ** 99, Asked(k))
+    assert counts[0] == first(GROWING, SearchParameters(k))
+    assert counts[1] == first(GROWING**99, SearchParameters(k))
+    assert min(counts[2], 7) == first(GROWING[:7] ** 99, SearchParameters(k))
 
 
 @pytest.mark.parametrize(
     ("asked", "wanted"),
     [
-        (Asked(1, 3), (19, 60)),
-        (Asked(1, 30), (30, 60)),
-        (Asked(1, None, 3), (3, 3)),
-        (Asked(11, 3, 25), (25, 25)),
-        (Asked(1, 7, 7), (7, 7)),
-        (Asked(1, 99, 99), (60, 60)),
-        (Asked(1, effort=0.25), (5, 60)),
-        (Asked(1, effort=0.75), (34, 60)),
-        (Asked(1, 4, effort=0.0), (4, 60)),
-        (Asked(1, 4, effort=0.25), (9, 60)),
-        (Asked(1, None, 40, effort=1.0), (40, 40)),
-        (Asked(1, None, 40, effort=0.75), (28, 40)),
-        (Asked(30, in_the_end=1), (19, 60)),
+        (SearchParameters(1, 3), (19, 60)),
+        (SearchParameters(1, 30), (30, 60)),
+        (SearchParameters(1, None, 3), (3, 3)),
+        (SearchParameters(11, 3, 25), (25, 25)),
+        (SearchParameters(1, 7, 7), (7, 7)),
+        (SearchParameters(1, 99, 99), (60, 60)),
+        (SearchParameters(1, effort=0.25), (5, 60)),
+        (SearchParameters(1, effort=0.75), (34, 60)),
+        (SearchParameters(1, 4, effort=0.0), (4, 60)),
+        (SearchParameters(1, 4, effort=0.25), (9, 60)),
+        (SearchParameters(1, None, 40, effort=1.0), (40, 40)),
+        (SearchParameters(1, None, 40, effort=0.75), (28, 40)),
+        (SearchParameters(30, final_k=1), (19, 60)),
     ],
 )
 def test_what_a_caller_asks_for(asked, wanted):
@@ -55,18 +55,20 @@ def test_what_a_caller_asks_for(asked, wanted):
 
 def test_other_metrics():
     """Dot goes by the difference, hamming by multiples of the nearest."""
-    assert [1, 3, 6] == [first([1, 2, 7, 8, 80, 81, 82], Asked(k), "hamming") for k in (1, 10, 11)]
+    assert [1, 3, 6] == [
+        first([1, 2, 7, 8, 80, 81, 82], SearchParameters(k), "hamming") for k in (1, 10, 11)
+    ]
     dot = np.full(1000, -4.0)
     dot[0] = -5
-    assert 56 == first(dot, Asked(1), "dot")
+    assert 56 == first(dot, SearchParameters(1), "dot")
     dot[0] = -4.8
-    assert 112 == first(dot, Asked(1), "dot")
-    assert 144 == first(dot, Asked(5), "dot")
+    assert 112 == first(dot, SearchParameters(1), "dot")
+    assert 144 == first(dot, SearchParameters(5), "dot")
 
 
 def test_partitions_with_few_rows():
     """There are as many as rows are wanted, if all partitions have the same number."""
-    assert 4 == first([0, 9, 9, 9, 9, 9], Asked(7), "hamming", rows=12)
+    assert 4 == first([0, 9, 9, 9, 9, 9], SearchParameters(7), "hamming", rows=12)
 
 
 @pytest.mark.oracle
@@ -96,4 +98,4 @@ def test_the_oracle_searches_as_many(tmp_path, metric, growth):
     for k in (1, 5, 11):
         plan = dataset.scanner(nearest={"column": "v", "q": query, "k": k}).analyze_plan()
         (searched,) = re.findall(r"partitions_searched=(\d+)", plan)
-        assert int(searched) == probes(held, Asked(k), metric, 2 * count)[0]
+        assert int(searched) == probes(held, SearchParameters(k), metric, 2 * count)[0]

@@ -10,9 +10,7 @@ from lanceref.index.vector.rq_rows import (
     SCALE,
     SIGNS,
     Layout,
-    encode,
     rotated_rows,
-    with_blocks,
 )
 from lanceref.kernels.rabitq_estimate import MatrixRotation
 
@@ -23,7 +21,7 @@ CENTER = np.zeros(8, np.float32)
 def rows_of(layout, vectors, metric="l2"):
     """Return the columns of vectors around zero, not rotated."""
     squares = np.einsum("ij,ij->i", vectors, vectors)
-    return encode(layout, vectors, np.zeros_like(vectors), squares, metric)
+    return layout.encode(vectors, np.zeros_like(vectors), squares, metric)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +58,6 @@ def test_worked_distances():
         1 + 4 + 1 + 16 + 9 + 16 + 25 + 36
     ]
     np.testing.assert_array_equal(stored.points(), vectors)
-    assert 1 + 16 == stored.code_bytes
 
 
 @pytest.mark.parametrize("metric", ["l2", "dot"])
@@ -68,18 +65,13 @@ def test_worked_distances():
     "layout", [Layout(8, 1), Layout(8, 1, residual=True, errors=False), Layout(8, 5), Layout(8, 9)]
 )
 def test_what_codes_stand_for(layout, metric):
-    """Of a vector with components of one size, itself, by both estimators; some rows or all."""
+    """Of a vector with components of one size, itself, by both estimators."""
     center = np.arange(8, dtype=np.float32)
     residuals = np.array([[2, -2, 2, -2, 2, 2, 2, 2], [0.5] * 8, [-1] * 8], np.float32)
     squares = np.einsum("ij,ij->i", residuals, residuals)
-    rows = encode(layout, residuals, np.tile(center, (3, 1)), squares, metric)
+    rows = layout.encode(residuals, np.tile(center, (3, 1)), squares, metric)
     stored = rotated_rows(layout, rows, metric, PLAIN, center, center)
-    found = stored.decoded(np.array([2, 0]))
-    assert np.float64 == found.dtype
-    np.testing.assert_allclose(found, center + residuals[[2, 0]], rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(stored.decoded(slice(None)), stored.points(), rtol=1e-6, atol=1e-6)
-    numbers = {"l2": 16, "dot": 24}[metric]
-    assert {1: 1, 5: 8, 9: 16}[layout.num_bits] + numbers == stored.code_bytes
+    np.testing.assert_allclose(stored.points(), center + residuals, rtol=1e-6, atol=1e-6)
 
 
 def test_codes_that_follow_each_other():
@@ -88,5 +80,4 @@ def test_codes_that_follow_each_other():
     rows = rows_of(Layout(8, 3), np.ones((1, 8), np.float32))
     older = {name: column for name, column in rows.items() if name != BLOCKED}
     older[FOLLOWING] = np.array([[0b00111001, 0]], np.uint8)
-    blocks = with_blocks(layout, older)[BLOCKED]
-    assert blocks[0, :8].tolist() == [1, 2, 3, 0, 0, 0, 0, 0]
+    assert layout.extended(older)[0].tolist() == [1, 2, 3, 0, 0, 0, 0, 0]

@@ -121,7 +121,7 @@ def test_rows_come_back_from_a_file(packed, num_bits):
     assert quantizer.packed_signs is packed
     rows = quantizer.encode(*drawn())
     assert list(rows) == [field.name for field in quantizer.fields]
-    back = quantizer.unpacked(quantizer.packed(rows))
+    back = quantizer.unpack(quantizer.pack(rows))
     for name, column in rows.items():
         np.testing.assert_array_equal(back[name], column)
 
@@ -133,7 +133,7 @@ def test_distances_come_near(metric, dtype):
     model = model_of(metric, dtype)
     quantizer = train(None, model, {"num_bits": 9})
     vectors = drawn()[0].astype(dtype)
-    stored = quantizer.stored(quantizer.encode(vectors, np.zeros(70, int)), 0)
+    stored = quantizer.open_rows(quantizer.encode(vectors, np.zeros(70, int)), 0)
     query = RANDOM.normal(size=DIM).astype(dtype)
     wanted = distances(query[None], vectors, model.of_vectors)[0]
     found = stored.score(query, "accurate")
@@ -150,7 +150,7 @@ def test_a_fast_query_uses_signs_alone():
     """It is as far off as with one bit, the accurate one is the nearest."""
     quantizer = train(None, model_of(), {"num_bits": 5})
     vectors, _ = drawn(640)
-    stored = quantizer.stored(quantizer.encode(vectors, np.zeros(640, int)), 0)
+    stored = quantizer.open_rows(quantizer.encode(vectors, np.zeros(640, int)), 0)
     query = RANDOM.normal(size=DIM).astype(np.float32)
     wanted = distances(query[None], vectors, "l2")[0]
     fast, normal, accurate = (
@@ -170,7 +170,7 @@ def test_the_nearest_are_among_those_that_may_be(metric, num_bits):
     query = 10 * random.normal(size=DIM).astype(np.float32)
     vectors = query + random.normal(size=(640, DIM)).astype(np.float32)
     vectors[::2] *= -1
-    stored = quantizer.stored(quantizer.encode(vectors, np.zeros(640, int)), 0)
+    stored = quantizer.open_rows(quantizer.encode(vectors, np.zeros(640, int)), 0)
     kept = random.random(640) < 0.9
     for mode in ("fast", "normal", "accurate"):
         every = stored.score(query, mode)(slice(None))
@@ -194,7 +194,7 @@ def test_the_older_estimator(metric):
     vectors, partitions = drawn(400)
     rows = quantizer.encode(vectors, partitions)
     own = {name: column[partitions == 1] for name, column in rows.items()}
-    stored = quantizer.stored(own, 1)
+    stored = quantizer.open_rows(own, 1)
     query = RANDOM.normal(size=DIM).astype(np.float32)
     off = (
         stored.score(query, "normal")(slice(None))
@@ -203,7 +203,7 @@ def test_the_older_estimator(metric):
     newer = train(None, model, {"num_bits": 1})
     rows = newer.encode(vectors[partitions == 1], np.ones(200, int))
     other = (
-        newer.stored(rows, 1).score(query, "normal")(slice(None))
+        newer.open_rows(rows, 1).score(query, "normal")(slice(None))
         - distances(query[None], vectors[partitions == 1], metric)[0]
     )
     assert np.abs(off).mean() < 2 * np.abs(other).mean()
@@ -220,12 +220,12 @@ def test_codes_that_follow_each_other_become_blocks():
     said = {name: column for name, column in rows.items() if name != BLOCKED}
     said[FOLLOWING] = following
     assert {field.name for field in older.fields} == set(said)
-    joined = older.joined([newer])
-    np.testing.assert_array_equal(joined.adopted(older, said)[BLOCKED], rows[BLOCKED])
-    assert joined.adopted(newer, rows) is rows
+    joined = older.merge([newer])
+    np.testing.assert_array_equal(joined.convert(older, said)[BLOCKED], rows[BLOCKED])
+    assert joined.convert(newer, rows) is rows
     query = RANDOM.normal(size=DIM).astype(np.float32)
     one, two = (
-        quantizer.stored(columns, 0).score(query, "normal")(slice(None))
+        quantizer.open_rows(columns, 0).score(query, "normal")(slice(None))
         for quantizer, columns in ((older, said), (newer, rows))
     )
     np.testing.assert_array_equal(one, two)
@@ -236,14 +236,14 @@ def test_other_rotations_are_not_joined():
     model = model_of()
     rotation = draw_rotation(DIM, RANDOM)
     ours = rotated(model, rotation, Layout(DIM, 4), packed=False)
-    assert ours.joined([ours]).packed_signs
+    assert ours.merge([ours]).packed_signs
     for other in (
         rotated(model, draw_rotation(DIM, RANDOM), Layout(DIM, 4), packed=False),
         rotated(model, rotation, Layout(DIM, 3), packed=False),
         rotated(model, MatrixRotation(MATRIX), Layout(DIM, 4), packed=False),
     ):
         with pytest.raises(OperationRefused, match="differ"):
-            ours.joined([other])
+            ours.merge([other])
 
 
 def test_parameters():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from lanceref.core.errors import QueryRefused
-from lanceref.index.vector.searching import Asked, ranking, search
+from lanceref.index.vector.searching import SearchParameters, ranking, search
 from lanceref.index.vector.storage import Model
 
 from .indexed import opened, points, write
@@ -39,15 +39,15 @@ def test_one_partition_has_its_rows_only(index):
     query = VALUES[10:11]
     number = int(ranking(index.head.model, query[0])[0][0])
     own = set(index.keys(number).tolist())
-    assert set(search(index, query, Asked(5, 1, 1), every)[0].ids.tolist()) <= own
-    assert 600 == len(search(index, query, Asked(600, 1), every)[0].ids)
-    assert len(own) == len(search(index, query, Asked(600, 1, 1), every)[0].ids)
+    assert set(search(index, query, SearchParameters(5, 1, 1), every)[0].ids.tolist()) <= own
+    assert 600 == len(search(index, query, SearchParameters(600, 1), every)[0].ids)
+    assert len(own) == len(search(index, query, SearchParameters(600, 1, 1), every)[0].ids)
 
 
 def test_all_partitions_have_the_true_neighbours(index):
     """With their distances."""
     near = ((VALUES - VALUES[10]) ** 2).sum(1)
-    (found,) = search(index, VALUES[10:11], Asked(20, 6, 6), every)
+    (found,) = search(index, VALUES[10:11], SearchParameters(20, 6, 6), every)
     np.testing.assert_allclose(np.sort(near)[:20], found.distances, rtol=1e-5, atol=1e-5)
 
 
@@ -58,7 +58,7 @@ def test_rows_that_do_not_count_are_not_found(index):
         kept = keys % 2 == 1
         return kept, keys[kept] + np.uint64(10**6)
 
-    (found,) = search(index, VALUES[10:11], Asked(600, 1), odd)
+    (found,) = search(index, VALUES[10:11], SearchParameters(600, 1), odd)
     assert 300 == len(found.ids)
     assert all(key > 10**6 and key % 2 for key in found.ids.tolist())
 
@@ -75,5 +75,5 @@ def test_where_there_is_a_graph_it_is_walked(type_, tmp_path):
 
     for alive in (every, few):  # few are held against the query one by one
         with pytest.raises(QueryRefused, match="ef must be"):
-            search(opened(dataset), VALUES[:1], Asked(20, ef=10), alive)
-    assert 3 == len(search(opened(dataset), VALUES[:1], Asked(20), few)[0].ids)
+            search(opened(dataset), VALUES[:1], SearchParameters(20, ef=10), alive)
+    assert 3 == len(search(opened(dataset), VALUES[:1], SearchParameters(20), few)[0].ids)

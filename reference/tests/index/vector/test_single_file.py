@@ -29,7 +29,7 @@ def data_of(num_bits=4, metric="l2"):
         (np.array([5], np.uint64), {COLUMN: np.full((1, width), 0x21, np.uint8)}),
         (np.array([7, 9], np.uint64), {COLUMN: np.full((2, width), 0x43, np.uint8)}),
     ]
-    return single_file(model, quantizer, parts, 1.5, "v"), quantizer
+    return single_file(quantizer, parts, 1.5, "v"), quantizer
 
 
 def opened_bytes(data):
@@ -55,7 +55,7 @@ def test_what_is_written_comes_back(num_bits, metric):
     assert not is_single_file(BytesSource(data[:-8] + b"\2\0\1\0LANC"))
     assert not is_single_file(BytesSource(b"LANC"))
     file = opened_bytes(data)
-    assert (file.model.metric, file.lengths.tolist()) == (metric, [1, 2])
+    assert (file.model.metric, list(file.message.lengths)) == (metric, [1, 2])
     np.testing.assert_array_equal(file.model.centroids, quantizer.model.centroids)
     np.testing.assert_array_equal(file.quantizer.quantizer.codebook, quantizer.quantizer.codebook)
     keys, rows = file.partition(1)
@@ -88,8 +88,8 @@ def test_damaged_bytes_are_only_refused(data):
         whole[data.draw(st.integers(27, len(whole) - 9))] = data.draw(st.integers(0, 255))
     try:
         file = opened_bytes(bytes(whole))
-        rows = [len(file.partition(number)[0]) for number in range(len(file.lengths))]
-        assert rows == file.lengths.tolist()
+        rows = [len(file.partition(number)[0]) for number in range(len(file.message.lengths))]
+        assert rows == list(file.message.lengths)
     except LanceError:
         pass
 

@@ -49,14 +49,14 @@ def test_a_vector_in_another_partition(tmp_path, monkeypatch, index_type):
 
 def test_a_vector_that_is_not_finite(tmp_path, monkeypatch):
     """It should have been left out."""
-    true = building.Shelf.in_order
+    true = building.EncodedRows.in_order
 
-    def wrong(shelf, count):
-        partitions, keys, columns = true(shelf, count)
+    def wrong(rows):
+        partitions, keys, columns = true(rows)
         columns["flat"][5, 2] = np.nan
         return partitions, keys, columns
 
-    monkeypatch.setattr(building.Shelf, "in_order", wrong)
+    monkeypatch.setattr(building.EncodedRows, "in_order", wrong)
     dataset = write(VALUES, tmp_path)
     dataset.create_index("v", "IVF_FLAT", num_partitions=2)
     assert ["L.index.vector.rows.left-out"] == findings(dataset)

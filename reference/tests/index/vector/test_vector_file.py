@@ -10,7 +10,7 @@ from lanceref.core.file_versions import FileVersion
 from lanceref.index import index_file
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.vector import building
-from lanceref.index.vector.building import Shelf
+from lanceref.index.vector.building import EncodedRows
 from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_file import (
@@ -61,9 +61,9 @@ def written(tmp_path, edit=None, monkeypatch=None) -> Segment:
             return true(store, path, schema, version, batches, metadata, buffers)
 
         monkeypatch.setattr("lanceref.index.segment.write_index_file", changed)
-    shelf = Shelf(Flat(MODEL))
-    shelf.add_vectors(MODEL, Keyed(VECTORS, KEYS))
-    building.write(shelf, TYPES["IVF_FLAT"], MODEL, shelf.loss, writer)
+    rows = EncodedRows(Flat(MODEL))
+    rows.add_vectors(Keyed(VECTORS, KEYS))
+    building.write(rows, TYPES["IVF_FLAT"], rows.loss, writer)
     return segment_of(writer)
 
 

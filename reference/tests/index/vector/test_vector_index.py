@@ -19,7 +19,7 @@ def test_partitions_are_opened_as_they_are_asked_for(tmp_path):
         )
         == keys
     )
-    assert [len(part.keys) for part in parts] == [len(part.stored.points()) for part in parts]
+    assert [len(part.keys) for part in parts] == [len(part.rows.points()) for part in parts]
 
 
 def test_statistics(tmp_path):

@@ -1,27 +1,22 @@
-"""Bit-packed groups: 128 or 256 small numbers, each with as many bits as the largest needs.
+"""Packed integers: bit-packed groups and varints, and many of them in one buffer.
 
-The numbers lie in 4 or 8 lanes: number i in lane i % lanes. A lane is a stream of bits, low bits
-first, cut into words of 32 bits; the words of the lanes take turns.
+A group has 128 or 256 small numbers, each with as many bits as the largest needs. They lie in 4 or
+8 lanes: number i in lane i % lanes. A lane is a stream of bits, low bits first, cut into words of
+32 bits; the words of the lanes take turns. A varint has seven bits of a number in each byte, the
+low ones first; the top bit of a byte says that another follows.
 
-Layout (little-endian): width x lanes words, u32; word w of lane j is the (lanes x w + j)-th.
+Writers encode millions of small pieces: all that are alike at once, as byte runs, which are brought
+into order afterwards.
 
-Clauses: L.index.fts.posting.width
+Layout (little-endian): group: u8 width, then width x lanes words, u32; word w of lane j is the
+(lanes x w + j)-th. Varint: one to five bytes.
 
-Byte runs: many encoded pieces in one buffer, and how they are put together.
-
-A writer of millions of small pieces encodes all that are alike at once and brings them into order
-afterwards.
-
-Varints: numbers of 32 bits in groups of seven bits, low groups first.
-
-Layout: bytes whose top bit says that another follows; at most five.
-
-Clauses: L.index.fts.varint
+Clauses: L.index.fts.posting.width, L.index.fts.varint
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -32,12 +27,25 @@ from numpy.typing import NDArray
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage
 
+Numbers = NDArray[np.uint32]
 Counts: TypeAlias = NDArray[np.int64]
+
+PER_LANE = 32
+"""Numbers of a lane."""
+
+MOST_BYTES = 5
+"""Bytes of a varint at most."""
+
+SHORT = MOST_BYTES - 1
+"""Bytes of a number that cannot have too many bits."""
+
+FEW = 8
+"""Varints from which on parsing all at once pays."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByteRuns:
-    """Runs of bytes, one behind the other: uint8 [all bytes], and how many each has, int64."""
+    """Runs of bytes, one after the other: uint8 [all bytes], and the size of each, int64 [runs]."""
 
     data: NDArray[np.uint8]
     sizes: Counts
@@ -54,8 +62,7 @@ class ByteRuns:
 
     def merged(self, counts: Counts) -> ByteRuns:
         """Return so many runs each time as one."""
-        ends = self.ends[offsets_of(counts)]
-        return ByteRuns(self.data, np.diff(ends))
+        return ByteRuns(self.data, np.diff(self.ends[offsets_of(counts)]))
 
     def as_bytes(self) -> list[bytes]:
         """Return each run."""
@@ -65,19 +72,19 @@ class ByteRuns:
 
 def offsets_of(sizes: Counts) -> Counts:
     """Return where runs of some sizes begin, and where the last ends: int64 [runs + 1]."""
-    found = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=found[1:])
-    return found
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
 
 
 def ranges(starts: Counts, sizes: Counts) -> Counts:
-    """Return the numbers from each start on, as many as its size says."""
+    """Return the numbers from each start on, as many as its size."""
     shifts = starts - offsets_of(sizes)[:-1]
     return np.repeat(shifts, sizes) + np.arange(int(sizes.sum()))
 
 
-def cut(counts: Counts, size: int) -> tuple[Counts, Counts, Counts]:
-    """Cut groups of values that follow each other into runs of at most `size`.
+def split_groups(counts: Counts, size: int) -> tuple[Counts, Counts, Counts]:
+    """Split groups of values that follow each other into runs of at most `size`.
 
     Returns where runs begin, how many values each has, and the runs of each group.
     """
@@ -87,40 +94,28 @@ def cut(counts: Counts, size: int) -> tuple[Counts, Counts, Counts]:
     return starts, np.minimum(np.repeat(counts, runs) - within * size, size), runs
 
 
-def of_words(values: NDArray[np.generic]) -> ByteRuns:
+def word_runs(values: NDArray[np.generic]) -> ByteRuns:
     """Return the bytes of each value as they lie in memory."""
     data = np.ascontiguousarray(values).view(np.uint8)
     return ByteRuns(data, np.full(len(values), values.itemsize, np.int64))
 
 
-def joined(parts: Sequence[ByteRuns]) -> ByteRuns:
+def concat_runs(parts: Sequence[ByteRuns]) -> ByteRuns:
     """Return the runs of all parts, those of the first in front."""
     data = np.concatenate([part.data for part in parts])
     return ByteRuns(data, np.concatenate([part.sizes for part in parts]))
 
 
-def beside(*parts: ByteRuns) -> ByteRuns:
+def zip_runs(*parts: ByteRuns) -> ByteRuns:
     """Return runs that hold the bytes of the first part, then of the second, and so on."""
     number, rows = len(parts), len(parts[0].sizes)
     order = np.arange(number * rows).reshape(number, rows).T.reshape(-1)
-    return joined(parts).take(order).merged(np.full(rows, number, np.int64))
+    return concat_runs(parts).take(order).merged(np.full(rows, number, np.int64))
 
 
-def placed(parts: Sequence[ByteRuns], places: Sequence[Counts]) -> ByteRuns:
+def arrange_runs(parts: Sequence[ByteRuns], places: Sequence[Counts]) -> ByteRuns:
     """Return the runs of all parts in the order of the places given for each."""
-    order = np.argsort(np.concatenate(places), kind="stable")
-    return joined(parts).take(order)
-
-
-Numbers = NDArray[np.uint32]
-
-PER_LANE = 32
-"""Numbers of a lane."""
-
-
-def width_of(numbers: Numbers) -> int:
-    """Return the bits that the largest of some numbers needs."""
-    return int(numbers.max(initial=0)).bit_length()
+    return concat_runs(parts).take(np.argsort(np.concatenate(places), kind="stable"))
 
 
 def unpack(data: memoryview, width_bits: int, lanes: int) -> Numbers:
@@ -132,10 +127,7 @@ def unpack(data: memoryview, width_bits: int, lanes: int) -> Numbers:
 
 
 def unpack_rows(rows: NDArray[np.uint8], width_bits: int, lanes: int) -> Numbers:
-    """Return the 32 x lanes numbers of each of some groups, with 1 bit or more: uint32.
-
-    Every row has the bytes of a group, and the result a row for each.
-    """
+    """Return the numbers of groups with 1 bit or more: [groups, bytes] to [groups, 32 x lanes]."""
     words = rows.view("<u4").reshape(len(rows), width_bits, lanes)
     word, bit = np.divmod(np.arange(PER_LANE) * width_bits, 32)
     numbers = words.take(word, axis=1)
@@ -148,77 +140,50 @@ def unpack_rows(rows: NDArray[np.uint8], width_bits: int, lanes: int) -> Numbers
     return numbers.reshape(len(rows), PER_LANE * lanes)
 
 
-def pack(numbers: Numbers, width_bits: int) -> bytes:
-    """Return numbers that have at most so many bits, 128 or 256 of them, as a group."""
-    return _packed(numbers[np.newaxis], width_bits).tobytes()
+def parse_group(cursor: Cursor, lanes: int, name: str) -> Numbers:
+    """Parse a width and its group. Raises FormatError."""
+    start = cursor.offset
+    width = cursor.u8(f"width of {name}", "L.index.fts.posting.width")
+    if width > PER_LANE:
+        place, found = cursor.ctx.at(start, 1), f"{width} bits for {name}"
+        raise CorruptPage("L.index.fts.posting.width", place, found, "at most 32")
+    data = cursor.take(4 * lanes * width, name, "L.index.fts.posting.width")
+    return unpack(data, width, lanes)
 
 
-def _packed(rows: Numbers, width_bits: int) -> NDArray[np.uint8]:
-    """Return groups whose numbers have at most so many bits: uint8 [groups, bytes]."""
+def pack_rows(rows: Numbers, width_bits: int) -> NDArray[np.uint8]:
+    """Return groups whose numbers have at most so many bits: [groups, 128 or 256] as bytes."""
     lanes = rows.shape[1] // PER_LANE
     columns = rows.astype("<u4").reshape(len(rows), PER_LANE, lanes).transpose(0, 2, 1)
     octets = np.ascontiguousarray(columns)[..., np.newaxis].view(np.uint8)
     bits = np.unpackbits(octets, axis=3, bitorder="little")[..., :width_bits]
     packed = np.packbits(bits.reshape(len(rows), lanes, -1), axis=2, bitorder="little")
     words = np.ascontiguousarray(packed).view("<u4").transpose(0, 2, 1)
-    found: NDArray[np.uint8] = np.ascontiguousarray(words).view(np.uint8).reshape(len(rows), -1)
-    return found
-
-
-def parse_group(cursor: Cursor, lanes: int, name: str) -> Numbers:
-    """Parse the width, u8, and the group behind it. Raises FormatError."""
-    start = cursor.offset
-    width = cursor.u8(f"width of {name}", "L.index.fts.posting.width")
-    if width > PER_LANE:
-        raise CorruptPage(
-            "L.index.fts.posting.width",
-            cursor.ctx.at(start, 1),
-            found=f"{width} bits for {name}",
-            wanted="at most 32",
-        )
-    data = cursor.take(4 * lanes * width, name, "L.index.fts.posting.width")
-    return unpack(data, width, lanes)
-
-
-def encode_group(numbers: Numbers) -> bytes:
-    """Return the least width that fits, and the group."""
-    width = width_of(numbers)
-    return bytes([width]) + pack(numbers, width)
+    octets = np.ascontiguousarray(words).view(np.uint8)
+    return octets.reshape(len(rows), -1)
 
 
 def widths_of(rows: Numbers) -> NDArray[np.uint8]:
-    """Return the bits that the largest of each row needs."""
+    """Return the bits that the largest number of each row needs."""
     _, bits = np.frexp(rows.max(axis=1, initial=0).astype(np.float64))
-    found: NDArray[np.uint8] = bits.astype(np.uint8)
-    return found
+    return np.asarray(bits, np.uint8)
 
 
 def pack_runs(rows: Numbers, widths: NDArray[np.uint8]) -> ByteRuns:
-    """Return each row as a group of its width, as `pack` does; rows: [groups, 128 or 256]."""
+    """Return each row of numbers as a group of its width, without the width."""
     parts, places = [ByteRuns(np.empty(0, np.uint8), np.empty(0, np.int64))], [np.empty(0, int)]
-    for width in np.unique(widths[widths > 0]):
+    for width in np.unique(widths):
         own = np.flatnonzero(widths == width)
-        packed = _packed(rows[own], int(width))
+        packed = pack_rows(rows[own], int(width)) if width else np.empty((len(own), 0), np.uint8)
         parts.append(ByteRuns(packed.reshape(-1), np.full(len(own), packed.shape[1], np.int64)))
         places.append(own)
-    own = np.flatnonzero(widths == 0)
-    parts.append(ByteRuns(np.empty(0, np.uint8), np.zeros(len(own), np.int64)))
-    return placed(parts, [*places, own])
+    return arrange_runs(parts, places)
 
 
 def group_runs(rows: Numbers) -> ByteRuns:
-    """Return each row as `encode_group` does."""
+    """Return each row of numbers as a width and its group."""
     widths = widths_of(rows)
-    return beside(of_words(widths), pack_runs(rows, widths))
-
-
-MOST_BYTES = 5
-
-SHORT = MOST_BYTES - 1
-"""Bytes of a number that cannot have too many bits."""
-
-FEW = 8
-"""Numbers from which parsing all at once pays."""
+    return zip_runs(word_runs(widths), pack_runs(rows, widths))
 
 
 def parse_varint(cursor: Cursor, name: str) -> int:
@@ -230,12 +195,8 @@ def parse_varint(cursor: Cursor, name: str) -> int:
         value |= (octet & 0x7F) << 7 * number
         if octet < 0x80 and value < 1 << 32:
             return value
-    raise CorruptPage(
-        "L.index.fts.varint",
-        cursor.ctx.at(start, MOST_BYTES),
-        found=f"more than 32 bits in {name}",
-        wanted="a number of 32 bits",
-    )
+    place = cursor.ctx.at(start, MOST_BYTES)
+    raise CorruptPage("L.index.fts.varint", place, f"more than 32 bits in {name}", "32 bits")
 
 
 def parse_varints(cursor: Cursor, count: int, name: str) -> Numbers:
@@ -247,37 +208,17 @@ def parse_varints(cursor: Cursor, count: int, name: str) -> Numbers:
         starts = np.append(0, ends[:-1] + 1)
         if len(ends) == count and int((ends - starts).max()) < SHORT:
             cursor.skip(int(ends[-1]) + 1, name, "L.index.fts.varint")
-            return _short(octets, starts, ends)
+            values = np.zeros(count, np.uint32)
+            for number in range(int((ends - starts).max()) + 1):
+                there = starts + number <= ends
+                bits = (octets[starts[there] + number] & 0x7F).astype(np.uint32)
+                values[there] |= bits << 7 * number
+            return values
     return np.array([parse_varint(cursor, name) for _ in range(count)], np.uint32)
 
 
-def _short(
-    octets: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> Numbers:
-    """Return numbers of SHORT bytes at most, which cannot have more than 32 bits."""
-    values = np.zeros(len(starts), np.uint32)
-    for number in range(int((ends - starts).max()) + 1):
-        there = starts + number <= ends
-        values[there] |= (octets[starts[there] + number] & 0x7F).astype(np.uint32) << 7 * number
-    return values
-
-
-def encode_varint(value: int) -> bytes:
-    """Return a number as bytes."""
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
-
-
-def encode_varints(values: Iterable[int]) -> bytes:
-    """Return numbers as bytes, one behind the other."""
-    return b"".join(map(encode_varint, values))
-
-
 def varint_runs(values: Numbers | NDArray[np.uint64]) -> ByteRuns:
-    """Return numbers below 2**35 as `encode_varint` does, a run each."""
+    """Return numbers below 2**35 as varints, a run each."""
     if not len(values) or int(values.max()) < 0x80:
         return ByteRuns(values.astype(np.uint8), np.ones(len(values), np.int64))
     sizes = np.ones(len(values), np.int64)
