@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 
 from lanceref.index.full_text.parameters import Analysis
@@ -122,18 +121,6 @@ class _Forms(dict[str, "str | None"]):
         return form
 
 
-@dataclass(frozen=True, slots=True)
-class Forms:
-    """Tokens of some texts, one text after the other, None for words that are dropped.
-
-    `counts` are the words of each text, `places` their positions.
-    """
-
-    tokens: Sequence[str | None]
-    counts: Sequence[int]
-    places: Sequence[Sequence[int]]
-
-
 class Analyzer:
     """Makes tokens of text; the form of a token is found once."""
 
@@ -161,8 +148,13 @@ class Analyzer:
         forms = map(self._forms.__getitem__, words)
         return [(form, at) for form, at in zip(forms, positions, strict=True) if form is not None]
 
-    def forms(self, texts: Iterable[str]) -> Forms:
-        """Return the form of every word of some texts."""
+    def forms(
+        self, texts: Iterable[str]
+    ) -> tuple[list[str | None], list[int], list[Sequence[int]]]:
+        """Return the forms of the words of all texts, None for those that are dropped.
+
+        With them the number of words of each text, and their positions.
+        """
         words: list[str] = []
         counts: list[int] = []
         places: list[Sequence[int]] = []
@@ -171,7 +163,7 @@ class Analyzer:
             words += own
             counts.append(len(own))
             places.append(positions)
-        return Forms(list(map(self._forms.__getitem__, words)), counts, places)
+        return list(map(self._forms.__getitem__, words)), counts, places
 
     def length(self, text: str) -> int:
         """Return the number of positions of a text."""

@@ -55,7 +55,7 @@ def documents(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> I
 class Documents:
     """Documents of a run of rows: number of the row, place in a list and tokens of each, uint32.
 
-    `tokens` and `positions` are those of all documents, one document behind the other.
+    `tokens` and `positions` are those of all documents, one document after the other.
     """
 
     rows: Numbers
@@ -82,9 +82,9 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
 
 def _of_texts(values: pa.Array, analyzer: Analyzer) -> Documents:
     rows = np.flatnonzero(values.is_valid())
-    forms = analyzer.forms(values.drop_null().to_pylist())
-    counts, tokens = np.array(forms.counts, np.int64), forms.tokens
-    positions = np.fromiter(chain.from_iterable(forms.places), np.uint32, int(counts.sum()))
+    tokens, sizes, places = analyzer.forms(values.drop_null().to_pylist())
+    counts = np.array(sizes, np.int64)
+    positions = np.fromiter(chain.from_iterable(places), np.uint32, int(counts.sum()))
     if None in tokens:
         kept = np.array([token is not None for token in tokens], np.bool_)
         owners = np.repeat(np.arange(len(counts)), counts)[kept]
@@ -141,9 +141,9 @@ def json_tokens(text: str, analyzer: Analyzer) -> Tokens:
     try:
         document = json.loads(text, parse_int=_Number, parse_float=_Number)
     except RecursionError as error:
-        place, found = Place("a document of a text index", 0, len(text)), "nesting too deep"
-        wanted = "fewer objects and arrays inside each other"
-        raise LimitExceeded("L.json.column", place, found=found, wanted=wanted) from error
+        place = Place("a document of a text index", 0, len(text))
+        found, wanted = "a document that nests too deep", "fewer objects and arrays in each other"
+        raise LimitExceeded("L.json.column", place, found, wanted) from error
     return [(token, at) for at, token in enumerate(_json_tokens(document, analyzer))]
 
 

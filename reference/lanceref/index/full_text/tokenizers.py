@@ -57,10 +57,10 @@ def is_known(name: str) -> bool:
 
 
 @cache
-def _words() -> Callable[[str], list[str]]:
-    import regex  # knows the property Alphabetic; only for text beyond ASCII
+def _regex(text: str, *, words: bool = False) -> regex.Pattern[str]:
+    import regex  # knows properties of characters; only for text that needs them
 
-    return regex.compile(f"[{ALPHANUMERIC}]+").findall  # type: ignore[no-any-return]
+    return regex.compile(text, regex.V1 | (regex.WORD if words else 0))
 
 
 def numbered(words: Sequence[str]) -> Pieces:
@@ -70,7 +70,8 @@ def numbered(words: Sequence[str]) -> Pieces:
 
 def simple(text: str) -> Pieces:
     """Return the runs of letters and digits of any script."""
-    return numbered(_ASCII_WORDS.findall(text) if text.isascii() else _words()(text))
+    pattern = _ASCII_WORDS if text.isascii() else _regex(f"[{ALPHANUMERIC}]+")
+    return numbered(pattern.findall(text))
 
 
 def whitespace(text: str) -> Pieces:
@@ -105,16 +106,9 @@ _UNDIVIDED = r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\uff70
 """Characters of scripts that are written without blanks."""
 
 
-@cache
-def _pattern(text: str, word: bool) -> regex.Pattern[str]:
-    import regex  # only for an index that cuts by these rules
-
-    return regex.compile(text, regex.V1 | (regex.WORD if word else 0))
-
-
 def _segments(text: str) -> Iterator[str]:
-    boundary = _pattern(r"\b", True)
-    for part in _pattern("[:\ufe55\uff1a]", False).split(text):
+    boundary = _regex(r"\b", words=True)
+    for part in _regex("[:\ufe55\uff1a]").split(text):
         start = 0
         for found in boundary.finditer(part):
             yield part[start : found.start()]
@@ -131,12 +125,12 @@ def icu(*, split: bool) -> Cut:
     def cut(text: str) -> Pieces:
         if text.isascii() and split:
             return simple(text)
-        found = _pattern(_UNDIVIDED, False).search(text)
+        found = _regex(_UNDIVIDED).search(text)
         if found is not None:
             raise NotYet(f"U+{ord(found.group()):04X} is of a script that only a dictionary cuts")
         if split:
             return numbered([word for one in _segments(text) for word in simple(one)[0]])
-        holds = _pattern(f"[{ALPHANUMERIC}]", False).search
+        holds = _regex(f"[{ALPHANUMERIC}]").search
         return numbered([one for one in _segments(text) if holds(one)])
 
     return cut
@@ -151,13 +145,9 @@ OPERATORS = (
 """Operators of program text, longer ones before those that they begin with."""
 
 
-@cache
 def _finder(operators: bool) -> Callable[[str], list[str]]:
-    import regex  # only for an index over program text
-
-    word = f"[_{ALPHANUMERIC}]+"
-    tokens = [word, *(map(regex.escape, OPERATORS) if operators else ())]
-    return regex.compile("|".join(tokens)).findall  # type: ignore[no-any-return]
+    tokens = [f"[_{ALPHANUMERIC}]+", *(map(re.escape, OPERATORS) if operators else ())]
+    return _regex("|".join(tokens)).findall  # type: ignore[no-any-return]
 
 
 def parts_of(word: str, *, numerics: bool) -> list[str]:

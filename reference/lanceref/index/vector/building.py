@@ -61,32 +61,27 @@ JOINED_BELOW = 4
 """The share of these rows, below which a partition is given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Graphs:
-    """The graphs over the rows of an index, `columns` of all of them, by partition."""
+def graph_texts(
+    partitions: Partitions, parameters: GraphParameters
+) -> tuple[list[str], Partitions]:
+    """Return the text of the graph of each partition, "" where it has no rows, and its rows."""
+    texts, rows = [], []
+    for count in partitions.lengths.tolist():
+        text = graph_text(count, parameters, PREFETCH_DISTANCE) if count else None
+        texts.append("" if text is None else text.text)
+        rows.append(0 if text is None else text.offsets[-1])
+    return texts, partitions_of(rows)
 
-    parameters: GraphParameters
-    model: Model
-    quantizer: Quantizer
-    partitions: Partitions
-    columns: Columns
 
-    def describe(self) -> tuple[list[str], Partitions]:
-        """Return the text of the graph of each partition, "" where it has no rows, and its rows."""
-        texts, rows = [], []
-        for count in self.partitions.lengths.tolist():
-            text = graph_text(count, self.parameters, PREFETCH_DISTANCE) if count else None
-            texts.append("" if text is None else text.text)
-            rows.append(0 if text is None else text.offsets[-1])
-        return texts, partitions_of(rows)
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Build the graphs, and yield the rows of each."""
-        for number in self.partitions.lengths.nonzero()[0].tolist():
-            start, end = self.partitions.rows(number)
-            own = {name: column[start:end] for name, column in self.columns.items()}
-            points = self.quantizer.open_rows(own, number).points()
-            yield graph_rows(hnsw_build.build(points, self.model.of_vectors, self.parameters))
+def graph_batches(
+    quantizer: Quantizer, partitions: Partitions, columns: Columns, parameters: GraphParameters
+) -> Iterator[pa.RecordBatch]:
+    """Build the graphs over all rows of an index, by partition, and yield the rows of each."""
+    for number in partitions.lengths.nonzero()[0].tolist():
+        start, end = partitions.rows(number)
+        own = {name: column[start:end] for name, column in columns.items()}
+        points = quantizer.open_rows(own, number).points()
+        yield graph_rows(hnsw_build.build(points, quantizer.model.of_vectors, parameters))
 
 
 @dataclass
@@ -225,9 +220,9 @@ def write(
         write_auxiliary(writer, model, rows.quantizer, partitions, batches)
         head = None
         if type_.graphs:
-            graphs = Graphs(parameters, model, rows.quantizer, partitions, columns)
-            texts, nodes = graphs.describe()
-            head = GRAPH_SCHEMA, graphs.batches(), nodes, texts
+            texts, nodes = graph_texts(partitions, parameters)
+            graphs = graph_batches(rows.quantizer, partitions, columns, parameters)
+            head = GRAPH_SCHEMA, graphs, nodes, texts
         write_head(writer, type_, model, loss, head)
 
 

@@ -59,12 +59,12 @@ def test_tokens_of_another_row_are_told(tmp_path, monkeypatch, rows):
 def test_sums_know_tokens_their_number_and_their_places():
     """What differs in one of them has another sum."""
     found = {
-        int(check._made(_documents(texts), 1, with_position=True)[0])
+        int(check._computed_sums(_documents(texts), 1, with_position=True)[0])
         for texts in (["a b"], ["b a"], ["a b b"], ["a"], ["b"], [None])
     }
 
     assert 6 == len(found)
-    assert int(check._made(_documents([""]), 1, with_position=True)[0]) == 0
+    assert int(check._computed_sums(_documents([""]), 1, with_position=True)[0]) == 0
 
 
 def _documents(texts):

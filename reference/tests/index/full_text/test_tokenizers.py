@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.index.full_text.tokenizers import numbered, is_known, ngrams, raw, simple, whitespace
+from lanceref.index.full_text.tokenizers import is_known, ngrams, numbered, raw, simple, whitespace
 
 
 def words(pieces):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.index.vector.building import Graphs
+from lanceref.index.vector.building import graph_batches, graph_texts
 from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_file import partitions_of
@@ -16,16 +16,19 @@ VALUES = points(80)
 VALUES /= np.linalg.norm(VALUES, axis=1, keepdims=True)
 
 
-def graphs(metric="l2") -> Graphs:
-    """Return the graphs of three partitions, the middle one empty."""
-    model = Model(metric, VALUES[:3])
-    partitions = partitions_of([50, 0, 30])
-    return Graphs(GraphParameters(4, 20, 3), model, Flat(model), partitions, {"flat": VALUES})
+PARTITIONS = partitions_of([50, 0, 30])
+PARAMETERS = GraphParameters(4, 20, 3)
+
+
+def graphs(metric="l2"):
+    """Return a quantizer, and the graphs of three partitions, the middle one empty."""
+    quantizer = Flat(Model(metric, VALUES[:3]))
+    return quantizer, graph_batches(quantizer, PARTITIONS, {"flat": VALUES}, PARAMETERS)
 
 
 def test_what_is_said_is_what_is_written():
     """Rows and texts are known before a graph is built; a partition without rows has none."""
-    (texts, rows), batches = graphs().describe(), list(graphs().batches())
+    (texts, rows), batches = graph_texts(PARTITIONS, PARAMETERS), list(graphs()[1])
     assert [len(one) for one in batches] == [n for n in rows.lengths.tolist() if n]
     assert ["", ""] == [text for text in texts if not text] + [texts[1]]
     assert '"level_offsets":[0,50,' in texts[0]
@@ -35,9 +38,9 @@ def test_what_is_said_is_what_is_written():
 @pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
 def test_edges_are_as_long_as_the_storage_says(metric):
     """Each edge has the distance that a search computes between its ends."""
-    made = graphs(metric)
-    first = next(made.batches())
-    stored = made.quantizer.open_rows({"flat": VALUES[:50]}, 0)
+    quantizer, batches = graphs(metric)
+    first = next(batches)
+    stored = quantizer.open_rows({"flat": VALUES[:50]}, 0)
     for row in range(0, 50, 7):
         node, near, far = (first[name][row].as_py() for name in first.schema.names)
         wanted = stored.score(VALUES[node], "normal")(np.array(near))

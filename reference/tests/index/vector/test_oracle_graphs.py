@@ -12,7 +12,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import FormatError
-from lanceref.index.vector.building import Graphs
+from lanceref.index.vector import building
 from lanceref.index.vector.graph import GraphText, graph_text
 from lanceref.kernels.hnsw_graph import GraphParameters, node_levels
 from pylanceref.file import LanceFileReader
@@ -231,8 +231,8 @@ def test_where_the_oracle_finds_nothing(tmp_path, monkeypatch, offsets):
     """
     dataset = pylanceref.write_dataset(table(points(500)), str(tmp_path / "t"))
     said = GraphText(0, tuple(offsets), GraphParameters(4, 20, 3))
-    described = Graphs.describe
-    monkeypatch.setattr(Graphs, "describe", lambda own: ([said.text], described(own)[1]))
+    true = building.graph_texts
+    monkeypatch.setattr(building, "graph_texts", lambda *own: ([said.text], true(*own)[1]))
     dataset.create_index("v", "IVF_HNSW_FLAT", num_partitions=1)
 
     with pytest.raises(FormatError) as error:
