@@ -22,7 +22,7 @@ def test_reads_of_a_scan_are_told_once():
     assert ["batch", "batch"] == [next(scan), next(scan)]
     assert [] == told
     uses.hit(3)
-    uses.compare(7)
+    uses.comparisons += 7
     assert [] == list(scan)
     (one,) = told
     assert (one.iops, one.requests, one.bytes_read) == (2, 2, 16)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 import pylanceref
-from lanceref.index import zones
 from lanceref.index.full_text.inverted import Inverted
 from lanceref.index.indices import Index
 from lanceref.index.row_set import NO_KEYS
@@ -100,15 +99,13 @@ def _postings(index: Inverted, schema: pa.Schema) -> Iterator[pa.Table]:
             yield pa.table([*columns, found.frequencies], schema=schema)
 
 
-_PLACE = tuple(field.name for field in zones.FIELDS)
-
 _CONTENTS: dict[str, Callable[[Segment], pa.Table]] = {
     "BTREE": _values,
     "BITMAP": _sets,
     "LABEL_LIST": _labels,
     "NGRAM": _tokens,
-    "ZONEMAP": _zones(zonemap.FILE, "min", "max", "null_count", "nan_count", *_PLACE),
-    "BLOOMFILTER": _zones(bloomfilter.FILE, *_PLACE, "has_null", "bloom_filter_data"),
+    "ZONEMAP": _zones(zonemap.FILE, "min", "max", "null_count", "nan_count", *zonemap.PLACE),
+    "BLOOMFILTER": _zones(bloomfilter.FILE, *zonemap.PLACE, "has_null", "bloom_filter_data"),
     "INVERTED": _words,
 }
 """What a segment holds, by the name of its type."""

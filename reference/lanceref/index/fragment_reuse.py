@@ -1,16 +1,14 @@
-"""Fragment reuse: where rows went that a compaction moved without writing the indices anew.
+"""Fragment reuse: where rows went that a compaction moved without rewriting the indices.
 
-Each version says, of groups of fragments, which rows were written on and to which fragments: the
-rows of the old ones that are in the set, in order, are the rows of the new ones. Whatever an index
-by address finds is brought through all versions, oldest first, and so is what it covers: its entry
+Each version lists groups of fragments, the rows of each that were rewritten, and the new fragments:
+the rows of the old ones that are in the set, in order, are the rows of the new ones. What an index
+by address finds is mapped through all versions, oldest first, and so is what it covers: its entry
 may name the old fragments or the new ones, the addresses in its files stay what they were.
 
 Layout (message lance.table.FragmentReuseIndexDetails): the versions inline, or path, offset and
 size of a file in the folder of the index that holds the same message.
 
 Clauses: L.index.reuse.external, L.index.reuse.rows, L.index.reuse.fragments, L.index.reuse.order
-
-Moved rows: where rows are after a rewrite of their fragments, by row address.
 """
 
 from __future__ import annotations
@@ -33,6 +31,8 @@ from lanceref.index.segment import Segment
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.storage import Source
 
+NAME = "__lance_frag_reuse"
+
 
 class MovedRows:
     """Rows that were at `before` are at `after`; all others of the fragments are gone."""
@@ -43,7 +43,7 @@ class MovedRows:
         self._fragments = np.array(sorted(fragments), np.uint64)
 
     def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
-        """Return which keys are left, and where these are; keys of other fragments stay."""
+        """Return which keys are left, and these as they are now; other fragments keep theirs."""
         moved = np.isin(keys >> SHIFT, self._fragments)
         if not len(self._before):
             return ~moved, keys[~moved]
@@ -52,12 +52,9 @@ class MovedRows:
         return kept, np.where(moved, self._after[at], keys)[kept]
 
 
-NAME = "__lance_frag_reuse"
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one version moved: rows, and in place of which fragments others stand."""
+    """What one version moved: rows, and of each group the old and the new fragments."""
 
     rows: MovedRows
     fragments: tuple[tuple[BitMap, BitMap], ...]
@@ -78,22 +75,22 @@ class Reuse:
         return kept, keys
 
     def covered(self, bitmap: BitMap) -> BitMap:
-        """Return the fragments that hold the rows of those in a bitmap now."""
-        found = BitMap(bitmap)
+        """Return the fragments that now hold the rows of those in a bitmap."""
+        current = BitMap(bitmap)
         for step in self.steps:
             for old, new in step.fragments:
-                if old and old <= found:
-                    found = (found - old) | new
-        return found
+                if old and old <= current:
+                    current = (current - old) | new
+        return current
 
 
 def read_reuse(segments: Sequence[Segment], ctx: Context) -> Reuse:
-    """Return what the index of that name says; nothing without one. Raises FormatError."""
+    """Return the content of the fragment reuse index, nothing without one. Raises FormatError."""
     for segment in segments:
         if segment.entry.name == NAME:
-            content = content_of(segment, ctx)
-            versions = sorted(content.versions, key=lambda one: one.dataset_version)
-            return Reuse(tuple(_step(one, ctx, segment.place) for one in versions))
+            versions = content_of(segment, ctx).versions
+            ordered = sorted(versions, key=lambda one: one.dataset_version)
+            return Reuse(tuple(_step(one, ctx, segment.place) for one in ordered))
     return Reuse()
 
 
@@ -101,41 +98,27 @@ def check_reuse(segments: Sequence[Segment], ctx: Context) -> None:
     """Report versions that do not rise. Raises FormatError."""
     for segment in segments:
         if segment.entry.name == NAME:
-            found = [one.dataset_version for one in content_of(segment, ctx).versions]
-            if any(after <= before for before, after in pairwise(found)):
-                ctx.lint(
-                    "L.index.reuse.order",
-                    segment.place,
-                    found=f"versions {found[:8]}",
-                    wanted="rising versions",
-                )
+            versions = [one.dataset_version for one in content_of(segment, ctx).versions]
+            if any(after <= before for before, after in pairwise(versions)):
+                ctx.lint("L.index.reuse.order", segment.place, versions[:8], "rising versions")
 
 
 def content_of(segment: Segment, ctx: Context) -> Details.InlineContent:
-    """Return the versions, from the entry or from the file it names."""
-    data = memoryview(segment.entry.index_details.value)
+    """Return the versions, from the entry or from the file it names. Raises FormatError."""
+    data, place = memoryview(segment.entry.index_details.value), segment.place
     name, clause = "fragment reuse", "L.index.reuse.external"
-    details = parse_message(Cursor(data, 0, ctx), Details, name, clause, segment.place)
+    details = parse_message(Cursor(data, 0, ctx), Details, name, clause, place)
     if details.WhichOneof("content") != "external":
         return details.inline
     outside = details.external
     if PurePosixPath(outside.path).name != outside.path or outside.path == "..":
-        raise FormatError(
-            clause,
-            segment.place,
-            found=f"path {outside.path!r}",
-            wanted="one in the index's folder",
-        )
-    held = memoryview(segment.bytes_of(outside.path))
-    if outside.offset + outside.size > len(held):
-        raise FormatError(
-            clause,
-            segment.place,
-            found=f"{len(held)} bytes in {outside.path!r}",
-            wanted=f"{outside.size} from {outside.offset} on",
-        )
-    part = held[outside.offset : outside.offset + outside.size]
-    return parse_message(Cursor(part, 0, ctx), Details.InlineContent, name, clause, segment.place)
+        raise FormatError(clause, place, f"path {outside.path!r}", "one in the index's folder")
+    data = memoryview(segment.bytes_of(outside.path))
+    end = outside.offset + outside.size
+    if end > len(data):
+        raise FormatError(clause, place, f"{len(data)} bytes in {outside.path!r}", f"{end} bytes")
+    part = data[outside.offset : end]
+    return parse_message(Cursor(part, 0, ctx), Details.InlineContent, name, clause, place)
 
 
 def check_beside(source: Source, ctx: Context) -> None:
@@ -147,47 +130,35 @@ def check_beside(source: Source, ctx: Context) -> None:
 
 
 def _step(version: Details.Version, ctx: Context, place: Place) -> Step:
-    before: list[Keys] = [NO_KEYS]
-    after: list[Keys] = [NO_KEYS]
-    for group in version.groups:
-        old, new = _group(group, ctx, place)
-        before.append(old)
-        after.append(new)
+    pairs = [_group(group, ctx, place) for group in version.groups]
+    before = np.concatenate([NO_KEYS, *(old for old, _ in pairs)])
+    after = np.concatenate([NO_KEYS, *(new for _, new in pairs)])
     fragments = tuple(
         (
-            BitMap([one.id for one in group.old_fragments]),
-            BitMap([one.id for one in group.new_fragments]),
+            BitMap([old.id for old in one.old_fragments]),
+            BitMap([new.id for new in one.new_fragments]),
         )
-        for group in version.groups
+        for one in version.groups
     )
     old_ids = [one.id for group in version.groups for one in group.old_fragments]
-    return Step(MovedRows(np.concatenate(before), np.concatenate(after), old_ids), fragments)
+    return Step(MovedRows(before, after, old_ids), fragments)
 
 
 def _group(group: Details.Group, ctx: Context, place: Place) -> tuple[Keys, Keys]:
     """Return the old and the new addresses of the rows of a group. Raises FormatError."""
     rows = parse_treemap(Cursor(memoryview(group.changed_row_addrs), place.offset, ctx))
-    parts = []
+    parts = [NO_KEYS]
     for one in group.old_fragments:
         ends = np.array([one.id << 32, (one.id << 32) + one.physical_rows], np.uint64)
         first, end = np.searchsorted(rows, ends)
         parts.append(rows[first:end])
-    old = np.concatenate([NO_KEYS, *parts])
-    wanted = sum(one.physical_rows for one in group.new_fragments)
+    old = np.concatenate(parts)
     if len(old) != len(rows):
-        raise FormatError(
-            "L.index.reuse.fragments",
-            place,
-            found=f"{len(rows) - len(old)} rows of other fragments",
-            wanted="rows of the old fragments",
-        )
+        others = f"{len(rows) - len(old)} rows of other fragments"
+        raise FormatError("L.index.reuse.fragments", place, others, "rows of the old fragments")
+    wanted = sum(one.physical_rows for one in group.new_fragments)
     if len(old) != wanted:
-        raise FormatError(
-            "L.index.reuse.rows",
-            place,
-            found=f"{len(old)} rows that were written on",
-            wanted=f"{wanted}, the rows of the new fragments",
-        )
+        raise FormatError("L.index.reuse.rows", place, f"{len(old)} rewritten rows", wanted)
     new = [
         np.arange(one.physical_rows, dtype=np.uint64) | np.uint64(one.id) << SHIFT
         for one in group.new_fragments

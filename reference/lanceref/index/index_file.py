@@ -1,15 +1,10 @@
 """Index files: columns, metadata and buffers in the container of data files.
 
-Every file of an index is a data file of 2.0 or later. Its schema's metadata holds parameters as
-text; what is no column lies in global buffers from 1 on. A file is read in parts: what is opened is
-only its end.
+Every file of an index is a data file of 2.0 or later. The metadata of its schema holds parameters
+as text; what is no column lies in global buffers from 1 on. Opening a file reads only its end.
 
 Clauses: L.index.files.column, L.index.files.metadata, L.index.files.buffer,
-L.index.files.size
-
-Index files, written: the container of data files, with metadata and global buffers.
-
-Clauses: L.index.files.version, L.index.files.metadata, L.index.files.buffer
+L.index.files.size, L.index.files.version
 """
 
 from __future__ import annotations
@@ -26,7 +21,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent
-from lanceref.core.errors import FormatError
+from lanceref.core.errors import CorruptPage, FormatError
 from lanceref.core.file_versions import V2_0, FileVersion
 from lanceref.core.wire import parse_message
 from lanceref.data_file.data_file import open_file
@@ -44,21 +39,14 @@ SMALL_BYTES = 4096
 
 
 class IndexFile:
-    """An opened file of an index; `size_bytes` is what the manifest says of it, None: nothing."""
+    """An opened file of an index; `size_bytes` is its size in the manifest, None: unknown."""
 
     def __init__(self, source: Source, ctx: Context, size_bytes: int | None = None) -> None:
         self.ctx = ctx
         self.source = source
         self.place = ctx.at(0, source.size)
         if size_bytes is not None and size_bytes != source.size:
-            ctx.refuse(
-                FormatError(
-                    "L.index.files.size",
-                    self.place,
-                    found=f"{source.size} bytes",
-                    wanted=f"{size_bytes}, as the manifest says",
-                )
-            )
+            ctx.reject("L.index.files.size", self.place, f"{source.size} bytes", size_bytes)
         self._file = open_file(source, ctx)
         self._fields = {field.name: field for field in self._file.descriptor.schema.fields}
         self._held: dict[str, ColumnReader] = {}
@@ -66,8 +54,7 @@ class IndexFile:
     def hold(self) -> None:
         """Read the small buffers of all columns that are one leaf, near neighbours together.
 
-        What follows reads none of them again: whole columns where they are short, and of others
-        what says where their rows are.
+        These are whole columns where they are short, and of others what locates their rows.
         """
         pages = {
             name: self._file.columns[self._file.assigned[field.id]].pages
@@ -98,28 +85,39 @@ class IndexFile:
         """Names of the columns."""
         return list(self._fields)
 
+    def lint(self, clause: str, found: object, wanted: object) -> None:
+        """Record a broken writer clause of the file."""
+        self.ctx.lint(clause, self.place, found, wanted)
+
+    def corrupt(self, clause: str, found: object, wanted: object) -> CorruptPage:
+        """Return the error for content that contradicts its description."""
+        return CorruptPage(clause, self.place, found, wanted)
+
+    def _unfit(self, found: object, wanted: object) -> FormatError:
+        return FormatError("L.index.files.column", self.place, found, wanted)
+
     def text(self, key: str) -> str:
         """Return an entry of the metadata. Raises FormatError when it is missing."""
         if key not in self.metadata:
-            raise FormatError(
-                "L.index.files.metadata",
-                self.place,
-                found=f"no {key!r} among {sorted(self.metadata)}",
-                wanted="an entry",
-            )
+            raise FormatError("L.index.files.metadata", self.place, sorted(self.metadata), key)
         return self.metadata[key]
 
     def number(self, key: str) -> int:
         """Return an entry of the metadata as a number. Raises FormatError for another."""
         text = self.text(key)
         if not (text.isascii() and text.isdigit() and len(text) <= 20):
-            raise FormatError(
-                "L.index.files.metadata",
-                self.place,
-                found=f"{key!r} = {text[:40]!r}",
-                wanted="a decimal number",
-            )
+            found = f"{key!r} = {text[:40]!r}"
+            raise FormatError("L.index.files.metadata", self.place, found, "a decimal number")
         return int(text)
+
+    def digits(self, key: str) -> bytes:
+        """Return an entry of the metadata that is hexadecimal digits. Raises FormatError."""
+        text = self.text(key)
+        try:
+            return bytes.fromhex(text)
+        except ValueError as error:
+            found = f"{key!r} = {text[:40]!r}"
+            raise self.corrupt("L.index.files.metadata", found, "hexadecimal digits") from error
 
     def column_type(self, name: str) -> pa.DataType:
         """Return the Arrow type of a column. Raises FormatError when there is none."""
@@ -140,12 +138,7 @@ class IndexFile:
         """Return a column of keys. Raises FormatError for a type that has no order."""
         values = self.read(name)
         if pa.types.is_nested(values.type):
-            raise FormatError(
-                "L.index.files.column",
-                self.place,
-                found=f"{name!r} of {values.type}",
-                wanted="keys of a type that has an order",
-            )
+            raise self._unfit(f"{name!r} of {values.type}", "a type that has an order")
         return values
 
     @contextmanager
@@ -154,12 +147,7 @@ class IndexFile:
         try:
             yield
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-            raise FormatError(
-                "L.index.files.column",
-                self.place,
-                found=f"keys of {type_}",
-                wanted="keys of the type of the column",
-            ) from error
+            raise self._unfit(f"keys of {type_}", "the type of the column") from error
 
     def numbers(
         self, name: str, dtype: type[N], start: int = 0, end: int | None = None
@@ -170,12 +158,7 @@ class IndexFile:
     def whole(self, name: str, dtype: type[N], values: pa.Array) -> NDArray[N]:
         """Return values of a column, of which none is null. Raises FormatError."""
         if values.null_count:
-            raise FormatError(
-                "L.index.files.column",
-                self.place,
-                found=f"{values.null_count} nulls in {name!r}",
-                wanted="a number in every row",
-            )
+            raise self._unfit(f"{values.null_count} nulls in {name!r}", "a number in every row")
         return np.asarray(values, dtype)
 
     def take(
@@ -186,29 +169,26 @@ class IndexFile:
 
     def _column(self, name: str, type_: pa.DataType | None) -> ColumnReader:
         field = self._fields.get(name)
-        found = self._held.get(name) or (None if field is None else self._file.open_field(field))
-        if found is None or (type_ is not None and not found.type.equals(type_)):
-            raise FormatError(
-                "L.index.files.column",
-                self.place,
-                found=f"columns {self.names}" if found is None else f"{name!r} of {found.type}",
-                wanted=f"a column {name!r}" + ("" if type_ is None else f" of {type_}"),
-            )
-        return found
+        if field is None:
+            raise self._unfit(f"columns {self.names}", f"a column {name!r}")
+        column = self._held.get(name) or self._file.open_field(field)
+        if type_ is not None and not column.type.equals(type_):
+            raise self._unfit(f"{name!r} of {column.type}", type_)
+        return column
+
+    def take_cursors(self, name: str, rows: NDArray[np.int64], clause: str) -> list[Cursor]:
+        """Return the binary values of rows, at ascending places. Raises FormatError for a null."""
+        values = self.take(name, rows, pa.binary())
+        if values.null_count:
+            raise self.corrupt(clause, f"{values.null_count} nulls in {name!r}", "bytes")
+        return [Cursor(memoryview(value.as_buffer()), 0, self.ctx) for value in values]
 
     def buffer(self, number: int) -> Cursor:
         """Return the bytes of a global buffer. Raises FormatError when there is none."""
-        buffers = self._file.global_buffers
+        buffers, name = self._file.global_buffers, f"global buffer {number}"
         if not 1 <= number < len(buffers):
-            raise FormatError(
-                "L.index.files.buffer",
-                self.place,
-                found=f"global buffer {number} of {len(buffers)}",
-                wanted="a buffer of the file",
-            )
-        return self._file.bytes.cursor(
-            buffers[number], f"global buffer {number}", "L.index.files.buffer"
-        )
+            raise FormatError("L.index.files.buffer", self.place, name, f"one of {len(buffers)}")
+        return self._file.bytes.cursor(buffers[number], name, "L.index.files.buffer")
 
     def message(self, number: int, kind: type[M]) -> M:
         """Return a global buffer as a message. Raises BadProto."""
@@ -242,10 +222,7 @@ def write_index_file(
     metadata: Mapping[str, str],
     buffers: Sequence[bytes] = (),
 ) -> int:
-    """Write a file and return its size in bytes; `buffers` are the global ones from 1 on.
-
-    On any error nothing is left.
-    """
+    """Write a file, whole or not at all; return its size in bytes. `buffers` are 1, 2 and so on."""
     stored = schema_of(schema)
     with whole(store.create(path)) as sink:
         writer = FileWriter(sink, stored, version, page_policy(len(stored.fields)))

@@ -1,13 +1,13 @@
 """Index types: what an index of a type is asked, how one is opened, built and rewritten.
 
-Each type is a value of `Kind` in a module of its own; who uses indices knows no type by name.
+Each type is a value of `Kind` in a module of its own; what uses indices knows no type by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +17,8 @@ from numpy.typing import NDArray
 from lanceref.file.schema import Field
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
-from lanceref.index.segment import Moved, Segment
-from lanceref.index.training import Training
-
-if TYPE_CHECKING:
-    from lanceref.index.segment import SegmentWriter  # who only asks writes nothing
+from lanceref.index.segment import Moved, Segment, SegmentWriter
+from lanceref.index.training import Training, trained
 
 Parameters: TypeAlias = Mapping[str, object]
 """What the caller says of an index to be built, by name."""
@@ -38,11 +35,10 @@ class Spans:
     @property
     def rows(self) -> RowSet:
         """The same as single rows, by address."""
+        columns = (self.fragments.tolist(), self.starts.tolist(), self.lengths.tolist())
         parts = [
             np.arange(start, start + length, dtype=np.uint64) | np.uint64(fragment) << SHIFT
-            for fragment, start, length in zip(
-                self.fragments.tolist(), self.starts.tolist(), self.lengths.tolist(), strict=True
-            )
+            for fragment, start, length in zip(*columns, strict=True)
         ]
         return row_set(np.concatenate([NO_KEYS, *parts]))
 
@@ -97,8 +93,36 @@ class Built:
 
 
 Open: TypeAlias = Callable[[Segment], ScalarIndex]
-Build: TypeAlias = "Callable[[Training, SegmentWriter, Parameters], Built]"
-Rewrite: TypeAlias = "Callable[[Sequence[tuple[Segment, Moved]], Training, SegmentWriter], Built]"
+Build: TypeAlias = Callable[[Training, SegmentWriter, Parameters], Built]
+Sources: TypeAlias = Sequence[tuple[Segment, Moved]]
+"""Segments to be rewritten, and where the rows of each are now."""
+
+Rewrite: TypeAlias = Callable[[Sources, Training, SegmentWriter], Built]
+Values = TypeVar("Values", pa.Array, np.ndarray)
+
+
+def remaining(
+    sources: Sources, entries: Callable[[Segment], tuple[Values, Keys]]
+) -> Iterator[tuple[Values, Keys]]:
+    """Yield of each segment the values of its rows that are left, and the keys they have now.
+
+    `entries` returns one value and one key for each row of a segment.
+    """
+    for segment, moved in sources:
+        values, before = entries(segment)
+        kept, keys = moved(before)
+        if isinstance(values, pa.Array):
+            yield values.filter(pa.array(kept)), keys
+        else:
+            yield values[kept], keys
+
+
+def merged(
+    sources: Sources, training: Training, entries: Callable[[Segment], tuple[pa.Array, Keys]]
+) -> tuple[pa.Array, Keys]:
+    """Return values and keys of the rows that are left of segments, and of new rows after them."""
+    values, keys = zip(*remaining(sources, entries), trained(training), strict=True)
+    return pa.concat_arrays(values), np.concatenate(keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,38 +142,36 @@ class Kind:
     """A type of index.
 
     `shown` is its name in lists, `details` the full name of its details message, `version` the
-    highest it can read. `exact` and `inexact` are the predicates it answers: by the rows, or by
-    rows that have to be looked at; `doubts` says of one of the first that its rows have to as well.
-    Which rows are null is known from version `nulls_since` on.
-    Keys are addresses from `address_version` on even where rows have stable ids, never where it is
-    None. `accepts` says whether a column can be indexed, `rewrite_on_move` whether a compaction
-    that moves rows writes a segment anew, `rebuilt` whether `rewrite` is given all rows and not
-    only new ones, `inherits` when a segment brought up to date says the version of those before:
-    always, where fragments of theirs are left, only where it was one besides, or where no
-    compaction has left it as it was. `check` reports
-    what no reader has to look at, `check_rows` rows that a segment has otherwise than the table;
-    `entries` returns the value and the key of every row.
-    `parameters` returns what a segment was built with, where it keeps rows by what it has learnt;
-    `resize` what to build anew instead of segments, rows that none has, and all rows of a table,
-    where what was learnt does not fit these; `describe` the name and the details of a segment as
-    lists have them, where these differ.
+    highest that can be read. `exact` and `inexact` are the predicates it answers: with the rows, or
+    with candidates; `doubts` returns whether an exact predicate has candidates after all. Which
+    rows are null is known from version `nulls_since` on. Keys are addresses from `address_version`
+    on even where rows have stable ids, never where it is None.
 
-    Of a type whose details name another, `of_details` returns what an entry is, and `check_entry`
-    reports details that name none that it can be. `json_path` leads
-    to the indexed values in documents. `rows_of` returns rows of the column with what the index
-    has of each, where that is not the value. Types with `staging` build
-    segments over some fragments so.
+    `accepts` returns whether a column can be indexed, `rewrite_on_move` whether a compaction that
+    moves rows rewrites a segment, `rebuilt` whether `rewrite` is given all rows and not only new
+    ones. An updated segment `inherits` the version of those before: always, where fragments of
+    theirs are left, only where it was one besides, or where no compaction has left it unmoved.
+
+    `check` reports what no reader has to look at, `check_rows` rows that a segment holds otherwise
+    than the table; `entries` returns the value and the key of every row. `rows_of` returns rows of
+    the column with what the index holds of each, where that is not the value. `describe` returns
+    the name and the details of a segment for lists.
+
+    `parameters` returns what a trained segment was built with, `resize` the parameters to build
+    anew instead of segments, new rows, and all rows of a table. `staging` builds segments over some
+    fragments. Where details name another type, `of_details` returns it, `check_entry` reports
+    details that do not, and `json_path` leads to the indexed values in documents.
     """
 
     name: str
     shown: str
     details: str
-    version: int
-    exact: tuple[type[Predicate], ...]
-    inexact: tuple[type[Predicate], ...]
     accepts: Callable[[Field], bool]
     open: Open
     build: Build
+    version: int = 0
+    exact: tuple[type[Predicate], ...] = ()
+    inexact: tuple[type[Predicate], ...] = ()
     rewrite: Rewrite | None = None
     nulls_since: int = 0
     address_version: int | None = None

@@ -1,32 +1,40 @@
 """Indices of a version: the segments of each, opened when they are first asked.
 
 An entry of a type that is not known, or too new, is passed over: its rows are scanned. The files of
-one without details, which old writers left out, tell its type.
+one without details, which old writers left out, show its type.
+
+Consistency: whether an index has the values that the table has, which only a scan of all rows
+shows. Rows that the index holds besides, deleted ones or of fragments that it does not cover any
+more, do no harm.
 
 Clauses: L.index.details.url, L.index.details.unknown, L.index.details.version,
-L.index.details.missing, L.index.segment.coverage
+L.index.details.missing, L.index.segment.coverage, L.index.segment.complete
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.compute import pc
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import NotFound, UnknownVersion
+from lanceref.core.integers import is_in
 from lanceref.core.wire import parse_message
-from lanceref.file.schema import LanceSchema
+from lanceref.file.schema import LanceSchema, project
 from lanceref.index.fragment_reuse import Reuse, read_reuse
 from lanceref.index.index_type import Found, Kind, ScalarIndex, Zoned
 from lanceref.index.predicate import IsNull, Predicate
-from lanceref.index.row_set import RowSet, row_set
+from lanceref.index.row_set import Keys, RowSet, row_set
 from lanceref.index.segment import Segment, Uses
+from lanceref.index.training import Training, may_be_missing, sort_keys
 from lanceref.json.json_path import member_path, members_of
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
@@ -42,72 +50,43 @@ Positions = NDArray[np.int64]
 Entries = Sequence[table_pb2.IndexMetadata]
 
 
-@dataclass
-class Answer:
-    """What a predicate found, what it took, and the fragments it was asked for since.
-
-    Who asks for a fragment again asks anew, and all the parts are there.
-    """
-
-    found: Found | None
-    parts: int
-    comparisons: int
-    fragments: set[int] = field(default_factory=set)
-
-    def of(self, fragment_id: int, uses: Uses) -> Found | None:
-        """Return what was found, for one fragment."""
-        if fragment_id in self.fragments:
-            self.fragments.clear()
-            uses.hit(self.parts)
-            uses.compare(self.comparisons)
-        self.fragments.add(fragment_id)
-        return self.found
-
-
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A segment with its files open, and what it has found so far."""
+    """A segment with its files open, and the answers it has given so far."""
 
     segment: Segment
     index: ScalarIndex
     by_address: bool
-    _found: dict[Predicate, Answer] = field(default_factory=dict)
+    _answers: dict[Predicate, Found | None] = field(default_factory=dict)
 
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
         """Return the live rows of a fragment, ascending, for which the predicate may be true.
 
-        None when nothing is known of them.
+        None when nothing is known of them, as where no zone is of the fragment.
         """
-        if isinstance(self.index, Zoned) and not self._tells_of(self.index, rows.fragment.id):
+        is_zoned = isinstance(self.index, Zoned) and self.segment.moves is None
+        if is_zoned and not self.index.tells_of(rows.fragment.id):
             return None
-        uses = self.segment.uses
-        if predicate not in self._found:
-            parts, comparisons = uses.asked, uses.comparisons
-            answer = self._search(predicate)
-            took = uses.asked - parts, uses.comparisons - comparisons
-            self._found[predicate] = Answer(answer, *took)
-        found = self._found[predicate].of(rows.fragment.id, uses)
-        if found is None:
+        if predicate not in self._answers:
+            self._answers[predicate] = self._search(predicate)
+        answer = self._answers[predicate]
+        if answer is None:
             return None
-        if isinstance(found, RowSet) and not self.by_address:
+        if isinstance(answer, RowSet) and not self.by_address:
             (ids,) = rows.take(np.arange(rows.num_rows), (), (ROW_ID,))
-            return found.among(ids.to_numpy())
-        return rows.positions(found.offsets(rows.fragment.id, rows.columns.stated_rows))
-
-    def _tells_of(self, zoned: Zoned, fragment_id: int) -> bool:
-        """Return whether there are zones of a fragment, or of where its rows have been."""
-        return self.segment.moves is not None or zoned.tells_of(fragment_id)
+            return answer.among(ids.to_numpy())
+        return rows.positions(answer.offsets(rows.fragment.id, rows.columns.stated_rows))
 
     def _search(self, predicate: Predicate) -> Found | None:
         """Return the rows where they are now."""
-        found = self.index.search(predicate)
-        if found is None or not self.by_address:
-            return found
-        if isinstance(found, RowSet):
-            self.segment.check_fragments(found.keys)
+        answer = self.index.search(predicate)
+        if answer is None or not self.by_address:
+            return answer
+        if isinstance(answer, RowSet):
+            self.segment.check_fragments(answer.keys)
         if self.segment.moves is None:
-            return found
-        rows = found if isinstance(found, RowSet) else found.rows
+            return answer
+        rows = answer if isinstance(answer, RowSet) else answer.rows
         return row_set(self.segment.moves(rows.keys)[1])
 
 
@@ -135,17 +114,16 @@ class Index:
         return self._opened[uuid]
 
     def answers(self, predicate: Predicate) -> bool | None:
-        """Return as `Kind.answers`; None too of nulls that a segment does not know."""
-        if isinstance(predicate, IsNull):
-            versions = (one.entry.index_version for one in self.segments)
-            if any(version < self.kind.nulls_since for version in versions):
-                return None
+        """Return as `Kind.answers`; None too where a segment does not hold which rows are null."""
+        oldest = min(one.entry.index_version for one in self.segments)
+        if isinstance(predicate, IsNull) and oldest < self.kind.nulls_since:
+            return None
         return self.kind.answers(predicate)
 
     def is_early(self, segment: Segment) -> bool:
-        """Whether the files of a segment are of 0.1, as first releases wrote them: nobody asks.
+        """Whether the files of a segment are of 0.1, as first releases wrote them.
 
-        Raises FormatError, and UnknownVersion of a segment that is of a later layout.
+        Such a segment answers nothing. Raises FormatError, UnknownVersion for a later layout.
         """
         try:
             self.open(segment)
@@ -158,13 +136,13 @@ class Index:
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
         """Return the live rows of a fragment for which the predicate may be true, ascending.
 
-        None when no segment covers the fragment, or one whose version nobody here knows.
+        None when no segment covers the fragment, or one of an unknown version.
         """
         for segment in self.segments:  # L.index.segment.coverage
             if rows.fragment.id in segment.covers:
                 try:
                     opened = self.open(segment)
-                except UnknownVersion:  # early or later than we know: the rows are scanned
+                except UnknownVersion:  # too early or too late: the rows are scanned
                     return None
                 return opened.positions(predicate, rows)
         return None
@@ -177,7 +155,7 @@ def type_name(entry: table_pb2.IndexMetadata) -> str:
 
 def declared_kind(entry: table_pb2.IndexMetadata) -> Kind | None:
     """Return the type that an entry names, None for one that nobody knows."""
-    from lanceref.index.registry import BY_DETAILS  # who has no index needs no type
+    from lanceref.index.registry import BY_DETAILS  # a table without index needs no type
 
     name = type_name(entry).rpartition(".")[2]  # messages have been in several packages
     return BY_DETAILS.get(name.lower())  # L.index.details.url
@@ -206,33 +184,24 @@ class Indices:
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
         """Every segment, those that cannot be asked too. Raises FormatError."""
-        manifest, stable = self._manifest, self._stable_row_ids
-        message = manifest.message
+        message, place = self._manifest.message, self._manifest.place
+        stable = bool(message.reader_feature_flags & STABLE_ROW_IDS)
         highest = message.max_fragment_id if message.HasField("max_fragment_id") else None
-        found = [
-            Segment(
-                entry,
-                self._bases,
-                self._ctx,
-                manifest.place,
-                stable,
-                highest,
-                overlaid=overlaid_since(message.fragments, entry),
-                uses=self.uses,
-            )
-            for entry in self._entries
-        ]
-        moves = read_reuse(found, self._ctx)
-        return tuple(replace(one, moves=moves) for one in found) if moves.steps else tuple(found)
+        segments = []
+        for entry in self._entries:
+            overlaid = overlaid_since(message.fragments, entry)
+            own = (entry, self._bases, self._ctx, place, stable, highest)
+            segments.append(Segment(*own, overlaid=overlaid, uses=self.uses))
+        moves = read_reuse(segments, self._ctx)
+        return tuple(replace(one, moves=moves) if moves.steps else one for one in segments)
 
     @cached_property
     def reuse(self) -> Reuse:
-        """Where compactions moved rows that indices do not know of yet. Raises FormatError."""
-        return read_reuse(self.segments, self._ctx)
+        """Where compactions moved rows of which indices hold the old addresses.
 
-    @property
-    def _stable_row_ids(self) -> bool:
-        return bool(self._manifest.message.reader_feature_flags & STABLE_ROW_IDS)
+        Raises FormatError.
+        """
+        return read_reuse(self.segments, self._ctx)
 
     def of(self, entries: Entries) -> Indices:
         """Return segments that no version names yet as if this one did."""
@@ -241,35 +210,32 @@ class Indices:
     @cached_property
     def known(self) -> tuple[Index, ...]:
         """Every logical index that can be asked."""
-        return tuple(self._known())
-
-    def _known(self) -> Iterator[Index]:
         by_name: dict[str, list[Segment]] = {}
         once = {one.entry.SerializeToString(deterministic=True): one for one in self.segments}
         for segment in once.values():  # an entry that is listed again has the same files
             by_name.setdefault(segment.entry.name, []).append(segment)
+        indices = []
         for name, segments in by_name.items():
-            found = [self._kind(one) for one in segments]
-            kinds = {id(kind): kind for kind in found}
-            fields = {tuple(one.entry.fields) for one in segments}
-            (kind, *others) = kinds.values()
-            if kind is not None and not others and len(fields) == 1 and len(min(fields)) == 1:
-                yield Index(name, kind, min(fields)[0], tuple(segments))
+            kind, *others = {id(kind): kind for kind in map(self._kind, segments)}.values()
+            fields, *different = {tuple(one.entry.fields) for one in segments}
+            if kind is not None and not others and not different and len(fields) == 1:
+                indices.append(Index(name, kind, fields[0], tuple(segments)))
+        return tuple(indices)
 
     def _kind(self, segment: Segment) -> Kind | None:
         """Return the type of a segment, None for one that is to be passed over."""
+        from lanceref.index.registry import kind_by_files  # a table without index needs no type
+
         entry = segment.entry
         if type_name(entry) or len(entry.fields) != 1:
             return kind_of(entry)
-        from lanceref.index.registry import kind_by_files  # who has no index needs no type
-
-        every = {one.id: one for one in self._manifest.schema.flat()}
-        field = every.get(entry.fields[0])
+        fields = {one.id: one for one in self._manifest.schema.flat()}
+        field = fields.get(entry.fields[0])
         return None if field is None else kind_by_files(segment, field)
 
     @cached_property
     def mem_wal(self) -> MemWalIndexDetails | None:
-        """What is said of the log before the table, None without one. Raises BadProto."""
+        """The details of the memory write-ahead log, None without one. Raises BadProto."""
         for entry in self._entries:
             if entry.name == MEM_WAL_INDEX:
                 cursor = Cursor(memoryview(entry.index_details.value), 0, self._ctx)
@@ -281,40 +247,36 @@ class Indices:
     def by_path(self) -> dict[str, list[Index]]:
         """The indices of each column, by its name, `a.b` for a part of one.
 
-        Those over members of documents are apart, by `member_path`.
+        Those over members of documents are listed by `member_path`.
         """
         paths = paths_of(self._manifest.schema)
-        found: dict[str, list[Index]] = {}
+        indices: dict[str, list[Index]] = {}
         for index in self.known:
             path, json_path = paths.get(index.field_id), index.kind.json_path
             if path is not None and json_path is not None:
                 names = members_of(json_path)
                 path = None if names is None else member_path(path, names)
             if path is not None:
-                found.setdefault(path, []).append(index)
-        return found
+                indices.setdefault(path, []).append(index)
+        return indices
 
 
 def paths_of(schema: LanceSchema) -> dict[int, str]:
     """Return the name of each field below structs only, `a.b`, by its id."""
-    found: dict[int, str] = {}
-    level = [("", one) for one in schema.fields]
-    while level:
-        found |= {one.id: f"{above}{one.name}" for above, one in level}
-        level = [
-            (f"{above}{one.name}.", child)
-            for above, one in level
-            if one.logical_type == "struct"
-            for child in one.children
-        ]
-    return found
+    paths: dict[int, str] = {}
+    pending = [("", one) for one in schema.fields]
+    for above, one in pending:  # grows by the fields below each struct
+        paths[one.id] = f"{above}{one.name}"
+        if one.logical_type == "struct":
+            pending += [(f"{paths[one.id]}.", child) for child in one.children]
+    return paths
 
 
 def indexed_path(schema: LanceSchema, column: str) -> tuple[str, int]:
     """Return the path of a field below structs only, as the schema spells it, and its id.
 
-    Parts that are no plain words may stand in backticks; where no field has the very name, its
-    letters may be of the other case. Raises NotFound.
+    Parts may be quoted with backticks; where no field has the exact name, case is ignored. Raises
+    NotFound.
     """
     paths = paths_of(schema)
     plain = re.sub(r"`([^`]*)`", r"\1", column)
@@ -323,3 +285,60 @@ def indexed_path(schema: LanceSchema, column: str) -> tuple[str, int]:
             if spelled(path) == wanted:
                 return path, field_id
     raise NotFound(f"{column} not found in schema")
+
+
+def check_against_rows(
+    index: Index,
+    segment: Segment,
+    schema: LanceSchema,
+    fragments: Sequence[FragmentRows],
+    ctx: Context,
+) -> None:
+    """Report a live row that a segment covers and does not hold, or holds with another value."""
+    path = paths_of(schema).get(index.field_id)
+    if path is None:
+        return
+    (field,) = project(schema, [path])
+    by_address = index.kind.by_address(segment.entry.index_version, segment.stable_row_ids)
+    covered = [rows for rows in fragments if rows.fragment.id in segment.covers]
+    training = Training(field, covered, segment.stable_row_ids, by_address)
+    if index.kind.check_rows is not None and segment.built:
+        index.kind.check_rows(segment, training)
+    if index.kind.entries is None:
+        return
+    values, keys = index.kind.entries(segment)
+    if by_address and segment.moves is not None:
+        kept, keys = segment.moves(keys)
+        values = values.filter(pa.array(kept))
+    if by_address:
+        segment.check_fragments(np.sort(keys))
+    order = np.argsort(keys, kind="stable")
+    values, keys = values.take(pa.array(order)), keys[order]
+    if index.kind.rows_of is not None:
+        training = index.kind.rows_of(training, segment)
+    for run in training.runs():
+        wrong = _wrong(values, keys, run.values, run.keys)
+        if wrong is not None:
+            found = f"row {wrong} missing in {index.name!r}, or with another value"
+            ctx.lint("L.index.segment.complete", segment.place, found, "the values of the table")
+            return
+
+
+def _wrong(values: pa.Array, keys: Keys, own: pa.Array, wanted: Keys) -> int | None:
+    """Return the first key whose value in the index is not that of its row, None without one."""
+    unknown = may_be_missing(own) & ~is_in(wanted, keys)
+    own, wanted = own.filter(pa.array(~unknown)), wanted[~unknown]
+    if not len(wanted):
+        return None
+    if not len(keys):
+        return int(wanted[0])
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    held, rows = sort_keys(values.take(pa.array(at))), sort_keys(own)
+    try:
+        equal = pc.equal(held, rows)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # values of another type
+        return int(wanted[0])
+    same = pc.fill_null(equal, False).to_numpy(zero_copy_only=False)
+    nulls = pc.and_(pc.is_null(held), pc.is_null(rows)).to_numpy(zero_copy_only=False)
+    right = (keys[at] == wanted) & (same | nulls).astype(np.bool_)
+    return None if right.all() else int(wanted[np.argmin(right)])

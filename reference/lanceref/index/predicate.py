@@ -1,12 +1,8 @@
 """Predicates: what an index may be asked about one column.
 
-A predicate is true or not for a value; for null it is neither, but for `IsNull`. What a filter
-denies an index is never asked: who asks takes the rows of the predicate, and those that are null,
-out of all rows.
-
-Scalars as plans, statistics and errors show them.
-
-Times are counts, bytes hexadecimal digits, numbers stand in full.
+A predicate is true or false for a value; for null it is neither, but for `IsNull`. An index is
+never asked the negation of a predicate: the caller takes the rows of the predicate, and those that
+are null, out of all rows.
 """
 
 from __future__ import annotations
@@ -26,7 +22,7 @@ SHOWN_BYTES = 10
 """Bytes that are shown of more."""
 
 
-def shown(value: pa.Scalar) -> str:
+def scalar_text(value: pa.Scalar) -> str:
     """Return the text of a value."""
     types, type_ = pa.types, value.type
     if not value.is_valid:
@@ -61,22 +57,12 @@ Mask = NDArray[np.bool_]
 class IsNull:
     """The value is null."""
 
-    def told(self, column: str) -> str:
-        """Return the question about a column, as plans show it."""
-        return f"{column} IS NULL"
-
 
 @dataclass(frozen=True, slots=True)
 class Among:
     """The value is one of some, none of them null: an array of the column's type."""
 
     values: tuple[pa.Scalar, ...]
-
-    def told(self, column: str) -> str:
-        """Return the question about a column, as plans show it."""
-        if len(self.values) == 1:
-            return f"{column} = {shown(self.values[0])}"
-        return f"{column} IN [{','.join(map(shown, self.values))}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,82 +74,48 @@ class Within:
     low_closed: bool = True
     high_closed: bool = True
 
-    def told(self, column: str) -> str:
-        """Return the question about a column, as plans show it."""
-        parts = []
-        if self.low is not None:
-            parts.append(f"{column} {'>=' if self.low_closed else '>'} {shown(self.low)}")
-        if self.high is not None:
-            parts.append(f"{column} {'<=' if self.high_closed else '<'} {shown(self.high)}")
-        return " && ".join(parts)
-
 
 @dataclass(frozen=True, slots=True)
 class StartsWith:
-    """The text, or the bytes, begin so."""
+    """The text, or the bytes, begin with a prefix."""
 
     prefix: pa.Scalar
-
-    def told(self, column: str) -> str:
-        """Return the question about a column, as plans show it."""
-        return f"{column} LIKE '{shown(self.prefix)}%'"
 
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """The text holds another."""
+    """The text contains another."""
 
     text: str
-
-    def told(self, column: str) -> str:
-        """Return the question about a column, as plans show it."""
-        return f'contains({column}, Utf8("{self.text}"))'
 
 
 @dataclass(frozen=True, slots=True)
 class HasWords:
-    """The text holds every one of some words."""
+    """The text contains every one of some words."""
 
     words: tuple[str, ...]
-
-    def told(self, column: str) -> str:
-        """Return the question about a column, as plans show it."""
-        return f"contains_tokens({column}, {' '.join(self.words)!r})"
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """A regular expression is found in the text."""
+    """A regular expression matches somewhere in the text."""
 
     pattern: str
-
-    def told(self, column: str) -> str:
-        """Return the question about a column, as plans show it."""
-        return f"regexp_match({column}, {self.pattern!r})"
 
 
 @dataclass(frozen=True, slots=True)
 class HasLabels:
-    """The list holds some labels, none of them null: any of them, or every one."""
+    """The list contains some labels, none of them null: any of them, or every one."""
 
     labels: tuple[pa.Scalar, ...]
     every: bool = False
 
-    def told(self, column: str) -> str:
-        """Return the question about a column, as plans show it."""
-        name = "array_has_all" if self.every else "array_has_any"
-        return f"{name}({column}, List([{', '.join(map(shown, self.labels))}]))"
-
 
 @dataclass(frozen=True, slots=True)
 class Intersects:
-    """The geometry meets another, given as well-known binary."""
+    """The geometry intersects another, given as well-known binary."""
 
     geometry: bytes
-
-    def told(self, column: str) -> str:
-        """Return the question about a column, as plans show it."""
-        return f"st_intersects({column}, ...)"
 
 
 OnValues: TypeAlias = IsNull | Among | Within | StartsWith
@@ -172,24 +124,53 @@ OnValues: TypeAlias = IsNull | Among | Within | StartsWith
 Predicate: TypeAlias = OnValues | Contains | HasWords | Matches | HasLabels | Intersects
 
 
+def plan_text(predicate: Predicate, column: str) -> str:
+    """Return a predicate on a column as query plans show it."""
+    match predicate:
+        case IsNull():
+            return f"{column} IS NULL"
+        case Among((value,)):
+            return f"{column} = {scalar_text(value)}"
+        case Among(values):
+            return f"{column} IN [{','.join(map(scalar_text, values))}]"
+        case Within(low, high, low_closed, high_closed):
+            parts = []
+            if low is not None:
+                parts.append(f"{column} {'>=' if low_closed else '>'} {scalar_text(low)}")
+            if high is not None:
+                parts.append(f"{column} {'<=' if high_closed else '<'} {scalar_text(high)}")
+            return " && ".join(parts)
+        case StartsWith(prefix):
+            return f"{column} LIKE '{scalar_text(prefix)}%'"
+        case Contains(text):
+            return f'contains({column}, Utf8("{text}"))'
+        case HasWords(words):
+            return f"contains_tokens({column}, {' '.join(words)!r})"
+        case Matches(pattern):
+            return f"regexp_match({column}, {pattern!r})"
+        case HasLabels(labels, every):
+            name = "array_has_all" if every else "array_has_any"
+            return f"{name}({column}, List([{', '.join(map(scalar_text, labels))}]))"
+        case Intersects():
+            return f"st_intersects({column}, ...)"
+
+
 def holds(predicate: OnValues, values: pa.Array) -> Mask:
     """Return for each value whether a predicate is true: bool."""
-    if isinstance(predicate, IsNull):
-        found = pc.is_null(values)
-    elif isinstance(predicate, StartsWith):
-        found = pc.starts_with(_as_bytes(values), predicate.prefix.as_buffer().to_pybytes())
-    elif isinstance(predicate, Among):
-        found = _among(values, predicate.values)
-    else:
-        found = pc.invert(_none_of(values))
-        if predicate.low is not None:
-            reaches = less_equal if predicate.low_closed else less
-            found = pc.and_(found, reaches(predicate.low, values))
-        if predicate.high is not None:
-            stays = less_equal if predicate.high_closed else less
-            found = pc.and_(found, stays(values, predicate.high))
-        found = pc.and_(found, pc.is_valid(values))
-    return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), np.bool_)
+    match predicate:
+        case IsNull():
+            mask = pc.is_null(values)
+        case StartsWith(prefix):
+            mask = pc.starts_with(_as_bytes(values), prefix.as_buffer().to_pybytes())
+        case Among(wanted):
+            mask = _among(values, wanted)
+        case Within(low, high, low_closed, high_closed):
+            mask = pc.is_valid(values)
+            if low is not None:
+                mask = pc.and_(mask, (less_equal if low_closed else less)(low, values))
+            if high is not None:
+                mask = pc.and_(mask, (less_equal if high_closed else less)(values, high))
+    return _filled(mask, False)
 
 
 def may_hold(predicate: OnValues, least: pa.Array, greatest: pa.Array) -> Mask:
@@ -197,46 +178,42 @@ def may_hold(predicate: OnValues, least: pa.Array, greatest: pa.Array) -> Mask:
 
     A bound that is null says nothing; whether a run has nulls the caller has to know.
     """
-    if isinstance(predicate, IsNull):
-        return np.ones(len(least), np.bool_)
-    if isinstance(predicate, Among):
-        found = np.zeros(len(least), np.bool_)
-        for value in predicate.values:
-            found |= _overlaps(value, value, least, greatest)
-        return found
-    if isinstance(predicate, StartsWith):
-        return _overlaps(predicate.prefix, prefix_end(predicate.prefix), least, greatest)
-    return _overlaps(predicate.low, predicate.high, least, greatest)
+    match predicate:
+        case IsNull():
+            return np.ones(len(least), np.bool_)
+        case Among(values):
+            masks = [_overlaps(value, value, least, greatest) for value in values]
+            return np.logical_or.reduce([np.zeros(len(least), np.bool_), *masks])
+        case StartsWith(prefix):
+            return _overlaps(prefix, prefix_end(prefix), least, greatest)
+        case Within(low, high):
+            return _overlaps(low, high, least, greatest)
 
 
 def _overlaps(
     low: pa.Scalar | None, high: pa.Scalar | None, least: pa.Array, greatest: pa.Array
 ) -> Mask:
     """Return for each run of values whether it reaches into low..high, both ends included."""
-    found = np.ones(len(least), np.bool_)
+    mask = np.ones(len(least), np.bool_)
     if high is not None:
-        found &= _unless_null(less_equal(least, high))
+        mask &= _filled(less_equal(least, high), True)
     if low is not None:
-        found &= _unless_null(greater_equal(greatest, low))
-    return found
+        mask &= _filled(greater_equal(greatest, low), True)
+    return mask
 
 
-def _unless_null(found: pa.Array) -> Mask:
-    return np.asarray(pc.fill_null(found, True).to_numpy(zero_copy_only=False), np.bool_)
+def _filled(mask: pa.Array, default: bool) -> Mask:
+    return np.asarray(pc.fill_null(mask, default).to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _among(values: pa.Array, wanted: Sequence[pa.Scalar]) -> pa.Array:
     """Return for each value whether it is one of those wanted."""
     if not pa.types.is_floating(values.type):
         return pc.is_in(values, pa.array(list(wanted), values.type))
-    found = _none_of(values)
+    mask = pa.array(np.zeros(len(values), np.bool_))
     for value in wanted:
-        found = pc.or_(found, pc.fill_null(equal(values, value), False))
-    return found
-
-
-def _none_of(values: pa.Array) -> pa.Array:
-    return pa.array(np.zeros(len(values), np.bool_))
+        mask = pc.or_(mask, pc.fill_null(equal(values, value), False))
+    return mask
 
 
 def _as_bytes(values: pa.Array) -> pa.Array:

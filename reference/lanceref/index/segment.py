@@ -2,28 +2,14 @@
 
 Several entries of one name are segments of one logical index; each covers fragments of its own. The
 files of a segment lie in a folder named by its uuid, below the table or one of its bases. They are
-opened when something is asked of them and stay open with the version.
+opened when they are first read and stay open with the version.
 
-Clauses: L.index.segment.folder, L.index.segment.files, L.index.segment.keys, L.index.rows.fragment
+A new segment is no part of the table before a commit names it; the files of a failed one are
+removed.
 
 Layout: `_indices/{uuid}/{path}`, the uuid in lower case with hyphens.
 
-Uses of indices: what was opened, read and looked at to answer questions.
-
-A part is what an index reads at once: a page, the rows of a value, what says where a word stands, a
-partition. Parts that were read stay with the version that is open, for the next question.
-
-Stages of a build: what somebody who waits for an index is told.
-
-A build is cut into stages by name; of some it is known how much there is to do, and how much is
-done. Who builds tells, whether anybody listens or not.
-
-Segments, written: the files of a new segment, below the table's root.
-
-A segment is no part of the table before a commit names it. What was written of one that failed is
-removed.
-
-Clauses: L.index.segment.folder, L.index.segment.files
+Clauses: L.index.segment.folder, L.index.segment.files, L.index.segment.keys, L.index.rows.fragment
 """
 
 from __future__ import annotations
@@ -32,6 +18,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import TracebackType
 from typing import Literal, Protocol, TypeAlias
 
@@ -54,9 +41,10 @@ from lanceref.transactions.index_entries import covered, set_covered
 
 @dataclass
 class Uses:
-    """Counts, from when the version was opened: parts `loaded` and those that were there `hits`.
+    """Counts since a version was opened: parts of indices `loaded`, and `hits` in memory.
 
-    `comparisons` are values that were held against a question; `kept` are parts that stay.
+    A part is what an index reads at once: a page, the rows of a value, a posting list, a partition.
+    `comparisons` are values compared with a predicate; `kept` are parts that stay in memory.
     """
 
     indices_loaded: int = 0
@@ -66,31 +54,22 @@ class Uses:
     kept: int = 0
 
     def load(self, parts: int = 1) -> None:
-        """Count parts that are read for a question, and stay."""
+        """Count parts that are read and stay in memory."""
         self.loaded += parts
         self.kept += parts
 
     def hit(self, parts: int = 1) -> None:
-        """Count parts that a question finds there."""
+        """Count parts that are in memory already."""
         self.hits += parts
-
-    def compare(self, values: int) -> None:
-        """Count values that are held against a question."""
-        self.comparisons += values
-
-    @property
-    def asked(self) -> int:
-        """Parts that were asked for."""
-        return self.hits + self.loaded
 
     @property
     def hit_rate(self) -> float:
-        """The share of parts that were there, 0 when none was asked for."""
-        return self.hits / self.asked if self.asked else 0.0
+        """The share of parts that were in memory, 0 when none was needed."""
+        return self.hits / max(1, self.hits + self.loaded)
 
 
 Moved: TypeAlias = Callable[[Keys], tuple[NDArray[np.bool_], Keys]]
-"""Says of the keys of a segment which are left, and returns these as they are now."""
+"""Returns which keys of a segment are left, and these as they are now."""
 
 
 class Moves(Protocol):
@@ -107,12 +86,12 @@ FOLDER = "_indices"
 """Where indices lie below a table's root."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Segment:
     """One segment: `entry` is its line in the index section, `place` that of the manifest.
 
-    `highest_fragment` is the highest id that a fragment of the table ever had, None: nobody says.
-    `moves` says where the rows went whose addresses are in its files, None: nowhere.
+    `highest_fragment` is the highest id that a fragment of the table ever had, None: unknown.
+    `moves` maps the addresses in its files to where the rows are now, None: they did not move.
     """
 
     entry: table_pb2.IndexMetadata
@@ -125,9 +104,8 @@ class Segment:
     overlaid: frozenset[int] = frozenset()
     uses: Uses = field(default_factory=Uses, repr=False, compare=False)
     _opened: dict[str, IndexFile] = field(default_factory=dict)
-    _held: list[BitMap] = field(default_factory=list, init=False, repr=False, compare=False)
 
-    @property
+    @cached_property
     def uuid(self) -> str:
         """The uuid as text."""
         return str(uuid.UUID(bytes=self.entry.uuid.uuid))
@@ -138,24 +116,18 @@ class Segment:
         return f"{FOLDER}/{self.uuid}"
 
     @property
-    def root(self) -> str:
-        """Path or URI of the base that the folder lies below."""
-        base = self.entry.base_id if self.entry.HasField("base_id") else None
-        return self.bases.store_of(base).root
+    def store(self) -> Store:
+        """The base that the folder lies below."""
+        return self.bases.store_of(self.entry.base_id if self.entry.HasField("base_id") else None)
 
-    @property
+    @cached_property
     def covers(self) -> BitMap:
-        """Ids of the fragments it tells of: those it holds, without newer values in overlays."""
+        """Ids of the fragments it can answer for: those it holds, without newer overlaid values."""
         return self.holds - BitMap(self.overlaid)  # L.table.overlay.index
 
-    @property
+    @cached_property
     def holds(self) -> BitMap:
-        """Ids of the fragments that hold the rows it covers; none when it does not say."""
-        if not self._held:
-            self._held.append(self._parse_fragments())
-        return self._held[0]
-
-    def _parse_fragments(self) -> BitMap:
+        """Ids of the fragments that hold the rows it covers; none when the entry names none."""
         bitmap = covered(self.entry)
         if bitmap is None or self.moves is None:
             return BitMap() if bitmap is None else bitmap
@@ -166,10 +138,10 @@ class Segment:
         """The entry as a new one would be: with the fragments that hold its rows now."""
         if self.moves is None or not self.entry.fragment_bitmap:
             return self.entry
-        found = table_pb2.IndexMetadata()
-        found.CopyFrom(self.entry)
-        set_covered(found, self.holds)
-        return found
+        entry = table_pb2.IndexMetadata()
+        entry.CopyFrom(self.entry)
+        set_covered(entry, self.holds)
+        return entry
 
     def check_fragments(self, keys: Keys) -> None:
         """Raise OutOfRange for an ascending row address of a fragment that never was."""
@@ -177,12 +149,9 @@ class Segment:
             return
         last = int(keys[-1]) >> 32
         if last > self.highest_fragment:
-            raise OutOfRange(
-                "L.index.rows.fragment",
-                self.place,
-                found=f"a row of fragment {last} in {self.folder}",
-                wanted=f"fragments up to {self.highest_fragment}",
-            )
+            found = f"a row of fragment {last} in {self.folder}"
+            wanted = f"fragments up to {self.highest_fragment}"
+            raise OutOfRange("L.index.rows.fragment", self.place, found, wanted)
 
     @property
     def built(self) -> bool:
@@ -213,8 +182,7 @@ class Segment:
 
     def has(self, path: str) -> bool:
         """Return whether a file is in the folder of the segment."""
-        base = self.entry.base_id if self.entry.HasField("base_id") else None
-        return self.bases.store_of(base).exists(f"{self.folder}/{path}")
+        return self.store.exists(f"{self.folder}/{path}")
 
     def within(self, path: str) -> Context:
         """Return the context of a file."""
@@ -222,13 +190,10 @@ class Segment:
 
     def source(self, path: str) -> Source:
         """Open a file as bytes. Raises FormatError when there is none."""
-        base = self.entry.base_id if self.entry.HasField("base_id") else None
         try:
-            return self.bases.store_of(base).open(f"{self.folder}/{path}")
+            return self.store.open(f"{self.folder}/{path}")
         except NotFound as error:
-            raise FormatError(
-                "L.index.segment.files", self.place, found="no such file", wanted=path
-            ) from error
+            raise FormatError("L.index.segment.files", self.place, "no such file", path) from error
 
     def bytes_of(self, path: str) -> bytes:
         """Return all bytes of a file that is no index file. Raises FormatError."""
@@ -239,12 +204,12 @@ class Segment:
 Event: TypeAlias = Literal["start", "progress", "complete"]
 
 Listener: TypeAlias = Callable[[Event, str, int, int | None, str], object]
-"""Is told an event, the stage, how much of it is done, of how much in all, and of what."""
+"""Takes an event of a build, the stage, how much of it is done, of how much, and the unit."""
 
 
 @dataclass
 class Stage:
-    """A stage that goes on."""
+    """A named stage of a build; `total` is None where it is not known how much there is to do."""
 
     name: str
     total: int | None
@@ -252,37 +217,34 @@ class Stage:
     listener: Listener | None
     done: int = 0
 
-    def tell(self, event: Event) -> None:
-        """Tell of an event."""
+    def report(self, event: Event) -> None:
+        """Report an event to the listener, if there is one."""
         if self.listener is not None:
             self.listener(event, self.name, self.done, self.total, self.unit)
 
     def more(self, count: int = 1) -> None:
-        """Tell that so much more is done."""
+        """Report progress."""
         self.done += count
-        self.tell("progress")
+        self.report("progress")
 
 
+@dataclass(frozen=True)
 class Stages:
-    """Tells a listener of the stages of one build."""
+    """Reports the stages of one build."""
 
-    def __init__(self, listener: Listener | None = None) -> None:
-        self._listener = listener
+    listener: Listener | None = None
 
     @contextmanager
     def stage(self, name: str, total: int | None = None, unit: str = "") -> Iterator[Stage]:
-        """Tell where a stage begins and ends; one that fails is not told to be complete."""
-        stage = Stage(name, total, unit, self._listener)
-        stage.tell("start")
+        """Report where a stage begins and ends; one that fails is not reported as complete."""
+        stage = Stage(name, total, unit, self.listener)
+        stage.report("start")
         yield stage
-        stage.tell("complete")
+        stage.report("complete")
 
 
 class SegmentWriter:
-    """Writes the files of a segment; leaving its block by an error removes them.
-
-    `stages` is told how far the build is.
-    """
+    """Writes the files of a segment; leaving its block by an error removes them."""
 
     def __init__(
         self,
@@ -318,13 +280,25 @@ class SegmentWriter:
         )
         self.files.append(table_pb2.IndexFile(path=path, size_bytes=size))
 
+    def write_table(
+        self,
+        path: str,
+        schema: pa.Schema,
+        columns: Sequence[pa.Array],
+        metadata: Mapping[str, str] | None = None,
+        buffers: Sequence[bytes] = (),
+    ) -> None:
+        """Write a file of one batch, as `write_file`."""
+        batch = pa.record_batch(list(columns), schema=schema)
+        self.write_file(path, schema, [batch], metadata, buffers)
+
     def write_bytes(self, path: str, data: bytes) -> None:
-        """Write a file that is no index file."""
+        """Write a file that is not an index file."""
         self.store.put(self._begin(path), data)
         self.files.append(table_pb2.IndexFile(path=path, size_bytes=len(data)))
 
     def _begin(self, path: str) -> str:
-        """Take note of a file that is about to be written; return its path below the root."""
+        """Note a file that is about to be written; return its path below the root."""
         self._paths.append(f"{self.folder}/{path}")
         return self._paths[-1]
 

@@ -1,23 +1,20 @@
-"""Training: the values of a column and the keys of their rows, that an index is built from.
+"""Training data: the values of a column and the keys of their rows, that an index is built from.
 
 A key is the row's address, or its id where rows have stable ids and the index can use them. Deleted
 rows are left out.
 
-Order of values: what a sorted index and bounds of values go by.
+Order of values: null comes first, then numbers and times by size, text and bytes by bytes, false
+before true, floats in the IEEE total order from -NaN to NaN.
 
-Null comes first, then values in their order: numbers and moments by size, text and bytes by bytes,
-false before true, floats in the IEEE total order from -NaN to NaN.
-
-Joined values: the many things an index holds of a row, as one value that can be compared.
-
-What a row has none of is empty; no index knows such a row.
+Number sets: the many numbers that an index holds of a row, as one binary value that can be
+compared. The set of a row that the index does not hold is empty.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +24,7 @@ from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed
 from lanceref.file.schema import Field
-from lanceref.index.row_set import Keys
+from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 
@@ -47,12 +44,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Rows that an index is built over: `field` is pruned to the indexed part of its column."""
+    """Rows that an index is built over: `field` is pruned to the indexed part of its column.
+
+    `computed` holds the rows where their values are not those of the column.
+    """
 
     field: Field
     fragments: Sequence[FragmentRows]
     stable_row_ids: bool = False
     by_address: bool = True
+    computed: Sequence[Run] | None = None
 
     @property
     def num_rows(self) -> int:
@@ -64,45 +65,31 @@ class Training:
         """Arrow type of the values."""
         return leaf(self.field).arrow.type
 
-    def of(self, held: Sequence[Run]) -> Held:
-        """Return the same rows with values that have been made from their own."""
-        return Held(self.field, self.fragments, self.stable_row_ids, self.by_address, held)
+    def map(self, make: Callable[[Run], Run]) -> Training:
+        """Return the same rows with values made from their own."""
+        return replace(self, computed=[make(run) for run in self.runs()])
 
     def runs(self) -> Iterator[Run]:
         """Yield the live rows in the order of the table; no run crosses a fragment."""
+        if self.computed is not None:
+            yield from self.computed
+            return
         key = ROW_ADDRESS if self.by_address else ROW_ID
         for rows in self.fragments:
             first = 0
-            for count, (values, keys) in rows.scan(
-                (self.field,), (key,), RUN_ROWS, 0, rows.num_rows
-            ):
+            scan = rows.scan((self.field,), (key,), RUN_ROWS, 0, rows.num_rows)
+            for count, (values, keys) in scan:
                 offsets = rows.offsets(np.arange(first, first + count))
-                yield Run(
-                    rows.fragment.id,
-                    unnested(values, self.field),
-                    keys.to_numpy(),
-                    offsets,
-                )
+                own = unnested(values, self.field)
+                yield Run(rows.fragment.id, own, keys.to_numpy(), offsets)
                 first += count
 
 
-@dataclass(frozen=True, slots=True)
-class Held(Training):
-    """Rows whose values have been made from those of the column; `field` is of these."""
-
-    held: Sequence[Run] = ()
-
-    def runs(self) -> Iterator[Run]:
-        """Yield the rows, like any training."""
-        return iter(self.held)
-
-
 def trained(training: Training) -> tuple[pa.Array, Keys]:
-    """Return all values and their keys."""
+    """Return all values and their keys, uint64."""
     runs = list(training.runs())
     values = [pa.array([], training.type), *(run.values for run in runs)]
-    keys = [np.empty(0, np.uint64), *(run.keys for run in runs)]
-    return pa.concat_arrays(values), np.concatenate(keys)
+    return pa.concat_arrays(values), np.concatenate([NO_KEYS, *(run.keys for run in runs)])
 
 
 def unnested(values: pa.Array, field: Field) -> pa.Array:
@@ -120,13 +107,6 @@ def leaf(field: Field) -> Field:
     return field
 
 
-POOL_VARIABLE = "LANCE_MEM_POOL_SIZE"
-"""Variable of the environment that says how many bytes a sort may hold."""
-
-BYPASS_VARIABLE = "LANCE_BYPASS_SPILLING"
-"""Variable of the environment that lets a sort hold as many as it needs."""
-
-
 def sort_keys(values: pa.Array) -> pa.Array:
     """Return values that Arrow orders as these are ordered."""
     return total_order(values) if pa.types.is_floating(values.type) else values
@@ -140,14 +120,13 @@ def sorted_order(values: pa.Array) -> NDArray[np.int64]:
 
 
 def check_memory(size_bytes: int) -> None:
-    """Raise EditFailed for more bytes than the environment lets a sort hold.
-
-    All of it is done in memory: nothing is said where spilling is to be bypassed.
-    """
-    limit = os.environ.get(POOL_VARIABLE, "")
-    if not limit.isdecimal() or os.environ.get(BYPASS_VARIABLE):
-        return
-    if size_bytes > int(limit):
+    """Raise EditFailed where an environment that allows no spilling gives a sort less memory."""
+    limit = os.environ.get("LANCE_MEM_POOL_SIZE", "")
+    if (
+        limit.isdecimal()
+        and not os.environ.get("LANCE_BYPASS_SPILLING")
+        and size_bytes > int(limit)
+    ):
         raise EditFailed(
             f"Resources exhausted: a sort of {size_bytes} bytes in a pool of {limit} bytes"
         )
@@ -158,10 +137,21 @@ def run_starts(values: pa.Array) -> NDArray[np.int64]:
     if not len(values):
         return np.empty(0, np.int64)
     keys = sort_keys(values)
-    same = pc.equal(keys.slice(1), keys.slice(0, len(keys) - 1))
-    nulls = pc.and_(pc.is_null(keys.slice(1)), pc.is_null(keys.slice(0, len(keys) - 1)))
-    joined = pc.or_(pc.fill_null(same, False), nulls).to_numpy(zero_copy_only=False)
-    return np.concatenate([[0], np.flatnonzero(~joined.astype(np.bool_)) + 1])
+    after, before = keys.slice(1), keys.slice(0, len(keys) - 1)
+    both_null = pc.and_(pc.is_null(after), pc.is_null(before))
+    same = pc.or_(pc.fill_null(pc.equal(after, before), False), both_null)
+    changes = ~same.to_numpy(zero_copy_only=False).astype(np.bool_)
+    return np.concatenate([[0], np.flatnonzero(changes) + 1])
+
+
+def is_any(type_: pa.DataType, *kinds: str) -> bool:
+    """Return whether a type is of one of some kinds, as `pyarrow.types` names them."""
+    return any(getattr(pa.types, f"is_{kind}")(type_) for kind in kinds)
+
+
+TEXT = ("string", "large_string")
+BINARY = ("binary", "large_binary")
+"""Kinds of types of text, and of bytes of any length."""
 
 
 def has_order(field: Field) -> bool:
@@ -169,50 +159,36 @@ def has_order(field: Field) -> bool:
     type_ = leaf(field).arrow.type
     if isinstance(type_, pa.BaseExtensionType):
         type_ = type_.storage_type
-    checks = pa.types
-    return bool(
-        checks.is_integer(type_)
-        or checks.is_floating(type_)
-        or checks.is_boolean(type_)
-        or checks.is_string(type_)
-        or checks.is_large_string(type_)
-        or checks.is_binary(type_)
-        or checks.is_large_binary(type_)
-        or checks.is_fixed_size_binary(type_)
-        or checks.is_temporal(type_)
-        or checks.is_decimal(type_)
-    )
+    numbers = ("integer", "floating", "boolean", "temporal", "decimal")
+    return is_any(type_, *numbers, *TEXT, *BINARY, "fixed_size_binary")
 
 
-JOINED = pa.large_binary()
-"""Type of such values."""
+NUMBER_SET = pa.large_binary()
+"""Type of sets of numbers: ascending u32, little-endian."""
 
 
-def joined(numbers: NDArray[np.uint32], rows: NDArray[np.int64], num_rows: int) -> pa.Array:
-    """Return of each of `num_rows` rows the bytes of its different numbers, ascending.
-
-    `rows` says whose each number is.
-    """
+def number_sets(numbers: NDArray[np.uint32], rows: NDArray[np.int64], num_rows: int) -> pa.Array:
+    """Return of each of `num_rows` rows the set of its numbers; `rows` has the row of each."""
     order = np.lexsort((numbers, rows))
     numbers, rows = numbers[order], rows[order]
-    fresh = np.ones(len(rows), np.bool_)
-    fresh[1:] = (numbers[1:] != numbers[:-1]) | (rows[1:] != rows[:-1])
-    data = numbers[fresh].astype("<u4")
-    counts = np.bincount(rows[fresh], minlength=num_rows)
+    is_first = np.ones(len(rows), np.bool_)
+    is_first[1:] = (numbers[1:] != numbers[:-1]) | (rows[1:] != rows[:-1])
+    data = numbers[is_first].astype("<u4")
+    counts = np.bincount(rows[is_first], minlength=num_rows)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64) * data.itemsize
     buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(data.tobytes())]
-    return pa.Array.from_buffers(JOINED, num_rows, buffers)
+    return pa.Array.from_buffers(NUMBER_SET, num_rows, buffers)
 
 
-def joined_by_key(numbers: NDArray[np.uint32], keys: Keys) -> tuple[pa.Array, Keys]:
-    """Return the numbers of each key as one value, and the keys."""
+def number_sets_by_key(numbers: NDArray[np.uint32], keys: Keys) -> tuple[pa.Array, Keys]:
+    """Return the set of numbers of each key, and the keys, ascending."""
     own, rows = np.unique(keys, return_inverse=True)
-    return joined(numbers, rows.astype(np.int64), len(own)), own
+    return number_sets(numbers, rows.astype(np.int64), len(own)), own
 
 
 def may_be_missing(values: pa.Array) -> NDArray[np.bool_]:
-    """Return which rows need not be known: those whose joined value is empty."""
-    if values.type != JOINED:
+    """Return which rows an index need not hold: those whose set of numbers is empty."""
+    if values.type != NUMBER_SET:
         return np.zeros(len(values), np.bool_)
     empty = pc.equal(pc.binary_length(values), 0)
     return np.asarray(empty.to_numpy(zero_copy_only=False), np.bool_)

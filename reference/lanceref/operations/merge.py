@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import EditFailed
 from lanceref.core.integers import difference, intersection, union
-from lanceref.index.predicate import shown
+from lanceref.index.predicate import scalar_text
 from lanceref.operations.column_update import replace_values, write_values
 from lanceref.operations.columns import all_rows
 from lanceref.operations.update import Chosen
@@ -158,7 +158,7 @@ def plan_merge(
 
 def _shown(source: pa.Table, keys: list[str], row: int) -> str:
     """Return the keys of a row as an error shows them."""
-    return ", ".join(f"{name} = {shown(source[name][row])}" for name in keys)
+    return ", ".join(f"{name} = {scalar_text(source[name][row])}" for name in keys)
 
 
 def _passing_pairs(

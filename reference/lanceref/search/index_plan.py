@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.index.indices import Index
-from lanceref.index.predicate import Among, IsNull, Within
+from lanceref.index.predicate import Among, IsNull, Within, plan_text
 from lanceref.index.predicate import Predicate as IndexPredicate
 from lanceref.search.filter import And, Not, On, Or, Predicate
 from lanceref.table.rows import FragmentRows
@@ -70,7 +70,7 @@ class Question:
         return reduce(lambda first, second: f"{joint}({first},{second})", texts)
 
     def _text(self, predicate: IndexPredicate) -> str:
-        text = predicate.told(self.path)
+        text = plan_text(predicate, self.path)
         if self.index.kind.json_path is not None:
             text = f"Json({text}->{self.index.kind.json_path})"
         text = f"[{text}]@{self.index.name}({self.index.kind.shown})"

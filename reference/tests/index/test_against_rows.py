@@ -7,7 +7,8 @@ from dataclasses import replace
 import lanceref
 import pyarrow as pa
 import pytest
-from lanceref.index.scalar import bitmap, btree
+from lanceref.index import index_type
+from lanceref.index.scalar import btree
 from lanceref.index.training import Training
 from pylanceref.indices import IndexConfig
 
@@ -43,7 +44,7 @@ def test_a_row_that_is_missing_or_wrong_is_reported(tmp_path, kind, monkeypatch)
     for number, wrong in enumerate((other, fewer)):
         dataset = write(TABLE, tmp_path / f"{number}")
         monkeypatch.setattr(btree, "trained", wrong)
-        monkeypatch.setattr(bitmap, "trained", wrong)
+        monkeypatch.setattr(index_type, "trained", wrong)
         dataset.create_scalar_index("f", kind)
         (finding,) = lanceref.validate(dataset.uri, deep=True)
         assert finding.clause == "L.index.segment.complete"

@@ -9,7 +9,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.index.predicate import Among, IsNull, StartsWith, Within, holds, may_hold, prefix_end
+from lanceref.index.predicate import (
+    Among,
+    IsNull,
+    StartsWith,
+    Within,
+    holds,
+    may_hold,
+    plan_text,
+    prefix_end,
+)
 
 FLOATS = pa.array([-math.nan, -1.0, -0.0, 0.0, 1.0, math.nan, None])
 
@@ -81,5 +90,5 @@ def test_a_bound_that_is_null_says_nothing():
 def test_what_is_shown_of_them():
     """As plans tell them of a column."""
     asked = (Among((scalar(1),)), Within(scalar(1), scalar(2), False), IsNull())
-    shown = [one.told("c") for one in asked]
+    shown = [plan_text(one, "c") for one in asked]
     assert shown == ["c = 1", "c > 1 && c <= 2", "c IS NULL"]

@@ -1,41 +1,43 @@
-"""FM: the rows whose text holds another, however short, from the texts themselves.
+"""FM: the rows whose text contains another, however short, from the texts themselves.
 
-A partition ends with the row that brings it to 10 000 texts, or to 16 MiB with a byte behind each.
-Rows that are null are nowhere: what is denied has to be looked at. So have rows that hold a text
-with a blank, which may be another byte there.
-
-Clauses: L.index.fm.partition
-Divergences: D.index.fm-not-contains, D.index.fm-blank, D.index.fm-empty-text
-
-Search in an FM partition: the texts that hold a text, and all texts as they were.
+A partition ends with the row that brings it to 10 000 texts, or to 16 MiB with a byte after each.
+Rows that are null are in none, so that a negated predicate needs a scan. Rows found for a text with
+a blank are candidates: the blank may be another byte there.
 
 A step goes from an ending to the one that is a byte longer: its place is the number of smaller
-bytes, and of the same byte before. Steps from an ending lead to one of which is known where it
-begins; the number of steps is how far behind that the first one begins.
+bytes, and of the same byte before. Steps from an ending lead to a sample, of which is known where
+it begins; the number of steps is how far after that the first one begins.
 
-Clauses: L.index.fm.samples, L.index.fm.fingerprint
+Clauses: L.index.fm.partition, L.index.fm.samples, L.index.fm.fingerprint
+
+Divergences: D.index.fm-not-contains, D.index.fm-blank, D.index.fm-empty-text
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.errors import CorruptPage, FormatError
+from lanceref.core.errors import FormatError
 from lanceref.core.integers import unique
 from lanceref.file.schema import Field
-from lanceref.index.fm.partition import STORED, Partition, open_partition
+from lanceref.index.fm.partition import (
+    STORED,
+    Partition,
+    fingerprint,
+    open_partition,
+    write_partition,
+)
 from lanceref.index.fm.wavelet import Positions
-from lanceref.index.fm.writer import fingerprint, write_partition
-from lanceref.index.index_type import Built, Found, Kind, Parameters
+from lanceref.index.index_type import Built, Found, Kind, Parameters, Sources
 from lanceref.index.predicate import Contains, Predicate
 from lanceref.index.row_set import NO_KEYS, Keys, row_set
-from lanceref.index.segment import Moved, Segment, SegmentWriter
-from lanceref.index.training import Training, leaf
+from lanceref.index.segment import Segment, SegmentWriter
+from lanceref.index.training import BINARY, TEXT, Run, Training, is_any, leaf
 from lanceref.proto import index_pb2
 
 RUN = 1 << 16
@@ -109,12 +111,8 @@ def all_beginnings(partition: Partition) -> Positions:
             return (partition.samples.at(ends // rate) + steps) % size
         steps += steps[ends]
         ends = ends[ends]
-    raise CorruptPage(
-        "L.index.fm.samples",
-        partition.file.place,
-        found="endings from which no step leads to a sample",
-        wanted="a sample for every byte of the text",
-    )
+    found = "endings from which no step leads to a sample"
+    raise partition.file.corrupt("L.index.fm.samples", found, "a sample for every byte")
 
 
 def texts_of(partition: Partition) -> list[bytes]:
@@ -130,12 +128,8 @@ def texts_of(partition: Partition) -> list[bytes]:
     found = f"{fingerprint(texts, partition.row_ids.tolist()):016x}"
     wanted = partition.file.text("partition_fingerprint")
     if found != wanted or len(unique(begins)) != size:
-        raise CorruptPage(
-            "L.index.fm.fingerprint",
-            partition.file.place,
-            found=f"texts of fingerprint {found}",
-            wanted=f"{wanted[:40]}, as the file says",
-        )
+        clause = "L.index.fm.fingerprint"
+        raise partition.file.corrupt(clause, f"texts of fingerprint {found}", wanted[:40])
     return texts
 
 
@@ -152,21 +146,16 @@ class FmIndex:
     def __init__(self, segment: Segment) -> None:
         paths = [one.path for one in segment.entry.files if _PATH.fullmatch(one.path)]
         if not paths:
-            raise FormatError(
-                "L.index.fm.partition",
-                segment.place,
-                found=f"files {[one.path for one in segment.entry.files]}",
-                wanted="a partition",
-            )
+            found = f"files {[one.path for one in segment.entry.files]}"
+            raise FormatError("L.index.fm.partition", segment.place, found, "a partition")
         self.partitions: list[Partition] = [open_partition(segment.file(path)) for path in paths]
 
     def search(self, predicate: Predicate) -> Found:
         """Return the rows whose text holds another, as both are stored."""
         assert isinstance(predicate, Contains)
         text = predicate.text.encode().translate(STORED)
-        return row_set(
-            np.concatenate([NO_KEYS, *(rows_with(one, text) for one in self.partitions)])
-        )
+        keys = [rows_with(one, text) for one in self.partitions]
+        return row_set(np.concatenate([NO_KEYS, *keys]))
 
     def statistics(self) -> dict[str, object]:
         """Return the number of partitions, of their bytes and texts."""
@@ -204,27 +193,19 @@ def _parts(training: Training) -> Iterator[tuple[list[bytes], list[int]]]:
         yield texts, keys
 
 
-def rewrite(
-    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
-) -> Built:
+def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Build over all rows anew."""
     return build(training, writer, {})
 
 
 def has_blank(predicate: Predicate) -> bool:
-    """Return whether a text that is looked for may be found where another is."""
+    """Return whether the rows found for a text are candidates, since a blank is in it."""
     return isinstance(predicate, Contains) and b" " in predicate.text.encode().translate(STORED)
 
 
 def has_bytes(field: Field) -> bool:
     """Return whether a column holds text or bytes."""
-    type_, checks = leaf(field).arrow.type, pa.types
-    return bool(
-        checks.is_string(type_)
-        or checks.is_large_string(type_)
-        or checks.is_binary(type_)
-        or checks.is_large_binary(type_)
-    )
+    return is_any(leaf(field).arrow.type, *TEXT, *BINARY)
 
 
 def check(segment: Segment) -> None:
@@ -242,13 +223,14 @@ def entries(segment: Segment) -> tuple[pa.Array, Keys]:
 
 
 def rows_of(training: Training, segment: Segment) -> Training:
-    """Return rows with their texts as they are stored; of a null nothing is."""
-    held = []
-    for run in training.runs():
+    """Return rows with their texts as they are stored; null is empty, of which nothing is."""
+
+    def stored(run: Run) -> Run:
         values = run.values.cast(pa.large_binary()).to_pylist()
         texts = [(value or b"").translate(STORED) for value in values]
-        held.append(replace(run, values=pa.array(texts, pa.large_binary())))
-    return training.of(held)
+        return replace(run, values=pa.array(texts, pa.large_binary()))
+
+    return training.map(stored)
 
 
 FM = Kind(
@@ -257,7 +239,6 @@ FM = Kind(
     details="lance.index.pb.FMIndexDetails",
     version=VERSION,
     exact=(Contains,),
-    inexact=(),
     accepts=has_bytes,
     open=FmIndex,
     build=build,

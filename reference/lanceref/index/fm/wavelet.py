@@ -4,22 +4,16 @@ Every node of a Huffman tree has a bit for each byte of the text whose path goes
 order of the text: the side on which the path goes on. A place in a node becomes, by the number of
 ones or zeros before it, a place in the node of that side.
 
-Layout: bits from the lowest of u64 words on; blocks of 4096 words, each with the number of ones
-before it.
+The tree merges the two rarest parts until one is left; of equally rare ones the older, where bytes
+are made in their order. The first of the two lies at bit 0. Nodes are numbered from the root on,
+all below bit 0 before those below bit 1.
 
-Clauses: L.index.fm.node, L.index.fm.rank
+Layout (little-endian): bits from the lowest of u64 words on; blocks of 4096 words, each with the
+number of ones before it. Topology: u32 number of nodes; of each, and of both its sides, u8 kind (0:
+a node, 1: a byte), u32 which. Codes, of each of 256 bytes: u32 bits, the first as the highest; u8
+how many; u16 number of nodes; these, u32 each.
 
-Huffman tree: a path of bits for every byte of a text, short where the byte is frequent.
-
-The two rarest parts are joined again and again; of equally rare ones the older, where bytes are
-made in their order. The first of the two lies at bit 0. Nodes are numbered from the root on, all
-below bit 0 before those below bit 1.
-
-Layout (little-endian) of the topology: u32 number of nodes; of each, and of both its sides, u8
-kind (0: a node, 1: a byte), u32 which. Of the codes, for each of 256 bytes: u32 bits, the first as
-the highest; u8 how many; u16 number of nodes; these, u32 each.
-
-Clauses: L.index.fm.topology, L.index.fm.codes
+Clauses: L.index.fm.node, L.index.fm.rank, L.index.fm.topology, L.index.fm.codes
 """
 
 from __future__ import annotations
@@ -59,17 +53,17 @@ class HuffmanTree:
 
     def paths(self) -> dict[int, Path]:
         """Return the path of every byte."""
-        found: dict[int, Path] = {}
+        paths: dict[int, Path] = {}
         pending: list[tuple[int, Path]] = [(0, [])] if self.sides else []
         while pending:
             node, path = pending.pop()
             for bit, (kind, which) in enumerate(self.sides[node]):
                 below = [*path, (node, bit)]
                 if kind == BYTE:
-                    found[which] = below
+                    paths[which] = below
                 else:
                     pending.append((which, below))
-        return found
+        return paths
 
     def encode_codes(self) -> bytes:
         """Return the codes of all bytes as bytes."""
@@ -92,27 +86,22 @@ class HuffmanTree:
 
 def parse_topology(cursor: Cursor) -> HuffmanTree:
     """Parse the tree that fills `cursor`. Raises FormatError."""
-    start = cursor.offset
-    count = cursor.u32("number of nodes", "L.index.fm.topology")
-    cursor.require(count * ENTRY_BYTES, f"{count} nodes", "L.index.fm.topology")
-    numbers = [
-        (cursor.u8("kind", "L.index.fm.topology"), cursor.u32("which", "L.index.fm.topology"))
-        for _ in range(2 * count)
-    ]
+    start, clause = cursor.offset, "L.index.fm.topology"
+    count = cursor.u32("number of nodes", clause)
+    cursor.require(count * ENTRY_BYTES, f"{count} nodes", clause)
+    numbers = [(cursor.u8("kind", clause), cursor.u32("which", clause)) for _ in range(2 * count)]
     sides = list(zip(numbers[::2], numbers[1::2], strict=True))
     if not _is_tree(sides) or cursor.remaining:
-        raise CorruptPage(
-            "L.index.fm.topology",
-            cursor.ctx.at(start, 4 + count * ENTRY_BYTES),
-            found=f"nodes {sides[:4]} and {cursor.remaining} bytes behind",
-            wanted="a tree over different bytes, numbered from its root on",
-        )
+        place = cursor.ctx.at(start, 4 + count * ENTRY_BYTES)
+        found = f"nodes {sides[:4]} and {cursor.remaining} bytes after them"
+        wanted = "a tree over different bytes, numbered from its root on"
+        raise CorruptPage(clause, place, found, wanted)
     return HuffmanTree(sides)
 
 
 def _is_tree(sides: Sequence[tuple[Side, Side]]) -> bool:
-    """Return whether every node but the first is met once, in order, and no byte twice."""
-    met: set[int] = set()
+    """Return whether every node but the first is reached once, in order, and no byte twice."""
+    reached: set[int] = set()
     expected = 0
     pending: list[Side] = [(NODE, 0)] if sides else []
     while pending:
@@ -120,8 +109,8 @@ def _is_tree(sides: Sequence[tuple[Side, Side]]) -> bool:
         if kind == NODE and which == expected < len(sides):
             expected += 1
             pending += reversed(sides[which])
-        elif kind == BYTE and which < BYTES and which not in met:
-            met.add(which)
+        elif kind == BYTE and which < BYTES and which not in reached:
+            reached.add(which)
         else:
             return False
     return expected == len(sides)
@@ -132,29 +121,21 @@ def build_tree(counts: NDArray[np.int64]) -> HuffmanTree:
     parts: list[Side] = [(BYTE, int(byte)) for byte in np.flatnonzero(counts)]
     heap = [(int(counts[byte]), number, number) for number, (_, byte) in enumerate(parts)]
     heapq.heapify(heap)
-    joined: dict[int, tuple[int, int]] = {}
+    pairs: dict[int, tuple[int, int]] = {}
+    root = 0
     while len(heap) > 1:
         (one, _, first), (two, _, second) = heapq.heappop(heap), heapq.heappop(heap)
-        number = len(parts) + len(joined)
-        joined[number] = first, second
-        heapq.heappush(heap, (one + two, number, number))
-    return HuffmanTree(_numbered(parts, joined, heap[0][2]) if joined else [])
-
-
-def _numbered(
-    parts: Sequence[Side], joined: dict[int, tuple[int, int]], root: int
-) -> list[tuple[Side, Side]]:
-    """Return the sides of joined parts, numbered from the root on."""
-    order = []
-    pending = [root]
+        root = len(parts) + len(pairs)
+        pairs[root] = first, second
+        heapq.heappush(heap, (one + two, root, root))
+    order, pending = [], [root]
     while pending:
         part = pending.pop()
-        if part in joined:
+        if part in pairs:
             order.append(part)
-            pending += reversed(joined[part])
-    numbers = {part: (NODE, number) for number, part in enumerate(order)}
-    named = dict(enumerate(parts)) | numbers
-    return [(named[joined[part][0]], named[joined[part][1]]) for part in order]
+            pending += reversed(pairs[part])
+    sides = dict(enumerate(parts)) | {part: (NODE, number) for number, part in enumerate(order)}
+    return HuffmanTree([(sides[pairs[part][0]], sides[pairs[part][1]]) for part in order])
 
 
 WORD_BITS = 64
@@ -183,18 +164,18 @@ class NodeBits:
 
     def ones(self, places: Positions) -> Positions:
         """Return the number of ones before places, each from 0 to the number of bits."""
-        found = np.empty(len(places), np.int64)
+        ones = np.empty(len(places), np.int64)
         for own, words, before, word, bit in self._parts(places):
             below = (np.uint64(1) << bit) - np.uint64(1)
-            found[own] = before[word] + np.bitwise_count(words[word] & below)
-        return found
+            ones[own] = before[word] + np.bitwise_count(words[word] & below)
+        return ones
 
     def bits(self, places: Positions) -> NDArray[np.bool_]:
         """Return the bits at places below the number of bits."""
-        found = np.empty(len(places), np.bool_)
+        bits = np.empty(len(places), np.bool_)
         for own, words, _, word, bit in self._parts(places):
-            found[own] = words[word] >> bit & np.uint64(1)
-        return found
+            bits[own] = words[word] >> bit & np.uint64(1)
+        return bits
 
     def _parts(self, places: Positions) -> Iterator[Part]:
         """Yield the places of each block: which they are, its words, the ones before, word, bit."""
@@ -206,13 +187,9 @@ class NodeBits:
         for number, own in parts:
             inside = places[own] - number * BLOCK_BITS
             word, bit = inside >> WORD_SHIFT, (inside & (WORD_BITS - 1)).astype(np.uint64)
-            yield own, *self._block(number), word, bit
-
-    def _block(self, number: int) -> tuple[Words, Positions]:
-        """Return the words of a block and the ones before each, with an empty word behind."""
-        if number not in self._blocks:
-            self.keep(number, self.load(number))
-        return self._blocks[number]
+            if number not in self._blocks:
+                self.keep(number, self.load(number))
+            yield own, *self._blocks[number], word, bit
 
     @property
     def lacks_its_only_block(self) -> bool:
@@ -220,17 +197,14 @@ class NodeBits:
         return len(self.before) == 2 and not self._blocks
 
     def keep(self, number: int, words: Words) -> None:
-        """Take over the words of a block. Raises CorruptPage when its ones are not as many."""
+        """Keep the words of a block, one empty word after them. Raises CorruptPage."""
         counts = np.bitwise_count(words).astype(np.int64)
         before = np.concatenate([[self.before[number]], counts]).cumsum()
         wanted = min(BLOCK_BITS, self.num_bits - number * BLOCK_BITS)
         if len(words) != -(-wanted // WORD_BITS) or before[-1] != self.before[number + 1]:
-            raise CorruptPage(
-                "L.index.fm.rank",
-                self.place,
-                found=f"{len(words)} words, {before[-1]} ones up to the end of block {number}",
-                wanted=f"words for {wanted} bits, {self.before[number + 1]} ones",
-            )
+            found = f"{len(words)} words, {before[-1]} ones up to the end of block {number}"
+            expected = f"words for {wanted} bits, {self.before[number + 1]} ones"
+            raise CorruptPage("L.index.fm.rank", self.place, found, expected)
         self._blocks[number] = np.append(words, np.uint64(0)), before
 
 
@@ -265,13 +239,13 @@ class WaveletTree:
 
     def _with_near(self, wanted: Sequence[int]) -> list[int]:
         """Return nodes, and those between two of them that are less than a request costs."""
-        found = list(wanted[:1])
+        nodes = list(wanted[:1])
         for node in wanted[1:]:
-            between = range(found[-1] + 1, node)
+            between = range(nodes[-1] + 1, node)
             if sum(self.nodes[one].num_bits for one in between) <= 8 * MERGE_GAP_BYTES:
-                found.extend(between)
-            found.append(node)
-        return found
+                nodes.extend(between)
+            nodes.append(node)
+        return nodes
 
     def count(self, byte: int, places: Positions) -> Positions:
         """Return how often a byte of the tree occurs before places."""

@@ -1,7 +1,8 @@
 """MINHASHLSH: rows with much of a text in common.
 
-Of every row that has a token there is a signature, and each of its bands with a number of the row.
-A search reads the pages that may hold the bands of a text, and of the rows there the signatures.
+Of every row that has a token there is a signature, and each of its bands with a number of the row,
+its document. A search reads the pages that may hold the bands of a text, and of the documents there
+the signatures.
 
 Layout: `signatures.lance`: _rowid u64, signature fixed-size list of u16. `bands.lance`: band_key
 u64, doc_id u32 (row of the other file), ascending; metadata minhash_lsh_num_docs,
@@ -11,19 +12,10 @@ details, and minhash_lsh_index_version.
 
 Clauses: L.index.minhash.details, L.index.minhash.version, L.index.minhash.docs,
 L.index.minhash.bands, L.index.minhash.pages
-
-Bands and signatures of a MINHASHLSH segment, read.
-
-Layout: as `minhash_lsh` has it. A search reads the pages of `bands.lance` that may hold a band, and
-of the documents there the rows of `signatures.lance`.
-
-Clauses: L.index.minhash.details, L.index.minhash.version, L.index.minhash.docs,
-L.index.minhash.bands, L.index.minhash.pages
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,11 +23,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage, OperationRefused, UnknownVersion
+from lanceref.core.errors import OperationRefused, UnknownVersion
 from lanceref.core.integers import is_in, unique
 from lanceref.core.wire import parse_message
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Found, Kind, Parameters
+from lanceref.index.index_type import Built, Found, Kind, Parameters, Sources, remaining
 from lanceref.index.minhash.signature import (
     Hashes,
     MinHashParameters,
@@ -49,8 +41,8 @@ from lanceref.index.minhash.signature import (
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.scalar.ngram import is_text
-from lanceref.index.segment import Moved, Segment, SegmentWriter
-from lanceref.index.training import Training
+from lanceref.index.segment import Segment, SegmentWriter
+from lanceref.index.training import Run, Training
 from lanceref.proto import index_pb2
 
 SIGNATURES = "signatures.lance"
@@ -66,28 +58,16 @@ class MinHashLsh:
         self._signatures, self._bands = segment.file(SIGNATURES), segment.file(BANDS)
         self.parameters = _parameters(self._signatures)
         if _parameters(self._bands) != self.parameters:
-            raise CorruptPage(
-                "L.index.minhash.details",
-                self._bands.place,
-                found="other details than those of the signatures",
-                wanted="equal details in both files",
-            )
+            raise self._bands.corrupt("L.index.minhash.details", "other details", "equal ones")
         self.num_docs = self._signatures.num_rows
         self._page_rows = self._bands.number(f"{PREFIX}page_rows")
-        self._check_numbers()
-        self._last = self._page_table()
-
-    def _check_numbers(self) -> None:
-        """Raise CorruptPage unless both files are of as many rows as they say."""
-        stated = self._bands.number(f"{PREFIX}num_docs")
+        stated, num_bands = self._bands.number(f"{PREFIX}num_docs"), self._bands.num_rows
         wanted = self.num_docs * self.parameters.num_bands
-        if stated != self.num_docs or self._bands.num_rows != wanted:
-            raise CorruptPage(
-                "L.index.minhash.docs",
-                self._bands.place,
-                found=f"{stated} documents, {self._bands.num_rows} bands",
-                wanted=f"{self.num_docs} documents, {wanted} bands",
-            )
+        if (stated, num_bands) != (self.num_docs, wanted):
+            found = f"{stated} documents, {num_bands} bands"
+            wanted_text = f"{self.num_docs} documents, {wanted} bands"
+            raise self._bands.corrupt("L.index.minhash.docs", found, wanted_text)
+        self._last = self._page_table()
 
     def _page_table(self) -> Hashes:
         """Return the last key of each page. Raises FormatError."""
@@ -97,12 +77,8 @@ class MinHashLsh:
         data = buffer.take(size, "page table", "L.index.minhash.pages")
         keys = np.frombuffer(data, "<u8") if size % 8 == 0 else np.empty(0, np.uint64)
         if not self._page_rows or len(keys) != pages or size % 8 or np.any(keys[1:] < keys[:-1]):
-            raise CorruptPage(
-                "L.index.minhash.pages",
-                self._bands.place,
-                found=f"{size} bytes, pages of {self._page_rows} rows",
-                wanted=f"{pages} rising keys",
-            )
+            found = f"{size} bytes, pages of {self._page_rows} rows"
+            raise self._bands.corrupt("L.index.minhash.pages", found, f"{pages} rising keys")
         return keys.astype(np.uint64)
 
     @property
@@ -113,13 +89,13 @@ class MinHashLsh:
     def documents_with(self, keys: Hashes) -> NDArray[np.int64]:
         """Return the documents that have one of some bands, ascending. Raises CorruptPage.
 
-        That a key lies beyond the last page, or between two, is not believed the page table alone.
+        That a key lies beyond the last page, or between two, is checked against the pages.
         """
         first = np.searchsorted(self._last, keys)
         last = np.searchsorted(self._last, keys, side="right")
         ranges = zip(first.tolist(), last.tolist(), strict=True)
         pages = {page for start, end in ranges for page in range(start, end + 1)}
-        found = [np.empty(0, np.int64)]
+        parts = [np.empty(0, np.int64)]
         for page in sorted({min(page, self.num_pages - 1) for page in pages if self.num_pages}):
             start = page * self._page_rows
             held, documents = self.bands(start, min(start + self._page_rows, self._bands.num_rows))
@@ -127,8 +103,8 @@ class MinHashLsh:
             if page and page - 1 not in pages and np.any(keys[first == page] < held[0]):
                 before = self._bands.read("band_key", pa.uint64(), start - 1, start)
                 self._check_last(page - 1, before[0].as_py())
-            found.append(documents[is_in(held, keys)])
-        return unique(np.concatenate(found))
+            parts.append(documents[is_in(held, keys)])
+        return unique(np.concatenate(parts))
 
     def check_pages(self, keys: Hashes) -> None:
         """Raise CorruptPage unless pages of all bands end with the keys that the page table has."""
@@ -139,12 +115,8 @@ class MinHashLsh:
     def _check_last(self, page: int, found: int | None) -> None:
         """Raise CorruptPage unless a page ends with the key that the page table has."""
         if found != self._last[page]:
-            raise CorruptPage(
-                "L.index.minhash.pages",
-                self._bands.place,
-                found=f"page {page} ends with {found}",
-                wanted=f"{self._last[page]}",
-            )
+            end = f"page {page} ends with {found}"
+            raise self._bands.corrupt("L.index.minhash.pages", end, self._last[page])
 
     def bands(self, start: int, end: int) -> tuple[Hashes, NDArray[np.int64]]:
         """Return the keys and documents of bands. Raises CorruptPage."""
@@ -154,12 +126,9 @@ class MinHashLsh:
         documents = np.asarray(numbers.fill_null(0), np.int64)
         whole = held.null_count == numbers.null_count == 0
         if not whole or np.any(keys[1:] < keys[:-1]) or np.any(documents >= self.num_docs):
-            raise CorruptPage(
-                "L.index.minhash.bands",
-                self._bands.place,
-                found=f"bands {start} to {end}, the last {keys[-1:]} of {documents[-1:]}",
-                wanted=f"rising bands of documents below {self.num_docs}",
-            )
+            found = f"bands {start} to {end}, the last {keys[-1:]} of {documents[-1:]}"
+            wanted = f"rising bands of documents below {self.num_docs}"
+            raise self._bands.corrupt("L.index.minhash.bands", found, wanted)
         return keys, documents
 
     def signatures(self, documents: NDArray[np.int64]) -> tuple[Keys, Signatures]:
@@ -169,12 +138,8 @@ class MinHashLsh:
         held = self._signatures.take("signature", documents, type_)
         values = held.flatten()
         if ids.null_count or held.null_count or values.null_count:
-            raise CorruptPage(
-                "L.index.minhash.docs",
-                self._signatures.place,
-                found="a document without row or signature",
-                wanted="both",
-            )
+            found = "a document without row or signature"
+            raise self._signatures.corrupt("L.index.minhash.docs", found, "both")
         signed = np.asarray(values, np.uint16).reshape(-1, self.parameters.num_hashes)
         return np.asarray(ids, np.uint64), signed
 
@@ -183,7 +148,7 @@ class MinHashLsh:
         return self.signatures(np.arange(self.num_docs))
 
     def search(self, predicate: Predicate) -> Found | None:
-        """Return None: of conditions nothing is known."""
+        """Return None: it answers no predicate."""
         return None
 
     def statistics(self) -> dict[str, object]:
@@ -203,17 +168,9 @@ def _parameters(file: IndexFile) -> MinHashParameters:
     """Return the parameters that a file states. Raises FormatError, UnknownVersion."""
     version = file.number(f"{PREFIX}index_version")
     if version > VERSION:
-        raise UnknownVersion(
-            "L.index.minhash.version", file.place, found=f"{version}", wanted=f"at most {VERSION}"
-        )
-    text = file.text(f"{PREFIX}details")
-    try:
-        data = bytes.fromhex(text)
-    except ValueError as error:
-        raise CorruptPage(
-            "L.index.files.metadata", file.place, found=text[:40], wanted="hexadecimal digits"
-        ) from error
-    cursor = Cursor(memoryview(data), 0, file.ctx)
+        clause, wanted = "L.index.minhash.version", f"at most {VERSION}"
+        raise UnknownVersion(clause, file.place, f"{version}", wanted)
+    cursor = Cursor(memoryview(file.digits(f"{PREFIX}details")), 0, file.ctx)
     kind = index_pb2.MinHashLshIndexDetails
     details = parse_message(cursor, kind, "details", "L.index.minhash.details")
     return parse_parameters(details, file.place)
@@ -233,10 +190,18 @@ BAND_SCHEMA = pa.schema(
 )
 
 
+def _ordered_bands(signatures: Signatures, num_bands: int) -> tuple[Hashes, NDArray[np.uint32]]:
+    """Return keys and documents of the bands of signatures, by both."""
+    keys = band_keys(signatures, num_bands).reshape(-1)
+    documents = np.repeat(np.arange(len(signatures), dtype=np.uint32), num_bands)
+    order = np.lexsort((documents, keys))
+    return keys[order], documents[order]
+
+
 def _write(
     keys: Keys, signatures: Signatures, parameters: MinHashParameters, writer: SegmentWriter
 ) -> Built:
-    """Write documents; bands stand by key and document."""
+    """Write documents and their bands."""
     details = parameters.details.SerializeToString(deterministic=True).hex()
     metadata = {f"{PREFIX}details": details, f"{PREFIX}index_version": f"{VERSION}"}
     type_ = pa.list_(pa.uint16(), parameters.num_hashes)
@@ -250,81 +215,61 @@ def _write(
     lists = pa.FixedSizeListArray.from_arrays(values, parameters.num_hashes)
     rows = pa.record_batch([pa.array(keys), lists.cast(type_)], schema=schema)
     writer.write_file(SIGNATURES, schema, [rows] * bool(len(keys)), metadata)
-    bands = band_keys(signatures, parameters.num_bands)
-    documents = np.repeat(np.arange(len(keys), dtype=np.uint32), parameters.num_bands)
-    order = np.lexsort((documents, bands.reshape(-1)))
-    sorted_keys, documents = bands.reshape(-1)[order], documents[order]
-    last = np.append(sorted_keys[PAGE_ROWS - 1 :: PAGE_ROWS], sorted_keys[-1:])
-    last = last[: -(-len(sorted_keys) // PAGE_ROWS)]
+    bands, documents = _ordered_bands(signatures, parameters.num_bands)
+    last = np.append(bands[PAGE_ROWS - 1 :: PAGE_ROWS], bands[-1:])
+    last = last[: -(-len(bands) // PAGE_ROWS)]
     metadata |= {
         f"{PREFIX}num_docs": f"{len(keys)}",
         f"{PREFIX}page_rows": f"{PAGE_ROWS}",
         f"{PREFIX}page_table_buffer": f"{PAGE_BUFFER}",
     }
-    batch = pa.record_batch([pa.array(sorted_keys), pa.array(documents)], schema=BAND_SCHEMA)
+    batch = pa.record_batch([pa.array(bands), pa.array(documents)], schema=BAND_SCHEMA)
     buffers = [last.astype("<u8").tobytes()]
     writer.write_file(BANDS, BAND_SCHEMA, [batch] * bool(len(keys)), metadata, buffers)
     return Built(parameters.details, VERSION)
 
 
-def _trained(
-    training: Training, parameters: MinHashParameters
-) -> Iterator[tuple[Keys, Signatures]]:
-    """Yield keys and signatures of rows that have a token."""
+def _merged(
+    sources: Sources, training: Training, parameters: MinHashParameters, writer: SegmentWriter
+) -> Built:
+    """Write what is left of segments, and rows that have a token, as one segment."""
     signer = Signer(parameters)
+    nothing = NO_KEYS, np.empty((0, parameters.num_hashes), np.uint16)
+    parts = [nothing, *((keys, signed) for signed, keys in remaining(sources, _documents))]
     for run in training.runs():
         numbers, signatures = signer.sign(run.values.to_pylist())
-        yield run.keys[numbers], signatures
+        parts.append((run.keys[numbers], signatures))
+    keys, signed = (np.concatenate(one) for one in zip(*parts, strict=True))
+    return _write(keys, signed, parameters, writer)
 
 
-def _joined(
-    parts: Sequence[tuple[Keys, Signatures]], parameters: MinHashParameters
-) -> tuple[Keys, Signatures]:
-    nothing = np.empty((0, parameters.num_hashes), np.uint16)
-    keys = np.concatenate([NO_KEYS, *(keys for keys, _ in parts)])
-    return keys, np.concatenate([nothing, *(signatures for _, signatures in parts)])
+def _documents(segment: Segment) -> tuple[Signatures, Keys]:
+    keys, signatures = MinHashLsh(segment).all()
+    return signatures, keys
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
     """Build over rows. Raises OperationRefused."""
-    asked = requested_parameters(parameters)
-    return _write(*_joined(list(_trained(training, asked)), asked), asked, writer)
+    return _merged((), training, requested_parameters(parameters), writer)
 
 
-def rewrite(
-    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
-) -> Built:
+def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment. Raises OperationRefused."""
-    opened = [(MinHashLsh(segment), moved) for segment, moved in segments]
-    parameters = opened[0][0].parameters
-    if any(one.parameters != parameters for one, _ in opened):
+    parameters, *others = [MinHashLsh(segment).parameters for segment, _ in sources]
+    if any(other != parameters for other in others):
         raise OperationRefused("MinHash LSH segments of other parameters cannot be merged")
-    parts = []
-    for one, moved in opened:
-        keys, signatures = one.all()
-        kept, after = moved(keys)
-        parts.append((after, signatures[kept]))
-    parts += _trained(training, parameters)
-    return _write(*_joined(parts, parameters), parameters, writer)
+    return _merged(sources, training, parameters, writer)
 
 
 def check(segment: Segment) -> None:
-    """Make every band from the signatures again. Raises CorruptPage."""
+    """Compute every band from the signatures again. Raises CorruptPage."""
     index = MinHashLsh(segment)
     _, signatures = index.all()
     keys, documents = index.bands(0, index.num_docs * index.parameters.num_bands)
-    made = band_keys(signatures, index.parameters.num_bands)
-    numbers = np.repeat(np.arange(index.num_docs), index.parameters.num_bands)
-    order = np.lexsort((numbers, made.reshape(-1)))
-    if not np.array_equal(keys, made.reshape(-1)[order]) or not np.array_equal(
-        documents, numbers[order]
-    ):
-        raise CorruptPage(
-            "L.index.minhash.band-key",
-            segment.file(BANDS).place,
-            found="other bands",
-            wanted="those of the signatures, by key and document",
-        )
+    wanted = _ordered_bands(signatures, index.parameters.num_bands)
+    if not np.array_equal(keys, wanted[0]) or not np.array_equal(documents, wanted[1]):
+        clause, file = "L.index.minhash.band-key", segment.file(BANDS)
+        raise file.corrupt(clause, "other bands", "those of the signatures, by key and document")
     index.check_pages(keys)
 
 
@@ -343,11 +288,12 @@ def _as_bytes(signatures: Signatures) -> pa.Array:
 def rows_of(training: Training, segment: Segment) -> Training:
     """Return the bytes of the signatures of rows that have a token."""
     signer = Signer(MinHashLsh(segment).parameters)
-    held = []
-    for run in training.runs():
+
+    def signed(run: Run) -> Run:
         numbers, signatures = signer.sign(run.values.to_pylist())
-        held.append(replace(run, values=_as_bytes(signatures), keys=run.keys[numbers]))
-    return training.of(held)
+        return replace(run, values=_as_bytes(signatures), keys=run.keys[numbers])
+
+    return training.map(signed)
 
 
 MINHASHLSH = Kind(
@@ -355,8 +301,6 @@ MINHASHLSH = Kind(
     shown="MinHashLsh",
     details="lance.index.pb.MinHashLshIndexDetails",
     version=VERSION,
-    exact=(),
-    inexact=(),
     accepts=is_text,
     open=MinHashLsh,
     build=build,

@@ -1,4 +1,4 @@
-"""Signatures: what texts with much in common share much of.
+"""Signatures: numbers that texts with much in common share, and the parameters they depend on.
 
 The tokens of a text are taken so many at a time, a shingle, each beginning a token further; a
 shorter text is one shingle, one without tokens none. Each number of a signature is the least of a
@@ -8,16 +8,10 @@ shingles. A band is a hash of some of the numbers: texts with an equal band are 
 Layout: a shingle is its tokens with 1F between; x = XXH64 of that, seed 42. A generator
 (SplitMix64, state 42) gives a and b of each number in turn, then c of each; a and c are made odd.
 A number is the upper 16 bits of c * min(a * x + b); all modulo 2**64. The key of band j is j << 56
-with the lower 56 bits of the XXH64, seed 42, of its numbers (u16, little-endian).
+with the lower 56 bits of the XXH64, seed 42, of its numbers (u16, little-endian). Parameters are a
+`MinHashLshIndexDetails`; its tokenizer is that of full text.
 
-Clauses: L.index.minhash.signature, L.index.minhash.band-key
-
-Parameters of a MINHASHLSH index: how text becomes a signature, and that bands.
-
-Layout: `MinHashLshIndexDetails`, in the entry of the index and in hexadecimal digits in the
-metadata of both files. The tokenizer is said as for full text.
-
-Clauses: L.index.minhash.details
+Clauses: L.index.minhash.signature, L.index.minhash.band-key, L.index.minhash.details
 """
 
 from __future__ import annotations
@@ -45,12 +39,10 @@ from lanceref.index.full_text.parameters import (
 from lanceref.index.segment import Segment
 from lanceref.proto import index_details_pb2, index_pb2
 
+DETAILS = "L.index.minhash.details"
 MOST_HASHES = 4096
 MOST_BANDS = 256
 SIGNATURE_VERSION = 0
-
-_WITHOUT = {"stem": False, "remove_stop_words": False}
-"""How the tokenizer differs from that of full text unless it is told to be as it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +55,8 @@ class MinHashParameters:
     analysis: Analysis = Analysis(stem=False, remove_stop_words=False)  # noqa: RUF009
 
     @property
-    def band_hashes(self) -> int:
-        """Numbers of a band."""
-        return self.num_hashes // self.num_bands
-
-    @property
     def fault(self) -> str | None:
-        """What is wrong with the numbers, None when nothing is."""
+        """The rule that the numbers break, None when they break none."""
         if not 1 <= self.num_hashes <= MOST_HASHES:
             return f"requires 1 <= num_hashes <= {MOST_HASHES}, got num_hashes={self.num_hashes}"
         if not 1 <= self.num_bands <= MOST_BANDS:
@@ -93,40 +80,36 @@ class MinHashParameters:
 
 
 def requested_parameters(given: Mapping[str, object]) -> MinHashParameters:
-    """Return what a caller asks for. Raises OperationRefused."""
+    """Return the parameters that a caller gives. Raises OperationRefused."""
     numbers = ("num_hashes", "num_bands", "shingle_size")
     for name, value in given.items():
         if name not in (*numbers, "tokenizer"):
-            raise OperationRefused(
-                f"invalid MinHash LSH index params: unknown field `{name}`, expected one of "
-                "`num_hashes`, `num_bands`, `shingle_size`, `tokenizer`"
-            )
+            raise OperationRefused(f"invalid MinHash LSH index params: unknown field `{name}`")
         wanted = Mapping if name == "tokenizer" else int
         if not isinstance(value, wanted) or isinstance(value, bool):
             raise OperationRefused(f"invalid MinHash LSH index params: {name} is {value!r}")
     own = {name: value for name, value in given.items() if name in numbers}
     tokenizer = given.get("tokenizer", {})
     assert isinstance(tokenizer, Mapping)
-    found = MinHashParameters(**own, analysis=_analysis(tokenizer))  # type: ignore[arg-type]
-    if found.fault is not None:
-        raise OperationRefused(f"MinHash LSH index {found.fault}")
-    return found
+    parameters = MinHashParameters(**own, analysis=_analysis(tokenizer))  # type: ignore[arg-type]
+    if parameters.fault is not None:
+        raise OperationRefused(f"MinHash LSH index {parameters.fault}")
+    return parameters
 
 
 def _analysis(given: Mapping[str, object]) -> Analysis:
     """Return the tokenizer asked for. Raises OperationRefused."""
     for name in ("lance_tokenizer", "custom_stop_words"):
         if given.get(name) is not None:
-            raise OperationRefused(
-                "MinHash LSH index cannot identify its tokenizer from the index details: "
-                f"{name} not recorded"
-            )
+            raise OperationRefused(f"MinHash LSH index details: {name} not recorded")
     names = Analysis().as_dict()
     known = {name: value for name, value in given.items() if name in names and value is not None}
     if "max_token_length" in given:
         known["max_token_length"] = given["max_token_length"]
     try:
-        return requested({**_WITHOUT, **known}, json_documents=False).analysis
+        return requested(
+            {"stem": False, "remove_stop_words": False, **known}, json_documents=False
+        ).analysis
     except (TypeError, ValueError) as error:
         raise OperationRefused(f"invalid MinHash LSH tokenizer params: {error}") from error
 
@@ -134,23 +117,13 @@ def _analysis(given: Mapping[str, object]) -> Analysis:
 def parse_parameters(details: index_pb2.MinHashLshIndexDetails, place: Place) -> MinHashParameters:
     """Return the parameters that details state. Raises FormatError, UnknownVersion."""
     if details.signature_version > SIGNATURE_VERSION:
-        raise UnknownVersion(
-            "L.index.minhash.details",
-            place,
-            found=f"signature version {details.signature_version}",
-            wanted=f"at most {SIGNATURE_VERSION}",
-        )
-    found = MinHashParameters(
-        details.num_hashes,
-        details.num_bands,
-        details.shingle_size,
-        _parsed_analysis(details.tokenizer, place),
-    )
-    if found.fault is not None:
-        raise FormatError(
-            "L.index.minhash.details", place, found=f"{details}", wanted=f"what it {found.fault}"
-        )
-    return found
+        found = f"signature version {details.signature_version}"
+        raise UnknownVersion(DETAILS, place, found, f"at most {SIGNATURE_VERSION}")
+    numbers = details.num_hashes, details.num_bands, details.shingle_size
+    parameters = MinHashParameters(*numbers, _parsed_analysis(details.tokenizer, place))
+    if parameters.fault is not None:
+        raise FormatError(DETAILS, place, f"{details}", f"what it {parameters.fault}")
+    return parameters
 
 
 def _parsed_analysis(details: index_details_pb2.InvertedIndexDetails, place: Place) -> Analysis:
@@ -158,40 +131,31 @@ def _parsed_analysis(details: index_details_pb2.InvertedIndexDetails, place: Pla
     try:
         language = json.loads(details.language)
     except (ValueError, RecursionError) as error:
-        raise BadProto(
-            "L.index.minhash.details", place, found=details.language[:40], wanted="a JSON text"
-        ) from error
-    longest = details.max_token_length if details.HasField("max_token_length") else None
-    found = {
+        raise BadProto(DETAILS, place, details.language[:40], "a JSON text") from error
+    names = "lower_case stem remove_stop_words ascii_folding with_position block_size"
+    names += " min_ngram_length max_ngram_length prefix_only"
+    parameters = {
         "lance_tokenizer": "text",
         "base_tokenizer": details.base_tokenizer or "simple",
         "language": language,
-        "with_position": details.with_position,
-        "max_token_length": longest,
-        "lower_case": details.lower_case,
-        "stem": details.stem,
-        "remove_stop_words": details.remove_stop_words,
-        "ascii_folding": details.ascii_folding,
-        "min_ngram_length": details.min_ngram_length,
-        "max_ngram_length": details.max_ngram_length,
-        "prefix_only": details.prefix_only,
-        "block_size": details.block_size,
+        "max_token_length": details.max_token_length
+        if details.HasField("max_token_length")
+        else None,
+        **{name: getattr(details, name) for name in names.split()},
     }
-    return parse_analysis(json.dumps(found), place)
+    return parse_analysis(json.dumps(parameters), place)
 
 
 def describe_minhash(segment: Segment) -> tuple[str, dict[str, object]]:
-    """Return the name and the details as lists have them. Raises BadProto."""
-    data = memoryview(segment.entry.index_details.value)
-    kind = index_pb2.MinHashLshIndexDetails
-    cursor = Cursor(data, 0, segment.ctx)
-    found = parse_message(cursor, kind, "details", "L.index.minhash.details")
+    """Return the name and the details of a segment for lists. Raises BadProto."""
+    cursor = Cursor(memoryview(segment.entry.index_details.value), 0, segment.ctx)
+    details = parse_message(cursor, index_pb2.MinHashLshIndexDetails, "details", DETAILS)
     return "MinHashLsh", {
-        "num_hashes": found.num_hashes,
-        "num_bands": found.num_bands,
-        "shingle_size": found.shingle_size,
-        "tokenizer": shown_analysis(found.tokenizer, segment.place),
-        "signature_version": found.signature_version,
+        "num_hashes": details.num_hashes,
+        "num_bands": details.num_bands,
+        "shingle_size": details.shingle_size,
+        "tokenizer": shown_analysis(details.tokenizer, segment.place),
+        "signature_version": details.signature_version,
     }
 
 
@@ -243,7 +207,7 @@ class Signer:
     def sign(self, texts: Iterable[str | None]) -> tuple[NDArray[np.int64], Signatures]:
         """Return the texts that have a token, by number, and their signatures [texts, hashes]."""
         numbers: list[int] = []
-        found = [np.empty((0, self._parameters.num_hashes), np.uint16)]
+        signed = [np.empty((0, self._parameters.num_hashes), np.uint16)]
         pending: list[Hashes] = []
         for number, text in enumerate(texts):
             hashed = self._hashed(text)
@@ -251,11 +215,11 @@ class Signer:
                 numbers.append(number)
                 pending.append(hashed)
             if len(pending) == RUN_TEXTS:
-                found.append(self._signed(pending))
+                signed.append(self._signed(pending))
                 pending = []
         if pending:
-            found.append(self._signed(pending))
-        return np.array(numbers, np.int64), np.concatenate(found)
+            signed.append(self._signed(pending))
+        return np.array(numbers, np.int64), np.concatenate(signed)
 
     def _hashed(self, text: str | None) -> Hashes:
         """Return the hashes of the shingles of a text."""

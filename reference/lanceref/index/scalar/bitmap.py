@@ -1,19 +1,16 @@
-"""BITMAP: of every value the set of its rows.
+"""BITMAP and LABEL_LIST: of every value, or item of lists, the set of its rows.
 
 Keys are read when the index is opened; of the sets only those that are asked for.
 
 Layout: `bitmap_page_lookup.lance`: keys (nullable), each value once, ascending, null first; bitmaps
 binary: the rows of each, as a RowAddrTreeMap. Metadata lance:index_stats {"num_bitmaps":n}.
 
-Clauses: L.index.bitmap.columns, L.index.bitmap.order, L.index.bitmap.disjoint
-
-LABEL_LIST: of every label the set of rows whose list holds it.
-
-Layout: as BITMAP, the keys being the items of the lists; an item that is null is a key too. The
-metadata lance:label_list_nulls names the global buffer with the rows whose list itself is null, a
+Of LABEL_LIST the keys are the items of the lists, a null item too. The metadata
+lance:label_list_nulls names the global buffer with the rows whose list itself is null, a
 RowAddrTreeMap. Empty lists appear nowhere. Version 0 has no such buffer.
 
-Clauses: L.index.label-list.nulls, L.index.bitmap.columns, L.index.bitmap.order
+Clauses: L.index.bitmap.columns, L.index.bitmap.order, L.index.bitmap.disjoint,
+L.index.label-list.nulls
 """
 
 from __future__ import annotations
@@ -27,13 +24,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage
 from lanceref.file.schema import Field
-from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Kind, Parameters
+from lanceref.index.index_type import Built, Kind, Parameters, Sources, merged, remaining
 from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import (
+    NO_KEYS,
     Keys,
     RowSet,
     encode_row_set,
@@ -42,14 +37,16 @@ from lanceref.index.row_set import (
     row_set,
     union,
 )
-from lanceref.index.segment import Moved, Segment, SegmentWriter
+from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
+    Run,
     Training,
     check_memory,
     has_order,
-    joined,
-    joined_by_key,
+    is_any,
     leaf,
+    number_sets,
+    number_sets_by_key,
     run_starts,
     sort_keys,
     sorted_order,
@@ -77,7 +74,7 @@ class Bitmap:
         assert isinstance(predicate, OnValues)
         with self._lookup.comparing(self.keys.type):
             numbers = np.flatnonzero(holds(predicate, self.keys))
-        self._uses.compare(len(self.keys))
+        self._uses.comparisons += len(self.keys)
         if self._held is not None:
             self._uses.hit(len(numbers))
             return union([self._held[number] for number in numbers.tolist()])
@@ -86,39 +83,28 @@ class Bitmap:
 
     def warm(self, *, positions: bool = False) -> int:
         """Keep all sets in memory; return how many. Raises FormatError."""
-        self._held = self.sets(np.arange(len(self.keys)))
+        self._held = self.sets()
         return len(self._held)
 
-    def sets(self, numbers: NDArray[np.int64]) -> list[RowSet]:
-        """Return the rows of keys, by their numbers, ascending. Raises FormatError."""
-        return read_row_sets(self._lookup, "bitmaps", numbers)
+    def sets(self, numbers: NDArray[np.int64] | None = None) -> list[RowSet]:
+        """Return the rows of keys, by their numbers, ascending (None: all). Raises FormatError."""
+        wanted = np.arange(len(self.keys)) if numbers is None else numbers
+        if not len(wanted):
+            return []
+        cursors = self._lookup.take_cursors("bitmaps", wanted, "L.index.bitmap.columns")
+        return [parse_row_set(cursor) for cursor in cursors]
 
     def statistics(self) -> dict[str, object]:
         """Return the number of keys."""
         return {"num_bitmaps": len(self.keys)}
 
 
-def read_row_sets(file: IndexFile, column: str, numbers: NDArray[np.int64]) -> list[RowSet]:
-    """Return row sets from a column of binary values. Raises FormatError."""
-    if not len(numbers):
-        return []
-    found = []
-    for data in file.take(column, numbers, pa.binary()):
-        if not data.is_valid:
-            raise CorruptPage(
-                "L.index.bitmap.columns", file.place, found="null for a set", wanted="bytes"
-            )
-        found.append(parse_row_set(Cursor(memoryview(data.as_buffer()), 0, file.ctx)))
-    return found
-
-
 def entries(segment: Segment) -> tuple[pa.Array, Keys]:
     """Return a value and a key for every row of every set."""
     index = Bitmap(segment)
-    sets = [one.keys for one in index.sets(np.arange(len(index.keys)))]
-    counts = np.array([len(one) for one in sets], np.int64)
-    numbers = pa.array(np.repeat(np.arange(len(sets)), counts))
-    return index.keys.take(numbers), np.concatenate([np.empty(0, np.uint64), *sets])
+    sets = [one.keys for one in index.sets()]
+    numbers = np.repeat(np.arange(len(sets)), np.array([len(one) for one in sets], np.int64))
+    return index.keys.take(pa.array(numbers)), np.concatenate([NO_KEYS, *sets])
 
 
 def write_bitmaps(
@@ -128,7 +114,7 @@ def write_bitmaps(
     metadata: Mapping[str, str],
     buffers: Sequence[bytes] = (),
 ) -> None:
-    """Write the sets of values, which stand in any order and may repeat."""
+    """Write the sets of values in any order, which may repeat."""
     check_memory(values.nbytes + keys.nbytes)
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
@@ -146,73 +132,52 @@ def write_bitmaps(
         )
         for first in range(0, len(sets), BATCH_KEYS)
     )
-    statistics = json.dumps({"num_bitmaps": len(sets)}, separators=(",", ":"))
-    own = {STATISTICS: statistics, **metadata}
+    own = {STATISTICS: _statistics(len(sets)), **metadata}
     writer.write_file(LOOKUP, schema, batches, own, buffers)
+
+
+def _statistics(num_sets: int) -> str:
+    return json.dumps({"num_bitmaps": num_sets}, separators=(",", ":"))
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
     """Build over rows."""
-    write_bitmaps(*trained(training), writer, {})
-    return Built(index_details_pb2.BitmapIndexDetails(), 0)
+    return rewrite((), training, writer)
 
 
-def rewrite(
-    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
-) -> Built:
+def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment."""
-    values, keys = trained(training)
-    parts, rows = [], []
-    for segment, moved in segments:
-        own, before = entries(segment)
-        kept, after = moved(before)
-        parts.append(own.filter(pa.array(kept)))
-        rows.append(after)
-    write_bitmaps(pa.concat_arrays([*parts, values]), np.concatenate([*rows, keys]), writer, {})
+    write_bitmaps(*merged(sources, training, entries), writer, {})
     return Built(index_details_pb2.BitmapIndexDetails(), 0)
 
 
 def check(segment: Segment) -> None:
-    """Report keys that do not rise, rows with two values, and a count that is not theirs."""
+    """Report keys that do not rise, rows with two values, and a wrong number of keys."""
     check_sets(segment, disjoint=True)
 
 
 def check_sets(segment: Segment, *, disjoint: bool) -> None:
-    """Report keys that do not rise, rows in two sets, and a count that is not theirs."""
+    """Report keys that do not rise, rows in two sets, and a wrong number of keys."""
     index, file = Bitmap(segment), segment.file(LOOKUP)
     order = sorted_order(index.keys)
     repeats = len(sort_keys(index.keys).unique()) < len(order)
     if repeats or not np.array_equal(order, np.arange(len(order))):
-        file.ctx.lint(
-            "L.index.bitmap.order",
-            file.place,
-            found="keys that do not rise",
-            wanted="rising keys",
-            severity="should",
-        )
-    sets = index.sets(np.arange(len(index.keys)))
-    rows = sum(len(one.keys) for one in sets)
-    if disjoint and len(union(sets).keys) < rows:
-        file.ctx.lint(
-            "L.index.bitmap.disjoint", file.place, found="a row in two sets", wanted="in one"
-        )
-    wanted = json.dumps({"num_bitmaps": len(sets)}, separators=(",", ":"))
-    if file.metadata.get(STATISTICS, wanted) != wanted:
-        file.ctx.lint(
-            "L.index.bitmap.statistics",
-            file.place,
-            found=file.metadata[STATISTICS][:80],
-            wanted=wanted,
-        )
+        clause, found = "L.index.bitmap.order", "keys that do not rise"
+        file.ctx.lint(clause, file.place, found, "rising keys", severity="should")
+    sets = index.sets()
+    if disjoint and len(union(sets).keys) < sum(len(one.keys) for one in sets):
+        file.lint("L.index.bitmap.disjoint", "a row in two sets", "in one")
+    wanted = _statistics(len(sets))
+    stated = file.metadata.get(STATISTICS, wanted)
+    if stated != wanted:
+        file.lint("L.index.bitmap.statistics", stated[:80], wanted)
 
 
 BITMAP = Kind(
     name="BITMAP",
     shown="Bitmap",
     details="lance.table.BitmapIndexDetails",
-    version=0,
     exact=(IsNull, Among, Within),
-    inexact=(),
     accepts=has_order,
     open=Bitmap,
     build=build,
@@ -220,24 +185,22 @@ BITMAP = Kind(
     check=check,
     entries=entries,
 )
-"""The index type."""
-
+"""The index type of values."""
 
 NULLS = "lance:label_list_nulls"
 WITH_NULLS = 1
 """Version from which on rows whose list is null are kept."""
 
-
 _NULL_LIST, _OTHER_LABEL = 2**31 - 1, 2**31 - 2
 """In place of the number of a label: the list is null, the index has no such label."""
 
 
-class LabelList:
+class LabelList(Bitmap):
     """An opened segment: its labels are in memory."""
 
     def __init__(self, segment: Segment) -> None:
+        super().__init__(segment)
         self._segment = segment
-        self._bitmap = Bitmap(segment)
 
     def search(self, predicate: Predicate) -> RowSet:
         """Return the rows whose list holds labels, or is null. Raises FormatError."""
@@ -245,20 +208,13 @@ class LabelList:
             return null_lists(self._segment)
         assert isinstance(predicate, HasLabels)
         if not predicate.every:
-            return self._bitmap.search(Among(predicate.labels))
-        return intersection([self._bitmap.search(Among((one,))) for one in predicate.labels])
-
-    def warm(self, *, positions: bool = False) -> int:
-        """Keep all sets in memory; return how many. Raises FormatError."""
-        return self._bitmap.warm()
-
-    def statistics(self) -> dict[str, object]:
-        """Return the number of labels."""
-        return self._bitmap.statistics()
+            return super().search(Among(predicate.labels))
+        found = [super(LabelList, self).search(Among((one,))) for one in predicate.labels]
+        return intersection(found)
 
 
 def null_lists(segment: Segment) -> RowSet:
-    """Return the rows whose list is null; a segment of version 0 knows none. Raises FormatError."""
+    """Return the rows whose list is null; a segment of version 0 has none. Raises FormatError."""
     if segment.entry.index_version < WITH_NULLS:
         return RowSet()
     file = segment.file(LOOKUP)
@@ -272,78 +228,63 @@ def flattened(values: pa.Array, keys: Keys) -> tuple[pa.Array, Keys, Keys]:
     return values.flatten(), np.repeat(keys, lengths), keys[nulls]
 
 
-def write_labels(items: pa.Array, keys: Keys, nulls: Keys, writer: SegmentWriter) -> Built:
-    """Write the sets of items, and the rows whose list is null."""
-    write_bitmaps(items, keys, writer, {NULLS: "1"}, [encode_row_set(row_set(nulls))])
+def build_labels(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+    """Build over rows."""
+    return rewrite_labels((), training, writer)
+
+
+def rewrite_labels(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
+    """Write what is left of segments, and new rows, as one segment."""
+    items, keys, nulls = flattened(*trained(training))
+    left = [(items, keys), *remaining(sources, entries)]
+    empty = [nulls, *(moved(null_lists(segment).keys)[1] for segment, moved in sources)]
+    values, rows = (
+        pa.concat_arrays([one for one, _ in left]),
+        np.concatenate([one for _, one in left]),
+    )
+    buffers = [encode_row_set(row_set(np.concatenate(empty)))]
+    write_bitmaps(values, rows, writer, {NULLS: "1"}, buffers)
     return Built(index_details_pb2.LabelListIndexDetails(), WITH_NULLS)
 
 
-def build_labels(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows."""
-    return write_labels(*flattened(*trained(training)), writer)
-
-
-def rewrite_labels(
-    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
-) -> Built:
-    """Write what is left of segments, and new rows, as one segment."""
-    items, keys, nulls = flattened(*trained(training))
-    parts, rows, empty = [items], [keys], [nulls]
-    for segment, moved in segments:
-        own, before = entries(segment)
-        kept, after = moved(before)
-        parts.append(own.filter(pa.array(kept)))
-        rows.append(after)
-        empty.append(moved(null_lists(segment).keys)[1])
-    return write_labels(
-        pa.concat_arrays(parts), np.concatenate(rows), np.concatenate(empty), writer
-    )
-
-
 def is_list(field: Field) -> bool:
-    """Return whether a column holds lists of values that can be compared."""
-    type_ = leaf(field).arrow.type
-    return bool(pa.types.is_list(type_) or pa.types.is_large_list(type_))
+    """Return whether a column holds lists."""
+    return is_any(leaf(field).arrow.type, "list", "large_list")
 
 
 def check_labels(segment: Segment) -> None:
-    """Report what BITMAP reports but for rows in two sets, and null lists that have items."""
+    """Report as BITMAP, but for rows in two sets, and null lists that have items."""
     check_sets(segment, disjoint=False)
-    file, nulls = segment.file(LOOKUP), null_lists(segment)
-    if len(nulls.among(entries(segment)[1])):
-        file.ctx.lint(
-            "L.index.label-list.disjoint",
-            file.place,
-            found="items of a list that is null",
-            wanted="none",
-        )
+    if len(null_lists(segment).among(entries(segment)[1])):
+        file = segment.file(LOOKUP)
+        file.lint("L.index.label-list.disjoint", "items of a list that is null", "none")
 
 
 def labels_by_row(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return the numbers of the labels of every row, as one value, and its key."""
-    index = Bitmap(segment)
-    sets = [one.keys for one in index.sets(np.arange(len(index.keys)))]
+    """Return the set of numbers of the labels of every row, and its key."""
+    sets = [one.keys for one in Bitmap(segment).sets()]
     nulls = null_lists(segment).keys
     numbers = np.repeat([*range(len(sets)), _NULL_LIST], [*map(len, sets), len(nulls)])
-    return joined_by_key(numbers.astype(np.uint32), np.concatenate([*sets, nulls]))
+    return number_sets_by_key(numbers.astype(np.uint32), np.concatenate([*sets, nulls]))
 
 
 def rows_of(training: Training, segment: Segment) -> Training:
-    """Return the numbers of the labels of rows, as one value of each."""
+    """Return the sets of numbers of the labels of rows."""
     labels = sort_keys(Bitmap(segment).keys)
     nulls_known = segment.entry.index_version >= WITH_NULLS
-    held = []
-    for run in training.runs():
+
+    def numbered(run: Run) -> Run:
         count = len(run.values)
         items, rows, nulls = flattened(run.values, np.arange(count, dtype=np.uint64))
         with segment.file(LOOKUP).comparing(labels.type):
-            found = pc.index_in(sort_keys(items), value_set=labels)
-        labelled = np.asarray(pc.fill_null(found, _OTHER_LABEL), np.uint32)
+            places = pc.index_in(sort_keys(items), value_set=labels)
+        labelled = np.asarray(pc.fill_null(places, _OTHER_LABEL), np.uint32)
         nulls = nulls if nulls_known else nulls[:0]
         numbers = np.concatenate([labelled, np.full(len(nulls), _NULL_LIST, np.uint32)])
         owners = np.concatenate([rows, nulls]).astype(np.int64)
-        held.append(replace(run, values=joined(numbers, owners, count)))
-    return training.of(held)
+        return replace(run, values=number_sets(numbers, owners, count))
+
+    return training.map(numbered)
 
 
 LABEL_LIST = Kind(
@@ -353,7 +294,6 @@ LABEL_LIST = Kind(
     version=WITH_NULLS,
     nulls_since=WITH_NULLS,
     exact=(HasLabels, IsNull),
-    inexact=(),
     accepts=is_list,
     open=LabelList,
     build=build_labels,
@@ -363,4 +303,4 @@ LABEL_LIST = Kind(
     rows_of=rows_of,
     inherits="one",
 )
-"""The index type."""
+"""The index type of lists."""

@@ -11,7 +11,7 @@ Clauses: L.index.btree.columns, L.index.btree.order, L.index.btree.pages, L.inde
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import FormatError, OperationRefused
 from lanceref.core.integers import unique
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Kind, Parameters
+from lanceref.index.index_type import Built, Kind, Parameters, Sources, merged
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -31,10 +31,10 @@ from lanceref.index.predicate import (
     Within,
     holds,
     may_hold,
-    shown,
+    scalar_text,
 )
-from lanceref.index.row_set import Keys, RowSet, row_set
-from lanceref.index.segment import Moved, Segment, SegmentWriter
+from lanceref.index.row_set import NO_KEYS, Keys, RowSet, row_set
+from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
     Training,
     check_memory,
@@ -49,7 +49,7 @@ DATA = "page_data.lance"
 LOOKUP = "page_lookup.lance"
 EARLY_KEYS = "row_ids"
 PAGE_ROWS = 4096
-"""Rows of a page unless the index says otherwise."""
+"""Rows of a page by default."""
 
 BY_ADDRESS = 1
 """Version from which on the keys are addresses even where rows have stable ids."""
@@ -73,16 +73,16 @@ class BTree:
     def search(self, predicate: Predicate) -> RowSet:
         """Return the rows for which a predicate on values is true. Raises FormatError."""
         assert isinstance(predicate, OnValues)
-        found = []
+        parts = [NO_KEYS]
         with self._segment.file(LOOKUP).comparing(self._type):
             possible = self._possible(predicate)
         for values, keys in self._read(self._pages[possible]):
             with self._segment.file(DATA).comparing(self._type):
-                found.append(keys[holds(predicate, values)])
-        return row_set(np.concatenate([np.empty(0, np.uint64), *found]))
+                parts.append(keys[holds(predicate, values)])
+        return row_set(np.concatenate(parts))
 
     def _possible(self, predicate: OnValues) -> NDArray[np.bool_]:
-        """Return for each page whether it may have a row that is wanted."""
+        """Return for each page whether the predicate may be true for a row of it."""
         if isinstance(predicate, IsNull):
             return np.asarray(self._null_counts > 0)
         valid = np.asarray(pc.is_valid(self._greatest).to_numpy(zero_copy_only=False), np.bool_)
@@ -96,14 +96,11 @@ class BTree:
                 continue
             start, end = int(run[0]) * self._page_rows, (int(run[-1]) + 1) * self._page_rows
             if start >= data.num_rows:
-                raise FormatError(
-                    "L.index.btree.pages",
-                    data.place,
-                    found=f"page {int(run[0])} of {data.num_rows} rows",
-                    wanted=f"pages of {self._page_rows} rows",
-                )
+                found = f"page {int(run[0])} of {data.num_rows} rows"
+                wanted = f"pages of {self._page_rows} rows"
+                raise FormatError("L.index.btree.pages", data.place, found, wanted)
             end = min(end, data.num_rows)
-            uses.compare(end - start)
+            uses.comparisons += end - start
             if self._held is not None:
                 uses.hit(len(run))
                 yield self._held[0].slice(start, end - start), self._held[1][start:end]
@@ -121,12 +118,12 @@ class BTree:
     def statistics(self) -> dict[str, object]:
         """Return the bounds of the index as text, and the number of its pages."""
         ends = [*self._least[:1], *self._greatest[-1:]]
-        least, greatest = map(shown, ends) if ends else ("", "")
+        least, greatest = map(scalar_text, ends) if ends else ("", "")
         return {"min": least, "max": greatest, "num_pages": len(self._pages)}
 
 
 def page_rows(lookup: IndexFile) -> int:
-    """Return the rows of a page; what is missing or no number is the default."""
+    """Return the rows of a page; the default where the number is missing or not a number."""
     text = lookup.metadata.get("batch_size", "")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
     return number or PAGE_ROWS  # L.index.btree.batch-size
@@ -140,26 +137,27 @@ def write_btree(values: pa.Array, keys: Keys, rows: int, writer: SegmentWriter) 
     data = pa.schema(
         [pa.field("values", values.type), pa.field("ids", pa.uint64(), nullable=False)]
     )
-    writer.write_file(DATA, data, [pa.record_batch([values, pa.array(keys)], schema=data)])
-    starts = np.arange(0, len(values), rows)
-    ends = np.minimum(starts + rows, len(values))
-    nulls = np.clip(values.null_count - starts, 0, ends - starts)  # they come first
-    lookup = pa.schema(
-        [
-            pa.field("min", values.type),
-            pa.field("max", values.type),
-            pa.field("null_count", pa.uint32(), nullable=False),
-            pa.field("page_idx", pa.uint32(), nullable=False),
-        ]
-    )
-    columns = [
-        values.take(pa.array(starts)),
-        values.take(pa.array(ends - 1)),
-        pa.array(nulls.astype(np.uint32)),
-        pa.array(np.arange(len(starts), dtype=np.uint32)),
+    writer.write_table(DATA, data, [values, pa.array(keys)])
+    columns = _lookup(values, rows)
+    fields = [
+        pa.field(name, column.type, nullable=name in ("min", "max"))
+        for name, column in columns.items()
     ]
     metadata = {"batch_size": f"{rows}", "range_partitioned": "false"}
-    writer.write_file(LOOKUP, lookup, [pa.record_batch(columns, schema=lookup)], metadata)
+    writer.write_table(LOOKUP, pa.schema(fields), list(columns.values()), metadata)
+
+
+def _lookup(values: pa.Array, rows: int) -> dict[str, pa.Array]:
+    """Return the columns of the lookup of ordered values in pages of so many rows."""
+    starts = np.arange(0, len(values), rows)
+    ends = np.minimum(starts + rows, len(values))
+    nulls = [values.slice(start, rows).null_count for start in starts.tolist()]
+    return {
+        "min": values.take(pa.array(starts)),
+        "max": values.take(pa.array(ends - 1)),
+        "null_count": pa.array(nulls, pa.uint32()),
+        "page_idx": pa.array(np.arange(len(starts), dtype=np.uint32)),
+    }
 
 
 def read_entries(segment: Segment) -> tuple[pa.Array, Keys]:
@@ -169,7 +167,7 @@ def read_entries(segment: Segment) -> tuple[pa.Array, Keys]:
 
 
 def keys_column(data: IndexFile) -> str:
-    """Return the name of the column of keys: another one in files of releases up to 0.33."""
+    """Return the name of the column of keys, which differs in files of releases up to 0.33."""
     return EARLY_KEYS if EARLY_KEYS in data.names else "ids"
 
 
@@ -187,59 +185,32 @@ def _built(training: Training) -> Built:
     return Built(index_details_pb2.BTreeIndexDetails(), version)
 
 
-def rewrite(
-    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
-) -> Built:
+def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment."""
-    values, keys = [], []
-    for segment, moved in segments:
-        own, before = read_entries(segment)
-        kept, after = moved(before)
-        values.append(own.filter(pa.array(kept)))
-        keys.append(after)
-    own, after = trained(training)
-    rows = page_rows(segments[0][0].file(LOOKUP))
-    write_btree(pa.concat_arrays([*values, own]), np.concatenate([*keys, after]), rows, writer)
+    rows = page_rows(sources[0][0].file(LOOKUP))
+    write_btree(*merged(sources, training, read_entries), rows, writer)
     return _built(training)
 
 
 def check(segment: Segment) -> None:
-    """Report values that do not rise, bounds that are not theirs, and rows named twice."""
+    """Report values that do not rise, bounds that are not theirs, and rows that repeat."""
     lookup, data = segment.file(LOOKUP), segment.file(DATA)
     values, keys = read_entries(segment)
     order = sorted_order(values)
     if not sort_keys(values.take(pa.array(order))).equals(sort_keys(values)):
-        data.ctx.lint(
-            "L.index.btree.order", data.place, found="values that fall", wanted="rising values"
-        )
+        data.lint("L.index.btree.order", "values that fall", "rising values")
     if len(unique(keys)) < len(keys):
-        data.ctx.lint("L.index.btree.ids", data.place, found="a row twice", wanted="a row once")
+        data.lint("L.index.btree.ids", "a row twice", "a row once")
     rows = page_rows(lookup)
     pages = lookup.numbers("page_idx", np.uint32).astype(np.uint64)
     if np.any(pages * np.uint64(rows) >= len(values)):
-        lookup.ctx.lint(
-            "L.index.btree.pages",
-            lookup.place,
-            found=f"page {int(pages.max())} of {len(values)} rows",
-            wanted=f"pages of {rows} rows",
-        )
-    starts = np.arange(0, len(values), rows)
-    ends = np.minimum(starts + rows, len(values)) - 1
-    nulls = [values.slice(start, rows).null_count for start in starts.tolist()]
-    wanted = {
-        "min": values.take(pa.array(starts)),
-        "max": values.take(pa.array(ends)),
-        "null_count": pa.array(nulls, pa.uint32()),
-        "page_idx": pa.array(np.arange(len(starts), dtype=np.uint32)),
-    }
-    for name, own in wanted.items():
-        if not lookup.read(name).equals(own) and not _same_floats(lookup.read(name), own):
-            lookup.ctx.lint(
-                "L.index.btree.bounds",
-                lookup.place,
-                found=f"{name} {lookup.read(name).to_pylist()[:4]}",
-                wanted=f"{own.to_pylist()[:4]}",
-            )
+        found = f"page {int(pages.max())} of {len(values)} rows"
+        lookup.lint("L.index.btree.pages", found, f"pages of {rows} rows")
+    for name, wanted in _lookup(values, rows).items():
+        column = lookup.read(name)
+        if not column.equals(wanted) and not _same_floats(column, wanted):
+            found = f"{name} {column.to_pylist()[:4]}"
+            lookup.lint("L.index.btree.bounds", found, wanted.to_pylist()[:4])
 
 
 def _same_floats(left: pa.Array, right: pa.Array) -> bool:
@@ -257,7 +228,6 @@ BTREE = Kind(
     details="lance.table.BTreeIndexDetails",
     version=BY_ADDRESS,
     exact=(IsNull, Among, Within, StartsWith),
-    inexact=(),
     accepts=has_order,
     open=BTree,
     build=build,

@@ -1,26 +1,22 @@
 """JSON: an index of another type over what one path finds in the documents of a json column.
 
-It has no file of its own: those of the other type hold the values, whose type nothing else says.
-`json_get_int(column, 'name')` and its like ask it where the path leads to that member, and get an
-answer when the values are of the type that the function returns.
+It has no file of its own: those of the other type hold the values, and only they show the type of
+the values. `json_get_int(column, 'name')` and its like use it where the path leads to that member
+and the values are of the type that the function returns.
+
+The first value that exists determines the type: whole numbers of 64 bits, floats, text or truth
+values. All others must be of it; among floats a whole number counts as one. What does not exist,
+and the null of JSON, is null.
 
 Clauses: L.index.json.details, L.index.json.type, L.index.json.asked-type
 
 Divergences: D.index.json-path-text, D.index.json-accessor-type
-
-JSON values: what one path finds in the documents of a column, as a column of its own.
-
-The first value that is there says the type: whole numbers of 64 bits, floats, text or truth
-values. All others must be of it; among floats a whole number counts as one. What is nowhere, and
-the null of JSON, is null.
-
-Clauses: L.index.json.type
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -30,7 +26,7 @@ from google.protobuf.message import DecodeError
 from lanceref.core.context import Context
 from lanceref.core.errors import IndexRefused, OperationRefused, Place, QueryFailed
 from lanceref.file.schema import Field, schema_of
-from lanceref.index.index_type import Built, Found, Kind, Parameters, ScalarIndex
+from lanceref.index.index_type import Built, Found, Kind, Parameters, ScalarIndex, Sources
 from lanceref.index.predicate import Among, IsNull, Predicate, StartsWith, Within
 from lanceref.index.scalar import bitmap, btree, zonemap
 from lanceref.index.scalar.bitmap import BITMAP
@@ -38,8 +34,8 @@ from lanceref.index.scalar.bloomfilter import BLOOMFILTER
 from lanceref.index.scalar.btree import BTREE
 from lanceref.index.scalar.ngram import NGRAM
 from lanceref.index.scalar.zonemap import ZONEMAP
-from lanceref.index.segment import Moved, Segment, SegmentWriter
-from lanceref.index.training import Held, Run, Training, leaf
+from lanceref.index.segment import Segment, SegmentWriter
+from lanceref.index.training import Run, Training, leaf
 from lanceref.json import jsonb
 from lanceref.json.json_path import Json, column_at, document, members_of, parse_path, select
 from lanceref.proto import index_pb2
@@ -54,55 +50,48 @@ def extract(training: Training, path: str, type_: pa.DataType | None = None) -> 
 
     Raises OperationRefused, QueryFailed, FormatError.
     """
-    held = _at_once(training, path, type_) or _one_by_one(training, path, type_)
-    own = held[0].values.type if held else type_ or pa.utf8()
+    runs = _by_columns(training, path, type_) or _by_documents(training, path, type_)
+    own = runs[0].values.type if runs else type_ or pa.utf8()
     (field,) = schema_of(pa.schema([pa.field("value", own)])).fields
-    return Held(field, training.fragments, training.stable_row_ids, training.by_address, held)
+    return replace(training, field=field, computed=runs)
 
 
-def _at_once(training: Training, path: str, type_: pa.DataType | None) -> list[Run] | None:
-    """Return the rows with the values of their documents, None where those take a closer look."""
+def _by_columns(training: Training, path: str, type_: pa.DataType | None) -> list[Run] | None:
+    """Return the rows with the members that a path of names finds, None where types differ."""
     names = members_of(path)
     if names is None:
         return None
-    held: list[Run] = []
+    runs: list[Run] = []
     for run in training.runs():
         values = column_at(run.values, names)
         if values is None:
             return None
-        held.append(replace(run, values=values))
-    found = {run.values.type for run in held} - {pa.null()}
-    own = type_ or next(iter(found), pa.utf8())
-    if found - {own}:
-        return None
-    return [replace(run, values=run.values.cast(own)) for run in held]
+        runs.append(replace(run, values=values))
+    types = {run.values.type for run in runs} - {pa.null()}
+    own = type_ or next(iter(types), pa.utf8())
+    return None if types - {own} else [replace(run, values=run.values.cast(own)) for run in runs]
 
 
-def _one_by_one(training: Training, path: str, type_: pa.DataType | None) -> list[Run]:
-    """Return the rows with the values of their documents, whatever these hold."""
+def _by_documents(training: Training, path: str, type_: pa.DataType | None) -> list[Run]:
+    """Return the rows with what any path finds in each document."""
     runs = list(training.runs())
-    found = [list(found_in(run.values, path)) for run in runs]
-    first = next((one for values in found for one in values if one is not None), None)
+    values = [list(found_in(run.values, path)) for run in runs]
+    first = next((value for part in values for value in part if value is not None), None)
     own = type_ or (pa.utf8() if first is None else type_of(first, path))
     return [
-        replace(run, values=pa.array([_as(one, own, path) for one in values], own))
-        for run, values in zip(runs, found, strict=True)
+        replace(run, values=pa.array([_as(value, own, path) for value in part], own))
+        for run, part in zip(runs, values, strict=True)
     ]
 
 
 def found_in(documents: pa.Array, path: str) -> Iterator[Json]:
     """Yield what a path finds in each document; more than one value are an array."""
     steps = parse_path(path)
-    for text in _texts(documents):
+    texts: Iterable[str | None]
+    texts = jsonb.texts(documents, Context(_DOCUMENTS.file), _DOCUMENTS).to_pylist()
+    for text in texts:
         values = [] if text is None else select(document(text), steps)
         yield values if len(values) > 1 else values[0] if values else None
-
-
-def _texts(documents: pa.Array) -> Iterable[str | None]:
-    """Return documents as text; stored they are binary."""
-    held: Iterable[str | None]
-    held = jsonb.texts(documents, Context(_DOCUMENTS.file), _DOCUMENTS).to_pylist()
-    return held
 
 
 def type_of(value: Json, path: str) -> pa.DataType:
@@ -128,7 +117,7 @@ def _as(value: Json, type_: pa.DataType, path: str) -> Json:
 
 
 def check_path(path: str) -> None:
-    """Raise OperationRefused for what is no path."""
+    """Raise OperationRefused for an invalid path."""
     try:
         parse_path(path)
     except QueryFailed as error:
@@ -176,7 +165,7 @@ def _asked_type(predicate: Predicate) -> pa.DataType:
 
 
 def value_type(segment: Segment, target: Kind) -> pa.DataType | None:
-    """Return the type of the values of a segment, None when its files do not say."""
+    """Return the type of the values of a segment, None when its files do not show it."""
     if target is NGRAM:
         return pa.utf8()
     if target.name not in _COLUMNS:
@@ -191,7 +180,10 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
     Parameters of that are JSON text, `target_index_parameters`. Raises IndexRefused for what is
     missing, OperationRefused.
     """
-    path, name = (_text(parameters, key) for key in ("path", "target_index_type"))
+    for key in ("path", "target_index_type"):
+        if not isinstance(parameters.get(key), str):
+            raise IndexRefused(f"missing field `{key}`")
+    path, name = str(parameters["path"]), str(parameters["target_index_type"])
     target = TARGETS.get(name.upper())
     if target is None:
         raise OperationRefused(f"no index of type {name!r} holds values of documents")
@@ -200,13 +192,6 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
     check_path(path)
     inner = json.loads(str(parameters.get("target_index_parameters") or "{}"))
     return _wrapped(path, target.build(extract(training, path), writer, inner))
-
-
-def _text(parameters: Parameters, key: str) -> str:
-    value = parameters.get(key)
-    if not isinstance(value, str):
-        raise IndexRefused(f"missing field `{key}`")
-    return value
 
 
 def _wrapped(path: str, built: Built) -> Built:
@@ -231,22 +216,26 @@ def kind_at(details: bytes) -> Kind | None:
 
 
 def check_entry(segment: Segment) -> None:
-    """Report details that name no type that holds single values."""
+    """Report details that do not name a type that holds single values."""
     details = segment.entry.index_details.value
     if kind_at(details) is None:
-        segment.ctx.lint(
-            "L.index.json.details",
-            segment.place,
-            found=f"{details[:40]!r}",
-            wanted=f"a path, and one of {', '.join(TARGETS)}",
-        )
+        found, wanted = f"{details[:40]!r}", f"a path, and one of {', '.join(TARGETS)}"
+        segment.ctx.lint("L.index.json.details", segment.place, found, wanted)
 
 
 def _over(target: Kind, path: str) -> Kind:
     """Return a type of index over what a path finds."""
+    rewrite_target = target.rewrite
+    assert rewrite_target is not None
 
     def rows_of(training: Training, segment: Segment) -> Training:
         return extract(training, path, value_type(segment, target))
+
+    def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
+        if training.fragments and value_type(sources[0][0], target) is None:
+            raise OperationRefused(f"a {target.name} does not say the type of its JSON values")
+        rows = rows_of(training, sources[0][0])
+        return _wrapped(path, rewrite_target(sources, rows, writer))
 
     return replace(
         target,
@@ -255,35 +244,17 @@ def _over(target: Kind, path: str) -> Kind:
         accepts=is_json,
         open=lambda segment: JsonIndex(target.open(segment), value_type(segment, target)),
         build=build,
-        rewrite=_rewriting(target, path, rows_of),
+        rewrite=rewrite,
         inherits="one",
         json_path=path,
         rows_of=rows_of,
     )
 
 
-def _rewriting(
-    target: Kind, path: str, rows_of: Callable[[Training, Segment], Training]
-) -> Callable[[Sequence[tuple[Segment, Moved]], Training, SegmentWriter], Built]:
-    """Return what writes segments, and new rows, as one segment."""
-    rewrite_target = target.rewrite
-    assert rewrite_target is not None
-
-    def rewrite(
-        segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
-    ) -> Built:
-        if training.fragments and value_type(segments[0][0], target) is None:
-            raise OperationRefused(f"a {target.name} does not say the type of its JSON values")
-        rows = rows_of(training, segments[0][0])
-        return _wrapped(path, rewrite_target(segments, rows, writer))
-
-    return rewrite
-
-
 def open_at(segment: Segment) -> ScalarIndex:
     """Open a segment as what its entry says."""
     kind = kind_at(segment.entry.index_details.value)
-    assert kind is not None  # an entry that says nothing known is passed over
+    assert kind is not None  # an entry of an unknown type is passed over
     return kind.open(segment)
 
 
@@ -296,9 +267,6 @@ JSON = Kind(
     name="JSON",
     shown="Json",
     details="lance.index.pb.JsonIndexDetails",
-    version=0,
-    exact=(),
-    inexact=(),
     accepts=is_json,
     open=open_at,
     build=build,

@@ -1,50 +1,200 @@
 """RTREE: the bounding boxes of geometries, in a tree of pages.
 
-A search reads the pages whose box meets that of the geometry asked for; the rows found have to be
-looked at. Null is known exactly; an empty geometry is nowhere.
+Leaves are the boxes of rows along a Hilbert curve: the centre of a box is a point of a grid of
+2**16 by 2**16 over all boxes, its number, 32 bits, how far along the curve it lies. So many
+neighbours are a page; of each page the level above has one box, that of all of its boxes, until a
+level fits one page.
 
-Layout: that of RTREE pages.
+A search reads the pages whose box intersects that of the geometry asked for; the rows found are
+candidates. Which rows are null is known exactly; an empty geometry is nowhere.
 
-Clauses: L.index.rtree.pages
+Layout: `page_data.lance`: bbox struct of xmin, ymin, xmax, ymax (float64), id uint64: of leaves the
+row, else the number of the page below; level by level from the leaves on. Metadata page_size,
+num_pages, num_items, bbox. `nulls.lance`: nulls binary, one RowAddrTreeMap.
+
+Clauses: L.index.rtree.levels, L.index.rtree.pages, L.index.rtree.nulls, L.index.rtree.order,
+L.index.rtree.boxes
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.core.errors import OperationRefused
+from lanceref.core.errors import FormatError, OperationRefused
 from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.file.schema import Field
 from lanceref.index.geometry import Boxes, boxes_of, geometries, is_geometry
-from lanceref.index.index_type import Built, Kind, Parameters
+from lanceref.index.index_file import IndexFile
+from lanceref.index.index_type import Built, Kind, Parameters, Sources, remaining
 from lanceref.index.predicate import Intersects, IsNull, Predicate
-from lanceref.index.row_set import NO_KEYS, Keys, RowSet, row_set
-from lanceref.index.scalar.rtree_pages import (
-    DATA,
-    LEAST_ROWS,
-    PAGE_ROWS,
-    check,
-    check_boxes,
-    check_pages,
-    checked_levels,
-    read_boxes,
-    read_nulls,
-    whole_box,
-    write_rtree,
+from lanceref.index.row_set import (
+    NO_KEYS,
+    Keys,
+    RowSet,
+    encode_row_set,
+    parse_row_set,
+    row_set,
 )
-from lanceref.index.segment import Moved, Segment, SegmentWriter
-from lanceref.index.training import Training, leaf
+from lanceref.index.segment import Segment, SegmentWriter
+from lanceref.index.training import Run, Training, leaf
 from lanceref.proto import index_pb2
+
+BITS = 16
+TOP = (1 << BITS) - 1
+"""Highest coordinate of the grid (= 65535)."""
+
+
+def hilbert_numbers(boxes: Boxes) -> NDArray[np.uint32]:
+    """Return the numbers of boxes among themselves: uint32."""
+    if not len(boxes):
+        return np.empty(0, np.uint32)
+    x, y = (_on_grid(boxes[:, axis], boxes[:, axis + 2]) for axis in (0, 1))
+    return curve_numbers(x, y)
+
+
+def _on_grid(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.uint32]:
+    """Return the coordinates of centres on one axis; where it has no width all are 0."""
+    with np.errstate(all="ignore"):
+        least = low.min()
+        width = high.max() - least
+        if not width > 0:
+            return np.zeros(len(low), np.uint32)
+        scaled = ((low + high) / 2 - least) / width * TOP
+        placed = np.nan_to_num(np.clip(np.trunc(scaled), 0, TOP), nan=0)
+    return np.asarray(placed, np.uint32)
+
+
+def curve_numbers(x: NDArray[np.uint32], y: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return how far along the curve points of the grid lie."""
+    x, y = x.copy(), y.copy()
+    found = np.zeros(len(x), np.uint32)
+    for shift in range(BITS - 1, -1, -1):
+        right, up = (x >> shift) & 1, (y >> shift) & 1
+        found |= ((3 * right) ^ up) << (2 * shift)
+        flip = (up == 0) & (right == 1)
+        x, y = np.where(flip, TOP - x, x), np.where(flip, TOP - y, y)
+        x, y = np.where(up == 0, y, x), np.where(up == 0, x, y)
+    return found
+
+
+DATA = "page_data.lance"
+NULLS = "nulls.lance"
+PAGE_ROWS = 4096
+"""Boxes of a page by default."""
+
+LEAST_ROWS = 2
+"""With fewer there would be no end of levels."""
+
+ENDS = ("minx", "miny", "maxx", "maxy")
+"""Names of the box of all boxes in the metadata."""
+
+CORNERS = ("xmin", "ymin", "xmax", "ymax")
+BOX = pa.struct([pa.field(name, pa.float64(), nullable=False) for name in CORNERS])
+SCHEMA = pa.schema(
+    [
+        pa.field("bbox", BOX, nullable=False, metadata={EXTENSION_KEY: "geoarrow.box"}),
+        pa.field("id", pa.uint64(), nullable=False),
+    ]
+)
+NULL_SCHEMA = pa.schema([pa.field("nulls", pa.binary(), nullable=False)])
+
 
 BOX_BYTES = pa.binary(32)
 """A box as bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Rows of the file that are boxes of one level, and the number of its first page."""
+
+    start: int
+    rows: int
+    first_page: int
+
+
+def levels_of(num_items: int, page_rows: int) -> list[Level]:
+    """Return the levels of a tree from the leaves on."""
+    levels = []
+    start, rows, page = 0, num_items, 0
+    while rows:
+        levels.append(Level(start, rows, page))
+        pages = -(-rows // page_rows)
+        start, page = start + rows, page + pages
+        rows = pages if pages > 1 else 0
+    return levels
+
+
+def checked_levels(file: IndexFile) -> list[Level]:
+    """Return the levels of a file. Raises FormatError unless they are all of its rows."""
+    items, page_rows = file.number("num_items"), file.number("page_size")
+    stated = f"{items} boxes, pages of {page_rows}, {file.num_rows} rows"
+    if page_rows < LEAST_ROWS or items > file.num_rows:
+        wanted = f"pages of {LEAST_ROWS} boxes or more, no more boxes than rows"
+        raise FormatError("L.index.rtree.levels", file.place, stated, wanted)
+    levels = levels_of(items, page_rows)
+    rows = sum(level.rows for level in levels)
+    pages = levels[-1].first_page + 1 if levels else 0
+    if rows != file.num_rows or pages != file.number("num_pages"):
+        stated = f"{stated}, {file.number('num_pages')} pages"
+        wanted = f"{rows} rows, {pages} pages"
+        raise FormatError("L.index.rtree.levels", file.place, stated, wanted)
+    return levels
+
+
+def check_pages(file: IndexFile, below: Level, rows: NDArray[np.int64], ids: Keys) -> None:
+    """Raise FormatError unless boxes, by their rows in a level, have the pages of that below."""
+    wanted = rows.astype(np.uint64) + np.uint64(below.first_page)
+    if not np.array_equal(ids, wanted):
+        found, pages = ids[:4].tolist(), wanted[:4].tolist()
+        raise FormatError("L.index.rtree.pages", file.place, f"pages {found}", pages)
+
+
+def check_boxes(file: IndexFile, boxes: Boxes, pages: NDArray[np.int64], around: Boxes) -> None:
+    """Raise FormatError unless `around` has the box of the boxes of each page; pages rise.
+
+    NaN there is not compared.
+    """
+    own = _around(boxes, np.flatnonzero(np.diff(pages, prepend=-1)))
+    same = (own == around) | np.isnan(around)
+    if not same.all():
+        number = int(np.argmin(same.all(axis=1)))
+        found = f"a page with boxes from {own[number, :2]} to {own[number, 2:]}"
+        wanted = f"from {around[number, :2]} to {around[number, 2:]}, as above it"
+        raise FormatError("L.index.rtree.boxes", file.place, found, wanted)
+
+
+def whole_box(file: IndexFile) -> NDArray[np.float64]:
+    """Return the box of all boxes: four numbers, or none. Raises CorruptPage."""
+    text = file.text("bbox")
+    try:
+        held = json.loads(text)
+        ends = [held[name] for name in ENDS] if isinstance(held, dict) else []
+        return np.array([np.nan if one is None else float(one) for one in ends]).reshape(4)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise file.corrupt("L.index.files.metadata", f"{text[:40]!r}", "four numbers") from error
+
+
+def read_boxes(file: IndexFile, rows: NDArray[np.int64]) -> tuple[Boxes, Keys]:
+    """Return boxes and ids of rows of the file, ascending. Raises FormatError."""
+    boxes, ids = file.take("bbox", rows, BOX), file.take("id", rows, pa.uint64())
+    corners = [np.asarray(boxes.field(number), np.float64) for number in range(len(CORNERS))]
+    return np.stack(corners, axis=1), file.whole("id", np.uint64, ids)
+
+
+def read_nulls(segment: Segment) -> RowSet:
+    """Return the rows that are null. Raises FormatError."""
+    file = segment.file(NULLS)
+    if file.num_rows != 1:
+        raise file.corrupt("L.index.rtree.nulls", f"{file.num_rows} rows", "one set of rows")
+    (cursor,) = file.take_cursors("nulls", np.arange(1), "L.index.rtree.nulls")
+    return parse_row_set(cursor)
 
 
 class RTree:
@@ -66,19 +216,16 @@ class RTree:
             return RowSet()
         pages, around = np.zeros(1, np.int64), whole_box(self._file)[None]
         for number in range(len(self._levels) - 1, -1, -1):
-            rows = self._rows_of(number, pages)
-            boxes, ids = read_boxes(self._file, rows + self._levels[number].start)
+            level = self._levels[number]
+            rows = (pages[:, None] * self._page_rows + np.arange(self._page_rows)).ravel()
+            rows = rows[rows < level.rows]  # counted within the level
+            boxes, ids = read_boxes(self._file, rows + level.start)
             check_boxes(self._file, boxes, rows // self._page_rows, around)
-            met = _meet(boxes, wanted)
+            meets = _intersects(boxes, wanted)
             if number:
                 check_pages(self._file, self._levels[number - 1], rows, ids)
-                pages, around = rows[met], boxes[met]
-        return row_set(ids[met])
-
-    def _rows_of(self, number: int, pages: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows of pages of a level, counted within it."""
-        rows = (pages[:, None] * self._page_rows + np.arange(self._page_rows)).ravel()
-        return rows[rows < self._levels[number].rows]
+                pages, around = rows[meets], boxes[meets]
+        return row_set(ids[meets])
 
     def statistics(self) -> dict[str, object]:
         """Return how many boxes and pages there are, and the box of all of them."""
@@ -97,11 +244,53 @@ class RTree:
         }
 
 
-def _meet(boxes: Boxes, wanted: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which boxes meet one; an empty one meets none."""
+def _intersects(boxes: Boxes, wanted: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which boxes intersect one; an empty one intersects none."""
     left, low, right, high = wanted
     along = (boxes[:, 0] <= right) & (boxes[:, 2] >= left)
     return np.asarray(along & (boxes[:, 1] <= high) & (boxes[:, 3] >= low), np.bool_)
+
+
+def write_rtree(
+    boxes: Boxes, keys: Keys, nulls: Keys, page_rows: int, writer: SegmentWriter
+) -> None:
+    """Write both files over boxes in any order, in pages of so many."""
+    order = np.argsort(hilbert_numbers(boxes), kind="stable")
+    boxes, keys = boxes[order], keys[order]
+    levels = levels_of(len(boxes), page_rows)
+    tree_boxes, tree_ids = [boxes], [keys]
+    for below, level in pairwise(levels):
+        tree_boxes.append(page_boxes(tree_boxes[-1], page_rows))
+        tree_ids.append(np.arange(level.rows, dtype=np.uint64) + np.uint64(below.first_page))
+    corners = [pa.array(one) for one in np.concatenate(tree_boxes).T]
+    column = pa.StructArray.from_arrays(corners, fields=list(BOX))
+    metadata = {
+        "page_size": f"{page_rows}",
+        "num_pages": f"{levels[-1].first_page + 1 if levels else 0}",
+        "num_items": f"{len(boxes)}",
+        "bbox": _box_text(boxes),
+    }
+    writer.write_table(DATA, SCHEMA, [column, pa.array(np.concatenate(tree_ids))], metadata)
+    data = encode_row_set(row_set(nulls))
+    writer.write_table(NULLS, NULL_SCHEMA, [pa.array([data], pa.binary())])
+
+
+def page_boxes(boxes: Boxes, page_rows: int) -> Boxes:
+    """Return the box of each page of boxes."""
+    return _around(boxes, np.arange(0, len(boxes), page_rows))
+
+
+def _around(boxes: Boxes, starts: NDArray[np.int64]) -> Boxes:
+    """Return the boxes around runs of boxes."""
+    low = np.minimum.reduceat(boxes[:, :2], starts)
+    return np.concatenate([low, np.maximum.reduceat(boxes[:, 2:], starts)], axis=1)
+
+
+def _box_text(boxes: Boxes) -> str:
+    """Return the box of all boxes as the metadata has it; what is not finite is null."""
+    ends = [*boxes[:, :2].min(axis=0), *boxes[:, 2:].max(axis=0)] if len(boxes) else [np.nan] * 4
+    held = [float(one) if np.isfinite(one) else None for one in ends]
+    return json.dumps(dict(zip(ENDS, held, strict=True)), separators=(",", ":"))
 
 
 def leaves_of(segment: Segment) -> tuple[Boxes, Keys]:
@@ -134,20 +323,35 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
     return Built(index_pb2.RTreeIndexDetails(), 0)
 
 
-def rewrite(
-    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
-) -> Built:
+def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment."""
-    boxes, keys, nulls = ([one] for one in _trained(training))
-    for segment, moved in segments:
-        own, before = leaves_of(segment)
-        kept, after = moved(before)
-        boxes.append(own[kept])
-        keys.append(after)
-        nulls.append(moved(read_nulls(segment).keys)[1])
-    rows = segments[0][0].file(DATA).number("page_size")
+    new_boxes, new_keys, new_nulls = _trained(training)
+    boxes, keys = zip((new_boxes, new_keys), *remaining(sources, leaves_of), strict=True)
+    nulls = [new_nulls, *(moved(read_nulls(one).keys)[1] for one, moved in sources)]
+    rows = sources[0][0].file(DATA).number("page_size")
     write_rtree(np.concatenate(boxes), np.concatenate(keys), np.concatenate(nulls), rows, writer)
     return Built(index_pb2.RTreeIndexDetails(), 0)
+
+
+def check(segment: Segment) -> None:
+    """Report leaves that are in no Hilbert order, and boxes that are not those of their pages."""
+    file = segment.file(DATA)
+    read_nulls(segment)
+    page_rows = file.number("page_size")
+    levels = checked_levels(file)
+    boxes, ids = read_boxes(file, np.arange(file.num_rows, dtype=np.int64))
+    leaves = boxes[: levels[0].rows if levels else 0]
+    if levels:
+        root = boxes[levels[-1].start :]
+        check_boxes(file, root, np.zeros(len(root), np.int64), whole_box(file)[None])
+    numbers = hilbert_numbers(leaves)
+    if np.any(numbers[1:] < numbers[:-1]):
+        file.lint("L.index.rtree.order", "leaves off the curve", "along it")
+    for below, level in pairwise(levels):
+        own = slice(level.start, level.start + level.rows)
+        children = boxes[below.start : below.start + below.rows]
+        check_boxes(file, children, np.arange(below.rows) // page_rows, boxes[own])
+        check_pages(file, below, np.arange(level.rows, dtype=np.int64), ids[own])
 
 
 def entries(segment: Segment) -> tuple[pa.Array, Keys]:
@@ -165,15 +369,16 @@ def _as_bytes(boxes: Boxes) -> pa.Array:
 
 def rows_of(training: Training, segment: Segment) -> Training:
     """Return the bytes of the boxes of rows, without those of empty geometries."""
-    held = []
-    for run in training.runs():
-        boxes = boxes_of(geometries(run.values, _extension(training.field)))
-        null = run.values.is_null()
+    name = _extension(training.field)
+
+    def boxed(run: Run) -> Run:
+        boxes, null = boxes_of(geometries(run.values, name)), run.values.is_null()
         there = pc.or_(null, pa.array(~np.isnan(boxes).any(axis=1)))
         own = pc.if_else(null, pa.scalar(None, BOX_BYTES), _as_bytes(boxes))
         keys = run.keys[np.asarray(there.to_numpy(zero_copy_only=False), np.bool_)]
-        held.append(replace(run, values=own.filter(there), keys=keys))
-    return training.of(held)
+        return replace(run, values=own.filter(there), keys=keys)
+
+    return training.map(boxed)
 
 
 def _extension(field: Field) -> str:
@@ -190,7 +395,6 @@ RTREE = Kind(
     name="RTREE",
     shown="RTree",
     details="lance.index.pb.RTreeIndexDetails",
-    version=0,
     exact=(IsNull,),
     inexact=(Intersects,),
     accepts=accepts,

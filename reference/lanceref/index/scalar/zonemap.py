@@ -1,20 +1,28 @@
-"""ZONEMAP: the bounds of every zone of rows.
+"""ZONEMAP: the bounds of every zone of rows; and zones, which Bloom filters summarise too.
 
-It rules zones out; the rows of the others have to be looked at. What is null is known exactly.
+A zone is a run of so many live rows of a fragment. It begins at its first live row and ends at its
+last; deleted rows inside of it count in its length, those between two zones belong to neither. Its
+bounds exclude zones; the rows of the others are candidates. Which rows are null is known exactly.
 
-Layout: `zonemap.lance`: min and max (nullable; null: unknown), null_count and nan_count u32, then
+Layout of zones: of each fragment_id, zone_start (row offset) and zone_length, u64, by fragment and
+start. The rows that are null are a RowAddrTreeMap, by address, in the global buffer that the
+metadata null_bitmap names; releases up to 4 do not write it: only the data shows which rows are
+null.
+
+Layout of `zonemap.lance`: min and max (nullable; null: unknown), null_count and nan_count u32, then
 the columns of zones. Metadata rows_per_zone. Bounds do not count NaN, but where there is one `max`
 is NaN.
 
-Clauses: L.index.zonemap.bounds, L.index.zones.order, L.index.zones.nulls
+Clauses: L.index.zonemap.bounds, L.index.zones.order, L.index.zones.nulls, L.index.segment.complete
 
 Divergences: D.index.zonemap-negative-nan, D.index.zonemap-only-nan
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
@@ -23,8 +31,8 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.errors import OperationRefused
 from lanceref.file.schema import Field
-from lanceref.index import zones
-from lanceref.index.index_type import Built, Found, Kind, Parameters, Spans
+from lanceref.index.index_file import IndexFile
+from lanceref.index.index_type import Built, Found, Kind, Parameters, Sources, Spans
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -34,53 +42,192 @@ from lanceref.index.predicate import (
     Within,
     may_hold,
 )
-from lanceref.index.row_set import Keys
+from lanceref.index.row_set import (
+    NO_KEYS,
+    SHIFT,
+    Keys,
+    RowSet,
+    encode_row_set,
+    parse_row_set,
+    row_set,
+)
 from lanceref.index.segment import Moved, Segment, SegmentWriter
-from lanceref.index.training import Training, sort_keys
+from lanceref.index.training import Run, Training, is_any, sort_keys
 from lanceref.proto import index_details_pb2
+
+NULLS = "null_bitmap"
+NULL_BUFFER = 1
+"""Global buffer with the rows that are null."""
+
+ROW_LIMIT = 1 << 32
+"""Rows that a fragment has at most."""
+
+PLACE = ("fragment_id", "zone_start", "zone_length")
+PLACE_FIELDS = tuple(pa.field(name, pa.uint64(), nullable=False) for name in PLACE)
+"""Columns that locate a zone."""
 
 FILE = "zonemap.lance"
 ZONE_ROWS = 8192
-"""Rows of a zone unless the index says otherwise."""
+"""Rows of a zone by default."""
 
 SEED_BYTES = 8
 """Widest values whose bounds are not kept in data files too."""
 
 
-class ZoneMap:
-    """An opened segment: the bounds of its zones are in memory."""
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """Neighbouring live rows of a fragment: their values, and the addresses of those null."""
 
-    def __init__(self, segment: Segment) -> None:
-        self._file = segment.file(FILE)
-        self._type = self._file.column_type("min")
-        self._least = self._file.read("min")
-        self._greatest = self._file.read("max", self._type)
-        self._nans = self._file.numbers("nan_count", np.uint32) > 0
-        nulls = self._file.numbers("null_count", np.uint32)
-        self._spans = zones.read_spans(self._file)
-        self._valid = nulls < self._spans.lengths
+    fragment_id: int
+    start: int
+    length: int
+    values: pa.Array
+    nulls: Keys
 
-    def search(self, predicate: Predicate) -> Found | None:
-        """Return the zones where a predicate may be true, or the rows that are null if known."""
-        if isinstance(predicate, IsNull):
-            return zones.read_nulls(self._file)
-        assert isinstance(predicate, OnValues)
-        possible = self._valid & self._possible(predicate)
-        spans = self._spans
-        return Spans(spans.fragments[possible], spans.starts[possible], spans.lengths[possible])
 
-    def _possible(self, predicate: OnValues) -> NDArray[np.bool_]:
-        """Return for each zone whether its bounds allow a value; NaN may be of either sign."""
-        found = may_hold(predicate, self._least, self._greatest)
-        if isinstance(predicate, Within) or (
-            isinstance(predicate, Among) and any(map(_is_nan, predicate.values))
-        ):
-            found = found | self._nans
-        return np.asarray(found, np.bool_)
+def cut_zones(training: Training, rows: int) -> Iterator[Zone]:
+    """Yield the rows in zones of so many live ones; the last of a fragment may have fewer."""
+    for fragment_id, runs in groupby(training.runs(), lambda run: run.fragment_id):
+        for values, offsets in _whole_zones(runs, rows):
+            for first in range(0, len(offsets), rows):
+                part, own = offsets[first : first + rows], values.slice(first, rows)
+                start, nulls = int(part[0]), NO_KEYS
+                if own.null_count:
+                    null = np.asarray(own.is_null().to_numpy(zero_copy_only=False), np.bool_)
+                    nulls = part[null].astype(np.uint64) | np.uint64(fragment_id) << SHIFT
+                yield Zone(fragment_id, start, int(part[-1]) - start + 1, own, nulls)
+
+
+def _whole_zones(runs: Iterable[Run], rows: int) -> Iterator[tuple[pa.Array, NDArray[np.int64]]]:
+    """Yield values and offsets of a fragment, cut so that no zone lies in two of the parts."""
+    values, offsets, waiting = [], [], 0
+    for run in runs:
+        values.append(run.values)
+        offsets.append(run.offsets)
+        waiting += len(run.offsets)
+        if waiting >= rows:
+            all_values, all_offsets = pa.concat_arrays(values), np.concatenate(offsets)
+            end = waiting - waiting % rows
+            yield all_values[:end], all_offsets[:end]
+            values, offsets, waiting = [all_values[end:]], [all_offsets[end:]], waiting - end
+    if waiting:
+        yield pa.concat_arrays(values), np.concatenate(offsets)
+
+
+def read_nulls(file: IndexFile) -> RowSet | None:
+    """Return the rows that are null, by address, None where unknown. Raises FormatError."""
+    if NULLS not in file.metadata:
+        return None
+    return parse_row_set(file.buffer(file.number(NULLS)))  # L.index.zones.nulls
+
+
+def read_spans(file: IndexFile) -> Spans:
+    """Return where the zones lie. Raises FormatError."""
+    fragments, starts, lengths = (file.numbers(name, np.uint64) for name in PLACE)
+    beyond = (starts >= ROW_LIMIT) | (lengths > ROW_LIMIT) | (fragments >= ROW_LIMIT)
+    if beyond.any():
+        number = int(np.argmax(beyond))
+        found = f"zone {number} of {int(lengths[number])} rows from {int(starts[number])} on"
+        raise file.corrupt("L.index.zones.order", found, f"rows below {ROW_LIMIT}")
+    return Spans(*(one.astype(np.int64) for one in (fragments, starts, lengths)))
+
+
+class ZonedIndex:
+    """An opened segment of zones: it knows where they lie."""
+
+    def __init__(self, file: IndexFile) -> None:
+        self._file = file
+        self._spans = read_spans(file)
 
     def tells_of(self, fragment_id: int) -> bool:
         """Return whether a fragment has zones."""
         return bool((self._spans.fragments == fragment_id).any())
+
+    def search(self, predicate: Predicate) -> Found | None:
+        """Return the zones where a predicate may be true; the rows that are null, None: unknown."""
+        if isinstance(predicate, IsNull):
+            return read_nulls(self._file)
+        possible, spans = self._possible(predicate), self._spans
+        return Spans(spans.fragments[possible], spans.starts[possible], spans.lengths[possible])
+
+    def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
+        """Return for each zone whether a predicate may be true there."""
+        raise NotImplementedError
+
+
+def kept_zones(spans: Spans, moved: Moved) -> NDArray[np.bool_]:
+    """Return which zones are left: those whose first row is, at its place."""
+    keys = spans.fragments.astype(np.uint64) << SHIFT | spans.starts.astype(np.uint64)
+    return moved(keys)[0]
+
+
+def write_zones(
+    path: str,
+    zones: pa.Table,
+    nulls: Sequence[Keys],
+    sources: Sources,
+    metadata: Mapping[str, str],
+    writer: SegmentWriter,
+) -> bool:
+    """Write new zones, the rows that are null there, and what is left of both in segments.
+
+    Return whether it is known of all zones which rows are null.
+    """
+    known: list[Keys | None] = [*nulls]
+    for segment, moved in sources:
+        file = segment.file(path)
+        old = pa.table([file.read(one.name, one.type) for one in zones.schema], zones.schema)
+        zones = pa.concat_tables([zones, old.filter(pa.array(kept_zones(read_spans(file), moved)))])
+        held = read_nulls(file)
+        known.append(None if held is None else moved(held.keys)[1])
+    if sources:
+        zones = zones.sort_by([(name, "ascending") for name in PLACE])
+    buffers: list[bytes] = []
+    keys = [one for one in known if one is not None]
+    if len(keys) == len(known):
+        buffers = [encode_row_set(row_set(np.concatenate([NO_KEYS, *keys])))]
+        metadata = {**metadata, NULLS: f"{NULL_BUFFER}"}
+    columns = [column.combine_chunks() for column in zones.columns]
+    writer.write_table(path, zones.schema, columns, metadata, buffers)
+    return bool(buffers)
+
+
+def place_columns(zones: Sequence[Zone]) -> list[pa.Array]:
+    """Return the columns that locate zones."""
+    places = [(one.fragment_id, one.start, one.length) for one in zones]
+    return [pa.array([place[number] for place in places], pa.uint64()) for number in range(3)]
+
+
+def check_zones(file: IndexFile, segment: Segment, training: Training) -> None:
+    """Report a fragment that a segment covers, that has live rows and no zone of them."""
+    fragments = read_spans(file).fragments
+    covered = [rows.fragment.id for rows in training.fragments if rows.num_rows]
+    bare = [number for number in covered if number not in fragments]
+    if bare and segment.moves is None:
+        found = f"no zones of fragments {bare[:8]}"
+        segment.ctx.lint("L.index.segment.complete", segment.place, found, "zones of all live rows")
+
+
+class ZoneMap(ZonedIndex):
+    """An opened segment: the bounds of its zones are in memory."""
+
+    def __init__(self, segment: Segment) -> None:
+        file = segment.file(FILE)
+        type_ = file.column_type("min")
+        self._least, self._greatest = file.read("min"), file.read("max", type_)
+        self._nans = file.numbers("nan_count", np.uint32) > 0
+        nulls = file.numbers("null_count", np.uint32)
+        super().__init__(file)
+        self._valid = nulls < self._spans.lengths
+
+    def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
+        """Return for each zone whether its bounds allow a value; NaN may be of either sign."""
+        assert isinstance(predicate, OnValues)
+        mask = may_hold(predicate, self._least, self._greatest)
+        nan_asked = isinstance(predicate, Among) and any(map(_is_nan, predicate.values))
+        if isinstance(predicate, Within) or nan_asked:
+            mask = mask | self._nans
+        return np.asarray(self._valid & mask, np.bool_)
 
     def statistics(self) -> dict[str, object]:
         """Return the number of zones, and of the rows of each."""
@@ -91,24 +238,16 @@ def _is_nan(value: pa.Scalar) -> bool:
     return bool(pa.types.is_floating(value.type) and value.as_py() != value.as_py())
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What is kept of a zone: arrays of one value, counts, and where it lies."""
-
-    least: pa.Array
-    greatest: pa.Array
-    nulls: int
-    nans: int
-    place: tuple[int, int, int]
+Bounds = tuple[pa.Array, pa.Array, int, int]
+"""What is kept of a zone: least and greatest value, arrays of one; the numbers of nulls and NaN."""
 
 
-def bounds_of(zone: zones.Zone) -> Bounds:
+def bounds_of(values: pa.Array) -> Bounds:
     """Return the bounds of the values of a zone."""
-    values, type_ = zone.values, zone.values.type
-    place = (zone.fragment_id, zone.start, zone.length)
+    type_ = values.type
     unknown = pa.nulls(1, type_)
     if not _is_bounded(type_):
-        return Bounds(unknown, unknown, values.null_count, 0, place)
+        return unknown, unknown, values.null_count, 0
     nans = np.zeros(len(values), np.bool_)
     if pa.types.is_floating(type_):
         held = values.to_numpy(zero_copy_only=False)
@@ -119,7 +258,7 @@ def bounds_of(zone: zones.Zone) -> Bounds:
     least, greatest = _ends(own) if len(own) else (unknown, unknown)
     if nans.any():
         greatest = pa.array(np.array([np.nan], type_.to_pandas_dtype()), type_)
-    return Bounds(least, greatest, values.null_count, int(nans.sum()), place)
+    return least, greatest, values.null_count, int(nans.sum())
 
 
 def _ends(values: pa.Array) -> tuple[pa.Array, pa.Array]:
@@ -127,47 +266,14 @@ def _ends(values: pa.Array) -> tuple[pa.Array, pa.Array]:
     if pa.types.is_floating(values.type) or pa.types.is_duration(values.type):
         keys = sort_keys(values).to_numpy(zero_copy_only=False)
         return values.slice(int(keys.argmin()), 1), values.slice(int(keys.argmax()), 1)
-    found = pc.min_max(values)
-    return pa.repeat(found["min"], 1), pa.repeat(found["max"], 1)
+    ends = pc.min_max(values)
+    return pa.repeat(ends["min"], 1), pa.repeat(ends["max"], 1)
 
 
 def _is_bounded(type_: pa.DataType) -> bool:
     """Return whether bounds of values of a type are kept."""
-    is_apart = pa.types.is_fixed_size_binary(type_) and not pa.types.is_decimal(type_)
-    return not (is_apart or pa.types.is_nested(type_) or pa.types.is_dictionary(type_))
-
-
-def _write(
-    found: Sequence[Bounds],
-    nulls: Sequence[Keys | None],
-    type_: pa.DataType,
-    rows: int,
-    writer: SegmentWriter,
-) -> Built:
-    schema = pa.schema(
-        [
-            pa.field("min", type_),
-            pa.field("max", type_),
-            pa.field("null_count", pa.uint32(), nullable=False),
-            pa.field("nan_count", pa.uint32(), nullable=False),
-            *zones.FIELDS,
-        ]
-    )
-    none = pa.array([], type_)
-    columns = [
-        pa.concat_arrays([none, *(one.least for one in found)]),
-        pa.concat_arrays([none, *(one.greatest for one in found)]),
-        pa.array([one.nulls for one in found], pa.uint32()),
-        pa.array([one.nans for one in found], pa.uint32()),
-        *zones.columns_of([one.place for one in found]),
-    ]
-    named, buffers = zones.nulls_stored(nulls)
-    batch = pa.record_batch(columns, schema=schema)
-    writer.write_file(FILE, schema, [batch], {"rows_per_zone": f"{rows}", **named}, buffers)
-    details = index_details_pb2.ZoneMapIndexDetails(
-        rows_per_zone=rows, use_seeds=_has_seeds(type_), has_null_bitmap=bool(named)
-    )
-    return Built(details, 0)
+    is_fixed = pa.types.is_fixed_size_binary(type_) and not pa.types.is_decimal(type_)
+    return not (is_fixed or is_any(type_, "nested", "dictionary"))
 
 
 def _has_seeds(type_: pa.DataType) -> bool:
@@ -175,7 +281,29 @@ def _has_seeds(type_: pa.DataType) -> bool:
     try:
         return bool(type_.byte_width > SEED_BYTES and _is_bounded(type_))
     except ValueError:  # bool, and what has no fixed width
-        return not (pa.types.is_boolean(type_) or pa.types.is_null(type_))
+        return not is_any(type_, "boolean", "null")
+
+
+def _write(training: Training, rows: int, sources: Sources, writer: SegmentWriter) -> Built:
+    """Write the bounds of the zones of rows, and what is left of segments."""
+    type_ = training.type
+    counts = [pa.field(name, pa.uint32(), nullable=False) for name in ("null_count", "nan_count")]
+    schema = pa.schema([pa.field("min", type_), pa.field("max", type_), *counts, *PLACE_FIELDS])
+    zones = list(cut_zones(training, rows))
+    bounds = [bounds_of(zone.values) for zone in zones]
+    columns = [
+        pa.concat_arrays([pa.array([], type_), *(least for least, _, _, _ in bounds)]),
+        pa.concat_arrays([pa.array([], type_), *(greatest for _, greatest, _, _ in bounds)]),
+        pa.array([nulls for _, _, nulls, _ in bounds], pa.uint32()),
+        pa.array([nans for _, _, _, nans in bounds], pa.uint32()),
+        *place_columns(zones),
+    ]
+    table, nulls = pa.table(columns, schema), [zone.nulls for zone in zones]
+    known = write_zones(FILE, table, nulls, sources, {"rows_per_zone": f"{rows}"}, writer)
+    details = index_details_pb2.ZoneMapIndexDetails(
+        rows_per_zone=rows, use_seeds=_has_seeds(type_), has_null_bitmap=known
+    )
+    return Built(details, 0)
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
@@ -183,39 +311,12 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
     rows = parameters.get("rows_per_zone", ZONE_ROWS)
     if not isinstance(rows, int) or rows <= 0:
         raise OperationRefused(f"rows_per_zone must be a positive number, got {rows!r}")
-    cut = [(bounds_of(zone), zone.nulls) for zone in zones.cut_zones(training, rows)]
-    return _write([one for one, _ in cut], [null for _, null in cut], training.type, rows, writer)
+    return _write(training, rows, (), writer)
 
 
-def rewrite(
-    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
-) -> Built:
+def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment."""
-    rows = segments[0][0].file(FILE).number("rows_per_zone")
-    found: list[Bounds] = []
-    nulls: list[Keys | None] = []
-    for segment, moved in segments:
-        found += _kept(segment, moved)
-        nulls.append(zones.nulls_left(segment.file(FILE), moved))
-    for zone in zones.cut_zones(training, rows):
-        found.append(bounds_of(zone))
-        nulls.append(zone.nulls)
-    found.sort(key=lambda one: one.place)
-    return _write(found, nulls, training.type, rows, writer)
-
-
-def _kept(segment: Segment, moved: Moved) -> Iterator[Bounds]:
-    """Yield the zones of a segment that are left."""
-    file, spans = segment.file(FILE), zones.read_spans(segment.file(FILE))
-    least, greatest = file.read("min"), file.read("max")
-    nulls, nans = (file.read(name).to_pylist() for name in ("null_count", "nan_count"))
-    places = zip(spans.fragments, spans.starts, spans.lengths, strict=True)
-    kept = zones.kept_zones(spans, moved)
-    for number, place in enumerate(places):
-        if kept[number]:
-            ends = least.slice(number, 1), greatest.slice(number, 1)
-            fragment, start, length = map(int, place)
-            yield Bounds(*ends, nulls[number], nans[number], (fragment, start, length))
+    return _write(training, sources[0][0].file(FILE).number("rows_per_zone"), sources, writer)
 
 
 def accepts(field: Field) -> bool:
@@ -227,26 +328,20 @@ def check(segment: Segment) -> None:
     """Report that the rows that are null are not as many as the zones say. Raises FormatError."""
     file = segment.file(FILE)
     counted = int(file.numbers("null_count", np.uint32).sum(dtype=np.uint64))
-    nulls = zones.read_nulls(file)
+    nulls = read_nulls(file)
     if nulls is not None and len(nulls.keys) != counted:
-        file.ctx.lint(
-            "L.index.zones.nulls",
-            file.place,
-            found=f"{len(nulls.keys)} rows that are null",
-            wanted=f"{counted}, as in all zones",
-        )
+        file.lint("L.index.zones.nulls", f"{len(nulls.keys)} rows that are null", counted)
 
 
 def check_rows(segment: Segment, training: Training) -> None:
     """Report a fragment that has rows and no zones. Raises FormatError."""
-    zones.check_zones(segment, zones.read_spans(segment.file(FILE)), training)
+    check_zones(segment.file(FILE), segment, training)
 
 
 ZONEMAP = Kind(
     name="ZONEMAP",
     shown="ZoneMap",
     details="lance.table.ZoneMapIndexDetails",
-    version=0,
     exact=(IsNull,),
     inexact=(Among, Within, StartsWith),
     accepts=accepts,

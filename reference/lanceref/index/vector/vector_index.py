@@ -120,7 +120,7 @@ class VectorIndex:
         return {
             "index_type": head.type.name,
             "uuid": self.segment.uuid,
-            "uri": f"{self.segment.root}/{self.segment.folder}/{HEAD}",
+            "uri": f"{self.segment.store.root}/{self.segment.folder}/{HEAD}",
             "metric_type": head.model.metric,
             "num_partitions": len(sizes),
             "sub_index": sub_index,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.index.fm.suffix_array import suffix_array
+from lanceref.index.fm.partition import suffix_array
 
 
 def array_of(text: bytes) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from lanceref.index.fm.writer import FINGERPRINT_PRIME, FINGERPRINT_START, fingerprint
+from lanceref.index.fm.partition import FINGERPRINT_PRIME, FINGERPRINT_START, fingerprint
 
 from .texts import make, partitions
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from lanceref.index.scalar.rtree_pages import curve_numbers, hilbert_numbers
+from lanceref.index.scalar.rtree import curve_numbers, hilbert_numbers
 
 
 def test_the_curve_of_two_by_two():

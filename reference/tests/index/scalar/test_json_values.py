@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import OperationRefused
+from lanceref.file.schema import schema_of
 from lanceref.index.scalar.json import check_path, extract, found_in
 from lanceref.index.training import Run, Training
 from lanceref.json import jsonb as jsontext
 
 
-class Given(Training):
-    """Rows of documents that are in no table."""
-
-    def __init__(self, *texts: str | None) -> None:
-        object.__setattr__(self, "texts", texts)
-        for name, value in (("fragments", ()), ("stable_row_ids", False), ("by_address", True)):
-            object.__setattr__(self, name, value)
-
-    def runs(self):
-        """Yield one row per run."""
-        for text in self.texts:
-            yield Run(0, stored(text), pa.array([0], pa.uint64()).to_numpy(), None)
+def given(*texts: str | None) -> Training:
+    """Return rows of documents that are in no table, one per run."""
+    keys = np.zeros(1, np.uint64)
+    runs = [Run(0, stored(text), keys, keys.astype(np.int64)) for text in texts]
+    (field,) = schema_of(pa.schema([pa.field("documents", pa.large_binary())])).fields
+    return Training(field, (), computed=runs)
 
 
 def stored(text: str | None) -> pa.Array:
@@ -31,7 +27,7 @@ def stored(text: str | None) -> pa.Array:
 
 def column(*texts: str | None, path: str = "a", type_: pa.DataType | None = None) -> pa.Array:
     """Return the values of one path."""
-    rows = extract(Given(*texts), path, type_)
+    rows = extract(given(*texts), path, type_)
     values = pa.concat_arrays([run.values for run in rows.runs()])
     assert values.type == rows.type
     return values

@@ -13,10 +13,10 @@ import pylanceref
 import pytest
 import shapely
 from lanceref.core.errors import FormatError, LanceError, OperationRefused
-from lanceref.index.scalar.rtree import leaves_of
-from lanceref.index.scalar.rtree_pages import DATA, NULLS, check, hilbert_numbers
+from lanceref.index.scalar.rtree import DATA, NULLS, check, hilbert_numbers, leaves_of
 from pylanceref.indices import IndexConfig
 
+from ..rewriting import rewritten
 from ..tables import asked, assert_same, ids, index_reads, scanned, write
 from .geometries import TYPES, column, conditions
 
@@ -191,7 +191,7 @@ def test_levels_that_are_not_those_of_the_boxes_are_refused(tmp_path):
     assert caught(other_pages) == "L.index.rtree.pages"
 
     def no_nulls(segment) -> None:
-        segment.file(NULLS).read = lambda *_: pa.array([], pa.binary())
+        rewritten(segment, NULLS, {"nulls": pa.array([], pa.binary())})
 
     assert caught(no_nulls) == "L.index.rtree.nulls"
 

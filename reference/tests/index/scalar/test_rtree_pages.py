@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import CorruptPage
-from lanceref.index.scalar.rtree_pages import Level, levels_of, page_boxes, whole_box
+from lanceref.index.scalar.rtree import Level, levels_of, page_boxes, whole_box
 
 from ..tables import write
 from .geometries import column

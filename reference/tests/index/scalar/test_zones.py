@@ -13,14 +13,14 @@ import pylanceref
 import pytest
 from lanceref.core.errors import FormatError
 from lanceref.index.index_type import Spans
+from lanceref.index.scalar.zonemap import cut_zones, kept_zones, read_nulls, read_spans
 from lanceref.index.training import Training
-from lanceref.index.zones import cut_zones, kept_zones, read_nulls, read_spans
 from lanceref.operations.index_build import indexed_field
 from lanceref.validate import validate
 
-from .tables import write
+from ..tables import write
 
-FROZEN = Path(__file__).parents[3] / "fixtures" / "index" / "any"
+FROZEN = Path(__file__).parents[4] / "fixtures" / "index" / "any"
 
 
 def zones(dataset, rows: int) -> list[tuple[int, int, int]]:

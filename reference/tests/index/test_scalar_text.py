@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-from lanceref.index.predicate import shown
+from lanceref.index.predicate import scalar_text
 
 SHOWN = [
     (1, pa.int64(), "1"),
@@ -32,7 +32,7 @@ SHOWN = [
 @pytest.mark.parametrize(("value", "type_", "text"), SHOWN)
 def test_a_value_is_shown(value, type_, text):
     """By type: one of each way."""
-    assert shown(pa.scalar(value, type_)) == text
+    assert scalar_text(pa.scalar(value, type_)) == text
 
 
 @pytest.mark.oracle
