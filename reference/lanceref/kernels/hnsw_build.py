@@ -45,26 +45,17 @@ from lanceref.kernels.hnsw_graph import (
     space_of,
 )
 
-BLOCK_BYTES = 1 << 25
-"""Distances of a block of new nodes to all before them."""
-
-BLOCK_ROWS = 1024
-"""Nodes of a block, at most."""
+BLOCK_BYTES, BLOCK_ROWS = 1 << 25, 1024
+"""Bytes of the distances of a block of new nodes to all before them; nodes of a block, at most."""
 
 NEAR_ALL = 1 << 15
 """Nodes that are compared with all before them."""
 
-REGION_ROWS = 1 << 15
-"""Nodes of a region, at least."""
+REGION_ROWS, MOST_ROWS = 1 << 15, 1 << 16
+"""Nodes of a region at least; nodes of it that new ones are compared with, at most."""
 
-MOST_ROWS = 1 << 16
-"""Nodes of a region that new ones are compared with, about, at most."""
-
-CELL_ROWS = 1 << 10
-"""Nodes that belong to a centre, on average."""
-
-LONGEST_ROWS = 1 << 10
-"""Vectors that belong to every region, by dot product."""
+CELL_ROWS, LONGEST_ROWS = 1 << 10, 1 << 10
+"""Nodes of a centre, on average; by dot product, longest vectors that belong to every region."""
 
 NUMBERS_AT_ONCE = 1 << 18
 """Numbers of the candidates' vectors that are held together, so that they stay in the cache."""

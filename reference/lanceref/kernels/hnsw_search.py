@@ -31,9 +31,7 @@ class Admitted:
     upper: float | None = None
 
     def of(self, nodes: Nodes, distances: Distances) -> list[bool]:
-        """Say which of some nodes are admitted."""
-        if self.nodes is None and self.lower is None and self.upper is None:
-            return [True] * len(nodes)
+        """Return which of some nodes are admitted."""
         inside = np.ones(len(nodes), np.bool_) if self.nodes is None else self.nodes[nodes]
         if self.lower is not None:
             inside = inside & (distances >= self.lower)

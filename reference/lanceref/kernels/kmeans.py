@@ -31,32 +31,20 @@ from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator, d
 Ids = NDArray[np.int64]
 Counts = NDArray[np.int64]
 
-BLOCK_SCORES = 2**17
-"""Scores that are computed together, so that they stay in the cache."""
+BLOCK_SCORES, BLOCK_NUMBERS = 2**17, 2**22
+"""Scores, and numbers of vectors, that are processed together, so that they stay in the cache."""
 
-BLOCK_NUMBERS = 2**22
-"""Numbers of the vectors of a block, at most."""
-
-ROUNDS = 50
-"""Rounds of Lloyd at most."""
+ROUNDS, LAST_ROUNDS = 50, 20
+"""Rounds of Lloyd at most, and those over all vectors where others came first."""
 
 SETTLED = 1e-4
 """Change of the sum of distances, as a share of it, at which the rounds end."""
 
-ROWS_PER_CENTROID = 512
-"""Vectors used for training, at most, for each centroid."""
+ROWS_PER_CENTROID, FEW_PER_CENTROID = 512, 32
+"""Vectors for each centroid: at most, and in the first rounds where there are twice as many."""
 
-FEW_PER_CENTROID = 32
-"""Vectors of the first rounds, for each centroid, where there are twice as many."""
-
-LAST_ROUNDS = 20
-"""Rounds over all vectors, at most, where others came first."""
-
-MOST_AT_ONCE = 256
-"""Centroids that are trained together."""
-
-FAN_OUT = 16
-"""Parts into which vectors are divided when more centroids are wanted."""
+MOST_AT_ONCE, FAN_OUT = 256, 16
+"""Centroids that are trained together; parts into which vectors are divided for more."""
 
 APART = 1 / 1024
 """How far the halves of a cluster are moved apart, as a share of each component."""

@@ -37,14 +37,11 @@ Sums = TypeVar("Sums", np.float32, np.int32, np.uint16)
 Bytes = NDArray[np.uint8]
 Pairs = NDArray[np.uint16]
 
-BLOCK_ROWS = 2**14
-"""Rows that are looked up together, so that the sums stay in the cache."""
+BLOCK_ROWS, FEW = 2**14, 256
+"""Rows whose columns are looked up one by one together; rows whose columns are, all at once."""
 
 WORTH_PAIRS = 2**16
 """Rows from which on tables are combined: that takes longer than look-ups of fewer."""
-
-FEW = 256
-"""Rows up to which the bytes of all columns are looked up at once."""
 
 
 def columns_of(stored: Bytes, *, transposed: bool) -> Bytes:

@@ -49,22 +49,16 @@ from lanceref.kernels.distance import Floats
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
 
-COMPONENTS = 64
-"""Components of a block of codes."""
-
-BLOCK_ROWS = 32
-"""Rows of a block of signs."""
+COMPONENTS, BLOCK_ROWS = 64, 32
+"""Components of a block of codes; rows of a block of signs."""
 
 ORDER = np.array([0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15])
 """Rows of a block of signs in whose order their halves lie."""
 
 FOUR, LOW = np.uint8(4), np.uint8(15)
 
-SHARES = (0.0, 0.15, 0.20, 0.52, 0.59, 0.71, 0.75, 0.77, 0.81)
-"""Where the sweep starts, as a share of its end, by the number of bits."""
-
-BEYOND = 10
-"""How far the sweep goes on after the largest component has the largest code."""
+SHARES, BEYOND = (0.0, 0.15, 0.20, 0.52, 0.59, 0.71, 0.75, 0.77, 0.81), 10
+"""Start of the sweep by the number of bits, as a share of its end; largest code to the end."""
 
 ROUNDED_UP = np.float32(1e-5)
 """Added before rounding down, so that a component at its threshold is above it."""

@@ -52,18 +52,14 @@ from lanceref.kernels.distance import Floats, Metric, products
 from lanceref.kernels.product_quantizer import Bytes, Pairs, bytewise, look_up, pair_columns
 from lanceref.kernels.rabitq_codes import BLOCK_ROWS
 
-ROUNDS = 4
-ROTATED_ROWS = 512
-"""Vectors that are rotated together, so that they stay in the cache."""
+ROUNDS, ROTATED_ROWS = 4, 512
+"""Rounds of a rotation; vectors that are rotated together, so that they stay in the cache."""
 
 CONFIDENCE = 1.9
 """epsilon_0 of section 3.3."""
 
-STEPS = 255
-"""Steps between the smallest and the largest sum."""
-
-FINE_STEPS = 65535
-"""The same for queries that are to be accurate."""
+STEPS, FINE_STEPS = 255, 65535
+"""Steps between the smallest and the largest sum, and for queries that are to be accurate."""
 
 BITS = np.unpackbits(np.arange(16, dtype=np.uint8)[:, None], axis=1, bitorder="little")[:, :4]
 """The four bits of each half of a byte, lowest first."""

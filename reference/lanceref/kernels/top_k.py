@@ -22,11 +22,8 @@ Rows = NDArray[np.int64]
 
 ONE = np.float32(1)
 
-SAMPLE = 4096
-"""Values that the threshold is guessed from."""
-
-SPARE = 8
-"""Values of the sample that are below the threshold at least."""
+SAMPLE, SPARE = 4096, 8
+"""Values that the threshold is guessed from, and how many of them are below it at least."""
 
 FIRST_LOOK = 4
 """So many times as many rows as are wanted have their distances computed first."""

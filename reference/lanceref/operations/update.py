@@ -43,11 +43,8 @@ Positions = NDArray[np.int64]
 Chosen = list[tuple[FragmentRows, Positions]]
 """Fragments, and some of their live rows: positions, ascending."""
 
-BATCH_ROWS = 8192
-"""Rows of a batch of 2.x."""
-
-GROUP_ROWS = 1024
-"""Rows of a batch of 0.1."""
+BATCH_ROWS, GROUP_ROWS = 8192, 1024
+"""Rows of a batch of 2.x and of 0.1."""
 
 LATE_BYTES = 10
 """Columns of this width and more are read late."""

@@ -45,11 +45,8 @@ from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 
-RUN_BYTES = 1 << 22
-"""Bytes of vectors that are compared together."""
-
-RUN_VECTORS = 1 << 15
-"""Vectors that are compared together at most."""
+RUN_BYTES, RUN_VECTORS = 1 << 22, 1 << 15
+"""Bytes of vectors, and vectors at most, that are compared together."""
 
 MORE_OF_SEVERAL = 10
 """So many times as many rows are wanted of an index where rows have several vectors."""
