@@ -141,9 +141,8 @@ def split_options(
             config[prefix + name if name in FULL_KEYS else name] = value
         elif name in CLIENT_KEYS or name == "request_timeout":
             client["timeout" if name == "request_timeout" else name] = value
-    tries, seconds = (
-        options.get(f"client_{name}", "") for name in ("max_retries", "retry_timeout")
-    )
+    tries = options.get("client_max_retries", "")
+    seconds = options.get("client_retry_timeout", "")
     retry: dict[str, int | timedelta] = {}  # one that is no number is as if it were not there
     if tries.isdecimal():
         retry["max_retries"] = int(tries)
