@@ -38,11 +38,7 @@ class PageColumn:
     """The rows of one field, stored in the given physical columns: one per leaf, in order."""
 
     def __init__(
-        self,
-        file: FileBytes,
-        field: Field,
-        columns: Sequence[ColumnMetadata],
-        version: FileVersion,
+        self, file: FileBytes, field: Field, columns: Sequence[ColumnMetadata], version: FileVersion
     ) -> None:
         self._file, self._field, self._columns, self._version = file, field, columns, version
         self._place = columns[0].place
