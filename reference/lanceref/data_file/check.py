@@ -54,7 +54,7 @@ def check_file(source: Source, ctx: Context, *, values: bool = True) -> DataFile
             if extent.offset != at:
                 place = opened.bytes.ctx.at(extent.offset, extent.size)
                 clause, found = "L.file.columns.order", f"metadata {index} at {extent.offset}"
-                opened.bytes.ctx.lint(clause, place, found=found, wanted=at)
+                opened.bytes.ctx.lint(clause, place, found, at)
             at = extent.end
         _account_for_the_rest(opened)
     return opened
@@ -91,12 +91,11 @@ def _check_contents(opened: DataFile, field: Field) -> None:
     for descriptors in _values(opened, field, _is_descriptor):
         kinds = _numbers(descriptors, 0)
         if len(kinds) and (kind := int(kinds.max())) > OF_BASE:
-            found, wanted = f"blob kind {kind}", f"0 to {OF_BASE}"
-            raise UnknownEncoding("L.blob.kind", place, found=found, wanted=wanted)
+            raise UnknownEncoding("L.blob.kind", place, f"blob kind {kind}", f"0 to {OF_BASE}")
         for extent in _inline(descriptors):
             if extent.end > opened.footer.start:
                 wanted = f"bytes below {opened.footer.start}"
-                raise OutOfRange("L.blob.range", place, found=extent, wanted=wanted)
+                raise OutOfRange("L.blob.range", place, extent, wanted)
             ctx.leaf(extent.offset, extent.end, "payload", "blob", "L.blob.range")
 
 
@@ -151,7 +150,7 @@ def _account_for_the_rest(opened: DataFile) -> None:
             _own_gap(opened, at, extent.offset)
         elif extent.offset < at and extent.size:
             place, found = ctx.at(extent.offset, extent.size), f"a piece at {extent.offset}"
-            ctx.lint("L.file.buffers.overlap", place, found=found, wanted=f"nothing before {at}")
+            ctx.lint("L.file.buffers.overlap", place, found, f"nothing before {at}")
         at = max(at, extent.end)
 
 
@@ -197,4 +196,4 @@ def _own_gap(opened: DataFile, start: int, end: int) -> None:
         data = bytes(opened.bytes.cursor(Extent(start, end - start), kind, clause).data)
         if data != bytes([PADDING_BYTE]) * (end - start):
             wanted = f"bytes {PADDING_BYTE:02x}"
-            ctx.lint(clause, ctx.at(start, end - start), found=data[:16].hex(), wanted=wanted)
+            ctx.lint(clause, ctx.at(start, end - start), data[:16].hex(), wanted)

@@ -85,7 +85,7 @@ def assign_columns(
             index += 1
     if index != num_columns:
         clause, wanted = "L.file.schema.num-columns", f"{index}, one for each field that owns one"
-        error = BadSchema(clause, place, found=f"{num_columns} columns", wanted=wanted)
+        error = BadSchema(clause, place, f"{num_columns} columns", wanted)
         if index > num_columns:
             raise error
         ctx.refuse(error)
@@ -100,7 +100,7 @@ def indices_of(
     for owner in owners:
         if owner.id not in assigned:
             clause, found = "L.file.schema.num-columns", f"no column for field {owner.name!r}"
-            raise BadSchema(clause, place, found=found, wanted="a column")
+            raise BadSchema(clause, place, found, "a column")
     return [assigned[owner.id] for owner in owners]
 
 
@@ -149,9 +149,8 @@ class DataFile:
         num_columns, version = len(self.columns), self.version
         for index in indices:
             if not 0 <= index < num_columns:
-                clause, place = "L.file.schema.num-columns", self.descriptor.place
-                found = f"column {index} for field {field.name!r}"
-                raise OutOfRange(clause, place, found=found, wanted=f"below {num_columns}")
+                place, found = self.descriptor.place, f"column {index} for field {field.name!r}"
+                raise OutOfRange("L.file.schema.num-columns", place, found, f"below {num_columns}")
         columns = []
         for owner, index in zip(column_owners(field, version), indices, strict=False):
             columns.append(self.columns[index])
@@ -185,7 +184,7 @@ def open_file(source: Source, ctx: Context) -> DataFile:
             place = file.ctx.at(footer.cmo_start + index * ENTRY_BYTES, ENTRY_BYTES)
             found = f"{name} at {extent.offset} with {extent.size} bytes"
             wanted = f"bytes between {start} and {footer.cmo_start}"
-            raise OutOfRange(clause, place, found=found, wanted=wanted)
+            raise OutOfRange(clause, place, found, wanted)
         cursor = file.cursor(extent, name, clause)
         parsed.append(parse_column(cursor, index, footer.version, global_buffers[0].offset))
     columns, place = tuple(parsed), descriptor.place
@@ -197,7 +196,7 @@ def open_file(source: Source, ctx: Context) -> DataFile:
         opened.readers[field.id] = (field, reader)
         if reader.num_rows != opened.num_rows:
             clause, found = "L.file.descriptor.length", f"{reader.num_rows} rows of {field.name!r}"
-            file.ctx.refuse(OutOfRange(clause, place, found=found, wanted=opened.num_rows))
+            file.ctx.refuse(OutOfRange(clause, place, found, opened.num_rows))
     return opened
 
 

@@ -52,7 +52,7 @@ class StoredStrings:
         self, encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page, kind: str
     ) -> None:
         if type_ not in STRINGS:
-            raise CorruptPage("L.array.binary.type", page.place, found="binary", wanted=type_)
+            raise CorruptPage("L.array.binary.type", page.place, "binary", type_)
         adjustment = encoding.null_adjustment
         self._ends = open_ends(encoding.indices, adjustment, num_rows, page, "string ends")
         self._body = bare_flat(encoding.bytes, page, "bytes")
@@ -96,10 +96,10 @@ class StoredStrings:
         if not is_compressed(self._body) and size != last:
             spare = self._extent.offset + last, self._extent.end
             ctx.leaf(*spare, "spare bytes", "unreferenced", "L.array.binary.bytes-end")
-            ctx.lint("L.array.binary.bytes-end", self.place, found=size, wanted=last)
+            ctx.lint("L.array.binary.bytes-end", self.place, size, last)
         if num_rows and self._ends.adjustment != last + 1:
             clause, found = "L.array.binary.null-adjustment-value", self._ends.adjustment
-            ctx.lint(clause, self._page.place, found=found, wanted=last + 1)
+            ctx.lint(clause, self._page.place, found, last + 1)
 
 
 def _variable_array(
@@ -109,7 +109,7 @@ def _variable_array(
     total = int(values.offsets[-1])
     if total > MAX_OFFSET and type_ not in LARGE:
         clause, wanted = "L.array.binary.offset-width", f"at most {MAX_OFFSET} for {type_}"
-        raise LimitExceeded(clause, place, found=f"{total} bytes in one run", wanted=wanted)
+        raise LimitExceeded(clause, place, f"{total} bytes in one run", wanted)
     offsets = values.offsets if type_ in LARGE else values.offsets.astype(np.int32)
     buffers = [validity_buffer(nulls), pa.py_buffer(offsets), pa.py_buffer(values.data)]
     array = pa.Array.from_buffers(type_, values.count, buffers)
@@ -123,8 +123,7 @@ def check_utf8(array: pa.Array, ctx: Context, place: Place) -> None:
     try:
         array.validate(full=True)
     except pa.ArrowInvalid as error:
-        clause = "L.array.binary.utf8"
-        ctx.refuse(CorruptPage(clause, place, found=str(error), wanted="valid UTF-8"))
+        ctx.refuse(CorruptPage("L.array.binary.utf8", place, str(error), "valid UTF-8"))
 
 
 def open_binary(encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
@@ -162,7 +161,7 @@ def open_fixed_size_binary(
     bits = flat.bits_per_value
     if type_ not in STRINGS or width == 0 or bits not in (8, 8 * width):
         clause, found = "L.array.fixed-size-binary.width", f"{width} bytes stored as {bits} bits"
-        raise CorruptPage(clause, page.place, found=found, wanted=f"values of {type_}")
+        raise CorruptPage(clause, page.place, found, f"values of {type_}")
     as_bytes = pb.Flat(bits_per_value=8, buffer=flat.buffer)
     if flat.HasField("compression"):
         as_bytes.compression.CopyFrom(flat.compression)

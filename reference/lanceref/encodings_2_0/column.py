@@ -97,13 +97,13 @@ class BlobColumn:
         place = self._column.place
         if np.any((sizes == 0) & (positions > 1)):
             found = f"position {int(positions[sizes == 0].max())} of a payload of 0 bytes"
-            error = CorruptPage("L.array.blob.null", place, found=found, wanted="position 0 or 1")
+            error = CorruptPage("L.array.blob.null", place, found, "position 0 or 1")
             self._file.ctx.refuse(error)
         placed = positions[sizes > 0]
         back = np.flatnonzero(placed[1:] <= placed[:-1])
         if len(back):
             found = f"a payload at {placed[back[0] + 1]} after one at {placed[back[0]]}"
-            raise CorruptPage("L.array.blob.order", place, found=found, wanted="ascending payloads")
+            raise CorruptPage("L.array.blob.order", place, found, "ascending payloads")
         valid = (sizes > 0) | (positions == 0)
         return fetch(self._file, descriptors, valid, "L.array.blob.payload", place)
 
@@ -118,7 +118,7 @@ def open_blobs(file: FileBytes, field: Field, column: ColumnMetadata) -> BlobCol
     if type_ == DESCRIPTOR:
         return ValueColumn(file, _descriptors_of(field), column)
     if not pa.types.is_large_binary(type_):
-        raise BadSchema("L.array.blob.column", column.place, found=type_, wanted="large_binary")
+        raise BadSchema("L.array.blob.column", column.place, type_, "large_binary")
     return BlobColumn(file, field, column)
 
 
@@ -161,14 +161,13 @@ def _open(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> A
     type_ = field.arrow.type
     if pa.types.is_map(type_) or (pa.types.is_fixed_size_list(type_) and field.children):
         place, wanted = file.ctx.at(0), "a type that 2.0 can store"
-        raise UnknownEncoding("L.array.column.type", place, found=type_, wanted=wanted)
+        raise UnknownEncoding("L.array.column.type", place, type_, wanted)
     column = _next(file, field, columns)
     encoding = column.encoding
     assert isinstance(encoding, pb.ColumnEncoding)
     arm = encoding.WhichOneof("column_encoding")
     if arm not in ("values", "blob"):
-        clause = "L.array.column.encoding"
-        raise UnknownEncoding(clause, column.place, found=arm, wanted="values or blob")
+        raise UnknownEncoding("L.array.column.encoding", column.place, arm, "values or blob")
     # a column is blob exactly where the field's metadata has lance-encoding:blob
     wanted = "blob" if field.is_blob else "values"
     expect("L.array.blob.column", arm, wanted, column.place, BadSchema)
@@ -188,7 +187,7 @@ def _next(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> C
     column = next(columns, None)
     if column is None:
         clause, found = "L.file.schema.num-columns", f"no column for field {field.name!r}"
-        raise BadSchema(clause, file.ctx.at(0), found=found, wanted="a column")
+        raise BadSchema(clause, file.ctx.at(0), found, "a column")
     return column
 
 
@@ -240,11 +239,11 @@ def _open_struct(
         if arm != "struct" or page.extents or len(header.pages) > 1:
             clause, wanted = "L.array.struct.header", "one page of struct without buffers"
             found = f"{len(header.pages)} pages, one of {arm} with {len(page.extents)} buffers"
-            raise CorruptPage(clause, page.place, found=found, wanted=wanted)
+            raise CorruptPage(clause, page.place, found, wanted)
     for child in children:
         if child.num_rows != header.num_rows:
             clause, found = "L.array.struct.length", f"{header.num_rows} rows in the header"
-            error = OutOfRange(clause, header.place, found=found, wanted=child.num_rows)
+            error = OutOfRange(clause, header.place, found, child.num_rows)
             file.ctx.refuse(error)
     return StructColumn(file, field, header.num_rows, children)
 

@@ -61,7 +61,7 @@ def open_dictionary(
         if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= end):
             clause, place = "L.array.dictionary.key-range", page.at(page.extent(flat.buffer))
             found = f"keys from {numbers.min()} to {numbers.max()}"
-            raise OutOfRange(clause, place, found=found, wanted=f"0 to {end - 1}")
+            raise OutOfRange(clause, place, found, f"0 to {end - 1}")
 
     def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
         """Resolve the keys: to strings, or to an Arrow dictionary array."""

@@ -87,9 +87,8 @@ class Ends:
             lengths, nulls = np.delete(lengths, heads[1:] - 1), np.delete(nulls, heads[1:] - 1)
         if len(lengths) and lengths.min() < 0:
             at = int(np.flatnonzero(lengths < 0)[0])
-            found, place = f"an end {-int(lengths[at])} lower", self._row_place(at, rows)
-            wanted = "ends that never decrease"
-            raise CorruptPage("L.array.ends.order", place, found=found, wanted=wanted)
+            place, found = self._row_place(at, rows), f"an end {-int(lengths[at])} lower"
+            raise CorruptPage("L.array.ends.order", place, found, "ends that never decrease")
         bounds = zip(signed[heads].tolist(), signed[lasts].tolist(), strict=True)
         return Slices(lengths, nulls, tuple(bounds))
 
@@ -110,10 +109,10 @@ class Ends:
         if largest > limit:
             place = self._row_place(int(ends.argmax()), _with_previous(rows))
             found, wanted = f"an end at {largest}", f"at most {limit}"
-            raise OutOfRange("L.array.ends.bound", place, found=found, wanted=wanted)
+            raise OutOfRange("L.array.ends.bound", place, found, wanted)
         if len(ends) and largest >= self.adjustment:
             clause, wanted = "L.array.ends.null-adjustment", f"more than {largest}"
-            raise CorruptPage(clause, self.page.place, found=self.adjustment, wanted=wanted)
+            raise CorruptPage(clause, self.page.place, self.adjustment, wanted)
 
     def _row_place(self, index: int, rows: RowRanges) -> Place:
         """Name the word of the `index`-th row of the ranges."""

@@ -126,11 +126,11 @@ class Compressed:
         self._plain: NDArray[np.uint8] | None = None
         if self._scheme not in _CODECS:
             clause, wanted = "L.array.flat.compression", "zstd or lz4"
-            raise UnknownEncoding(clause, page.place, found=repr(self._scheme), wanted=wanted)
+            raise UnknownEncoding(clause, page.place, repr(self._scheme), wanted)
         allowed = page.ctx.limits.expanded(page.file.size)
         if size > allowed:
             clause, place = "L.array.flat.compressed-size", page.at(self._extent)
-            raise LimitExceeded(clause, place, found=f"{size} bytes", wanted=f"at most {allowed}")
+            raise LimitExceeded(clause, place, f"{size} bytes", f"at most {allowed}")
 
     def plan(self, rows: RowRanges) -> list[Extent]:
         """Return the whole buffer, the first time; a block of no values is read too."""
@@ -162,9 +162,9 @@ class Compressed:
         try:
             plain = codec.decompress(block, decompressed_size=self._size)
         except (OSError, pa.ArrowInvalid) as error:
-            raise CorruptPage(clause, place, found=str(error), wanted=wanted) from error
+            raise CorruptPage(clause, place, str(error), wanted) from error
         if is_lz4 and self._size and falls_short(codec, block, self._size):
-            raise CorruptPage(clause, place, found="a block that ends early", wanted=wanted)
+            raise CorruptPage(clause, place, "a block that ends early", wanted)
         return np.frombuffer(plain, dtype=np.uint8)
 
 
@@ -191,8 +191,7 @@ def open_flat(flat: pb.Flat, num_values: int, page: Page, name: str, kind: str) 
     """Open a flat buffer of `num_values` values; its size must be exactly what they need."""
     extent, bits = page.extent(flat.buffer), int(flat.bits_per_value)
     if bits != 1 and (bits == 0 or bits % 8):
-        clause, wanted = "L.array.flat.width", "1 bit or whole bytes"
-        raise CorruptPage(clause, page.place, found=f"{bits} bits", wanted=wanted)
+        raise CorruptPage("L.array.flat.width", page.place, f"{bits} bits", "1 bit or whole bytes")
     size = (num_values * bits + 7) // 8
     if is_compressed(flat):
         return Compressed(page, flat, size, name)
@@ -212,6 +211,5 @@ def bare_flat(encoding: pb.ArrayEncoding, page: Page, what: str) -> pb.Flat:
         encoding = encoding.nullable.no_nulls.values
         arm = encoding.WhichOneof("array_encoding")
     if arm != "flat":
-        clause, found = "L.array.encoding.tag", f"{what} stored as {arm}"
-        raise UnknownEncoding(clause, page.place, found=found, wanted="flat")
+        raise UnknownEncoding("L.array.encoding.tag", page.place, f"{what} stored as {arm}", "flat")
     return encoding.flat

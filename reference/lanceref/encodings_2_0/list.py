@@ -141,10 +141,10 @@ class ListColumn:
         adjustment, num_items = one.null_offset_adjustment, one.num_items
         if adjustment <= num_items:
             clause, wanted = "L.array.list.null-adjustment", f"more than the {num_items} items"
-            raise CorruptPage(clause, page.place, found=adjustment, wanted=wanted)
+            raise CorruptPage(clause, page.place, adjustment, wanted)
         if adjustment != num_items + 1:
             clause = "L.array.list.null-adjustment-value"
-            page.ctx.lint(clause, page.place, found=adjustment, wanted=num_items + 1)
+            page.ctx.lint(clause, page.place, adjustment, num_items + 1)
         return open_ends(one.offsets, adjustment, metadata.num_rows, page, "list ends")
 
     def _read(self, index: int, ends: Ends, rows: RowRanges) -> Slices:
@@ -159,10 +159,9 @@ class ListColumn:
         whole = rows.bounds and rows.bounds[-1][1] == self._paging.column.pages[index].num_rows
         if whole and slices.bounds[-1][1] != num_items:
             clause, wanted = "L.array.list.num-items", f"{slices.bounds[-1][1]}, the last end"
-            ctx.refuse(CorruptPage(clause, place, found=num_items, wanted=wanted))
+            ctx.refuse(CorruptPage(clause, place, num_items, wanted))
         if not self._nullable and slices.nulls.any():
-            clause = "L.array.nullable.field"
-            ctx.refuse(CorruptPage(clause, place, found="null lists", wanted="none"))
+            ctx.refuse(CorruptPage("L.array.nullable.field", place, "null lists", "none"))
         return slices
 
     def _bound_items(self, num_items: int, index: int) -> None:
@@ -172,7 +171,7 @@ class ListColumn:
         if size > allowed:
             clause, found = "L.array.list.num-items", f"{num_items} items of {size} bytes"
             wanted = f"at most {allowed} bytes in one run"
-            raise LimitExceeded(clause, self._place(index), found=found, wanted=wanted)
+            raise LimitExceeded(clause, self._place(index), found, wanted)
 
     def _build(
         self, offsets: NDArray[np.int64], nulls: NDArray[np.bool_], items: pa.Array, index: int
@@ -181,7 +180,7 @@ class ListColumn:
         if not large and offsets[-1] > MAX_OFFSET:
             clause, wanted = "L.array.list.offset-width", f"at most {MAX_OFFSET} for {self.type}"
             found = f"{offsets[-1]} items in one run"
-            raise LimitExceeded(clause, self._place(index), found=found, wanted=wanted)
+            raise LimitExceeded(clause, self._place(index), found, wanted)
         stored = pa.py_buffer(offsets if large else offsets.astype(np.int32))
         buffers = [validity_buffer(nulls), stored]
         return pa.Array.from_buffers(self.type, len(nulls), buffers, children=[items])
@@ -205,7 +204,7 @@ def open_list(
     opened = ListColumn(file, field, column, items)
     if opened.num_items != items.num_rows:
         clause, found = "L.array.list.item-column", f"{opened.num_items} items in the offsets"
-        file.ctx.refuse(OutOfRange(clause, column.place, found=found, wanted=items.num_rows))
+        file.ctx.refuse(OutOfRange(clause, column.place, found, items.num_rows))
     return opened
 
 

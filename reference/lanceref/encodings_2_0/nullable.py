@@ -58,7 +58,7 @@ def open_nullable(
             some = nullable.some_nulls
         case _:
             clause, found = "L.array.encoding.tag", "nullable without an arm"
-            raise UnknownEncoding(clause, page.place, found=found, wanted="an arm")
+            raise UnknownEncoding(clause, page.place, found, "an arm")
     flat = bare_flat(some.validity, page, "validity")
     expect("L.array.nullable.validity", flat.bits_per_value, 1, page.place)
     validity = open_flat(flat, num_rows, page, "validity", "bitmap")
@@ -80,7 +80,7 @@ def _all_nulls(rows: RowRanges, type_: pa.DataType, page: Page) -> pa.Array:
     allowed = page.ctx.limits.expanded(page.file.size)
     if size > allowed:
         clause, found = "L.array.nullable.all-nulls", f"{rows.count} nulls of {size} bytes"
-        raise LimitExceeded(clause, page.place, found=found, wanted=f"at most {allowed}")
+        raise LimitExceeded(clause, page.place, found, f"at most {allowed}")
     return pa.nulls(rows.count, type_)
 
 

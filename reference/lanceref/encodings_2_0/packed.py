@@ -102,7 +102,7 @@ def _width(encoding: pb.Bitpacked | pb.BitpackedForNonNeg, type_: pa.DataType, p
     width, full = encoding.compressed_bits_per_value, encoding.uncompressed_bits_per_value
     if bits not in (8, 16, 32, 64) or full != bits or not 0 < width <= bits:
         found, wanted = f"{full} bits packed into {width}", f"{type_} in 1 to {bits} bits"
-        raise CorruptPage("L.array.bitpacked.width", page.place, found=found, wanted=wanted)
+        raise CorruptPage("L.array.bitpacked.width", page.place, found, wanted)
     return int(width)
 
 
@@ -117,7 +117,7 @@ def open_packed_struct(
         bits = _child_bits(inner, page)
         if bits != slot_bits(field.type) or bits % 8 or pa.types.is_boolean(field.type):
             clause, wanted = "L.array.packed-struct.width", f"whole bytes of {field.type}"
-            raise CorruptPage(clause, page.place, found=f"{bits} bits", wanted=wanted)
+            raise CorruptPage(clause, page.place, f"{bits} bits", wanted)
         widths.append(bits // 8)
     extent, size = page.extent(encoding.buffer), num_rows * sum(widths)
     expect("L.array.packed-struct.size", extent.size, size, page.at(extent))

@@ -113,14 +113,12 @@ class Page:
         kind, index = buffer.buffer_type, buffer.buffer_index
         if kind not in (pb.Buffer.page, pb.Buffer.column):
             raise UnknownEncoding(
-                "L.array.buffer.type", self.place, found=f"buffer type {kind}", wanted="0 or 1"
+                "L.array.buffer.type", self.place, f"buffer type {kind}", "0 or 1"
             )
         extents = self.metadata.extents if kind == pb.Buffer.page else self.column.extents
         if index >= len(extents):
             wanted = f"below {len(extents)}"
-            raise OutOfRange(
-                "L.array.buffer.index", self.place, found=f"buffer {index}", wanted=wanted
-            )
+            raise OutOfRange("L.array.buffer.index", self.place, f"buffer {index}", wanted)
         return extents[index]
 
     def check_buffers(self) -> None:
@@ -130,7 +128,7 @@ class Page:
         named = list(_page_buffers(self.metadata.encoding))
         if len(set(named)) != len(named):
             found, wanted = f"buffers {named[:8]}", "a buffer for each part"
-            raise CorruptPage("L.array.buffer.shared", self.place, found=found, wanted=wanted)
+            raise CorruptPage("L.array.buffer.shared", self.place, found, wanted)
 
     def lint_buffers(self) -> None:
         """Lint: every buffer of the page belongs to exactly one part of its encoding."""
@@ -140,7 +138,7 @@ class Page:
         for index, extent in enumerate(self.metadata.extents):
             if named[index] != 1:
                 found = f"buffer {index} of the page named {named[index]} times"
-                self.ctx.lint("L.array.buffer.named", self.at(extent), found=found, wanted="once")
+                self.ctx.lint("L.array.buffer.named", self.at(extent), found, "once")
 
 
 def _page_buffers(message: Message) -> Iterator[int]:
@@ -229,7 +227,7 @@ def concat(arrays: Sequence[pa.Array], type_: pa.DataType, place: Place) -> pa.A
         return pa.concat_arrays(arrays) if arrays else pa.nulls(0, type_)
     except pa.ArrowInvalid as error:
         clause, wanted = "L.array.dictionary.key-range", f"one array of {type_}"
-        raise LimitExceeded(clause, place, found=str(error), wanted=wanted) from error
+        raise LimitExceeded(clause, place, str(error), wanted) from error
 
 
 def validity_buffer(nulls: NDArray[np.bool_]) -> pa.Buffer | None:

@@ -77,7 +77,7 @@ def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page:
     if arm in _NESTED:
         return _NESTED[arm](getattr(encoding, arm), type_, num_rows, page, opener)
     clause, found = "L.array.encoding.tag", f"array encoding {arm or 'unknown'}"
-    raise UnknownEncoding(clause, page.place, found=found, wanted=f"values of {type_}")
+    raise UnknownEncoding(clause, page.place, found, f"values of {type_}")
 
 
 class ValueColumn:
@@ -168,7 +168,7 @@ class ValueColumn:
     def _checked(self, array: pa.Array, page: Page) -> pa.Array:
         if not self._nullable and array.null_count:
             clause, found = "L.array.nullable.field", f"{array.null_count} null rows"
-            page.ctx.refuse(CorruptPage(clause, page.place, found=found, wanted="none"))
+            page.ctx.refuse(CorruptPage(clause, page.place, found, "none"))
         return array
 
 

@@ -127,7 +127,7 @@ class Recutter:
             array = next(self._arrays, None)
             if array is None:
                 clause, found = "L.file.descriptor.length", f"ends {rows - known} rows early"
-                raise OutOfRange(clause, Place("batch", 0), found=found, wanted="as many rows")
+                raise OutOfRange(clause, Place("batch", 0), found, "as many rows")
             known += len(array)
             if len(array):
                 self._held.append(array)
@@ -145,9 +145,8 @@ class Recutter:
         try:
             return pa.concat_arrays(parts)
         except pa.ArrowInvalid as error:
-            clause, wanted = "L.page.limits.row", "smaller batches"
-            place = Place("batch", 0)
-            raise LimitExceeded(clause, place, found=str(error), wanted=wanted) from error
+            clause = "L.page.limits.row"
+            raise LimitExceeded(clause, Place("batch", 0), str(error), "smaller batches") from error
 
     def _cut(self, rows: int) -> pa.Array:
         """Return the next rows of one array, `rows` at most."""
@@ -197,7 +196,7 @@ def fetch(
     total, allowed = sum(sizes.tolist()), file.ctx.limits.expanded(file.size)
     if len(sizes) and (int(sizes.max()) > file.size or total > allowed):
         found, wanted = f"{total} bytes of payloads in one run", f"at most {allowed} bytes"
-        raise LimitExceeded(clause, place, found=found, wanted=wanted)
+        raise LimitExceeded(clause, place, found, wanted)
     data = b"".join(
         cursor.take(cursor.remaining, "payload", clause, "blob")
         for cursor in file.cursors(extents(descriptors), "blob payload", clause)

@@ -91,7 +91,7 @@ def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int
     for page in message.pages:
         if page.length > ctx.limits.page_rows:
             clause, wanted = "L.file.pages.length", f"at most {ctx.limits.page_rows} rows"
-            raise OutOfRange(clause, place, found=f"a page of {page.length} rows", wanted=wanted)
+            raise OutOfRange(clause, place, f"a page of {page.length} rows", wanted)
         key, type_name = page.encoding.direct.encoding, PAGE_TYPE[version]
         own = _extents(page, version, data_end, ctx, place)
         if key not in shared:
@@ -100,8 +100,7 @@ def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int
         pages.append(PageMetadata(own, page.length, page.priority, shared[key], place))
     for one in pages:  # 0 in 2.0, never decreasing later
         if one.priority < first_row or (version == V2_0 and one.priority != 0):
-            wanted = f"{first_row} or more"
-            ctx.lint("L.file.pages.priority", place, found=one.priority, wanted=wanted)
+            ctx.lint("L.file.pages.priority", place, one.priority, f"{first_row} or more")
         first_row = 0 if version == V2_0 else max(first_row, one.priority)
     return ColumnMetadata(index, tuple(pages), encoding, of_column, place)
 
@@ -113,19 +112,19 @@ def _extents(
     offsets, sizes = owner.buffer_offsets, owner.buffer_sizes
     if len(offsets) != len(sizes):
         clause, found = "L.file.pages.extents-pair", f"{len(sizes)} sizes"
-        raise CorruptPage(clause, place, found=found, wanted=f"{len(offsets)}, one for each offset")
+        raise CorruptPage(clause, place, found, f"{len(offsets)}, one for each offset")
     extents = tuple(map(Extent, offsets, sizes))
     for offset, size in extents:
         if offset + size > data_end:
             clause, found = "L.file.pages.extent", f"a buffer of {size} bytes at {offset}"
-            raise OutOfRange(clause, place, found=found, wanted=f"at most {data_end} bytes")
+            raise OutOfRange(clause, place, found, f"at most {data_end} bytes")
         if offset % ALIGNMENT:
             clause, found = "L.file.alignment.buffers", f"a buffer at {offset}"
-            misaligned = OutOfRange(clause, place, found=found, wanted=f"a multiple of {ALIGNMENT}")
+            misaligned = OutOfRange(clause, place, found, f"a multiple of {ALIGNMENT}")
             if version > V2_0:
                 ctx.refuse(misaligned)
             else:
-                ctx.lint(clause, place, found=found, wanted=misaligned.wanted)
+                ctx.lint(clause, place, found, misaligned.wanted)
     return extents
 
 
@@ -135,12 +134,12 @@ def _encoding(
     """Unwrap `Encoding.direct` into the message named `type_name`."""
     arm = encoding.WhichOneof("location")
     if arm != "direct":
-        raise UnknownEncoding(clause, place, found=f"encoding {arm or 'missing'}", wanted="direct")
+        raise UnknownEncoding(clause, place, f"encoding {arm or 'missing'}", "direct")
     packed = parse_any(encoding.direct.encoding, ctx, place)
     name = packed.type_url.rpartition("/")[2]
     if name != type_name or "/" not in packed.type_url:
         found, wanted = repr(packed.type_url), f"/{type_name}"
-        raise UnknownEncoding("L.file.pages.type-url", place, found=found, wanted=wanted)
+        raise UnknownEncoding("L.file.pages.type-url", place, found, wanted)
     value = Cursor(memoryview(packed.value), place.offset, ctx)
     return parse_message(value, _MESSAGES[type_name], type_name, clause, embedded_in=place)
 

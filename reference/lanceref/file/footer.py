@@ -66,7 +66,7 @@ def footer_cursor(file: FileBytes, size: int, clause: str) -> Cursor:
     """Return the last `size` bytes of a file of any version. Raises Truncated."""
     if file.size < size:
         place, found = file.ctx.at(0, file.size), f"a file of {file.size} bytes"
-        raise Truncated(clause, place, found=found, wanted=f"at least {size} bytes")
+        raise Truncated(clause, place, found, f"at least {size} bytes")
     return file.cursor(Extent(file.size - size, size), "footer", clause)
 
 
@@ -92,9 +92,9 @@ def parse_footer(file: FileBytes) -> Footer:
         words = parse_version(cursor, "L.file.footer.version", "L.file.footer.magic")
     version, place = FROM_WORDS.get(words), file.ctx.at(start + 32, 4)
     if version is None or version == V0_1:
-        raise UnknownVersion("L.file.footer.version", place, found=words, wanted="2.0 to 2.3")
+        raise UnknownVersion("L.file.footer.version", place, words, "2.0 to 2.3")
     if words != FOOTER_WORDS[version]:
-        file.ctx.lint("L.file.footer.version-2-0", place, found=words, wanted=FOOTER_WORDS[version])
+        file.ctx.lint("L.file.footer.version-2-0", place, words, FOOTER_WORDS[version])
     footer = Footer(a, b, c, num_global_buffers, num_columns, version, start)
     _check_starts(footer, file)
     return footer
@@ -107,25 +107,22 @@ def _check_starts(footer: Footer, file: FileBytes) -> None:
     gbo_bytes = footer.num_global_buffers * ENTRY_BYTES
     if footer.num_global_buffers == 0 or gbo_bytes > end:
         clause, wanted = "L.file.footer.num-global-buffers", f"1 to {end // ENTRY_BYTES}"
-        raise OutOfRange(
-            clause, ctx.at(end + 24, 4), found=footer.num_global_buffers, wanted=wanted
-        )
+        raise OutOfRange(clause, ctx.at(end + 24, 4), footer.num_global_buffers, wanted)
     if cmo_bytes > end - gbo_bytes:
         clause, wanted = "L.file.footer.num-columns", f"at most {(end - gbo_bytes) // ENTRY_BYTES}"
-        raise OutOfRange(clause, ctx.at(end + 28, 4), found=footer.num_columns, wanted=wanted)
+        raise OutOfRange(clause, ctx.at(end + 28, 4), footer.num_columns, wanted)
     if footer.gbo_start + gbo_bytes > end:
         clause, wanted = "L.file.footer.gbo-start", f"at most {end - gbo_bytes}"
-        raise OutOfRange(clause, ctx.at(end + 16, 8), found=footer.gbo_start, wanted=wanted)
+        raise OutOfRange(clause, ctx.at(end + 16, 8), footer.gbo_start, wanted)
     cmo_start = footer.gbo_start - cmo_bytes  # each table ends where the next begins
     place = ctx.at(end + 8, 8)
     expect("L.file.footer.cmo-start", footer.cmo_start, cmo_start, place, OutOfRange)
     if footer.column_metadata_start > footer.cmo_start:
-        clause, wanted = "L.file.footer.column-metadata-start", f"at most {footer.cmo_start}"
-        found = footer.column_metadata_start
-        raise OutOfRange(clause, ctx.at(end, 8), found=found, wanted=wanted)
+        wanted, clause = f"at most {footer.cmo_start}", "L.file.footer.column-metadata-start"
+        raise OutOfRange(clause, ctx.at(end, 8), footer.column_metadata_start, wanted)
     if footer.gbo_start + gbo_bytes != end:
         place, table_end = ctx.at(end, FOOTER_BYTES), footer.gbo_start + gbo_bytes
-        ctx.lint("L.file.footer.gbo-start", place, found=table_end, wanted=f"{end}, the footer")
+        ctx.lint("L.file.footer.gbo-start", place, table_end, f"{end}, the footer")
 
 
 def parse_offsets(cursor: Cursor, count: int, name: str, clause: str) -> list[Extent]:
@@ -157,10 +154,10 @@ def check_global_buffers(
         found = f"global buffer {i} at {extent.offset} with {extent.size} bytes"
         if extent.end > data_end:
             wanted = f"a buffer inside the first {data_end} bytes"
-            raise OutOfRange("L.file.gbo.entry", place, found=found, wanted=wanted)
+            raise OutOfRange("L.file.gbo.entry", place, found, wanted)
         if extent.offset % ALIGNMENT and version > V2_0:
             clause, wanted = "L.file.alignment.buffers", f"a multiple of {ALIGNMENT}"
-            file.ctx.refuse(OutOfRange(clause, place, found=found, wanted=wanted))
+            file.ctx.refuse(OutOfRange(clause, place, found, wanted))
 
 
 def parse_descriptor(file: FileBytes, extent: Extent) -> Descriptor:
@@ -169,6 +166,6 @@ def parse_descriptor(file: FileBytes, extent: Extent) -> Descriptor:
     place, clause = file.ctx.at(extent.offset, extent.size), "L.file.globals.descriptor"
     message = parse_message(cursor, file_pb2.FileDescriptor, "file descriptor", clause)
     if not message.HasField("schema"):
-        raise OutOfRange(clause, place, found="no schema", wanted="a schema")
+        raise OutOfRange(clause, place, "no schema", "a schema")
     schema = parse_schema(message.schema.fields, dict(message.schema.metadata), file.ctx, place)
     return Descriptor(schema, message.length, place)

@@ -299,10 +299,10 @@ def parse_schema(
         latest = one.id
         if one.parent_id not in children:
             clause, found = "L.file.schema.parent-first", f"parent {one.parent_id} of {one.name!r}"
-            raise BadSchema(clause, place, found=found, wanted="a parent listed before it, or -1")
+            raise BadSchema(clause, place, found, "a parent listed before it, or -1")
         if one.id in children or (one.id < 0 and one.id not in HIDDEN_IDS):
             clause, found = "L.file.schema.unique-ids", f"id {one.id} of field {one.name!r}"
-            raise BadSchema(clause, place, found=found, wanted="an id of its own, 0 or more")
+            raise BadSchema(clause, place, found, "an id of its own, 0 or more")
         children[one.id] = []
         children[one.parent_id].append(one)
     roots = tuple(_build(top, children, ctx, place, 0) for top in children[-1])
@@ -310,7 +310,7 @@ def parse_schema(
     for top in roots:
         if top.name in seen or "." in top.name:
             clause, wanted = "L.file.schema.top-level-names", "a name used once, without a dot"
-            ctx.refuse(BadSchema(clause, place, found=repr(top.name), wanted=wanted))
+            ctx.refuse(BadSchema(clause, place, repr(top.name), wanted))
         seen.add(top.name)
     return LanceSchema(roots, {key: _text(value) for key, value in metadata.items()})
 
@@ -324,14 +324,14 @@ def _build(
 ) -> Field:
     if depth > ctx.limits.depth:
         clause, wanted = "L.file.schema.children", f"{ctx.limits.depth} levels"
-        raise BadSchema(clause, place, found="deeper nesting", wanted=wanted)
+        raise BadSchema(clause, place, "deeper nesting", wanted)
     # the fields of a blob descriptor have no id of their own
     listed = children[message.id] if message.id != -1 else []
     below = tuple(_build(child, children, ctx, place, depth + 1) for child in listed)
     metadata = {key: _text(value) for key, value in message.metadata.items()}
     extension, named = message.extension_name, metadata.get(EXTENSION_KEY, "")
     if extension != named:
-        ctx.lint("L.file.schema.extension-name", place, found=extension, wanted=repr(named))
+        ctx.lint("L.file.schema.extension-name", place, extension, repr(named))
         if extension:
             metadata[EXTENSION_KEY] = extension
     arrow = arrowtypes.arrow_type(message.logical_type, [f.arrow for f in below], place)

@@ -68,7 +68,7 @@ def _check_statistics(opened: LegacyFile) -> None:
     named = [] if statistics is None else [top.name for top in statistics.schema.fields]
     if named != [str(field.id) for field in wanted]:
         clause, ids = "L.legacy.statistics.covered", [field.id for field in wanted]
-        file.ctx.lint(clause, opened.metadata.place, found=named[:8], wanted=ids[:8])
+        file.ctx.lint(clause, opened.metadata.place, named[:8], ids[:8])
     if statistics is not None:
         for field in wanted:
             if str(field.id) in statistics.by_field:
@@ -82,7 +82,7 @@ def _compare(opened: LegacyFile, field: Field, statistics: Statistics) -> None:
     stored = statistics.by_field[str(field.id)]
     if stored.type.field(1).type != field.arrow.type:
         clause, found = "L.legacy.statistics.schema", f"bounds of {stored.type.field(1).type}"
-        ctx.lint(clause, statistics.place, found=found, wanted=field.arrow.type)
+        ctx.lint(clause, statistics.place, found, field.arrow.type)
         return
     rows = np.diff(opened.metadata.batch_offsets)
     counts, lows, highs = stored.flatten()
@@ -93,7 +93,7 @@ def _compare(opened: LegacyFile, field: Field, statistics: Statistics) -> None:
             count = counts[batch].as_py()
             for clause, found, wanted in faults(values, count, lows[batch], highs[batch]):
                 where = f"in batch {batch} of field {field.name!r}"
-                ctx.lint(clause, statistics.place, found=f"{found} {where}", wanted=wanted)
+                ctx.lint(clause, statistics.place, f"{found} {where}", wanted)
 
 
 def _account_for_the_rest(opened: LegacyFile) -> None:
@@ -104,10 +104,10 @@ def _account_for_the_rest(opened: LegacyFile) -> None:
     for leaf in sorted(ctx.spans.root.leaves(), key=lambda span: (span.start, span.end)):
         if leaf.start < at:
             place, found = ctx.at(leaf.start, leaf.end - leaf.start), f"{leaf.name} at {leaf.start}"
-            ctx.lint("L.legacy.layout.overlap", place, found=found, wanted=f"nothing before {at}")
+            ctx.lint("L.legacy.layout.overlap", place, found, f"nothing before {at}")
         at = max(at, leaf.end)
     for start, end in ctx.spans.gaps(opened.bytes.size):
         ctx.leaf(start, end, "unreferenced", "unreferenced", "L.legacy.layout.gaps")
         if opened.manifest is not None:  # without a schema nothing says how long a page is
             place, found = ctx.at(start, end - start), f"{end - start} bytes between pieces"
-            ctx.lint("L.legacy.layout.gaps", place, found=found, wanted="none")
+            ctx.lint("L.legacy.layout.gaps", place, found, "none")

@@ -66,7 +66,7 @@ def _struct_node(type_: pa.DataType, children: Sequence[Node], place: Place) -> 
     known = [child.lengths for child in children if child.lengths is not None]
     if not all(np.array_equal(known[0], other) for other in known[1:]):
         clause, found = "L.legacy.struct.children", "children of different lengths"
-        raise OutOfRange(clause, place, found=found, wanted="the same rows in every child")
+        raise OutOfRange(clause, place, found, "the same rows in every child")
 
     def read(ranges: BatchRanges) -> pa.Array:
         arrays = [child.read(ranges) for child in children]
@@ -91,15 +91,14 @@ def _list_node(
     lengths = pages.lengths - 1
     if len(lengths) and int(lengths.min()) < 0:
         clause, found = "L.legacy.page-table.length", "a page of lists of length 0"
-        raise OutOfRange(clause, place, found=found, wanted="1 or more")
+        raise OutOfRange(clause, place, found, "1 or more")
 
     def check(offsets: Offsets, ranges: BatchRanges) -> None:
         """Check the offsets against the items there are."""
         firsts, lasts = offsets.firsts, offsets.lasts
         moved = firsts != 0
         if (((ranges.starts == 0) & moved) | (firsts < 0)).any():
-            clause, found = "L.legacy.list.first-offset", firsts[np.argmax(moved)]
-            raise CorruptPage(clause, place, found=found, wanted=0)
+            raise CorruptPage("L.legacy.list.first-offset", place, firsts[np.argmax(moved)], 0)
         if items.lengths is None:
             return
         stored = items.lengths[ranges.batches]
@@ -108,7 +107,7 @@ def _list_node(
         if wrong.any():
             number = int(np.argmax(wrong))
             found, wanted = f"offsets up to {lasts[number]}", f"the {stored[number]} items"
-            raise OutOfRange("L.legacy.list.items", place, found=found, wanted=wanted)
+            raise OutOfRange("L.legacy.list.items", place, found, wanted)
 
     def read(ranges: BatchRanges) -> pa.Array:
         """Read the offsets, then the items they name."""
@@ -117,7 +116,7 @@ def _list_node(
         ends = offsets.ends()
         if ends[-1] > np.iinfo(dtype).max:
             found, wanted = f"{ends[-1]} items in one run", f"what {type_} can count"
-            raise LimitExceeded("L.legacy.limits.run", place, found=found, wanted=wanted)
+            raise LimitExceeded("L.legacy.limits.run", place, found, wanted)
         inner = BatchRanges(ranges.batches, offsets.firsts, offsets.lasts)
         if file.ctx.spans is None:  # else the offsets of no items need an owner
             inner = inner.filled()
@@ -200,9 +199,8 @@ def open_node(
         return _struct_node(type_, children, table.place)
     pages = table.pages(field.id)
     if pages is None:
-        clause, found = "L.legacy.column.pages", f"no pages for {field.name!r} with id {field.id}"
-        wanted = f"an id of {table.first_id} to {table.last_id}"
-        raise BadSchema(clause, table.place, found=found, wanted=wanted)
+        found, clause = f"no pages for {field.name!r} with id {field.id}", "L.legacy.column.pages"
+        raise BadSchema(clause, table.place, found, f"an id of {table.first_id} to {table.last_id}")
     if pa.types.is_null(type_):
         return _null_node(pages, rows)
     if pa.types.is_list(type_) or pa.types.is_large_list(type_):
@@ -211,13 +209,13 @@ def open_node(
     if pa.types.is_dictionary(type_):
         if field.id not in dictionaries:
             clause, found = "L.legacy.dictionary.location", f"no values for {field.name!r}"
-            raise BadSchema(clause, pages.place, found=found, wanted="values of every dictionary")
+            raise BadSchema(clause, pages.place, found, "values of every dictionary")
         return encodings.dictionary_node(file, pages, type_, rows, dictionaries[field.id])
     if type_ in STRINGS:
         return encodings.binary_node(file, pages, type_, rows, nullable=field.nullable)
     if encodings.fixed_width(type_) is None:
         clause, wanted = "L.legacy.column.type", "a type that 0.1 can store"
-        raise UnknownEncoding(clause, pages.place, found=type_, wanted=wanted)
+        raise UnknownEncoding(clause, pages.place, type_, wanted)
     return encodings.plain_node(file, pages, type_, rows)
 
 

@@ -81,7 +81,7 @@ def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest
     if position + LENGTH_BYTES > end:
         clause, found = "L.legacy.manifest.position", f"a manifest at {position}"
         place = file.ctx.at(end, LENGTH_BYTES)
-        raise OutOfRange(clause, place, found=found, wanted=f"one before the metadata at {end}")
+        raise OutOfRange(clause, place, found, f"one before the metadata at {end}")
     clauses = ("L.legacy.manifest.section", "L.legacy.manifest.message")
     extent, message = parse_section(file, position, end, table_pb2.Manifest, clauses)
     place = file.ctx.at(extent.offset, extent.size)
@@ -91,7 +91,7 @@ def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest
     if message.fragments or message.version != VERSION or not known:
         found = f"version {message.version}, {len(message.fragments)} fragments, {stated}"
         wanted = f"version {VERSION}, no fragments, {DATA_FORMAT} or nothing"
-        file.ctx.lint("L.legacy.manifest.content", place, found=found, wanted=wanted)
+        file.ctx.lint("L.legacy.manifest.content", place, found, wanted)
     dictionaries = parse_dictionaries(file, schema, position, place)
     states_format = message.HasField("data_format")
     return EmbeddedManifest(schema, dictionaries, extent, place, states_format)
@@ -196,7 +196,7 @@ def open_legacy(
     known = [field.id for field in fields] or [each for each in field_ids if each >= 0]
     if not known:
         clause, found = "L.legacy.manifest.position", "no manifest and no field ids"
-        raise BadSchema(clause, metadata.place, found=found, wanted="a schema")
+        raise BadSchema(clause, metadata.place, found, "a schema")
     paged = [field.id for field in fields if not pa.types.is_struct(field.arrow.type)]
     ids = min(known), max(paged or known)  # L.legacy.page-table.first-id
     table_end = end if manifest is None else manifest.extent.offset

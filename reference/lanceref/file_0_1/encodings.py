@@ -137,11 +137,11 @@ def binary_node(
             position = int(pages.positions[ranges.batches[number]])
             place = ctx.at(position, OFFSET_BYTES * int(ranges.counts[number] + 1))
             found, wanted = f"bytes {firsts[number]} to {lasts[number]}", f"0 to {pages.data_end}"
-            raise OutOfRange("L.legacy.binary.offsets", place, found=found, wanted=wanted)
+            raise OutOfRange("L.legacy.binary.offsets", place, found, wanted)
         ends = offsets.ends()
         if ends[-1] > np.iinfo(np.int32).max and type_ not in LARGE:
             found, wanted = f"{ends[-1]} bytes in one run", f"what {type_} can count"
-            raise LimitExceeded("L.legacy.limits.run", pages.place, found=found, wanted=wanted)
+            raise LimitExceeded("L.legacy.limits.run", pages.place, found, wanted)
         named = ("bytes of values", "L.legacy.binary.offsets", "bytes")
         data = gather(file, firsts, lasts - firsts, named, STRING_GAP_BYTES)
         own = ends if type_ in LARGE else ends.astype(np.int32)
@@ -155,7 +155,7 @@ def binary_node(
             except pa.ArrowInvalid as error:
                 first, last = int(firsts.min()), int(lasts.max())
                 clause, place = "L.legacy.binary.utf8", ctx.at(first, last - first)
-                ctx.refuse(CorruptPage(clause, place, found=str(error), wanted="valid UTF-8"))
+                ctx.refuse(CorruptPage(clause, place, str(error), "valid UTF-8"))
         return array
 
     # bytes of a row if the file held nothing else
@@ -184,7 +184,7 @@ def dictionary_node(
         if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= num_values):
             clause, wanted = "L.legacy.dictionary.key-range", f"0 to {num_values - 1}"
             found = f"keys from {numbers.min()} to {numbers.max()}"
-            raise OutOfRange(clause, pages.place, found=found, wanted=wanted)
+            raise OutOfRange(clause, pages.place, found, wanted)
         return pa.DictionaryArray.from_arrays(indices, values)
 
     return Node(type_, keys.row_bytes, keys.lengths, read)
@@ -208,7 +208,7 @@ def _values(
     position, length = where
     if not (0 <= position <= data_end and 0 <= length <= data_end):
         clause, found = "L.legacy.dictionary.values", f"{length} values at {position}"
-        raise OutOfRange(clause, place, found=found, wanted=f"bytes 0 to {data_end}")
+        raise OutOfRange(clause, place, found, f"bytes 0 to {data_end}")
     type_ = field.arrow.type.value_type
     if not length:  # a table without rows: nothing is stored
         return pa.array([], type_)
@@ -219,7 +219,7 @@ def _values(
         node = plain_node(file, pages, type_, None)
     else:
         clause, wanted = "L.legacy.dictionary.value-type", "numbers, strings or byte strings"
-        raise UnknownEncoding(clause, place, found=f"a dictionary of {type_}", wanted=wanted)
+        raise UnknownEncoding(clause, place, f"a dictionary of {type_}", wanted)
     return node.read(BatchRanges.whole(0, length))
 
 

@@ -64,10 +64,10 @@ def parse_footer(file: FileBytes) -> Footer:
         words = parse_version(cursor, "L.legacy.footer.version", "L.legacy.footer.magic")
     if FROM_WORDS.get(words) != V0_1:
         clause, place = "L.legacy.footer.version", file.ctx.at(start + 8, 4)
-        raise UnknownVersion(clause, place, found=words, wanted="0 and at most 2")
+        raise UnknownVersion(clause, place, words, "0 and at most 2")
     if position + LENGTH_BYTES > start:
         clause, wanted = "L.legacy.footer.position", f"a length before the footer at {start}"
-        raise OutOfRange(clause, file.ctx.at(start, 8), found=position, wanted=wanted)
+        raise OutOfRange(clause, file.ctx.at(start, 8), position, wanted)
     return Footer(position, start, words)
 
 
@@ -75,7 +75,7 @@ def lint_words(footer: Footer, file: FileBytes) -> None:
     """Report version words that only the first releases wrote."""
     if footer.words != FOOTER_WORDS[V0_1]:
         place = file.ctx.at(footer.start + 8, 4)
-        file.ctx.lint("L.legacy.footer.version-written", place, found=footer.words, wanted="0, 2")
+        file.ctx.lint("L.legacy.footer.version-written", place, footer.words, "0, 2")
 
 
 def write_footer(metadata_position: int) -> bytes:
@@ -116,15 +116,14 @@ def parse_metadata(file: FileBytes, footer: Footer) -> Metadata:
     extent, message = parse_section(file, position, end, file_pb2.Metadata, clauses)
     place = file.ctx.at(extent.offset, extent.size)
     if extent.end != end:
-        wanted = f"{end}, where the footer begins"
-        file.ctx.lint("L.legacy.metadata.end", place, found=extent.end, wanted=wanted)
+        file.ctx.lint("L.legacy.metadata.end", place, extent.end, f"{end}, where the footer begins")
     offsets = np.array(message.batch_offsets, dtype=np.int64)
     if len(offsets) < 2:
         clause, found = "L.legacy.metadata.batches", f"{len(offsets)} batch offsets"
-        raise CorruptPage(clause, place, found=found, wanted="two or more")
+        raise CorruptPage(clause, place, found, "two or more")
     if offsets[0] != 0 or (np.diff(offsets) <= 0).any():
         clause, found = "L.legacy.metadata.batch-offsets", offsets[:8].tolist()
-        raise CorruptPage(clause, place, found=found, wanted="0, then numbers that grow")
+        raise CorruptPage(clause, place, found, "0, then numbers that grow")
     return Metadata(message, extent, offsets, place)
 
 
@@ -143,7 +142,7 @@ def parse_section(
         if extent.end > end:
             place, found = file.ctx.at(position, LENGTH_BYTES), f"{size} bytes at {position}"
             wanted = f"at most {end - position - LENGTH_BYTES} bytes"
-            raise Truncated(length_clause, place, found=found, wanted=wanted)
+            raise Truncated(length_clause, place, found, wanted)
         body = file.cursor(Extent(position + LENGTH_BYTES, size), name, message_clause)
         return extent, parse_message(body, cls, name, message_clause)
 

@@ -67,7 +67,7 @@ class Pages:
             batch = int(np.argmax(wrong))
             found = f"length {self.lengths[batch]} in batch {batch}"
             wanted = "0 or more" if lengths is None else int(lengths[batch])
-            raise OutOfRange("L.legacy.page-table.length", self.place, found=found, wanted=wanted)
+            raise OutOfRange("L.legacy.page-table.length", self.place, found, wanted)
         fitting = np.minimum(self.lengths, most)
         sizes = (fitting * min(bits, self.data_end * 8) + 7) // 8 + tail_bytes
         low, high = self.positions < 0, self.positions > self.data_end
@@ -76,7 +76,7 @@ class Pages:
             batch = int(np.argmax(wrong))
             found = f"{self.lengths[batch]} values of {bits} bits at {self.positions[batch]}"
             wanted = f"a page inside bytes 0 to {self.data_end}"
-            raise OutOfRange("L.legacy.page-table.range", self.place, found=found, wanted=wanted)
+            raise OutOfRange("L.legacy.page-table.range", self.place, found, wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class PageTable:
             pages = self.pages(field_id)
             if field_id in holes and pages and (pages.positions.any() or pages.lengths.any()):
                 clause, found = "L.legacy.page-table.holes", f"pages for id {field_id}"
-                self.file.ctx.lint(clause, pages.place, found=found, wanted="zeros")
+                self.file.ctx.lint(clause, pages.place, found, "zeros")
 
 
 def parse_page_table(
@@ -128,7 +128,7 @@ def parse_page_table(
     if extent.end > table_end:
         place = file.ctx.at(min(position, file.size), 0)
         found = f"a page table of {extent.size} bytes at {position}"
-        raise OutOfRange(clause, place, found=found, wanted=f"a table before {table_end}")
+        raise OutOfRange(clause, place, found, f"a table before {table_end}")
     cursor, count = file.cursor(extent, "page table", clause), 2 * num_batches
     with file.ctx.group("page table"):
         rows = [
@@ -202,11 +202,7 @@ def cut_at_batches(batch_offsets: Numbers, rows: RowRanges) -> BatchRanges:
 
 
 def gather(
-    file: FileBytes,
-    offsets: Numbers,
-    sizes: Numbers,
-    named: tuple[str, str, str],
-    gap: int,
+    file: FileBytes, offsets: Numbers, sizes: Numbers, named: tuple[str, str, str], gap: int
 ) -> NDArray[np.uint8]:
     """Read byte ranges one after another; neighbours are one request and not copied.
 
@@ -216,9 +212,8 @@ def gather(
     (name, clause, kind), total = named, int(sizes.sum())
     limit = file.ctx.limits.expanded(file.size)
     if total > limit:
-        place, found = file.ctx.at(int(offsets[0]), int(sizes[0])), f"{total} bytes of {name}"
-        wanted = f"at most {limit} in one run"
-        raise LimitExceeded("L.legacy.limits.run", place, found=found, wanted=wanted)
+        found, place = f"{total} bytes of {name}", file.ctx.at(int(offsets[0]), int(sizes[0]))
+        raise LimitExceeded("L.legacy.limits.run", place, found, f"at most {limit} in one run")
     if file.ctx.spans is not None:
         for start, size in zip(offsets.tolist(), sizes.tolist(), strict=True):
             file.ctx.leaf(start, start + size, name, kind, clause)
@@ -238,7 +233,7 @@ def gather(
     for (offset, size), part in zip(extents, parts, strict=True):
         if len(part) != size:
             place, found = file.ctx.at(offset, size), f"{len(part)} bytes"
-            raise Truncated(clause, place, found=found, wanted=f"{size} bytes of {name}")
+            raise Truncated(clause, place, found, f"{size} bytes of {name}")
     return np.frombuffer(b"".join(parts), np.uint8)
 
 
@@ -286,6 +281,6 @@ def read_offsets(
         row = int(np.argmax(lengths < 0))
         number = int(np.searchsorted(np.cumsum(ranges.counts), row, side="right"))
         place = file.ctx.at(int(starts[number]), int(counts[number]) * width)
-        raise CorruptPage(clause, place, found="offsets that fall", wanted="rising offsets")
+        raise CorruptPage(clause, place, "offsets that fall", "rising offsets")
     firsts, lasts = stored[cuts - counts].astype(np.int64), stored[cuts - 1].astype(np.int64)
     return Offsets(firsts, lasts, lengths.astype(np.int64, copy=False))

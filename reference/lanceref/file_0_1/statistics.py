@@ -191,13 +191,12 @@ def parse_statistics(file: FileBytes, metadata: Metadata, end: int) -> Statistic
     message, place = metadata.message.statistics, metadata.place
     stated = list(message.fields)
     if not stated or min(stated) < 0:
-        clause, wanted = "L.legacy.statistics.no-fields", "ids of 0 or more"
-        raise BadSchema(clause, place, found=stated[:8], wanted=wanted)
+        raise BadSchema("L.legacy.statistics.no-fields", place, stated[:8], "ids of 0 or more")
     schema = parse_schema(message.schema, {}, file.ctx, place)
     ids = [field.id for field in schema.flat()]
     if stated != ids or ids != list(range(len(ids))):
         wanted = "the ids of the schema, which count from 0"
-        file.ctx.lint("L.legacy.statistics.fields", place, found=stated[:8], wanted=wanted)
+        file.ctx.lint("L.legacy.statistics.fields", place, stated[:8], wanted)
     table = parse_page_table(file, message.page_table_position, (0, max(stated)), 1, end)
     rows = np.array([metadata.num_batches])
     by_field = {}
@@ -208,7 +207,7 @@ def parse_statistics(file: FileBytes, metadata: Metadata, end: int) -> Statistic
             named = top.name.isascii() and top.name.isdigit() and names == CHILDREN
             if not (named and types[0] == pa.int64() and types[1] == types[2]):
                 clause, found = "L.legacy.statistics.schema", f"{top.name[:20]!r} with {names}"
-                raise BadSchema(clause, place, found=found[:100], wanted=f"a field id, {CHILDREN}")
+                raise BadSchema(clause, place, found[:100], f"a field id, {CHILDREN}")
             node = open_node(file, top, table, {}, rows)
             by_field[top.name] = node.read(BatchRanges.whole(0, metadata.num_batches))
     return Statistics(by_field, schema, place)
