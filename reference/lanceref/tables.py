@@ -19,7 +19,7 @@ from lanceref.core.errors import AlreadyExists, NotFound
 from lanceref.core.file_versions import version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
-from lanceref.file.column_writer import page_policy
+from lanceref.file.column_io import page_policy
 from lanceref.file.schema import schema_of
 from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot, open_snapshot

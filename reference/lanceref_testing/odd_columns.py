@@ -13,7 +13,7 @@ from lanceref.encodings_2_0.binary import STRINGS
 from lanceref.encodings_2_0.column import blob_column, store_payloads
 from lanceref.encodings_2_0.list import offsets_of
 from lanceref.encodings_2_0.values import plain_column
-from lanceref.file.column_writer import Buffer, DataArea, EncodedColumn, EncodedPage
+from lanceref.file.column_io import Buffer, DataArea, EncodedColumn, EncodedPage
 from lanceref.file.schema import Field
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 

@@ -17,9 +17,8 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 from lanceref.core.cursor import Extent
 from lanceref.core.file_versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
-from lanceref.file.column_writer import Buffer, EncodedColumn
-from lanceref.file.columns import ALIGNMENT, COLUMN_TYPE
-from lanceref.file.footer import MAGIC
+from lanceref.file.column_io import Buffer, EncodedColumn
+from lanceref.file.container import ALIGNMENT, COLUMN_TYPE, MAGIC
 from lanceref.file.schema import LanceSchema, schema_message
 from lanceref.proto import file2_pb2, file_pb2
 from lanceref.storage import Sink

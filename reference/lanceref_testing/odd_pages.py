@@ -18,7 +18,7 @@ from lanceref.codecs.choose import Kind, choose_dictionary, encode_block, encode
 from lanceref.codecs.encoder_inputs import Params, max_value_bytes
 from lanceref.codecs.values import Fixed, Rows, Values, Variable
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion
-from lanceref.file.column_writer import EncodedColumn, EncodedPage
+from lanceref.file.column_io import EncodedColumn, EncodedPage
 from lanceref.file.schema import Field
 from lanceref.pages.constant import the_value, value_page
 from lanceref.pages.encode import (

@@ -41,7 +41,7 @@ from lanceref.data_file.descriptors import (
     PACKED,
     sidecar_path,
 )
-from lanceref.file.column_reader import DESCRIPTOR
+from lanceref.file.column_io import DESCRIPTOR
 from lanceref.storage import Source
 
 NULL_POSITION = 1

@@ -28,7 +28,7 @@ from lanceref.data_file.descriptors import (
     prepared,
     sidecar_path,
 )
-from lanceref.file.column_writer import DataArea
+from lanceref.file.column_io import DataArea
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.storage import Sink, Store, whole
 

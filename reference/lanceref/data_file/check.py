@@ -28,8 +28,7 @@ from lanceref.core.nesting import children_of, from_start
 from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.data_file.descriptors import INLINE, OF_BASE
 from lanceref.encodings_2_0.column import BlobColumn
-from lanceref.file.columns import ALIGNMENT
-from lanceref.file.footer import ENTRY_BYTES, FOOTER_BYTES
+from lanceref.file.container import ALIGNMENT, ENTRY_BYTES, FOOTER_BYTES
 from lanceref.file.schema import Field
 from lanceref.json import jsonb
 from lanceref.pages.column import PageColumn

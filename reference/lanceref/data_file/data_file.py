@@ -33,13 +33,14 @@ from lanceref.core.file_versions import V2_0, FileVersion
 from lanceref.core.limits import keep_freed_blocks
 from lanceref.encodings_2_0 import column as arrays
 from lanceref.encodings_2_0.list import is_early
-from lanceref.file.column_reader import ColumnReader
-from lanceref.file.columns import ColumnMetadata, parse_column
-from lanceref.file.footer import (
+from lanceref.file.column_io import ColumnReader
+from lanceref.file.container import (
     ENTRY_BYTES,
+    ColumnMetadata,
     Descriptor,
     Footer,
     check_global_buffers,
+    parse_column,
     parse_descriptor,
     parse_footer,
     parse_offsets,

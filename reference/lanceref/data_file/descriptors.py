@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from lanceref.core.errors import DataRefused
 from lanceref.core.nesting import children_of, from_start, mapped, type_over
-from lanceref.file.column_writer import DataArea
+from lanceref.file.column_io import DataArea
 from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema, schema_of
 
 _PARTS = {"kind": pa.uint8(), "position": pa.uint64(), "size": pa.uint64()}

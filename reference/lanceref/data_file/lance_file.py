@@ -26,9 +26,8 @@ from lanceref.core.logical_types import resolved, resolved_batch
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.descriptors import described, described_schema, holds_blobs, prepared
 from lanceref.data_file.file_writer import FileWriter
-from lanceref.file.column_reader import ColumnReader, stretches
-from lanceref.file.column_writer import page_policy
-from lanceref.file.columns import PageMetadata
+from lanceref.file.column_io import ColumnReader, page_policy, stretches
+from lanceref.file.container import PageMetadata
 from lanceref.file.schema import LanceSchema, project, schema_of
 from lanceref.storage import Sink, Source, create_sink, open_source, store_options, whole
 

@@ -38,15 +38,20 @@ from lanceref.core.errors import (
 from lanceref.encodings_2_0.list import ListWriter, is_early, open_early, open_list
 from lanceref.encodings_2_0.page import ArrayColumn, distinct, repeat, run_rows
 from lanceref.encodings_2_0.values import ValueColumn, ValueWriter, plain_column
-from lanceref.file.column_reader import DESCRIPTOR, batches, extents, fetch, runs, words
-from lanceref.file.column_writer import (
+from lanceref.file.column_io import (
+    DESCRIPTOR,
     DataArea,
     EncodedColumn,
     EncodedPage,
     FieldWriter,
     PagePolicy,
+    batches,
+    extents,
+    fetch,
+    runs,
+    words,
 )
-from lanceref.file.columns import ColumnMetadata
+from lanceref.file.container import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
 

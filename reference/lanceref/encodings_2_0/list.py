@@ -29,8 +29,16 @@ from lanceref.core.errors import (
     UnknownEncoding,
     expect,
 )
-from lanceref.encodings_2_0.binary import LARGE, MAX_OFFSET, STRINGS, check_utf8
-from lanceref.encodings_2_0.ends import Ends, Slices, encode_ends, open_ends
+from lanceref.encodings_2_0.binary import (
+    LARGE,
+    MAX_OFFSET,
+    STRINGS,
+    Ends,
+    Slices,
+    check_utf8,
+    encode_ends,
+    open_ends,
+)
 from lanceref.encodings_2_0.flat import slot_bits
 from lanceref.encodings_2_0.nullable import PageBuffers
 from lanceref.encodings_2_0.page import (
@@ -45,7 +53,7 @@ from lanceref.encodings_2_0.page import (
     validity_buffer,
 )
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
-from lanceref.file.column_writer import (
+from lanceref.file.column_io import (
     BITMAP_OBJECT_BYTES,
     FIXED_OBJECT_BYTES,
     DataArea,
@@ -54,7 +62,7 @@ from lanceref.file.column_writer import (
     FieldWriter,
     PagePolicy,
 )
-from lanceref.file.columns import ColumnMetadata, PageMetadata
+from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.file.schema import Field, schema_of
 from lanceref.proto import encodings_v2_0_pb2 as pb
 

@@ -26,7 +26,7 @@ from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import DataRefused, LimitExceeded, UnknownEncoding, expect
 from lanceref.encodings_2_0.flat import bare_flat, open_flat, slice_bits, slot_bits
 from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
-from lanceref.file.column_writer import Buffer
+from lanceref.file.column_io import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 

@@ -26,8 +26,8 @@ from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
-from lanceref.file.column_reader import RUN_BYTES, ColumnReader
-from lanceref.file.columns import ColumnMetadata, PageMetadata
+from lanceref.file.column_io import RUN_BYTES, ColumnReader
+from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 MAX_GAP_ROWS = 16

@@ -33,14 +33,14 @@ from lanceref.encodings_2_0.page import (
     repeat,
     run_rows,
 )
-from lanceref.file.column_writer import (
+from lanceref.file.column_io import (
     DataArea,
     EncodedColumn,
     EncodedPage,
     PagePolicy,
     memory_bytes,
 )
-from lanceref.file.columns import ColumnMetadata
+from lanceref.file.container import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, ColumnEncoding
 

@@ -38,7 +38,7 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadSchema, OutOfRange, Place
 from lanceref.core.file_versions import V0_1, FileVersion
 from lanceref.data_file.data_file import open_tail
-from lanceref.file.column_reader import ColumnReader
+from lanceref.file.column_io import ColumnReader
 from lanceref.file.schema import Field, LanceSchema, field_message, parse_schema
 from lanceref.file_0_1.column import LegacyColumn, open_node
 from lanceref.file_0_1.encodings import Dictionaries, parse_dictionaries

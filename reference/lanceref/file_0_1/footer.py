@@ -35,7 +35,7 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, OutOfRange, Place, Truncated, UnknownVersion
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1
 from lanceref.core.wire import M, parse_message
-from lanceref.file.footer import MAGIC, footer_cursor, parse_version
+from lanceref.file.container import MAGIC, footer_cursor, parse_version
 from lanceref.proto import file_pb2
 from lanceref.storage import Source
 

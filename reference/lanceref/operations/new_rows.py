@@ -25,7 +25,7 @@ from lanceref.core.file_versions import FileVersion
 from lanceref.core.nesting import whole_rows
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.descriptors import BLOB_DESCRIPTOR
-from lanceref.file.column_writer import page_policy
+from lanceref.file.column_io import page_policy
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot

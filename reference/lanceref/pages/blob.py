@@ -27,9 +27,17 @@ from lanceref.codecs.values import Variable
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, NotStorable, Place, UnknownEncoding
 from lanceref.core.file_versions import FileVersion
-from lanceref.file.column_reader import DESCRIPTOR, RUN_BYTES, Recutter, extents, fetch, runs, words
-from lanceref.file.column_writer import DataArea
-from lanceref.file.columns import PageMetadata
+from lanceref.file.column_io import (
+    DESCRIPTOR,
+    RUN_BYTES,
+    DataArea,
+    Recutter,
+    extents,
+    fetch,
+    runs,
+    words,
+)
+from lanceref.file.container import PageMetadata
 from lanceref.pages import miniblock
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
 from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Nested, Path, parse_layers

@@ -29,7 +29,7 @@ from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.nesting import whole
-from lanceref.file.column_reader import RUN_BYTES
+from lanceref.file.column_io import RUN_BYTES
 from lanceref.pages.chunks import (
     Chunks,
     ChunkSelection,

@@ -26,7 +26,7 @@ from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.nesting import whole
-from lanceref.file.columns import ColumnMetadata
+from lanceref.file.container import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.pages.blob import BlobPage
 from lanceref.pages.layers import Layer, Nested, leaf_paths

@@ -39,9 +39,8 @@ from lanceref.codecs.values import Fixed, Values, Variable
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
-from lanceref.file.column_reader import RUN_BYTES
-from lanceref.file.column_writer import Buffer
-from lanceref.file.columns import PageMetadata
+from lanceref.file.column_io import RUN_BYTES, Buffer
+from lanceref.file.container import PageMetadata
 from lanceref.pages.layers import NULLABLE_ITEM, Layers, Nested, expect
 from lanceref.pages.leafvalues import (
     Validity,

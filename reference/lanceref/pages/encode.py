@@ -33,7 +33,7 @@ from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
-from lanceref.file.column_writer import Buffer
+from lanceref.file.column_io import Buffer
 from lanceref.pages.constant import MAX_INLINE_BYTES, all_null_page, the_value, value_page
 from lanceref.pages.fullzip import fullzip_page
 from lanceref.pages.leafvalues import dictionary_parts, kind_of, stored_values

@@ -39,9 +39,8 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.nesting import whole
-from lanceref.file.column_reader import RUN_BYTES
-from lanceref.file.column_writer import Buffer
-from lanceref.file.columns import PageMetadata
+from lanceref.file.column_io import RUN_BYTES, Buffer
+from lanceref.file.container import PageMetadata
 from lanceref.pages.entries import (
     EntryShape,
     Zipped,

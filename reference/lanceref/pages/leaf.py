@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded
 from lanceref.core.file_versions import FileVersion
-from lanceref.file.columns import ColumnMetadata, PageMetadata
+from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.pages import blob, constant, fullzip, miniblock, planar
 from lanceref.pages.layers import Nested, Page, Path, parse_layers
 from lanceref.pages.leafvalues import width_bits

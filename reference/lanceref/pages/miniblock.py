@@ -37,8 +37,8 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
-from lanceref.file.column_writer import Buffer
-from lanceref.file.columns import PageMetadata
+from lanceref.file.column_io import Buffer
+from lanceref.file.container import PageMetadata
 from lanceref.pages.chunk_rows import ChunkDecoder, ChunkRows, Items
 from lanceref.pages.chunks import FILL, ChunkShape, Counts, Part, frame_chunks, parse_table
 from lanceref.pages.layers import Layers, Nested, expect

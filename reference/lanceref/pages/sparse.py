@@ -35,7 +35,7 @@ from lanceref.codecs.values import Fixed, flat_encoding
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.core.file_versions import V2_3
-from lanceref.file.column_writer import Buffer
+from lanceref.file.column_io import Buffer
 from lanceref.pages.layers import Layer, Path, Step, expect
 from lanceref.pages.leafvalues import Validity
 from lanceref.pages.repdef import ranges

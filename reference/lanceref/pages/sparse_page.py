@@ -28,8 +28,8 @@ from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage
 from lanceref.core.file_versions import V2_3
 from lanceref.core.nesting import whole
-from lanceref.file.column_reader import RUN_BYTES
-from lanceref.file.columns import PageMetadata
+from lanceref.file.column_io import RUN_BYTES
+from lanceref.file.container import PageMetadata
 from lanceref.pages.constant import Constant, ConstantPage
 from lanceref.pages.fullzip import FullZipPage
 from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, parse_layers, scale_of

@@ -15,7 +15,7 @@ import pyarrow as pa
 from lanceref.codecs.encoder_inputs import params_of
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
-from lanceref.file.column_writer import (
+from lanceref.file.column_io import (
     DataArea,
     EncodedColumn,
     EncodedPage,

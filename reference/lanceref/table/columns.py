@@ -26,7 +26,7 @@ from lanceref.core.errors import FormatError, LimitExceeded, Place
 from lanceref.core.file_versions import V0_1
 from lanceref.core.logical_types import arrow_type
 from lanceref.data_file.data_file import DataFile, column_owners, open_file
-from lanceref.file.column_reader import RUN_BYTES, ColumnReader, Recutter
+from lanceref.file.column_io import RUN_BYTES, ColumnReader, Recutter
 from lanceref.file.schema import Field
 from lanceref.table.bases import Bases
 from lanceref.table.file_entries import (

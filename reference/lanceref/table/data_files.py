@@ -32,7 +32,7 @@ from lanceref.core.errors import AppendRefused, DataRefused
 from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
 from lanceref.data_file.data_file import column_owners
 from lanceref.data_file.descriptors import described_schema, holds_blobs
-from lanceref.file.column_writer import PagePolicy
+from lanceref.file.column_io import PagePolicy
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.storage import Store

@@ -39,7 +39,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import BadSchema, FormatError, OutOfRange, Place, UnknownVersion
 from lanceref.core.file_versions import FROM_WORDS, V0_1, V2_0, FileVersion
 from lanceref.data_file.data_file import DataFile, column_owners
-from lanceref.file.column_reader import ColumnReader
+from lanceref.file.column_io import ColumnReader
 from lanceref.file.schema import HIDDEN_IDS, Field
 from lanceref.proto import table_pb2
 from lanceref.table.roaring import parse_embedded

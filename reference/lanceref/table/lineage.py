@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.file.column_reader import ColumnReader
+from lanceref.file.column_io import ColumnReader
 from lanceref.table.columns import FragmentReader
 from lanceref.table.row_ids import (
     Ids,

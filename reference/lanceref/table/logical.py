@@ -23,7 +23,7 @@ from lanceref.core.errors import Place
 from lanceref.core.logical_types import EXTENSION_KEY, arrow_type
 from lanceref.core.nesting import mapped
 from lanceref.data_file.descriptors import descriptor_field
-from lanceref.file.column_reader import DESCRIPTOR, ColumnReader
+from lanceref.file.column_io import DESCRIPTOR, ColumnReader
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.json import jsonb
 

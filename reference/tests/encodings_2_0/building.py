@@ -13,7 +13,7 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.encodings_2_0.column import open_column
 from lanceref.encodings_2_0.page import ArrayColumn
-from lanceref.file.columns import ColumnMetadata, PageMetadata
+from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto import file2_pb2, file_pb2

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import LimitExceeded, Place
 from lanceref.encodings_2_0.page import Paging, concat, distinct, repeat, run_rows
-from lanceref.file.columns import ColumnMetadata, PageMetadata
+from lanceref.file.container import ColumnMetadata, PageMetadata
 
 from .building import VALUES, flat
 

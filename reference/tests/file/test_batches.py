@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import LimitExceeded, OutOfRange
-from lanceref.file import column_reader as module
-from lanceref.file.column_reader import Recutter, batches, stretches
+from lanceref.file import column_io as module
+from lanceref.file.column_io import Recutter, batches, stretches
 
 
 class Column:

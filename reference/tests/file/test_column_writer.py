@@ -1,6 +1,6 @@
 """When rows become a page."""
 
-from lanceref.file.column_writer import page_policy
+from lanceref.file.column_io import page_policy
 
 
 def test_the_cache_is_divided_among_the_fields():

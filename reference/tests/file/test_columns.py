@@ -6,7 +6,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import BytesError, LanceError
 from lanceref.core.file_versions import V2_0, V2_1
-from lanceref.file.columns import parse_column
+from lanceref.file.container import parse_column
 from lanceref.proto.file2_pb2 import ColumnMetadata
 
 from .files import COLUMN

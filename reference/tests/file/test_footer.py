@@ -5,7 +5,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import BadMagic, FormatError, OutOfRange, Truncated, UnknownVersion
 from lanceref.core.file_versions import V2_0, V2_1
-from lanceref.file.footer import parse_footer
+from lanceref.file.container import parse_footer
 from lanceref.storage import BytesSource
 
 from .files import WORKED_FILE

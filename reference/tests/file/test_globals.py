@@ -5,7 +5,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadProto, OutOfRange
 from lanceref.core.file_versions import V2_0, V2_1
-from lanceref.file.footer import check_global_buffers, parse_descriptor
+from lanceref.file.container import check_global_buffers, parse_descriptor
 from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.storage import BytesSource
 

@@ -4,7 +4,7 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import Truncated
-from lanceref.file.footer import parse_offsets
+from lanceref.file.container import parse_offsets
 
 from .files import u64
 

@@ -7,7 +7,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import LimitExceeded, OutOfRange
 from lanceref.core.limits import Limits
-from lanceref.file.column_reader import DESCRIPTOR, RUN_BYTES, extents, fetch, runs
+from lanceref.file.column_io import DESCRIPTOR, RUN_BYTES, extents, fetch, runs
 from lanceref.storage import BytesSource
 
 CTX = Context("data.lance", limits=Limits(expansion_bytes=100, expansion_factor=1))

@@ -10,7 +10,7 @@ from lanceref.core.context import Context, SpanRecorder
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.file.columns import PageMetadata
+from lanceref.file.container import PageMetadata
 from lanceref.file.schema import Field
 from lanceref.pages.column import assemble
 from lanceref.pages.layers import Page, Path, leaf_paths

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.context import Context, Finding, SpanRecorder
 from lanceref.data_file.data_file import DataFile, open_file
-from lanceref.file.column_reader import ColumnReader
+from lanceref.file.column_io import ColumnReader
 from lanceref.storage import BytesSource
 
 from .shapes import Shape

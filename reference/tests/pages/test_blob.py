@@ -8,7 +8,7 @@ import pytest
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, LanceError, UnknownEncoding
 from lanceref.core.file_versions import V2_1
-from lanceref.file.column_reader import DESCRIPTOR
+from lanceref.file.column_io import DESCRIPTOR
 from lanceref.file.schema import Field
 from lanceref.pages.blob import BlobPage
 from lanceref.pages.column import assemble

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
 from lanceref.data_file.data_file import open_file
-from lanceref.file.column_reader import RUN_BYTES
+from lanceref.file.column_io import RUN_BYTES
 from lanceref.storage import BytesSource
 
 from .oracle_files import column, open_bytes, write

@@ -5,7 +5,7 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage
-from lanceref.file.columns import ColumnMetadata, PageMetadata
+from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.pages.layers import ALL_VALID_ITEM
 from lanceref.pages.leaf import open_leaf
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding

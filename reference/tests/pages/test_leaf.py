@@ -9,7 +9,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, LimitExceeded
 from lanceref.core.limits import Limits
-from lanceref.file.columns import ColumnMetadata, PageMetadata
+from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.pages.constant import ConstantPage
 from lanceref.pages.fullzip import FullZipPage
 from lanceref.pages.layers import ALL_VALID_ITEM

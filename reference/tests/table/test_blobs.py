@@ -10,7 +10,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, OutOfRange, UnknownEncoding
 from lanceref.core.limits import Limits
 from lanceref.data_file.descriptors import BLOB_DESCRIPTOR, sidecar_path
-from lanceref.file.column_reader import DESCRIPTOR
+from lanceref.file.column_io import DESCRIPTOR
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 

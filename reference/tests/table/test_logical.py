@@ -6,7 +6,7 @@ import pytest
 from lanceref.blobs.blob_reader import BlobFiles
 from lanceref.core.context import Context
 from lanceref.data_file.descriptors import BLOB_DESCRIPTOR
-from lanceref.file.column_reader import DESCRIPTOR
+from lanceref.file.column_io import DESCRIPTOR
 from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.json.jsonb import documents
 from lanceref.proto import file_pb2
