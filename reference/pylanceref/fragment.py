@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, Self, Unpack, overload
+from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 from lanceref.table.uncommitted_files import Draft
+from numpy.typing import NDArray
 
 from pylanceref.late_names import late_names, listing
 from pylanceref.metadata import (
@@ -31,7 +32,7 @@ from pylanceref.metadata import (
     RowDatasetVersionMeta,
     RowIdMeta,
 )
-from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, OfFragment
+from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, Reporter
 from pylanceref.scan_arguments import Columns, ScanArguments, describe, split_arguments
 from pylanceref.scanner import LanceScanner
 from pylanceref.schema import LanceSchema
@@ -205,10 +206,10 @@ class LanceFragment:
         """Write all rows as one fragment; `kwargs` as in `write_fragments`. Raises DataRefused."""
         progress = kwargs.get("progress")
         if isinstance(progress, FragmentWriteProgress):
-            kwargs["progress"] = OfFragment(progress, fragment_id or 0)
+            kwargs["progress"] = Reporter(progress, fragment_id or 0)
         from pylanceref.write import write_fragments
 
-        fragments: list[FragmentMetadata] = write_fragments(  # type: ignore[call-overload]
+        fragments = write_fragments(
             data,
             dataset_uri,
             schema,
@@ -230,13 +231,7 @@ class LanceFragment:
 
     def delete(self, predicate: object) -> FragmentMetadata | None:
         """Take out the rows that pass a filter; None when none is left. Raises QueryRefused."""
-        wanted = condition(self._snapshot, predicate)
-        with Draft() as draft:
-            chosen = [(self._rows, wanted.positions(self._rows))]
-            removal = operations.update.remove(self._snapshot, chosen, draft)
-        if removal.removed:
-            return None
-        return FragmentMetadata.from_message(removal.updated[0])
+        return self._without(condition(self._snapshot, predicate).positions(self._rows))
 
     def delete_rows(self, offsets: Iterable[int]) -> FragmentMetadata | None:
         """Take out rows by their offsets, deleted ones counted; None when none is left.
@@ -250,8 +245,9 @@ class LanceFragment:
             raise DataRefused(f"delete_rows offset {given[-1]} is out of range")
         live = difference(np.arange(self.physical_rows), self._rows.deleted)
         positions = np.flatnonzero(np.isin(live, given))
-        if not len(positions):
-            return self.metadata
+        return self._without(positions) if len(positions) else self.metadata
+
+    def _without(self, positions: NDArray[np.int64]) -> FragmentMetadata | None:
         with Draft() as draft:
             removal = operations.update.remove(self._snapshot, [(self._rows, positions)], draft)
         return None if removal.removed else FragmentMetadata.from_message(removal.updated[0])
@@ -283,12 +279,8 @@ class LanceFragment:
         """Add the columns of other rows, matched by a key; null where none is."""
         from pylanceref.types import reader_of
 
-        right = reader_of(data_obj, schema).read_all()
-        return self._with(
-            operations.columns.joined(
-                self._snapshot, right, left_on, right_on or left_on, "fragment"
-            )
-        )
+        right, keys = reader_of(data_obj, schema).read_all(), (left_on, right_on or left_on)
+        return self._with(operations.columns.joined(self._snapshot, right, *keys, "fragment"))
 
     def _with(self, source: ColumnSource) -> tuple[FragmentMetadata, LanceSchema]:
         fields = operations.columns.new_fields(self._snapshot, source.schema)
@@ -301,28 +293,6 @@ class LanceFragment:
         grown = replace(schema, fields=(*schema.fields, *fields))
         return FragmentMetadata.from_message(made), LanceSchema(grown)
 
-    @overload
-    def update_columns(
-        self,
-        data_obj: object,
-        left_on: str = ...,
-        right_on: str | None = ...,
-        schema: pa.Schema | None = ...,
-        *,
-        with_offsets: Literal[False] = ...,
-    ) -> tuple[FragmentMetadata, list[int]]: ...
-
-    @overload
-    def update_columns(
-        self,
-        data_obj: object,
-        left_on: str = ...,
-        right_on: str | None = ...,
-        schema: pa.Schema | None = ...,
-        *,
-        with_offsets: Literal[True],
-    ) -> tuple[FragmentMetadata, list[int], bytes]: ...
-
     def update_columns(
         self,
         data_obj: object,
@@ -331,21 +301,17 @@ class LanceFragment:
         schema: pa.Schema | None = None,
         *,
         with_offsets: bool = False,
-    ) -> tuple[FragmentMetadata, list[int]] | tuple[FragmentMetadata, list[int], bytes]:
+    ) -> tuple[FragmentMetadata, list[int], *tuple[bytes, ...]]:
         """Give columns new values where other rows have the key; return the ids of the columns.
 
         With offsets the rows that have it come too, as a Roaring bitmap.
         """
         from pylanceref.types import reader_of
 
-        right = reader_of(data_obj, schema).read_all()
-        made = operations.column_update.update_columns(
-            self._snapshot, self._rows, right, left_on, right_on or left_on
-        )
-        metadata = FragmentMetadata.from_message(made.fragment)
-        if with_offsets:
-            return metadata, made.fields, made.offsets
-        return metadata, made.fields
+        right, keys = reader_of(data_obj, schema).read_all(), (left_on, right_on or left_on)
+        made = operations.column_update.update_columns(self._snapshot, self._rows, right, *keys)
+        metadata, offsets = FragmentMetadata.from_message(made.fragment), (made.offsets,)
+        return metadata, made.fields, *(offsets if with_offsets else ())
 
 
 class FragmentSession:

@@ -114,32 +114,24 @@ class FileSystemFragmentWriteProgress(FragmentWriteProgress):
 
 
 @dataclass(frozen=True, slots=True)
-class OfFragment(FragmentWriteProgress):
-    """Passes on what happens to a fragment that is written alone: its id is known beforehand."""
+class Reporter:
+    """Passes on to the hooks of a caller what happens to fragments.
+
+    The id of a fragment that is written alone is known before it is written, and so is its file.
+    """
 
     hooks: FragmentWriteProgress
-    fragment_id: int
-
-    def begin(self, fragment: FragmentMetadata, **kwargs: object) -> None:
-        """Call the hook."""
-        self.hooks.begin(replace(fragment, id=self.fragment_id), **kwargs)
-
-    def complete(self, fragment: FragmentMetadata, **kwargs: object) -> None:
-        """Call the hook."""
-        self.hooks.complete(replace(fragment, id=self.fragment_id), **kwargs)
-
-
-class Reporter:
-    """Passes on to the hooks of a caller what happens to fragments."""
-
-    def __init__(self, hooks: FragmentWriteProgress) -> None:
-        self._hooks = hooks
+    fragment_id: int | None = None
 
     def begin(self, fragment: table_pb2.DataFragment) -> None:
-        """Call the hook, with the file of a fragment that is written alone."""
-        told = fragment if isinstance(self._hooks, OfFragment) else table_pb2.DataFragment()
-        self._hooks.begin(FragmentMetadata.from_message(told))
+        """Call the hook."""
+        is_alone = self.fragment_id is not None
+        self.hooks.begin(self._described(fragment if is_alone else table_pb2.DataFragment()))
 
     def complete(self, fragment: table_pb2.DataFragment) -> None:
         """Call the hook."""
-        self._hooks.complete(FragmentMetadata.from_message(fragment))
+        self.hooks.complete(self._described(fragment))
+
+    def _described(self, fragment: table_pb2.DataFragment) -> FragmentMetadata:
+        made = FragmentMetadata.from_message(fragment)
+        return made if self.fragment_id is None else replace(made, id=self.fragment_id)

@@ -13,7 +13,6 @@ from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import MESSAGE_KEY, new_append, new_overwrite
 
 from pylanceref.metadata import FragmentMetadata
-from pylanceref.operation import Transaction
 from pylanceref.session import Session, session_of
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable
@@ -128,14 +127,14 @@ def write_fragments(
     mode: str = "append",
     session: Session | None = None,
     **files: Unpack[FileArguments],
-) -> list[FragmentMetadata] | Transaction:
+) -> list[FragmentMetadata]:
     """Write rows as data files beside a table that only a commit makes part of it.
 
-    Return the fragments, or the transaction that is to be committed.
+    Return the fragments, or with `return_transaction` the `Transaction` that is to be committed.
     """
     _session_of(dataset_uri, session)
     options = store_options(files.get("storage_options"), files.get("base_store_params"))
     written = write_rows(data, open_target(dataset_uri, options), schema, mode, **files)
     if return_transaction:
-        return from_message(stage(written).transaction)
+        return from_message(stage(written).transaction)  # type: ignore[return-value]
     return [FragmentMetadata.from_message(fragment) for fragment in written.files.fragments]

@@ -252,11 +252,12 @@ def write_rows(
         target, bases, arguments.get("target_bases"), arguments.get("target_all_bases")
     )
     progress = arguments.get("progress")
-    if progress is not None and not isinstance(progress, FragmentWriteProgress):
+    if isinstance(progress, FragmentWriteProgress):
+        progress = Reporter(progress)
+    if progress is not None and not isinstance(progress, Reporter):
         raise DataRefused(f"Failed to call begin() on {type(progress).__name__!r}")
     known = target.base.dictionaries if target.base is not None and plan.appends else {}
-    watcher = None if progress is None else Reporter(progress)
-    files = write_files(homes, plan.rows, plan.version, reader, limits, known, watcher)
+    files = write_files(homes, plan.rows, plan.version, reader, limits, known, progress)
     return Written(target, plan, bases, files)
 
 
