@@ -26,6 +26,7 @@ from lanceref.search.filter import And, Not, On, Or, Predicate, Unknown, known
 
 from pylanceref.sql.engine import engine, plain_schema
 from pylanceref.sql.functions import BINARY_OF
+from pylanceref.sql.rewriting import words
 from pylanceref.sql.strict import COMPARISONS, FLIPPED, as_value, is_text, scalar_of, type_at
 from pylanceref.sql.trees import Node
 
@@ -37,15 +38,8 @@ RETURNED = {
 }
 """Functions that return a member of a document, and the types of these."""
 
-MEETING = (
-    "st_contains",
-    "st_coveredby",
-    "st_covers",
-    "st_crosses",
-    "st_intersects",
-    "st_overlaps",
-    "st_touches",
-    "st_within",
+MEETING = words(
+    "st_contains st_coveredby st_covers st_crosses st_intersects st_overlaps st_touches st_within"
 )
 """Functions of geometries that are true only of such as meet."""
 
@@ -80,7 +74,8 @@ class _Reader:
         elif node.names:
             found = self._is_true(node, True)
         elif node.op in ("IsNull", "IsNotNull"):
-            found = self._is_null(node)
+            column = self._column(node.parts[0])
+            found = None if column is None else On(column[0], IsNull())
         elif node.op in ("IsTrue", "IsFalse"):
             found = self._is_true(node.parts[0], node.op == "IsTrue")
         else:
@@ -143,10 +138,8 @@ class _Reader:
 
     def _between(self, node: Node, strict: bool) -> Predicate | None:
         column = self._column(node.parts[0])
-        if column is None:
-            return None
-        low, high = (self._value(one, column[1], strict) for one in node.parts[1:])
-        return None if low is None or high is None else On(column[0], Within(low, high))
+        ends = [self._value(one, column[1], strict) for one in node.parts[1:]] if column else [None]
+        return None if column is None or None in ends else On(column[0], Within(ends[0], ends[1]))
 
     def _in(self, node: Node, strict: bool) -> Predicate | None:
         column = self._column(node.parts[0])
@@ -156,10 +149,6 @@ class _Reader:
         values = [self._value(one, type_, strict and "." not in path) for one in node.parts[1:]]
         given = tuple(value for value in values if value is not None)
         return On(path, Among(given)) if len(given) == len(values) else None
-
-    def _is_null(self, node: Node) -> Predicate | None:
-        column = self._column(node.parts[0])
-        return None if column is None else On(column[0], IsNull())
 
     def _is_true(self, node: Node, wanted: bool) -> Predicate | None:
         column = self._column(node)
@@ -194,67 +183,59 @@ class _Reader:
         return None if question is None else On(column[0], question)
 
 
-def _starts_with(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
-    if not (is_text(literal.type) and is_text(type_)) or not literal.as_py():
-        return None
-    return StartsWith(pa.scalar(literal.as_py(), type_))
+Ask = Callable[[pa.Scalar, pa.DataType], Question | None]
+"""Returns what a call asks, by the literal and the type of the column."""
 
 
-def _contains(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
-    return Contains(literal.as_py()) if is_text(literal.type) and is_text(type_) else None
+def _of_text(ask: Callable[[str, pa.DataType], Question | None]) -> Ask:
+    """Return what a call with a text asks of a column of text."""
+
+    def question(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+        is_asked = is_text(literal.type) and is_text(type_)
+        return ask(literal.as_py(), type_) if is_asked else None
+
+    return question
 
 
-def _has_words(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+def _starts_with(text: str, type_: pa.DataType) -> Question | None:
+    return StartsWith(pa.scalar(text, type_)) if text else None
+
+
+def _has_words(text: str, type_: pa.DataType) -> Question | None:
     """Return a question for words; none at all are no question."""
-    if not (is_text(literal.type) and is_text(type_)):
-        return None
-    words, _ = simple(literal.as_py())
+    words, _ = simple(text)
     return HasWords(tuple(dict.fromkeys(words))) if words else None
-
-
-def _matches(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
-    return Matches(literal.as_py()) if is_text(literal.type) and is_text(type_) else None
 
 
 def _intersects(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
     """Return a question for geometries that meet one: all of which more is said do."""
     held = literal.as_py()
-    is_binary = isinstance(held, bytes) and held[:1] in (b"\0", b"\1", b"0")
-    return Intersects(held if is_binary else binary_of(_text(held)))
+    if isinstance(held, bytes) and held[:1] not in (b"\0", b"\1", b"0"):
+        held = held.decode()
+    return Intersects(held if isinstance(held, bytes) else binary_of(held))
 
 
-def _text(held: str | bytes) -> str:
-    return held.decode() if isinstance(held, bytes) else held
+def _labels(every: bool) -> Ask:
+    """Return what a call asks of labels of a list; null and none at all are no question."""
+
+    def question(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+        if not (pa.types.is_list(type_) or pa.types.is_large_list(type_)):
+            return None
+        given = literal.values if pa.types.is_nested(literal.type) else [literal]
+        labels = [as_value(one, type_.value_type, strict=False) for one in given]
+        known = tuple(one for one in labels if one is not None)
+        return HasLabels(known, every) if 0 < len(labels) == len(known) else None
+
+    return question
 
 
-def _labels(literal: pa.Scalar, type_: pa.DataType, *, every: bool) -> Question | None:
-    """Return a question for labels of a list; null and none at all are no question."""
-    if not (pa.types.is_list(type_) or pa.types.is_large_list(type_)):
-        return None
-    given = literal.values if pa.types.is_nested(literal.type) else [literal]
-    labels = [as_value(one, type_.value_type, strict=False) for one in given]
-    if not labels or None in labels:
-        return None
-    return HasLabels(tuple(one for one in labels if one is not None), every)
-
-
-def _has_any(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
-    return _labels(literal, type_, every=False)
-
-
-def _has_all(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
-    return _labels(literal, type_, every=True)
-
-
-_CALLS: dict[str, Callable[[pa.Scalar, pa.DataType], Question | None]] = {
+_CALLS: dict[str, Ask] = {
     **dict.fromkeys(MEETING, _intersects),
-    "starts_with": _starts_with,
-    "contains": _contains,
-    "contains_tokens": _has_words,
-    "regexp_match": _matches,
-    "regexp_like": _matches,
-    "array_has": _has_any,
-    "array_has_any": _has_any,
-    "array_has_all": _has_all,
+    "starts_with": _of_text(_starts_with),
+    "contains": _of_text(lambda text, _: Contains(text)),
+    "contains_tokens": _of_text(_has_words),
+    **dict.fromkeys(("regexp_match", "regexp_like"), _of_text(lambda text, _: Matches(text))),
+    **dict.fromkeys(("array_has", "array_has_any"), _labels(every=False)),
+    "array_has_all": _labels(every=True),
 }
 """What a call of a function over a column asks, by the name that DataFusion gives the function."""

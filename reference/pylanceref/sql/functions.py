@@ -35,18 +35,23 @@ class _Absent:
     """No value: what is nowhere in a document."""
 
 
+Function = Callable[..., object]
+
+
 @lru_cache(64)
 def _steps(path: str) -> list[Callable[[Json], list[Json]]]:
     return parse_path(path)
 
 
-def _extract(value: Json, path: str) -> str | None:
+def _found(function: Function) -> Function:
+    """Return the function of a document and a path for one of what the path finds."""
+    return lambda value, path, *others: function(select(value, _steps(path)), *others)
+
+
+def _extract(found: list[Json]) -> str | None:
     """Return what a path finds as text; more than one value are an array."""
-    found = select(value, _steps(path))
-    if not found:
-        return None
-    if len(found) == 1:
-        return text_of(found[0])
+    if len(found) < 2:
+        return text_of(found[0]) if found else None
     texts = []
     for one in found:
         texts.append(text_of(one))
@@ -54,25 +59,19 @@ def _extract(value: Json, path: str) -> str | None:
     return f"[{','.join(texts)}]"
 
 
-def _exists(value: Json, path: str) -> bool:
-    return bool(select(value, _steps(path)))
+def _array(found: list[Json]) -> list[Json]:
+    """Return the array that a path finds, an empty one for something else."""
+    return found[0] if len(found) == 1 and isinstance(found[0], list) else []
 
 
-def _array_length(value: Json, path: str) -> int | None:
-    """Return the length of the array at a path, 0 where something else is, None for nothing."""
-    found = select(value, _steps(path))
-    if not found:
-        return None
-    return len(found[0]) if len(found) == 1 and isinstance(found[0], list) else 0
+def _array_length(found: list[Json]) -> int | None:
+    return len(_array(found)) if found else None
 
 
-def _array_contains(value: Json, path: str, wanted: str | float | bool) -> bool:
-    """Return whether the array at a path has a string, or a value that prints so."""
-    found = select(value, _steps(path))
-    if len(found) != 1 or not isinstance(found[0], list):
-        return False
+def _array_contains(found: list[Json], wanted: str | float | bool) -> bool:
+    """Return whether an array has a string, or a value that prints so."""
     text = wanted if isinstance(wanted, str) else text_of(wanted)
-    return any(one == text or text_of(one) == text for one in found[0])
+    return any(one == text or text_of(one) == text for one in _array(found))
 
 
 def _member(value: Json, key: str | int) -> object:
@@ -136,13 +135,11 @@ def _float(value: Json) -> float | None:
     return float(value) if isinstance(value, str | int | float) else None
 
 
-Function = Callable[..., object]
-
 JSON_FUNCTIONS: dict[str, tuple[Function, int, pa.DataType]] = {
-    "json_array_contains": (_array_contains, 3, pa.bool_()),
-    "json_array_length": (_array_length, 2, pa.int64()),
-    "json_exists": (_exists, 2, pa.bool_()),
-    "json_extract": (_extract, 2, pa.utf8()),
+    "json_array_contains": (_found(_array_contains), 3, pa.bool_()),
+    "json_array_length": (_found(_array_length), 2, pa.int64()),
+    "json_exists": (_found(bool), 2, pa.bool_()),
+    "json_extract": (_found(_extract), 2, pa.utf8()),
     "json_get": (_get, 2, pa.large_binary()),
     "json_get_bool": (_typed("boolean", _boolean), 2, pa.bool_()),
     "json_get_float": (_typed("float", _float), 2, pa.float64()),
@@ -153,16 +150,11 @@ JSON_FUNCTIONS: dict[str, tuple[Function, int, pa.DataType]] = {
 
 
 RELATIONS = {
-    "st_contains": "contains",
-    "st_coveredby": "covered_by",
-    "st_covers": "covers",
-    "st_crosses": "crosses",
-    "st_disjoint": "disjoint",
-    "st_equals": "equals",
-    "st_intersects": "intersects",
-    "st_overlaps": "overlaps",
-    "st_touches": "touches",
-    "st_within": "within",
+    f"st_{name.replace('_', '')}": name
+    for name in (
+        *("contains", "covered_by", "covers", "crosses", "disjoint", "equals", "intersects"),
+        *("overlaps", "touches", "within"),
+    )
 }
 """Functions of two geometries that say how they lie to each other, and the names of these."""
 
