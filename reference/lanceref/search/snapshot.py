@@ -1,8 +1,4 @@
-"""Snapshot: one version of a table, opened for reading.
-
-Ties together what the table format parsed: the manifest, the bases its files lie below, and the
-live rows of each fragment.
-"""
+"""Snapshot: one version of a table opened for reading: its manifest, fragments and indices."""
 
 from __future__ import annotations
 
@@ -108,23 +104,19 @@ class Snapshot:
         if not projection.origins:
             return pa.Table.from_batches([projection.batch(len(positions), [])])
         unique, back = unique_inverse(positions)
-        batches = self.bounded(self._taken(unique, projection), self.fragments, unique.nbytes)
+
+        def taken() -> Iterator[pa.RecordBatch]:
+            for rows in self.fragments:
+                start = rows.rows_before
+                first, last = np.searchsorted(unique, [start, start + rows.num_rows])
+                if last > first:
+                    chosen = unique[first:last] - start
+                    arrays = rows.take(chosen, projection.fields, projection.system)
+                    yield projection.batch(len(chosen), arrays)
+
+        batches = self.bounded(taken(), self.fragments, unique.nbytes)
         table = pa.Table.from_batches(batches, schema=projection.schema)
         return table if unique is positions else whole_rows(table).take(back)
-
-    def _taken(
-        self, positions: NDArray[np.int64], projection: Projection
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows at ascending live positions, those of each fragment together."""
-        start = 0
-        for owner in self.fragments:
-            end = start + owner.num_rows
-            first, last = np.searchsorted(positions, [start, end])
-            if last > first:
-                chosen = positions[first:last] - start
-                arrays = owner.take(chosen, projection.fields, projection.system)
-                yield projection.batch(len(chosen), arrays)
-            start = end
 
 
 def open_snapshot(store: Store, version: int | None, ctx: Context) -> Snapshot:

@@ -31,9 +31,8 @@ from lanceref.index.full_text.packed_integers import Numbers
 from lanceref.index.full_text.parameters import NO_LIST, Analysis, DocumentGranularity, is_list
 from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.posting_blocks import LARGE, Postings
-from lanceref.index.indices import Index
+from lanceref.index.indices import Index, Opened
 from lanceref.index.row_set import Keys
-from lanceref.index.segment import Segment
 from lanceref.index.training import leaf, unnested
 from lanceref.search.row_locator import Locate, Places, locator
 from lanceref.search.snapshot import Snapshot
@@ -159,14 +158,15 @@ class TextColumn:
     allowed: Places | None = None
 
     @cached_property
-    def opened(self) -> list[tuple[Segment, Inverted, bool]]:
-        """The segments, opened, and whether their keys are addresses."""
+    def opened(self) -> list[tuple[Opened, Inverted, list[FragmentRows]]]:
+        """The segments, opened, and the fragments that each covers."""
         opened = []
         for segment in self.index.segments if self.index is not None else ():
             assert self.index is not None
-            one = self.index.open(segment)
+            one, covers = self.index.open(segment), segment.covers
             assert isinstance(one.index, Inverted)
-            opened.append((segment, one.index, one.by_address))
+            own = [rows for rows in self.snapshot.fragments if rows.fragment.id in covers]
+            opened.append((one, one.index, own))
         return opened
 
     @cached_property
@@ -185,25 +185,27 @@ class TextColumn:
     def indexed(self) -> tuple[TextPart, ...]:
         """The partitions of all segments."""
         parts = []
-        for segment, index, by_address in self.opened:
-            moves = segment.moves if by_address else None
-            locate = locator(self._covered(segment), moves, index.deleted_fragments, by_address)
+        for one, index, rows in self.opened:
+            moves = one.segment.moves if one.by_address else None
+            locate = locator(rows, moves, index.deleted_fragments, one.by_address)
             rounded = index.settings.analysis.block_size == LARGE
-            parts += [TextPart(one, locate, rounded) for one in index.partitions]
+            parts += [TextPart(partition, locate, rounded) for partition in index.partitions]
         return tuple(parts)
 
     @property
     def covered(self) -> Places:
         """Positions of the rows that segments cover, all rows where there is no index."""
-        every = list(self.snapshot.fragments)
-        if self.opened:
-            every = [rows for one, _, _ in self.opened for rows in self._covered(one)]
+        every = [rows for _, _, own in self.opened for rows in own]
+        every = every if self.opened else [*self.snapshot.fragments]
         parts = [np.arange(rows.num_rows) + rows.rows_before for rows in every]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
-    def _covered(self, segment: Segment) -> list[FragmentRows]:
-        covers = segment.covers
-        return [rows for rows in self.snapshot.fragments if rows.fragment.id in covers]
+    @property
+    def unindexed(self) -> list[FragmentRows]:
+        """The fragments whose documents are read, as no segment covers them."""
+        covered = {id(rows) for _, _, own in self.opened for rows in own}
+        rest = [rows for rows in self.snapshot.fragments if id(rows) not in covered]
+        return [] if self.fast else rest
 
     @cached_property
     def read(self) -> TextPart:
@@ -214,13 +216,6 @@ class TextColumn:
     def everywhere(self) -> TextPart:
         """The documents of all rows that no segment covers."""
         return self._read(None)
-
-    @property
-    def unindexed(self) -> list[FragmentRows]:
-        """The fragments whose documents are read, as no segment covers them."""
-        covered = {id(rows) for one, _, _ in self.opened for rows in self._covered(one)}
-        rest = [rows for rows in self.snapshot.fragments if id(rows) not in covered]
-        return [] if self.fast else rest
 
     def _read(self, allowed: Places | None) -> TextPart:
         read = ReadDocuments()

@@ -71,11 +71,8 @@ class TextSearch:
             analyzers = [one.analyzer for one in columns if one.opened]
             if not analyzers:
                 raise QueryRefused("combined_fields needs an FTS index on a target column")
-            # of the parameters, those that decide on tokens
-            kinds = {
-                replace(one.analysis, with_position=False, block_size=SMALL) for one in analyzers
-            }
-            if len(kinds) > 1:
+            same = {"with_position": False, "block_size": SMALL}  # they do not decide on tokens
+            if len({replace(one.analysis, **same) for one in analyzers}) > 1:  # type: ignore[arg-type]
                 raise QueryRefused("combined_fields needs columns of one tokenizer")
             for one in columns:
                 if not one.opened:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -215,16 +214,14 @@ def _probes(integers: Mapping[str, int]) -> tuple[int | None, int | None]:
 
 
 def _metric(given: object) -> Metric | None:
-    if given is None:
-        return None
-    if str(given).lower() not in METRIC_NAMES:
+    name = str(given).lower()
+    if given is not None and name not in METRIC_NAMES:
         raise ValueError(f"Metric type {given!r} is not supported")
-    return METRIC_NAMES[str(given).lower()]
+    return None if given is None else METRIC_NAMES[name]
 
 
 def _range(given: object) -> tuple[float | None, float | None]:
-    if given is None:
-        return None, None
+    given = (None, None) if given is None else given
     if not isinstance(given, Sequence) or len(given) != 2:
         raise ValueError("distance_range must be a tuple of (lower_bound, upper_bound)")
     low, high = (None if one is None else float(np.float32(_real(one))) for one in given)
@@ -232,11 +229,10 @@ def _range(given: object) -> tuple[float | None, float | None]:
 
 
 def _effort(given: object) -> float | None:
-    if given is None:
-        return None
-    if not (math.isfinite(_real(given)) and 0 <= _real(given) <= 1):
+    effort = None if given is None else _real(given)
+    if effort is not None and not 0 <= effort <= 1:
         raise QueryRefused(f"search_effort must be finite and in [0, 1], got {given}")
-    return _real(given)
+    return effort
 
 
 def _real(given: object) -> float:
