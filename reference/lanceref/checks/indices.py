@@ -32,7 +32,7 @@ from lanceref.transactions.manifest_builder import copy_of
 def check_indices(store: Store, ctx: Context, *, version: int | None, deep: bool) -> None:
     """Check the indices of a version (None: the latest); `deep` decodes their files.
 
-    What is wrong with the manifest itself is not said again.
+    Faults of the manifest itself are not reported again.
     """
     quiet = replace(ctx, findings=[])
     with quiet.piece():
@@ -79,7 +79,7 @@ def parts(indices: Indices) -> list[tuple[Index, Segment]]:
 def check_rows(
     index: Index, segment: Segment, manifest: Manifest, bases: Bases, ctx: Context
 ) -> None:
-    """Hold a segment against the rows it covers."""
+    """Compare a segment with the rows it covers."""
     stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
     rows = [FragmentRows(one, bases, ctx, stable) for one in manifest.fragments]
     with ctx.piece(), _legacy_skipped():
@@ -97,7 +97,7 @@ def _legacy_skipped() -> Iterator[None]:
 
 
 def check_entries(indices: Indices, manifest: Manifest, ctx: Context) -> None:
-    """Hold the segments of an index against each other, the version, and what moved their rows."""
+    """Compare the segments of an index with each other, the version, and the reuse index."""
     check_reuse(indices.segments, ctx)
     version = manifest.version
     covered: dict[str, BitMap] = {}

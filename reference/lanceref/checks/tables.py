@@ -290,7 +290,7 @@ def _check_types(opened: OpenFile, file: FileOfFragment, schema: LanceSchema) ->
         inside = stored.get(field.id) if field.id in file.columns else None
         if inside is not None and inside.logical_type != field.logical_type:
             found = f"{inside.logical_type} for field {field.id} ({field.name!r})"
-            wanted = f"{field.logical_type}, as the manifest says"
+            wanted = f"{field.logical_type}, as in the manifest"
             opened.bytes.ctx.lint("L.table.datafile.type", own.place, found, wanted)
 
 

@@ -1,6 +1,6 @@
 """Arrow file: who owns which byte of an Arrow IPC file.
 
-Values come from the library; this walk says where it found them. It runs for `explain` and
+Values come from the library; this walk says where they lie. It runs for `explain` and
 `validate`, after the library has accepted the file by its footer: it follows the messages from the
 start of the file, and reads no more of them than where the buffers lie.
 
@@ -35,7 +35,7 @@ _BATCHES_SLOT = 3
 """Slot of the record batches in the footer."""
 
 _BLOCK_BYTES = 24
-"""Size of what the footer says of one batch: i64 position, i32 size of the metadata, i64 body."""
+"""Size of the footer's entry of one batch: i64 position, i32 size of the metadata, i64 body."""
 
 _HEADER_SLOT, _BUFFERS_SLOT, _COMPRESSION_SLOT, _CODEC_SLOT = 2, 2, 3, 0
 

@@ -225,7 +225,7 @@ class FragmentReader:
         self.sizes[source.path] = source.size
         place = ctx.at(0, source.size)
         if file.size_bytes and file.size_bytes != source.size and file.version != V0_1:
-            wanted = f"{file.size_bytes} bytes, as the manifest says"
+            wanted = f"{file.size_bytes} bytes, as in the manifest"
             ctx.reject("L.table.datafile.size", place, source.size, wanted)
         opened: OpenFile
         if file.version == V0_1:
@@ -235,7 +235,7 @@ class FragmentReader:
         else:
             opened = open_file(source, ctx)
         if opened.version != file.version:
-            wanted = f"{file.version}, as the manifest says"
+            wanted = f"{file.version}, as in the manifest"
             ctx.reject("L.table.datafile.version", place, f"a file of {opened.version}", wanted)
         stated = self.fragment.physical_rows if whole else 0
         if stated and opened.num_rows != stated:

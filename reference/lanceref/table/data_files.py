@@ -40,7 +40,7 @@ from lanceref.table.logical import with_children
 from lanceref.table.uncommitted_files import Draft
 
 FOLDER = "data"
-"""Where data files stand below a table's root."""
+"""Where data files are below a table's root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Home:
 
 
 class Watcher(Protocol):
-    """Is told of every fragment, which has no id yet."""
+    """Receives every new fragment, which has no id yet."""
 
     def begin(self, fragment: table_pb2.DataFragment) -> None:
         """A data file is about to be written; its size is not known."""

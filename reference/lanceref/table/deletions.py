@@ -76,7 +76,7 @@ def read_deletions(
 ) -> NDArray[np.uint32]:
     """Return the deleted row offsets: uint32, ascending.
 
-    Raises FormatError where they are not `num_deleted`, as the manifest says, OutOfRange for one
+    Raises FormatError where they are not `num_deleted`, as in the manifest, OutOfRange for one
     that is not below `num_rows`; None: unknown.
     """
     file = FileBytes(source, ctx.during("metadata"))
@@ -84,7 +84,7 @@ def read_deletions(
     place = file.ctx.at(0, file.size)
     if num_deleted is not None and len(rows) != num_deleted:
         error = FormatError("L.table.deletions.count", place, len(rows), f"{num_deleted} rows")
-        if len(rows) > num_deleted:  # few bytes stand for any number of rows
+        if len(rows) > num_deleted:  # few bytes can hold any number of rows
             raise error
         file.ctx.refuse(error)
     last = int(rows[-1]) if len(rows) else -1

@@ -96,7 +96,7 @@ def parse_entry(
     pairs = zip(fields, indices, strict=True)
     live = [(f, i) for f, i in pairs if f != TOMBSTONE]  # L.table.datafile.tombstone
     if len({f for f, _ in live}) != len(live):
-        ctx.refuse(twice([f for f, _ in live], f"{entry.path}, in one file", place))
+        ctx.refuse(duplicate_field([f for f, _ in live], f"{entry.path}, in one file", place))
     columns = {f: i for f, i in live if i != NO_COLUMN or not _is_parent(f, version, known)}
     used = list(columns.values())
     if any(index < 0 for index in used) or len(set(used)) != len(used):
@@ -138,7 +138,7 @@ def data_files_of(message: table_pb2.DataFragment) -> list[table_pb2.DataFile]:
     return [*message.files, *(overlay.data_file for overlay in message.overlays)]
 
 
-def twice(fields: list[int], where: str, place: Place) -> FormatError:
+def duplicate_field(fields: list[int], where: str, place: Place) -> FormatError:
     """Return the error of a field that two columns hold."""
     found = f"a field twice among {fields[:8]} of {where}"
     return FormatError("L.table.datafile.once", place, found, "a field in one file, once")
@@ -185,7 +185,7 @@ class Overlay:
     """One overlay file; `coverage` has the row offsets of each field id.
 
     An offset may lie beyond the rows of the fragment, thousands of millions of them in few bytes:
-    `offsets_below` returns those that stand for rows.
+    `offsets_below` returns those of existing rows.
     """
 
     file: FileOfFragment

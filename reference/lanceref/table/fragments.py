@@ -2,7 +2,8 @@
 
 A fragment lists data files; each file lists its fields (by id) and the column of each. A field in
 no file of the fragment is null in all of its rows. Fragment ids are never reused, nor field ids
-where flag 32 768 is set, also when what they named is gone: the manifest keeps the highest of each.
+where flag 32 768 is set, also after what they named was removed: the manifest keeps the highest of
+each.
 
 Layout (message lance.table.DataFragment): 1 id, 2 files, 3 deletion_file, 4 physical_rows, and the
 row id and version sequences, 11 overlays. Of lance.table.Manifest: 11 max_fragment_id (absent: 0,
@@ -41,7 +42,7 @@ Layout = tuple[tuple[int, ...], tuple[int, ...], int, int]
 class Fragment:
     """One fragment: `message` is the stored form, `files` what readers look columns up in.
 
-    `place` is where the manifest that lists it lies; `physical_rows` is 0 when the files say.
+    `place` is where the manifest that lists it lies; `physical_rows` 0: only the files have it.
     """
 
     id: int
@@ -58,7 +59,7 @@ class Fragment:
 
     @property
     def num_deleted(self) -> int:
-        """Rows that are deleted, as the manifest says."""
+        """Rows that are deleted, as in the manifest."""
         deleted = self.deletion_file
         return 0 if deleted is None else int(deleted.num_deleted_rows)
 
@@ -87,12 +88,12 @@ def parse_fragments(
         for file in files:
             if not seen.isdisjoint(file.columns):
                 both, where = seen & file.columns.keys(), f"fragment {message.id}, in two files"
-                _refuse(file_entries.twice(sorted(both), where, place), ctx, early=early)
+                _refuse(file_entries.duplicate_field(sorted(both), where, place), ctx, early=early)
             seen |= file.columns.keys()
         if early:
             files = file_entries.last_holders(files)
         _check_numbers(message, place)
-        # Releases that did not name themselves left out deleted rows: the files say.
+        # Releases that did not name themselves left out deleted rows: only the files have them.
         left = message.HasField("deletion_file") and not manifest.HasField("writer_version")
         rows = 0 if left else int(message.physical_rows)
         overlays = file_entries.parse_overlays(message, known, bases, ctx, place)

@@ -4,7 +4,7 @@ Tables with stable row ids keep them, deleted rows included, either inline in th
 flag 2 048 allows it, in a hidden column of one of the fragment's files. Without a sequence both
 versions are 1.
 
-Layout: DataFragment 5, 9, 7 inline sequences; 12, 14, 13 say that the columns -3, -4, -5 hold them.
+Layout: DataFragment 5, 9, 7 inline sequences; 12, 14, 13: the columns -3, -4, -5 hold them.
 
 Clauses: L.table.row-ids.length, L.table.row-ids.column
 """

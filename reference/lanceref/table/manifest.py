@@ -113,7 +113,7 @@ class Manifest:
 
     @property
     def version(self) -> int:
-        """The version the manifest says it is."""
+        """The number of the version."""
         return int(self.message.version)
 
     @property

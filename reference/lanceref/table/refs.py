@@ -185,7 +185,7 @@ def _sources(store: Store, ctx: Context, folder: str) -> Iterator[tuple[str, Sou
 
 
 def check_reference(source: Source, ctx: Context) -> None:
-    """Check one tag or branch by itself, as its folder says; any other JSON file is a hint."""
+    """Check one tag or branch by itself, by its folder; any other JSON file is a hint."""
     folder = PurePath(source.path).parent.name
     ctx.leaf(0, source.size, {"tags": "tag", "branches": "branch"}.get(folder, "hint"), "json")
     with ctx.piece():

@@ -4,7 +4,7 @@ Values are grouped by their upper 16 bits into containers: sorted arrays of up t
 halves, bitmaps of 8 192 bytes, or runs.
 
 Layout (little-endian): u32 cookie: 12346, then u32 number of containers; or 12347 with the number
-of containers minus one in the upper half, then a bitmap that says which containers are runs. Then
+of containers minus one in the upper half, then a bitmap of the containers that are runs. Then
 for every container u16 key, u16 cardinality minus one; then, unless there are runs and fewer than
 four containers, u32 offset of each; then the containers.
 
@@ -80,7 +80,7 @@ def _containers(cursor: Cursor) -> Iterator[NDArray[np.uint32]]:
     if np.any(keys[1:] <= keys[:-1]):
         raise CorruptPage("L.table.roaring.order", ctx.at(start), "keys", "ascending keys")
     limit = ctx.limits.expanded(len(cursor.data)) // VALUE_BYTES
-    if int(sizes.sum()) > limit:  # a run of 4 bytes stands for up to 65 536 values
+    if int(sizes.sum()) > limit:  # a run of 4 bytes holds up to 65 536 values
         place, found = ctx.at(start, len(cursor.data)), f"{int(sizes.sum())} values"
         raise LimitExceeded("L.table.limits.bitmap", place, found, f"at most {limit}")
     stored: list[int] = []

@@ -2,7 +2,7 @@
 
 A row id sequence is a list of segments, each a compact form of a run of ids; a version sequence is
 a list of runs of which only the number of rows counts. Both are looked up by row offset and never
-expanded: a range of a few bytes can stand for any number of rows.
+expanded: a range of a few bytes can hold any number of rows.
 
 Layout (message lance.table.U64Segment): range {start, end}, range with absolute holes, range with a
 bitmap (least significant bit first), sorted array, array; arrays hold a base and u16, u32 or u64

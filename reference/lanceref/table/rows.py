@@ -73,7 +73,7 @@ class FragmentRows:
 
     @property
     def num_rows(self) -> int:
-        """Rows that are not deleted, as the manifest says."""
+        """Rows that are not deleted, as in the manifest."""
         stated = self.fragment.physical_rows or self.columns.stated_rows
         return max(0, stated - self.num_deleted)
 

@@ -48,7 +48,7 @@ from lanceref.transactions.manifest_builder import (
     finish,
     storage_version_of,
 )
-from lanceref.transactions.row_lineage import identify, overlay, set_born
+from lanceref.transactions.row_lineage import assign_row_ids, overlay, set_created
 
 
 def append(builder: Builder) -> None:
@@ -82,8 +82,8 @@ def _add(builder: Builder, fragments: Iterable[table_pb2.DataFragment]) -> None:
     added = builder.new_ids(fragments)
     if builder.stable:
         for fragment in added:
-            identify(builder, fragment)
-            set_born(builder, fragment)
+            assign_row_ids(builder, fragment)
+            set_created(builder, fragment)
     builder.message.fragments.extend(added)
 
 
@@ -113,11 +113,11 @@ def reserve_fragments(builder: Builder) -> None:
 def rewrite(builder: Builder) -> None:
     """Put the new fragments of each group in place of its old ones.
 
-    Raises CommitConflict when an old one is gone, OperationRefused for new ones without row ids in
-    a table that has them, or for a group that an index covers in part.
+    Raises CommitConflict when an old one was removed, OperationRefused for new ones without row ids
+    in a table that has them, or for a group that an index covers in part.
     """
     given, groups = builder.transaction.rewrite, []
-    index_entries.take_overlaid(builder)
+    index_entries.uncover_overlaid(builder)
     live = {one.id for one in builder.message.fragments}
     for group in given.groups:
         old = [one.id for one in group.old_fragments]
@@ -258,14 +258,14 @@ def check_succession(store: Store, after: Manifest, ctx: Context) -> None:
     stored = StoredVersions(store, Context(ctx.file, limits=ctx.limits))
     try:
         before = stored.manifest(after.version - 1)
-    except LanceError:  # gone, or broken by itself
+    except LanceError:  # removed, or broken by itself
         return
     if name in _REBASED and transaction.read_version != before.version:
         found = f"read version {transaction.read_version}"
         ctx.lint("L.txn.rebase.read-version", after.place, found, before.version)
     try:
         data = encode_next(before, _staged(transaction, after), stored)
-    except (FormatError, NotFound):  # what it would look up is broken, or gone
+    except (FormatError, NotFound):  # what it would look up is broken or was removed
         return
     except LanceError as refusal:
         ctx.lint(OPERATIONS[name][1], after.place, str(refusal), "what fits the table")
@@ -291,7 +291,7 @@ def _staged(transaction: Transaction, after: Manifest) -> Staged:
 
 
 def _clause(transaction: Transaction, name: str, what: str) -> str:
-    """Return the clause that says what an operation does to one part of a version."""
+    """Return the clause about what an operation does to one part of a version."""
     if what == "flags":
         return "L.table.flags.sticky"
     if what == "indices":
@@ -311,7 +311,7 @@ def _facts(manifest: Manifest, stored: StoredVersions) -> dict[str, object]:
     stable = manifest.fragments if message.reader_feature_flags & STABLE_ROW_IDS else ()
     indices = []
     for one in manifest.indices:
-        if one.name != REUSE_INDEX:  # what says where rows went is no part of a transaction
+        if one.name != REUSE_INDEX:  # it is no part of a transaction
             bitmap = index_entries.covered(one)
             held = None if bitmap is None else sorted(bitmap)
             indices.append((one.uuid.uuid.hex(), one.name, list(one.fields), held))

@@ -2,11 +2,11 @@
 
 The transaction's file is written first, then the manifest under a name that must not exist: who
 creates it has committed. The loser looks at what was committed meanwhile and tries the number after
-that. A failure before removes the files; where nobody can say whether the manifest was created, its
+that. A failure before removes the files; where it is unknown whether the manifest was created, its
 name is looked at, and the files stay.
 
 A cleanup may have removed versions between the one that a transaction read and the latest. Often
-the latest version tells enough: a fragment with the same data files and no deletion file is
+the latest version has enough: a fragment with the same data files and no deletion file is
 unchanged, and rows removed since are in its deletion file.
 
 Clauses: L.txn.commit.exclusive, L.txn.commit.order, L.txn.commit.own, L.txn.store.conditional,
@@ -69,7 +69,7 @@ RETRIES = 20
 """How often a lost race is run again."""
 
 COMMIT_TIMEOUT = timedelta(minutes=30)
-"""How long a commit by hand is tried again, unless the caller says otherwise."""
+"""How long a commit by hand is tried again, by default."""
 
 PAUSE_SECONDS = 0.02
 """Longest pause before the first new try; it doubles with each, up to a hundredfold."""
@@ -147,7 +147,7 @@ def _commit_detached(store: Store, staged: Staged, ctx: Context) -> int:
 
 
 def _latest(store: Store, name: manifest_names.VersionName, ctx: Context) -> Manifest:
-    """Return the latest version. Raises FormatError where it says a lower number than its name.
+    """Return the latest version. Raises FormatError for a lower number than in its name.
 
     The name of the version after that number is taken already, however often it is tried.
     """
@@ -264,7 +264,7 @@ def _since(
 
 
 def _check(staged: Staged, theirs: Transaction | None, version: int, latest: Manifest) -> None:
-    """Refuse to commit over `theirs` where both cannot stand. Raises CommitConflict."""
+    """Refuse to commit after `theirs` where the two conflict. Raises CommitConflict."""
     ours, rows = staged.transaction, staged.affected
     decision = verdict(ours, theirs)
     if decision is Verdict.STANDS:
@@ -294,7 +294,7 @@ def transaction_of(store: Store, manifest: Manifest, ctx: Context) -> Transactio
 
 
 def assumed(staged: Staged, latest: Manifest) -> Transaction | None:
-    """Return one transaction that stands for all that are gone; None when nobody can tell.
+    """Return one transaction in place of all that were removed; None when they are unknown.
 
     It touches what they may have touched of that which ours was made from.
     """
@@ -317,9 +317,9 @@ def assumed(staged: Staged, latest: Manifest) -> Transaction | None:
     updated = given.updated_fragments
     known = live.keys() >= {*removed_fragments(ours), *(one.id for one in updated)}
     if operation == "update":
-        # The latest version tells what became of all rows that it moves.
-        told = not ours.update.HasField("inserted_rows") and not removed_fragments(ours)
-        known &= told and removes_rows(ours) and _same_files(updated, live)
+        # The latest version has what became of all rows that it moves.
+        listed = not ours.update.HasField("inserted_rows") and not removed_fragments(ours)
+        known &= listed and removes_rows(ours) and _same_files(updated, live)
         known &= _fits(ours.update.new_fragments, latest)
     elif operation != "delete":
         known = False

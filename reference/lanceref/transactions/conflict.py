@@ -1,9 +1,9 @@
 """Conflicts: whether a transaction can be committed after another one.
 
-Ours was made from an older version; theirs was committed since. Either both stand, or ours must be
-made again from the newer version (retry), or cannot stand at all (never). Operations on fragments
-conflict where they change the same ones; which rows they removed is compared later (`rebase`). The
-write set of a transaction is what its message says it changes.
+Ours was made from an older version; theirs was committed since. Either both are valid, or ours must
+be made again from the newer version (retry), or is never valid. Operations on fragments conflict
+where they change the same ones; which rows they removed is compared later (`rebase`). The write set
+of a transaction is what its message changes.
 
 Clauses: L.txn.conflict.append, L.txn.conflict.overwrite, L.txn.conflict.unknown,
 L.txn.conflict.replaced, L.txn.conflict.schema, L.txn.conflict.fragments, L.txn.conflict.settings,
@@ -86,7 +86,7 @@ def field_columns(transaction: Transaction) -> set[tuple[int, int]]:
 
 
 def verdict(ours: Transaction, theirs: Transaction | None) -> Verdict:
-    """Return whether `ours` can follow `theirs`; None: nobody can tell what that version did."""
+    """Return whether `ours` can follow `theirs`; None: what that version did is unknown."""
     own, other = operation_of(ours), operation_of(theirs)
     if theirs is None or not other or other == "clone":
         return NEVER  # L.txn.conflict.unknown
@@ -254,7 +254,7 @@ def _meets_overlay(ours: Transaction, theirs: Transaction) -> bool:
 
 
 def _over_project(ours: Transaction, theirs: Transaction) -> Verdict:
-    """New values may be nulls, which the Project may forbid; a column written may be gone."""
+    """New values may be nulls, which the Project may forbid; a written column may be removed."""
     own = operation_of(ours)
     if own in ("delete", "rewrite"):
         return STANDS
@@ -275,7 +275,7 @@ def _keeps_nulls(transaction: Transaction) -> bool:
 def may_insert_same(ours: Transaction, theirs: Transaction) -> bool:
     """Whether an Update that lists the keys it inserts may insert one that `theirs` inserted.
 
-    So it may where `theirs` inserted rows and does not say which.
+    It may where `theirs` inserted rows and does not list their keys.
     """
     if not ours.update.HasField("inserted_rows"):
         return False

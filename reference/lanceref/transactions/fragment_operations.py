@@ -37,17 +37,17 @@ from lanceref.table.roaring import parse_bitmap
 from lanceref.transactions.index_entries import (
     MEM_WAL_INDEX,
     drop_dead,
-    take_from_bitmaps,
+    uncover_fragments,
     widen_bitmaps,
 )
 from lanceref.transactions.manifest_builder import Builder, assign, copy_of, storage_version_of
 from lanceref.transactions.row_lineage import (
+    assign_row_ids,
     drop_idle_overlays,
-    identify,
     moved_ids,
     set_moved,
     set_updated,
-    take_fields,
+    uncover_fields,
 )
 
 RENEWING = ("overwrite", "restore")
@@ -111,9 +111,9 @@ def replace_data(builder: Builder) -> None:
                 "files does not align with any exiting datafiles."
             )
         put_file(fragment, new)
-        take_fields(fragment, new.fields, builder.transaction.read_version)
+        uncover_fields(fragment, new.fields, builder.transaction.read_version)
         drop_idle_files(fragment, builder.field_ids)
-        take_from_bitmaps(builder, new.fields, [fragment.id])
+        uncover_fragments(builder, new.fields, [fragment.id])
         if builder.stable:
             set_updated(builder, fragment, None)
 
@@ -238,8 +238,8 @@ def update(builder: Builder) -> None:
     updated = _replace(builder, given.updated_fragments, given.removed_fragment_ids)
     numbers = [one.id for one in given.updated_fragments]
     for fragment in updated if columns_mode else ():
-        take_fields(fragment, set(given.fields_modified), builder.message.version)
-    take_from_bitmaps(builder, set(given.fields_modified), numbers)
+        uncover_fields(fragment, set(given.fields_modified), builder.message.version)
+    uncover_fragments(builder, set(given.fields_modified), numbers)
     for fragment in updated:
         drop_idle_files(fragment, builder.field_ids)
     if builder.stable and columns_mode:
@@ -251,7 +251,7 @@ def update(builder: Builder) -> None:
     pure = [one.id for one in added if one.physical_rows == len(moved_ids(one))]
     if builder.stable:
         for fragment in added:
-            set_moved(builder, fragment, identify(builder, fragment))
+            set_moved(builder, fragment, assign_row_ids(builder, fragment))
         if not columns_mode:
             sources = [*given.removed_fragment_ids, *numbers]
             widen_bitmaps(builder, pure, sources, set(given.fields_for_preserving_frag_bitmap))

@@ -40,7 +40,7 @@ Groups = Sequence[tuple[list[int], list[int]]]
 
 
 def covered(index: table_pb2.IndexMetadata) -> BitMap | None:
-    """Return the fragments an entry covers; None when it does not say. Raises FormatError."""
+    """Return the fragments an entry covers; None when that is unknown. Raises FormatError."""
     data = index.fragment_bitmap
     return parse_embedded(data, Context("index"), Place("index", 0, len(data))) if data else None
 
@@ -53,7 +53,7 @@ def set_covered(
 
 
 def _known(indices: Entries) -> Iterator[tuple[table_pb2.IndexMetadata, BitMap]]:
-    """Yield the entries that say which fragments they cover, with these."""
+    """Yield the entries with known fragments, and these."""
     for index in indices:
         bitmap = covered(index)
         if bitmap is not None:
@@ -78,7 +78,7 @@ def create_index(builder: Builder) -> None:
 def bring_forward(indices: Entries) -> None:
     """Put in every entry the fragments that now hold the rows of those it covers.
 
-    A compaction that left indices as they are has said so in an entry of its own, which names the
+    A compaction that left indices as they are has an entry of its own for that, which names the
     new fragments itself; others do where they cover all of a group. Where its message is in a file
     of its own the entries stay as they are.
     """
@@ -96,13 +96,13 @@ def bring_forward(indices: Entries) -> None:
 
 
 def moved_fragments(indices: Entries) -> BitMap:
-    """Return the fragments of which an entry among them says where their rows went."""
+    """Return the fragments whose rows an entry among them follows."""
     moves = [_moves(reuse) for reuse in indices if reuse.name == REUSE_INDEX]
     return BitMap([number for groups in moves for old, _ in groups for number in old])
 
 
 def _moves(reuse: table_pb2.IndexMetadata) -> Groups:
-    """Return the groups of all versions, oldest first, that stand in the entry."""
+    """Return the groups of all versions, oldest first, in the entry."""
     versions = parse_details(reuse.index_details.value).inline.versions
     return [
         ([one.id for one in group.old_fragments], [one.id for one in group.new_fragments])
@@ -120,7 +120,7 @@ def parse_details(data: bytes) -> FragmentReuseIndexDetails:
 
 
 def drop_dead(builder: Builder) -> None:
-    """Drop entries whose field is gone, and of several of one name those of no live fragment.
+    """Drop entries whose field was removed, and of several of one name those of no live fragment.
 
     If none of them has any the oldest stays.
     """
@@ -143,7 +143,7 @@ def drop_dead(builder: Builder) -> None:
     builder.indices[:] = [one for one in kept if one.uuid.uuid not in dead]
 
 
-def take_from_bitmaps(builder: Builder, fields: Collection[int], fragments: Sequence[int]) -> None:
+def uncover_fragments(builder: Builder, fields: Collection[int], fragments: Sequence[int]) -> None:
     """Note that indices on the fields no longer cover the fragments: their values changed.
 
     So did those of the ancestors of the fields: an index on a list is one on its items.
@@ -158,7 +158,7 @@ def take_from_bitmaps(builder: Builder, fields: Collection[int], fragments: Sequ
             set_covered(index, bitmap - BitMap(fragments))
 
 
-def take_overlaid(builder: Builder) -> None:
+def uncover_overlaid(builder: Builder) -> None:
     """Note that indices no longer cover groups of a Rewrite with newer values in an overlay.
 
     The values become those of the new fragments, and the files of an index have the old ones.

@@ -39,10 +39,10 @@ from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.transaction import transaction_name
 
 WRITER = table_pb2.Manifest.WriterVersion(library="lanceref", version="14.0.2")
-"""What a manifest says has written it, as the release it is like: D.table.writer-library."""
+"""The writer that a manifest names, with the release it is like: D.table.writer-library."""
 
 REUSE_INDEX = "__lance_frag_reuse"
-"""Name of the index that says where rows went that a compaction moved."""
+"""Name of the index that follows rows which a compaction moved."""
 
 Offsets = NDArray[np.int64]
 M = TypeVar("M", bound=Message)
@@ -50,7 +50,7 @@ M = TypeVar("M", bound=Message)
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A transaction that waits for its commit, and what its message does not say.
+    """A transaction that waits for its commit, and what its message lacks.
 
     `schema` (with its metadata) is that of an Overwrite or Project, `storage_version` what an
     Overwrite gives the table, `dictionaries` are the values by field id of a table of 0.1,
@@ -184,7 +184,7 @@ def storage_version_of(message: table_pb2.Manifest) -> FileVersion:
     """Return the version that new files of a table have.
 
     Very old manifests do not name it, and release 0.16 named 0.1 above files of 2.0: it is that of
-    their files, the oldest, or without a file the default one where a flag says that it is not 0.1.
+    their files, the oldest, or without a file the default one where a flag excludes 0.1.
     """
     named = STORAGE_VERSIONS.get(message.data_format.version)
     if named not in (None, V0_1):

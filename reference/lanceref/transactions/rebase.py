@@ -1,10 +1,9 @@
 """Rebase: a transaction made for an older version, made to fit the latest one.
 
-A Delete or Update keeps its fragments, with the files of columns that are gone meanwhile, and adds
-what others took out of them: the union of both deletions becomes a new deletion file, always a
-bitmap. It is made again where somebody else changed rows of a fragment of other files. An index
-stops covering the fragments whose indexed columns were written anew meanwhile. An overlay of rows
-that were moved meanwhile is made again.
+A Delete or Update keeps its fragments and adds what others removed from them: the union of both
+deletions becomes a new deletion file, always a bitmap. It is made again where somebody else changed
+rows of a fragment of other files. An index stops covering the fragments whose indexed columns were
+written anew meanwhile. An overlay of rows that were moved meanwhile is made again.
 
 Clauses: L.txn.rebase.deletions, L.txn.rebase.read-version, L.txn.rebase.index,
 L.txn.conflict.overlay, L.table.deletions.bitmap
@@ -134,7 +133,7 @@ def _check_files(
 def _rebase_indices(
     created: Transaction.CreateIndex, theirs: Sequence[Transaction], latest: Manifest
 ) -> None:
-    """Remove fragments with new values from new indices; refuse one on a column that is gone."""
+    """Remove fragments with new values from new indices; refuse one on a removed column."""
     fields = {one.id for one in latest.message.fields}
     for index in created.new_indices:
         if not fields.issuperset(index.fields):

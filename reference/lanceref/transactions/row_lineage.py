@@ -38,7 +38,7 @@ Numbers = NDArray[np.uint64]
 _CTX = Context("transaction")
 
 
-def identify(builder: Builder, fragment: table_pb2.DataFragment) -> Numbers:
+def assign_row_ids(builder: Builder, fragment: table_pb2.DataFragment) -> Numbers:
     """Give ids to the rows of a new fragment that have none; return those that were moved.
 
     Raises OperationRefused for more ids than rows.
@@ -67,7 +67,7 @@ def moved_ids(fragment: table_pb2.DataFragment) -> Numbers:
     return decode_row_ids(data, count, _CTX, place).at(np.arange(count))
 
 
-def set_born(builder: Builder, fragment: table_pb2.DataFragment) -> None:
+def set_created(builder: Builder, fragment: table_pb2.DataFragment) -> None:
     """Note that all rows of a fragment were made by this version."""
     versions = encode_versions(fragment.physical_rows, builder.message.version)
     fragment.inline_created_at_versions = versions
@@ -147,7 +147,7 @@ def covers_any(given: Transaction.DataOverlay, rows: Mapping[int, NDArray[np.int
     )
 
 
-def take_fields(
+def uncover_fields(
     fragment: table_pb2.DataFragment, fields: Collection[int], read_version: int
 ) -> None:
     """Let overlays up to a version no longer cover fields; one that covers no other goes."""

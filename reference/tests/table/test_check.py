@@ -99,7 +99,7 @@ def test_deep_checks_compare_the_types(tmp_path):
 
     assert [] == _findings(root)
     assert ("L.table.datafile.type", "worked.lance") == (finding.clause, finding.file)
-    assert ("int32 for field 0 ('a')", "float, as the manifest says") == (
+    assert ("int32 for field 0 ('a')", "float, as in the manifest") == (
         finding.found,
         finding.wanted,
     )
