@@ -121,9 +121,9 @@ def assemble(field: Field, leaves: Sequence[Nested], place: Place, depth: int = 
         return leaf if len(leaf) else pa.nulls(0, leaf.type)
     layer, *others = [leaf.layers[depth] for leaf in leaves]
     for other in others:
-        for detail in _differences(layer, other):
-            found = f"different {detail} in the columns below {field.name!r}"
-            raise CorruptPage(f"L.page.siblings.{detail}", place, found, "the same in each")
+        for clause in _differences(layer, other):
+            found = f"other layers in the columns below {field.name!r}"
+            raise CorruptPage(clause, place, found, "the same in each")
     children, at = [], 0
     for child in field.children:
         used = len(leaf_paths(child))
@@ -141,15 +141,15 @@ def assemble(field: Field, leaves: Sequence[Nested], place: Place, depth: int = 
 
 
 def _differences(one: Layer, other: Layer) -> Iterator[str]:
-    """Yield in what the same layer differs in two columns."""
+    """Yield the clauses that the same layer of two columns breaks."""
     if one.offsets is None or other.offsets is None:
         same = one.offsets is other.offsets
     else:
         same = np.array_equal(one.offsets, other.offsets)
     if not same:
-        yield "offsets"
+        yield "L.page.siblings.offsets"
     elif not np.array_equal(_validity(one), _validity(other)):
-        yield "validity"
+        yield "L.page.siblings.validity"
 
 
 def _validity(layer: Layer) -> NDArray[np.bool_]:

@@ -103,7 +103,8 @@ class CutEntries:
 def cut_entries(zipped: Zipped, shape: EntryShape) -> CutEntries:
     """Find the entries of all rows; every row must be filled exactly by its entries."""
     for row in np.flatnonzero(zipped.starts >= zipped.ends).tolist():
-        raise _broken("entry", zipped, int(zipped.starts[row]), "a row without bytes", "bytes")
+        start = int(zipped.starts[row])
+        raise _broken("L.page.fullzip.entry", zipped, start, "a row without bytes", "bytes")
     at = zipped.starts
     words, owners, lengths, sizes = _measure(zipped, shape, at, zipped.ends)
     if (at + sizes != zipped.ends).any():
@@ -210,7 +211,8 @@ def _check_words(
     bits = shape.bits_rep + shape.bits_def
     for row in np.flatnonzero(words >> np.uint32(bits)).tolist() if bits < 32 else []:
         found = f"control word {int(words[row]):#x}"
-        raise _broken("control-word", zipped, int(at[row]), found, f"a word of {bits} bits")
+        wanted = f"a word of {bits} bits"
+        raise _broken("L.page.fullzip.control-word", zipped, int(at[row]), found, wanted)
 
 
 def _bound(zipped: Zipped, at: Positions, needed: Positions, ends: Positions) -> None:
@@ -228,11 +230,11 @@ def _integers(data: NDArray[np.uint8], at: Positions, width: int) -> NDArray[np.
 
 def _overrun(zipped: Zipped, start: int, needed: int, end: int) -> CorruptPage:
     found, wanted = f"an entry of {needed - start} bytes", f"at most {end - start} in its row"
-    return _broken("length", zipped, start, found, wanted)
+    return _broken("L.page.fullzip.length", zipped, start, found, wanted)
 
 
-def _broken(detail: str, zipped: Zipped, at: int, found: str, wanted: str) -> CorruptPage:
-    return CorruptPage(f"L.page.fullzip.{detail}", zipped.ctx.at(zipped.base + at), found, wanted)
+def _broken(clause: str, zipped: Zipped, at: int, found: str, wanted: str) -> CorruptPage:
+    return CorruptPage(clause, zipped.ctx.at(zipped.base + at), found, wanted)
 
 
 def compact(data: NDArray[np.uint8], starts: Positions, sizes: Positions) -> NDArray[np.uint8]:

@@ -30,7 +30,7 @@ def test_single_rows_are_read_without_the_rest():
 
     assert [[0, 1, 8]] == index.rows(np.array([0]), 2).tolist()
     with pytest.raises(CorruptPage):
-        index.offsets
+        _ = index.offsets
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_single_rows_are_read_without_the_rest():
 def test_an_index_that_is_none_is_refused(data, clause):
     """Its width, its order, its ends."""
     with pytest.raises(CorruptPage) as caught:
-        _index(bytes.fromhex(data), 3, 13).offsets
+        _ = _index(bytes.fromhex(data), 3, 13).offsets
 
     assert f"L.page.rowindex.{clause}" == caught.value.clause
 
@@ -55,7 +55,7 @@ def test_an_index_that_is_none_is_refused(data, clause):
 def test_every_position_is_owned():
     """One span a slot, and one for the end."""
     spans = SpanRecorder()
-    _index(bytes.fromhex("0001080d"), 3, 13, spans).offsets
+    _ = _index(bytes.fromhex("0001080d"), 3, 13, spans).offsets
     names = [leaf.name for leaf in spans.finish(4).leaves()]
 
     assert [f"start of row {i}" for i in range(4)] == names
