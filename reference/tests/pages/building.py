@@ -12,9 +12,8 @@ from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.file.container import PageMetadata
 from lanceref.file.schema import Field
-from lanceref.pages.column import assemble
+from lanceref.pages.column import assemble, open_page
 from lanceref.pages.layers import Page, Path, leaf_paths
-from lanceref.pages.leaf import open_page
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto import encodings_v2_3_pb2 as pb3
 from lanceref.storage import BytesSource

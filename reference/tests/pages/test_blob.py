@@ -11,8 +11,7 @@ from lanceref.core.file_versions import V2_1
 from lanceref.file.column_io import DESCRIPTOR
 from lanceref.file.schema import Field
 from lanceref.pages.blob import BlobPage
-from lanceref.pages.column import assemble
-from lanceref.pages.leaf import open_page
+from lanceref.pages.column import assemble, open_page
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.storage import BytesSource
 

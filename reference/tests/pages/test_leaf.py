@@ -10,10 +10,10 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, LimitExceeded
 from lanceref.core.limits import Limits
 from lanceref.file.container import ColumnMetadata, PageMetadata
+from lanceref.pages.column import LeafColumn, open_leaf
 from lanceref.pages.constant import ConstantPage
 from lanceref.pages.fullzip import FullZipPage
 from lanceref.pages.layers import ALL_VALID_ITEM
-from lanceref.pages.leaf import LeafColumn, open_leaf
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.sparse_page import SparsePage
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding

@@ -9,8 +9,8 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage
 from lanceref.file.container import ColumnMetadata, PageMetadata
+from lanceref.pages.column import open_leaf
 from lanceref.pages.layers import ALL_VALID_ITEM
-from lanceref.pages.leaf import open_leaf
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 from lanceref.storage import BytesSource
 
