@@ -146,9 +146,6 @@ class _Paths:
     def __contains__(self, path: str) -> bool:
         return path in self.files or path.startswith(self.folders)
 
-    def __bool__(self) -> bool:
-        return bool(self.files or self.folders)
-
 
 @dataclass(frozen=True, slots=True)
 class Cleanup:
@@ -214,7 +211,7 @@ class Cleanup:
         branched = {  # where branches began that still need files of this table
             one["parent_version"]
             for name, one in branches.items()
-            if one["parent_branch"] == self._branch and self._needed(self._versions_of(name))
+            if one["parent_branch"] == self._branch and self._needed(self._versions_of(name)).files
         }
         owned = self.snapshot.store.owns(VERSIONS)  # a version elsewhere stays, with its files
         going = old - tagged - branched if owned else set()
@@ -321,22 +318,19 @@ DIGITS = 20
 WRITTEN = {"year": 31_557_600, "month": 2_630_016, "day": 86_400, "h": 3600, "m": 60, "s": 1}
 """Units that durations are written in, in seconds; long ones have a plural."""
 
-SECONDS = {
-    name: size
-    for names, size in {
-        "nsec ns": 1e-9,
-        "usec us": 1e-6,
-        "msec ms": 1e-3,
-        "seconds second sec s": 1,
-        "minutes minute min m": 60,
-        "hours hour hr h": 3600,
-        "days day d": 86_400,
-        "weeks week w": 604_800,
-        "months month M": WRITTEN["month"],
-        "years year y": WRITTEN["year"],
-    }.items()
-    for name in names.split()
+_UNITS = {
+    "nsec ns": 1e-9,
+    "usec us": 1e-6,
+    "msec ms": 1e-3,
+    "seconds second sec s": 1,
+    "minutes minute min m": 60,
+    "hours hour hr h": 3600,
+    "days day d": 86_400,
+    "weeks week w": 604_800,
+    "months month M": WRITTEN["month"],
+    "years year y": WRITTEN["year"],
 }
+SECONDS = {name: size for names, size in _UNITS.items() for name in names.split()}
 """Units that durations are read in."""
 
 

@@ -9,7 +9,7 @@ Clauses: L.txn.op.merge, L.table.fragments.rows, L.table.datafile.lookup
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -40,21 +40,6 @@ class ColumnSource:
 
     schema: pa.Schema
     rows_of: Callable[[FragmentRows], Batches]
-
-
-class ComputedColumns(Protocol):
-    """Columns that are computed from others, batch by batch."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Schema of the result."""
-
-    @property
-    def columns(self) -> frozenset[str]:
-        """Names of the columns that are read."""
-
-    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the result for a batch."""
 
 
 class BatchFunction(Protocol):
@@ -90,13 +75,16 @@ def key_values(column: pa.Array | pa.ChunkedArray) -> list[object]:
     return values
 
 
-def computed(snapshot: Snapshot, bound: ComputedColumns) -> ColumnSource:
-    """Return columns that are computed from those of the table."""
-    schema = snapshot.schema(BlobHandling.BYTES)
-    projection = scan_projection(
-        schema, [one for one in schema.arrow.names if one in bound.columns]
-    )
-    return ColumnSource(bound.schema, lambda rows: map(bound.batch, all_rows(rows, projection)))
+def computed(
+    snapshot: Snapshot,
+    schema: pa.Schema,
+    columns: Collection[str],
+    compute: Callable[[pa.RecordBatch], pa.RecordBatch],
+) -> ColumnSource:
+    """Return columns of a schema that are computed from some of the table, batch by batch."""
+    own = snapshot.schema(BlobHandling.BYTES)
+    projection = scan_projection(own, [name for name in own.arrow.names if name in columns])
+    return ColumnSource(schema, lambda rows: map(compute, all_rows(rows, projection)))
 
 
 def mapped(

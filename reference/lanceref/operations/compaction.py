@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.errors import OperationRefused
@@ -148,39 +147,19 @@ def write_group(
     There are as many as have the target's rows each, the rows as even as can be, longer ones first.
     """
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
-
-    def stream() -> Iterator[pa.RecordBatch]:
-        for rows in group:
-            yield from snapshot.scan([rows], projection, options.batch_rows, 0, rows.num_rows)
-
-    portions, total = _Portions(stream()), _live_rows(group)
+    total = _live_rows(group)
     count = max(total // options.target_rows, 1)
     fragments: list[table_pb2.DataFragment] = []
+    start = 0
     for number in range(count if total else 0):
         size = total // count + (number < total % count)
-        batches = portions.next(size)
+        batches = snapshot.scan(group, projection, options.batch_rows, start, start + size)
+        start += size
         new = write_new_rows(snapshot, batches, draft, options.version, size, options.max_bytes)
         fragments += new.fragments
     if snapshot.stable_row_ids:
         _set_lineage(fragments, group)
     return fragments
-
-
-class _Portions:
-    """A stream that is handed out in portions of rows."""
-
-    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
-        self._batches = batches
-        self._rest: pa.RecordBatch | None = None
-
-    def next(self, rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the next rows, which the stream must still have."""
-        while rows:
-            batch = next(self._batches) if self._rest is None else self._rest
-            self._rest = batch.slice(rows) if batch.num_rows > rows else None
-            part = batch.slice(0, rows)
-            rows -= part.num_rows
-            yield part
 
 
 def _set_lineage(fragments: list[table_pb2.DataFragment], group: Group) -> None:

@@ -12,7 +12,7 @@ Clauses: L.txn.keys.listed, L.txn.keys.filter
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +29,8 @@ NUM_ITEMS = 8192
 PROBABILITY = 0.00057
 """For how many keys the filter is made, and how often it is then wrong."""
 
-HASHED = (types.is_int32, types.is_int64, types.is_uint32, types.is_uint64)
-TEXTS = (types.is_string, types.is_large_string)
-BYTES = (types.is_binary, types.is_large_binary)
+INTEGERS = (types.is_int32, types.is_int64, types.is_uint32, types.is_uint64)
+TEXTS = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
 
 
 def list_keys(keys: pa.Table, field_ids: Iterable[int]) -> KeyExistenceFilter:
@@ -47,25 +46,18 @@ def list_keys(keys: pa.Table, field_ids: Iterable[int]) -> KeyExistenceFilter:
 
 
 def _hashes(keys: pa.Table) -> Hashes:
-    """Return the hashes of the keys, uint64."""
-    columns = [_encoded(column) for column in keys.columns]
-    if any(column is None for column in columns):
-        return np.empty(0, np.uint64)
-    rows = zip(*(column for column in columns if column is not None), strict=True)
-    known = (parts for parts in rows if None not in parts)
-    if len(columns) == 1:
-        whole = (parts[0] or b"" for parts in known)
-    else:
-        whole = (b"".join((part or b"") + b"\0" for part in parts) for parts in known)
+    """Return the hashes of the keys, uint64; none for a column of a type that no filter holds."""
+    columns: list[list[bytes | None]] = []
+    for column in keys.columns:
+        if any(is_a(column.type) for is_a in INTEGERS):
+            numbers = (one if one is None else one % 2**64 for one in column.to_pylist())
+            columns.append([one if one is None else one.to_bytes(8, "little") for one in numbers])
+        elif any(is_a(column.type) for is_a in TEXTS):
+            texts = column.to_pylist()
+            columns.append([one.encode() if isinstance(one, str) else one for one in texts])
+        else:
+            return np.empty(0, np.uint64)
+    end = b"\0" if len(columns) > 1 else b""
+    rows = (row for row in zip(*columns, strict=True) if None not in row)
+    whole = (b"".join((part or b"") + end for part in row) for row in rows)
     return np.fromiter(map(xxh64_intdigest, whole), np.uint64)
-
-
-def _encoded(column: pa.ChunkedArray) -> Sequence[bytes | None] | None:
-    """Return the values of a column as bytes; None for a type that no filter holds."""
-    type_, values = column.type, column.to_pylist()
-    if any(is_a(type_) for is_a in HASHED):
-        mask = 2**64 - 1
-        return [None if one is None else (one & mask).to_bytes(8, "little") for one in values]
-    if any(is_a(type_) for is_a in TEXTS):
-        return [None if one is None else one.encode() for one in values]
-    return values if any(is_a(type_) for is_a in BYTES) else None

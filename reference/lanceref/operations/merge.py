@@ -222,21 +222,18 @@ def _nulls(one: pa.Field, rows: int) -> pa.ChunkedArray:
 
 def obstacle(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: Actions) -> str:
     """Return why a merge cannot be written as columns, empty where it can."""
-    fields = {field.name: field for field in snapshot.manifest.schema.fields}
-    if actions.insert:
-        return "inserting unmatched source rows adds rows, which patching cannot do"
-    if actions.delete_unmatched:
-        return "deleting target rows unmatched by the source removes rows"
-    if not actions.update:
-        return "when_matched must update rather than delete or do nothing"
-    if set(source.names) <= set(keys):
-        return "the source carries no column besides the join key"
-    if set(source.names) >= set(fields):
-        return "the source covers every dataset column, so there is nothing to skip"
-    held = [fields[name] for name in source.names]
-    if any(one.is_blob or one.is_blob_v2 for field in held for one in field.flat()):
-        return "the source carries a blob column"
-    return ""
+    names, fields = set(source.names), snapshot.manifest.schema.fields
+    held = [one for field in fields if field.name in names for one in field.flat()]
+    reasons = {
+        "inserting unmatched source rows adds rows, which patching cannot do": actions.insert,
+        "deleting target rows unmatched by the source removes rows": actions.delete_unmatched,
+        "when_matched must update rather than delete or do nothing": not actions.update,
+        "the source carries no column besides the join key": names <= set(keys),
+        "the source covers every dataset column, so there is nothing to skip": names
+        >= {field.name for field in fields},
+        "the source carries a blob column": any(one.is_blob or one.is_blob_v2 for one in held),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def check_columns(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: Actions) -> None:

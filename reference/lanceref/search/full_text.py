@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from enum import Enum
-from typing import ClassVar
+from types import UnionType
+from typing import ClassVar, TypeVar
 
 from lanceref.core.errors import QueryRefused
 from lanceref.core.query_limits import QueryTooLarge
@@ -23,6 +24,8 @@ DEPTH = 128
 
 MOST_LEAVES = 4096
 """Parts of a query: a few that are joined with themselves repeatedly become very many."""
+
+Value = TypeVar("Value")
 
 HEAVIEST = float(1 << 20)
 """Highest weight of a column of `CombinedFieldsQuery`."""
@@ -70,10 +73,9 @@ class FullTextQuery:
         return BooleanQuery([(Occur.SHOULD, self), (Occur.SHOULD, other)])
 
 
-def _text(value: object, name: str) -> str:
-    if not isinstance(value, str):
-        kind = type(value).__name__
-        raise TypeError(f"argument '{name}': '{kind}' object is not an instance of 'str'")
+def _checked(value: Value, kind: type | UnionType, name: str) -> Value:
+    if not isinstance(value, kind):
+        raise TypeError(f"argument '{name}' of a query is a {type(value).__name__}")
     return value
 
 
@@ -81,12 +83,6 @@ def _number(value: int, most: int = MOST) -> int:
     if not 0 <= value < most:
         raise OverflowError("out of range integral type conversion attempted")
     return value
-
-
-def _real(value: float, name: str) -> float:
-    if not isinstance(value, int | float):
-        raise TypeError(f"argument '{name}': must be real number, not {type(value).__name__}")
-    return float(value)
 
 
 def _weights(given: Sequence[float] | None, columns: Sequence[str], name: str) -> list[float]:
@@ -122,8 +118,8 @@ class MatchQuery(FullTextQuery):
         prefix_length: int = 0,
         document_granularity: DocumentGranularity | None = None,
     ) -> None:
-        self.query, self.column = _text(query, "query"), _text(column, "column")
-        self.boost = _real(boost, "boost")
+        self.query, self.column = _checked(query, str, "query"), _checked(column, str, "column")
+        self.boost = float(_checked(boost, int | float, "boost"))
         self.fuzziness = 0 if fuzziness is None else _number(fuzziness)
         self.max_expansions = _number(max_expansions, 1 << 64)
         self.every = FullTextOperator(operator.value) is FullTextOperator.AND
@@ -146,7 +142,7 @@ class PhraseQuery(FullTextQuery):
         slop: int = 0,
         document_granularity: DocumentGranularity | None = None,
     ) -> None:
-        self.query, self.column = _text(query, "query"), _text(column, "column")
+        self.query, self.column = _checked(query, str, "query"), _checked(column, str, "column")
         self.slop = _number(slop)
         self.document_granularity = document_granularity and DocumentGranularity(
             document_granularity.value
@@ -162,7 +158,7 @@ class BoostQuery(FullTextQuery):
         self, positive: FullTextQuery, negative: FullTextQuery, *, negative_boost: float = 0.5
     ) -> None:
         self.positive, self.negative = positive, negative
-        self.negative_boost = _real(negative_boost, "negative_boost")
+        self.negative_boost = float(_checked(negative_boost, int | float, "negative_boost"))
 
 
 class MultiMatchQuery(FullTextQuery):
@@ -198,9 +194,9 @@ class CombinedFieldsQuery(FullTextQuery):
         boosts: list[float] | None = None,
         operator: FullTextOperator = FullTextOperator.OR,
     ) -> None:
-        self.query = _text(query, "query")
+        self.query = _checked(query, str, "query")
         self.weights = _weights(boosts, columns, "CombinedFieldsQuery")
-        self.columns = [_text(one, "columns") for one in columns]
+        self.columns = [_checked(one, str, "columns") for one in columns]
         for column, weight in zip(self.columns, self.weights, strict=True):
             if not 1 <= weight <= HEAVIEST:
                 raise ValueError(

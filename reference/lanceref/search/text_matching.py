@@ -16,7 +16,7 @@ from itertools import groupby
 import numpy as np
 
 from lanceref.core.errors import QueryRefused
-from lanceref.core.integers import is_in, unique
+from lanceref.core.integers import unique
 from lanceref.index.full_text.bm25 import Scores, counts, norms_at, weight
 from lanceref.index.full_text.fst import near
 from lanceref.index.full_text.packed_integers import Numbers
@@ -31,11 +31,6 @@ class Hits:
 
     places: Places
     scores: Scores
-
-    def among(self, places: Places) -> Hits:
-        """Return those at some places."""
-        kept = is_in(self.places, places)
-        return Hits(self.places[kept], self.scores[kept])
 
 
 NONE = Hits(np.empty(0, np.int64), np.empty(0, np.float32))
