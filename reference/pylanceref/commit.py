@@ -1,8 +1,6 @@
-"""Commit: the names pylance's `lance.commit` has (face).
+"""Commits: operations that distributed writers commit by hand (face).
 
-Committing: operations that distributed writers commit by hand (face).
-
-Has the names and arguments of pylance's `LanceDataset.commit` and `commit_batch`.
+Has the names of pylance's `lance.commit`, and its `LanceDataset.commit` and `commit_batch`.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ from typing import TypedDict
 
 from lanceref.core.errors import CommitConflictError, DataRefused, NotStorable
 from lanceref.core.file_versions import FROM_WORDS, V0_1, FileVersion, version_named
-from lanceref.file.schema import LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.storage import CommitLock, store_options
 from lanceref.transactions.commit import COMMIT_TIMEOUT, RETRIES, CommitPolicy, commit
@@ -71,7 +68,11 @@ def commit_operation(
         given = operation
     elif isinstance(operation, LanceOperation.BaseOperation):
         properties = {} if commit_message is None else {MESSAGE_KEY: commit_message}
-        read = _read_version(target, operation, read_version)
+        read = read_version
+        if read is None and not isinstance(operation, FREE):
+            raise ValueError("read_version is required for all operations but Overwrite, Restore")
+        if read is None:
+            read = 0 if target.base is None else target.base.version
         given = Transaction(read, operation, transaction_properties=properties)
     else:
         raise TypeError(f"operation must be an operation, got {type(operation)}")
@@ -119,41 +120,22 @@ def commit_batch(
     return BulkCommitResult(dataset=made, merged=merged)
 
 
-def _read_version(
-    target: Target, operation: LanceOperation.BaseOperation, read_version: int | None
-) -> int:
-    if read_version is not None:
-        return read_version
-    if not isinstance(operation, FREE):
-        raise ValueError("read_version is required for all operations except Overwrite and Restore")
-    return 0 if target.base is None else target.base.version
-
-
 def _stage(target: Target, given: Transaction, stable_row_ids: bool) -> Staged:
     operation, message = given.operation, to_message(given)
     if isinstance(operation, LanceOperation.Overwrite):
         schema = lance_schema(operation.new_schema)
         version = _version_of(target, message.overwrite.fragments)
-        if version == V0_1:
-            _refuse_dictionaries(schema)
+        if version == V0_1 and any(one.dictionary is not None for one in schema.flat()):
+            raise NotStorable("dictionaries of a 0.1 table are committed by write_dataset only")
         return Staged(message, schema, version, stable_row_ids)
     if isinstance(operation, LanceOperation.Project):
-        return Staged(message, _with_metadata(lance_schema(operation.schema), target))
+        schema = lance_schema(operation.schema)
+        if not schema.metadata and target.base is not None:
+            schema = replace(schema, metadata=target.base.schema.metadata)
+        return Staged(message, schema)
     if isinstance(operation, LanceOperation.Merge):
         return Staged(message, lance_schema(operation.schema))
     return Staged(message)
-
-
-def _with_metadata(schema: LanceSchema, target: Target) -> LanceSchema:
-    """Return a schema with metadata: that of the table unless it has its own."""
-    if schema.metadata or target.base is None:
-        return schema
-    return replace(schema, metadata=target.base.schema.metadata)
-
-
-def _refuse_dictionaries(schema: LanceSchema) -> None:
-    if any(one.dictionary is not None for one in schema.flat()):
-        raise NotStorable("dictionaries of a 0.1 table are committed by write_dataset only")
 
 
 def _version_of(target: Target, fragments: Iterable[table_pb2.DataFragment]) -> FileVersion:

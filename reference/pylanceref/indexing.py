@@ -18,7 +18,6 @@ from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
 from lanceref.proto import table_pb2
-from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import covered
 from lanceref.transactions.manifest_builder import Staged
 from pyroaring import BitMap
@@ -121,7 +120,7 @@ class Indexing(OpenTable):
         chosen = options.fragment_ids if options.train else []
         loading = nullcontext() if kind.name == VECTOR else stages.stage("load_data", unit="rows")
         with loading:
-            fragments = self._fragments(chosen)
+            fragments = self.fragment_rows(None if chosen is None else sorted(set(chosen)))
         given = kind, request.column, request.parameters, fragments, name
         own, build = segment_uuid(options.index_uuid), operations.index_build.build_segment
         return build(self._snapshot, *given, own, staged=staged, stages=stages)
@@ -229,16 +228,6 @@ class Indexing(OpenTable):
         trained = options.train and bool(self._snapshot.fragments)
         options = replace(options, train=trained)
         return index_of(self._build(request, name, options, staged=True))
-
-    def _fragments(self, ids: Sequence[int] | None) -> Sequence[FragmentRows]:
-        """Return fragments by their ids, None: every one. Raises ValueError for an unknown id."""
-        if ids is None:
-            return self._snapshot.fragments
-        by_id = {rows.fragment.id: rows for rows in self._snapshot.fragments}
-        missing = set(ids) - by_id.keys()
-        if missing:
-            raise ValueError(f"No fragment with id {min(missing)}")
-        return [by_id[number] for number in sorted(set(ids))]
 
     def merge_index_metadata(
         self,

@@ -32,6 +32,7 @@ from pylanceref.index_listing import (
     SupportedDistributedIndices,
 )
 from pylanceref.late_names import listing
+from pylanceref.signatures import parameters
 from pylanceref.vector_models import (
     IvfModel,
     PqModel,
@@ -137,24 +138,23 @@ class IndicesBuilder:
         codebook = np.reshape(found.codebook, (2**num_bits, self.dimension))
         return PqModel(count, _lists(codebook), num_bits=num_bits)
 
+    @parameters(
+        "self num_partitions num_subvectors * distance_type accelerator sample_rate max_iters "
+        "num_bits fragment_ids",
+        distance_type="l2",
+        sample_rate=256,
+        max_iters=50,
+        num_bits=8,
+    )
     def prepare_global_ivf_pq(
-        self,
-        num_partitions: int | None,
-        num_subvectors: int | None,
-        *,
-        distance_type: str = "l2",
-        accelerator: object = None,
-        sample_rate: int = 256,
-        max_iters: int = 50,
-        num_bits: int = 8,
-        fragment_ids: list[int] | None = None,
+        self, num_partitions: int | None, num_subvectors: int | None, **arguments: object
     ) -> dict[str, pa.FixedSizeListArray]:
         """Train both, as arguments of `create_index`: `ivf_centroids` and `pq_codebook`."""
-        both = {"sample_rate": sample_rate, "max_iters": max_iters, "fragment_ids": fragment_ids}
-        ivf = self.train_ivf(
-            num_partitions, distance_type=distance_type, accelerator=accelerator, **both
-        )
-        pq = self.train_pq(ivf, num_subvectors, num_bits=num_bits, **both)
+        of_ivf, of_pq = ("distance_type", "accelerator"), ("num_bits",)
+        given = {name: value for name, value in arguments.items() if name not in of_pq}
+        ivf = self.train_ivf(num_partitions, **given)  # type: ignore[arg-type]
+        given = {name: value for name, value in arguments.items() if name not in of_ivf}
+        pq = self.train_pq(ivf, num_subvectors, **given)  # type: ignore[arg-type]
         return {"ivf_centroids": ivf.centroids, "pq_codebook": pq.codebook}
 
     def transform_vectors(
@@ -213,14 +213,9 @@ class IndicesBuilder:
 
     def _training(self, ids: Sequence[int] | None) -> Training:
         """Return the rows of fragments. Raises ValueError for one that is not there."""
-        snapshot = self.dataset._snapshot
-        known = {rows.fragment.id: rows for rows in snapshot.fragments}
-        for number in ids or ():
-            if number not in known:
-                raise ValueError(f"Fragment id does not exist: {number}")
-        field, _ = indexed_field(snapshot.manifest.schema, self.column[0])
-        fragments = [known[one] for one in (known if ids is None else ids)]
-        return training_of(snapshot, VECTOR, field, fragments)
+        field, _ = indexed_field(self.dataset._snapshot.manifest.schema, self.column[0])
+        fragments = self.dataset.fragment_rows(ids)
+        return training_of(self.dataset._snapshot, VECTOR, field, fragments)
 
     def _sub_vectors(self, given: int | None) -> int:
         """Return the number of sub-vectors, by default of 16 or 8 numbers. Raises ValueError."""

@@ -68,14 +68,15 @@ class LanceOperation:
     class BaseOperation:
         """What every operation is."""
 
+        def __post_init__(self) -> None:
+            for name in ("fragments", "updated_fragments", "new_fragments"):
+                _check(getattr(self, name, []))
+
     @dataclass
     class Append(BaseOperation):
         """Rows behind those the table has."""
 
         fragments: Iterable[FragmentMetadata]
-
-        def __post_init__(self) -> None:
-            _check(self.fragments)
 
     @dataclass
     class Overwrite(BaseOperation):
@@ -85,9 +86,6 @@ class LanceOperation:
         fragments: Iterable[FragmentMetadata]
         initial_bases: list[DatasetBasePath] | None = None
 
-        def __post_init__(self) -> None:
-            _check(self.fragments)
-
     @dataclass
     class Delete(BaseOperation):
         """Fragments with other deletion files, and fragments that go."""
@@ -95,9 +93,6 @@ class LanceOperation:
         updated_fragments: Iterable[FragmentMetadata]
         deleted_fragment_ids: Iterable[int]
         predicate: str
-
-        def __post_init__(self) -> None:
-            _check(self.updated_fragments)
 
     @dataclass
     class Update(BaseOperation):
@@ -111,10 +106,6 @@ class LanceOperation:
         update_mode: str = ""
         updated_fragment_offsets: dict[int, bytes] | None = None
 
-        def __post_init__(self) -> None:
-            _check(self.updated_fragments)
-            _check(self.new_fragments)
-
     @dataclass
     class Merge(BaseOperation):
         """All fragments and the schema anew: columns were added or changed."""
@@ -124,14 +115,10 @@ class LanceOperation:
         preserves_nullability: bool = False
 
         def __post_init__(self) -> None:
-            _check(self.fragments)
+            super().__post_init__()
             if isinstance(self.schema, pa.Schema):
-                warnings.warn(
-                    "Passing a pyarrow.Schema to Merge is deprecated. Please use a LanceSchema "
-                    "instead.",
-                    DeprecationWarning,
-                    stacklevel=3,
-                )
+                told = "Passing a pyarrow.Schema to Merge is deprecated: use a LanceSchema"
+                warnings.warn(told, DeprecationWarning, stacklevel=3)
 
     @dataclass
     class Restore(BaseOperation):

@@ -17,6 +17,7 @@ from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.snapshot import positions_of
 from lanceref.search.take_blobs import check_buffer, locate_blobs, read_ranges
 from lanceref.storage import IOStats
+from lanceref.table.rows import FragmentRows
 from lanceref.transactions.manifest_builder import storage_version_of
 
 from pylanceref.bitmap import Bitmap
@@ -95,10 +96,8 @@ class Reading(OpenTable):
 
     def get_fragment(self, fragment_id: int) -> LanceFragment | None:
         """Return a fragment by id, None when there is none."""
-        for one in self._snapshot.fragments:
-            if one.fragment.id == fragment_id:
-                return LanceFragment.of(self, one)
-        return None
+        found = [one for one in self._snapshot.fragments if one.fragment.id == fragment_id]
+        return LanceFragment.of(self, found[0]) if found else None
 
     def fragment_ids(self) -> Bitmap:
         """Ids of the fragments."""
@@ -126,13 +125,9 @@ class Reading(OpenTable):
         **arguments: Unpack[ScanArguments],
     ) -> LanceScanner:
         """Describe a scan; see `scan_arguments.describe`. Raises TypeError for odd fragments."""
-        rows = self._snapshot.fragments
+        rows: Sequence[FragmentRows] = self._snapshot.fragments
         if fragments is not None:
-            chosen = [one.fragment_id for one in check_fragments(fragments)]
-            by_id = {one.fragment.id: one for one in rows}
-            if not by_id.keys() >= set(chosen):
-                raise ValueError(f"fragments {chosen} are not all in version {self.version}")
-            rows = tuple(by_id[number] for number in chosen)
+            rows = self.fragment_rows(one.fragment_id for one in check_fragments(fragments))
         return describe(self._snapshot, rows, {**self._scan_options, **arguments})
 
     @parameters(

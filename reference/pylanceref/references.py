@@ -8,11 +8,11 @@ its latest version.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Self, TypeAlias, TypeVar
+from typing import Self, TypeVar
 from uuid import uuid4
 
 from lanceref.core.context import Context
@@ -46,6 +46,9 @@ VersionRef = int | str | tuple[str | None, int | None] | None
 """A version by number, by tag, or as (branch, number); None is the latest."""
 
 
+R = TypeVar("R", Tag, Branch)
+
+
 def tagged(store: Store, ctx: Context, tag: str) -> Tag:
     """Return a tag. Raises RefRefused, VersionNotFound, FormatError."""
     check_tag_name(tag)
@@ -68,11 +71,15 @@ def open_reference(table: OpenTable, reference: VersionRef) -> Snapshot:
     return open_snapshot(store, reference, ctx)
 
 
-def _by_number(numbers: Mapping[str, int], order: str | None) -> list[str]:
-    """Return names by their numbers, the highest first unless `order` is `asc`, then by name."""
+def _ordered(every: Mapping[str, R], key: str, order: str | None) -> list[tuple[str, R]]:
+    """Return names and what they stand for, the highest number first unless `order` is `asc`."""
     if order not in (None, "asc", "desc"):
         raise ValueError(f"Invalid sort order '{order}'. Valid values are: asc, desc")
-    return sorted(sorted(numbers), key=numbers.__getitem__, reverse=order != "asc")
+
+    def number(pair: tuple[str, R]) -> int:
+        return int(pair[1][key])  # type: ignore[index]
+
+    return sorted(sorted(every.items()), key=number, reverse=order != "asc")
 
 
 def _copy_files(found: Snapshot, store: Store) -> None:
@@ -90,11 +97,6 @@ def _copy_files(found: Snapshot, store: Store) -> None:
             copy_object(base.open(path), store, below)
 
 
-R = TypeVar("R")
-Ordered: TypeAlias = list[tuple[str, R]]
-"""Names and what they stand for, in an order."""
-
-
 class Tags:
     """The tags of a dataset."""
 
@@ -106,11 +108,9 @@ class Tags:
         """Return every tag by name."""
         return list_tags(self._store, self._ctx)
 
-    def list_ordered(self, order: str | None = None) -> Ordered[Tag]:
+    def list_ordered(self, order: str | None = None) -> Sequence[tuple[str, Tag]]:
         """Return every tag by version, the newest first unless `order` is `asc`."""
-        every = self.list()
-        numbers = {name: tag["version"] for name, tag in every.items()}
-        return [(name, every[name]) for name in _by_number(numbers, order)]
+        return _ordered(self.list(), "version", order)
 
     def get_version(self, tag: str) -> int:
         """Return the version a tag names. Raises NotFound."""
@@ -173,11 +173,9 @@ class Branches:
         """Return every branch by name."""
         return list_branches(self._store, self._ctx)
 
-    def list_ordered(self, order: str | None = None) -> Ordered[Branch]:
+    def list_ordered(self, order: str | None = None) -> Sequence[tuple[str, Branch]]:
         """Return every branch by parent version, the newest first unless `order` is `asc`."""
-        every = self.list()
-        numbers = {name: branch["parent_version"] for name, branch in every.items()}
-        return [(name, every[name]) for name in _by_number(numbers, order)]
+        return _ordered(self.list(), "parent_version", order)
 
     def delete(self, branch: str) -> None:
         """Delete a branch and its table. Raises NotFound, RefRefused where others need it.
@@ -187,18 +185,13 @@ class Branches:
         check_branch_name(branch)
         every = self.list()
         self._existing(branch)
-        children = [
-            (name, one["parent_version"])
-            for name, one in every.items()
-            if one["parent_branch"] == branch
-        ]
+        children = [name for name, one in every.items() if one["parent_branch"] == branch]
         if children:
-            raise RefRefused(f"Branch {branch} is referenced by {children} versions")
+            raise RefRefused(f"Branch {branch} is referenced by branches {children}")
         tags = list_tags(self._store, self._ctx).items()
-        tagged_ones = [(name, tag["version"]) for name, tag in tags if tag["branch"] == branch]
-        if tagged_ones:
-            shown = ", ".join(f'("{name}", {version})' for name, version in tagged_ones)
-            raise RefRefused(f"Branch {branch} is referenced by tags [{shown}]")
+        names = [name for name, tag in tags if tag["branch"] == branch]
+        if names:
+            raise RefRefused(f"Branch {branch} is referenced by tags {names}")
         self._store.delete(branch_path(branch))
         others = [f"{name}/" for name in every if name != branch]
         parts = branch.split("/")

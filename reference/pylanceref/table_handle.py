@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
@@ -21,6 +21,7 @@ from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import Snapshot, open_snapshot
 from lanceref.storage import Store, name_of_uri
 from lanceref.table.refs import main_root
+from lanceref.table.rows import FragmentRows
 from lanceref.transactions.commit import CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import new_transaction
@@ -119,6 +120,18 @@ class OpenTable:
         """Names the table in errors."""
         ctx = self._snapshot.ctx
         return Context(name_of_uri(self._root.root), limits=ctx.limits, keeps=ctx.keeps)
+
+    def fragment_rows(self, ids: Iterable[int] | None) -> Sequence[FragmentRows]:
+        """Return fragments by their ids, each once for each id; all of them for None.
+
+        Raises ValueError for an id that is not there.
+        """
+        by_id = {rows.fragment.id: rows for rows in self._snapshot.fragments}
+        chosen = list(by_id if ids is None else ids)
+        missing = set(chosen) - by_id.keys()
+        if missing:
+            raise ValueError(f"Fragment id does not exist: {min(missing)}")
+        return self._snapshot.fragments if ids is None else [by_id[number] for number in chosen]
 
     def _new_transaction(self) -> Transaction:
         return new_transaction(self.version)

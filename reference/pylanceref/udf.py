@@ -106,14 +106,13 @@ class BatchUDF:
 
     def cached(self, info: tuple[int, int], batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the columns for a batch, kept ones if there are any."""
-        place = BatchInfo(*info)
-        held = None if self.cache is None else self.cache.get_batch(place)
-        if held is not None:
-            return held
-        found = self.for_batch(batch)
-        if self.cache is not None:
-            self.cache.insert_batch(place, found)
-        return found
+        if self.cache is None:
+            return self.for_batch(batch)
+        held = self.cache.get_batch(BatchInfo(*info))
+        if held is None:
+            held = self.for_batch(batch)
+            self.cache.insert_batch(BatchInfo(*info), held)
+        return held
 
 
 def as_batch(found: object) -> pa.RecordBatch:
@@ -147,11 +146,8 @@ def mapped_by(
         with CallerCode():
             return operations.columns.mapped(snapshot, BatchUDF(function), columns, batch_size)  # type: ignore[arg-type]
     except CallerFailed as error:
-        raise TypeError(
-            "transforms must be a BatchUDF, dict, map function, or ReaderLike value.  "
-            f"Received {type(function)}, which is callable, but gave an error when called with a "
-            f"batch of data: {error.__cause__}"
-        ) from error
+        told = "which is callable, but gave an error when called with a batch of data"
+        raise TypeError(f"{type(function)}, {told}: {error.__cause__}") from error
 
 
 def values_of(values: object, schema: pa.Schema | None) -> pa.Table:
@@ -161,7 +157,4 @@ def values_of(values: object, schema: pa.Schema | None) -> pa.Table:
     try:
         return reader_of(values, schema).read_all()
     except TypeError as error:
-        raise TypeError(
-            "transforms must be a BatchUDF, dict, map function, or ReaderLike  value.  "
-            f"Received {type(values)}.  Could not coerce to a reader: {error}"
-        ) from error
+        raise TypeError(f"transforms: Could not coerce to a reader: {error}") from error

@@ -128,7 +128,7 @@ def test_a_taken_name_is_given_again_on_demand_only(dataset):
 
 def test_an_empty_table_has_segments_of_no_fragment(dataset):
     """Whatever fragments are named; else they are those of the version."""
-    with pytest.raises(ValueError, match="No fragment with id 7"):
+    with pytest.raises(ValueError, match="Fragment id does not exist: 7"):
         built(dataset, "BTREE", 7)
     dataset.delete("true")
     assert set() == built(dataset, "BTREE", 7)[0].fragment_ids
