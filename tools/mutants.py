@@ -48,7 +48,7 @@ SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
 OTHER_END = {"little": "big", "big": "little"}
 CALLS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
 _LITTLE = re.compile(r"<[uifc]\d")
-_CHECK = re.compile(r"_?check(_|$)|_?require(_|$)|_?bound(_|$)")
+_CHECK = re.compile(r"_?(check|require|bound|expect)(_|$)")
 _ASIDE = re.compile(r"(\w+\.)*\w*ctx\.(at|leaf|group)|Place")
 """Calls that say where something is, to errors and to `explain`."""
 
@@ -172,7 +172,9 @@ def _asks_for_owners(test: ast.expr) -> bool:
 def _of(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, Change]]:
     """Yield the changes of one node."""
     match node:
-        case ast.If(test=test, body=[ast.Raise() as error]):
+        case ast.If(test=test, body=[*names, ast.Raise() as error]) if all(
+            isinstance(name, ast.Assign) for name in names
+        ):
             named = any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(test))
             text = f"never: {ast.unparse(test)}"
             yield test if named else error, text, _set(node, "test", ast.Constant(False))

@@ -31,7 +31,7 @@ def test_arrows_down_pass(repository):
         ("reference/lanceref/table/x.py", "from lanceref import validate", "folder above"),
         (
             "reference/lanceref/core/errors.py",
-            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import lanceref.file.schema",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import lanceref.file.footer",
             "folder above",
         ),
     ],
