@@ -148,7 +148,7 @@ def build_shard(fragments: tuple[int, ...], build: Build) -> Index:
         build.name,
         fragment_ids=list(fragments),
         replace=True,
-        **build.parameters,  # type: ignore[arg-type]
+        **build.parameters,
     )
     done = index_of(finished(table._snapshot, index_message(made)))
     return replace(done, fragment_ids=sorted(made.fragment_ids))

@@ -59,7 +59,7 @@ class DataFile:
 
     path: str
     fields: list[int]
-    column_indices: list[int] | None = None
+    column_indices: list[int] = field(default_factory=list)
     file_major_version: int = 0
     file_minor_version: int = 0
     file_size_bytes: int | None = None

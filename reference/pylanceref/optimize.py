@@ -344,13 +344,8 @@ def _rules(options: CompactionOptions) -> CompactionRules:
     mode, version = options.get("compaction_mode"), options.get("data_storage_version")
     if mode is not None and mode not in MODES:
         raise DataRefused(f'Invalid compaction mode "{mode}". Valid values: {", ".join(MODES)}')
-    most = {
-        "max_source_fragments": options.get("max_source_fragments"),
-        "max_source_rows": options.get("max_source_rows"),
-        "max_source_bytes": options.get("max_source_bytes"),
-    }
-    for name, number in most.items():
-        if number is not None and unsigned(number) == 0:
+    for name in ("max_source_fragments", "max_source_rows", "max_source_bytes"):
+        if name in options and unsigned(options[name]) == 0:  # type: ignore[literal-required]
             raise DataRefused(f"{name} must be greater than 0 (use None for no limit)")
     return CompactionRules(
         target_rows=options.get("target_rows_per_fragment", TARGET_ROWS),
@@ -360,5 +355,7 @@ def _rules(options: CompactionOptions) -> CompactionRules:
         version=None if version is None else version_named(version),
         excluded=frozenset(options.get("excluded_fragment_ids", ())),
         max_bytes=options.get("max_bytes_per_file", MAX_BYTES_PER_FILE),
-        **most,
+        max_source_fragments=options.get("max_source_fragments"),
+        max_source_rows=options.get("max_source_rows"),
+        max_source_bytes=options.get("max_source_bytes"),
     )

@@ -108,7 +108,7 @@ class Reading(OpenTable):
         """Every fragment."""
         return self.get_fragments()
 
-    def count_rows(self, filter: object = None, **kwargs: Unpack[ScanArguments]) -> int:
+    def count_rows(self, filter: object = None, **kwargs: object) -> int:
         """Return the rows that are not deleted and pass a filter; without one none is read."""
         return self.scanner(columns=[], filter=filter, **kwargs).count_rows()
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Self, TypeVar
+from typing import Self, TypeVar, cast
 from uuid import uuid4
 
 from lanceref.core.context import Context
@@ -77,7 +77,7 @@ def _ordered(every: Mapping[str, R], key: str, order: str | None) -> list[tuple[
         raise ValueError(f"Invalid sort order '{order}'. Valid values are: asc, desc")
 
     def number(pair: tuple[str, R]) -> int:
-        return int(pair[1][key])  # type: ignore[index]
+        return cast("Mapping[str, int]", pair[1])[key]
 
     return sorted(sorted(every.items()), key=number, reverse=order != "asc")
 

@@ -100,7 +100,7 @@ class ShardedFragmentSampler(_Rank):
     def __call__(self, dataset: LanceDataset, **arguments: object) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the fragments of this rank; `arguments` are those of a scan."""
         own = self._mixed(dataset.get_fragments())[self._rank :: self._world_size]
-        yield from dataset.scanner(fragments=own, **arguments).to_batches()  # type: ignore[arg-type]
+        yield from dataset.scanner(fragments=own, **arguments).to_batches()
 
 
 class ShardedBatchSampler(_Rank):

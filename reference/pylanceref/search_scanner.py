@@ -20,7 +20,7 @@ from lanceref.file.schema import LanceSchema
 from lanceref.index.vector.searching import Neighbours
 from lanceref.search.filter import Filter
 from lanceref.search.projection import Projection, ordered, recut, scan_projection, take_projection
-from lanceref.search.row_locator import positions_of_ids
+from lanceref.search.row_locator import Places, positions_of_ids
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
 from lanceref.search.text_column import ELEMENT_BITS, Places

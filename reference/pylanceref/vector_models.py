@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -29,15 +30,14 @@ from lanceref.index.vector.vector_file import TYPES
 from lanceref.index.vector.vectors import indexed_vectors, vectors_of
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.search.vector_query import METRIC_NAMES
-from numpy.typing import NDArray
 
 
+@dataclass(eq=False)
 class IvfModel:
     """Centroids, a fixed-size list for each partition, and the distance they were trained for."""
 
-    def __init__(self, centroids: pa.FixedSizeListArray, distance_type: str) -> None:
-        self.centroids = centroids
-        self.distance_type = distance_type
+    centroids: pa.FixedSizeListArray
+    distance_type: str
 
     @property
     def num_partitions(self) -> int:
@@ -56,15 +56,13 @@ class IvfModel:
         return cls(centroids, said["distance_type"])
 
 
+@dataclass(eq=False)
 class PqModel:
     """Codewords of sub-vectors: as many lists of the vectors' size as there are codes."""
 
-    def __init__(
-        self, num_subvectors: int, codebook: pa.FixedSizeListArray, *, num_bits: int = 8
-    ) -> None:
-        self.num_subvectors = num_subvectors
-        self.num_bits = num_bits
-        self.codebook = codebook
+    num_subvectors: int
+    codebook: pa.FixedSizeListArray
+    num_bits: int = field(default=8, kw_only=True)
 
     @property
     def dimension(self) -> int:
@@ -132,11 +130,14 @@ def product_of(ivf: IvfModel, pq: PqModel) -> Product:
 
 def write_transformed(training: Training, product: Product, uri: str) -> None:
     """Write partitions and codes of rows, in the order of the table."""
-    with LanceFileWriter(uri, _schema(product)) as writer:
+    schema = pa.schema([(ROW_ID, pa.uint64()), (PARTITION, pa.uint32()), *product.fields])
+    with LanceFileWriter(uri, schema) as writer:
         for keyed in indexed_vectors(training, product.model.metric):
             numbers, _ = assigned(keyed.vectors, product.model)
             codes = product.encode(keyed.vectors, numbers)
-            writer.write_batch(_batch(product, keyed.keys, numbers, codes[COLUMN]))
+            stored = arrow_column(codes[COLUMN], product.fields[0].type)
+            columns = [pa.array(keyed.keys), pa.array(numbers.astype(np.uint32)), stored]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
 
 
 def write_sorted(names: Sequence[str], folder: str, count: int, root: str) -> list[str]:
@@ -172,21 +173,6 @@ def write_segment(
     write(encoded, type_, encoded.loss, writer)
     given = VectorParameters(type_, product.model.metric, len(product.model.centroids))
     return Built(given.details(product), type_.storage.version)
-
-
-def _schema(product: Product) -> pa.Schema:
-    return pa.schema([(ROW_ID, pa.uint64()), (PARTITION, pa.uint32()), *product.fields])
-
-
-def _batch(
-    product: Product,
-    keys: NDArray[np.uint64],
-    numbers: NDArray[np.int64],
-    codes: NDArray[np.generic],
-) -> pa.RecordBatch:
-    stored = arrow_column(codes, product.fields[0].type)
-    columns = [pa.array(keys), pa.array(numbers.astype(np.uint32)), stored]
-    return pa.record_batch(columns, schema=_schema(product))
 
 
 def _read(folder: str, name: str) -> pa.Table:

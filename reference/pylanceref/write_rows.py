@@ -202,7 +202,7 @@ class FileArguments(TypedDict, total=False):
     max_bytes_per_file: int
     data_cache_bytes: int | None
     max_page_bytes: int | None
-    progress: FragmentWriteProgress | None
+    progress: FragmentWriteProgress | Reporter | None
     data_storage_version: str | None
     use_legacy_format: bool | None
     storage_options: dict[str, str] | None
@@ -252,12 +252,11 @@ def write_rows(
         target, bases, arguments.get("target_bases"), arguments.get("target_all_bases")
     )
     progress = arguments.get("progress")
-    if isinstance(progress, FragmentWriteProgress):
-        progress = Reporter(progress)
-    if progress is not None and not isinstance(progress, Reporter):
+    watcher = Reporter(progress) if isinstance(progress, FragmentWriteProgress) else progress
+    if watcher is not None and not isinstance(watcher, Reporter):
         raise DataRefused(f"Failed to call begin() on {type(progress).__name__!r}")
     known = target.base.dictionaries if target.base is not None and plan.appends else {}
-    files = write_files(homes, plan.rows, plan.version, reader, limits, known, progress)
+    files = write_files(homes, plan.rows, plan.version, reader, limits, known, watcher)
     return Written(target, plan, bases, files)
 
 

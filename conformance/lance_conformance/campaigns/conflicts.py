@@ -181,7 +181,7 @@ def _on_columns(made: LanceDataset, base: Path) -> dict[str, object]:
     kept = pa.schema({"a": pa.int64(), "b": pa.int64()})
     narrow = import_module("lance.schema").LanceSchema.from_pyarrow(kept)
     columns = pa.table({"a": range(10), "c": range(10)})
-    updated, fields = fragments[0].update_columns(columns, left_on="a")
+    updated, fields, *_ = fragments[0].update_columns(columns, left_on="a")
     merged = [one.merge_columns({"d": "a + 1"}) for one in fragments]
 
     def replaced(number: int, name: str, field: int) -> object:

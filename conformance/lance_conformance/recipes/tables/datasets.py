@@ -141,7 +141,7 @@ def _tombstoned(uri: str) -> pa.Table:
     ds = write(_two(0, 4), uri, data_storage_version="2.1")
     changed = pa.table({"a": pa.array([1, 2], pa.int64()), "b": ["x", "y"]})
     (fragment,) = ds.get_fragments()
-    new, ids = fragment.update_columns(changed, left_on="a")
+    new, ids, *_ = fragment.update_columns(changed, left_on="a")
     operation = lance().LanceOperation.Update(
         updated_fragments=[new], fields_modified=ids, update_mode="rewrite_columns"
     )
