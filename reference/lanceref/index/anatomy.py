@@ -1,8 +1,8 @@
-"""Anatomy of index files: what lies inside of global buffers and of binary values.
+"""Anatomy of index files: the structures inside of global buffers and of binary values.
 
-To the container they are bytes. Sets of rows and treemaps stand one behind the other, each saying
-how long it is; a token dictionary fills its value, a message of a vector index its buffer. What
-does not parse stays one piece.
+To the container they are bytes. Row sets and treemaps follow each other, each with its length; a
+token dictionary fills its value, a message of a vector index its buffer. What does not parse stays
+one piece.
 
 Clauses: L.index.fts.fst.version, L.index.fts.fst.node, L.index.fts.fst.count,
 L.index.fts.fst.target, L.index.fts.fst.checksum, L.index.files.buffer
@@ -11,8 +11,10 @@ L.index.fts.fst.target, L.index.fts.fst.checksum, L.index.files.buffer
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from google.protobuf.message import Message
 
 from lanceref.core.context import Context, Span, SpanRecorder
 from lanceref.core.cursor import Cursor
@@ -23,27 +25,26 @@ from lanceref.index.row_set import read_row_set, read_treemap
 from lanceref.proto import index_pb2
 from lanceref.storage import Source
 
-Own = Callable[[Cursor], object]
-"""Cuts one structure off a cursor, which records its parts. Raises FormatError."""
-
 BUFFER = "user buffer"
 BYTES = "bytes*"
 
 
-@dataclass(frozen=True, slots=True)
-class Inside:
-    """Files, the group, kind and name of leaves of them, and what stands in these."""
+class Structure(NamedTuple):
+    """Patterns of files, and of group, kind and name of their leaves; what these hold.
+
+    `read` takes one structure off a cursor, which records its parts. It raises FormatError.
+    """
 
     file: str
     group: str
     kind: str
     name: str
-    own: Own
+    read: Callable[[Cursor], object]
     leaf: str = "*"
 
 
 def read_dictionary(cursor: Cursor) -> None:
-    """Cut the dictionary that fills a cursor. Raises FormatError."""
+    """Read the dictionary that fills a cursor. Raises FormatError."""
     parse_fst(cursor)
     cursor.u64("type", "L.index.fts.fst.version")
     nodes = cursor.remaining - FOOTER_BYTES
@@ -53,25 +54,31 @@ def read_dictionary(cursor: Cursor) -> None:
     cursor.u32("checksum", "L.index.fts.fst.checksum")
 
 
-def read_partitions(cursor: Cursor) -> None:
-    """Cut the IVF message that fills a cursor. Raises FormatError."""
-    parse_message(cursor, index_pb2.IVF, "partitions", "L.index.files.buffer")
-
-
-def read_tensor(cursor: Cursor) -> None:
-    """Cut the tensor that fills a cursor. Raises FormatError."""
-    parse_message(cursor, index_pb2.Tensor, "tensor", "L.index.files.buffer")
+def _message(kind: type[Message], name: str) -> Callable[[Cursor], object]:
+    """Return what reads the message that fills a cursor."""
+    return lambda cursor: parse_message(cursor, kind, name, "L.index.files.buffer")
 
 
 STRUCTURES = (
-    Inside("bitmap_page_lookup.lance", "*", BUFFER, "rows", read_row_set),
-    Inside("zonemap.lance", "*", BUFFER, "rows", read_row_set),
-    Inside("bloomfilter.lance", "*", BUFFER, "rows", read_row_set),
-    Inside("bitmap_page_lookup.lance", "field bitmaps", BYTES, "rows", read_row_set),
-    Inside("ngram_postings.lance", "field posting_list", BYTES, "treemap", read_treemap),
-    Inside("part_*_tokens.lance", "field _token_fst_bytes", BYTES, "dictionary", read_dictionary),
-    Inside("*.idx", "*", BUFFER, "ivf", read_partitions, "global buffer 1"),
-    Inside("auxiliary.idx", "*", BUFFER, "model", read_tensor, "global buffer 2"),
+    Structure("bitmap_page_lookup.lance", "*", BUFFER, "rows", read_row_set),
+    Structure("zonemap.lance", "*", BUFFER, "rows", read_row_set),
+    Structure("bloomfilter.lance", "*", BUFFER, "rows", read_row_set),
+    Structure("bitmap_page_lookup.lance", "field bitmaps", BYTES, "rows", read_row_set),
+    Structure("ngram_postings.lance", "field posting_list", BYTES, "treemap", read_treemap),
+    Structure(
+        "part_*_tokens.lance", "field _token_fst_bytes", BYTES, "dictionary", read_dictionary
+    ),
+    Structure(
+        "*.idx", "*", BUFFER, "ivf", _message(index_pb2.IVF, "partitions"), "global buffer 1"
+    ),
+    Structure(
+        "auxiliary.idx",
+        "*",
+        BUFFER,
+        "model",
+        _message(index_pb2.Tensor, "tensor"),
+        "global buffer 2",
+    ),
 )
 """What is known of the bytes of index files."""
 
@@ -81,8 +88,8 @@ def dissect(root: Span, source: Source, ctx: Context) -> None:
     known = [one for one in STRUCTURES if fnmatchcase(ctx.file, one.file)]
     for group, leaf in _leaves(root, "") if known else ():
         for one in known:
-            where = zip((group, leaf.kind, leaf.name), (one.group, one.kind, one.leaf), strict=True)
-            if all(fnmatchcase(name, pattern) for name, pattern in where):
+            pairs = ((group, one.group), (leaf.kind, one.kind), (leaf.name, one.leaf))
+            if all(fnmatchcase(name, pattern) for name, pattern in pairs):
                 parts = _parts(one, source.read(leaf.start, leaf.end - leaf.start), leaf.start, ctx)
                 if parts:
                     leaf.kind, leaf.children = "group", parts
@@ -96,15 +103,15 @@ def _leaves(span: Span, group: str) -> Iterator[tuple[str, Span]]:
         yield from _leaves(child, child.name if child.name.startswith("field ") else group)
 
 
-def _parts(one: Inside, data: memoryview, start: int, ctx: Context) -> Sequence[Span]:
-    """Return the structures in some bytes, none when these are something else."""
+def _parts(one: Structure, data: memoryview, start: int, ctx: Context) -> Sequence[Span]:
+    """Return the structures in some bytes, none when these do not parse."""
     recorder = SpanRecorder(ctx.limits.expanded(len(data)))
     quiet = Context(ctx.file, limits=ctx.limits, spans=recorder)
     cursor = Cursor(data, start, quiet)
     try:
         while cursor.remaining:
             with recorder.group(one.name):
-                one.own(cursor)
+                one.read(cursor)
     except (FormatError, LimitExceeded):
         return []
     return recorder.root.children

@@ -1,18 +1,15 @@
-"""Split-block Bloom filter, as Parquet has it: which values a run of rows does not hold.
+"""Split-block Bloom filter, as in Parquet: which values a run of rows does not hold.
 
 A filter is blocks of eight 32-bit words. The hash of a value chooses a block, and in each of its
 words a bit; a value may be there when all eight bits are set.
 
     block = ((h >> 32) * blocks) >> 32,  bit j = (low 32 bits of h * SALT[j] mod 2**32) >> 27
 
-h is XXH64, seed 0, of the value's bytes: numbers in their own width, little-endian.
+h is XXH64, seed 0, of the value's bytes: numbers in their own width, little-endian. XXH64 of a
+value shorter than 32 bytes takes eight bytes at a time, then four, then one by one; each part is
+mixed into the state by multiplications with odd constants and rotations, modulo 2**64.
 
 Clauses: L.index.bloom.size
-
-XXH64 of short values: the hash with seed 0 of many values of one width at once.
-
-A value shorter than 32 bytes is taken eight bytes at a time, then four, then one by one; each
-part is mixed into the state by multiplications with odd constants and rotations, modulo 2**64.
 """
 
 from __future__ import annotations
@@ -23,7 +20,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
+from lanceref.index.training import BINARY, TEXT, is_any
+
+Hashes = NDArray[np.uint64]
+Blocks = NDArray[np.uint32]
+"""Words of a filter: [blocks, 8]."""
 
 PRIMES = (
     0x9E3779B185EBCA87,
@@ -32,19 +33,19 @@ PRIMES = (
     0x85EBCA77C2B2AE63,
     0x27D4EB2F165667C5,
 )
-"""The constants, in the order in which the algorithm numbers them from 1 on."""
+"""The constants of XXH64, in the order in which the algorithm numbers them from 1 on."""
 
 _P1, _P2, _P3, _P4, _P5 = (np.uint64(prime) for prime in PRIMES)
 
 MOST_BYTES = 31
-"""Widest value that is short."""
+"""Widest value that `hash_rows` takes."""
 
 
-def hash_rows(values: NDArray[np.uint8]) -> Words:
+def hash_rows(values: NDArray[np.uint8]) -> Hashes:
     """Return the hash of each row of bytes [values, width], width at most `MOST_BYTES`: uint64."""
     rows, width = values.shape
     assert width <= MOST_BYTES
-    state: Words = np.full(rows, int(_P5) + width, np.uint64)
+    state: Hashes = np.full(rows, int(_P5) + width, np.uint64)
     at = 0
     for _ in range(width // 8):
         word = _read(values, at, "<u8")
@@ -58,45 +59,28 @@ def hash_rows(values: NDArray[np.uint8]) -> Words:
     for byte in range(at, width):
         state ^= values[:, byte] * _P5
         state = _rotated(state, 11) * _P1
-    return _avalanche(state)
+    state = (state ^ state >> np.uint64(33)) * _P2  # spreads every bit over all of the hash
+    state = (state ^ state >> np.uint64(29)) * _P3
+    return state ^ state >> np.uint64(32)
 
 
-def _read(values: NDArray[np.uint8], at: int, type_: str) -> Words:
+def _read(values: NDArray[np.uint8], at: int, type_: str) -> Hashes:
     """Return the little-endian number at a byte of each row."""
     end = at + np.dtype(type_).itemsize
     return np.ascontiguousarray(values[:, at:end]).view(type_)[:, 0].astype(np.uint64)
 
 
-def _rotated(words: Words, bits: int) -> Words:
+def _rotated(words: Hashes, bits: int) -> Hashes:
     return words << np.uint64(bits) | words >> np.uint64(64 - bits)
 
 
-def _avalanche(state: Words) -> Words:
-    """Return the state with every bit of it spread over all of the hash."""
-    state = (state ^ state >> np.uint64(33)) * _P2
-    state = (state ^ state >> np.uint64(29)) * _P3
-    return state ^ state >> np.uint64(32)
-
-
-Hashes = NDArray[np.uint64]
-Blocks = NDArray[np.uint32]
-"""Words of a filter: [blocks, 8]."""
-
 WORDS, WORD_BITS = 8, 32
 BLOCK_BYTES = 32
-SALT = np.array(
-    [
-        0x47B6137B,
-        0x44974D91,
-        0x8824AD5B,
-        0xA2B7289D,
-        0x705495C7,
-        0x2DF1424B,
-        0x9EFC4947,
-        0x5C6BFB31,
-    ],
-    np.uint32,
-)
+SALT = np.frombuffer(
+    bytes.fromhex("47b6137b 44974d91 8824ad5b a2b7289d 705495c7 2df1424b 9efc4947 5c6bfb31"), ">u4"
+).astype(np.uint32)
+"""Odd multipliers of the words."""
+
 LEAST_BITS, MOST_BITS = 5, 27
 """Logarithms of the fewest and most bytes of a filter."""
 
@@ -108,20 +92,14 @@ def hash_values(values: pa.Array) -> Hashes:
     """Return the hash of every value that is not null, uint64."""
     own = values.drop_null()
     type_ = own.type
-    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
-        own = own.cast(pa.large_binary() if pa.types.is_large_string(type_) else pa.binary())
-        data = [item.as_buffer() for item in own]
-    elif pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
-        data = [item.as_buffer() for item in own]
-    else:
-        width = type_.byte_width
-        raw = np.frombuffer(own.buffers()[1] or b"", np.uint8)
-        return hash_rows(
-            raw[own.offset * width : (own.offset + len(own)) * width].reshape(-1, width)
-        )
-    from xxhash import xxh64_intdigest  # only values of several lengths need it
+    if is_any(type_, *TEXT, *BINARY):
+        from xxhash import xxh64_intdigest  # only values of several lengths need it
 
-    return np.array([xxh64_intdigest(one) for one in data], np.uint64)
+        data = own.cast(pa.large_binary())
+        return np.array([xxh64_intdigest(one.as_buffer()) for one in data], np.uint64)
+    width = type_.byte_width
+    raw = np.frombuffer(own.buffers()[1] or b"", np.uint8)
+    return hash_rows(raw[own.offset * width : (own.offset + len(own)) * width].reshape(-1, width))
 
 
 def places_of(hashes: Hashes, blocks: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
@@ -149,26 +127,21 @@ def may_hold(filters: NDArray[np.uint32], value: np.uint64) -> NDArray[np.bool_]
 
 def size_for(items: int, probability: float) -> int:
     """Return the bytes of a filter for so many items, by the share of false positives."""
-    low, high = 0, 64
-    while high - low > 1:
-        middle = (low + high) // 2
-        if false_positives(items, middle) <= probability:
-            high = middle
-        else:
-            low = middle
-    return int(2 ** min(max(high, LEAST_BITS), MOST_BITS))  # L.index.bloom.size
+    sizes = range(LEAST_BITS, MOST_BITS)
+    fitting = (bits for bits in sizes if false_positives(items, bits) <= probability)
+    return 1 << next(fitting, MOST_BITS)  # L.index.bloom.size
 
 
 def false_positives(items: int, log_bytes: int) -> float:
-    """Return the share of values that are held by mistake."""
+    """Return the share of values that a filter seems to hold, but does not."""
     bits = 8 * 2.0**log_bytes
     if items == 0:
         return 0.0
     if items / bits > 2:
         return 1.0
     mean = 8 * BLOCK_BYTES / (bits / items)
-    found = 0.0
+    share = 0.0
     for number in range(TERMS - 1, -1, -1):
         log_share = number * math.log(mean) - mean - math.lgamma(number + 1)
-        found += math.exp(log_share + WORDS * math.log(1 - (31 / 32) ** number)) if number else 0
-    return min(1.0, found)
+        share += math.exp(log_share + WORDS * math.log(1 - (31 / 32) ** number)) if number else 0
+    return min(1.0, share)

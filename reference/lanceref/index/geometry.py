@@ -1,6 +1,6 @@
 """Geometries: what columns of points, lines, polygons, boxes, text and well-known binary hold.
 
-A column says by its extension name what it is: `geoarrow.point` (a struct of x, y and more),
+The extension name of a column is its kind: `geoarrow.point` (a struct of x, y and more),
 `geoarrow.linestring`, `geoarrow.polygon`, `geoarrow.multipoint`, `geoarrow.multilinestring`,
 `geoarrow.multipolygon` (lists of these), `geoarrow.box`, `geoarrow.wkb`, `geoarrow.wkt`. Text
 without a name is well-known text and bytes are well-known binary.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 from struct import unpack_from
 
 import numpy as np
@@ -19,22 +20,18 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryFailed
 from lanceref.core.limits import DEFAULT_LIMITS
+from lanceref.index.training import BINARY, TEXT, is_any
 
 Geometries = NDArray[np.object_]
 """Geometries, `None` where there is none."""
 
 Boxes = NDArray[np.float64]
-"""Bounding boxes: xmin, ymin, xmax, ymax of each; not a number where there is nothing."""
+"""Bounding boxes: xmin, ymin, xmax, ymax of each; NaN where there is no geometry."""
 
 PREFIX = "geoarrow."
 
-_LISTS = {
-    "linestring": 1,
-    "polygon": 2,
-    "multipoint": 1,
-    "multilinestring": 2,
-    "multipolygon": 3,
-}
+_LISTS = {"linestring": 1, "polygon": 2, "multipoint": 1, "multilinestring": 2}
+_LISTS["multipolygon"] = 3
 """Levels of lists above the points."""
 
 DEEPEST = DEFAULT_LIMITS.depth
@@ -49,15 +46,15 @@ _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 def is_geometry(type_: pa.DataType, name: str) -> bool:
     """Return whether a column of a type and an extension name holds geometries."""
-    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
+    if is_any(type_, *TEXT):
         return name in ("", f"{PREFIX}wkt")
-    if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
+    if is_any(type_, *BINARY):
         return name in ("", f"{PREFIX}wkb")
     kind = name.removeprefix(PREFIX)
     if not name.startswith(PREFIX) or kind not in (*_LISTS, "point", "box"):
         return False
     for _ in range(_LISTS.get(kind, 0)):
-        if not (pa.types.is_list(type_) or pa.types.is_large_list(type_)):
+        if not is_any(type_, "list", "large_list"):
             return False
         type_ = type_.value_type
     names = _CORNERS if kind == "box" else _AXES[:2]
@@ -71,46 +68,43 @@ def geometries(values: pa.Array, name: str) -> Geometries:
     """Return the geometries of a column. Raises QueryFailed for a value that is none."""
     import shapely
 
-    there = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
-    held = values.filter(pa.array(there))
-    found: Geometries = np.full(len(values), None, np.object_)
+    valid = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+    held = values.filter(pa.array(valid))
+    shapes: Geometries = np.full(len(values), None, np.object_)
     kind = name.removeprefix(PREFIX)
     try:
-        if pa.types.is_string(held.type) or pa.types.is_large_string(held.type):
+        if is_any(held.type, *TEXT):
             texts = held.to_numpy(zero_copy_only=False)
             for text in texts:
                 _check_text(text)
-            found[there] = shapely.from_wkt(texts)
-        elif pa.types.is_binary(held.type) or pa.types.is_large_binary(held.type):
+            shapes[valid] = shapely.from_wkt(texts)
+        elif is_any(held.type, *BINARY):
             parts = held.to_numpy(zero_copy_only=False)
             for data in parts:
                 if len(data) > DEEPEST * _HEADER_BYTES:
                     _check_binary(data)
-            found[there] = shapely.from_wkb(parts)
+            shapes[valid] = shapely.from_wkb(parts)
         elif kind == "box":
-            found[there] = shapely.box(*_floats(held, _CORNERS).T)
+            shapes[valid] = shapely.box(*_floats(held, _CORNERS).T)
         else:
-            found[there] = _ragged(held, kind)
+            shapes[valid] = _ragged(held, kind)
     except (shapely.errors.ShapelyError, ValueError) as error:
         raise QueryFailed(f"no geometry: {error}") from error
-    return found
+    return shapes
 
 
 def _check_text(text: str) -> None:
     """Raise QueryFailed for well-known text nested deeper than the library can parse."""
-    if text.count("(") <= DEEPEST:
-        return
-    depth = 0
-    for bracket in re.finditer("[()]", text):
-        depth += 1 if bracket[0] == "(" else -1
-        if depth > DEEPEST:
+    if text.count("(") > DEEPEST:
+        steps = (1 if bracket[0] == "(" else -1 for bracket in re.finditer("[()]", text))
+        if max(accumulate(steps)) > DEEPEST:
             raise QueryFailed(f"more than {DEEPEST} geometries inside each other")
 
 
 def _check_binary(data: bytes) -> None:
     """Raise QueryFailed for well-known binary nested deeper than the library can parse.
 
-    What does not parse is walked as far as the library does.
+    Damaged bytes are walked as far as the library parses them.
     """
     if data[0] in b"01":  # hexadecimal
         try:
@@ -158,12 +152,11 @@ def _ragged(held: pa.Array, kind: str) -> Geometries:
         held = held.flatten()
     axes = [axis for axis in _AXES if held.type.get_field_index(axis) >= 0]
     points = _floats(held, axes)
-    made: Geometries
     if kind == "point":
-        made = shapely.points(points)
-    else:
-        type_ = getattr(shapely.GeometryType, kind.upper())
-        made = shapely.from_ragged_array(type_, points, tuple(reversed(offsets)))
+        points_made: Geometries = shapely.points(points)
+        return points_made
+    type_ = getattr(shapely.GeometryType, kind.upper())
+    made: Geometries = shapely.from_ragged_array(type_, points, tuple(reversed(offsets)))
     return made
 
 
@@ -183,7 +176,7 @@ def boxes_of(held: Geometries) -> Boxes:
 
 
 def binary_of(text: str) -> bytes:
-    """Return a geometry as well-known binary. Raises QueryFailed for what is none."""
+    """Return a geometry as well-known binary. Raises QueryFailed for invalid text."""
     import shapely
 
     _check_text(text)

@@ -1,4 +1,4 @@
-"""Row sets: the rows that an index has found, by row address or row id; RowAddrTreeMap as bytes.
+"""Row sets: the rows that an index finds, by row address or row id; RowAddrTreeMap as bytes.
 
 The upper 32 bits of an address are the fragment. A set names single rows, and in some files whole
 fragments.
@@ -12,7 +12,7 @@ Clauses: L.index.rows.count, L.index.rows.order, L.index.rows.bitmap, L.index.ro
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,8 +32,6 @@ SHIFT = np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)
 NO_KEYS = np.empty(0, np.uint64)
 
-_ENTRY = struct.Struct("<II")
-
 
 @dataclass(frozen=True, slots=True)
 class RowSet:
@@ -44,10 +42,10 @@ class RowSet:
 
     def among(self, keys: Keys) -> NDArray[np.int64]:
         """Return the places in `keys`, ascending or not, of those that are in the set."""
-        found = is_in(keys, self.keys)
+        mask = is_in(keys, self.keys)
         for fragment in self.whole:
-            found |= keys >> SHIFT == fragment
-        return np.flatnonzero(found)
+            mask |= keys >> SHIFT == fragment
+        return np.flatnonzero(mask)
 
     def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
         """Return the row offsets below `num_rows` of a fragment whose addresses are in the set."""
@@ -93,17 +91,31 @@ def intersection(sets: Sequence[RowSet]) -> RowSet:
     return first
 
 
+def _check_end(cursor: Cursor, clause: str) -> None:
+    """Raise FormatError unless nothing is left of a cursor."""
+    if cursor.remaining:
+        place = cursor.ctx.at(cursor.offset, cursor.remaining)
+        raise FormatError(clause, place, f"{cursor.remaining} more bytes", "none")
+
+
+def _entries(cursor: Cursor, count: int, name: str, clause: str) -> Iterator[int]:
+    """Yield the number that begins each of some entries, which rise. Raises FormatError."""
+    last = -1
+    for _ in range(count):
+        start = cursor.offset
+        number = cursor.u32(name, clause)
+        if number <= last:
+            place = cursor.ctx.at(start, ENTRY_BYTES)
+            raise FormatError(clause, place, f"{name} {number} after {last}", "rising ones")
+        last = number
+        yield number
+
+
 def parse_row_set(cursor: Cursor) -> RowSet:
     """Parse the set that fills `cursor`. Raises FormatError."""
-    found = read_row_set(cursor)
-    if cursor.remaining:
-        raise FormatError(
-            "L.index.rows.end",
-            cursor.ctx.at(cursor.offset, cursor.remaining),
-            found=f"{cursor.remaining} bytes behind the last fragment",
-            wanted="none",
-        )
-    return found
+    rows = read_row_set(cursor)
+    _check_end(cursor, "L.index.rows.end")
+    return rows
 
 
 def read_row_set(cursor: Cursor) -> RowSet:
@@ -112,18 +124,7 @@ def read_row_set(cursor: Cursor) -> RowSet:
     cursor.require(count * ENTRY_BYTES, f"{count} fragments", "L.index.rows.count")
     keys: list[Keys] = [NO_KEYS]
     whole: set[int] = set()
-    last = -1
-    for _ in range(count):
-        start = cursor.offset
-        fragment = cursor.u32("fragment", "L.index.rows.order")
-        if fragment <= last:
-            raise FormatError(
-                "L.index.rows.order",
-                cursor.ctx.at(start, ENTRY_BYTES),
-                found=f"fragment {fragment} behind {last}",
-                wanted="rising fragments",
-            )
-        last = fragment
+    for fragment in _entries(cursor, count, "fragment", "L.index.rows.order"):
         size = cursor.u32("size of the bitmap", "L.index.rows.bitmap")
         if size:
             offsets = parse_bitmap(cursor.window(size, "bitmap", "L.index.rows.bitmap"))
@@ -138,15 +139,9 @@ def parse_treemap(cursor: Cursor) -> Keys:
 
     Layout: u64 number of upper halves; of each, ascending, u32 upper half and a Roaring bitmap.
     """
-    found = read_treemap(cursor)
-    if cursor.remaining:
-        raise FormatError(
-            "L.index.treemap.end",
-            cursor.ctx.at(cursor.offset, cursor.remaining),
-            found=f"{cursor.remaining} bytes behind the last bitmap",
-            wanted="none",
-        )
-    return found
+    keys = read_treemap(cursor)
+    _check_end(cursor, "L.index.treemap.end")
+    return keys
 
 
 def read_treemap(cursor: Cursor) -> Keys:
@@ -154,44 +149,33 @@ def read_treemap(cursor: Cursor) -> Keys:
     count = cursor.u64("number of bitmaps", "L.index.treemap.count")
     cursor.require(count * ENTRY_BYTES, f"{count} bitmaps", "L.index.treemap.count")
     keys: list[Keys] = [NO_KEYS]
-    last = -1
-    for _ in range(count):
-        start = cursor.offset
-        high = cursor.u32("upper half", "L.index.treemap.order")
-        if high <= last:
-            raise FormatError(
-                "L.index.treemap.order",
-                cursor.ctx.at(start, ENTRY_BYTES),
-                found=f"upper half {high} behind {last}",
-                wanted="rising upper halves",
-            )
-        last = high
+    for high in _entries(cursor, count, "upper half", "L.index.treemap.order"):
         keys.append(read_bitmap(cursor).astype(np.uint64) | np.uint64(high) << SHIFT)
     return np.concatenate(keys)
 
 
-def encode_treemap(keys: Keys, *, runs: bool) -> bytes:
-    """Return ascending keys as a RoaringTreemap, with run containers where they are smaller."""
+def _bitmaps(keys: Keys, *, runs: bool) -> dict[int, bytes]:
+    """Return the Roaring bitmap of the keys of each upper half, ascending."""
     high = keys >> SHIFT
     starts = np.flatnonzero(np.diff(high, prepend=high[:1] + np.uint64(1)))
-    parts = [part for part in np.split(keys, starts[1:]) if len(part)]
-    found = [struct.pack("<Q", len(parts))]
-    for part in parts:
+    bitmaps = {}
+    for part in np.split(keys, starts[1:]) if len(keys) else ():
         bitmap = BitMap((part & LOW).astype(np.uint32), optimize=False)
         if runs:
             bitmap.run_optimize()
-        found.append(struct.pack("<I", int(part[0] >> SHIFT)) + bitmap.serialize())
-    return b"".join(found)
+        bitmaps[int(part[0] >> SHIFT)] = bitmap.serialize()
+    return bitmaps
+
+
+def encode_treemap(keys: Keys, *, runs: bool) -> bytes:
+    """Return ascending keys as a RoaringTreemap, with run containers where they are smaller."""
+    parts = _bitmaps(keys, runs=runs)
+    entries = [struct.pack("<I", high) + data for high, data in parts.items()]
+    return struct.pack("<Q", len(parts)) + b"".join(entries)
 
 
 def encode_row_set(rows: RowSet) -> bytes:
     """Return a set as bytes, bitmaps without run containers."""
-    parts = dict.fromkeys(rows.whole, b"")
-    fragments = rows.keys >> SHIFT
-    starts = np.flatnonzero(np.diff(fragments, prepend=fragments[:1] + np.uint64(1)))
-    for part in np.split(rows.keys, starts[1:]):
-        if len(part) and int(part[0] >> SHIFT) not in rows.whole:
-            bitmap = BitMap((part & LOW).astype(np.uint32), optimize=False)
-            parts[int(part[0] >> SHIFT)] = bitmap.serialize()
-    entries = (_ENTRY.pack(fragment, len(data)) + data for fragment, data in sorted(parts.items()))
+    parts = _bitmaps(rows.keys, runs=False) | dict.fromkeys(rows.whole, b"")
+    entries = [struct.pack("<II", one, len(data)) + data for one, data in sorted(parts.items())]
     return struct.pack("<I", len(parts)) + b"".join(entries)

@@ -1,18 +1,11 @@
 """Key filter: which primary keys a flushed generation may have, a split-block Bloom filter.
 
-It only spares a look at the keys themselves, in `_pk_index`; a reader need not ask it.
+It only saves a look at the keys themselves, in `_pk_index`; a reader need not use it. The hash of a
+key is SipHash-1-3 with a key of zeros, over the columns of the primary key one after the other,
+each a zero byte and then its value: integers of 32 and 64 bits little-endian, text and a byte 0xff,
+bytes after their number (u64). How values of other types are hashed is not known.
 
 Layout: `_mem_wal/{shard}/{generation}/bloom_filter.bin`: blocks of eight u32 words.
-
-Clauses: L.index.mem-wal.key-filter
-
-Key hashes: by which the filter of a flushed generation knows a primary key.
-
-The hash is SipHash-1-3 with a key of zeros, over the columns of the primary key one after the
-other, each a zero byte and then its value: integers of 32 and 64 bits little-endian, text and a
-byte 0xff, bytes behind their number (u64).
-
-How values of other types are hashed is not known here.
 
 Clauses: L.index.mem-wal.key-filter
 """
@@ -28,7 +21,7 @@ import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage
-from lanceref.index.bloom import BLOCK_BYTES, WORDS, Blocks, Hashes, fill
+from lanceref.index.bloom import BLOCK_BYTES, WORDS, Blocks, Hashes
 from lanceref.storage import Source
 
 MASK = 2**64 - 1
@@ -56,40 +49,35 @@ def sip_hash(data: bytes) -> int:
     """Return SipHash-1-3 of bytes: one round a word of 64 bits, three at the end."""
     state = START
     padded = data + bytes(7 - len(data) % 8) + bytes([len(data) % 256])
-    for word in (int.from_bytes(padded[at : at + 8], "little") for at in range(0, len(padded), 8)):
-        first, second, third, fourth = state
-        first, second, third, fourth = _round(first, second, third, fourth ^ word)
+    for at in range(0, len(padded), 8):
+        word = int.from_bytes(padded[at : at + 8], "little")
+        first, second, third, fourth = _round(*state[:3], state[3] ^ word)
         state = first ^ word, second, third, fourth
-    first, second, third, fourth = state
-    state = first, second, third ^ 0xFF, fourth
+    state = state[0], state[1], state[2] ^ 0xFF, state[3]
     for _ in range(3):
         state = _round(*state)
-    first, second, third, fourth = state
-    return first ^ second ^ third ^ fourth
+    return state[0] ^ state[1] ^ state[2] ^ state[3]
 
 
 def _round(first: int, second: int, third: int, fourth: int) -> tuple[int, int, int, int]:
     first = (first + second) & MASK
-    second = _turned(second, 13) ^ first
-    first = _turned(first, 32)
+    second = _rotated(second, 13) ^ first
+    first = _rotated(first, 32)
     third = (third + fourth) & MASK
-    fourth = _turned(fourth, 16) ^ third
+    fourth = _rotated(fourth, 16) ^ third
     first = (first + fourth) & MASK
-    fourth = _turned(fourth, 21) ^ first
+    fourth = _rotated(fourth, 21) ^ first
     third = (third + second) & MASK
-    second = _turned(second, 17) ^ third
-    return first, second, _turned(third, 32), fourth
+    second = _rotated(second, 17) ^ third
+    return first, second, _rotated(third, 32), fourth
 
 
-def _turned(word: int, bits: int) -> int:
+def _rotated(word: int, bits: int) -> int:
     return ((word << bits) | (word >> (64 - bits))) & MASK
 
 
 FILE = "bloom_filter.bin"
 CLAUSE = "L.index.mem-wal.key-filter"
-
-SIZE_BYTES = 2**15
-"""Size of a filter that is written."""
 
 
 def parse_key_filter(source: Source, ctx: Context) -> Blocks:
@@ -97,18 +85,11 @@ def parse_key_filter(source: Source, ctx: Context) -> Blocks:
     size = source.size
     blocks, rest = divmod(size, BLOCK_BYTES)
     if rest or not blocks:
-        raise CorruptPage(
-            CLAUSE, ctx.at(0, size), found=f"{size} bytes", wanted=f"a multiple of {BLOCK_BYTES}"
-        )
+        wanted = f"a multiple of {BLOCK_BYTES}"
+        raise CorruptPage(CLAUSE, ctx.at(0, size), f"{size} bytes", wanted)
     cursor = FileBytes(source, ctx).cursor(Extent(0, size), "key filter", CLAUSE)
     words = cursor.array("<u4", blocks * WORDS, "words", CLAUSE)
     return words.reshape(blocks, WORDS).astype(np.uint32, copy=False)
-
-
-def key_filter(columns: Sequence[pa.ChunkedArray]) -> bytes:
-    """Return a filter that has the keys of rows; every key, where their hash is not known."""
-    hashes = key_hashes(columns)
-    return b"\xff" * SIZE_BYTES if hashes is None else fill(hashes, SIZE_BYTES).tobytes()
 
 
 def check_key_filter(source: Source, ctx: Context) -> None:

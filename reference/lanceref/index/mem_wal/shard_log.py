@@ -1,23 +1,14 @@
-"""Shard manifests: what a shard of the log holds, version after version.
+"""Shards of the memory write-ahead log: manifests, version after version, and entries.
 
 A shard is written by one writer at a time, the one of the highest epoch. Its log has positions from
-1 on; what lies up to a position has been flushed into tables, one a generation.
+1 on; what lies up to a position has been flushed into tables, one a generation. An entry holds rows
+that were written together, or is a fence: another writer took over.
 
 Layout: `_mem_wal/{shard}/manifest/{version}.binpb`, a `ShardManifest`, the version as 64 binary
 digits, the lowest first; `version_hint.json` beside them names one, `{"version":2}`.
-
-Clauses: L.index.mem-wal.manifest, L.index.mem-wal.manifest-name, L.index.mem-wal.sstables
-
-Log entries: rows that were written together, or the sign that another writer took over.
-
-Layout: `_mem_wal/{shard}/wal/{position}.arrow`, the position as 64 binary digits, the lowest first:
-an Arrow stream of the columns of the table and `_tombstone`, bool: the row of this key is deleted.
-Its schema's metadata has `writer_epoch` and `generation`; a fence has no columns but
-`fence_sentinel`, `true`.
-
-Clauses: L.index.mem-wal.entry, L.index.mem-wal.positions
-
-The write-ahead log, checked: every version of every shard, and the entries behind the latest.
+`_mem_wal/{shard}/wal/{position}.arrow`, the position in such digits: an Arrow stream of the columns
+of the table and `_tombstone`, bool: the row of this key is deleted. The metadata of its schema has
+`writer_epoch` and `generation`; a fence has no columns but `fence_sentinel`, `true`.
 
 Clauses: L.index.mem-wal.manifest, L.index.mem-wal.manifest-name, L.index.mem-wal.sstables,
 L.index.mem-wal.entry, L.index.mem-wal.positions
@@ -25,8 +16,6 @@ L.index.mem-wal.entry, L.index.mem-wal.positions
 
 from __future__ import annotations
 
-import io
-import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,7 +26,6 @@ import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import (
-    CommitConflict,
     CorruptPage,
     FormatError,
     LimitExceeded,
@@ -98,12 +86,10 @@ def read_manifest(store: Store, shard: uuid.UUID, version: int, ctx: Context) ->
     manifest = parse_manifest(source, own)
     named = manifest.version, manifest.shard_id.uuid
     if named != (version, shard.bytes):
-        raise FormatError(
-            "L.index.mem-wal.manifest-name",
-            own.at(0, source.size),
-            found=f"version {named[0]} of {named[1].hex()}",
-            wanted=f"version {version} of {shard.hex}",
-        )
+        found = f"version {named[0]} of {named[1].hex()}"
+        wanted = f"version {version} of {shard.hex}"
+        clause = "L.index.mem-wal.manifest-name"
+        raise FormatError(clause, own.at(0, source.size), found, wanted)
     return manifest
 
 
@@ -115,17 +101,12 @@ def parse_manifest(source: Source, ctx: Context) -> ShardManifest:
     generations = [one.generation for one in manifest.sstables]
     rising = all(one < other for one, other in pairwise(generations))
     if not rising or any(one >= manifest.current_generation for one in generations):
-        raise OutOfRange(
-            "L.index.mem-wal.sstables",
-            place,
-            found=f"generations {generations[:8]}",
-            wanted=f"rising ones below {manifest.current_generation}",
-        )
+        wanted = f"rising ones below {manifest.current_generation}"
+        raise OutOfRange("L.index.mem-wal.sstables", place, generations[:8], wanted)
     for one in manifest.sstables:
         if not one.path or "/" in one.path or one.path.startswith("."):
-            raise FormatError(
-                "L.index.mem-wal.sstables", place, found=one.path[:80], wanted="a folder's name"
-            )
+            found = f"path {one.path[:80]!r}"
+            raise FormatError("L.index.mem-wal.sstables", place, found, "a folder's name")
     return manifest
 
 
@@ -137,26 +118,15 @@ def check_manifest(source: Source, ctx: Context) -> None:
 
 def versions(store: Store, shard: uuid.UUID) -> list[int]:
     """Return the versions of a shard, ascending."""
-    names = store.list(f"{shard_folder(shard)}/manifest")
-    found = (parse_reversed(name, SUFFIX) for name in names)
-    return sorted(version for version in found if version is not None)
+    return _numbered(store, f"{shard_folder(shard)}/manifest", SUFFIX)
 
 
-def latest_manifest(store: Store, shard: uuid.UUID, ctx: Context) -> ShardManifest | None:
-    """Read the latest version of a shard, None for one that has none. Raises FormatError."""
-    known = versions(store, shard)
-    return read_manifest(store, shard, known[-1], ctx) if known else None
+def _numbered(store: Store, folder: str, suffix: str) -> list[int]:
+    numbers = (parse_reversed(name, suffix) for name in store.list(folder))
+    return sorted(number for number in numbers if number is not None)
 
 
-def write_manifest(store: Store, shard: uuid.UUID, manifest: ShardManifest) -> None:
-    """Write the next version of a shard. Raises CommitConflict when there is one already."""
-    data = manifest.SerializeToString(deterministic=True)
-    if not store.put_if_absent(manifest_path(shard, manifest.version), data):
-        raise CommitConflict("MemWal", "MemWal", manifest.version, retryable=False)
-    hint = json.dumps({"version": manifest.version}, separators=(",", ":"))
-    store.put(f"{shard_folder(shard)}/manifest/{HINT}", hint.encode())
-
-
+ENTRY = "L.index.mem-wal.entry"
 ENTRY_SUFFIX = ".arrow"
 TOMBSTONE = "_tombstone"
 EPOCH = b"writer_epoch"
@@ -180,24 +150,20 @@ def entry_path(shard: uuid.UUID, position: int) -> str:
 
 def positions(store: Store, shard: uuid.UUID) -> list[int]:
     """Return the positions of the log, ascending."""
-    names = store.list(f"{shard_folder(shard)}/wal")
-    found = (parse_reversed(name, ENTRY_SUFFIX) for name in names)
-    return sorted(position for position in found if position is not None)
+    return _numbered(store, f"{shard_folder(shard)}/wal", ENTRY_SUFFIX)
 
 
 def read_entries(
     store: Store, shard: uuid.UUID, after: int, ctx: Context
 ) -> Iterator[tuple[int, LogEntry]]:
-    """Yield the entries behind a position. Raises FormatError, also when one is missing."""
-    for count, position in enumerate(one for one in positions(store, shard) if one > after):
+    """Yield the entries after a position. Raises FormatError, also when one is missing."""
+    wanted = after
+    for position in (one for one in positions(store, shard) if one > after):
+        wanted += 1
         path = entry_path(shard, position)
-        if position != after + 1 + count:
-            raise CorruptPage(
-                "L.index.mem-wal.positions",
-                Place(path, 0),
-                found=f"position {position}",
-                wanted=f"position {after + 1 + count}",
-            )
+        if position != wanted:
+            found = f"position {position}"
+            raise CorruptPage("L.index.mem-wal.positions", Place(path, 0), found, wanted)
         source = store.open(path)
         own = Context(path, ctx.stage, limits=ctx.limits)
         yield position, parse_entry(_whole(source, own), own)
@@ -205,7 +171,7 @@ def read_entries(
 
 def _whole(source: Source, ctx: Context) -> bytes:
     """Return the bytes of an entry. Raises LimitExceeded."""
-    return bytes(FileBytes(source, ctx).whole("entry", "L.index.mem-wal.entry").data)
+    return bytes(FileBytes(source, ctx).whole("entry", ENTRY).data)
 
 
 def parse_entry(data: bytes, ctx: Context) -> LogEntry:
@@ -217,25 +183,17 @@ def parse_entry(data: bytes, ctx: Context) -> LogEntry:
         rows = pa.ipc.open_stream(data).read_all() if size <= budget else pa.table({})
         rows.validate(full=True)
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, MemoryError) as error:
-        raise CorruptPage(
-            "L.index.mem-wal.entry", place, found=f"{error}", wanted="an Arrow stream"
-        ) from error
+        raise CorruptPage(ENTRY, place, f"{error}", "an Arrow stream") from error
     if size > budget:
-        raise LimitExceeded(
-            "L.index.mem-wal.entry", place, found=f"{size} bytes", wanted=f"at most {budget}"
-        )
+        raise LimitExceeded(ENTRY, place, f"{size} bytes", f"at most {budget}")
     metadata = rows.schema.metadata or {}
     epoch = _number(metadata, EPOCH, place)
     if metadata.get(FENCE) == b"true":
         return LogEntry(epoch, None, None)
     marks = rows.schema.get_field_index(TOMBSTONE)
     if marks < 0 or rows.schema.field(marks).type != pa.bool_() or rows[marks].null_count:
-        raise CorruptPage(
-            "L.index.mem-wal.entry",
-            place,
-            found=f"columns {rows.schema.names}",
-            wanted=f"{TOMBSTONE}, bool without nulls",
-        )
+        wanted = f"{TOMBSTONE}, bool without nulls"
+        raise CorruptPage(ENTRY, place, f"columns {rows.schema.names}", wanted)
     return LogEntry(epoch, _number(metadata, GENERATION, place), rows)
 
 
@@ -243,9 +201,7 @@ def _number(metadata: dict[bytes, bytes], key: bytes, place: Place) -> int:
     """Return a number of the metadata. Raises CorruptPage."""
     text = metadata.get(key, b"")
     if not text.isdigit() or len(text) > 20:
-        raise CorruptPage(
-            "L.index.mem-wal.entry", place, found=f"{key!r} = {text[:40]!r}", wanted="a number"
-        )
+        raise CorruptPage(ENTRY, place, f"{key!r} = {text[:40]!r}", "a number")
     return int(text)
 
 
@@ -255,29 +211,11 @@ def check_entry(source: Source, ctx: Context) -> None:
         data = _whole(source, ctx)
         parse_entry(data, ctx)
         if ctx.spans is not None:
-            own_arrow_stream(ctx, pa.py_buffer(data), "L.index.mem-wal.entry")
-
-
-def write_entry(store: Store, shard: uuid.UUID, position: int, entry: LogEntry) -> None:
-    """Write an entry. Raises CommitConflict when another writer has written one there."""
-    metadata = {EPOCH: b"%d" % entry.writer_epoch}
-    if entry.rows is None:
-        metadata[FENCE] = b"true"
-        rows = pa.table({})
-    else:
-        metadata[GENERATION] = b"%d" % (entry.generation or 0)
-        rows = entry.rows
-    rows = rows.replace_schema_metadata(metadata)
-    out = io.BytesIO()
-    with pa.ipc.new_stream(out, rows.schema) as stream:
-        for batch in rows.combine_chunks().to_batches():
-            stream.write_batch(batch)
-    if not store.put_if_absent(entry_path(shard, position), out.getvalue()):
-        raise CommitConflict("MemWal", "MemWal", position, retryable=False)
+            own_arrow_stream(ctx, pa.py_buffer(data), ENTRY)
 
 
 def check_log(store: Store, ctx: Context) -> None:
-    """Read every shard; what is wrong with one file does not keep others from being read."""
+    """Report what is wrong with every version of every shard, and the entries after the latest."""
     for shard in shards(store):
         flushed = 0
         for version in versions(store, shard):

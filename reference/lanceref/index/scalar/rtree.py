@@ -34,14 +34,7 @@ from lanceref.index.geometry import Boxes, boxes_of, geometries, is_geometry
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Kind, Parameters, Sources, remaining
 from lanceref.index.predicate import Intersects, IsNull, Predicate
-from lanceref.index.row_set import (
-    NO_KEYS,
-    Keys,
-    RowSet,
-    encode_row_set,
-    parse_row_set,
-    row_set,
-)
+from lanceref.index.row_set import NO_KEYS, Keys, RowSet, encode_row_set, parse_row_set, row_set
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Run, Training, leaf
 from lanceref.proto import index_pb2
@@ -72,16 +65,15 @@ def _on_grid(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.
 
 
 def curve_numbers(x: NDArray[np.uint32], y: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return how far along the curve points of the grid lie."""
-    x, y = x.copy(), y.copy()
-    found = np.zeros(len(x), np.uint32)
+    """Return how far along the curve points of the grid lie: uint32."""
+    numbers = np.zeros(len(x), np.uint32)
     for shift in range(BITS - 1, -1, -1):
         right, up = (x >> shift) & 1, (y >> shift) & 1
-        found |= ((3 * right) ^ up) << (2 * shift)
+        numbers |= ((3 * right) ^ up) << (2 * shift)
         flip = (up == 0) & (right == 1)
         x, y = np.where(flip, TOP - x, x), np.where(flip, TOP - y, y)
         x, y = np.where(up == 0, y, x), np.where(up == 0, x, y)
-    return found
+    return numbers
 
 
 DATA = "page_data.lance"
@@ -161,7 +153,7 @@ def check_boxes(file: IndexFile, boxes: Boxes, pages: NDArray[np.int64], around:
 
     NaN there is not compared.
     """
-    own = _around(boxes, np.flatnonzero(np.diff(pages, prepend=-1)))
+    own = boxes_around(boxes, np.flatnonzero(np.diff(pages, prepend=-1)))
     same = (own == around) | np.isnan(around)
     if not same.all():
         number = int(np.argmin(same.all(axis=1)))
@@ -229,14 +221,10 @@ class RTree:
 
     def statistics(self) -> dict[str, object]:
         """Return how many boxes and pages there are, and the box of all of them."""
-        size = self._page_rows
-        offsets = [
-            start
-            for level in self._levels
-            for start in range(level.start, level.start + level.rows, size)
-        ]
+        levels = [range(one.start, one.start + one.rows, self._page_rows) for one in self._levels]
+        offsets = [start for level in levels for start in level]
         return {
-            "page_size": size,
+            "page_size": self._page_rows,
             "num_pages": len(offsets),
             "num_items": self._file.number("num_items"),
             "bbox": json.loads(self._file.text("bbox")),
@@ -260,7 +248,8 @@ def write_rtree(
     levels = levels_of(len(boxes), page_rows)
     tree_boxes, tree_ids = [boxes], [keys]
     for below, level in pairwise(levels):
-        tree_boxes.append(page_boxes(tree_boxes[-1], page_rows))
+        starts = np.arange(0, len(tree_boxes[-1]), page_rows)
+        tree_boxes.append(boxes_around(tree_boxes[-1], starts))
         tree_ids.append(np.arange(level.rows, dtype=np.uint64) + np.uint64(below.first_page))
     corners = [pa.array(one) for one in np.concatenate(tree_boxes).T]
     column = pa.StructArray.from_arrays(corners, fields=list(BOX))
@@ -275,13 +264,8 @@ def write_rtree(
     writer.write_table(NULLS, NULL_SCHEMA, [pa.array([data], pa.binary())])
 
 
-def page_boxes(boxes: Boxes, page_rows: int) -> Boxes:
-    """Return the box of each page of boxes."""
-    return _around(boxes, np.arange(0, len(boxes), page_rows))
-
-
-def _around(boxes: Boxes, starts: NDArray[np.int64]) -> Boxes:
-    """Return the boxes around runs of boxes."""
+def boxes_around(boxes: Boxes, starts: NDArray[np.int64]) -> Boxes:
+    """Return the boxes around runs of boxes, such as pages, by the first of each."""
     low = np.minimum.reduceat(boxes[:, :2], starts)
     return np.concatenate([low, np.maximum.reduceat(boxes[:, 2:], starts)], axis=1)
 
@@ -300,18 +284,21 @@ def leaves_of(segment: Segment) -> tuple[Boxes, Keys]:
     return read_boxes(file, np.arange(file.number("num_items"), dtype=np.int64))
 
 
-def _trained(training: Training) -> tuple[Boxes, Keys, Keys]:
-    """Return boxes of rows, the rows, and those that are null; empty geometries are left out."""
+def _write(sources: Sources, training: Training, page_rows: int, writer: SegmentWriter) -> Built:
+    """Write the boxes of rows but for empty geometries, the rows that are null, and segments."""
     name = _extension(training.field)
-    boxes, keys, nulls = [np.empty((0, 4))], [NO_KEYS], [NO_KEYS]
+    parts, nulls = [(np.empty((0, 4)), NO_KEYS)], [NO_KEYS]
     for run in training.runs():
-        own = boxes_of(geometries(run.values, name))
-        there = ~np.isnan(own).any(axis=1)
-        null = np.asarray(run.values.is_null().to_numpy(zero_copy_only=False), np.bool_)
-        boxes.append(own[there])
-        keys.append(run.keys[there])
-        nulls.append(run.keys[null])
-    return np.concatenate(boxes), np.concatenate(keys), np.concatenate(nulls)
+        boxes = boxes_of(geometries(run.values, name))
+        is_box = ~np.isnan(boxes).any(axis=1)
+        parts.append((boxes[is_box], run.keys[is_box]))
+        is_null = np.asarray(run.values.is_null().to_numpy(zero_copy_only=False), np.bool_)
+        nulls.append(run.keys[is_null])
+    parts += remaining(sources, leaves_of)
+    nulls += [moved(read_nulls(segment).keys)[1] for segment, moved in sources]
+    all_boxes, keys = (np.concatenate(one) for one in zip(*parts, strict=True))
+    write_rtree(all_boxes, keys, np.concatenate(nulls), page_rows, writer)
+    return Built(index_pb2.RTreeIndexDetails(), 0)
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
@@ -319,18 +306,12 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
     rows = parameters.get("page_size", PAGE_ROWS)
     if not isinstance(rows, int) or rows < LEAST_ROWS:
         raise OperationRefused(f"page_size must be at least {LEAST_ROWS}, got {rows!r}")
-    write_rtree(*_trained(training), rows, writer)
-    return Built(index_pb2.RTreeIndexDetails(), 0)
+    return _write((), training, rows, writer)
 
 
 def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment."""
-    new_boxes, new_keys, new_nulls = _trained(training)
-    boxes, keys = zip((new_boxes, new_keys), *remaining(sources, leaves_of), strict=True)
-    nulls = [new_nulls, *(moved(read_nulls(one).keys)[1] for one, moved in sources)]
-    rows = sources[0][0].file(DATA).number("page_size")
-    write_rtree(np.concatenate(boxes), np.concatenate(keys), np.concatenate(nulls), rows, writer)
-    return Built(index_pb2.RTreeIndexDetails(), 0)
+    return _write(sources, training, sources[0][0].file(DATA).number("page_size"), writer)
 
 
 def check(segment: Segment) -> None:

@@ -11,11 +11,11 @@ from lanceref.index.mem_wal.shard_log import (
     check_log,
     entry_path,
     manifest_path,
-    write_entry,
-    write_manifest,
 )
 from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.storage import open_store
+
+from .logs import write_entry, write_manifest
 
 SHARD = uuid.UUID(int=3)
 

@@ -10,19 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.errors import CommitConflict, FormatError, LanceError
+from lanceref.core.errors import FormatError, LanceError
 from lanceref.index.mem_wal.shard_log import (
     HINT,
-    latest_manifest,
     manifest_path,
     parse_reversed,
     read_manifest,
     reversed_binary,
     shards,
-    write_manifest,
+    versions,
 )
 from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.storage import open_store
+
+from .logs import write_manifest
 
 SHARD = uuid.UUID("11111111-2222-3333-4444-555555555555")
 CTX = Context("t")
@@ -56,16 +57,13 @@ def test_names_are_parsed(number):
     assert parse_reversed(f"{reversed_binary(number)}.x", ".x") == number
 
 
-def test_the_latest_version_is_read(store):
-    """A version is written once; what has other names is passed over."""
-    assert latest_manifest(store, SHARD, CTX) is None
-    for version in (1, 2, 3):
+def test_versions_are_listed_and_read(store):
+    """Ascending; what has other names is passed over."""
+    assert versions(store, SHARD) == []
+    for version in (3, 1, 2):
         write_manifest(store, SHARD, manifest(version))
-    assert latest_manifest(store, SHARD, CTX) == manifest(3)
-    hint = store.open(f"_mem_wal/{SHARD}/manifest/{HINT}")
-    assert bytes(hint.read(0, hint.size)) == b'{"version":3}'
-    with pytest.raises(CommitConflict):
-        write_manifest(store, SHARD, manifest(3))
+    assert versions(store, SHARD) == [1, 2, 3]
+    assert read_manifest(store, SHARD, 3, CTX) == manifest(3)
     store.put("_mem_wal/other/manifest/x", b"")
     assert list(shards(store)) == [SHARD]
 

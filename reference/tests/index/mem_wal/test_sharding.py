@@ -9,7 +9,7 @@ import random
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import OperationRefused
-from lanceref.index.mem_wal.sharding import ShardingField, ShardingSpec, buckets, derived, hash_text
+from lanceref.index.mem_wal.sharding import buckets, hash_text
 
 DAY = datetime.date(2020, 1, 1)
 SOURCE = random.Random(3)
@@ -52,51 +52,6 @@ def test_other_types_have_no_hash(type_):
     """Nor has what is nested."""
     with pytest.raises(OperationRefused, match="Unsupported bucket sharding column type"):
         buckets(pa.nulls(2, type_), 8)
-
-
-def spec(*fields: ShardingField) -> ShardingSpec:
-    """Return a spec of fields."""
-    return ShardingSpec(1, list(fields))
-
-
-def test_values_are_derived():
-    """Each transform; what has no null cannot be null."""
-    texts = pa.array(["x", None])
-    found = derived(
-        spec(
-            ShardingField("a", [0], "identity", None, "utf8"),
-            ShardingField("b", [0], "bucket", None, "int32", {"num_buckets": "3"}),
-            ShardingField("c", [], "unsharded", None, "int32"),
-        ),
-        {0: texts},
-        2,
-    )
-    assert found["a"] == texts
-    assert found["b"].to_pylist()[1] == 0
-    assert found["c"].to_pylist() == [0, 0]
-    assert [one.nullable for one in found.schema] == [True, False, False]
-    assert [one.type for one in found.schema] == [pa.string(), pa.int32(), pa.int32()]
-
-
-@pytest.mark.parametrize(
-    "field",
-    [
-        ShardingField("a", [7], "identity"),
-        ShardingField("a", [], "identity"),
-        ShardingField("a", [0], "year"),
-        ShardingField("a", [0], None, "c + 1"),
-        ShardingField("a", [0], "bucket"),
-        ShardingField("a", [0], "bucket", parameters={"num_buckets": "0"}),
-        ShardingField("a", [0], "bucket", parameters={"num_buckets": "x"}),
-        ShardingField("a", [0], "bucket", parameters={"num_buckets": "9" * 30}),
-    ],
-)
-def test_what_cannot_be_derived_is_refused(field):
-    """Also a spec of nothing."""
-    with pytest.raises(OperationRefused):
-        derived(spec(field), {0: pa.array(["x"])}, 1)
-    with pytest.raises(OperationRefused):
-        derived(spec(), {}, 1)
 
 
 @pytest.mark.oracle

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import CorruptPage
-from lanceref.index.scalar.rtree import Level, levels_of, page_boxes, whole_box
+from lanceref.index.scalar.rtree import Level, boxes_around, levels_of, whole_box
 
 from ..tables import write
 from .geometries import column
@@ -39,7 +39,7 @@ def test_every_level_has_a_box_for_each_page_below(items, size):
 def test_the_box_of_a_page_is_around_all_of_its_boxes():
     """The last page may have fewer."""
     boxes = np.array([[0, 0, 1, 1], [-1, 2, 0, 3], [5, 5, 6, 6]], np.float64)
-    assert page_boxes(boxes, 2).tolist() == [[-1, 0, 1, 3], [5, 5, 6, 6]]
+    assert boxes_around(boxes, np.array([0, 2])).tolist() == [[-1, 0, 1, 3], [5, 5, 6, 6]]
 
 
 @pytest.mark.parametrize(
