@@ -224,22 +224,19 @@ def _check_variable_rows(encoding: pb.VariablePackedStruct, place: Place) -> Non
             _want_arm(field.value, ("flat", "fixed_size_list", "packed_struct"), place)
             wanted, bits = ((value_bits(field.value) or 0) + 7 & -8,), field.bits_per_value
         if bits not in wanted:
-            clause = "L.codec.packed-struct.field"
-            raise CorruptPage(clause, place, f"{bits} bits", wanted)
+            raise CorruptPage("L.codec.packed-struct.field", place, f"{bits} bits", wanted)
 
 
 def _check_sequence(encoding: CompressiveEncoding, arm: str, place: Place) -> None:
     bits = value_bits(encoding)
     if arm == "constant":
         if len(encoding.constant.value) not in sequence.CONSTANT_BYTES:
-            clause, wanted = "L.codec.constant.width", "4 or 8 bytes"
-            raise CorruptPage(clause, place, f"{bits} bits", wanted)
+            raise CorruptPage("L.codec.constant.width", place, f"{bits} bits", "4 or 8 bytes")
     elif arm == "dictionary":
         if not encoding.dictionary.num_dictionary_items:
             raise CorruptPage("L.codec.dictionary.num-items", place, 0, "1 or more")
     elif bits not in sequence.WIDTHS:
-        clause, wanted = "L.codec.sequence.width", "32 or 64 bits"
-        raise CorruptPage(clause, place, f"{bits} bits", wanted)
+        raise CorruptPage("L.codec.sequence.width", place, f"{bits} bits", "32 or 64 bits")
     elif arm == "range" and not encoding.range.step:
         raise CorruptPage("L.codec.range.step", place, 0, "a step above 0")
 

@@ -68,8 +68,7 @@ def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
         validities.append(np.unpackbits(bits, count=total, bitorder="little").view(np.bool_))
         buffer += 1
     if innermost(encoding).WhichOneof("compression") == "constant":
-        found, wanted = "all items null in a chunk", "a full-zip page"
-        raise CorruptPage(_ALL_NULL, run.place(), found, wanted)
+        raise CorruptPage(_ALL_NULL, run.place(), "all items null in a chunk", "a full-zip page")
     items = run.only(buffer).counting(run.counts * per_value)
     values = flat.decode(items, innermost(encoding).flat.bits_per_value, "items")
     return _nest(encoding, run.num_values, values, validities)
@@ -127,8 +126,7 @@ def _zip_items(
     bits = items.flat.bits_per_value
     found, wanted = f"{rows.shape[1]} bytes", f"{per_value} items of {bits} bits"
     if per_value * bits % 8:
-        clause = "L.codec.fixed-size-list.whole-bytes"
-        raise CorruptPage(clause, place, wanted, "whole bytes")
+        raise CorruptPage("L.codec.fixed-size-list.whole-bytes", place, wanted, "whole bytes")
     if rows.shape[1] * 8 != per_value * bits:
         raise CorruptPage("L.codec.fixed-size-list.size", place, found, wanted)
     return Fixed(bits, len(rows) * per_value, np.ascontiguousarray(rows).reshape(-1))

@@ -21,11 +21,8 @@ FACTOR, SHIFT, SLOTS = np.uint64(2971215073), np.uint64(15), np.uint64(2**12 - 1
 ESCAPE, LITERAL = 255, 256
 """The code before a literal byte, and the number that stands for byte 0 escaped."""
 
-LONGEST = 8
-"""Bytes of the longest symbol, and codes that are looked at together."""
-
-GUESS = 5
-"""Bytes per code that there is room for at first."""
+LONGEST, GUESS = 8, 5
+"""Bytes of the longest symbol, and codes that are looked at together; bytes a code at first."""
 
 FULL, FAULTY = -1, -2
 """What is returned when there may not be room enough, and for bytes that are not sound."""
@@ -39,6 +36,15 @@ Codes = NDArray[np.int16]
 Decoded = tuple[Ints, Bytes, int]
 """Where the bytes of each value end, after a 0; all bytes; the bits that any escaped byte has."""
 
+Chunks = tuple[Ints, Ints, Ints, Ints]
+"""Of each chunk: where it starts, how much of it is skipped, its size, its number of values."""
+
+Output = tuple[Words, Bytes]
+"""The word at each byte of what is written; one byte with the bits of any escaped one."""
+
+Coder = tuple[Ints, Codes, Words, Words, Codes, Codes]
+"""The arrays of a `fsst_encode.Coder`, in its order."""
+
 
 def decode(symbols: Words, lengths: Ints, codes: Bytes, cuts: Ints) -> Decoded | None:
     """Decode values cut from `codes` by `cuts` (n + 1,), ascending from 0 to `len(codes)`.
@@ -49,8 +55,8 @@ def decode(symbols: Words, lengths: Ints, codes: Bytes, cuts: Ints) -> Decoded |
     if len(codes) > np.iinfo(np.uint32).max:
         return None
     table, zero = cuts.astype("<u4").view(np.uint8), np.zeros(1, np.int64)
-    size, count = np.array([len(codes)]), np.array([len(cuts) - 1])
-    return _decode(symbols, lengths, codes, table, zero, zero, size, count)
+    chunk = zero, zero, np.array([len(codes)]), np.array([len(cuts) - 1])
+    return _decode(symbols, lengths, codes, table, chunk)
 
 
 def decode_chunks(
@@ -61,30 +67,22 @@ def decode_chunks(
     Every chunk lies inside `data` and is large enough for the table of its `counts` values. None:
     as for `decode`, or an offset is wrong.
     """
-    first = (counts + 1) * OFFSET_BYTES
-    return _decode(symbols, lengths, data, data, starts, first, sizes, counts)
+    chunks = starts, (counts + 1) * OFFSET_BYTES, sizes, counts
+    return _decode(symbols, lengths, data, data, chunks)
 
 
 def _decode(
-    symbols: Words,
-    lengths: Ints,
-    data: Bytes,
-    tables: Bytes,
-    starts: Ints,
-    first: Ints,
-    sizes: Ints,
-    counts: Ints,
+    symbols: Words, lengths: Ints, data: Bytes, tables: Bytes, chunks: Chunks
 ) -> Decoded | None:
     """Run the kernel with room for what it decodes: for most codes, then for any."""
     offsets = np.ndarray((len(tables) - OFFSET_BYTES + 1,), "<u4", tables.data, strides=(1,))
+    _, first, sizes, counts = chunks
     ends, seen = np.zeros(int(counts.sum()) + 1, np.int64), np.zeros(1, np.uint8)
     num_codes, size = int((sizes - first).sum()), FULL
     for growth in (GUESS, LONGEST):
         out = np.empty(num_codes * growth + 2 * LONGEST, np.uint8)
         words = np.ndarray((len(out) - LONGEST + 1,), "<u8", out.data, strides=(1,))
-        size = _expand(
-            symbols, lengths, data, offsets, starts, first, sizes, counts, words, ends, seen
-        )
+        size = _expand(symbols, lengths, data, offsets, chunks, (words, seen), ends)
         if size != FULL:
             break
     return None if size == FAULTY else (ends, out[:size], int(seen[0]))
@@ -92,24 +90,17 @@ def _decode(
 
 @compiled
 def _expand_chunk(
-    symbols: Words,
-    lengths: Ints,
-    num_symbols: np.uint8,
-    codes: Bytes,
-    offsets: NDArray[np.uint32],
-    skipped: int,
-    words: Words,
-    size: int,
-    ends: Ints,
-    seen: Bytes,
+    table: tuple[Words, Ints, np.uint8], codes: Bytes, stops: Ints, out: Output, size: int
 ) -> int:
-    """Write the bytes of values, `offsets` - `skipped` of `codes`, from `size` on.
+    """Write the bytes of values of `codes`, which end at `stops`, from `size` on.
 
-    Return where they end, or FULL, or FAULTY.
+    `stops` are replaced by where the bytes end. Return the size, FULL or FAULTY.
     """
+    symbols, lengths, num_symbols = table
+    words, seen = out
     at = 0
-    for value in range(len(ends)):
-        end = np.int64(offsets[value + 1]) - skipped
+    for value in range(len(stops)):
+        end = stops[value]
         if end < at or end > len(codes):
             return FAULTY
         if size + (end - at) * LONGEST > len(words):
@@ -138,7 +129,7 @@ def _expand_chunk(
                 at += 2
             else:
                 return FAULTY
-        ends[value] = size
+        stops[value] = size
     return size
 
 
@@ -148,54 +139,34 @@ def _expand(
     lengths: Ints,
     data: Bytes,
     offsets: NDArray[np.uint32],
-    starts: Ints,
-    first: Ints,
-    sizes: Ints,
-    counts: Ints,
-    words: Words,
+    chunks: Chunks,
+    out: Output,
     ends: Ints,
-    seen: Bytes,
 ) -> int:
     """Write the bytes of the values of every chunk; return their size, FULL or FAULTY."""
-    size, value = 0, 1
-    num_symbols = np.uint8(np.argmin(lengths))
+    starts, first, sizes, counts = chunks
+    size, value, table = 0, 1, (symbols, lengths, np.uint8(np.argmin(lengths)))
     for chunk in range(len(starts)):
-        start, end = starts[chunk], starts[chunk] + sizes[chunk]
-        skipped, next_value = first[chunk], value + counts[chunk]
+        start, skipped, count = starts[chunk], first[chunk], counts[chunk]
         if offsets[start] != skipped:
             return FAULTY
-        size = _expand_chunk(
-            symbols,
-            lengths,
-            num_symbols,
-            data[start + skipped : end],
-            offsets[start : start + (counts[chunk] + 1) * OFFSET_BYTES : OFFSET_BYTES],
-            skipped,
-            words,
-            size,
-            ends[value:next_value],
-            seen,
-        )
+        stops = ends[value : value + count]
+        for number in range(count):
+            stops[number] = np.int64(offsets[start + (number + 1) * OFFSET_BYTES]) - skipped
+        size = _expand_chunk(table, data[start + skipped : start + sizes[chunk]], stops, out, size)
         if size < 0:
             return size
-        value = next_value
+        value += count
     return size
 
 
 @compiled
-def code(
-    lengths: Ints,
-    slots: Codes,
-    slot_symbols: Words,
-    slot_masks: Words,
-    shorts: Codes,
-    singles: Codes,
-    words: Words,
-    offsets: Ints,
-    out: Bytes,
-    ends: Ints,
-) -> int:
-    """Write the codes of every value, at most two bytes for each of its own; return the size."""
+def code(coder: Coder, words: Words, offsets: Ints, out: Bytes, ends: Ints) -> int:
+    """Write the codes of every value, at most two bytes for each of its own; return the size.
+
+    `words` are those that begin at each byte of the values, `offsets` and `ends` (values + 1,).
+    """
+    lengths, slots, slot_symbols, slot_masks, shorts, singles = coder
     size = 0
     for value in range(len(ends) - 1):
         at, end = offsets[value], offsets[value + 1]
@@ -205,19 +176,19 @@ def code(
             slot = (mixed ^ (mixed >> SHIFT)) & SLOTS
             fits = (word & slot_masks[slot]) == slot_symbols[slot]
             if fits and lengths[slots[slot]] <= end - at:
-                code = np.int64(slots[slot])
+                number = np.int64(slots[slot])
             elif end - at == 1:
-                code = np.int64(singles[word & BYTE])
+                number = np.int64(singles[word & BYTE])
             else:
-                code = np.int64(shorts[word & TWO_BYTES])
-            if code >= LITERAL:
+                number = np.int64(shorts[word & TWO_BYTES])
+            if number >= LITERAL:
                 out[size] = ESCAPE
                 out[size + 1] = word & BYTE
                 size += 2
                 at += 1
             else:
-                out[size] = code
+                out[size] = number
                 size += 1
-                at += lengths[code]
+                at += lengths[number]
         ends[value + 1] = size
     return size

@@ -17,7 +17,7 @@ Clauses: L.codec.fsst.table, L.codec.fsst.escape
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,8 +183,7 @@ def _stored(codes: Codes, counts: Ints) -> tuple[Bytes, Ints]:
     return out, np.append(0, ends)[stops]
 
 
-@dataclass(frozen=True, slots=True)
-class Coder:
+class Coder(NamedTuple):
     """Looks up symbols: those of three bytes and more by a hash of three, others by two bytes.
 
     `lengths` int64 (512,), by code; those of escaped bytes, from LITERAL on, are 1. By slot of the
@@ -224,10 +223,9 @@ def apply_compiled(coder: Coder, values: Variable) -> Variable:
     """Code the values with the kernel."""
     from lanceref.codecs import fsst_compiled as kernel
 
-    words, tables = _words_at(values), (coder.lengths, coder.slots, coder.slot_symbols)
-    tables = *tables, coder.slot_masks, coder.shorts, coder.singles
-    out, ends = np.empty(2 * (len(words) + 7), np.uint8), np.zeros(values.count + 1, np.int64)
-    size = kernel.code(*tables, words, values.offsets, out, ends)
+    words, ends = _words_at(values), np.zeros(values.count + 1, np.int64)
+    out = np.empty(2 * (len(words) + 7), np.uint8)
+    size = kernel.code(tuple(coder), words, values.offsets, out, ends)
     return Variable(ends, out[:size])
 
 

@@ -63,8 +63,7 @@ def codec_name(encoding: General, place: Place) -> str:
     """Return the name of the codec. Raises UnknownEncoding."""
     scheme = encoding.compression.scheme
     if scheme not in NAMES:
-        clause, wanted = "L.codec.general.scheme", "lz4 or zstd"
-        raise UnknownEncoding(clause, place, f"scheme {scheme}", wanted)
+        raise UnknownEncoding("L.codec.general.scheme", place, f"scheme {scheme}", "lz4 or zstd")
     return NAMES[scheme]
 
 
@@ -95,8 +94,7 @@ def decompress(
                 found, wanted = f"{name}: {error}", f"{size} bytes"
                 raise CorruptPage(_SIZE, place(index), found, wanted) from error
             if name == "lz4_raw" and size and falls_short(codec, frame, size):
-                found, wanted = "a block that ends early", f"{size} bytes"
-                raise CorruptPage(_SIZE, place(index), found, wanted)
+                raise CorruptPage(_SIZE, place(index), "a block that ends early", f"{size} bytes")
     return np.frombuffer(b"".join(parts), np.uint8), sizes
 
 

@@ -76,8 +76,7 @@ def _join_tables(
         by = moved[chunks, None]
         if high - low + 1 == len(chunks):
             start = 1 + int(ends[low]) - count
-            part = joined[start : start + table.size].reshape(table.shape)
-            np.add(table, by, out=part)
+            np.add(table, by, out=joined[start : start + table.size].reshape(table.shape))
         else:
             joined[(1 + ends[chunks] - count)[:, None] + np.arange(count)] = table + by
     return joined

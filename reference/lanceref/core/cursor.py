@@ -287,8 +287,7 @@ class FileBytes:
                 parts = self.source.read_many(offsets, sizes)
         except MemoryError as error:
             largest = sizes.index(max(sizes))
-            extent = Extent(offsets[largest], sizes[largest])
-            raise self._too_much(extent, name, clause) from error
+            raise self._too_much(Extent(offsets[largest], sizes[largest]), name, clause) from error
         for offset, size, part in zip(offsets, sizes, parts, strict=True):
             if len(part) != size:
                 place, wanted = self.ctx.at(offset, size), f"{size} bytes of {name}"

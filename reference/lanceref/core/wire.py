@@ -212,8 +212,7 @@ class _Walk:
         """Return the next bytes. Raises BadProto when there are fewer."""
         part = self.data[self.at : self.at + size]
         if len(part) < size:
-            found, wanted = f"{len(part)} bytes left", f"{size} bytes"
-            raise BadProto(_CLAUSE, self._place(), found, wanted)
+            raise BadProto(_CLAUSE, self._place(), f"{len(part)} bytes left", f"{size} bytes")
         self.at += size
         return part
 
