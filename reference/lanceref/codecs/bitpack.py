@@ -46,6 +46,12 @@ FLAG_LANES = np.dtype("V64")
 WIDTHS = (8, 16, 32, 64)
 """Value widths T that can be packed."""
 
+SLAB = 64
+"""Blocks packed at a time: they and what they are packed to stay in the cache."""
+
+POWERS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
+"""Powers of two: a number below the n-th, but no lower one, has n bits."""
+
 Unsigned = NDArray[np.unsignedinteger]
 
 
@@ -202,16 +208,20 @@ def decode_flags(run: ChunkRun) -> Bools:
 def _out_of_line(
     run: ChunkRun, bits: int, width: int, dtype: np.dtype[np.generic]
 ) -> NDArray[np.generic]:
-    """Decode into `dtype`: unsigned values of `bits` bits, or booleans."""
+    """Decode into `dtype`: unsigned values of `bits` bits, or booleans. Raises CorruptPage."""
     full, tail = np.divmod(run.counts, BLOCK)
-    is_raw = _raw_tails(run, bits, width)
+    block_bytes, sizes = width * BLOCK // 8, run.sizes[0]
+    raw_bytes = full * block_bytes + tail * (bits // 8)
+    wrong = (sizes != raw_bytes) & (sizes != (full + (tail > 0)) * block_bytes)
+    run.check("L.codec.bitpack.out-of-line", wrong, sizes, raw_bytes)
+    is_raw = (sizes == raw_bytes) & (tail > 0)
     run.own(0, "packed values", f"bitpacked u{bits}", "L.codec.bitpack.out-of-line")
     is_padded = (tail > 0) & ~is_raw
     blocks_of = full + is_padded
     ends = np.cumsum(blocks_of)
     out = np.empty((int(blocks_of.sum()), BLOCK), dtype)
     for num_blocks, chunks in run.groups(blocks_of):
-        packed = run.rows(0, chunks, num_blocks * width * BLOCK // 8)
+        packed = run.rows(0, chunks, num_blocks * block_bytes)
         rows = ((ends - blocks_of)[chunks][:, None] + np.arange(num_blocks)).reshape(-1)
         packed = np.ascontiguousarray(packed).reshape(-1).view(f"<u{bits // 8}")
         packed = packed.reshape(len(rows), width * BLOCK // bits)
@@ -233,18 +243,6 @@ def _out_of_line(
     return interleave(out.reshape(-1), starts, packed_counts, tails, run.counts - packed_counts)
 
 
-def _raw_tails(run: ChunkRun, bits: int, width: int) -> Bools:
-    """Return whose tail is raw. Raises CorruptPage for sizes that fit neither form."""
-    full, tail = np.divmod(run.counts, BLOCK)
-    block_bytes, sizes = width * BLOCK // 8, run.sizes[0]
-    raw = full * block_bytes + tail * (bits // 8)
-    padded = (full + (tail > 0)) * block_bytes
-    wrong = (sizes != raw) & (sizes != padded)
-    run.check("L.codec.bitpack.out-of-line", wrong, sizes, raw)
-    is_raw: Bools = (sizes == raw) & (tail > 0)
-    return is_raw
-
-
 def _raw_values(run: ChunkRun, chunks: Ints, tails: Ints, bits: int, width: int) -> Unsigned:
     """Return the raw values at the end of `chunks`, joined; they fit the width too."""
     ends, clause = (run.starts[0] + run.sizes[0])[chunks], "L.codec.bitpack.raw-tail"
@@ -256,36 +254,23 @@ def _raw_values(run: ChunkRun, chunks: Ints, tails: Ints, bits: int, width: int)
     return values
 
 
-SLAB = 64
-"""Blocks packed at a time: they and what they are packed to stay in the cache."""
-
-POWERS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
-"""Powers of two: a number below the n-th, but no lower one, has n bits."""
-
-
 def pack(values: Unsigned, width: int) -> Unsigned:
     """Pack blocks of `values` (blocks, 1024) to (blocks, width * 1024 / T); the rest is dropped."""
-    lanes = BLOCK // (values.dtype.itemsize * 8)
-    packed = np.zeros((len(values), width, lanes), values.dtype)
-    for at in range(0, len(values), SLAB):
-        _pack_slab(values[at : at + SLAB], packed[at : at + SLAB], width)
-    return packed.reshape(len(values), width * lanes)
-
-
-def _pack_slab(values: Unsigned, packed: Unsigned, width: int) -> None:
-    """Pack blocks into `packed` (blocks, width, lanes), which is 0."""
     word, bits = values.dtype.type, values.dtype.itemsize * 8
     lanes = BLOCK // bits
-    moved = np.empty((len(values), lanes), values.dtype)
-    for row in range(bits):
-        k, shift = divmod(row * width, bits)
-        first = row_start(row)
-        source = values[:, first : first + lanes]
-        if k < width:
-            np.bitwise_or(packed[:, k], np.left_shift(source, word(shift), moved), packed[:, k])
-        if shift + width > bits:
-            over = np.right_shift(source, word(bits - shift), moved)
-            np.bitwise_or(packed[:, k + 1], over, packed[:, k + 1])
+    packed = np.zeros((len(values), width, lanes), values.dtype)
+    for at in range(0, len(values), SLAB):
+        blocks, target = values[at : at + SLAB], packed[at : at + SLAB]
+        moved = np.empty((len(blocks), lanes), values.dtype)
+        for row in range(bits):
+            k, shift = divmod(row * width, bits)
+            source = blocks[:, row_start(row) : row_start(row) + lanes]
+            if k < width:
+                np.bitwise_or(target[:, k], np.left_shift(source, word(shift), moved), target[:, k])
+            if shift + width > bits:
+                over = np.right_shift(source, word(bits - shift), moved)
+                np.bitwise_or(target[:, k + 1], over, target[:, k + 1])
+    return packed.reshape(len(values), width * lanes)
 
 
 def block_widths(values: Unsigned) -> Ints:
@@ -306,34 +291,27 @@ def blocks_of(values: Unsigned) -> Unsigned:
 
 
 def encode_inline(values: Unsigned, widths: Ints | None = None) -> MiniBlocks:
-    """Pack each block at its own width, which stands before it.
+    """Pack each block at its own width, which is stored before it.
 
     `widths` (blocks,) are those that the blocks need unless others, at least as wide, are given.
     """
-    bits = values.dtype.itemsize * 8
-    blocks = blocks_of(values)
+    bits, blocks = values.dtype.itemsize * 8, blocks_of(values)
     widths = block_widths(values) if widths is None else widths
     words = 1 + widths * (BLOCK // bits)
-    ends = np.cumsum(words)
-    out = np.empty(int(ends[-1]) if len(ends) else 0, values.dtype)
-    out[ends - words] = widths.astype(values.dtype)
+    starts = np.cumsum(words) - words
+    out = np.empty(int(words.sum()), values.dtype)
+    out[starts] = widths.astype(values.dtype)
     for width in np.unique(widths).tolist():
-        _pack_into(out, (ends - words) + 1, blocks, np.flatnonzero(widths == width), width)
+        chosen, size = np.flatnonzero(widths == width), 1 + width * (BLOCK // bits)
+        first, last = int(chosen[0]), int(chosen[-1]) + 1
+        if last - first == len(chosen):  # side by side: at equal distances
+            at = int(starts[first])
+            rows = out[at : at + len(chosen) * size].reshape(-1, size)
+            rows[:, 1:] = pack(blocks[first:last], width)
+        else:
+            out[starts[chosen][:, None] + np.arange(1, size)] = pack(blocks[chosen], width)
     counts = even_counts(len(values), BLOCK)
     return MiniBlocks(inline_encoding(bits), counts, ((out.view(np.uint8), words * (bits // 8)),))
-
-
-def _pack_into(out: Unsigned, starts: Ints, blocks: Unsigned, chosen: Ints, width: int) -> None:
-    """Pack the blocks `chosen` at one width to their `starts` in `out`."""
-    first, last = int(chosen[0]), int(chosen[-1]) + 1
-    if last - first != len(chosen):
-        packed = pack(blocks[chosen], width)
-        out[starts[chosen][:, None] + np.arange(packed.shape[1])] = packed
-        return
-    packed = pack(blocks[first:last], width)
-    start, size = int(starts[first]), packed.shape[1]
-    rows = out[start - 1 : start - 1 + (last - first) * (size + 1)].reshape(-1, size + 1)
-    rows[:, 1:] = packed
 
 
 def inline_encoding(bits: int) -> CompressiveEncoding:

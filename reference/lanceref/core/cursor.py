@@ -39,6 +39,8 @@ class Source(Protocol):
         """Release what the source holds."""
 
 
+Ints = NDArray[np.int64]
+
 MERGE_GAP_BYTES = 4096
 """Extents closer than this are fetched by one request."""
 
@@ -217,13 +219,8 @@ class FileBytes:
         ]
 
     def gather(
-        self,
-        starts: NDArray[np.int64],
-        sizes: NDArray[np.int64],
-        name: str,
-        clause: str,
-        gap: int = MERGE_GAP_BYTES,
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        self, starts: Ints, sizes: Ints, name: str, clause: str, gap: int = MERGE_GAP_BYTES
+    ) -> tuple[NDArray[np.uint8], Ints]:
         """Read many extents; return bytes that hold all of them, and where each begins there.
 
         Those that are no more than `gap` bytes apart share one request.
@@ -238,13 +235,8 @@ class FileBytes:
         return np.frombuffer(data, np.uint8), ends[owners] + inside
 
     def _requests(
-        self,
-        starts: NDArray[np.int64],
-        sizes: NDArray[np.int64],
-        name: str,
-        clause: str,
-        gap: int = MERGE_GAP_BYTES,
-    ) -> tuple[list[memoryview], NDArray[np.int64], NDArray[np.int64]]:
+        self, starts: Ints, sizes: Ints, name: str, clause: str, gap: int = MERGE_GAP_BYTES
+    ) -> tuple[list[memoryview], Ints, Ints]:
         """Return what was read, and for each extent in which part and where in it it lies."""
         if len(starts) == 0:
             return [], starts, starts
@@ -264,9 +256,7 @@ class FileBytes:
             owners, inside = owners[back], inside[back]
         return parts, owners, inside
 
-    def _read(
-        self, begins: NDArray[np.int64], sizes: NDArray[np.int64], name: str, clause: str
-    ) -> list[memoryview]:
+    def _read(self, begins: Ints, sizes: Ints, name: str, clause: str) -> list[memoryview]:
         """Make requests; those inside the window are served from it."""
         known, window = sizes == 0, self._window
         if window is not None:
