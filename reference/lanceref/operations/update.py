@@ -29,7 +29,7 @@ from lanceref.operations.new_rows import Ids
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.projection import scan_projection
-from lanceref.search.rows import Condition, read_rows
+from lanceref.search.rows import Condition, Passed, read_passed
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.deletions import write_deletions
 from lanceref.table.lineage import ROW_ID
@@ -170,7 +170,7 @@ def read_changed(
 
     def stream() -> Iterator[pa.RecordBatch]:
         for rows, positions in chosen:
-            for batch in read_rows(rows, positions, projection, BATCH_ROWS):
+            for batch in read_passed(Passed(rows, positions), projection, BATCH_ROWS):
                 ids.append(batch.column(ROW_ID).to_numpy())
                 old = batch.drop_columns([ROW_ID])
                 columns = {

@@ -86,12 +86,11 @@ class Every:
 
     def ask(self, rows: FragmentRows) -> Known | None:
         """Return what is known of a fragment, None when no index covers it."""
-        known = [one for one in (part.ask(rows) for part in self.parts) if one is not None]
+        known = _known(self.parts, rows)
         if not known:
             return None
-        exact = self.complete and len(known) == len(self.parts)
-        mask = np.logical_and.reduce([one.mask for one in known])
-        return Known(mask, exact and all(one.exact for one in known))
+        exact = self.complete and len(known) == len(self.parts) and all(one.exact for one in known)
+        return Known(np.logical_and.reduce([one.mask for one in known]), exact)
 
     def __str__(self) -> str:
         texts = ",".join(map(str, self.parts))
@@ -106,7 +105,7 @@ class Either:
 
     def ask(self, rows: FragmentRows) -> Known | None:
         """Return what is known of a fragment, None unless indices cover it for every part."""
-        known = [one for one in (part.ask(rows) for part in self.parts) if one is not None]
+        known = _known(self.parts, rows)
         if len(known) < len(self.parts):
             return None
         mask = np.logical_or.reduce([one.mask for one in known])
@@ -114,6 +113,10 @@ class Either:
 
     def __str__(self) -> str:
         return f"OR({','.join(map(str, self.parts))})"
+
+
+def _known(parts: Sequence[Plan], rows: FragmentRows) -> list[Known]:
+    return [known for known in (part.ask(rows) for part in parts) if known is not None]
 
 
 Plan = Question | Every | Either

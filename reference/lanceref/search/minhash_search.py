@@ -146,7 +146,8 @@ def _index_of(snapshot: Snapshot, path: str) -> Index:
 def _distances(signature: Signatures, others: Signatures) -> NDArray[np.float32]:
     """Return 1 less the share of numbers that are equal."""
     equal = (others == signature).sum(axis=1, dtype=np.float32)
-    return np.float32(1) - equal / np.float32(signature.shape[1])
+    distances: NDArray[np.float32] = np.float32(1) - equal / np.float32(signature.shape[1])
+    return distances
 
 
 def _neighbours(

@@ -41,8 +41,8 @@ class Passed:
 
     rows: FragmentRows
     positions: Positions
-    fields: tuple[Field, ...]
-    arrays: tuple[pa.Array, ...]
+    fields: tuple[Field, ...] = ()
+    arrays: tuple[pa.Array, ...] = ()
 
     def part(self, start: int, end: int) -> Passed:
         """Return some of the rows."""
@@ -98,7 +98,7 @@ class Condition:
             for start in range(0, len(positions), RUN_ROWS):
                 part = positions[start : start + RUN_ROWS]
                 if known.exact:
-                    yield Passed(rows, part, (), ())
+                    yield Passed(rows, part)
                 else:
                     arrays = [*_late(rows, part, fields), *rows.take(part, (), system)]
                     yield from self._filtered(Passed(rows, part, fields, tuple(arrays)))
@@ -201,10 +201,3 @@ def _late(rows: FragmentRows, positions: Positions, fields: Sequence[Field]) -> 
     mask = np.zeros(end - first, np.bool_)
     mask[positions - first] = True
     return [whole(array).filter(pa.array(mask)) for array in arrays]
-
-
-def read_rows(
-    rows: FragmentRows, positions: Positions, projection: Projection, batch_size: int
-) -> Iterator[pa.RecordBatch]:
-    """Yield the live rows of a fragment at ascending positions."""
-    return read_passed(Passed(rows, positions, (), ()), projection, batch_size)

@@ -6,6 +6,7 @@ Rows are chosen by position among the live ones, by address or by row id, in any
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 
 SELECTORS = ("ids", "addresses", "indices")
 
-Rows = Sequence[int] | pa.Array
+Rows: TypeAlias = Sequence[int] | pa.Array
 
 
 def check_buffer(size: int | None) -> None:

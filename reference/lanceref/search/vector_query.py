@@ -120,8 +120,6 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
         0 if isinstance(given["q"], pa.Array) else int(missing.sum()),
     )
     metric, element = query.metric or query.default_metric, type_.element
-    if element not in ELEMENTS:
-        raise QueryRefused(f"Column {column} has element type {element}")
     if (metric == "hamming") != (element == pa.uint8()):
         named = f"{'UInt' if element == pa.uint8() else 'Float'}{element.bit_width}"
         raise QueryRefused(f"Distance type {metric} does not support {named} vectors")
@@ -133,7 +131,7 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
 
 
 def _column(schema: LanceSchema, column: str) -> tuple[int, VectorType]:
-    """Return the id and the type of a column. Raises ValueError, TypeError."""
+    """Return the id and the type of a column. Raises ValueError, TypeError, QueryRefused."""
     ids = {path: field_id for field_id, path in paths_of(schema).items()}
     if column not in ids:
         raise ValueError(f"Embedding column {column} is not in the dataset")
@@ -141,6 +139,8 @@ def _column(schema: LanceSchema, column: str) -> tuple[int, VectorType]:
     type_ = vector_type(field.arrow.type)
     if type_ is None:
         raise TypeError(f"Query column {column} must be a vector. Got {field.arrow.type}.")
+    if type_.element not in ELEMENTS:
+        raise QueryRefused(f"Column {column} has element type {type_.element}")
     return field.id, type_
 
 
@@ -180,8 +180,6 @@ def _vector(given: object) -> NDArray[np.generic]:
 
 def _cast(vectors: NDArray[np.generic], type_: VectorType) -> AnyVectors:
     """Return vectors in the type of the column: what is no byte is 0 where bytes are wanted."""
-    if type_.element not in ELEMENTS:
-        return np.zeros((len(vectors), type_.dimension), np.float32)
     with np.errstate(all="ignore"):
         if type_.element == pa.uint8():
             whole = np.trunc(vectors.astype(np.float64))

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from lanceref.search import rows as query_rows
 from lanceref.search.projection import scan_projection
-from lanceref.search.rows import chosen_rows, read_rows
+from lanceref.search.rows import Passed, chosen_rows, read_passed
 from pylanceref.sql.columns import condition
 
 from ..sql.written import without, write
@@ -108,7 +108,7 @@ def test_positions_are_read_in_batches(dataset):
     snapshot = dataset._snapshot
     projection = scan_projection(snapshot.manifest.schema, ["n"])
     positions = np.array([0, 5, 6, 7], np.int64)
-    batches = read_rows(snapshot.fragments[0], positions, projection, 3)
+    batches = read_passed(Passed(snapshot.fragments[0], positions), projection, 3)
 
     assert [[1, 6, 8], [9]] == [batch["n"].to_pylist() for batch in batches]
 
