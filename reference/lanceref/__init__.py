@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lanceref.core import errors, limits
     from lanceref.core.context import Finding
     from lanceref.core.errors import FormatError, LanceError
     from lanceref.core.limits import Limits
@@ -45,7 +46,9 @@ __all__ = [
     "LanceError",
     "Limits",
     "Table",
+    "errors",
     "explain",
+    "limits",
     "open_file",
     "open_table",
     "validate",
@@ -55,6 +58,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name in ("errors", "limits"):
+        return importlib.import_module(f"lanceref.core.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES[name]), name)

@@ -245,22 +245,20 @@ class FragmentReader:
 
     def column(self, field: Field) -> ColumnReader:
         """Return the reader of a field of the table's schema in this fragment."""
-        base = self._base(field)
+        holders = self._holders(field)
+        rows, place = self.physical_rows, self.fragment.place
+        base: ColumnReader
+        if not holders:  # L.table.datafile.missing-field
+            base = NullColumn(field.arrow.type, rows, self._ctx, place)
+        elif len(holders) == 1 and _holds_all(holders[0], field):
+            base = self._part(field, holders[0])
+        else:
+            parts = [self._part(self._prune(field, file), file) for file in holders]
+            base = SplitColumn(field.arrow.type, parts, rows, place)
         patches = [
             one for overlay in self.fragment.overlays for one in self._patches(field, overlay)
         ]
         return OverlaidColumn(base, patches) if patches else base
-
-    def _base(self, field: Field) -> ColumnReader:
-        """Return the reader of a field without its overlays."""
-        holders = self._holders(field)
-        rows, place = self.physical_rows, self.fragment.place
-        if not holders:  # L.table.datafile.missing-field
-            return NullColumn(field.arrow.type, rows, self._ctx, place)
-        if len(holders) == 1 and _holds_all(holders[0], field):
-            return self._part(field, holders[0])
-        parts = [self._part(self._prune(field, file), file) for file in holders]
-        return SplitColumn(field.arrow.type, parts, rows, place)
 
     def kept_column(self, field: Field) -> ColumnReader:
         """Return the same reader each time, with what it has read of its page tables."""

@@ -98,8 +98,7 @@ def parse_fragments(
         rows = 0 if left else int(message.physical_rows)
         overlays = file_entries.parse_overlays(message, known, bases, ctx, place)
         fragments.append(Fragment(message.id, tuple(files), rows, message, place, overlays))
-    _check_ids(manifest, ctx, place)
-    _check_versions(fragments, manifest, ctx, place)
+    _check_table(fragments, manifest, ctx, place)
     return tuple(fragments)
 
 
@@ -145,22 +144,20 @@ def _lint_useless(entry: table_pb2.DataFile, number: int, ctx: Context, place: P
     ctx.lint(clause, place, found, "a file with a field of the schema")
 
 
-def _check_ids(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
-    ids = [fragment.id for fragment in manifest.fragments]
+def _check_table(
+    fragments: list[Fragment], manifest: table_pb2.Manifest, ctx: Context, place: Place
+) -> None:
+    """Compare the ids of all fragments, and the versions of all files."""
+    early = file_entries.is_before(manifest, file_entries.FRAGMENT_TWICE)
+    ids = [fragment.id for fragment in fragments]
     if len(set(ids)) != len(ids):
         error = FormatError("L.table.fragments.ids", place, "an id used twice", "unique ids")
-        _refuse(error, ctx, early=file_entries.is_before(manifest, file_entries.FRAGMENT_TWICE))
+        _refuse(error, ctx, early=early)
     elif ids != sorted(ids):
         ctx.reject("L.table.fragments.order", place, f"ids {ids[:8]}", "ascending ids")
     if ids and manifest.HasField("max_fragment_id") and max(ids) > manifest.max_fragment_id:
         wanted = f"ids up to max_fragment_id {manifest.max_fragment_id}"
         ctx.reject("L.table.fragments.max-id", place, f"fragment {max(ids)}", wanted)
-
-
-def _check_versions(
-    fragments: list[Fragment], manifest: table_pb2.Manifest, ctx: Context, place: Place
-) -> None:
-    """Compare the versions of all files with the table's storage version."""
     versions = {file.version for fragment in fragments for file in fragment.files}
     versions |= {one.file.version for fragment in fragments for one in fragment.overlays}
     stated = manifest.data_format.version
@@ -172,7 +169,7 @@ def _check_versions(
         found = f"files of {', '.join(names)} in a table of {stated}"
         wanted = "files of one version, or the flag for several of 2.x"
         error = FormatError("L.table.datafile.version", place, found, wanted)
-        _refuse(error, ctx, early=file_entries.is_before(manifest, file_entries.FRAGMENT_TWICE))
+        _refuse(error, ctx, early=early)
 
 
 def _refuse(error: FormatError, ctx: Context, *, early: bool) -> None:

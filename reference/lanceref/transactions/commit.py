@@ -114,7 +114,12 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
         names: list[manifest_names.VersionName] = []
         with suppress(NotFound):
             names = manifest_names.list_versions(store, ctx)
-        before = None if not names else _latest(store, names[-1], ctx)
+        before = None if not names else open_named(store, names[-1], ctx)
+        if before is not None and before.version < names[-1].version:
+            # The name after the number in the manifest is taken, however often it is tried.
+            found = f"version {before.version} in the manifest {names[-1].path}"
+            wanted = names[-1].version
+            raise FormatError("L.table.naming.version", before.place, found, wanted)
         fitting = _fit(staged, names, before, policy, stored)
         data = encode_next(before, fitting, stored)
         if fitting.transaction != staged.transaction or not written:
@@ -146,18 +151,6 @@ def _commit_detached(store: Store, staged: Staged, ctx: Context) -> int:
     return version
 
 
-def _latest(store: Store, name: manifest_names.VersionName, ctx: Context) -> Manifest:
-    """Return the latest version. Raises FormatError for a lower number than in its name.
-
-    The name of the version after that number is taken already, however often it is tried.
-    """
-    manifest = open_named(store, name, ctx)
-    if manifest.version < name.version:
-        found = f"version {manifest.version} in the manifest {name.path}"
-        raise FormatError("L.table.naming.version", manifest.place, found, name.version)
-    return manifest
-
-
 def _put(
     store: Store,
     name: manifest_names.VersionName,
@@ -168,20 +161,26 @@ def _put(
 ) -> bool:
     """Create a manifest; False when it is another's. Raises OSError when there is none.
 
-    The answer to a successful request may have got lost, and a second try then finds the name
-    taken: by us. Raises StoreFailed where something else than a file has the name: no version can
-    follow, however often it is tried.
+    Where the store cannot decide, who holds the lock does. The answer to a successful request may
+    have got lost, and a second try then finds the name taken: by us. Raises StoreFailed where
+    something else than a file has the name: no version can follow, however often it is tried.
     """
     try:
-        if _create(store, name.path, data, lock):
-            return True
+        try:
+            created = store.put_if_absent(name.path, data)
+        except Unconditional:
+            if lock is None:
+                raise
+            created = not store.exists(name.path)
+            if created:
+                store.put(name.path, data)
     except OSError:
         with suppress(NotFound):
             if _is_ours(store, name, ours, ctx):
                 return True
         raise
     try:
-        return _is_ours(store, name, ours, ctx)  # L.txn.commit.own
+        return created or _is_ours(store, name, ours, ctx)  # L.txn.commit.own
     except NotFound as error:
         raise StoreFailed(f"{name.path}: the name is taken, but not by a manifest") from error
 
@@ -191,22 +190,6 @@ def _is_ours(
 ) -> bool:
     """Whether a version is what a transaction made of the one before. Raises NotFound."""
     return open_named(store, name, ctx).message.transaction_file == transaction_name(ours)
-
-
-def _create(store: Store, path: str, data: bytes, lock: CommitLock | None) -> bool:
-    """Write an object if there is none. Return False when there is one.
-
-    Where the store cannot decide, who holds the lock does. Raises Unconditional without either.
-    """
-    try:
-        return store.put_if_absent(path, data)
-    except Unconditional:
-        if lock is None:
-            raise
-    absent = not store.exists(path)
-    if absent:
-        store.put(path, data)
-    return absent
 
 
 def _fit(

@@ -13,12 +13,10 @@ L.txn.conflict.keys
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import Enum
 
 from pyroaring import BitMap
 
-from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.transactions.index_entries import covered
 
@@ -93,7 +91,10 @@ def verdict(ours: Transaction, theirs: Transaction | None) -> Verdict:
     if own == "restore":
         return NEVER if _sets_schema(theirs) or other == "update_mem_wal_state" else STANDS
     if own == "overwrite":
-        return _overwrite(ours, theirs)
+        keys = set(ours.overwrite.config_upsert_values) & _config_names(theirs.update_config)
+        if other == "update_mem_wal_state":
+            return NEVER
+        return RETRY if other == "overwrite" or keys else STANDS  # L.txn.conflict.overwrite
     if other in REPLACING:  # L.txn.conflict.replaced
         return STANDS if own in SETTING and not _sets_schema(ours) else NEVER
     if own in SETTING or other in SETTING:
@@ -114,23 +115,16 @@ def verdict(ours: Transaction, theirs: Transaction | None) -> Verdict:
     return _rows(ours, theirs)
 
 
-def _overwrite(ours: Transaction, theirs: Transaction) -> Verdict:
-    other = operation_of(theirs)
-    if other == "overwrite":
-        return RETRY  # L.txn.conflict.overwrite
-    if other == "update_mem_wal_state":
-        return NEVER
-    keys = set(ours.overwrite.config_upsert_values)
-    same = other == "update_config" and keys & _config_names(theirs.update_config)
-    return RETRY if same else STANDS
-
-
 def _settings(ours: Transaction, theirs: Transaction) -> Verdict:
     """Two updates conflict in a setting or a base; one of schema metadata with a Merge."""
     own, other = operation_of(ours), operation_of(theirs)
     if own == other == "update_bases":
-        both = _base_names(ours.update_bases) & _base_names(theirs.update_bases)
-        return NEVER if both else STANDS
+        names, others = (
+            {("path", one.path) for one in update.new_bases}
+            | {("name", one.name) for one in update.new_bases if one.HasField("name")}
+            for update in (ours.update_bases, theirs.update_bases)
+        )
+        return NEVER if names & others else STANDS
     if own == other == "update_config":
         meet = settings_meet(ours.update_config, theirs.update_config)
         return NEVER if meet else STANDS  # L.txn.conflict.settings
@@ -144,12 +138,6 @@ def _sets_schema(transaction: Transaction) -> bool:
     updates = [edit.schema_metadata_updates, *edit.field_metadata_updates.values()]
     early = edit.schema_metadata or any(one.metadata for one in edit.field_metadata.values())
     return bool(early) or any(one.replace or one.update_entries for one in updates)
-
-
-def _base_names(update: Transaction.UpdateBases) -> set[str]:
-    """Return what identifies the bases that are added: their names and paths."""
-    names = {f"name {one.name}" for one in update.new_bases if one.HasField("name")}
-    return names | {f"path {one.path}" for one in update.new_bases}
 
 
 def settings_meet(ours: Transaction.UpdateConfig, theirs: Transaction.UpdateConfig) -> bool:
@@ -188,14 +176,11 @@ def _named(edit: Transaction.UpdateMap) -> set[str]:
 def _index(ours: Transaction, theirs: Transaction) -> Verdict:
     if not theirs.HasField("create_index"):
         return RETRY if _disturbs(theirs, ours) else STANDS
-    new, others_new = (_names(one.create_index.new_indices) for one in (ours, theirs))
-    gone, others_gone = (_names(one.create_index.removed_indices) for one in (ours, theirs))
-    same = new & (others_new | others_gone) or gone & others_new
+    own, other = ours.create_index, theirs.create_index
+    new, others_new = ({index.name for index in one.new_indices} for one in (own, other))
+    removed, others = ({index.name for index in one.removed_indices} for one in (own, other))
+    same = new & (others_new | others) or removed & others_new
     return RETRY if same else STANDS  # L.txn.conflict.index
-
-
-def _names(entries: Iterable[table_pb2.IndexMetadata]) -> set[str]:
-    return {one.name for one in entries}
 
 
 def _disturbs(rows: Transaction, index: Transaction) -> bool:

@@ -156,8 +156,18 @@ def migrate(builder: Builder) -> None:
         message.data_format.version = actual
     if is_before(before.message, FIELD_TWICE):
         _renumber(builder, fields_held_twice(before.message.fragments))
+    named = before.message.HasField("writer_version")
     for fragment in message.fragments:
-        _complete(builder, before, fragment)
+        for file in fragment.files:
+            if not file.file_size_bytes:
+                file.file_size_bytes = builder.stored.file_size(before, file)
+        deleted = fragment.HasField("deletion_file")
+        if fragment.files and (not fragment.physical_rows or (deleted and not named)):
+            parsed = _parsed(builder, before, fragment)
+            fragment.physical_rows = builder.stored.num_rows(before, parsed)
+        if deleted and not fragment.deletion_file.num_deleted_rows:
+            offsets = builder.stored.deleted(before, _parsed(builder, before, fragment))
+            fragment.deletion_file.num_deleted_rows = len(offsets)
 
 
 def _renumber(builder: Builder, twice: Sequence[int]) -> None:
@@ -192,19 +202,6 @@ def is_complete(fragment: table_pb2.DataFragment, *, named: bool) -> bool:
     if not fragment.HasField("deletion_file"):
         return bool(fragment.physical_rows or not fragment.files)
     return named and bool(fragment.physical_rows and fragment.deletion_file.num_deleted_rows)
-
-
-def _complete(builder: Builder, before: Manifest, fragment: table_pb2.DataFragment) -> None:
-    for file in fragment.files:
-        if not file.file_size_bytes:
-            file.file_size_bytes = builder.stored.file_size(before, file)
-    deleted, named = fragment.HasField("deletion_file"), before.message.HasField("writer_version")
-    if fragment.files and (not fragment.physical_rows or (deleted and not named)):
-        parsed = _parsed(builder, before, fragment)
-        fragment.physical_rows = builder.stored.num_rows(before, parsed)
-    if deleted and not fragment.deletion_file.num_deleted_rows:
-        offsets = builder.stored.deleted(before, _parsed(builder, before, fragment))
-        fragment.deletion_file.num_deleted_rows = len(offsets)
 
 
 def _parsed(builder: Builder, before: Manifest, fragment: table_pb2.DataFragment) -> Fragment:

@@ -21,7 +21,6 @@ from pyroaring import BitMap
 
 from lanceref.core.errors import CommitConflict
 from lanceref.core.integers import difference, union
-from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.deletions import write_deletions
 from lanceref.table.manifest import Manifest
@@ -87,7 +86,12 @@ def _rebase_fragments(
     current = {one.id: one for one in latest.fragments}
     columns = moves_fields(message)
     if not columns:
-        _check_files(operation, changed.updated_fragments, theirs, latest.version)
+        own = {one.id: list(one.files) for one in changed.updated_fragments}
+        for one in theirs:  # somebody may have changed rows of a fragment that had other files
+            for other in (*one.delete.updated_fragments, *one.update.updated_fragments):
+                if own.get(other.id, list(other.files)) != list(other.files):
+                    fragments = "the same fragments"
+                    raise CommitConflict(operation, fragments, latest.version, retryable=True)
         partly = BitMap()  # fragments that others removed single rows of
         for one in filter(removes_rows, theirs):
             partly |= fragments_of(one) - removed_fragments(one)
@@ -113,21 +117,6 @@ def _rebase_fragments(
             getattr(changed, name).append(ours.id)
         updated.append(ours if empty else merged)
     assign(changed.updated_fragments, updated)
-
-
-def _check_files(
-    operation: str,
-    updated: Sequence[table_pb2.DataFragment],
-    theirs: Sequence[Transaction],
-    latest: int,
-) -> None:
-    """Raise CommitConflict where somebody changed rows of a fragment that had other files."""
-    own = {one.id: list(one.files) for one in updated}
-    for transaction in theirs:
-        others = (*transaction.delete.updated_fragments, *transaction.update.updated_fragments)
-        for one in others:
-            if own.get(one.id, list(one.files)) != list(one.files):
-                raise CommitConflict(operation, "the same fragments", latest, retryable=True)
 
 
 def _rebase_indices(
