@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-KNOWN: tuple[tuple[str, str], ...] = ()
+KNOWN: tuple[tuple[str, str], ...] = (
+    ("D.query.zero-after-simplification", r"coalesce\(0\.0, (?:dec|f64|f32|\()"),
+)
 """Id of a divergence, and the pattern of the filters that show it."""
 
 

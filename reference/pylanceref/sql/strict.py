@@ -161,6 +161,7 @@ DISTINCT = frozenset(("IS DISTINCT FROM", "IS NOT DISTINCT FROM"))
 """The same for null as a value like others."""
 
 FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+FLIPPED |= dict(zip(DISTINCT, DISTINCT, strict=True))
 """The comparison that is true with its sides exchanged."""
 
 OPERATORS = {
@@ -224,7 +225,7 @@ class StrictRule:
             return node.expr if inner is part.expr else TESTS.get(node.op, operator.invert)(inner)
         if strict and node.op in ARITHMETIC:
             return self._computed(node)
-        if node.op in COMPARISONS or (strict and node.op in DISTINCT):
+        if node.op in COMPARISONS | DISTINCT:
             return self._compared(node, strict=strict)
         if node.op == "between":
             return self._between(node, strict=strict)
@@ -262,6 +263,9 @@ class StrictRule:
 
     def _between(self, node: Node, *, strict: bool) -> Expr:
         value, low, high = node.parts
+        if value.constant and (zeros := self._zeros(value, high) or self._zeros(value, low)):
+            inside = _with_zero("<=", low.expr, *zeros) & _with_zero(">=", high.expr, *zeros)
+            return ~inside if node.negated else inside
         is_strict = strict and bool(value.names)
         ends = [
             self._literal(one, value)
@@ -297,8 +301,6 @@ class StrictRule:
         """Return both zeros for a literal zero beside floats, None for something else."""
         from datafusion import lit
 
-        if not is_literal(literal):
-            return None
         found = scalar_of(literal, self._engine)
         value = None if found is None else found.as_py()
         if not isinstance(value, int | float) or isinstance(value, bool) or value != 0:
@@ -306,9 +308,8 @@ class StrictRule:
         type_ = type_at(self._schema, other.names) if other.names else None
         if type_ is None:
             type_ = self._engine.result(other.expr, self._schema).type
-        own = literal.scalar.type if literal.scalar is not None else pa.null()
-        if pa.types.is_integer(type_) and pa.types.is_floating(own):
-            type_ = own
+        if found is not None and pa.types.is_integer(type_) and pa.types.is_floating(found.type):
+            type_ = found.type
         if not pa.types.is_floating(type_):
             return None
         return lit(pa.scalar(-0.0, type_)), lit(pa.scalar(0.0, type_))
@@ -350,4 +351,7 @@ def _with_zero(op: str, other: Expr, below: Expr, above: Expr) -> Expr:
     if op in ("=", "!="):
         same = (other == below) | (other == above)
         return same if op == "=" else ~same
+    if op in DISTINCT:
+        same = other.is_not_null() & ((other == below) | (other == above))
+        return ~same if op == "IS DISTINCT FROM" else same
     return _joined(op, other, below if op in ("<", ">=") else above)

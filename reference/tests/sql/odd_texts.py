@@ -1,6 +1,19 @@
 """Expressions in SQL that a search for differences from the oracle turned up, over `TABLE`."""
 
 ODD_FILTERS = r"""
+f is distinct from 0.0
+not (f is distinct from 0.0)
+-0.0 is not distinct from f
+(f is not distinct from 0.0) is true
+tanh(0.0) > f
+0.0 between -2.5 and f
+0.0 not between f and 1.5
+f in (tanh(0.0), 1)
+u between 1 and (i / -7)
+i = abs(l | 3)
+i = l | 3
+ts = cast('2020-01-02' as datetime(6))
+y = 0x61
 i not in (1.5)
 i not between 1.5 and 2
 not i in (1.5)

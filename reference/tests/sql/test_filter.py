@@ -131,6 +131,19 @@ def test_odd_columns_are_those_of_the_oracle(tmp_path):
             assert (text, repr(wanted)) == (text, repr(found))
 
 
+@pytest.mark.oracle
+def test_where_the_oracle_simplifies_to_zero(tmp_path):
+    """D.query.zero-after-simplification: only the oracle finds the negative zero."""
+    table = pa.table({"f": [0.0, -0.0, 1.0], "g": [1.0, 1.0, 1.0]})
+    write(table, tmp_path, data_storage_version="2.1")
+
+    from .oracle_answers import differences
+
+    assert [] == differences(tmp_path / "t", ["f = 0.0", "f = coalesce(g, 0.0)"])
+    (told,) = differences(tmp_path / "t", ["f = coalesce(0.0, g)"])
+    assert "[0] None, the oracle [0, 1] None" in told
+
+
 SMALL = st.sampled_from(["0", "1", "2", "-1", "1.5", "-0.0", "null"])
 TEXT = st.sampled_from(["'a'", "''", "'ab'", "null", "'A_'"])
 NUMBER = st.recursive(
