@@ -26,18 +26,9 @@ from lanceref.codecs import (
     rle,
     variable,
 )
+from lanceref.codecs import encoder_inputs as inputs
 from lanceref.codecs.bitpack import BLOCK, WIDTHS, Unsigned
-from lanceref.codecs.encoder_inputs import (
-    Params,
-    byte_entropy,
-    flat_chunk,
-    max_chunk_values,
-    max_value_bytes,
-    packed_bytes,
-    rle_counts,
-    run_bytes,
-    unsigned,
-)
+from lanceref.codecs.encoder_inputs import Params, flat_chunk, max_value_bytes, unsigned
 from lanceref.codecs.values import (
     Bytes,
     Fixed,
@@ -121,7 +112,7 @@ def _mini_flat(values: Fixed, encoding: CompressiveEncoding | None = None) -> Mi
 def _splits_streams(values: Fixed, params: Params) -> bool:
     if params.bss in ("on", "off"):
         return params.bss == "on"
-    return byte_entropy(values) < ENTROPY_LIMIT
+    return inputs.byte_entropy(values) < ENTROPY_LIMIT
 
 
 def _mini_numbers(values: Fixed, params: Params) -> MiniBlocks:
@@ -130,11 +121,11 @@ def _mini_numbers(values: Fixed, params: Params) -> MiniBlocks:
         return _mini_flat(values)
     numbers = unsigned(values)
     widths = bitpack.block_widths(numbers)
-    packed = packed_bytes(numbers, widths)
-    runs, runs_bytes = run_bytes(numbers, min(len(values.data), packed + 1))
+    packed = inputs.packed_bytes(numbers, widths)
+    runs, runs_bytes = inputs.run_bytes(numbers, min(len(values.data), packed + 1))
     few = params.rle_threshold is None or runs < params.rle_threshold * values.count
     if few and runs_bytes < len(values.data) and runs_bytes <= packed:
-        return rle.encode_mini(numbers, rle_counts(numbers))
+        return rle.encode_mini(numbers, inputs.rle_counts(numbers))
     if packed < len(values.data):
         return bitpack.encode_inline(numbers, widths)
     return _mini_flat(values)
@@ -148,7 +139,7 @@ def _mini_variable(
     if scheme == "fsst" or (scheme is None and _is_coded(values, kind)):
         table, values = fsst_encode.encode(values)
     chunk_bytes = params.minichunk_size or variable.CHUNK_BYTES
-    counts = variable.chunk_counts(values, bits, chunk_bytes, max_chunk_values())
+    counts = variable.chunk_counts(values, bits, chunk_bytes, inputs.max_chunk_values())
     if version >= V2_3 and scheme is None and values.count and not table:
         short = variable.encode_short_offsets(values, bits, counts)
         if short is not None:
@@ -187,12 +178,12 @@ def _number_codec(numbers: Unsigned, version: FileVersion) -> tuple[CompressiveE
     widths = bitpack.block_widths(numbers)
     width = int(widths.max(initial=0))
     is_small = len(numbers) <= BLOCK
-    packed = packed_bytes(numbers, widths)
+    packed = inputs.packed_bytes(numbers, widths)
     if not is_small:
         packed = bitpack.out_of_line_bytes(len(numbers), bits, width)
     if version >= V2_2:
         least = min(raw, packed) - rle.HEADER_BYTES
-        if run_bytes(numbers, least)[1] < least:
+        if inputs.run_bytes(numbers, least)[1] < least:
             return rle.rle_encoding(bits), rle.encode_blocks
     if width >= bits or packed > raw or (packed == raw and width):
         return flat_encoding(bits), flat.encode_blocks

@@ -2,7 +2,7 @@
 
 Bits are taken low first; the register begins as ones and ends inverted. Leading zeros do not change
 a register of zero, and registers of parts can be put together: long data is cut into rows that are
-read side by side, and each row's remainder is moved past the bytes behind it.
+read side by side, and each row's remainder is moved past the bytes after it.
 """
 
 from __future__ import annotations
@@ -26,19 +26,10 @@ LONG_BYTES = 4096
 _ONES = 0xFFFFFFFF
 
 
-def _octets() -> list[int]:
-    """Return what each octet adds to a register."""
-    table = []
-    for octet in range(256):
-        crc = octet
-        for _ in range(8):
-            crc = crc >> 1 ^ (POLYNOMIAL if crc & 1 else 0)
-        table.append(crc)
-    return table
-
-
-_TABLE = _octets()
-_WORDS: Words = np.array(_TABLE, np.uint32)
+_WORDS: Words = np.arange(256, dtype=np.uint32)
+for _ in range(8):  # what each octet adds to a register
+    _WORDS = np.where(_WORDS & 1, _WORDS >> 1 ^ np.uint32(POLYNOMIAL), _WORDS >> 1)
+_TABLE: list[int] = _WORDS.tolist()
 
 
 def crc32c(data: bytes | memoryview) -> int:
@@ -69,7 +60,7 @@ def _long(data: bytes | memoryview) -> int:
 
 
 def _after(registers: Words, octets: NDArray[np.uint8]) -> Words:
-    """Return the register of each row behind its bytes."""
+    """Return the register of each row after its bytes."""
     for column in np.ascontiguousarray(octets.reshape(len(registers), ROW_BYTES).T):
         registers = registers >> np.uint32(8) ^ _WORDS[registers & np.uint32(0xFF) ^ column]
     return registers
@@ -77,8 +68,8 @@ def _after(registers: Words, octets: NDArray[np.uint8]) -> Words:
 
 @lru_cache(1)
 def _past_a_row() -> list[list[int]]:
-    """Return of each octet of a register what it is behind a row of zeros."""
+    """Return of each octet of a register what it is after a row of zeros."""
     registers = np.arange(256, dtype=np.uint32) << np.arange(0, 32, 8, dtype=np.uint32)[:, None]
     zeros = np.zeros(registers.size * ROW_BYTES, np.uint8)
-    found: list[list[int]] = _after(registers.reshape(-1), zeros).reshape(4, 256).tolist()
-    return found
+    moved: list[list[int]] = _after(registers.reshape(-1), zeros).reshape(4, 256).tolist()
+    return moved

@@ -74,11 +74,8 @@ class BytesError(LanceError):
     """
 
     def __init__(self, clause: str, place: Place, found: object, wanted: object) -> None:
-        self.clause = clause
-        self.place = place
-        self.found = found
-        self.wanted = wanted
-        self.stage = place.stage
+        self.clause, self.place, self.stage = clause, place, place.stage
+        self.found, self.wanted = found, wanted
         super().__init__(f"{place}: found {found}, wanted {wanted} [{clause}]")
 
     @property
@@ -169,30 +166,20 @@ class CommitConflictError(LanceError, OSError, kind="conflict"):
 
 
 class CommitConflict(CommitConflictError):
-    """A concurrent commit stands in the way of ours."""
+    """A concurrent commit that ours cannot follow."""
 
     def __init__(self, ours: str, theirs: str, version: int, *, retryable: bool) -> None:
-        self.ours = ours
-        self.theirs = theirs
-        self.version = version
-        beginning = (
-            f"Retryable commit conflict for version {version}"
-            if retryable
-            else "Incompatible transaction"
+        self.ours, self.theirs, self.version = ours, theirs, version
+        begins, how, ends = "Incompatible transaction", "is incompatible with", ""
+        if retryable:
+            begins, how = f"Retryable commit conflict for version {version}", "was preempted by"
+            ends = " Please retry."
+        mine, other = (  # operations in the spelling of messages; other words stay
+            one.title().replace("_", "") if one.islower() and " " not in one else one
+            for one in (ours, theirs)
         )
-        how = "was preempted by" if retryable else "is incompatible with"
-        again = " Please retry." if retryable else ""
-        super().__init__(
-            f"{beginning}: This {_named(ours)} transaction {how} concurrent transaction "
-            f"{_named(theirs)} at version {version}.{again}",
-            retryable,
-        )
-
-
-def _named(operation: str) -> str:
-    """Return the name of an operation as messages have it; other words stay."""
-    is_name = operation.islower() and " " not in operation
-    return operation.title().replace("_", "") if is_name else operation
+        message = f"{begins}: This {mine} transaction {how} concurrent transaction {other}"
+        super().__init__(f"{message} at version {version}.{ends}", retryable)
 
 
 class RetriesExhausted(CommitConflictError):
