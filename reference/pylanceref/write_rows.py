@@ -283,7 +283,9 @@ def file_limits(plan: Plan, bases: Bases, **arguments: Unpack[FileArguments]) ->
     if mode not in ("reference", "ingest"):
         raise ValueError(f"Invalid external blob mode: {mode}")
     if anywhere and mode == "ingest":
-        raise DataRefused("allow_external_blob_outside_bases only applies to references")
+        raise DataRefused(
+            'allow_external_blob_outside_bases only applies when external_blob_mode="reference"'
+        )
     options = store_options(arguments.get("storage_options"))
     external = ExternalBlobs(mode == "ingest", anywhere, tuple(bases), options)
     policy = page_policy(len(plan.rows.fields), cache, page)
