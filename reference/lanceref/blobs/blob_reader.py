@@ -151,7 +151,7 @@ class BlobFiles:
             if not {"", ".", ".."}.isdisjoint(uri.split("/")):
                 raise NotFound("no relative path below the table")
             return places.open_relative(uri, base if kind == MANAGED else number)
-        except FormatError:  # of the base
-            raise
         except (NotFound, ValueError, OSError) as error:
+            if kind != EXTERNAL and isinstance(error, FormatError):
+                raise  # the base is unknown
             raise FormatError(clause, place, f"{error}", f"the object {uri!r:.200}") from error
