@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lanceref.core.errors import DataRefused
 from lanceref.storage.protocol import StoreOptions
-from lanceref.storage.uri import Location, without_credentials
+from lanceref.storage.uri import Location, message_of
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore as Client
@@ -118,8 +118,8 @@ def _client(scheme: str, authority: str, options: frozenset[tuple[str, str]]) ->
             authority, config=config, client_options=client, retry_config=retry
         )
     except BaseError as error:
-        told = without_credentials(str(error).partition("\n\nDebug source")[0])
-        raise DataRefused(f"{scheme}://{authority}: {told}") from type(error)(told)
+        message = message_of(error)
+        raise DataRefused(f"{scheme}://{authority}: {message}") from type(error)(message)
 
 
 @cache

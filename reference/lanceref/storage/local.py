@@ -369,7 +369,7 @@ class LocalStore:
             return
         with suppress(Unreadable):
             for folder, _ in reversed(list(_walk_folders(str(self._at(prefix))))):
-                with suppress(OSError):  # something stands in it
+                with suppress(OSError):  # it is not empty
                     Path(folder).rmdir()
 
 

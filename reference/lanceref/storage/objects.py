@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from lanceref.core.errors import ExtraMissing, NotFound, StoreFailed, Unconditional
 from lanceref.storage.clients import client_of
 from lanceref.storage.protocol import Entry, IOStats, StoreOptions
-from lanceref.storage.uri import parse_uri, without_credentials
+from lanceref.storage.uri import message_of, parse_uri
 
 try:
     import obstore
@@ -51,8 +51,7 @@ E = TypeVar("E", bound=Exception)
 
 def _clean(error: E) -> E:
     """Return an error of the same class without details, or a password of the endpoint."""
-    told = str(error).partition("\n\nDebug source")[0]
-    return type(error)(without_credentials(told))
+    return type(error)(message_of(error))
 
 
 class ObjectSource:
@@ -83,8 +82,8 @@ class ObjectSource:
             else:
                 parts = []
         self.stats.count_reads(len(parts), sum(map(len, parts)))
-        found = iter(parts)
-        return [memoryview(next(found) if start < end else b"") for start, end in spans]
+        read = iter(parts)
+        return [memoryview(next(read) if start < end else b"") for start, end in spans]
 
     def close(self) -> None:
         """Do nothing: an object needs no release."""
@@ -154,15 +153,15 @@ class ObjectStore:
         self.stats.read_iops += 1
         below = self._at(prefix)
         with _refusals(below):
-            found = obstore.list_with_delimiter(self._client, below or None)["objects"]
-        yield from sorted(one["path"].rpartition("/")[2] for one in found)
+            objects = obstore.list_with_delimiter(self._client, below or None)["objects"]
+        yield from sorted(one["path"].rpartition("/")[2] for one in objects)
 
     def walk(self, prefix: str) -> Iterator[Entry]:
         self.stats.read_iops += 1
         below, own = self._at(prefix), self._location.path
         with _refusals(below):
-            found = [one for part in obstore.list(self._client, below or None) for one in part]
-        for one in sorted(found, key=lambda one: one["path"]):
+            objects = [one for part in obstore.list(self._client, below or None) for one in part]
+        for one in sorted(objects, key=lambda one: one["path"]):
             path = one["path"].removeprefix(f"{own}/") if own else one["path"]
             yield Entry(path, one["size"], one["last_modified"].timestamp())
 

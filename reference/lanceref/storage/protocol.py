@@ -226,7 +226,7 @@ class Store(Protocol):
         """Yield the objects below `prefix` at any depth; all for an empty one."""
 
     def exists(self, path: str) -> bool:
-        """Whether an object stands at `path`."""
+        """Whether there is an object at `path`."""
 
     def put(self, path: str, data: bytes) -> None:
         """Write an object in one step, replacing what was there."""

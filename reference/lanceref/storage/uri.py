@@ -94,6 +94,6 @@ def name_of_uri(uri: str | os.PathLike[str]) -> str:
     return Path(local_path(text) if is_local(text) else text.partition("?")[0]).name
 
 
-def without_credentials(text: str) -> str:
-    """Return a text whose URLs have neither user nor password."""
-    return CREDENTIALS.sub("", text)
+def message_of(error: Exception) -> str:
+    """Return the message of a client's error, without details and credentials in URLs."""
+    return CREDENTIALS.sub("", str(error).partition("\n\nDebug source")[0])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypedDict
 from lanceref.core.context import Context
 from lanceref.core.errors import ExtraMissing, FormatError, StoreFailed
 from lanceref.storage.manifests.manifest_names import COMMITTER, DETACHED, Record, parse_record
-from lanceref.storage.uri import without_credentials
+from lanceref.storage.uri import message_of
 
 try:
     import boto3
@@ -55,9 +55,9 @@ def _refusals(table: str) -> Iterator[None]:
     try:
         yield
     except (BotoCoreError, ClientError) as error:
-        told = without_credentials(str(error))
-        cause = error if told == str(error) else None  # it shows the password of the endpoint
-        raise StoreFailed(f"DynamoDB table {table}: {told}") from cause
+        message = message_of(error)
+        cause = error if message == str(error) else None  # it shows the password of the endpoint
+        raise StoreFailed(f"DynamoDB table {table}: {message}") from cause
 
 
 @lru_cache(maxsize=16)
@@ -90,14 +90,14 @@ class DynamoManifests:
 
     def get(self, key: str, version: int) -> Record | None:
         with _refusals(self._table):
-            told = self._client.get_item(
+            response = self._client.get_item(
                 TableName=self._table, Key=_key(key, version), ConsistentRead=True
             )
-        return _record(key, told["Item"]) if "Item" in told else None
+        return _record(key, response["Item"]) if "Item" in response else None
 
     def latest(self, key: str) -> Record | None:
         with _refusals(self._table):
-            told = self._client.query(
+            response = self._client.query(
                 TableName=self._table,
                 KeyConditionExpression="base_uri = :base_uri AND version < :detached",
                 ExpressionAttributeValues={
@@ -108,7 +108,7 @@ class DynamoManifests:
                 Limit=1,
                 ConsistentRead=True,
             )
-        return _record(key, told["Items"][0]) if told["Items"] else None
+        return _record(key, response["Items"][0]) if response["Items"] else None
 
     def put_if_absent(self, key: str, record: Record) -> bool:
         return self._put(key, record, ABSENT)

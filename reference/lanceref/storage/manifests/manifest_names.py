@@ -27,7 +27,7 @@ from lanceref.core.errors import FormatError, NotFound, VersionNotFound
 from lanceref.storage import Store
 
 FOLDER = "_versions"
-"""Where manifests stand below the table's root."""
+"""Where manifests are below the table's root."""
 
 SUFFIX = ".manifest"
 """How the name of every manifest ends; other files in the folder are left over from staging."""
@@ -83,7 +83,7 @@ def name_of(version: int, scheme: Scheme) -> VersionName:
 
 
 def write_hint(store: Store, version: int) -> None:
-    """Note the latest version, unless a listing tells it as fast.
+    """Note the latest version, unless a listing is as fast.
 
     A hint that cannot be written is left as it was.
     """
@@ -133,7 +133,7 @@ COMMITTER = "lanceref"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Where the manifest of a version stands, from the table's root; its size where known."""
+    """Path of the manifest of a version, from the table's root; its size where known."""
 
     version: int
     path: str
