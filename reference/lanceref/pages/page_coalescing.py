@@ -214,8 +214,9 @@ def parse_indices(
     if cursors and cursors[0].ctx.spans is None and sizes == [16 * one for one in num_chunks]:
         stored = np.concatenate([np.frombuffer(cursor.data, "<u8") for cursor in cursors])
         if all(num_chunks) and int(stored.max()) <= cursors[0].ctx.limits.page_rows:
-            table, ends = stored.astype(np.int64).reshape(-1, 2), np.cumsum(num_chunks)
-            firsts = ends - num_chunks
+            table, counts = stored.astype(np.int64).reshape(-1, 2), np.array(num_chunks, np.int64)
+            ends = np.cumsum(counts)
+            firsts = ends - counts
             if not table[ends - 1, 1].any() and np.array_equal(
                 np.add.reduceat(table[:, 0], firsts), num_rows
             ):

@@ -26,6 +26,8 @@ from lanceref.pages.miniblock import MiniBlock
 from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout, MiniBlockLayout, PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import (
     ChunkedValues,
+    DenseChunkLevels,
+    DenseZipLevels,
     PlanarLayout,
     SparseStructuralLayer,
     StructuralPlane,
@@ -123,36 +125,32 @@ def sparse_layout(layers: Sequence[SparseStructuralLayer], plane: ValuePlane) ->
 
 def chunked_plane(mini: MiniBlockLayout, *, dense: bool) -> ValuePlane:
     """Return the plane of values in chunks; with a sparse structure they have no levels."""
-    plane = ValuePlane()
-    chunked = plane.chunked
-    chunked.compression.CopyFrom(mini.value_compression)
-    if mini.HasField("dictionary"):
-        chunked.dictionary.CopyFrom(mini.dictionary)
-        chunked.num_dictionary_items = mini.num_dictionary_items
-    chunked.num_buffers = mini.num_buffers
-    if dense:
-        chunked.num_items = mini.num_items
-        chunked.levels.SetInParent()
-        if mini.HasField("rep_compression"):
-            chunked.levels.repetition.CopyFrom(mini.rep_compression)
-        if mini.HasField("def_compression"):
-            chunked.levels.definition.CopyFrom(mini.def_compression)
-        chunked.levels.repetition_index_depth = mini.repetition_index_depth
-    return plane
+    levels = DenseChunkLevels(
+        repetition=mini.rep_compression if mini.HasField("rep_compression") else None,
+        definition=mini.def_compression if mini.HasField("def_compression") else None,
+        repetition_index_depth=mini.repetition_index_depth,
+    )
+    chunked = ChunkedValues(
+        compression=mini.value_compression,
+        levels=levels if dense else None,
+        dictionary=mini.dictionary if mini.HasField("dictionary") else None,
+        num_dictionary_items=mini.num_dictionary_items,
+        num_buffers=mini.num_buffers,
+        num_items=mini.num_items if dense else 0,
+    )
+    return ValuePlane(chunked=chunked)
 
 
 def zipped_plane(zipped: FullZipLayout, *, dense: bool) -> ValuePlane:
     """Return the plane of zipped values; with a sparse structure they have no levels."""
-    plane = ValuePlane()
-    target = plane.zipped
-    target.compression.CopyFrom(zipped.value_compression)
-    target.num_items, target.num_visible_items = zipped.num_items, zipped.num_visible_items
-    if zipped.WhichOneof("details") == "bits_per_value":
-        target.bits_per_value = zipped.bits_per_value
-    else:
-        target.bits_per_offset = zipped.bits_per_offset
-    if dense:
-        target.levels.SetInParent()
-        target.levels.bits_repetition = zipped.bits_rep
-        target.levels.bits_definition = zipped.bits_def
-    return plane
+    levels = DenseZipLevels(bits_repetition=zipped.bits_rep, bits_definition=zipped.bits_def)
+    is_fixed = zipped.WhichOneof("details") == "bits_per_value"
+    target = ZippedValues(
+        compression=zipped.value_compression,
+        levels=levels if dense else None,
+        bits_per_value=zipped.bits_per_value if is_fixed else None,
+        bits_per_offset=None if is_fixed else zipped.bits_per_offset,
+        num_items=zipped.num_items,
+        num_visible_items=zipped.num_visible_items,
+    )
+    return ValuePlane(zipped=target)
