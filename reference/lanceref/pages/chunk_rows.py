@@ -26,7 +26,6 @@ from lanceref.codecs.fsst import GROWTH
 from lanceref.codecs.values import Fixed, Values
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, Place
-from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.nesting import whole
 from lanceref.file.column_io import RUN_BYTES
@@ -86,7 +85,6 @@ class ChunkDecoder:
     definition: CompressiveEncoding | None
     values: CompressiveEncoding
     type: pa.DataType
-    version: FileVersion
     max_bytes: int
 
     def decode(self, cursor: Cursor, chosen: ChunkSelection, items: Items | None) -> ChunkEntries:

@@ -165,7 +165,6 @@ class MiniBlockPage:
                 definition=mini.definition,
                 values=mini.values,
                 type=type_,
-                version=version,
                 max_bytes=file.ctx.limits.expanded(file.size),
             )
         check_page(mini, page, file.ctx)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded
-from lanceref.core.file_versions import V2_1
 from lanceref.pages.chunk_rows import ChunkDecoder, Items
 from lanceref.pages.chunks import ChunkShape, parse_table
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM
@@ -37,7 +36,6 @@ def _decode(chunks, counts, *, layers=LIST_LAYERS, rep=U16, values=U32, **more):
         definition=flat(16),
         values=values,
         type=more.pop("type", pa.int32()),
-        version=V2_1,
         max_bytes=more.pop("max_bytes", 2**20),
     )
     items = more.pop("dictionary", None)
