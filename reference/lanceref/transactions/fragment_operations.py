@@ -67,9 +67,8 @@ def merge(builder: Builder) -> None:
     builder.set_schema(given.schema)
     for fragment in builder.message.fragments:
         builder.note_id(fragment.id)
-        before = old.get(fragment.id)
-        other = before is not None and list(before.message.files) != list(fragment.files)
-        if builder.stable and other:
+        before = old.get(fragment.id) if builder.stable else None
+        if before is not None and list(before.message.files) != list(fragment.files):
             set_updated(builder, fragment, None)
     drop_dead(builder)
 
