@@ -23,7 +23,7 @@ from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.index.index_file import version_for
 from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.indices import Index, indexed_path, kind_of, paths_of
-from lanceref.index.row_set import Keys
+from lanceref.index.row_set import SHIFT, Keys
 from lanceref.index.segment import FOLDER, Moved, Segment, SegmentWriter, Stages
 from lanceref.index.training import Training
 from lanceref.proto import table_pb2
@@ -162,21 +162,16 @@ def rewrite_segments(
 
 def _current(index: Index, segment: Segment, fragments: Collection[FragmentRows]) -> Moved:
     """Return a function from keys of a segment to those of rows in fragments that it covers."""
-    if index.open(segment).by_address:
-        numbers = np.array([rows.fragment.id for rows in fragments], np.uint64)
+    by_address = index.open(segment).by_address
+    numbers = np.array([rows.fragment.id for rows in fragments], np.uint64)
+    ids = [] if by_address else [rows.by_id[0] for rows in fragments]
+    alive = np.concatenate([np.empty(0, np.uint64), *ids])
 
-        def by_address(keys: Keys) -> tuple[Mask, Keys]:
-            kept = np.isin(keys >> np.uint64(32), numbers)
-            return kept, keys[kept]
-
-        return segment.then(by_address)
-    alive = np.concatenate([np.empty(0, np.uint64), *(rows.by_id[0] for rows in fragments)])
-
-    def by_id(keys: Keys) -> tuple[Mask, Keys]:
-        kept = is_in(keys, alive)
+    def current(keys: Keys) -> tuple[Mask, Keys]:
+        kept = np.isin(keys >> SHIFT, numbers) if by_address else is_in(keys, alive)
         return kept, keys[kept]
 
-    return by_id
+    return segment.then(current) if by_address else current
 
 
 def finished(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> table_pb2.IndexMetadata:

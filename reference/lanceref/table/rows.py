@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import takewhile
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -63,7 +63,7 @@ class FragmentRows:
         self._bases = bases
         self._ctx = ctx
         self._stable_ids = stable_ids
-        self._table: Sequence[FragmentRows] = (self,)
+        self._previous: FragmentRows | None = None
         self._lineage: dict[str, Values | None] = {}
 
     @cached_property
@@ -90,7 +90,15 @@ class FragmentRows:
     @cached_property
     def rows_before(self) -> int:
         """Live rows of the table before those of this fragment."""
-        return sum(rows.num_rows for rows in takewhile(lambda one: one is not self, self._table))
+        unknown, one = [], self._previous
+        while one is not None and "rows_before" not in vars(one):
+            unknown.append(one)
+            one = one._previous
+        before = 0 if one is None else one.rows_before + one.num_rows
+        for rows in reversed(unknown):
+            vars(rows)["rows_before"] = before
+            before += rows.num_rows
+        return before
 
     @cached_property
     def deleted(self) -> Offsets:
@@ -263,8 +271,8 @@ class _AllRows(FragmentRows):
 def in_order(fragments: Sequence[FragmentRows]) -> tuple[FragmentRows, ...]:
     """Return the fragments of a table, so that each knows how many rows come before it."""
     table = tuple(fragments)
-    for rows in table:
-        rows._table = table
+    for previous, rows in pairwise(table):
+        rows._previous = previous
     return table
 
 
