@@ -21,6 +21,7 @@ from lanceref.table.manifest import Manifest, open_named, open_version
 from lanceref.transactions.commit import transaction_of
 from lanceref.transactions.manifest_builder import Staged
 
+from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable
 
 if TYPE_CHECKING:
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
 
 DEFAULT_AGE = timedelta(days=14)
 """Versions older than this go, unless the caller says otherwise."""
+
+
+CLEANUP = (
+    "self older_than retain_versions * delete_unverified error_if_tagged_old_versions "
+    "delete_rate_limit versions"
+)
+CLEANUP_DEFAULTS = {"delete_unverified": False, "error_if_tagged_old_versions": True}
+"""Parameters of a cleanup, and defaults."""
 
 
 class Version(TypedDict):
@@ -116,16 +125,13 @@ class History(OpenTable):
         message = transaction_of(self._snapshot.store, manifest, self._ctx)
         return None if message is None else from_message(message)
 
+    @parameters(f"{CLEANUP} delete_concurrency", **CLEANUP_DEFAULTS)
     def cleanup_old_versions(
         self,
-        older_than: timedelta | None = None,
-        retain_versions: int | None = None,
         *,
-        delete_unverified: bool = False,
-        error_if_tagged_old_versions: bool = True,
         delete_rate_limit: int | None = None,
-        versions: Sequence[int] | None = None,
         delete_concurrency: int | None = None,
+        **which: object,
     ) -> CleanupStats:
         """Remove old versions and the files only they need.
 
@@ -138,21 +144,17 @@ class History(OpenTable):
             raise CleanupRefused("delete_rate_limit must be greater than 0, got 0")
         if delete_concurrency is not None and not 0 < unsigned(delete_concurrency) < 2**61:
             raise CleanupRefused(f"delete_concurrency must be from 1 on, got {delete_concurrency}")
-        kinds = delete_unverified, error_if_tagged_old_versions
-        plan = self._cleanup_plan(older_than, retain_versions, versions, *kinds)
+        plan = self._cleanup_plan(**which)  # type: ignore[arg-type]
         return Cleanup(self._snapshot, self._root).carry_out(plan, delete_rate_limit)
 
+    @parameters(f"{CLEANUP} include_files max_files", **CLEANUP_DEFAULTS)
     def explain_cleanup_old_versions(
         self,
-        older_than: timedelta | None = None,
-        retain_versions: int | None = None,
         *,
-        delete_unverified: bool = False,
-        error_if_tagged_old_versions: bool = True,
-        delete_rate_limit: int | None = None,
-        versions: Sequence[int] | None = None,
         include_files: bool = False,
         max_files: int = 1000,
+        delete_rate_limit: int | None = None,
+        **which: object,
     ) -> CleanupExplanation:
         """Return what a cleanup with the same arguments would remove; up to `max_files` are named.
 
@@ -160,8 +162,7 @@ class History(OpenTable):
         """
         if max_files <= 0:
             raise ValueError("max_files must be positive")
-        kinds = delete_unverified, error_if_tagged_old_versions
-        plan = self._cleanup_plan(older_than, retain_versions, versions, *kinds)
+        plan = self._cleanup_plan(**which)  # type: ignore[arg-type]
         files = plan.candidates if include_files else []
         cut, branches = len(files) > max_files, Cleanup(self._snapshot, self._root).branches
         return CleanupExplanation(
@@ -170,24 +171,18 @@ class History(OpenTable):
 
     def _cleanup_plan(
         self,
-        older_than: timedelta | None,
-        retain_versions: int | None,
-        versions: Sequence[int] | None,
-        delete_unverified: bool,
-        error_if_tagged: bool,
+        older_than: timedelta | None = None,
+        retain_versions: int | None = None,
+        versions: Sequence[int] | None = None,
+        **kinds: bool,
     ) -> CleanupPlan:
         """Return what a cleanup removes. Raises CleanupRefused."""
         if older_than is None and retain_versions is None and versions is None:
             older_than = DEFAULT_AGE
         if retain_versions is not None and unsigned(retain_versions) == 0:
             raise CleanupRefused("retain_versions must be greater than 0, got 0")
-        return Cleanup(self._snapshot, self._root).plan(
-            older_than,
-            retain_versions,
-            versions,
-            delete_unverified=delete_unverified,
-            error_if_tagged_old_versions=error_if_tagged,
-        )
+        plan, given = Cleanup(self._snapshot, self._root).plan, {**CLEANUP_DEFAULTS, **kinds}
+        return plan(older_than, retain_versions, versions, **given)
 
 
 def _described(manifest: Manifest) -> Version:

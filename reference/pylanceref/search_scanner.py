@@ -23,7 +23,7 @@ from lanceref.search.projection import Projection, ordered, recut, scan_projecti
 from lanceref.search.row_locator import Places, positions_of_ids
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
-from lanceref.search.text_column import ELEMENT_BITS, Places
+from lanceref.search.text_column import ELEMENT_BITS
 from lanceref.search.text_search import ELEMENT, SCORE, TextSearch
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
