@@ -22,14 +22,7 @@ from numpy.typing import NDArray
 
 from pylanceref.late_names import late_names
 
-__all__ = [
-    "BFloat16",
-    "BFloat16Array",
-    "BFloat16Scalar",
-    "BFloat16Type",
-    "bfloat16_array",
-    "cast",
-]
+__all__ = ["BFloat16", "BFloat16Array", "BFloat16Scalar", "BFloat16Type", "bfloat16_array", "cast"]
 
 _IMAGES = "FixedShapeImageTensorType ImageArray ImageURIArray PandasBFloat16Array"
 __getattr__ = late_names(__name__, {"pylanceref.left_out": _IMAGES})

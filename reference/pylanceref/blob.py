@@ -22,14 +22,7 @@ from lanceref.blobs.blob_reader import BlobRange
 from lanceref.core.errors import DataRefused
 from lanceref.core.integers import unsigned
 from lanceref.core.logical_types import EXTENSION_KEY
-from lanceref.data_file.descriptors import (
-    DEDICATED,
-    INLINE,
-    MANAGED,
-    OF_BASE,
-    PACKED,
-    PREPARED,
-)
+from lanceref.data_file.descriptors import DEDICATED, INLINE, MANAGED, OF_BASE, PACKED, PREPARED
 from lanceref.file.schema import BLOB_EXTENSION
 
 DEFAULT_BLOB_BUFFER_SIZE = 512 * 1024

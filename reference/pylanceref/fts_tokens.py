@@ -33,13 +33,10 @@ class FtsToken:
 @parameters(
     "query * analyzer base_tokenizer language max_token_length lower_case stem remove_stop_words "
     "custom_stop_words ascii_folding min_ngram_length max_ngram_length prefix_only "
-    "split_identifiers split_on_numerics preserve_original index_operators",
+    "split_identifiers split_on_numerics preserve_original index_operators"
 )
 def tokenize(
-    query: str,
-    *,
-    max_token_length: int | None = LONGEST,
-    **options: object,
+    query: str, *, max_token_length: int | None = LONGEST, **options: object
 ) -> list[FtsToken]:
     """Return the tokens of a query; `options` are those of a full-text index, None a default.
 

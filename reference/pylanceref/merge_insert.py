@@ -325,10 +325,7 @@ class MergeInsertBuilder:
             num_deleted_rows=plan.num_deleted,
         )
         staged = Staged(
-            transaction,
-            dictionaries=new.dictionaries,
-            affected=removal.affected,
-            draft=draft,
+            transaction, dictionaries=new.dictionaries, affected=removal.affected, draft=draft
         )
         return staged, result
 

@@ -236,7 +236,7 @@ class DatasetOptimizer:
         "self * target_rows_per_fragment max_rows_per_group max_bytes_per_file "
         "materialize_deletions materialize_deletions_threshold defer_index_remap num_threads "
         "batch_size compaction_mode binary_copy_read_batch_bytes max_source_fragments "
-        "max_source_rows max_source_bytes excluded_fragment_ids data_storage_version",
+        "max_source_rows max_source_bytes excluded_fragment_ids data_storage_version"
     )
     def compact_files(self, **options: Unpack[CompactionOptions]) -> CompactionMetrics:
         """Write small fragments together, and those with many deleted rows without them.

@@ -116,7 +116,7 @@ class Reading(OpenTable):
         f"{SCAN} nearest batch_size batch_size_bytes {READAHEAD} fragments index_segments "
         f"full_text_query * {WITH} fast_search io_buffer_size late_materialization blob_handling "
         "use_scalar_index include_deleted_rows scan_stats_callback strict_batch_size order_by "
-        "disable_scoring_autoprojection row_addr_allowlist row_addr_blocklist",
+        "disable_scoring_autoprojection row_addr_allowlist row_addr_blocklist"
     )
     def scanner(
         self,
@@ -133,7 +133,7 @@ class Reading(OpenTable):
     @parameters(
         f"{SCAN} nearest batch_size batch_size_bytes {READAHEAD} * {WITH} fast_search "
         "full_text_query io_buffer_size late_materialization blob_handling use_scalar_index "
-        "include_deleted_rows order_by disable_scoring_autoprojection",
+        "include_deleted_rows order_by disable_scoring_autoprojection"
     )
     def to_table(self, **arguments: Unpack[ScanArguments]) -> pa.Table:
         """Return the rows as a table."""
@@ -142,7 +142,7 @@ class Reading(OpenTable):
     @parameters(
         f"{SCAN} nearest batch_size batch_size_bytes {READAHEAD} * {WITH} full_text_query "
         "io_buffer_size late_materialization blob_handling use_scalar_index strict_batch_size "
-        "order_by disable_scoring_autoprojection **kwargs",
+        "order_by disable_scoring_autoprojection **kwargs"
     )
     def to_batches(self, **arguments: Unpack[ScanArguments]) -> Iterator[pa.RecordBatch]:
         """Yield the rows in batches."""
@@ -151,7 +151,7 @@ class Reading(OpenTable):
     @parameters(
         f"{SCAN} nearest batch_size {READAHEAD} * {WITH} fast_search full_text_query "
         "io_buffer_size late_materialization use_scalar_index include_deleted_rows order_by "
-        "disable_scoring_autoprojection **kwargs",
+        "disable_scoring_autoprojection **kwargs"
     )
     def to_pandas(self, **arguments: object) -> pd.DataFrame:
         """Return the rows as a data frame; arguments that no scan has are those of pyarrow."""

@@ -126,18 +126,14 @@ def as_batch(found: object) -> pa.RecordBatch:
 
 
 def batch_udf(
-    output_schema: pa.Schema | None = None,
-    checkpoint_file: str | os.PathLike[str] | None = None,
+    output_schema: pa.Schema | None = None, checkpoint_file: str | os.PathLike[str] | None = None
 ) -> Callable[[Function], BatchUDF]:
     """Make a function of batches one that can add columns, as a decorator."""
     return lambda func: BatchUDF(func, output_schema, checkpoint_file)
 
 
 def mapped_by(
-    snapshot: Snapshot,
-    function: object,
-    columns: Sequence[str] | None,
-    batch_size: int | None,
+    snapshot: Snapshot, function: object, columns: Sequence[str] | None, batch_size: int | None
 ) -> ColumnSource:
     """Columns by a function of batches. Raises TypeError for a plain one that fails at once."""
     if isinstance(function, BatchUDF):
