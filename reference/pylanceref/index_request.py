@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref import operations
 from lanceref.core.errors import IndexRefused, NotFound, QueryRefused
+from lanceref.core.integers import unsigned
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.full_text.parameters import NO_LIST, DocumentGranularity, is_list
 from lanceref.index.index_type import Kind
@@ -123,6 +124,9 @@ def _check_type(kind: Kind, column: str, field: Field, granularity: object) -> N
         raise QueryRefused(NO_LIST.format(column))
 
 
+FLOATS = (np.float16, np.float32, np.float64)
+"""Types of the numbers of centroids and codewords."""
+
 LOGGER = logging.getLogger(__name__)
 
 HINTS = {"shuffle_partition_batches": 10240, "shuffle_partition_concurrency": 2}
@@ -161,25 +165,27 @@ def vector_request(
         raise QueryRefused("Only one column can be indexed")
     centroids = _centroids(arguments, kind)
     count = _partitions(arguments, centroids)
-    rate = _at_least(arguments, "sample_rate", 1, 256)
-    rounds = _at_least(arguments, "max_iters", 1, 50)
+    rate, rounds = _positive(arguments, "sample_rate", 256), _positive(arguments, "max_iters", 50)
     if "PQ" in type_.storage.name:
         _check_pq(arguments, centroids)
     check_column(kind, chosen, type_)
-    target = arguments.get("target_partition_size")
-    storage = _storage(arguments, type_, kind)
+    target, files = arguments.get("target_partition_size"), arguments.get("index_file_version")
+    if not isinstance(files, str | None):
+        raise TypeError(f"index_file_version must be str, got {type(files)}")
+    if files is not None and files.lower() not in ("legacy", "v3"):
+        raise ValueError(f"Invalid index file version: {files}")
     vectors = VectorParameters(
         type_,
         chosen,
         count,
-        None if target is None else _at_least(arguments, "target_partition_size", 1, 0),
+        None if target is None else _positive(arguments, "target_partition_size", 1),
         rate,
         rounds,
         centroids,
-        {**storage, "sample_rate": rate, "max_iters": rounds},
+        {**_storage(arguments, type_, kind), "sample_rate": rate, "max_iters": rounds},
         _graph(arguments) if type_.graphs else USUAL,
         _hints(type_, arguments, rate, rounds),
-        type_.name == "IVF_PQ" and _is_legacy(arguments.get("index_file_version", "V3")),
+        type_.name == "IVF_PQ" and files is not None and files.lower() == "legacy",
     )
     return IndexRequest(VECTOR, indexed_path(schema, columns[0])[0], {"vector": vectors})
 
@@ -196,15 +202,6 @@ def _storage(
     if isinstance(storage.get("pq_codebook"), pa.Array):
         storage["pq_codebook"] = _codebook(storage, kind)
     return storage
-
-
-def _is_legacy(version: object) -> bool:
-    """Return whether files are to be as in early releases. Raises TypeError, ValueError."""
-    if not isinstance(version, str):
-        raise TypeError(f"index_file_version must be str, got {type(version)}")
-    if version.lower() not in ("legacy", "v3"):
-        raise ValueError(f"Invalid index file version: {version}")
-    return version.lower() == "legacy"
 
 
 def _vector_column(schema: LanceSchema, column: str, num_sub_vectors: object) -> ColumnType:
@@ -236,9 +233,7 @@ def _partitions(arguments: Mapping[str, object], centroids: AnyVectors | None) -
         return None if centroids is None else len(centroids)
     if not isinstance(given, int):
         raise TypeError(f"num_partitions must be int, got {type(given)}")
-    if given < 0:
-        raise OverflowError("can't convert negative int to unsigned")
-    if given == 0:
+    if unsigned(given) == 0:
         raise QueryRefused("num_partitions must be positive")
     if centroids is not None and len(centroids) != given:
         raise ValueError(f"Ivf centroids has {len(centroids)} clusters, but num_partitions={given}")
@@ -260,14 +255,10 @@ def _centroids(arguments: Mapping[str, object], kind: ColumnType) -> AnyVectors 
         given = vectors_of(given).values
     if given is None:
         return None
-    if not isinstance(given, np.ndarray):
-        raise TypeError(f"centroids must be an array, got {type(given)}")
-    if given.ndim != 2 or not len(given):
-        raise ValueError(f"Ivf centroids must be 2D array: (clusters, dim), got {given.shape}")
-    if given.dtype not in (np.float16, np.float32, np.float64, kind.dtype):
-        raise TypeError(f"IVF centroids must be floating number, got {given.dtype}")
-    if given.shape[1] != kind.dimension:
-        raise ValueError(f"centroids have {given.shape[1]} numbers, vectors {kind.dimension}")
+    if not isinstance(given, np.ndarray) or given.dtype not in (*FLOATS, kind.dtype):
+        raise TypeError(f"centroids must be an array of floating numbers, got {type(given)}")
+    if given.ndim != 2 or not len(given) or given.shape[1] != kind.dimension:
+        raise ValueError(f"centroids must be 2D array (n, {kind.dimension}), got {given.shape}")
     return given
 
 
@@ -284,7 +275,7 @@ def _check_pq(arguments: Mapping[str, object], centroids: AnyVectors | None) -> 
         wanted = (parts, 2 ** operator.index(bits))  # type: ignore[arg-type]
         if codebook.ndim != 3 or codebook.shape[:2] != wanted:
             raise ValueError(f"PQ codebook must be 3D array {wanted}, got {codebook.shape}")
-        if codebook.dtype not in (np.float16, np.float32, np.float64):
+        if codebook.dtype not in FLOATS:
             raise TypeError(f"PQ codebook must be floating number, got {codebook.dtype}")
 
 
@@ -304,10 +295,8 @@ def _graph(arguments: Mapping[str, object]) -> GraphParameters:
     """Return what graphs are built with. Raises TypeError, OverflowError, QueryRefused."""
     given = {name: operator.index(arguments[name]) for name in WIDEST if name in arguments}  # type: ignore[arg-type]
     for name, number in given.items():
-        if number < 0:
-            raise OverflowError("can't convert negative int to unsigned")
-        if number >= 1 << WIDEST[name]:
-            raise OverflowError("out of range integral type conversion attempted")
+        if not 0 <= number < 1 << WIDEST[name]:
+            raise OverflowError(f"{name} is out of range: {number}")
     found = GraphParameters(**given)
     for name, number, least in (
         ("max_level", found.max_level, 1),
@@ -319,13 +308,11 @@ def _graph(arguments: Mapping[str, object]) -> GraphParameters:
     return found
 
 
-def _at_least(arguments: Mapping[str, object], name: str, least: int, usual: int) -> int:
+def _positive(arguments: Mapping[str, object], name: str, usual: int) -> int:
     given = arguments.get(name)
-    if given is None:
-        return usual
-    number = int(operator.index(given))  # type: ignore[arg-type]
-    if number < least:
-        raise QueryRefused(f"{name} must be at least {least}, got {number}")
+    number = usual if given is None else int(operator.index(given))  # type: ignore[arg-type]
+    if number < 1:
+        raise QueryRefused(f"{name} must be at least 1, got {number}")
     return number
 
 
