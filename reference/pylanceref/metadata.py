@@ -10,7 +10,7 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from lanceref.core.context import Context
 from lanceref.core.errors import Place
@@ -158,42 +158,34 @@ class RowIdMeta:
     """The row ids of a fragment: a `RowIdSequence` message, None when a column holds them."""
 
     inline: bytes | None
+    _names: ClassVar = ("Inline", "Column")
 
     def asdict(self) -> dict[str, object]:
         """Return what `json.dumps` takes."""
-        return {"Inline": list(self.inline)} if self.inline is not None else {"Column": None}
+        inline, column = self._names
+        return {column: None} if self.inline is None else {inline: list(self.inline)}
 
     def json(self) -> str:
         """Return the JSON text."""
         return json.dumps(self.asdict())
 
-    @staticmethod
-    def from_json(text: str) -> RowIdMeta:
+    @classmethod
+    def from_json(cls, text: str) -> Self:
         """Return the ids of a JSON text."""
-        return RowIdMeta.from_dict(json.loads(text))
+        return cls.from_dict(json.loads(text))
 
-    @staticmethod
-    def from_dict(held: Mapping[str, object]) -> RowIdMeta:
+    @classmethod
+    def from_dict(cls, held: Mapping[str, object]) -> Self:
         """Return the ids of what `asdict` gave."""
-        return RowIdMeta(bytes(cast("list[int]", held["Inline"])) if "Inline" in held else None)
+        inline = cast("list[int] | None", held.get(cls._names[0]))
+        return cls(None if inline is None else bytes(inline))
 
 
 @dataclass(frozen=True, slots=True)
-class RowDatasetVersionMeta:
+class RowDatasetVersionMeta(RowIdMeta):
     """Row versions of a fragment: a message, None when a column holds them."""
 
-    inline: bytes | None
-
-    def json(self) -> str:
-        """Return the JSON text."""
-        held = {"inline": list(self.inline)} if self.inline is not None else {"column": None}
-        return json.dumps(held)
-
-    @staticmethod
-    def from_json(text: str) -> RowDatasetVersionMeta:
-        """Return the versions of a JSON text."""
-        held = json.loads(text)
-        return RowDatasetVersionMeta(bytes(held["inline"]) if "inline" in held else None)
+    _names: ClassVar = ("inline", "column")
 
 
 _OFFSETS_WANTED = (
@@ -340,7 +332,7 @@ class FragmentMetadata:
             "physical_rows": self.physical_rows,
             "deletion_file": None if self.deletion_file is None else self.deletion_file.asdict(),
             "row_id_meta": None if self.row_id_meta is None else self.row_id_meta.asdict(),
-            **{key: held and json.loads(held.json()) for key, held in versions.items()},
+            **{key: held and held.asdict() for key, held in versions.items()},
         }
 
     @staticmethod
@@ -359,7 +351,7 @@ class FragmentMetadata:
         ]
         for name in _VERSION_ARMS:
             if held.get(name) is not None:
-                setattr(made, name, RowDatasetVersionMeta.from_json(json.dumps(held[name])))
+                setattr(made, name, RowDatasetVersionMeta.from_dict(held[name]))
         return made
 
 

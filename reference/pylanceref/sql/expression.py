@@ -9,7 +9,6 @@ evaluated.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -41,17 +40,8 @@ def growths(node: Node) -> list[tuple[Expr, bool]]:
 
     Raises QueryRefused for a function whose size cannot be computed.
     """
-    order, waiting = [], [node]
-    while waiting:
-        one = waiting.pop()
-        order.append(one)
-        waiting += one.parts
-    found = []
-    for one in reversed(order):
-        size = _size(one)
-        if size is not None:
-            found.append((size, one.constant))
-    return found
+    sized = [(_size(one), one.constant) for one in reversed(list(node.walk()))]
+    return [(size, constant) for size, constant in sized if size is not None]
 
 
 def check(sizes: pa.Array, rows: int, held: int) -> None:
@@ -168,20 +158,15 @@ class Bound:
     literal: pa.Scalar | None = None
     growths: tuple[Expr, ...] = field(default=())
 
-    @property
-    def is_column(self) -> bool:
-        """Whether it is a column as it is stored, or a field of one."""
-        return bool(self.names)
-
     def evaluate(self, batch: pa.RecordBatch) -> pa.Array:
         """Return the value of each row of a batch. Raises QueryFailed, QueryTooLarge."""
         with calling(QueryFailed):
             if self.literal is not None:
                 return repeated(self.literal, batch.num_rows)
-            if self.is_column:
+            if self.names:
                 return _field(batch, self.names)
-            plain = plain_batch(batch, self.reads) if self.reads else _counted(batch)
-            found = engine()
+            counted = pa.record_batch([pa.nulls(batch.num_rows, pa.int8())], names=["#"])
+            plain, found = plain_batch(batch, self.reads) if self.reads else counted, engine()
             check_growth(found, self.growths, plain)
             return found.evaluate([self.expr], plain)[0]
 
@@ -190,11 +175,6 @@ def check_growth(found: Engine, sizes: tuple[Expr, ...], batch: pa.RecordBatch) 
     """Raise QueryTooLarge where a function of an expression would make too much."""
     for size in sizes:
         check(found.evaluate([size], batch, QueryRefused)[0], batch.num_rows, batch.nbytes)
-
-
-def _counted(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return as many rows, for an expression that reads no column."""
-    return pa.record_batch([pa.nulls(batch.num_rows, pa.int8())], names=["#"])
 
 
 def _field(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array:
@@ -208,14 +188,8 @@ def _field(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array:
 
 def bind(text: str, schema: pa.Schema) -> Bound:
     """Return the expression of a text over a schema. Raises QueryRefused, QueryTooLarge."""
-    if any(word in text.lower() for word in VOLATILE):
-        return _bind(text, schema, engine())
-    return _bound(text, schema, engine())
-
-
-@lru_cache(256)
-def _bound(text: str, schema: pa.Schema, found: Engine) -> Bound:
-    return _bind(text, schema, found)
+    is_volatile = any(word in text.lower() for word in VOLATILE)
+    return (_bind if is_volatile else _bound)(text, schema, engine())
 
 
 def _bind(text: str, schema: pa.Schema, found: Engine) -> Bound:
@@ -223,7 +197,7 @@ def _bind(text: str, schema: pa.Schema, found: Engine) -> Bound:
         node, plain = parse(text, schema, found), plain_schema(schema)
         grown = growths(node)
         sizes = tuple(size for size, _ in grown)
-        paths = tuple(dict.fromkeys(_paths(node)))
+        paths = tuple(dict.fromkeys(one.names for one in node.walk() if one.names))
         one_row = pa.record_batch([pa.nulls(1, pa.int8())], names=["#"])
         fixed = tuple(size for size, constant in grown if constant)
         check_growth(found, fixed, one_row)  # DataFusion computes constants while it plans
@@ -251,6 +225,9 @@ def _bind(text: str, schema: pa.Schema, found: Engine) -> Bound:
     )
 
 
+_bound = lru_cache(256)(_bind)
+
+
 def _is_nullable(schema: pa.Schema, names: tuple[str, ...]) -> bool:
     """Whether a field or one that holds it may be null."""
     held, nullable = pa.struct(list(schema)), False
@@ -258,17 +235,6 @@ def _is_nullable(schema: pa.Schema, names: tuple[str, ...]) -> bool:
         one = held.field(name)
         held, nullable = one.type, nullable or one.nullable
     return nullable
-
-
-def _paths(root: Node) -> Iterator[tuple[str, ...]]:
-    """Yield the columns that are read, or their parts."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if node.names:
-            yield node.names
-        else:
-            waiting += node.parts
 
 
 def _in_order(paths: tuple[tuple[str, ...], ...], schema: pa.Schema) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ so that the number of its conditions is not bounded by a stack.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,14 @@ class Node:
             return None
         found = self.expr.python_value()
         return found.cast(pa.utf8()) if pa.types.is_string_view(found.type) else found
+
+    def walk(self) -> Iterator[Node]:
+        """Yield the node and those below it, but none below a column."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += [] if node.names else node.parts
 
     @property
     def text(self) -> str | None:
