@@ -21,7 +21,7 @@ import logging
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
@@ -137,17 +137,6 @@ class CleanupPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Paths:
-    """Files below the root of a table, and folders with all that is in them."""
-
-    files: Collection[str]
-    folders: tuple[str, ...]
-
-    def __contains__(self, path: str) -> bool:
-        return path in self.files or path.startswith(self.folders)
-
-
-@dataclass(frozen=True, slots=True)
 class Cleanup:
     """The cleanup of a table: one version of it, and the store of its main branch."""
 
@@ -211,7 +200,7 @@ class Cleanup:
         branched = {  # where branches began that still need files of this table
             one["parent_version"]
             for name, one in branches.items()
-            if one["parent_branch"] == self._branch and self._needed(self._versions_of(name)).files
+            if one["parent_branch"] == self._branch and self._needed(self._versions_of(name))
         }
         owned = self.snapshot.store.owns(VERSIONS)  # a version elsewhere stays, with its files
         going = old - tagged - branched if owned else set()
@@ -248,10 +237,10 @@ class Cleanup:
         leaving = [name for name in names if name.version in going]
         old = self._needed(map(self._named, leaving))
         owned = [entry for folder in filter(store.owns, KINDS) for entry in store.walk(folder)]
-        files = [entry for entry in owned if entry.path not in kept]
+        files = [entry for entry in owned if not _is_within(entry.path, kept)]
         files += orphans(store, list_branches(self.root, self._ctx))
         young = time.time() - UNVERIFIED_SECONDS
-        unverified = frozenset(entry.path for entry in files if entry.path not in old)
+        unverified = frozenset(one.path for one in files if not _is_within(one.path, old))
         if not delete_unverified:
             files = [one for one in files if one.path not in unverified or one.modified < young]
         manifests = {name.path: store.open(name.path).size for name in leaving}
@@ -277,8 +266,11 @@ class Cleanup:
                 for name in list_versions(other, self._ctx):
                     yield open_named(other, name, self._ctx)
 
-    def _needed(self, manifests: Iterable[Manifest]) -> _Paths:
-        """Return what manifests need below this root: their own, or named as a base by a branch."""
+    def _needed(self, manifests: Iterable[Manifest]) -> set[str]:
+        """Return files, and folders with a slash, below this root that manifests need.
+
+        They are a version's own, or in a base that a branch names.
+        """
         store, paths = self.snapshot.store, set()
         for manifest in manifests:
             bases, own = Bases(store, manifest), (manifest.message.branch or None) == self._branch
@@ -286,7 +278,7 @@ class Cleanup:
                 base = one.base_id
                 if own if base is None else bases.store_of(base).root == store.root:
                     paths.add(one.path)
-        return _Paths(paths, tuple(path for path in paths if path.endswith("/")))
+        return paths
 
     def carry_out(self, plan: CleanupPlan, rate_limit: int | None = None) -> CleanupStats:
         """Remove manifests first: the files of a version that exists always do."""
@@ -303,6 +295,12 @@ class Cleanup:
         if below_tree:
             store.prune(TREE)
         return plan.stats
+
+
+def _is_within(path: str, needed: set[str]) -> bool:
+    """Whether a file is among some files and folders."""
+    folders = (path[: slash.end()] for slash in re.finditer("/", path))
+    return path in needed or any(folder in needed for folder in folders)
 
 
 INTERVAL_KEY = "lance.auto_cleanup.interval"

@@ -83,23 +83,21 @@ def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]
             "two files of a fragment hold a field: any other commit corrects its id, which a "
             "compaction then finds"
         )
+    segments = [
+        one.holds for one in snapshot.indices.segments if one.entry.name not in SYSTEM_INDICES
+    ]
     groups: list[Group] = []
     run: Group = []
     for rows in snapshot.fragments:
         chosen = options.joins(rows) or options.rewrites(rows)
         chosen = chosen and rows.fragment.id not in options.excluded
-        if run and not (chosen and _same_indices(snapshot, run[-1], rows)):
+        last, this = run[-1].fragment.id if run else -1, rows.fragment.id
+        if run and not (chosen and all((last in held) == (this in held) for held in segments)):
             groups += _cut(run, options)
             run = []
         if chosen:
             run.append(rows)
     return _limited([*groups, *_cut(run, options)], options)
-
-
-def _same_indices(snapshot: Snapshot, one: FragmentRows, other: FragmentRows) -> bool:
-    first, second = one.fragment.id, other.fragment.id
-    own = (one for one in snapshot.indices.segments if one.entry.name not in SYSTEM_INDICES)
-    return all((first in segment.holds) == (second in segment.holds) for segment in own)
 
 
 def _cut(run: Group, options: CompactionRules) -> list[Group]:

@@ -227,27 +227,21 @@ def leaves(query: FullTextQuery) -> list[FullTextQuery]:
         one, depth = waiting.pop()
         if depth > DEPTH:
             raise QueryTooLarge(f"full-text queries are nested at most {DEPTH} deep")
-        parts = _parts(one)
+        parts: Sequence[FullTextQuery] = ()
+        if isinstance(one, BoostQuery):
+            parts = one.positive, one.negative
+        elif isinstance(one, MultiMatchQuery):
+            parts = one.matches
+        elif isinstance(one, BooleanQuery):
+            parts = [part for _, part in one.queries]
+            if not parts:
+                raise QueryRefused("FTS query must contain at least one leaf query")
+            if len(one.of(Occur.MUST_NOT)) == len(parts):
+                raise QueryRefused("boolean query must have at least one should/must query")
+        elif isinstance(one, MatchQuery) and not 0 <= one.boost < math.inf:
+            raise QueryRefused(f"MatchQuery boost must be finite and >= 0, got {one.boost:g}")
         waiting += [(part, depth + 1) for part in reversed(parts)]
-        if not parts:
-            columns.append(one)
+        columns += [] if parts else [one]
         if len(waiting) + len(columns) > MOST_LEAVES:
             raise QueryTooLarge(f"a full-text query has at most {MOST_LEAVES} parts")
     return columns
-
-
-def _parts(query: FullTextQuery) -> Sequence[FullTextQuery]:
-    """Return the queries that a query joins. Raises QueryRefused."""
-    if isinstance(query, BoostQuery):
-        return query.positive, query.negative
-    if isinstance(query, MultiMatchQuery):
-        return query.matches
-    if isinstance(query, BooleanQuery):
-        if not query.queries:
-            raise QueryRefused("FTS query must contain at least one leaf query")
-        if not (query.of(Occur.MUST) or query.of(Occur.SHOULD)):
-            raise QueryRefused("boolean query must have at least one should/must query")
-        return [part for _, part in query.queries]
-    if isinstance(query, MatchQuery) and not 0 <= query.boost < math.inf:
-        raise QueryRefused(f"MatchQuery boost must be finite and non-negative, got {query.boost:g}")
-    return ()

@@ -169,14 +169,13 @@ def live_rows(
     return segment.then(live) if by_address else live
 
 
-class Remembered:
-    """Keeps the result for the keys of each partition, which stay the same array."""
+def remembered(moved: Moved) -> Moved:
+    """Return a function that keeps the result for the keys of each partition, by their array."""
+    results: dict[int, tuple[Keys, tuple[Mask, Keys]]] = {}
 
-    def __init__(self, moved: Moved) -> None:
-        self._moved = moved
-        self._results: dict[int, tuple[Keys, tuple[Mask, Keys]]] = {}
+    def moved_once(keys: Keys) -> tuple[Mask, Keys]:
+        if id(keys) not in results:
+            results[id(keys)] = keys, moved(keys)
+        return results[id(keys)][1]
 
-    def __call__(self, keys: Keys) -> tuple[Mask, Keys]:
-        if id(keys) not in self._results:
-            self._results[id(keys)] = keys, self._moved(keys)
-        return self._results[id(keys)][1]
+    return moved_once

@@ -37,7 +37,7 @@ from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.index.vector.vectors import vectors_of
 from lanceref.kernels.distance import AnyVectors, Metric, distances
 from lanceref.search.projection import Projection, scan_projection
-from lanceref.search.row_locator import Remembered, live_rows, positions_of_ids
+from lanceref.search.row_locator import live_rows, positions_of_ids, remembered
 from lanceref.search.rows import Condition, chosen_rows, read_passed
 from lanceref.search.snapshot import Snapshot
 from lanceref.search.vector_query import VectorQuery
@@ -190,7 +190,11 @@ class VectorSearch:
             if index is not None and covers & live:
                 opened = index.open(segment)
                 assert isinstance(opened.index, VectorIndex)
-                _check_column(opened.index, self._query)
+                centroids, type_ = opened.index.head.model.centroids, self._query.type
+                own, wanted = (centroids.shape[1], centroids.dtype), (type_.dimension, type_.dtype)
+                if own != wanted:
+                    place = opened.index.head.place
+                    raise FormatError("L.index.vector.column-type", place, str(own), str(wanted))
                 segments.append(OpenedSegment(segment, covers, opened.index, opened.by_address))
         return segments
 
@@ -262,7 +266,7 @@ class VectorSearch:
         own = [rows for rows in fragments if rows.fragment.id in opened.covers]
         live = live_rows(opened.segment, own, condition, by_address=opened.by_address)
         if condition is None and fragments is self._snapshot.fragments:
-            live = Remembered(live)
+            live = remembered(live)
             index.living = fragments, live
         return live
 
@@ -313,12 +317,3 @@ class VectorSearch:
             step = "LanceRead" if self.index is None else "LanceScan"
             steps.append(f"{step}: projection=[{query.column}], num_fragments={fragments}")
         return steps
-
-
-def _check_column(index: VectorIndex, query: VectorQuery) -> None:
-    """Raise FormatError where centroids are of another size or type than the column."""
-    centroids, type_ = index.head.model.centroids, query.type
-    own, wanted = (centroids.shape[1], centroids.dtype), (type_.dimension, type_.dtype)
-    if own != wanted:
-        given, column = (f"{size} x {kind}" for size, kind in (own, wanted))
-        raise FormatError("L.index.vector.column-type", index.head.place, given, column)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from lanceref.core.errors import OutOfRange
-from lanceref.search.row_locator import Remembered, live_rows
+from lanceref.search.row_locator import live_rows, remembered
 from pylanceref.sql.columns import condition
 
 from ..index.vector.indexed import points, write
@@ -72,8 +72,8 @@ def test_a_partition_is_asked_about_once():
         asked.append(given)
         return given > 1, given[given > 1]
 
-    remembered, given = Remembered(moved), keys((0, 1), (0, 2))
-    first, again = remembered(given), remembered(given)
+    once, given = remembered(moved), keys((0, 1), (0, 2))
+    first, again = once(given), once(given)
     assert first is again
-    assert [False, True] == remembered(given.copy())[0].tolist()
+    assert [False, True] == once(given.copy())[0].tolist()
     assert 2 == len(asked)
