@@ -180,8 +180,8 @@ class LanceFragment:
 
     def take(self, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""
-        alone = replace(self._snapshot, fragments=(self._rows,))
-        return take_columns(alone, positions_of(indices, self.count_rows()), columns)
+        positions = positions_of(indices, self.count_rows()) + self._rows.rows_before
+        return take_columns(self._snapshot, positions, columns)
 
     @staticmethod
     def create_from_file(filename: str, dataset: OpenTable, fragment_id: int) -> FragmentMetadata:

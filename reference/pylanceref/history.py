@@ -6,9 +6,8 @@ of fields are maps of their own, each edited by a commit.
 
 from __future__ import annotations
 
-import itertools
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Self, TypedDict
 
@@ -56,11 +55,11 @@ class History(OpenTable):
     @property
     def latest_version(self) -> int:
         """The latest version there is now."""
-        return list_versions(self._snapshot.store, self._snapshot.ctx)[-1].version
+        return self._names()[-1].version
 
     def versions(self) -> list[Version]:
         """Return every version, oldest first."""
-        return [_described(manifest) for manifest in self._manifests()]
+        return [_described(self._named(name)) for name in self._names()]
 
     def get_version(self) -> Version:
         """Return the version that is open."""
@@ -68,8 +67,7 @@ class History(OpenTable):
 
     def version_refs(self) -> list[dict[str, int]]:
         """Return the number of every version, without opening them."""
-        names = list_versions(self._snapshot.store, self._snapshot.ctx)
-        return [{"version": name.version} for name in names]
+        return [{"version": name.version} for name in self._names()]
 
     def checkout_latest(self) -> None:
         """Open the latest version of the branch."""
@@ -77,47 +75,40 @@ class History(OpenTable):
 
     def restore(self) -> None:
         """Make this version the latest one. Raises CommitConflict."""
-        store, ctx = self._snapshot.store, self._ctx
-        latest = list_versions(store, ctx)[-1].version
         transaction = self._new_transaction()
-        transaction.read_version = latest
+        transaction.read_version = self.latest_version
         transaction.restore.version = self.version
         self._commit(Staged(transaction))
 
     def read_transaction(self, version: int) -> Transaction | None:
         """Return what a version did; None when its transaction is gone. Raises NotFound."""
-        return self._transaction(self._manifest(version))
+        return self._transaction(open_version(self._snapshot.store, version, self._ctx))
 
     def get_transactions(self, recent_transactions: int = 10) -> list[Transaction | None]:
         """Return what the latest versions did, newest first."""
-        newest = reversed(list_versions(self._snapshot.store, self._ctx))
-        chosen = itertools.islice(newest, recent_transactions)
-        return [self._transaction(self._named(name)) for name in chosen]
+        newest = self._names()[::-1][:recent_transactions]
+        return [self._transaction(self._named(name)) for name in newest]
 
     def version_before(self, moment: datetime) -> int:
         """Return the latest version made before a moment. Raises ValueError for none."""
-        found = [one.version for one in self._manifests() if one.timestamp < moment]
-        if not found:
-            raise ValueError(f"{moment} is earlier than the first version of this dataset")
-        return max(found)
+        for manifest in map(self._named, reversed(self._names())):
+            if manifest.timestamp < moment:
+                return manifest.version
+        raise ValueError(f"{moment} is earlier than the first version of this dataset")
 
     def migrate_manifest_paths_v2(self) -> None:
         """Give all manifests names of the V2 scheme: a listing starts with the newest."""
         store = self._snapshot.store
-        for name in reversed(list_versions(store, self._ctx)):
+        for name in reversed(self._names()):
             if name.scheme == "V1":
                 store.rename(name.path, name_of(name.version, "V2").path)
         self._move_to(self.version)
 
-    def _manifests(self) -> Iterator[Manifest]:
-        names = list_versions(self._snapshot.store, self._snapshot.ctx)
-        return map(self._named, names)
+    def _names(self) -> list[VersionName]:
+        return list_versions(self._snapshot.store, self._ctx)
 
     def _named(self, name: VersionName) -> Manifest:
         return open_named(self._snapshot.store, name, self._ctx)
-
-    def _manifest(self, version: int) -> Manifest:
-        return open_version(self._snapshot.store, version, self._ctx)
 
     def _transaction(self, manifest: Manifest) -> Transaction | None:
         from pylanceref.transactions import from_message

@@ -232,7 +232,7 @@ def test_not_found_is_our_class_too(tables):
         ours.to_table(columns=["none"])
     with pytest.raises(RowNotFound):
         ours.take([20])
-    with pytest.raises(ValueError, match="not all in version"):
+    with pytest.raises(ValueError, match="Fragment id does not exist"):
         other = pylanceref.dataset(tables("mixed versions")).get_fragments()
         ours.scanner(fragments=other)
 
