@@ -137,7 +137,7 @@ def _unpack_rows(words: Unsigned, rows: Unsigned) -> None:
 def unpack_flags(packed: Unsigned, out: Bools) -> None:
     """Unpack one-bit blocks to booleans: `packed` (blocks, 64), `out` (blocks, 1024).
 
-    Row r of a word's low byte stands at 128 r, and row 8 + r, of its high byte, after it.
+    Row r of a word's low byte is at 128 r, and row 8 + r, of its high byte, after it.
     """
     count = len(packed)
     halves = np.ascontiguousarray(packed).view(np.uint8).reshape(-1, 2).T.copy()

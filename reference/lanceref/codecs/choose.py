@@ -60,7 +60,7 @@ Encode = Callable[[Unsigned, Ints], Part]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What the Arrow type says of values: offsets of 64 bits, text, and so for packed fields."""
+    """Facts of the Arrow type: offsets of 64 bits, text, and the same of packed fields."""
 
     wide: bool = False
     is_text: bool = False

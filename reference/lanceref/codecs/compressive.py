@@ -127,7 +127,7 @@ def decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
 
 
 def _count_runs(encoding: pb.Rle, run: ChunkRun) -> Ints:
-    """Return the runs of each chunk, as the child says whose size tells how many values it has."""
+    """Return the runs of each chunk, by the child whose size implies its number of values."""
     values = _own_counts(encoding.values, run.only(0))
     lengths = _own_counts(encoding.run_lengths, run.only(1))
     if values is not None and lengths is not None:

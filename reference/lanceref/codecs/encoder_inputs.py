@@ -26,7 +26,7 @@ ENTROPY_SAMPLE = 64
 """Values whose bytes the entropy is taken of."""
 
 SLAB = 1 << 15
-"""Values compared at a time: what says whether they differ stays in the cache."""
+"""Values compared at a time: the result of the comparison stays in the cache."""
 
 MAX_CHUNK_BYTES = 8 * 1024 - 6
 """Bytes that the values of a chunk may take."""
@@ -37,7 +37,7 @@ MAX_CHUNK_VALUES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    """The knobs of one field; None where neither field nor environment says anything."""
+    """The knobs of one field; None where neither field nor environment sets it."""
 
     compression: str | None = None
     compression_level: int | None = None
@@ -60,7 +60,7 @@ def params_of(metadata: Mapping[str, str]) -> Params:
         return metadata.get(PREFIX + key, os.environ.get(variable))
 
     def number(key: str) -> float | None:
-        """Return a number; text that is none counts as not set."""
+        """Return a number; other text counts as not set."""
         try:
             return float(metadata[PREFIX + key])
         except (KeyError, ValueError):

@@ -36,7 +36,7 @@ LZ4_FACTOR = 255
 """Most bytes one byte of an lz4 block can stand for."""
 
 STREAM_BYTES = 2**20
-"""Bytes taken at a time from a frame that does not say how many it holds."""
+"""Bytes taken at a time from a frame without its uncompressed size."""
 
 SCHEMES = {"lz4": COMPRESSION_ALGORITHM_LZ4, "zstd": COMPRESSION_ALGORITHM_ZSTD}
 """Compression schemes by the names that fields and environment use."""
@@ -56,7 +56,8 @@ ZSTD_LEVEL = 3
 NOTHING = {"lz4_raw": b"\x00", "zstd": bytes.fromhex("28b52ffd2000010000")}
 """What compressing no bytes gives, by codec."""
 
-_SIZE, _FRAME = "L.codec.general.size", "L.codec.general.frame"
+_SIZE = "L.codec.general.size"
+_FRAME = "L.codec.general.frame"
 
 
 def codec_name(encoding: General, place: Place) -> str:
@@ -138,8 +139,8 @@ def _stored_sizes(
 def falls_short(lz4: pa.Codec, block: memoryview, size_bytes: int) -> bool:
     """Return whether a block that can be decoded gives less than `size_bytes`.
 
-    The codec does not say so, and room it does not fill keeps what was there before; but one byte
-    less of room must be too little.
+    The codec does not report it, and room that it does not fill keeps its former content; but one
+    byte less of room must be too little.
     """
     try:
         lz4.decompress(block, size_bytes - 1)

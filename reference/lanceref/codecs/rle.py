@@ -69,7 +69,7 @@ def split_frames(run: ChunkRun) -> ChunkRun:
 
 
 def computed_runs(lengths: pb.CompressiveEncoding, run: ChunkRun) -> Ints:
-    """Return the runs of every chunk when the description says their lengths. Raises CorruptPage.
+    """Return the runs of every chunk when their lengths are in the description. Raises CorruptPage.
 
     Lengths are a range or a constant; the first few of them add up to the values of the chunk.
     """

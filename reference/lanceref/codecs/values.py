@@ -105,7 +105,7 @@ Part = tuple[Bytes, Ints]
 class MiniBlocks:
     """Values cut into chunks: `counts` values in each, and the value buffers of all of them.
 
-    All counts but the last are powers of two. The last chunk's word says nothing of its count,
+    All counts but the last are powers of two. The last chunk's word leaves out its count,
     unless `last_says_count`.
     """
 

@@ -241,7 +241,7 @@ def _chunk_bytes(parts: Sequence[Ints]) -> int:
 
 
 def _without_bytes(lengths: Ints, bits: int, *, one_chunk: bool) -> CompressiveEncoding | None:
-    """Return the description that says all of the offsets, None where there is none."""
+    """Return the description that holds all of the offsets, None where none can."""
     first, steps = int(lengths[0]), np.diff(lengths)
     if steps.any():
         if not one_chunk or steps[0] <= 0 or not (steps == steps[0]).all():

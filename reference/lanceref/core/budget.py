@@ -47,14 +47,16 @@ TYPE_BYTES = {
 }
 """The same of types of which much is made."""
 
-NUMBER_BYTES = 40
-"""Memory of a number of a repeated field: in the message, and in a list."""
+NUMBER_BYTES, PACKED_BYTES, TEXT_BYTES = 40, 8, 80
+"""Memory of a number of a repeated field, in the message and in a list; of one in packed bytes that
+were seen before, which share what is made of them; of a string, without its letters."""
 
-PACKED_BYTES = 8
-"""The same of a number in packed bytes that were seen before: what is made of these is shared."""
+UNSEEN_BYTES, UNSEEN_SHARE = 64 * 1024, 20
+"""Bytes of messages of a manifest that are not looked at, as even the worst take little; the part
+of a data file whose messages are not, as the file allows for the worst."""
 
-TEXT_BYTES = 80
-"""Memory of a string of a repeated field, without its letters."""
+SMALL_FILE_BYTES = 16 * 1024
+"""Memory that the metadata of any file may take."""
 
 DEEPEST = 100
 """Messages inside messages that are looked at: the library refuses deeper ones."""
@@ -185,16 +187,6 @@ def fixed_width(field: FieldDescriptor) -> int:
     if field.type in (field.TYPE_FIXED64, field.TYPE_SFIXED64, field.TYPE_DOUBLE):
         return 8
     return 0
-
-
-UNSEEN_BYTES = 64 * 1024
-"""Bytes of messages of a manifest that are not looked at: even the worst take little."""
-
-UNSEEN_SHARE = 20
-"""Messages of this part of a data file are not looked at: the file allows for the worst."""
-
-SMALL_FILE_BYTES = 16 * 1024
-"""Memory that the metadata of any file may take."""
 
 
 class Budget:

@@ -1,7 +1,7 @@
 """Compute: the functions of `pyarrow.compute`, imported when the first of them is asked for.
 
 That import takes a tenth of the time that importing the package may take, and a program that only
-reads and writes needs none of it. Modules say `from lanceref.core.compute import pc`.
+reads and writes needs none of it. Modules use `from lanceref.core.compute import pc`.
 """
 
 from __future__ import annotations

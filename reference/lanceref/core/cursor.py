@@ -149,7 +149,7 @@ def _item(dtype: str) -> tuple[np.dtype[np.generic], str]:
 
 
 class FileBytes:
-    """A file's bytes behind bounds: hands out cursors for extents."""
+    """A file's bytes with bounds: returns cursors for extents."""
 
     def __init__(self, source: Source, ctx: Context, window: Cursor | None = None) -> None:
         self.source = source

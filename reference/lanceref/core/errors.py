@@ -245,7 +245,7 @@ class NotYet(LanceError, NotImplementedError):
 
 
 class AlreadyExists(LanceError, OSError):
-    """A table stands where one is to be created."""
+    """A table exists where one is to be created."""
 
 
 class DataRefused(LanceError, OSError, ValueError):
@@ -273,7 +273,7 @@ class StoreFailed(LanceError, OSError, ValueError):
 
 
 class Unconditional(StoreFailed):
-    """A store that cannot write an object on condition that there is none."""
+    """A store that cannot write an object on condition that it does not exist."""
 
 
 class ExtraMissing(LanceError, ImportError):

@@ -2,7 +2,7 @@
 
 Counts in a file are first held against the bytes that remain. Some legal encodings expand without a
 bound in the file (a constant page of 2**40 rows is a few bytes long): there these limits decide,
-and `LimitExceeded` says which one.
+and `LimitExceeded` names the limit.
 
 A stream of batches holds one at a time; a table holds all. A page of few bytes may expand to any
 number of rows, and a file may name it any number of times: so the bytes of a table are held against
@@ -29,7 +29,7 @@ from lanceref.core.errors import LimitExceeded, Place
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Upper bounds, each in the unit its name says."""
+    """Upper bounds, each in the unit of its name."""
 
     page_rows: int = 2**31
     """Rows, items or levels one page may claim."""

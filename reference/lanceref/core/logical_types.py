@@ -1,8 +1,8 @@
 """Logical types: the strings that name Arrow types, and extension types.
 
 A field of a schema carries its type as a string (`logical_type`). Leaves are named whole
-(`timestamp:us:UTC`); struct, list and map name only their kind, the child fields say the rest. Data
-files, manifests and 0.1 files hold the same strings.
+(`timestamp:us:UTC`); struct, list and map name only their kind, the child fields hold the rest.
+Data files, manifests and 0.1 files hold the same strings.
 
 Layout: `<kind>[:<parameter>…]`. In `fixed_size_list:<item>:<n>` and `dict:<value>:<index>:false`
 the inner type may itself hold `:`; the parameters after it are read from the end.

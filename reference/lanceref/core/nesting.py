@@ -82,7 +82,7 @@ def whole_rows(rows: R) -> R:
 
 
 def nests_fixed_size_lists(type_: pa.DataType, inside: bool = False) -> bool:
-    """Whether fixed-size lists stand inside each other somewhere in the type."""
+    """Return whether fixed-size lists are inside each other somewhere in the type."""
     if pa.types.is_fixed_size_list(type_):
         return inside or nests_fixed_size_lists(type_.value_type, inside=True)
     return any(nests_fixed_size_lists(type_.field(i).type, inside) for i in range(type_.num_fields))
