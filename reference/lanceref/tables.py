@@ -21,6 +21,7 @@ from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.file.column_io import page_policy
 from lanceref.file.schema import schema_of
+from lanceref.operations.new_rows import GROUP_ROWS, MAX_BYTES_PER_FILE, MAX_ROWS_PER_FILE
 from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot, open_snapshot
 from lanceref.storage import name_of_uri, store_options
@@ -34,9 +35,6 @@ from lanceref.transactions.transaction import new_append, new_overwrite
 
 BATCH_ROWS = 8192
 """Rows of a batch that is read."""
-
-FILE_LIMITS = (1 << 20, 90 << 30, 1024)
-"""Rows and bytes of a data file, and rows of a group of 0.1."""
 
 Path = str | os.PathLike[str]
 """A local path, or a URI."""
@@ -144,7 +142,8 @@ def write_table(
     if base is not None and mode == "append":
         known, schema = base.dictionaries, base.schema
         written = data_files.appended_schema(schema, written, stored)
-    limits = data_files.FileLimits(*FILE_LIMITS, page_policy(len(written.fields), None, None))
+    policy = page_policy(len(written.fields), None, None)
+    limits = data_files.FileLimits(MAX_ROWS_PER_FILE, MAX_BYTES_PER_FILE, GROUP_ROWS, policy)
     homes, batches = [data_files.Home(store)], rows.to_batches()
     files = data_files.write_files(homes, written, stored, batches, limits, known)
     transaction = new_overwrite(read, files.fragments, schema)
