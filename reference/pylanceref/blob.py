@@ -144,7 +144,7 @@ def blob_field(
     return pa.field(name, BlobType(), nullable, metadata or None)
 
 
-class BlobFile(io.BufferedIOBase):
+class BlobFile(io.RawIOBase):
     """One blob as a file that is read."""
 
     def __init__(self, inner: BlobRange, buffer_size: int = DEFAULT_BLOB_BUFFER_SIZE) -> None:
@@ -188,14 +188,6 @@ class BlobFile(io.BufferedIOBase):
         data = self._fetch(wanted)
         self._at += len(data)
         return data
-
-    def read1(self, size: int = -1) -> bytes:
-        """Read up to `size` bytes."""
-        return self.read(io.DEFAULT_BUFFER_SIZE if size < 0 else size)
-
-    def readall(self) -> bytes:
-        """Read all that is left."""
-        return self.read()
 
     def readinto(self, b: bytearray | memoryview) -> int:  # type: ignore[override]
         """Read into a buffer and return how many bytes."""

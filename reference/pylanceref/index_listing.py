@@ -89,15 +89,6 @@ class IndexDescription:
     details: dict[str, object]
     total_size_bytes: int | None
 
-    def __repr__(self) -> str:
-        shown = ", ".join(f'"{name}"' for name in self.field_names)
-        return (
-            f"IndexDescription(name={self.name!r}, type_url={self.type_url!r}, "
-            f"num_rows_indexed={self.num_rows_indexed}, fields={self.fields}, "
-            f"field_names=[{shown}], num_segments={len(self.segments)}, "
-            f"total_size_bytes={self.total_size_bytes})"
-        )
-
 
 VECTOR_DETAILS = "lance.index.pb.VectorIndexDetails"
 INVERTED_DETAILS = "lance.table.InvertedIndexDetails"

@@ -64,13 +64,8 @@ class LanceField:
         return field_message(self._field).unenforced_clustering_key_position or None
 
     def __repr__(self) -> str:
-        one = self._field
-        below = ", ".join(map(repr, self.children()))
-        return (
-            f'Field {{ name: "{one.name}", id: {one.id}, parent_id: {one.parent_id}, logical_type: '
-            f'LogicalType("{one.logical_type}"), metadata: {one.metadata}, '
-            f"nullable: {str(one.nullable).lower()}, children: [{below}] }}"
-        )
+        one, below = self._field, ", ".join(map(repr, self.children()))
+        return f"Field {{ name: {one.name!r}, id: {one.id}, children: [{below}] }}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
