@@ -61,7 +61,9 @@ class Edits(Retrying):
         """Delete the rows that pass a filter. Raises QueryRefused, CommitConflict."""
 
         def attempt() -> DeleteResult:
-            chosen = operations.update.choose(self._snapshot, condition(self._snapshot, predicate))
+            chosen = operations.update.select_rows(
+                self._snapshot, condition(self._snapshot, predicate)
+            )
             with Draft() as draft:
                 removal = operations.update.remove(self._snapshot, chosen, draft)
                 transaction = self._new_transaction()
@@ -100,9 +102,9 @@ class Edits(Retrying):
         def attempt() -> UpdateResult:
             snapshot = self._snapshot
             wanted = None if where is None else condition(snapshot, where)
-            chosen = operations.update.choose(snapshot, wanted)
+            chosen = operations.update.select_rows(snapshot, wanted)
             assignments = self._assignments(updates) if chosen else {}
-            batches, ids = operations.update.read_changed(snapshot, chosen, assignments)
+            batches, ids = operations.update.read_updated(snapshot, chosen, assignments)
             with Draft() as draft:
                 new = operations.new_rows.write_new_rows(snapshot, batches, draft, version)
                 if snapshot.stable_row_ids:
@@ -190,11 +192,15 @@ class Evolution(OpenTable):
                 transforms.cache.cleanup()
         else:
             values = values_of(transforms, reader_schema)
-            self._add(operations.columns.brought(self._snapshot, values, self._snapshot.fragments))
+            self._add(
+                operations.columns.ordered_source(self._snapshot, values, self._snapshot.fragments)
+            )
 
     def drop_columns(self, columns: Sequence[str]) -> None:
         """Drop columns, nested ones by path. Raises EvolutionRefused."""
-        self._project(operations.schema_evolution.dropped(self._snapshot.manifest.schema, columns))
+        self._project(
+            operations.schema_evolution.drop_fields(self._snapshot.manifest.schema, columns)
+        )
 
     def alter_columns(self, *alterations: AlterColumn) -> None:
         """Rename columns, let them be null or not, cast them. Raises EvolutionRefused."""
@@ -212,9 +218,9 @@ class Evolution(OpenTable):
             if field is None:
                 raise EvolutionRefused(f'Column "{path}" does not exist in the dataset')
             if (name := one.get("name")) is not None:
-                schema = evolve.edited(schema, field.id, evolve.renamed(name))
+                schema = evolve.edit_field(schema, field.id, evolve.renaming(name))
             if (nullable := one.get("nullable")) is not None:
-                schema = evolve.edited(schema, field.id, evolve.with_nullable(nullable))
+                schema = evolve.edit_field(schema, field.id, evolve.with_nullable(nullable))
                 if field.nullable and not nullable:
                     tightened.append(path)
             if (wanted := one.get("data_type")) is not None:
@@ -249,7 +255,7 @@ class Evolution(OpenTable):
         """Add the columns of other rows, matched by a key; null where none is. Raises as above."""
         right = reader_of(data_obj, schema).read_all()
         key = left_on if right_on is None else right_on
-        self._add(operations.columns.joined(self._snapshot, right, left_on, key, "dataset"))
+        self._add(operations.columns.joined_source(self._snapshot, right, left_on, key, "dataset"))
 
     def _add_nulls(self, fields: Sequence[pa.Field]) -> None:
         if storage_version_of(self._snapshot.manifest.message) == V0_1:
@@ -281,8 +287,8 @@ class Evolution(OpenTable):
             made = evolve.cast_field(schema, held, type_, number)
             number += len(list(made.flat()))
             made_ids.add(made.id)
-            schema = evolve.edited(schema, field_id, evolve.replaced(made))
-        new = evolve.only(schema, made_ids)
+            schema = evolve.edit_field(schema, field_id, evolve.replacing(made))
+        new = evolve.keep_fields(schema, made_ids)
         tops = [one for one in old.fields if not casts.keys().isdisjoint(evolve.ids_of(one))]
         projection = scan_projection(old, [one.name for one in tops])
 

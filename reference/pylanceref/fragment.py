@@ -267,7 +267,7 @@ class LanceFragment:
         if callable(value_func):
             return self._with(mapped_by(self._snapshot, value_func, columns, batch_size))
         values = values_of(value_func, reader_schema)
-        return self._with(operations.columns.brought(self._snapshot, values, [self._rows]))
+        return self._with(operations.columns.ordered_source(self._snapshot, values, [self._rows]))
 
     def merge(
         self,
@@ -280,7 +280,9 @@ class LanceFragment:
         from pylanceref.types import reader_of
 
         right, keys = reader_of(data_obj, schema).read_all(), (left_on, right_on or left_on)
-        return self._with(operations.columns.joined(self._snapshot, right, *keys, "fragment"))
+        return self._with(
+            operations.columns.joined_source(self._snapshot, right, *keys, "fragment")
+        )
 
     def _with(self, source: ColumnSource) -> tuple[FragmentMetadata, LanceSchema]:
         fields = operations.columns.new_fields(self._snapshot, source.schema)

@@ -280,7 +280,7 @@ class Indexing(OpenTable):
         """Commit segments as one index; those of the name that they cover again are replaced."""
         from pylanceref.transactions import index_message
 
-        finished = operations.index_build.finished
+        finished = operations.index_build.finish_entry
         entries = [finished(self._snapshot, index_message(one)) for one in segments]
         _check_disjoint(entries)
         for entry in entries:

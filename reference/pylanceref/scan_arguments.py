@@ -133,9 +133,9 @@ def describe(
     before = arguments.get("filter") if search is None or arguments.get("prefilter") else None
     lists = arguments.get("row_addr_allowlist"), arguments.get("row_addr_blocklist")
     if lists != (None, None):
-        from lanceref.search.filter import kept_to_lists
+        from lanceref.search.filter import restrict_to_lists
 
-        before = kept_to_lists(before, *lists)
+        before = restrict_to_lists(before, *lists)
     bound = None
     if before is not None:
         uses_stats = arguments.get("use_stats") is not False

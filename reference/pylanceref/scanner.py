@@ -21,8 +21,14 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
 from lanceref.index.segment import Uses
-from lanceref.search.projection import ColumnOrdering, Projection, ordered, recut, scan_projection
-from lanceref.search.rows import Condition, chosen_rows, read_passed
+from lanceref.search.projection import (
+    ColumnOrdering,
+    Projection,
+    resize_batches,
+    scan_projection,
+    sort_order,
+)
+from lanceref.search.rows import Condition, passing_rows, read_passed
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import IOStats
 from lanceref.table.logical import BlobHandling
@@ -163,7 +169,7 @@ class LanceScanner:
         batches = self._sorted() if options.order_by else self._in_order(self._projection)
         if options.computed is not None:
             batches = map(options.computed.batch, batches)
-        return recut(batches, self._size, options.batch_bytes, strict=options.strict)
+        return resize_batches(batches, self._size, options.batch_bytes, strict=options.strict)
 
     @property
     def _size(self) -> int:
@@ -177,7 +183,7 @@ class LanceScanner:
             rows = max(0, self._live_rows() - offset)
             end = offset + (rows if limit is None else min(rows, limit))
             return self._snapshot.scan(self._fragments, projection, self._size, offset, end)
-        chosen = chosen_rows(self._fragments, options.condition, offset, limit, options.early)
+        chosen = passing_rows(self._fragments, options.condition, offset, limit, options.early)
         return (batch for passed in chosen for batch in read_passed(passed, projection, self._size))
 
     def _sorted(self) -> Iterator[pa.RecordBatch]:
@@ -188,7 +194,7 @@ class LanceScanner:
         projection = scan_projection(schema, list(dict.fromkeys(names)), [ROW_OFFSET])
         held = self._snapshot.bounded(self._in_order(projection, whole=True), self._fragments)
         keys = pa.Table.from_batches(held, schema=projection.schema)
-        order = ordered([keys[name].combine_chunks() for name in names], options.order_by)
+        order = sort_order([keys[name].combine_chunks() for name in names], options.order_by)
         end = None if options.limit is None else offset + options.limit
         rows = pc.take(keys[ROW_OFFSET], pa.array(order[offset:end]))
         positions = rows.to_numpy().astype(np.int64)
@@ -234,7 +240,7 @@ class LanceScanner:
     def _count(self) -> int:
         if self._options.condition is None:
             return self._live_rows()
-        chosen = chosen_rows(self._fragments, self._options.condition, 0, None)
+        chosen = passing_rows(self._fragments, self._options.condition, 0, None)
         return sum(len(passed.positions) for passed in chosen)
 
     def explain_plan(self, verbose: bool = False) -> str:

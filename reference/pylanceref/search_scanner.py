@@ -19,7 +19,13 @@ from lanceref.core.nesting import whole
 from lanceref.file.schema import LanceSchema
 from lanceref.index.vector.searching import Neighbours
 from lanceref.search.filter import Filter
-from lanceref.search.projection import Projection, ordered, recut, scan_projection, take_projection
+from lanceref.search.projection import (
+    Projection,
+    resize_batches,
+    scan_projection,
+    sort_order,
+    take_projection,
+)
 from lanceref.search.row_locator import Places, positions_of_ids
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
@@ -167,7 +173,7 @@ class SearchScanner(LanceScanner):
         rows = self._found(options.limit, options.offset or 0)
         parts = (rows.part(at, at + self._size) for at in range(0, len(rows), self._size))
         batches = (batch for part in parts for batch in self._read(part))
-        return recut(batches, self._size, options.batch_bytes, strict=options.strict)
+        return resize_batches(batches, self._size, options.batch_bytes, strict=options.strict)
 
     def _read(self, rows: FoundRows) -> list[pa.RecordBatch]:
         read = self._snapshot.take(rows.positions, self._result.read)
@@ -197,7 +203,7 @@ class SearchScanner(LanceScanner):
             rows.columns[name] if name in rows.columns else read[name].combine_chunks()
             for name in names
         ]
-        return rows.chosen(ordered(keys, self._options.order_by))
+        return rows.chosen(sort_order(keys, self._options.order_by))
 
     def _count(self) -> int:
         return len(self._found(None, 0))

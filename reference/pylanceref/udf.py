@@ -137,10 +137,12 @@ def mapped_by(
 ) -> ColumnSource:
     """Columns by a function of batches. Raises TypeError for a plain one that fails at once."""
     if isinstance(function, BatchUDF):
-        return operations.columns.mapped(snapshot, function, columns, batch_size)
+        return operations.columns.mapped_source(snapshot, function, columns, batch_size)
     try:
         with CallerCode():
-            return operations.columns.mapped(snapshot, BatchUDF(function), columns, batch_size)  # type: ignore[arg-type]
+            return operations.columns.mapped_source(
+                snapshot, BatchUDF(function), columns, batch_size
+            )  # type: ignore[arg-type]
     except CallerFailed as error:
         told = "which is callable, but gave an error when called with a batch of data"
         raise TypeError(f"{type(function)}, {told}: {error.__cause__}") from error

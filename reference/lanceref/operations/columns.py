@@ -75,7 +75,7 @@ def key_values(column: pa.Array | pa.ChunkedArray) -> list[object]:
     return values
 
 
-def computed(
+def computed_source(
     snapshot: Snapshot,
     schema: pa.Schema,
     columns: Collection[str],
@@ -87,7 +87,7 @@ def computed(
     return ColumnSource(schema, lambda rows: map(compute, all_rows(rows, projection)))
 
 
-def mapped(
+def mapped_source(
     snapshot: Snapshot,
     function: BatchFunction,
     columns: Sequence[str] | None,
@@ -118,7 +118,7 @@ def mapped(
     return ColumnSource(schema, rows_of)
 
 
-def brought(
+def ordered_source(
     snapshot: Snapshot, values: pa.Table, fragments: Sequence[FragmentRows]
 ) -> ColumnSource:
     """Return columns of a table that has a row for each live row of the fragments, in their order.
@@ -142,7 +142,7 @@ def brought(
     return ColumnSource(values.schema, rows_of)
 
 
-def joined(
+def joined_source(
     snapshot: Snapshot, right: pa.Table, left_on: str, right_on: str, what: str
 ) -> ColumnSource:
     """Return columns of the rows of a table with the same key, null where none has it.
@@ -187,11 +187,11 @@ def check_keys(
 def _spread(snapshot: Snapshot, rows: FragmentRows, values: pa.Table) -> pa.RecordBatch:
     """Return values of the live rows of a fragment for all. Raises EvolutionRefused."""
     refuse_early_nulls(snapshot, values)
-    arrays = [spread(rows, column.combine_chunks()) for column in values.columns]
+    arrays = [fill_deleted(rows, column.combine_chunks()) for column in values.columns]
     return pa.RecordBatch.from_arrays(arrays, names=values.column_names)
 
 
-def spread(rows: FragmentRows, values: pa.Array) -> pa.Array:
+def fill_deleted(rows: FragmentRows, values: pa.Array) -> pa.Array:
     """Return values of the live rows, and the first of them, or null, for each deleted one."""
     if len(values) == rows.columns.stated_rows:
         return values  # none is deleted

@@ -174,7 +174,7 @@ def _current(index: Index, segment: Segment, fragments: Collection[FragmentRows]
     return segment.then(current) if by_address else current
 
 
-def finished(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> table_pb2.IndexMetadata:
+def finish_entry(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> table_pb2.IndexMetadata:
     """Return the entry of a finished segment, writing its files if it is staged."""
     kind = kind_of(entry)
     if kind is None or kind.staging is None:

@@ -23,7 +23,7 @@ from lanceref.core.integers import difference, intersection, union
 from lanceref.index.predicate import scalar_text
 from lanceref.operations.column_update import replace_values, write_values
 from lanceref.operations.columns import all_rows
-from lanceref.operations.update import Chosen
+from lanceref.operations.update import RowSelection
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.projection import scan_projection
 from lanceref.search.rows import Condition
@@ -181,9 +181,9 @@ def _passing_pairs(
     return np.concatenate([holds(batch) for batch in batches])
 
 
-def by_fragment(snapshot: Snapshot, positions: Numbers) -> Chosen:
+def by_fragment(snapshot: Snapshot, positions: Numbers) -> RowSelection:
     """Return ascending live row positions of a table as positions in their fragments."""
-    chosen: Chosen = []
+    chosen: RowSelection = []
     for rows in snapshot.fragments:
         start = rows.rows_before
         first, last = np.searchsorted(positions, [start, start + rows.num_rows])

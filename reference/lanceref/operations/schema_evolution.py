@@ -41,7 +41,7 @@ def find_field(schema: LanceSchema, path: str) -> Field | None:
     return found
 
 
-def edited(schema: LanceSchema, number: int, edit: Edit) -> LanceSchema:
+def edit_field(schema: LanceSchema, number: int, edit: Edit) -> LanceSchema:
     """Return the schema with one field, by its id, edited."""
 
     def visit(field: Field) -> Field | None:
@@ -50,7 +50,7 @@ def edited(schema: LanceSchema, number: int, edit: Edit) -> LanceSchema:
     return replace(schema, fields=_visited(schema.fields, visit))
 
 
-def only(schema: LanceSchema, ids: Collection[int]) -> LanceSchema:
+def keep_fields(schema: LanceSchema, ids: Collection[int]) -> LanceSchema:
     """Return the schema with nothing but some fields, by their ids, and those above them."""
 
     def visit(field: Field) -> Field | None:
@@ -79,12 +79,12 @@ def _visited(fields: Sequence[Field], visit: Visit) -> tuple[Field, ...]:
     return tuple(field for field in map(visit, fields) if field is not None)
 
 
-def renamed(name: str) -> Edit:
+def renaming(name: str) -> Edit:
     """Return an edit that gives a field another name."""
     return lambda field: replace(field, name=name, arrow=field.arrow.with_name(name))
 
 
-def replaced(made: Field) -> Edit:
+def replacing(made: Field) -> Edit:
     """Return an edit that puts another field in place of one."""
     return lambda _: made
 
@@ -96,7 +96,7 @@ def with_nullable(nullable: bool) -> Edit:
     )
 
 
-def dropped(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
+def drop_fields(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
     """Return the schema without fields; a struct or list of which none is left goes too.
 
     Raises EvolutionRefused for an unknown one, or for all.
@@ -109,7 +109,7 @@ def dropped(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
         gone |= {one.id for one in field.flat()}
     if gone:
         kept = {one.id for one in schema.flat() if not one.children and one.id not in gone}
-        schema = replace(only(schema, kept), metadata=schema.metadata)
+        schema = replace(keep_fields(schema, kept), metadata=schema.metadata)
     if not schema.fields:
         raise EvolutionRefused("Cannot drop all columns from a dataset")
     return schema

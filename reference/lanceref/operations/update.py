@@ -40,7 +40,7 @@ from lanceref.transactions.manifest_builder import storage_version_of
 
 Positions = NDArray[np.int64]
 
-Chosen = list[tuple[FragmentRows, Positions]]
+RowSelection = list[tuple[FragmentRows, Positions]]
 """Fragments, and some of their live rows: positions, ascending."""
 
 BATCH_ROWS, GROUP_ROWS = 8192, 1024
@@ -50,7 +50,7 @@ LATE_BYTES = 10
 """Columns of this width and more are read late."""
 
 
-def choose(snapshot: Snapshot, condition: Condition | None) -> Chosen:
+def select_rows(snapshot: Snapshot, condition: Condition | None) -> RowSelection:
     """Return the live rows that pass a condition, all of them without one."""
     if condition is None:
         return [(rows, np.arange(rows.num_rows)) for rows in snapshot.fragments]
@@ -161,8 +161,8 @@ def as_column(value: pa.Array | pa.Scalar, type_: pa.DataType) -> pa.Array | pa.
     return value.cast(storage) if storage is not plain else value
 
 
-def read_changed(
-    snapshot: Snapshot, chosen: Chosen, assignments: Mapping[str, Assignment]
+def read_updated(
+    snapshot: Snapshot, chosen: RowSelection, assignments: Mapping[str, Assignment]
 ) -> tuple[Iterator[pa.RecordBatch], list[Ids]]:
     """Return the rows with their new values, and a list to which their ids are added meanwhile."""
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None, [ROW_ID])
@@ -183,7 +183,7 @@ def read_changed(
 
 
 def moved_segments(
-    snapshot: Snapshot, chosen: Chosen, ids: list[Ids], wanted: Condition | None
+    snapshot: Snapshot, chosen: RowSelection, ids: list[Ids], wanted: Condition | None
 ) -> list[Ids]:
     """Return the ids of the chosen rows, which came in any parts, by segments."""
     every = np.concatenate([np.empty(0, np.uint64), *ids])

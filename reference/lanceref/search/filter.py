@@ -68,7 +68,7 @@ class Unknown:
 Predicate: TypeAlias = On | And | Or | Not | Unknown
 
 
-def known(predicate: Predicate) -> Predicate | None:
+def structured(predicate: Predicate) -> Predicate | None:
     """Return a predicate, None when no question about a column is in it."""
     waiting = [predicate]
     while waiting:
@@ -132,7 +132,7 @@ def serialize_row_addrs(addrs: Iterable[int]) -> bytes:
     return encode_row_set(row_set(np.array([unsigned(one) for one in addrs], np.uint64)))
 
 
-def kept_to_lists(filter: object, allowed: object, blocked: object) -> object:
+def restrict_to_lists(filter: object, allowed: object, blocked: object) -> object:
     """Return a filter that passes allowed rows only, and no blocked ones; None: as it is.
 
     Raises TypeError for something else than bytes, QueryRefused for bytes that are no list.

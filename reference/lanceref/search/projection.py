@@ -155,7 +155,7 @@ class ColumnOrdering:
     nulls_first: bool = False
 
 
-def ordered(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> NDArray[np.int64]:
+def sort_order(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> NDArray[np.int64]:
     """Return the row numbers in the order of the keys, one for each ordering, the first first."""
     order = np.arange(len(keys[0]) if keys else 0)
     for key, one in reversed(list(zip(keys, orderings, strict=True))):
@@ -174,7 +174,7 @@ def ordered(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> ND
     return order
 
 
-def recut(
+def resize_batches(
     batches: Iterable[pa.RecordBatch], rows: int, size_bytes: int | None, *, strict: bool
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of about `size_bytes`, or when `strict` of exactly `rows` but for the last."""

@@ -147,7 +147,7 @@ def condition(
     return Condition(given, projection, plan, bounds)
 
 
-def chosen_rows(
+def passing_rows(
     fragments: Sequence[FragmentRows],
     wanted: Condition,
     offset: int,

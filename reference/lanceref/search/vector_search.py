@@ -38,7 +38,7 @@ from lanceref.index.vector.vectors import vectors_of
 from lanceref.kernels.distance import AnyVectors, Metric, distances
 from lanceref.search.projection import Projection, scan_projection
 from lanceref.search.row_locator import live_rows, positions_of_ids, remembered
-from lanceref.search.rows import Condition, chosen_rows, read_passed
+from lanceref.search.rows import Condition, passing_rows, read_passed
 from lanceref.search.snapshot import Snapshot
 from lanceref.search.vector_query import VectorQuery
 from lanceref.table.lineage import ROW_ID
@@ -68,7 +68,7 @@ def nearest_of(
                 "Invalid argument error: multivec_distance: query must not contain nulls, "
                 f"got {query.missing} null(s)"
             )
-        near = measured(batch, query.column, vectors, metric)
+        near = exact_distances(batch, query.column, vectors, metric)
         best = [
             concat([before, one.within(query.range)]).best(query.k)
             for before, one in zip(best, near, strict=True)
@@ -76,7 +76,7 @@ def nearest_of(
     return best
 
 
-def measured(
+def exact_distances(
     batch: pa.RecordBatch, column: str, queries: list[AnyVectors], metric: Metric
 ) -> list[Neighbours]:
     """Return the rows that have vectors, for each query [q, d]."""
@@ -297,7 +297,7 @@ class VectorSearch:
             rows = sum(one.num_rows for one in fragments)
             yield from self._snapshot.scan(fragments, projection, size, 0, rows)
             return
-        for passed in chosen_rows(fragments, condition, 0, None):
+        for passed in passing_rows(fragments, condition, 0, None):
             yield from read_passed(passed, projection, size)
 
     @property

@@ -148,7 +148,7 @@ def computed_columns(snapshot: Snapshot, expressions: Mapping[str, str]) -> Colu
         bound = bind_columns(expressions, snapshot.schema(BlobHandling.BYTES).arrow)
     except QueryRefused as error:
         raise EvolutionRefused(str(error)) from error
-    return operations.columns.computed(snapshot, bound.schema, bound.columns, bound.batch)
+    return operations.columns.computed_source(snapshot, bound.schema, bound.columns, bound.batch)
 
 
 ROW = "__row"

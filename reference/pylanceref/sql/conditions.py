@@ -22,7 +22,7 @@ from lanceref.index.predicate import (
 )
 from lanceref.index.predicate import Predicate as Question
 from lanceref.json.json_path import member_path
-from lanceref.search.filter import And, Not, On, Or, Predicate, Unknown, known
+from lanceref.search.filter import And, Not, On, Or, Predicate, Unknown, structured
 
 from pylanceref.sql.engine import engine, plain_schema
 from pylanceref.sql.functions import BINARY_OF
@@ -47,7 +47,7 @@ MEETING = words(
 def predicate_of(node: Node, schema: pa.Schema) -> Predicate | None:
     """Return what an expression says of single columns, None when it says nothing."""
     with calling(QueryRefused):
-        return known(_Reader(plain_schema(schema)).read(node, strict=True))
+        return structured(_Reader(plain_schema(schema)).read(node, strict=True))
 
 
 class _Reader:

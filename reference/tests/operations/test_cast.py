@@ -5,7 +5,13 @@ import pylanceref
 import pytest
 from lanceref.core.errors import EvolutionRefused
 from lanceref.file.schema import schema_of
-from lanceref.operations.schema_evolution import cast_field, cast_within, find_field, ids_of, only
+from lanceref.operations.schema_evolution import (
+    cast_field,
+    cast_within,
+    find_field,
+    ids_of,
+    keep_fields,
+)
 
 KIND = pa.struct([("x", pa.int32()), ("y", pa.string()), ("z", pa.struct([("p", pa.int8())]))])
 SCHEMA = schema_of(pa.schema([pa.field("n", KIND), pa.field("l", pa.list_(KIND))]))
@@ -34,7 +40,7 @@ def test_values_come_in_structs_that_are_null_where_they_were():
     held = SCHEMA.fields[0]
 
     assert [{"x": 1, "z": {"p": 7}}, None, {"x": None, "z": None}] == (
-        cast_within(VALUES, held, only(SCHEMA, ids).fields[0], ids).to_pylist()
+        cast_within(VALUES, held, keep_fields(SCHEMA, ids).fields[0], ids).to_pylist()
     )
 
 

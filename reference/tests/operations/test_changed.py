@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import EditFailed, QueryRefused
-from lanceref.operations.update import as_column, assign, choose, read_changed
+from lanceref.operations.update import as_column, assign, read_updated, select_rows
 from lanceref.table.logical import BlobHandling
 from pylanceref.sql.columns import bind_values, condition
 
@@ -20,8 +20,8 @@ def test_columns_are_computed_from_the_old_row(tmp_path):
     """Both see the old values; the ids come along."""
     snapshot = table(tmp_path, stable=True)._snapshot
     assignments = bind_assignments(snapshot, {"a": "b + 1", "b": "a"})
-    batches, ids = read_changed(
-        snapshot, choose(snapshot, condition(snapshot, "a > 7")), assignments
+    batches, ids = read_updated(
+        snapshot, select_rows(snapshot, condition(snapshot, "a > 7")), assignments
     )
     (batch,) = batches
 
@@ -42,8 +42,8 @@ def test_what_does_not_fit_is_refused(tmp_path, updates, text):
 def test_a_value_its_column_cannot_hold_is_an_error(tmp_path):
     """Text of a row that is no number."""
     snapshot = table(tmp_path)._snapshot
-    batches, _ = read_changed(
-        snapshot, choose(snapshot, None), bind_assignments(snapshot, {"a": "concat('x', s.y)"})
+    batches, _ = read_updated(
+        snapshot, select_rows(snapshot, None), bind_assignments(snapshot, {"a": "concat('x', s.y)"})
     )
     with pytest.raises(EditFailed, match="Cast error"):
         list(batches)

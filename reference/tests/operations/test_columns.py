@@ -9,9 +9,9 @@ import pytest
 from lanceref.file.schema import LanceSchema, schema_of
 from lanceref.operations.columns import (
     all_rows,
+    fill_deleted,
     next_field_id,
     numbered_fields,
-    spread,
     write_columns,
 )
 from lanceref.search.projection import scan_projection
@@ -31,8 +31,8 @@ def test_deleted_rows_are_read_too(tmp_path):
     assert [0, 1, 2, 3, 4] == [
         value for batch in all_rows(first, projection) for value in batch["a"].to_pylist()
     ]
-    assert [7, 7, 8, 9, 10] == spread(first, pa.array([7, 8, 9, 10])).to_pylist()
-    assert [None] * 5 == spread(first, pa.array([], pa.int8())).to_pylist()
+    assert [7, 7, 8, 9, 10] == fill_deleted(first, pa.array([7, 8, 9, 10])).to_pylist()
+    assert [None] * 5 == fill_deleted(first, pa.array([], pa.int8())).to_pylist()
 
 
 @pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.operations.update import choose, moved_segments
+from lanceref.operations.update import moved_segments, select_rows
 from pylanceref.sql.columns import condition
 
 NARROW = {"s": pa.array([{"x": 1}] * 9, pa.struct([("x", pa.int32())]))}
@@ -25,7 +25,7 @@ def _segments(path, columns, where, version="2.1"):
     )
     snapshot = made._snapshot
     wanted = None if where is None else condition(snapshot, where)
-    chosen = choose(snapshot, wanted)
+    chosen = select_rows(snapshot, wanted)
     ids = [np.concatenate([positions for _, positions in chosen]).astype(np.uint64)]
     return [part.tolist() for part in moved_segments(snapshot, chosen, ids, wanted)]
 

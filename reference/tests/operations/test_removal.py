@@ -2,7 +2,7 @@
 
 import numpy as np
 import pylanceref
-from lanceref.operations.update import choose, remove
+from lanceref.operations.update import remove, select_rows
 from lanceref.proto import table_pb2
 from lanceref.table.uncommitted_files import Draft
 from pylanceref.sql.columns import condition
@@ -14,8 +14,8 @@ def test_all_rows_or_those_that_pass_are_chosen(tmp_path):
     """A fragment without any is left out, unless there is no condition."""
     snapshot = table(tmp_path)._snapshot
 
-    every = choose(snapshot, None)
-    some = choose(snapshot, condition(snapshot, "a > 7"))
+    every = select_rows(snapshot, None)
+    some = select_rows(snapshot, condition(snapshot, "a > 7"))
     assert [(0, 4), (1, 5)] == [(rows.fragment.id, len(chosen)) for rows, chosen in every]
     assert [(1, [3, 4])] == [(rows.fragment.id, chosen.tolist()) for rows, chosen in some]
 

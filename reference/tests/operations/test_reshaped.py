@@ -6,10 +6,10 @@ from lanceref.core.errors import EvolutionRefused
 from lanceref.file.schema import schema_of
 from lanceref.operations.schema_evolution import (
     check_cast,
-    dropped,
-    edited,
+    drop_fields,
+    edit_field,
     find_field,
-    renamed,
+    renaming,
     with_nullable,
 )
 
@@ -26,7 +26,7 @@ def test_fields_are_found_by_path():
 
 def test_a_nested_field_is_edited_in_its_struct():
     """The type of what is above follows; ids stay."""
-    made = edited(edited(SCHEMA, 2, renamed("xx")), 3, with_nullable(False))
+    made = edit_field(edit_field(SCHEMA, 2, renaming("xx")), 3, with_nullable(False))
 
     wanted = pa.struct([pa.field("xx", pa.int64()), pa.field("y", pa.list_(pa.utf8()), False)])
     assert wanted == made.arrow.field("s").type
@@ -35,12 +35,12 @@ def test_a_nested_field_is_edited_in_its_struct():
 
 def test_fields_are_dropped():
     """A nested one leaves its struct; an unknown one, or all, is refused."""
-    assert pa.struct({"x": pa.int64()}) == dropped(SCHEMA, ["s.y"]).arrow.field("s").type
-    assert ["s"] == dropped(SCHEMA, ["a"]).arrow.names
+    assert pa.struct({"x": pa.int64()}) == drop_fields(SCHEMA, ["s.y"]).arrow.field("s").type
+    assert ["s"] == drop_fields(SCHEMA, ["a"]).arrow.names
     with pytest.raises(EvolutionRefused, match="does not exist"):
-        dropped(SCHEMA, ["s.z"])
+        drop_fields(SCHEMA, ["s.z"])
     with pytest.raises(EvolutionRefused, match="all columns"):
-        dropped(SCHEMA, ["a", "s"])
+        drop_fields(SCHEMA, ["a", "s"])
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_what_has_no_field_left_is_dropped_too(paths):
     nested = pa.struct([("x", pa.int8()), ("m", pa.struct([("y", pa.int8())]))])
     listed = pa.list_(pa.struct([("z", pa.int8())]))
     schema = schema_of(pa.schema([("k", pa.int8()), ("n", nested), ("l", listed)]))
-    found = dropped(schema, paths)
+    found = drop_fields(schema, paths)
 
     assert {"k", "n", "l"} - {path.split(".")[0] for path in paths} == {
         one.name for one in found.fields
     }
     with pytest.raises(EvolutionRefused, match="all columns"):
-        dropped(schema, ["k", "n.x", "n.m.y", "l.item.z"])
+        drop_fields(schema, ["k", "n.x", "n.m.y", "l.item.z"])

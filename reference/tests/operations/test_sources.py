@@ -4,7 +4,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import EvolutionRefused
-from lanceref.operations.columns import brought, joined, mapped
+from lanceref.operations.columns import joined_source, mapped_source, ordered_source
 from pylanceref.sql.columns import computed_columns
 from pylanceref.udf import BatchUDF
 
@@ -31,19 +31,19 @@ def test_computed_and_mapped_columns_have_deleted_rows_too(snapshot):
     function = BatchUDF(plus)
 
     assert wanted == _values(computed_columns(snapshot, {"n": "a + 1"}), snapshot)
-    assert wanted == _values(mapped(snapshot, function, ["a"], 2), snapshot)
-    assert pa.schema({"n": pa.int64()}) == mapped(snapshot, function, ["a"], None).schema
+    assert wanted == _values(mapped_source(snapshot, function, ["a"], 2), snapshot)
+    assert pa.schema({"n": pa.int64()}) == mapped_source(snapshot, function, ["a"], None).schema
 
 
 def test_rows_that_are_brought_are_those_that_live(snapshot):
     """A deleted row has the first value; too few or too many are refused."""
-    source = brought(snapshot, pa.table({"n": range(9)}), snapshot.fragments)
+    source = ordered_source(snapshot, pa.table({"n": range(9)}), snapshot.fragments)
 
     assert [[0, 0, 1, 2, 3], [4, 5, 6, 7, 8]] == _values(source, snapshot)
     with pytest.raises(EvolutionRefused, match="ended before"):
-        brought(snapshot, pa.table({"n": range(8)}), snapshot.fragments)
+        ordered_source(snapshot, pa.table({"n": range(8)}), snapshot.fragments)
     with pytest.raises(EvolutionRefused, match="more values"):
-        brought(snapshot, pa.table({"n": range(10)}), snapshot.fragments)
+        ordered_source(snapshot, pa.table({"n": range(10)}), snapshot.fragments)
 
 
 def test_rows_are_joined_by_a_key(snapshot):
@@ -51,13 +51,13 @@ def test_rows_are_joined_by_a_key(snapshot):
     right = pa.table({"k": [4, 5], "v": ["x", "y"]})
 
     assert [[None] * 4 + ["x"], ["y"] + [None] * 4] == _values(
-        joined(snapshot, right, "a", "k", "dataset"), snapshot
+        joined_source(snapshot, right, "a", "k", "dataset"), snapshot
     )
     for left_on, right_on in (("zz", "k"), ("a", "zz")):
         with pytest.raises(EvolutionRefused, match="zz"):
-            joined(snapshot, right, left_on, right_on, "dataset")
+            joined_source(snapshot, right, left_on, right_on, "dataset")
     with pytest.raises(EvolutionRefused, match="No data"):
-        joined(snapshot, right.slice(0, 0), "a", "k", "dataset")
+        joined_source(snapshot, right.slice(0, 0), "a", "k", "dataset")
 
 
 @pytest.mark.parametrize("legacy", [False, True])
@@ -67,17 +67,19 @@ def test_nulls_that_a_file_cannot_hold_are_refused(tmp_path, legacy):
     made = pylanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path, data_storage_version=version)
     text = pa.table({"a": [1], "v": ["x"]})
     assert [["x", None]] == _values(
-        joined(made._snapshot, text, "a", "a", "dataset"), made._snapshot
+        joined_source(made._snapshot, text, "a", "a", "dataset"), made._snapshot
     )
 
-    numbers = joined(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a", "dataset")
-    brought_ones = brought(made._snapshot, pa.table({"v": [7, None]}), made._snapshot.fragments)
+    numbers = joined_source(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a", "dataset")
+    brought_ones = ordered_source(
+        made._snapshot, pa.table({"v": [7, None]}), made._snapshot.fragments
+    )
     if legacy:
         for source in (numbers, brought_ones):
             with pytest.raises(EvolutionRefused, match="storing nulls"):
                 _values(source, made._snapshot)
         made.delete("a = 2")
-        again = joined(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a", "dataset")
+        again = joined_source(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a", "dataset")
         assert [[7, 7]] == _values(again, made._snapshot)
     else:
         assert (

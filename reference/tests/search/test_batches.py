@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.search.projection import recut
+from lanceref.search.projection import resize_batches
 
 SIZES = st.lists(st.integers(0, 9), max_size=6)
 
@@ -21,7 +21,7 @@ def batches(sizes):
 @given(SIZES, st.integers(1, 12))
 def test_strict_batches_have_one_size(sizes, rows):
     """All but the last, and nothing is lost."""
-    found = list(recut(batches(sizes), rows, None, strict=True))
+    found = list(resize_batches(batches(sizes), rows, None, strict=True))
 
     assert list(range(sum(sizes))) == [n for batch in found for n in batch["n"].to_pylist()]
     assert all(rows == batch.num_rows for batch in found[:-1])
@@ -31,7 +31,7 @@ def test_strict_batches_have_one_size(sizes, rows):
 @given(SIZES, st.integers(0, 80))
 def test_bytes_bound_batches(sizes, size_bytes):
     """Of 8 bytes a row; a row alone may be larger."""
-    found = list(recut(batches(sizes), 100, size_bytes, strict=False))
+    found = list(resize_batches(batches(sizes), 100, size_bytes, strict=False))
 
     assert list(range(sum(sizes))) == [n for batch in found for n in batch["n"].to_pylist()]
     assert all(batch.nbytes <= max(size_bytes, 8) for batch in found if size_bytes)

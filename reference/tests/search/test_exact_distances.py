@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from lanceref.search.vector_search import measured
+from lanceref.search.vector_search import exact_distances
 
 QUERIES = np.array([[0, 0], [1, 1]], np.float32)
 
@@ -15,7 +15,8 @@ def of(values, type_, queries):
         [pa.array(values, type_), pa.array([7, 8, 9], pa.uint64())], names=["v", "_rowid"]
     )
     return [
-        (one.ids.tolist(), one.distances.tolist()) for one in measured(batch, "v", queries, "l2")
+        (one.ids.tolist(), one.distances.tolist())
+        for one in exact_distances(batch, "v", queries, "l2")
     ]
 
 

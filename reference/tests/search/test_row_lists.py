@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import QueryRefused
 from lanceref.index.row_set import RowSet, encode_row_set
-from lanceref.search.filter import kept_to_lists
+from lanceref.search.filter import restrict_to_lists
 from pylanceref.dataset import ScannerBuilder, serialize_row_addrs
 
 NEXT = 1 << 32
@@ -102,7 +102,7 @@ def test_a_builder_is_told_both(dataset):
 def test_bytes_that_are_no_list_are_refused(data):
     """Whatever they are, nothing else is raised."""
     try:
-        kept_to_lists(None, data, None)
+        restrict_to_lists(None, data, None)
     except QueryRefused as error:
         assert "is not a serialized RowAddrTreeMap" in str(error)
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from lanceref.search import rows as query_rows
 from lanceref.search.projection import scan_projection
-from lanceref.search.rows import Passed, chosen_rows, read_passed
+from lanceref.search.rows import Passed, passing_rows, read_passed
 from pylanceref.sql.columns import condition
 
 from ..sql.written import without, write
@@ -96,11 +96,11 @@ def test_offset_and_limit_count_rows_that_pass(dataset):
     wanted = condition(snapshot, "n % 50000 = 1")
     found = [
         (passed.rows.fragment.id, *passed.positions.tolist())
-        for passed in chosen_rows(snapshot.fragments, wanted, 1, 2)
+        for passed in passing_rows(snapshot.fragments, wanted, 1, 2)
     ]
 
     assert [(0, 49_999), (0, 99_998)] == found
-    assert [] == list(chosen_rows(snapshot.fragments, wanted, 0, 0))
+    assert [] == list(passing_rows(snapshot.fragments, wanted, 0, 0))
 
 
 def test_positions_are_read_in_batches(dataset):
