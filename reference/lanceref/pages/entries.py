@@ -22,6 +22,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import Layers
 from lanceref.pages.repdef import Levels, row_starts
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 Positions = NDArray[np.int64]
 """Byte positions in the zipped bytes at hand."""
@@ -38,17 +39,27 @@ def control_width(bits: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class EntryShape:
-    """How the entries of a page are laid out.
+class FullZip:
+    """The description of a full-zip page of any version, and how its entries are laid out."""
 
-    `value_bytes` is None for variable values; `length_bytes` is 0 for fixed ones.
-    """
-
+    layers: Layers
     bits_rep: int
     bits_def: int
-    value_bytes: int | None
-    length_bytes: int
-    layers: Layers
+    bits_per_value: int | None
+    bits_per_offset: int | None
+    num_items: int
+    num_visible_items: int
+    values: CompressiveEncoding
+
+    @property
+    def value_bytes(self) -> int | None:
+        """Size of a value; None for variable ones."""
+        return None if self.bits_per_value is None else self.bits_per_value // 8
+
+    @property
+    def length_bytes(self) -> int:
+        """Size of the length of a value; 0 for fixed ones."""
+        return (self.bits_per_offset or 0) // 8
 
     @property
     def control_bytes(self) -> int:
@@ -100,7 +111,7 @@ class CutEntries:
     value_sizes: Positions
 
 
-def cut_entries(zipped: Zipped, shape: EntryShape) -> CutEntries:
+def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
     """Find the entries of all rows; every row must be filled exactly by its entries."""
     for row in np.flatnonzero(zipped.starts >= zipped.ends).tolist():
         start = int(zipped.starts[row])
@@ -122,9 +133,7 @@ def cut_entries(zipped: Zipped, shape: EntryShape) -> CutEntries:
     return CutEntries(at, levels, values, lengths[owners])
 
 
-def cut_matrix(
-    zipped: Zipped, shape: EntryShape, num_items: int
-) -> tuple[Levels, NDArray[np.uint8]]:
+def cut_matrix(zipped: Zipped, shape: FullZip) -> tuple[Levels, NDArray[np.uint8]]:
     """Cut entries that all have a value of fixed width: their levels, and (entries, bytes)."""
     packed, num_rows = zipped.data, len(zipped.starts)
     if len(packed) != num_rows * shape.stride:
@@ -139,11 +148,11 @@ def cut_matrix(
     if zipped.ctx.spans is not None:
         values = zipped.starts + shape.control_bytes
         sizes = np.full(len(table), shape.value_bytes)
-        record(zipped, shape, CutEntries(zipped.starts, levels, values, sizes), num_items)
+        record(zipped, shape, CutEntries(zipped.starts, levels, values, sizes))
     return levels, table[:, shape.control_bytes :]
 
 
-def _walk(zipped: Zipped, shape: EntryShape) -> Positions:
+def _walk(zipped: Zipped, shape: FullZip) -> Positions:
     """Return where every entry begins, ascending."""
     at, ends = zipped.starts, zipped.ends
     entries: list[Positions] = []
@@ -157,7 +166,7 @@ def _walk(zipped: Zipped, shape: EntryShape) -> Positions:
     return np.sort(np.concatenate(entries))
 
 
-def _walk_row(zipped: Zipped, shape: EntryShape, start: int, end: int) -> Positions:
+def _walk_row(zipped: Zipped, shape: FullZip, start: int, end: int) -> Positions:
     """Return the entries of one row, found one by one."""
     data, at = zipped.data.data, [start]
     control, mask, highest = shape.control_bytes, (1 << shape.bits_def) - 1, shape.max_stored
@@ -177,7 +186,7 @@ def _walk_row(zipped: Zipped, shape: EntryShape, start: int, end: int) -> Positi
 
 
 def _measure(
-    zipped: Zipped, shape: EntryShape, at: Positions, ends: Positions
+    zipped: Zipped, shape: FullZip, at: Positions, ends: Positions
 ) -> tuple[NDArray[np.uint32], NDArray[np.bool_], Positions, Positions]:
     """Return of the entries at `at` the control word, whether a value follows, its size, and all.
 
@@ -204,9 +213,7 @@ def _measure(
     return words, owners, lengths, sizes
 
 
-def _check_words(
-    zipped: Zipped, shape: EntryShape, at: Positions, words: NDArray[np.uint32]
-) -> None:
+def _check_words(zipped: Zipped, shape: FullZip, at: Positions, words: NDArray[np.uint32]) -> None:
     """Refuse control words with bits beyond those of the two levels."""
     bits = shape.bits_rep + shape.bits_def
     for row in np.flatnonzero(words >> np.uint32(bits)).tolist() if bits < 32 else []:
@@ -250,12 +257,12 @@ def compact(data: NDArray[np.uint8], starts: Positions, sizes: Positions) -> NDA
     return join_pieces(data, starts, starts + sizes)
 
 
-def record(zipped: Zipped, shape: EntryShape, cut: CutEntries, num_items: int) -> None:
+def record(zipped: Zipped, shape: FullZip, cut: CutEntries) -> None:
     """Own the entries: each part of each, or whole rows in a page with very many entries."""
     ctx, base = zipped.ctx, zipped.base
     if ctx.spans is None:
         return
-    if num_items > MAX_ENTRY_SPANS:
+    if shape.num_items > MAX_ENTRY_SPANS:
         for start, end in zip(zipped.starts.tolist(), zipped.ends.tolist(), strict=True):
             ctx.leaf(base + start, base + end, "row", "zipped row", "L.page.fullzip.entry")
         return

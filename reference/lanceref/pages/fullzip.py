@@ -26,7 +26,6 @@ Divergences: D.page.fullzip-null-bytes, D.page.fullzip-row-index
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -42,7 +41,7 @@ from lanceref.core.nesting import whole
 from lanceref.file.column_io import RUN_BYTES, Buffer
 from lanceref.file.container import PageMetadata
 from lanceref.pages.entries import (
-    EntryShape,
+    FullZip,
     Zipped,
     compact,
     control_width,
@@ -65,20 +64,6 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
 
 Offsets = NDArray[np.int64]
 """Positions in a page's data."""
-
-
-@dataclass(frozen=True, slots=True)
-class FullZip:
-    """The description of a full-zip page of any version."""
-
-    layers: Layers
-    bits_rep: int
-    bits_def: int
-    bits_per_value: int | None
-    bits_per_offset: int | None
-    num_items: int
-    num_visible_items: int
-    values: CompressiveEncoding
 
 
 def describe(layout: FullZipLayout, layers: Layers, place: Place) -> FullZip:
@@ -136,14 +121,7 @@ class FullZipPage:
         version: FileVersion,
     ) -> None:
         check_description(zipped, page, type_, version, file)
-        self._file, self._page, self._zipped, self._type = file, page, zipped, type_
-        self._shape = EntryShape(
-            bits_rep=zipped.bits_rep,
-            bits_def=zipped.bits_def,
-            value_bytes=None if zipped.bits_per_value is None else zipped.bits_per_value // 8,
-            length_bytes=(zipped.bits_per_offset or 0) // 8,
-            layers=zipped.layers,
-        )
+        self._file, self._page, self._shape, self._type = file, page, zipped, type_
         self._scale = zipped.layers.scale
         self.num_rows = page.num_rows // self._scale
         self._run_bytes = self._bytes_per_run()
@@ -177,9 +155,9 @@ class FullZipPage:
         items = visible = 0
         for entries, _ in self._runs(0, self.num_rows):
             items, visible = items + entries.levels.count, visible + len(entries.leaf)
-        place, zipped = self._file.ctx.at(*self._page.extents[0]), self._zipped
-        expect("L.page.fullzip.num-items", items, zipped.num_items, place)
-        expect("L.page.fullzip.num-visible", visible, zipped.num_visible_items, place)
+        place, shape = self._file.ctx.at(*self._page.extents[0]), self._shape
+        expect("L.page.fullzip.num-items", items, shape.num_items, place)
+        expect("L.page.fullzip.num-visible", visible, shape.num_visible_items, place)
 
     def _runs(self, start: int, end: int) -> Iterator[tuple[Entries, int]]:
         """Yield the entries of runs of rows, and how many rows each has."""
@@ -222,30 +200,30 @@ class FullZipPage:
         return self._cut(Zipped(self._file.ctx, data, base, first, last))
 
     def _cut(self, zipped: Zipped) -> Entries:
-        return self._fixed(zipped) if self._zipped.bits_per_value else self._variable(zipped)
+        return self._fixed(zipped) if self._shape.bits_per_value else self._variable(zipped)
 
     def _fixed(self, zipped: Zipped) -> Entries:
         shape, place = self._shape, zipped.ctx.at(zipped.base, len(zipped.data))
         if self._index is None:
-            levels, rows = cut_matrix(zipped, shape, self._zipped.num_items)
+            levels, rows = cut_matrix(zipped, shape)
         else:
             cut = cut_entries(zipped, shape)
-            record(zipped, shape, cut, self._zipped.num_items)
+            record(zipped, shape, cut)
             levels, flat = cut.levels, compact(zipped.data, cut.value_starts, cut.value_sizes)
             rows = flat.reshape(len(cut.value_starts), shape.stride - shape.control_bytes)
         check_ranges(levels, shape.layers, place)
-        values = decode_zip_fixed(self._zipped.values, rows, zipped.ctx, place)
+        values = decode_zip_fixed(self._shape.values, rows, zipped.ctx, place)
         validity = levels.leaf_validity(shape.layers)
         return Entries(levels, leaf_array(self._type, values, validity, place))
 
     def _variable(self, zipped: Zipped) -> Entries:
         shape, place = self._shape, zipped.ctx.at(zipped.base, len(zipped.data))
         cut = cut_entries(zipped, shape)
-        record(zipped, shape, cut, self._zipped.num_items)
+        record(zipped, shape, cut)
         check_ranges(cut.levels, shape.layers, place)
         offsets = np.append(0, np.cumsum(cut.value_sizes))
         stored = Variable(offsets, compact(zipped.data, cut.value_starts, cut.value_sizes))
-        values = decode_zip_variable(self._zipped.values, stored, zipped.ctx, place)
+        values = decode_zip_variable(self._shape.values, stored, zipped.ctx, place)
         validity = cut.levels.leaf_validity(shape.layers)
         if validity is not None:
             if not isinstance(values, Variable):
@@ -257,7 +235,7 @@ class FullZipPage:
 
     def _unravel(self, entries: Entries, num_rows: int) -> Nested:
         place = self._file.ctx.at(*self._page.extents[0])
-        return unravel(self._zipped.layers, entries, num_rows, place)
+        return unravel(self._shape.layers, entries, num_rows, place)
 
 
 def fullzip_page(

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.pages.constant import Constant
-from lanceref.pages.fullzip import FullZip
+from lanceref.pages.entries import FullZip
 from lanceref.pages.layers import Layers, Path, expect, parse_layers
 from lanceref.pages.miniblock import MiniBlock
 from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout, MiniBlockLayout, PageLayout

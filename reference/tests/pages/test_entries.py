@@ -1,5 +1,7 @@
 """Full-zip entries: the worked string page, lists of vectors, and damage."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from lanceref.core.context import Context, SpanRecorder
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.entries import (
     MAX_ENTRY_SPANS,
-    EntryShape,
+    FullZip,
     Zipped,
     compact,
     cut_entries,
@@ -16,13 +18,23 @@ from lanceref.pages.entries import (
     record,
 )
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM, Step
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 from .nesting import layers_of, path_of, shred
 
+
+def _shape(bits_rep, bits_def, value_bytes, length_bytes, layers, num_items=3):
+    """Describe entries by the bytes of their values, or of the lengths of these."""
+    bits = None if value_bytes is None else 8 * value_bytes
+    encoding = CompressiveEncoding()
+    lengths = 8 * length_bytes or None
+    return FullZip(layers, bits_rep, bits_def, bits, lengths, num_items, num_items, encoding)
+
+
 FLAT = layers_of(path_of(Step.LEAF), [NULLABLE_ITEM])
 LISTS = layers_of(path_of(Step.LIST, Step.LEAF), [ALL_VALID_ITEM, NULL_AND_EMPTY])
-STRINGS = EntryShape(0, 1, None, 4, FLAT)
-VECTORS = EntryShape(1, 2, 8, 0, LISTS)
+STRINGS = _shape(0, 1, None, 4, FLAT)
+VECTORS = _shape(1, 2, 8, 0, LISTS)
 WORKED = bytes.fromhex("01 0002000000 6162 0000000000")
 
 
@@ -59,7 +71,7 @@ def test_worked_string_page():
 def test_fixed_nulls_have_their_bytes():
     """Without lists every entry of fixed width has the same size: rows of a matrix."""
     data = bytes.fromhex("00 01000000 01 ffffffff 00 02000000")
-    levels, rows = cut_matrix(_zipped(data, [0, 5, 10, 15]), EntryShape(0, 1, 4, 0, FLAT), 3)
+    levels, rows = cut_matrix(_zipped(data, [0, 5, 10, 15]), _shape(0, 1, 4, 0, FLAT))
 
     assert [0, 1, 0] == levels.definition.tolist()
     assert bytes.fromhex("01000000 ffffffff 02000000") == rows.tobytes()
@@ -68,7 +80,7 @@ def test_fixed_nulls_have_their_bytes():
 @pytest.mark.parametrize(("bits", "size"), [(0, 0), (1, 1), (8, 1), (9, 2), (16, 2), (17, 4)])
 def test_size_of_the_control_word(bits, size):
     """0, 1, 2 or 4 bytes, by the bits of both levels."""
-    assert size == EntryShape(bits // 2, bits - bits // 2, 8, 0, LISTS).control_bytes
+    assert size == _shape(bits // 2, bits - bits // 2, 8, 0, LISTS).control_bytes
 
 
 @given(
@@ -169,7 +181,7 @@ def test_the_parts_of_an_entry_are_owned():
         np.array([0, 1, 8]),
         np.array([1, 8, 13]),
     )
-    record(zipped, STRINGS, cut_entries(zipped, STRINGS), 3)
+    record(zipped, STRINGS, cut_entries(zipped, STRINGS))
     leaves = [(leaf.name, leaf.start, leaf.end) for leaf in spans.finish(113).leaves()]
 
     assert sorted(
@@ -189,7 +201,8 @@ def test_many_entries_are_owned_by_rows():
     spans = SpanRecorder()
     zipped = _zipped(WORKED, [0, 1, 8, 13])
     recorded = Zipped(Context("test", spans=spans), zipped.data, 0, zipped.starts, zipped.ends)
-    record(recorded, STRINGS, cut_entries(zipped, STRINGS), MAX_ENTRY_SPANS + 1)
+    many = replace(STRINGS, num_items=MAX_ENTRY_SPANS + 1)
+    record(recorded, many, cut_entries(zipped, STRINGS))
 
     assert [("row", 0, 1), ("row", 1, 8), ("row", 8, 13)] == [
         (leaf.name, leaf.start, leaf.end) for leaf in spans.finish(13).leaves()
@@ -198,7 +211,7 @@ def test_many_entries_are_owned_by_rows():
 
 def test_levels_may_fill_the_whole_control_word():
     """16 bits each: nothing above them can be wrong, and both come out whole."""
-    shape = EntryShape(16, 16, 0, 0, LISTS)
+    shape = _shape(16, 16, 0, 0, LISTS)
     words = bytes.fromhex("0000 0100  0300 0100")
     levels = shape.levels(np.frombuffer(words, "<u4"))
 
