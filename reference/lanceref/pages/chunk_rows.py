@@ -32,12 +32,12 @@ from lanceref.file.column_io import RUN_BYTES
 from lanceref.pages.chunks import (
     Chunks,
     ChunkSelection,
-    ChunkShape,
     ChunkTable,
     Counts,
+    MiniBlock,
     parse_chunks,
 )
-from lanceref.pages.layers import Layers, Nested
+from lanceref.pages.layers import Nested
 from lanceref.pages.leafvalues import indexed_array, leaf_array, width_bits
 from lanceref.pages.repdef import (
     LEVEL_BYTES,
@@ -51,7 +51,6 @@ from lanceref.pages.repdef import (
     unravel,
 )
 from lanceref.pages.repindex import RepetitionIndex
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 DICTIONARY_ROW_BYTES = 8
 """Assumed size of a value that is looked up in a dictionary: cuts runs of 256 Ki rows."""
@@ -79,37 +78,36 @@ class Items:
 class ChunkDecoder:
     """How the chunks of one page are decoded; `max_bytes` is what levels may expand to."""
 
-    layers: Layers
-    shape: ChunkShape
-    rep: CompressiveEncoding | None
-    definition: CompressiveEncoding | None
-    values: CompressiveEncoding
+    mini: MiniBlock
     type: pa.DataType
     max_bytes: int
 
     def decode(self, cursor: Cursor, chosen: ChunkSelection, items: Items | None) -> ChunkEntries:
         """Decode the levels of chunks that start at positions of `cursor`; values on demand."""
         place = cursor.ctx.at(cursor.offset, cursor.remaining)
-        chunks = parse_chunks(cursor, self.shape, chosen)
-        counts = chunks.num_levels if self.shape.num_levels else chunks.run.counts
+        chunks = parse_chunks(cursor, self.mini, chosen)
+        counts = chunks.num_levels if self.mini.num_levels else chunks.run.counts
         levels = self._levels(chunks, int(counts.sum()), place)
-        decoded = ChunkEntries(self, chunks, chosen, items, place, levels, counts.cumsum() - counts)
+        first_entry = counts.cumsum() - counts
+        decoded = ChunkEntries(self, chunks, chosen, items, place, levels, first_entry)
         decoded.check_visible()
         return decoded
 
     def _levels(self, chunks: Chunks, count: int, place: Place) -> Levels:
-        if self.shape.num_levels and count * LEVEL_BYTES > self.max_bytes:
+        if self.mini.num_levels and count * LEVEL_BYTES > self.max_bytes:
             wanted = f"{self.max_bytes // LEVEL_BYTES} at most"
             raise LimitExceeded("L.page.limits.levels", place, f"{count} in one run", wanted)
         rep = definition = None
-        if self.rep is not None:
-            rep = _unsigned(decode_levels(self.rep, chunks.level_run(0)))
-        if self.definition is not None:
-            run = chunks.level_run(self.shape.num_levels - 1)
-            definition = _unsigned(decode_levels(self.definition, run))
+        if self.mini.rep is not None:
+            rep = _unsigned(decode_levels(self.mini.rep, chunks.level_run(0)))
+        if self.mini.definition is not None:
+            run = chunks.level_run(self.mini.num_levels - 1)
+            definition = _unsigned(decode_levels(self.mini.definition, run))
         levels = Levels(count, rep, definition)
-        check_ranges(levels, self.layers, place)
-        return levels if rep is None else replace(levels, starts=row_starts(levels, self.layers))
+        check_ranges(levels, self.mini.layers, place)
+        return (
+            levels if rep is None else replace(levels, starts=row_starts(levels, self.mini.layers))
+        )
 
 
 def _unsigned(levels: NDArray[np.uint16] | NDArray[np.bool_]) -> Level:
@@ -132,7 +130,7 @@ class ChunkEntries:
     def check_visible(self) -> None:
         """Raise CorruptPage unless each chunk has as many visible entries as values."""
         levels, counts = self.levels, self.chunks.run.counts
-        visible = levels.visible(self.decoder.layers)
+        visible = levels.visible(self.decoder.mini.layers)
         numbers = self.chunks.num_levels if levels.rep is not None else counts
         if visible is not None:
             numbers = np.diff(count_before(visible, np.append(self.first_entry, len(visible))))
@@ -146,10 +144,10 @@ class ChunkEntries:
         decoder, run = self.decoder, self.chunks.value_run
         if run.num_values == 0:
             return pa.array([], decoder.type)
-        validity = self.levels.leaf_validity(decoder.layers)
+        validity = self.levels.leaf_validity(decoder.mini.layers)
         own_validity = None if validity is None else validity[slots]
-        picked = None if isinstance(slots, slice) else pick(decoder.values, run, slots)
-        values = decode_mini(decoder.values, run) if picked is None else picked
+        picked = None if isinstance(slots, slice) else pick(decoder.mini.values, run, slots)
+        values = decode_mini(decoder.mini.values, run) if picked is None else picked
         if self.items is not None:
             indices = self._indices(values, self.items.count)
             indices = indices[slots] if picked is None else indices
@@ -223,7 +221,7 @@ class ChunkRows:
 
     def _scan_slots(self, start: int, end: int) -> tuple[Nested, int]:
         """Return rows from `start` on, each a fixed number of entries, and where they end."""
-        table, layers, scale = self.table, self.decoder.layers, self._scale
+        table, layers, scale = self.table, self.decoder.mini.layers, self._scale
         ends = np.array([start * scale, (start + 1) * scale - 1, end * scale - 1])
         first, last, wanted = np.searchsorted(table.value_ends, ends, "right").tolist()
         chunks = slice(first, max(min(self._run_end(first), wanted + 1), last + 1))
@@ -271,7 +269,7 @@ class ChunkRows:
     @property
     def _scale(self) -> int:
         """Page slots per row."""
-        return self.decoder.layers.scale
+        return self.decoder.mini.layers.scale
 
     @property
     def _slot_ends(self) -> Counts:
@@ -297,7 +295,7 @@ class ChunkRows:
             value_bytes = DICTIONARY_ROW_BYTES
         values = int(table.value_ends[start] - table.counts[start]) + RUN_BYTES // value_bytes
         stored = RUN_BYTES
-        if self.decoder.values.WhichOneof("compression") == "fsst":
+        if self.decoder.mini.values.WhichOneof("compression") == "fsst":
             stored //= GROWTH
         size = int(table.ends[start] - table.sizes[start]) + stored + stored // 4
         stop = min(
@@ -308,7 +306,7 @@ class ChunkRows:
 
     def _cut(self, decoded: ChunkEntries, numbers: Counts, first: Counts, last: Counts) -> Nested:
         """Return the ranges of rows `first`..`last` of the decoded chunks `numbers`."""
-        layers = self.decoder.layers
+        layers = self.decoder.mini.layers
         starts, ends = self._entry_ranges(
             decoded, numbers, first * layers.scale, last * layers.scale - 1
         )
@@ -329,7 +327,7 @@ class ChunkRows:
                 first + shift[np.searchsorted(numbers, first_chunk)],
                 last + shift[np.searchsorted(numbers, last_chunk)] + 1,
             )
-        starts = row_starts(levels, self.decoder.layers)
+        starts = row_starts(levels, self.decoder.mini.layers)
         before = np.searchsorted(starts, first_entry)
 
         def rank(slots: Counts, chunks: Counts) -> Counts:
@@ -368,6 +366,6 @@ class ChunkRows:
         decoded = self.decoder.decode(cursor, chosen, self.items)
         if self.index is not None:
             levels = decoded.levels
-            starts = row_starts(levels, self.decoder.layers)
+            starts = row_starts(levels, self.decoder.mini.layers)
             self.index.check(chosen.numbers, decoded.first_entry, starts, levels.count)
         return decoded

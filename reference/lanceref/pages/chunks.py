@@ -24,7 +24,7 @@ Divergences: D.page.chunk-words-minus-one, D.page.num-items-visible, D.page.chun
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -35,6 +35,8 @@ from lanceref.codecs.chunks import ChunkRun, gather_rows
 from lanceref.codecs.values import MiniBlocks
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
+from lanceref.pages.layers import Layers
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 CHUNK_UNIT = 8
 """Chunks and the buffers inside them are padded to this many bytes."""
@@ -159,22 +161,32 @@ def parse_words(cursor: Cursor, width: int) -> Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkShape:
-    """What the header of every chunk of a page holds."""
+class MiniBlock:
+    """The description of a mini-block page of any version, and what its chunk headers hold."""
 
-    has_rep: bool
-    has_def: bool
+    layers: Layers
+    rep: CompressiveEncoding | None
+    definition: CompressiveEncoding | None
+    values: CompressiveEncoding
+    dictionary: CompressiveEncoding | None
+    num_dictionary_items: int
     num_buffers: int
+    num_items: int
     wide: bool
+    index_depth: int
+
+    def is_like(self, other: MiniBlock) -> bool:
+        """Whether nothing but the number of items differs."""
+        return replace(self, num_items=other.num_items) == other
 
     @property
     def num_levels(self) -> int:
         """Level buffers of a chunk."""
-        return self.has_rep + self.has_def
+        return (self.rep is not None) + (self.definition is not None)
 
     @property
     def header_bytes(self) -> int:
-        """Size of the header without its padding."""
+        """Size of the header of a chunk without its padding."""
         return 2 + 2 * self.num_levels + (4 if self.wide else 2) * self.num_buffers
 
 
@@ -183,7 +195,7 @@ class Chunks:
     """Chunks with parsed headers: all their buffers (levels first) as one run."""
 
     run: ChunkRun
-    shape: ChunkShape
+    mini: MiniBlock
     num_levels: Counts
 
     def level_run(self, buffer: int) -> ChunkRun:
@@ -193,7 +205,7 @@ class Chunks:
     @property
     def value_run(self) -> ChunkRun:
         """Return the run of the value buffers."""
-        return self._part(slice(self.shape.num_levels, None), self.run.counts)
+        return self._part(slice(self.mini.num_levels, None), self.run.counts)
 
     def _part(self, buffers: slice, counts: Counts) -> ChunkRun:
         run = self.run
@@ -202,7 +214,7 @@ class Chunks:
         )
 
 
-def parse_chunks(cursor: Cursor, shape: ChunkShape, chosen: ChunkSelection) -> Chunks:
+def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkSelection) -> Chunks:
     """Parse at once the headers of chunks that start at positions of `cursor`, ascending.
 
     Raises CorruptPage for a header that does not fill its chunk, or counts other levels.
@@ -210,12 +222,12 @@ def parse_chunks(cursor: Cursor, shape: ChunkShape, chosen: ChunkSelection) -> C
     ctx, base, starts, sizes = cursor.ctx, cursor.offset, chosen.starts, chosen.sizes
     size = int(starts[-1] + sizes[-1]) if len(sizes) else 0
     data = np.frombuffer(cursor.skip(size, "chunks", "L.page.miniblock.chunk-bytes"), np.uint8)
-    header = padded(shape.header_bytes)
+    header = padded(mini.header_bytes)
     for at in np.flatnonzero(sizes < header).tolist():
         place = ctx.at(base + int(starts[at]), int(sizes[at]))
         found = f"chunk {int(chosen.numbers[at])} of {int(sizes[at])} bytes"
         raise CorruptPage("L.page.miniblock.chunk-header", place, found, f"at least {header}")
-    num_levels, part_sizes = _headers(data, starts, shape)
+    num_levels, part_sizes = _headers(data, starts, mini)
     padded_sizes = padded(part_sizes)
     part_ends = np.cumsum(padded_sizes, axis=0) + header
     for at in np.flatnonzero(part_ends[-1] != sizes).tolist():
@@ -224,28 +236,28 @@ def parse_chunks(cursor: Cursor, shape: ChunkShape, chosen: ChunkSelection) -> C
         wanted = f"{int(sizes[at])} bytes in chunk {int(chosen.numbers[at])}"
         raise CorruptPage("L.page.miniblock.chunk-fill", place, found, wanted)
     counts = chosen.counts
-    expected = counts if shape.num_levels else np.zeros_like(counts)
-    wrong = num_levels < np.maximum(counts, 1) if shape.has_rep else num_levels != expected
+    expected = counts if mini.num_levels else np.zeros_like(counts)
+    wrong = num_levels < np.maximum(counts, 1) if mini.rep is not None else num_levels != expected
     for at in np.flatnonzero(wrong).tolist():
         place = ctx.at(base + int(starts[at]), 2)
         found = f"{int(num_levels[at])} levels in chunk {int(chosen.numbers[at])}"
-        wanted = f"{int(expected[at])}{' or more' if shape.has_rep else ''}"
+        wanted = f"{int(expected[at])}{' or more' if mini.rep is not None else ''}"
         raise CorruptPage("L.page.miniblock.num-levels", place, found, wanted)
     run = ChunkRun(ctx, data, base, part_ends - padded_sizes + starts, part_sizes, counts)
-    chunks = Chunks(run, shape, num_levels)
+    chunks = Chunks(run, mini, num_levels)
     if ctx.spans is not None or ctx.validating:
         _record(chunks, chosen)
     return chunks
 
 
-def _headers(data: NDArray[np.uint8], starts: Counts, shape: ChunkShape) -> tuple[Counts, Counts]:
+def _headers(data: NDArray[np.uint8], starts: Counts, mini: MiniBlock) -> tuple[Counts, Counts]:
     """Return the number of levels, and the buffer sizes as (buffers, chunks)."""
-    table, words = gather_rows(data, starts, padded(shape.header_bytes)), 1 + shape.num_levels
+    table, words = gather_rows(data, starts, padded(mini.header_bytes)), 1 + mini.num_levels
     short = table.view("<u2")[:, :words].astype(np.int64)
-    values = np.ascontiguousarray(table[:, 2 * words : shape.header_bytes])
-    sizes = np.empty((shape.num_levels + shape.num_buffers, len(starts)), np.int64)
-    sizes[: shape.num_levels] = short[:, 1:].T
-    sizes[shape.num_levels :] = values.view("<u4" if shape.wide else "<u2").T
+    values = np.ascontiguousarray(table[:, 2 * words : mini.header_bytes])
+    sizes = np.empty((mini.num_levels + mini.num_buffers, len(starts)), np.int64)
+    sizes[: mini.num_levels] = short[:, 1:].T
+    sizes[mini.num_levels :] = values.view("<u4" if mini.wide else "<u2").T
     return short[:, 0], sizes
 
 
@@ -256,12 +268,12 @@ def padded(size: Size) -> Size:
 
 def _record(chunks: Chunks, chosen: ChunkSelection) -> None:
     """Own headers and padding, and lint the padding; buffers are owned by their codecs."""
-    run, shape, ctx = chunks.run, chunks.shape, chunks.run.ctx
+    run, mini, ctx = chunks.run, chunks.mini, chunks.run.ctx
     kinds = [("levels", "u16", 2)]
-    kinds += [("size of repetition", "u16", 2)] * shape.has_rep
-    kinds += [("size of definition", "u16", 2)] * shape.has_def
-    wide = ("u32", 4) if shape.wide else ("u16", 2)
-    kinds += [(f"size of value buffer {i}", *wide) for i in range(shape.num_buffers)]
+    kinds += [("size of repetition", "u16", 2)] * (mini.rep is not None)
+    kinds += [("size of definition", "u16", 2)] * (mini.definition is not None)
+    wide = ("u32", 4) if mini.wide else ("u16", 2)
+    kinds += [(f"size of value buffer {i}", *wide) for i in range(mini.num_buffers)]
     for chunk, (start, size) in enumerate(zip(chosen.starts.tolist(), chosen.sizes.tolist())):
         starts, ends = run.starts[:, chunk], run.starts[:, chunk] + run.sizes[:, chunk]
         values, at = [chunks.num_levels[chunk], *run.sizes[:, chunk]], run.base + start

@@ -17,7 +17,7 @@ Divergences: D.page.num-items-visible
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -40,7 +40,7 @@ from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_io import Buffer
 from lanceref.file.container import PageMetadata
 from lanceref.pages.chunk_rows import ChunkDecoder, ChunkRows, Items
-from lanceref.pages.chunks import FILL, ChunkShape, Counts, Part, frame_chunks, parse_table
+from lanceref.pages.chunks import FILL, Counts, MiniBlock, Part, frame_chunks, parse_table
 from lanceref.pages.layers import Layers, Nested, expect
 from lanceref.pages.leafvalues import check_leaf_encoding, leaf_array, value_type
 from lanceref.pages.repindex import parse_index, repetition_index
@@ -49,26 +49,6 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayo
 
 BUFFERS = "L.page.miniblock.buffers"
 """The clause that says which buffers a page has."""
-
-
-@dataclass(frozen=True, slots=True)
-class MiniBlock:
-    """The description of a mini-block page of any version."""
-
-    layers: Layers
-    rep: CompressiveEncoding | None
-    definition: CompressiveEncoding | None
-    values: CompressiveEncoding
-    dictionary: CompressiveEncoding | None
-    num_dictionary_items: int
-    num_buffers: int
-    num_items: int
-    wide: bool
-    index_depth: int
-
-    def is_like(self, other: MiniBlock) -> bool:
-        """Whether nothing but the number of items differs."""
-        return replace(self, num_items=other.num_items) == other
 
 
 def describe(
@@ -156,17 +136,7 @@ class MiniBlockPage:
             self.shared, self.type, self.decoder = known.shared, known.type, known.decoder
         else:
             check_description(mini, type_, version, file.ctx, page.place)
-            self.decoder = ChunkDecoder(
-                layers=mini.layers,
-                shape=ChunkShape(
-                    mini.rep is not None, mini.definition is not None, mini.num_buffers, mini.wide
-                ),
-                rep=mini.rep,
-                definition=mini.definition,
-                values=mini.values,
-                type=type_,
-                max_bytes=file.ctx.limits.expanded(file.size),
-            )
+            self.decoder = ChunkDecoder(mini, type_, file.ctx.limits.expanded(file.size))
         check_page(mini, page, file.ctx)
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:

@@ -9,7 +9,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded
 from lanceref.pages.chunk_rows import ChunkDecoder, Items
-from lanceref.pages.chunks import ChunkShape, parse_table
+from lanceref.pages.chunks import MiniBlock, parse_table
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM
 
 from .building import LISTS, chunk, chunk_table, field_of, flat, path_to, pb, words
@@ -29,15 +29,8 @@ def _decode(chunks, counts, *, layers=LIST_LAYERS, rep=U16, values=U32, **more):
     num_items = more.pop("num_items")
     words_ = chunk_table(*zip(chunks, counts, strict=True))
     table = parse_table(_cursor(words_), False, num_items, Extent(0, sum(map(len, chunks))))
-    decoder = ChunkDecoder(
-        layers=layers,
-        shape=ChunkShape(rep is not None, True, 1, False),
-        rep=rep,
-        definition=flat(16),
-        values=values,
-        type=more.pop("type", pa.int32()),
-        max_bytes=more.pop("max_bytes", 2**20),
-    )
+    mini = MiniBlock(layers, rep, flat(16), values, None, 0, 1, num_items, False, 0)
+    decoder = ChunkDecoder(mini, more.pop("type", pa.int32()), more.pop("max_bytes", 2**20))
     items = more.pop("dictionary", None)
     dictionary = None if items is None else Items(items, len(items))
     return decoder.decode(

@@ -1,15 +1,18 @@
 """Chunk table and chunk headers: the worked example of a list page, byte by byte."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context, SpanRecorder
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
-from lanceref.pages.chunks import ChunkShape, parse_chunks, parse_table
+from lanceref.pages.chunks import MiniBlock, parse_chunks, parse_table
+from lanceref.pages.layers import NULLABLE_ITEM
 
-from .building import chunk, chunk_table
+from .building import chunk, chunk_table, field_of, flat, path_to
+from .nesting import layers_of
 
 CHUNK = bytes.fromhex(
     "05000a00 0a000c00"  # five levels; 10 bytes of repetition, 10 of definition, 12 of values
@@ -17,7 +20,16 @@ CHUNK = bytes.fromhex(
     "00000000 01000200 0000fefe fefefefe"
     "01000000 02000000 03000000 fefefefe"
 )
-SHAPE = ChunkShape(has_rep=True, has_def=True, num_buffers=1, wide=False)
+
+
+def _mini(*, has_rep=True, wide=False):
+    """Describe a page of one value buffer with definition levels."""
+    layers, levels = layers_of(path_to(field_of(pa.int32())), [NULLABLE_ITEM]), flat(16)
+    rep = levels if has_rep else None
+    return MiniBlock(layers, rep, levels, flat(32), None, 0, 1, 3, wide, 0)
+
+
+SHAPE = _mini()
 
 
 def _cursor(data, spans=None, findings=None):
@@ -59,7 +71,7 @@ def test_header_and_padding_are_owned():
 def test_wide_words_and_sizes():
     """From 2.2 on a chunk word has four bytes, and so has the size of a value buffer."""
     table = parse_table(_cursor(bytes.fromhex("70000000")), True, 3, Extent(0, 64))
-    shape = ChunkShape(True, True, 1, True)
+    shape = _mini(wide=True)
     head = bytes.fromhex("05000a00 0a000c00 0000fefe fefefefe")
     chunks = parse_chunks(_cursor(head + CHUNK[8:]), shape, table.choose(np.arange(1)))
 
@@ -112,7 +124,7 @@ def test_any_buffers_are_cut_as_they_were_put_together(parts, wide):
     num_items = 8 * (len(parts) - 1) + len(parts[-1][0])
     table = parse_table(_cursor(words), wide, num_items, Extent(0, len(joined)))
     cut = parse_chunks(
-        _cursor(joined), ChunkShape(False, True, 1, wide), table.choose(np.arange(len(parts)))
+        _cursor(joined), _mini(has_rep=False, wide=wide), table.choose(np.arange(len(parts)))
     )
     starts, sizes = cut.value_run.starts[0], cut.value_run.sizes[0]
 

@@ -4,10 +4,10 @@ import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
+from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.constant import Constant
-from lanceref.pages.fullzip import FullZip
+from lanceref.pages.entries import FullZip
 from lanceref.pages.layers import ALL_VALID_ITEM, NULLABLE_ITEM
-from lanceref.pages.miniblock import MiniBlock
 from lanceref.pages.planar import describe
 
 from .building import V2_3, chunk, chunk_table, field_of, flat, opened, path_to, pb3, scanned, words
