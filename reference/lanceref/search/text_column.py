@@ -25,12 +25,11 @@ from lanceref.file.schema import Field, project
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.bm25 import Corpus
 from lanceref.index.full_text.documents import Document, as_text, documents, joined
-from lanceref.index.full_text.impacts import rounded_lengths
 from lanceref.index.full_text.inverted import INVERTED, Inverted, is_text
 from lanceref.index.full_text.packed_integers import Numbers
 from lanceref.index.full_text.parameters import NO_LIST, Analysis, DocumentGranularity, is_list
 from lanceref.index.full_text.partition import Partition
-from lanceref.index.full_text.posting_blocks import LARGE, Postings
+from lanceref.index.full_text.posting_blocks import LARGE, Postings, rounded_lengths
 from lanceref.index.indices import Index, Opened
 from lanceref.index.row_set import Keys
 from lanceref.index.training import leaf, unnested

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from pyroaring import BitMap
 
-from lanceref.core.errors import FormatError, QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.index.indices import Index
 from lanceref.index.segment import Moved, Segment
 from lanceref.index.vector.searching import (
@@ -190,11 +190,7 @@ class VectorSearch:
             if index is not None and covers & live:
                 opened = index.open(segment)
                 assert isinstance(opened.index, VectorIndex)
-                centroids, type_ = opened.index.head.model.centroids, self._query.type
-                own, wanted = (centroids.shape[1], centroids.dtype), (type_.dimension, type_.dtype)
-                if own != wanted:
-                    place = opened.index.head.place
-                    raise FormatError("L.index.vector.column-type", place, str(own), str(wanted))
+                opened.index.check_column(self._query.type)
                 segments.append(OpenedSegment(segment, covers, opened.index, opened.by_address))
         return segments
 

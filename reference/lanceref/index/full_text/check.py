@@ -18,10 +18,9 @@ from lanceref.core.context import Context
 from lanceref.core.errors import Place
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.documents import Documents, gather
-from lanceref.index.full_text.impacts import impact_runs
 from lanceref.index.full_text.parameters import Settings
 from lanceref.index.full_text.partition import Partition
-from lanceref.index.full_text.posting_blocks import BlockLayout
+from lanceref.index.full_text.posting_blocks import BlockLayout, impact_runs
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training

@@ -144,16 +144,7 @@ def json_tokens(text: str, analyzer: Analyzer) -> Tokens:
         place = Place("a document of a text index", 0, len(text))
         found, wanted = "a document that nests too deep", "fewer objects and arrays in each other"
         raise LimitExceeded("L.json.column", place, found, wanted) from error
-    return [(token, at) for at, token in enumerate(_json_tokens(document, analyzer))]
-
-
-class _Number(str):
-    """A number as it is written."""
-
-    __slots__ = ()
-
-
-def _json_tokens(document: object, analyzer: Analyzer) -> Iterator[str]:
+    tokens: list[str] = []
     stack: list[tuple[str, object]] = [("", document)]
     while stack:
         path, value = stack.pop()
@@ -163,10 +154,17 @@ def _json_tokens(document: object, analyzer: Analyzer) -> Iterator[str]:
         elif isinstance(value, list):
             stack += [(path, one) for one in reversed(value)]
         elif isinstance(value, _Number):
-            yield f"{path},number,{value}"
+            tokens.append(f"{path},number,{value}")
         elif isinstance(value, str):
-            yield from (f"{path},str,{token}" for token, _ in analyzer.tokens(value))
+            tokens += [f"{path},str,{token}" for token, _ in analyzer.tokens(value)]
         elif value is None:
-            yield f"{path},null,null"
+            tokens.append(f"{path},null,null")
         else:
-            yield f"{path},bool,{'true' if value else 'false'}"
+            tokens.append(f"{path},bool,{'true' if value else 'false'}")
+    return [(token, at) for at, token in enumerate(tokens)]
+
+
+class _Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()

@@ -249,25 +249,18 @@ NO_NODE = 1
 
 @dataclass
 class _OpenNode:
-    """A node that may still change; `last` is its last way, whose node is not written yet."""
+    """A node that may still change: its last way, to a node that is not written yet, is open."""
 
     final: bool = False
     final_output: int = 0
-    ways: list[Way] = field(default_factory=list)
-    last: tuple[int, int] | None = None
-
-    def freeze(self, address: int) -> None:
-        if self.last is not None:
-            self.ways.append((*self.last, address))
-            self.last = None
+    ways: list[list[int]] = field(default_factory=list)
 
     def add_output(self, output: int) -> None:
         """Add to the outputs of everything below."""
         if self.final:
             self.final_output += output
-        self.ways = [(octet, own + output, target) for octet, own, target in self.ways]
-        if self.last is not None:
-            self.last = (self.last[0], self.last[1] + output)
+        for way in self.ways:
+            way[1] += output
 
 
 class _Builder:
@@ -284,20 +277,22 @@ class _Builder:
             return
         depth = 0
         while depth < len(token):
-            top = self._open[depth]
-            if top.last is None or top.last[0] != token[depth]:
+            ways = self._open[depth].ways
+            if not ways or ways[-1][0] != token[depth]:
                 break
-            shared = min(top.last[1], output)
-            rest = top.last[1] - shared
+            shared = min(ways[-1][1], output)
+            rest = ways[-1][1] - shared
             output -= shared
-            top.last = (top.last[0], shared)
+            ways[-1][1] = shared
             depth += 1
             if rest:
                 self._open[depth].add_output(rest)
         self._close(depth)
-        self._open[-1].last = (token[depth], output)
-        self._open += [_OpenNode(last=(octet, 0)) for octet in token[depth + 1 :]]
-        self._open.append(_OpenNode(final=True))
+        for octet in token[depth:]:
+            self._open[-1].ways.append([octet, output, 0])
+            self._open.append(_OpenNode())
+            output = 0
+        self._open[-1].final = True
 
     def finish(self) -> int:
         """Write the open nodes and return the address of the first one."""
@@ -308,10 +303,11 @@ class _Builder:
         """Write the open nodes below a depth."""
         while len(self._open) > depth + 1:
             address = self._write(self._open.pop())
-            self._open[-1].freeze(address)
+            self._open[-1].ways[-1][2] = address
 
     def _write(self, opened: _OpenNode) -> int:
-        node = Node(opened.final, opened.final_output, tuple(opened.ways))
+        ways = tuple(map(tuple, opened.ways))
+        node = Node(opened.final, opened.final_output, ways)  # type: ignore[arg-type]
         if node == END:
             return 0
         bucket = FNV_START

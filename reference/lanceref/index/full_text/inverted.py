@@ -26,9 +26,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage, FormatError, Place, UnknownIndex
+from lanceref.core.errors import CorruptPage, FormatError, UnknownIndex
 from lanceref.core.integers import intersection
 from lanceref.file.schema import Field
 from lanceref.index.full_text.analyzer import Analyzer
@@ -133,16 +132,15 @@ def _numbers(file: IndexFile) -> list[int]:
 
 
 class Inverted:
-    """An opened segment: its parameters are known, partitions are opened when they are asked."""
+    """An opened segment; `file` has its metadata, None for an early one."""
 
     def __init__(self, segment: Segment) -> None:
-        self._segment, layout = segment, layout_of(segment)
-        self._file, self.settings = layout.file, layout.settings
-        self.partitions = layout.partitions
-        if self._file is not None:
-            format_ = self._file.metadata.get("token_set_format", "arrow")
+        layout = layout_of(segment)
+        self.file, self.settings, self.partitions = layout.file, layout.settings, layout.partitions
+        if self.file is not None:
+            format_ = self.file.metadata.get("token_set_format", "arrow")
             if format_ not in TOKEN_SETS:
-                place, wanted = self._file.place, f"one of {TOKEN_SETS}"
+                place, wanted = self.file.place, f"one of {TOKEN_SETS}"
                 raise UnknownIndex("L.index.fts.token-set-format", place, format_[:40], wanted)
         if segment.entry.index_details.value:
             details = parse_details(segment.entry.index_details.value, segment.place)
@@ -157,7 +155,7 @@ class Inverted:
     @cached_property
     def deleted_fragments(self) -> NDArray[np.uint32]:
         """Fragments whose documents are to be ignored. Raises FormatError."""
-        file = self._file
+        file = self.file
         if file is None or "deleted_fragments" not in file.names:
             return np.empty(0, np.uint32)
         rows = file.read("deleted_fragments", pa.binary())
@@ -167,18 +165,6 @@ class Inverted:
         if not len(rows):
             return np.empty(0, np.uint32)
         return parse_bitmap(Cursor(memoryview(rows[0].as_buffer()), 0, file.ctx))
-
-    @property
-    def origin(self) -> tuple[Context, Place]:
-        """Where the parameters are stored; of an early segment its place."""
-        if self._file is None:
-            return self._segment.ctx, self._segment.place
-        return self._file.ctx, self._file.place
-
-    @property
-    def is_early(self) -> bool:
-        """Whether the segment is of a release that had one partition."""
-        return self._file is None
 
     @property
     def corpus(self) -> Corpus:
@@ -286,8 +272,7 @@ def finish(segment: Segment, writer: SegmentWriter) -> Built:
     stages, paths = writer.stages, staged([file.path for file in segment.entry.files])
     with stages.stage("read_partition_metadata", len(paths), "files") as stage:
         index = Inverted(segment)
-        for _ in paths:
-            stage.more()
+        stage.more(len(paths))
     count = PARTITION_FILES * len(index.partitions)
     with stages.stage("remap_partition_files", count, "files") as stage:
         merged = _merged([(index, unmoved)], index.settings)
@@ -348,17 +333,17 @@ def is_text(field: Field) -> bool:
 def check(segment: Segment) -> None:
     """Read all partitions, and report what is wrong and no query has to look at."""
     index = Inverted(segment)
-    ctx, place = index.origin
+    origin = segment if index.file is None else index.file
     _ = index.deleted_fragments
     for partition in index.partitions:
         _ = partition.keys, partition.elements
-        check_partition(partition, index.settings.layout, ctx, place)
+        check_partition(partition, index.settings.layout, origin.ctx, origin.place)
 
 
 def check_rows(segment: Segment, training: Training) -> None:
     """Compare the tokens with the texts of rows, but for those of early releases."""
     index = Inverted(segment)
-    if not index.is_early:
+    if index.file is not None:
         check_texts(segment, index.settings, index.partitions, training)
 
 

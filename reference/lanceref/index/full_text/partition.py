@@ -20,14 +20,13 @@ L.index.fts.positions.offsets, L.index.fts.early.offsets, L.index.fts.early.docu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError, OutOfRange
 from lanceref.index.full_text.bm25 import Corpus
 from lanceref.index.full_text.fst import Fst, parse_fst
@@ -215,25 +214,22 @@ class Partition:
                 found = f"positions of {len(lists)} documents"
                 raise CorruptPage(POSITION_OFFSETS, file.place, found, f"{len(frequencies)}")
             return [
-                parse_position_blobs(_items(blobs, file), frequency, file.place)
+                parse_position_blobs([*_items(blobs, file)], frequency, file.place)
                 for blobs, frequency in zip(lists, frequencies.tolist(), strict=True)
             ]
         if "_compressed_position" not in file.names:
             return None
         (data,) = _blobs(file.take("_compressed_position", row, pa.large_binary()), file)
         (offsets,) = file.take("_position_block_offset", row, OFFSETS)
-        return self._streams(data, offsets.as_py() or [], frequencies)
-
-    def _streams(self, data: Cursor, offsets: Sequence[int], frequencies: Numbers) -> list[Numbers]:
-        size, ends = self._layout.size, [*offsets[1:], len(data.data)]
-        count = self._layout.num_blocks(len(frequencies))
-        if len(offsets) != count or offsets[:1] != [0] or sorted(ends) != ends or None in offsets:
+        begins, size = offsets.as_py() or [], self._layout.size
+        ends, count = [*begins[1:], len(data.data)], self._layout.num_blocks(len(frequencies))
+        if len(begins) != count or begins[:1] != [0] or sorted(ends) != ends or None in begins:
             place = data.ctx.at(data.base, len(data.data))
             wanted = f"{count} rising offsets up to {len(data.data)}"
-            raise OutOfRange(POSITION_OFFSETS, place, f"blocks at {offsets[:8]}", wanted)
+            raise OutOfRange(POSITION_OFFSETS, place, f"blocks at {begins[:8]}", wanted)
         positions: list[Numbers] = []
         for block in range(count):
-            part = data.window(ends[block] - offsets[block], "positions", POSITION_OFFSETS)
+            part = data.window(ends[block] - begins[block], "positions", POSITION_OFFSETS)
             positions += parse_positions(part, frequencies[block * size : (block + 1) * size])
         return positions
 

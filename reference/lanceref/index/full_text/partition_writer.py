@@ -9,8 +9,10 @@ Clauses: L.index.fts.postings
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import count
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +21,6 @@ from numpy.typing import NDArray
 from lanceref.index.full_text.bm25 import bounds, norms, weights
 from lanceref.index.full_text.documents import Documents
 from lanceref.index.full_text.fst import build_fst
-from lanceref.index.full_text.impacts import impact_runs
 from lanceref.index.full_text.packed_integers import (
     ByteRuns,
     Counts,
@@ -31,7 +32,7 @@ from lanceref.index.full_text.packed_integers import (
 from lanceref.index.full_text.parameters import Settings
 from lanceref.index.full_text.partition import BLOCKS, OFFSETS, Partition
 from lanceref.index.full_text.positions import encode_position_blobs, position_runs
-from lanceref.index.full_text.posting_blocks import Postings, posting_runs
+from lanceref.index.full_text.posting_blocks import Postings, impact_runs, posting_runs
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import SegmentWriter
 
@@ -164,20 +165,12 @@ def _narrow(numbers: Numbers) -> NDArray[np.unsignedinteger]:
     return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
-class _Numbers(dict[str, int]):
-    """Numbers of tokens, in the order in which they are asked for."""
-
-    def __missing__(self, token: str) -> int:
-        self[token] = number = len(self)
-        return number
-
-
 class PartitionWriter:
     """Collects documents."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._numbers = _Numbers()
+        self._numbers = defaultdict[str, int](count().__next__)
         self._held: list[CompactOccurrences] = []
         self._keys: list[Keys] = []
         self._lengths: list[Numbers] = []
@@ -246,23 +239,21 @@ class PartitionWriter:
         ]
         batch = pa.record_batch(columns, schema=TOKENS)
         writer.write_file(f"{prefix}tokens.lance", TOKENS, [batch])
-        self._write_documents(writer, f"{prefix}docs.lance")
-        schema, path = postings_schema(self._settings), f"{prefix}invert.lance"
-        writer.write_file(path, schema, self._batches(schema), self._settings.metadata)
-
-    def _write_documents(self, writer: SegmentWriter, path: str) -> None:
         lengths = np.concatenate(self._lengths)
-        columns = {"_rowid": np.concatenate(self._keys), "_num_tokens": lengths}
+        documents = {"_rowid": np.concatenate(self._keys), "_num_tokens": lengths}
         if self._settings.list_elements:
-            columns["_doc_index_0"] = np.concatenate(self._elements)
-        arrays = {name: pa.array(column) for name, column in columns.items()}
+            documents["_doc_index_0"] = np.concatenate(self._elements)
+        arrays = {name: pa.array(column) for name, column in documents.items()}
         schema = pa.schema([pa.field(name, one.type, False) for name, one in arrays.items()])
         batch = pa.record_batch(list(arrays.values()), schema=schema)
-        total = int(lengths.sum(dtype=np.uint64))
-        writer.write_file(path, schema, [batch], {"total_tokens": f"{total}"})
+        total = {"total_tokens": f"{int(lengths.sum(dtype=np.uint64))}"}
+        writer.write_file(f"{prefix}docs.lance", schema, [batch], total)
+        schema = postings_schema(self._settings)
+        batches = self._batches(schema, lengths)
+        writer.write_file(f"{prefix}invert.lance", schema, batches, self._settings.metadata)
 
-    def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        rows = PostingRows(self._settings, np.concatenate(self._lengths))
+    def _batches(self, schema: pa.Schema, lengths: Numbers) -> Iterator[pa.RecordBatch]:
+        rows = PostingRows(self._settings, lengths)
         none = np.zeros(len(self._numbers), np.int64)
         counts = sum((one.counts(len(self._numbers)) for one in self._held), none)
         for start, end in cut_tokens(counts):

@@ -6,15 +6,24 @@ varints, the steps (the first from 0) and the frequencies; in format 1 u32 docum
 frequencies. A block of 256 has no score; its frequencies are patched: u8 width, u8 number of
 exceptions, the packed low bits, and of each exception u8 place and the high bits, a varint.
 
+Impacts bound what a document of a block, and of every 32 blocks, can score. They are pairs of a
+frequency and the code of a document length such that no document of the block has a higher
+frequency and is shorter too. A code keeps the four leading bits of a length. The entries of the
+blocks of a token come first, then those of its groups of 32 blocks.
+
+Layout of an entry: varint last document; varint number of pairs; of each pair, by rising frequency,
+varint (frequency - last - 1) << 1 | flag, and with the flag u8 the step of the code, which is 1
+without.
+
 Clauses: L.index.fts.posting.width, L.index.fts.posting.blocks, L.index.fts.posting.end,
-L.index.fts.posting.documents, L.index.fts.posting.frequency, L.index.fts.posting.exception
+L.index.fts.posting.documents, L.index.fts.posting.frequency, L.index.fts.posting.exception,
+L.index.fts.impacts.count, L.index.fts.impacts.pairs
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 import pyarrow as pa
@@ -55,9 +64,15 @@ HEAD_BYTES = 8
 RUN = 1024
 """Blocks of 128 that are unpacked together."""
 
+GROUP_BLOCKS = 32
+"""Posting blocks of a group of impacts."""
+
+EXACT = 4
+"""Bits of a length that its code keeps."""
+
 
 @dataclass(frozen=True, slots=True)
-class Blobs(Sequence[Cursor]):
+class Blobs:
     """Byte strings one after the other: string i is data[ends[i]:ends[i + 1]]."""
 
     data: NDArray[np.uint8]
@@ -74,21 +89,17 @@ class Blobs(Sequence[Cursor]):
     def __len__(self) -> int:
         return len(self.ends) - 1
 
-    @overload
-    def __getitem__(self, number: int) -> Cursor: ...
+    def __iter__(self) -> Iterator[Cursor]:
+        return map(self.at, range(len(self)))
 
-    @overload
-    def __getitem__(self, number: slice) -> Blobs: ...
-
-    def __getitem__(self, number: int | slice) -> Cursor | Blobs:
-        if isinstance(number, slice):
-            start, end, _ = number.indices(len(self))
-            return Blobs(self.data, self.ends[start : max(start, end) + 1], self.ctx)
+    def at(self, number: int) -> Cursor:
+        """Return a string."""
         start, end = int(self.ends[number]), int(self.ends[number + 1])
         return Cursor(self.data.data[start:end], 0, self.ctx)
 
-    def __iter__(self) -> Iterator[Cursor]:
-        return map(self.__getitem__, range(len(self)))
+    def part(self, start: int, end: int) -> Blobs:
+        """Return the strings from one to another, or to the last."""
+        return Blobs(self.data, self.ends[start : end + 1], self.ctx)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +108,6 @@ class BlockLayout:
 
     size: int = SMALL
     fixed_tail: bool = False
-
-    @property
-    def lanes(self) -> int:
-        """Lanes of a packed group."""
-        return self.size // PER_LANE
 
     @property
     def has_scores(self) -> bool:
@@ -128,15 +134,15 @@ def parse_postings(
     if len(blocks) != layout.num_blocks(length) or length > num_documents:
         found = f"{len(blocks)} blocks of {length} documents out of {num_documents}"
         raise OutOfRange("L.index.fts.posting.blocks", place, found, f"blocks of {layout.size}")
-    full, parts = blocks[: length // layout.size], [Postings(*np.empty((2, 0), np.uint32))]
+    full, parts = blocks.part(0, length // layout.size), [Postings(*np.empty((2, 0), np.uint32))]
     first = 0
-    if layout.size == SMALL and full and blocks.ctx.spans is None:
+    if layout.size == SMALL and len(full) and blocks.ctx.spans is None:
         together = full_postings(full, num_documents)
         if together is not None:
             parts.append(together)
             first = len(full)
     for number in range(first, len(blocks)):
-        cursor = blocks[number]
+        cursor = blocks.at(number)
         part = _parse_block(cursor, min(layout.size, length - number * layout.size), layout)
         before = int(parts[-1].documents[-1]) if len(parts) > 1 else -1
         _check(cursor, part, before, num_documents)
@@ -158,12 +164,12 @@ def _parse_block(cursor: Cursor, count: int, layout: BlockLayout) -> Postings:
         frequencies = parse_varints(cursor, count, "frequencies")
     else:
         first = cursor.u32("first document", "L.index.fts.posting.documents")
-        steps = parse_group(cursor, layout.lanes, "steps")
+        steps = parse_group(cursor, layout.size // PER_LANE, "steps")
         documents = np.cumsum(steps, dtype=np.uint64) + np.uint64(first)
         if layout.size == LARGE:
             frequencies = _parse_patched(cursor)
         else:
-            frequencies = parse_group(cursor, layout.lanes, "frequencies")
+            frequencies = parse_group(cursor, layout.size // PER_LANE, "frequencies")
     if cursor.remaining:
         place, found = cursor.ctx.at(cursor.offset, cursor.remaining), f"{cursor.remaining} bytes"
         raise CorruptPage("L.index.fts.posting.end", place, f"{found} after frequencies", "none")
@@ -209,7 +215,7 @@ def full_postings(blocks: Blobs, num_documents: int) -> Postings | None:
     parts = [Postings(*np.empty((2, 0), np.uint32))]
     for first in range(0, len(blocks), RUN):
         before = int(parts[-1].documents[-1]) if first else -1
-        part = _parse_full(blocks[first : first + RUN], before, num_documents)
+        part = _parse_full(blocks.part(first, first + RUN), before, num_documents)
         if part is None:
             return None
         parts.append(part)
@@ -320,3 +326,69 @@ def _patched_widths(rows: Numbers) -> NDArray[np.uint8]:
         better = below & may & (size < least)
         best[better], least[better] = width, size[better]
     return best
+
+
+def rounded_lengths(lengths: Numbers) -> Numbers:
+    """Return document lengths with only their four leading bits."""
+    bits = np.frexp(lengths.astype(np.float64))[1]
+    shifts = np.maximum(0, bits - EXACT).astype(np.uint32)
+    return np.asarray(lengths >> shifts << shifts, np.uint32)
+
+
+def length_codes(lengths: Counts) -> Counts:
+    """Return the code of each document length: below 8 itself."""
+    shifts = np.maximum(0, np.frexp(lengths.astype(np.float64))[1].astype(np.int64) - EXACT)
+    long = lengths >= 1 << EXACT - 1
+    return np.where(long, lengths >> shifts & 7 | shifts + 1 << 3, lengths)
+
+
+def impact_runs(
+    postings: Postings, counts: Counts, lengths: Numbers, layout: BlockLayout
+) -> tuple[ByteRuns, Counts]:
+    """Return the impacts of many tokens, and how many each has.
+
+    `counts` are the documents of each token; `lengths` are per posting.
+    """
+    cuts = [split_groups(counts, layout.size), split_groups(counts, layout.size * GROUP_BLOCKS)]
+    starts, sizes, _ = (np.concatenate(one) for one in zip(*cuts, strict=True))
+    tokens = [np.repeat(np.arange(len(counts)), runs) for _, _, runs in cuts]
+    own = ranges(starts, sizes)
+    last = postings.documents[starts + sizes - 1]
+    impacts = _impact_runs(last, postings.frequencies[own], lengths[own], sizes)
+    return arrange_runs([impacts], [np.concatenate(tokens)]), cuts[0][2] + cuts[1][2]
+
+
+def _impact_runs(last: Numbers, frequencies: Numbers, lengths: Numbers, sizes: Counts) -> ByteRuns:
+    """Return the impacts of runs of documents; `sizes` [runs], `last` are the last of each."""
+    run, frequency, length = _front(frequencies, lengths, sizes)
+    code = length_codes(length)
+    # of one code the highest frequency counts, which comes first
+    first = np.concatenate([[True], (run[1:] != run[:-1]) | (code[1:] != code[:-1])])
+    # the front comes by falling frequency, and is written by rising
+    run, frequency, code = (one[first][::-1] for one in (run, frequency, code))
+    begins = np.concatenate([[True], run[1:] != run[:-1]])
+    before = np.where(begins, 0, np.concatenate([[0], frequency[:-1]]))
+    step = code - np.where(begins, 0, np.concatenate([[0], code[:-1]])) & 0xFF
+    flag = step != 1
+    pairs = zip_runs(
+        varint_runs((frequency - before - 1 << 1 | flag).astype(np.uint64)),
+        ByteRuns(step[flag].astype(np.uint8), flag.astype(np.int64)),
+    )
+    counts = np.bincount(run, minlength=len(sizes))
+    own = pairs.merged(counts[::-1]).take(np.arange(len(sizes))[::-1])
+    return zip_runs(varint_runs(last), varint_runs(counts.astype(np.uint64)), own)
+
+
+def _front(frequencies: Numbers, lengths: Numbers, sizes: Counts) -> tuple[Counts, Counts, Counts]:
+    """Return run, frequency and length of the documents than which none is better.
+
+    Runs rise; in each the frequencies fall, and the lengths.
+    """
+    runs = np.repeat(np.arange(len(sizes)), sizes)
+    frequency, length = frequencies.astype(np.int64), lengths.astype(np.int64)
+    order = np.lexsort((length, -frequency, runs))
+    runs, frequency, length = runs[order], frequency[order], length[order]
+    falling = length - runs * (int(length.max(initial=0)) + 1)
+    least = np.minimum.accumulate(falling)
+    kept = np.concatenate([[True], falling[1:] < least[:-1]])
+    return runs[kept], frequency[kept], length[kept]

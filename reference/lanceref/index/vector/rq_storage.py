@@ -169,7 +169,12 @@ def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Pla
         rotation = _parse_fast(given, dim, place)
     else:
         expect(ROTATION, place, "rotation type", type_, "matrix")
-        rotation = _parse_matrix(given, file, dim, place)
+        position = number(given, "rotate_mat_position", METADATA, place)
+        matrix = parse_tensor(file.message(position, index_pb2.Tensor), place)
+        if matrix.shape != (dim, dim) or matrix.dtype == np.uint8:
+            found, wanted = f"{matrix.shape} {matrix.dtype}", f"{(dim, dim)} floating-point numbers"
+            raise FormatError(ROTATION, place, found, wanted)
+        rotation = MatrixRotation(matrix.astype(np.float32))
     estimator = given.get("query_estimator", RESIDUAL)
     if estimator not in (RAW, RESIDUAL) or (estimator == RESIDUAL and num_bits > 1):
         found, wanted = (
@@ -191,17 +196,6 @@ def _parse_bits(given: Mapping[str, object], place: Place) -> int:
         found, wanted = f"{num_bits} bits", f"1 to {MOST_BITS}"
         raise FormatError("L.index.vector.rq.bits", place, found, wanted)
     return num_bits
-
-
-def _parse_matrix(
-    given: Mapping[str, object], file: IndexFile, dim: int, place: Place
-) -> MatrixRotation:
-    position = number(given, "rotate_mat_position", METADATA, place)
-    matrix = parse_tensor(file.message(position, index_pb2.Tensor), place)
-    if matrix.shape != (dim, dim) or matrix.dtype == np.uint8:
-        found, wanted = f"{matrix.shape} {matrix.dtype}", f"{(dim, dim)} floating-point numbers"
-        raise FormatError(ROTATION, place, found, wanted)
-    return MatrixRotation(matrix.astype(np.float32))
 
 
 def _parse_fast(given: Mapping[str, object], dim: int, place: Place) -> FastRotation:

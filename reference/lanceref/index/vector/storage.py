@@ -101,6 +101,8 @@ def bounded_nearest(
 
     `estimates` [n] bound distances from below, with `errors` they are so much off.
     """
+    if kept.all():
+        return nearest(estimates, k, score, errors)
     rows = np.flatnonzero(kept)
     if len(rows) <= k:
         return rows, score(rows)

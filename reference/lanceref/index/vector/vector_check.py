@@ -6,7 +6,7 @@ as that of the code expected.
 
 Clauses: L.index.vector.assignment, L.index.vector.rows.left-out, L.index.vector.graph.degree,
 L.index.vector.graph.reached, L.index.vector.graph.sequence, L.index.vector.graph.lengths,
-L.index.vector.row-id, L.index.vector.column-type, L.index.vector.flat.values,
+L.index.vector.row-id, L.index.vector.flat.values,
 L.index.vector.sq.code, L.index.vector.pq.codes, L.index.vector.rq.signs, L.index.segment.complete
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.errors import FormatError, OutOfRange
+from lanceref.core.errors import OutOfRange
 from lanceref.core.integers import is_in, unique
 from lanceref.data_file.check import check_file
 from lanceref.index.row_set import LOW, SHIFT, Keys
@@ -158,7 +158,9 @@ def _edge_faults(text: GraphText, graph: Graph, points: AnyVectors, metric: str)
 def check_rows(segment: Segment, training: Training) -> None:
     """Report where a segment differs from the rows of a table. Raises FormatError."""
     index = open_index(segment)
-    check_column(index, training)
+    type_ = vector_type(training.type)
+    if type_ is not None:
+        index.check_column(type_)
     parts = [*indexed_vectors(training, index.head.model.metric)]
     keys = np.concatenate([np.empty(0, np.uint64), *(one.keys for one in parts)])
     none = index.head.model.centroids[:0]
@@ -166,37 +168,24 @@ def check_rows(segment: Segment, training: Training) -> None:
     order = np.argsort(keys, kind="stable")
     rows = Keyed(vectors[order], keys[order])
     missing = np.ones(len(rows.keys), np.bool_)
+    sizes = {one.fragment.id: one.columns.stated_rows for one in training.fragments}
     for number in range(len(index.head.model.centroids)):
         own, moves = index.keys(number), index.segment.moves
         kept = np.ones(len(own), np.bool_)
         if training.by_address:
             if moves is not None:
                 kept, own = moves(own)
-            _check_addresses(index, number, own, training)
+            for key in own.tolist():
+                size = sizes.get(key >> int(SHIFT))
+                if size is not None and key & int(LOW) >= size:
+                    found, wanted = f"address {key} in partition {number}", f"one of {size} rows"
+                    raise OutOfRange("L.index.vector.row-id", index.head.place, found, wanted)
         missing &= ~is_in(rows.keys, own)
         if len(rows.keys) and not (np.diff(rows.keys) == 0).any():
             _check_codes(index, number, kept, own, rows)
     if missing.any():
         found = f"no vector of row {rows.keys[missing][0]}"
         _lint(index, "L.index.segment.complete", found, "one of each row that has one")
-
-
-def check_column(index: VectorIndex, training: Training) -> None:
-    """Raise FormatError where centroids are of another size or type than the column."""
-    type_, centroids = vector_type(training.type), index.head.model.centroids
-    own = centroids.shape[1], centroids.dtype
-    if type_ is not None and own != (type_.dimension, type_.dtype):
-        found, wanted = f"centroids of {own}", f"{type_.dimension} {type_.dtype}, as the column has"
-        raise FormatError("L.index.vector.column-type", index.head.place, found, wanted)
-
-
-def _check_addresses(index: VectorIndex, number: int, keys: Keys, training: Training) -> None:
-    sizes = {rows.fragment.id: rows.columns.stated_rows for rows in training.fragments}
-    for key in keys.tolist():
-        size = sizes.get(key >> int(SHIFT))
-        if size is not None and key & int(LOW) >= size:
-            found, wanted = f"row address {key} in partition {number}", f"one of {size} rows"
-            raise OutOfRange("L.index.vector.row-id", index.head.place, found, wanted)
 
 
 def _check_codes(index: VectorIndex, number: int, kept: Mask, own: Keys, rows: Keyed) -> None:

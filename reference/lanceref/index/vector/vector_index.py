@@ -1,4 +1,7 @@
-"""Vector index: an opened segment, and its partitions as they are asked for."""
+"""Vector index: an opened segment, and its partitions as they are asked for.
+
+Clauses: L.index.vector.column-type
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from lanceref.core.errors import FormatError
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Moved, Segment
@@ -24,6 +28,7 @@ from lanceref.index.vector.vector_file import (
     read_auxiliary,
     read_head,
 )
+from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.hnsw_graph import Graph
 
 
@@ -52,6 +57,13 @@ class VectorIndex:
     def auxiliary(self) -> Auxiliary:
         """How vectors are stored, and where. Raises FormatError."""
         return read_auxiliary(self.segment, self.head)
+
+    def check_column(self, type_: ColumnType) -> None:
+        """Raise FormatError where centroids are of another size or type than a column."""
+        model, wanted = self.head.model, f"{type_.dimension} {type_.dtype}, as the column has"
+        if (model.dimension, model.centroids.dtype) != (type_.dimension, type_.dtype):
+            found = f"centroids of {model.dimension} {model.centroids.dtype} each"
+            raise FormatError("L.index.vector.column-type", self.head.place, found, wanted)
 
     def search(self, predicate: Predicate) -> None:
         """Return nothing: no condition is answered by vectors."""

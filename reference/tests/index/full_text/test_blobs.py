@@ -21,11 +21,11 @@ def test_strings_of_an_array_and_of_its_slices(strings):
     assert shown(blobs) == strings
     assert len(blobs) == len(strings)
     for start in range(len(strings) + 1):
-        assert shown(blobs[start:]) == strings[start:]
-        assert shown(blobs[:start]) == strings[:start]
+        assert shown(blobs.part(start, len(blobs))) == strings[start:]
+        assert shown(blobs.part(0, start)) == strings[:start]
 
 
 def test_a_place_behind_the_last_is_an_error():
     """As of any sequence."""
     with pytest.raises(IndexError):
-        Blobs.of(pa.array([b"a"], pa.large_binary()), Context("x"))[1]
+        Blobs.of(pa.array([b"a"], pa.large_binary()), Context("x")).at(1)

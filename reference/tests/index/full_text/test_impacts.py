@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.index.full_text.impacts import impact_runs, length_codes, rounded_lengths
-from lanceref.index.full_text.posting_blocks import BlockLayout, Postings
+from lanceref.index.full_text.posting_blocks import (
+    BlockLayout,
+    Postings,
+    impact_runs,
+    length_codes,
+    rounded_lengths,
+)
 
 from .plain_encoding import encode_impact, encode_impacts
 from .test_posting_blocks import LAYOUTS, postings
