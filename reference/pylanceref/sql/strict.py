@@ -263,7 +263,8 @@ class StrictRule:
 
     def _between(self, node: Node, *, strict: bool) -> Expr:
         value, low, high = node.parts
-        if value.constant and (zeros := self._zeros(value, high) or self._zeros(value, low)):
+        sides = [one for one in (low, high) if not one.constant] if value.constant else []
+        if zeros := next(filter(None, (self._zeros(value, one) for one in sides)), None):
             inside = _with_zero("<=", low.expr, *zeros) & _with_zero(">=", high.expr, *zeros)
             return ~inside if node.negated else inside
         is_strict = strict and bool(value.names)
