@@ -125,6 +125,11 @@ def merged(
     return pa.concat_arrays(values), np.concatenate(keys)
 
 
+def building(rewrite: Rewrite) -> Build:
+    """Return what builds over rows by rewriting no segment; the type has no parameters."""
+    return lambda training, writer, parameters: rewrite((), training, writer)
+
+
 @dataclass(frozen=True, slots=True)
 class Staging:
     """How a segment over some fragments is built that is finished when it is committed.

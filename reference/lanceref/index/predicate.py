@@ -7,7 +7,6 @@ are null, out of all rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -162,8 +161,12 @@ def holds(predicate: OnValues, values: pa.Array) -> Mask:
             mask = pc.is_null(values)
         case StartsWith(prefix):
             mask = pc.starts_with(_as_bytes(values), prefix.as_buffer().to_pybytes())
+        case Among(wanted) if pa.types.is_floating(values.type):
+            mask = pa.array(np.zeros(len(values), np.bool_))
+            for value in wanted:
+                mask = pc.or_(mask, pc.fill_null(equal(values, value), False))
         case Among(wanted):
-            mask = _among(values, wanted)
+            mask = pc.is_in(values, pa.array(list(wanted), values.type))
         case Within(low, high, low_closed, high_closed):
             mask = pc.is_valid(values)
             if low is not None:
@@ -206,16 +209,6 @@ def _filled(mask: pa.Array, default: bool) -> Mask:
     return np.asarray(pc.fill_null(mask, default).to_numpy(zero_copy_only=False), np.bool_)
 
 
-def _among(values: pa.Array, wanted: Sequence[pa.Scalar]) -> pa.Array:
-    """Return for each value whether it is one of those wanted."""
-    if not pa.types.is_floating(values.type):
-        return pc.is_in(values, pa.array(list(wanted), values.type))
-    mask = pa.array(np.zeros(len(values), np.bool_))
-    for value in wanted:
-        mask = pc.or_(mask, pc.fill_null(equal(values, value), False))
-    return mask
-
-
 def _as_bytes(values: pa.Array) -> pa.Array:
     large = pa.types.is_large_string(values.type) or pa.types.is_large_binary(values.type)
     return values.cast(pa.large_binary() if large else pa.binary())
@@ -229,11 +222,7 @@ def prefix_end(prefix: pa.Scalar) -> pa.Scalar | None:
     after = held[:-1] + bytes([held[-1] + 1])
     if pa.types.is_binary(prefix.type) or pa.types.is_large_binary(prefix.type):
         return pa.scalar(after, prefix.type)
-    return _as_text(after, prefix.type)
-
-
-def _as_text(data: bytes, type_: pa.DataType) -> pa.Scalar:
-    """Return bytes as text, though they may not be UTF-8: they are only compared."""
-    offsets = np.array([0, len(data)], np.int64 if pa.types.is_large_string(type_) else np.int32)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(type_, 1, buffers)[0]
+    large = pa.types.is_large_string(prefix.type)
+    offsets = np.array([0, len(after)], np.int64 if large else np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(after)]
+    return pa.Array.from_buffers(prefix.type, 1, buffers)[0]  # it is only compared: no UTF-8

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import TracebackType
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -253,10 +252,9 @@ class SegmentWriter:
         name: uuid.UUID | None = None,
         stages: Stages | None = None,
     ) -> None:
-        self.stages = Stages() if stages is None else stages
-        self.store = store
-        self.version = version
-        self.uuid = uuid.uuid4() if name is None else name
+        self.store, self.version = store, version
+        self.stages = stages or Stages()
+        self.uuid = name or uuid.uuid4()
         self.files: list[table_pb2.IndexFile] = []
         self._paths: list[str] = []
 
@@ -274,10 +272,8 @@ class SegmentWriter:
         buffers: Sequence[bytes] = (),
     ) -> None:
         """Write a file; `buffers` are its global ones from 1 on."""
-        place = self._begin(path)
-        size = write_index_file(
-            self.store, place, schema, self.version, batches, metadata or {}, buffers
-        )
+        place, given = self._begin(path), metadata or {}
+        size = write_index_file(self.store, place, schema, self.version, batches, given, buffers)
         self.files.append(table_pb2.IndexFile(path=path, size_bytes=size))
 
     def write_table(
@@ -305,12 +301,7 @@ class SegmentWriter:
     def __enter__(self) -> SegmentWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if kind is None:
             return
         for path in self._paths:

@@ -154,6 +154,11 @@ BINARY = ("binary", "large_binary")
 """Kinds of types of text, and of bytes of any length."""
 
 
+def accepts_types(*kinds: str) -> Callable[[Field], bool]:
+    """Return what tells whether the values of a column are of one of some kinds of types."""
+    return lambda field: is_any(leaf(field).arrow.type, *kinds)
+
+
 def has_order(field: Field) -> bool:
     """Return whether the values of a column can be compared."""
     type_ = leaf(field).arrow.type

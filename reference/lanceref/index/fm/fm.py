@@ -24,7 +24,6 @@ import pyarrow as pa
 
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import unique
-from lanceref.file.schema import Field
 from lanceref.index.fm.partition import (
     STORED,
     Partition,
@@ -33,11 +32,11 @@ from lanceref.index.fm.partition import (
     write_partition,
 )
 from lanceref.index.fm.wavelet import Positions
-from lanceref.index.index_type import Built, Found, Kind, Parameters, Sources
+from lanceref.index.index_type import Built, Found, Kind, Sources, building
 from lanceref.index.predicate import Contains, Predicate
 from lanceref.index.row_set import NO_KEYS, Keys, row_set
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import BINARY, TEXT, Run, Training, is_any, leaf
+from lanceref.index.training import BINARY, TEXT, Run, Training, accepts_types
 from lanceref.proto import index_pb2
 
 RUN = 1 << 16
@@ -167,13 +166,6 @@ class FmIndex:
         }
 
 
-def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows."""
-    for number, (texts, keys) in enumerate(_parts(training)):
-        write_partition(f"part_{number}_fm.lance", texts, keys, writer)
-    return Built(index_pb2.FMIndexDetails(), VERSION)
-
-
 def _parts(training: Training) -> Iterator[tuple[list[bytes], list[int]]]:
     """Yield the texts of each partition, and their keys; one without any when there are none."""
     texts: list[bytes] = []
@@ -195,17 +187,14 @@ def _parts(training: Training) -> Iterator[tuple[list[bytes], list[int]]]:
 
 def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Build over all rows anew."""
-    return build(training, writer, {})
+    for number, (texts, keys) in enumerate(_parts(training)):
+        write_partition(f"part_{number}_fm.lance", texts, keys, writer)
+    return Built(index_pb2.FMIndexDetails(), VERSION)
 
 
 def has_blank(predicate: Predicate) -> bool:
     """Return whether the rows found for a text are candidates, since a blank is in it."""
     return isinstance(predicate, Contains) and b" " in predicate.text.encode().translate(STORED)
-
-
-def has_bytes(field: Field) -> bool:
-    """Return whether a column holds text or bytes."""
-    return is_any(leaf(field).arrow.type, *TEXT, *BINARY)
 
 
 def check(segment: Segment) -> None:
@@ -239,9 +228,9 @@ FM = Kind(
     details="lance.index.pb.FMIndexDetails",
     version=VERSION,
     exact=(Contains,),
-    accepts=has_bytes,
+    accepts=accepts_types(*TEXT, *BINARY),
     open=FmIndex,
-    build=build,
+    build=building(rewrite),
     rewrite=rewrite,
     address_version=0,
     rewrite_on_move=False,

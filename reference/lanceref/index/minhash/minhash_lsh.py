@@ -40,9 +40,8 @@ from lanceref.index.minhash.signature import (
 )
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import NO_KEYS, Keys
-from lanceref.index.scalar.ngram import is_text
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import Run, Training
+from lanceref.index.training import TEXT, Run, Training, accepts_types
 from lanceref.proto import index_pb2
 
 SIGNATURES = "signatures.lance"
@@ -301,7 +300,7 @@ MINHASHLSH = Kind(
     shown="MinHashLsh",
     details="lance.index.pb.MinHashLshIndexDetails",
     version=VERSION,
-    accepts=is_text,
+    accepts=accepts_types(*TEXT),
     open=MinHashLsh,
     build=build,
     rewrite=rewrite,

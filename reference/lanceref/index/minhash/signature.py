@@ -57,15 +57,14 @@ class MinHashParameters:
     @property
     def fault(self) -> str | None:
         """The rule that the numbers break, None when they break none."""
-        if not 1 <= self.num_hashes <= MOST_HASHES:
-            return f"requires 1 <= num_hashes <= {MOST_HASHES}, got num_hashes={self.num_hashes}"
-        if not 1 <= self.num_bands <= MOST_BANDS:
-            return f"requires 1 <= num_bands <= {MOST_BANDS}, got num_bands={self.num_bands}"
-        if self.num_hashes % self.num_bands:
-            return (
-                "requires num_hashes to be a multiple of num_bands, got "
-                f"num_hashes={self.num_hashes} num_bands={self.num_bands}"
-            )
+        hashes, bands = self.num_hashes, self.num_bands
+        if not 1 <= hashes <= MOST_HASHES:
+            return f"requires 1 <= num_hashes <= {MOST_HASHES}, got num_hashes={hashes}"
+        if not 1 <= bands <= MOST_BANDS:
+            return f"requires 1 <= num_bands <= {MOST_BANDS}, got num_bands={bands}"
+        if hashes % bands:
+            given = f"num_hashes={hashes} num_bands={bands}"
+            return f"requires num_hashes to be a multiple of num_bands, got {given}"
         return None if self.shingle_size > 0 else "requires shingle_size > 0"
 
     @property

@@ -24,8 +24,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.file.schema import Field
-from lanceref.index.index_type import Built, Kind, Parameters, Sources, merged, remaining
+from lanceref.index.index_type import Built, Kind, Sources, building, merged, remaining
 from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import (
     NO_KEYS,
@@ -41,10 +40,9 @@ from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
     Run,
     Training,
+    accepts_types,
     check_memory,
     has_order,
-    is_any,
-    leaf,
     number_sets,
     number_sets_by_key,
     run_starts,
@@ -140,20 +138,10 @@ def _statistics(num_sets: int) -> str:
     return json.dumps({"num_bitmaps": num_sets}, separators=(",", ":"))
 
 
-def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows."""
-    return rewrite((), training, writer)
-
-
 def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment."""
     write_bitmaps(*merged(sources, training, entries), writer, {})
     return Built(index_details_pb2.BitmapIndexDetails(), 0)
-
-
-def check(segment: Segment) -> None:
-    """Report keys that do not rise, rows with two values, and a wrong number of keys."""
-    check_sets(segment, disjoint=True)
 
 
 def check_sets(segment: Segment, *, disjoint: bool) -> None:
@@ -180,9 +168,9 @@ BITMAP = Kind(
     exact=(IsNull, Among, Within),
     accepts=has_order,
     open=Bitmap,
-    build=build,
+    build=building(rewrite),
     rewrite=rewrite,
-    check=check,
+    check=lambda segment: check_sets(segment, disjoint=True),
     entries=entries,
 )
 """The index type of values."""
@@ -228,11 +216,6 @@ def flattened(values: pa.Array, keys: Keys) -> tuple[pa.Array, Keys, Keys]:
     return values.flatten(), np.repeat(keys, lengths), keys[nulls]
 
 
-def build_labels(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows."""
-    return rewrite_labels((), training, writer)
-
-
 def rewrite_labels(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment."""
     items, keys, nulls = flattened(*trained(training))
@@ -245,11 +228,6 @@ def rewrite_labels(sources: Sources, training: Training, writer: SegmentWriter) 
     buffers = [encode_row_set(row_set(np.concatenate(empty)))]
     write_bitmaps(values, rows, writer, {NULLS: "1"}, buffers)
     return Built(index_details_pb2.LabelListIndexDetails(), WITH_NULLS)
-
-
-def is_list(field: Field) -> bool:
-    """Return whether a column holds lists."""
-    return is_any(leaf(field).arrow.type, "list", "large_list")
 
 
 def check_labels(segment: Segment) -> None:
@@ -294,9 +272,9 @@ LABEL_LIST = Kind(
     version=WITH_NULLS,
     nulls_since=WITH_NULLS,
     exact=(HasLabels, IsNull),
-    accepts=is_list,
+    accepts=accepts_types("list", "large_list"),
     open=LabelList,
-    build=build_labels,
+    build=building(rewrite_labels),
     rewrite=rewrite_labels,
     check=check_labels,
     entries=labels_by_row,

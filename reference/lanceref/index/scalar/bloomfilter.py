@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unique
-from lanceref.file.schema import Field
 from lanceref.index import bloom
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Kind, Parameters, Sources
@@ -28,14 +27,14 @@ from lanceref.index.predicate import Among, IsNull, Predicate
 from lanceref.index.scalar.zonemap import (
     PLACE_FIELDS,
     ZonedIndex,
-    check_zones,
     cut_zones,
     place_columns,
     read_nulls,
     write_zones,
+    zones_checked,
 )
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import BINARY, TEXT, Training, is_any, leaf
+from lanceref.index.training import BINARY, TEXT, Training, accepts_types
 from lanceref.proto import index_pb2
 
 FILE = "bloomfilter.lance"
@@ -152,22 +151,11 @@ def _probability(file: IndexFile) -> float:
         raise file.corrupt("L.index.files.metadata", f"{text[:40]!r}", "a number") from error
 
 
-def can_hash(field: Field) -> bool:
-    """Return whether a column has values that are hashed."""
-    numbers = ("integer", "float32", "float64", "date", "time", "timestamp")
-    return is_any(leaf(field).arrow.type, *numbers, *TEXT, *BINARY)
-
-
 def check(segment: Segment) -> None:
     """Read what a search only reads when it asks for a value, or for null."""
     file = segment.file(FILE)
     read_filters(file)
     read_nulls(file)
-
-
-def check_rows(segment: Segment, training: Training) -> None:
-    """Report a fragment that has rows and no zones. Raises FormatError."""
-    check_zones(segment.file(FILE), segment, training)
 
 
 BLOOMFILTER = Kind(
@@ -176,14 +164,16 @@ BLOOMFILTER = Kind(
     details="lance.index.pb.BloomFilterIndexDetails",
     exact=(IsNull,),
     inexact=(Among,),
-    accepts=can_hash,
+    accepts=accepts_types(
+        "integer", "float32", "float64", "date", "time", "timestamp", *TEXT, *BINARY
+    ),
     open=BloomFilter,
     build=build,
     rewrite=rewrite,
     address_version=0,
     rewrite_on_move=False,
     check=check,
-    check_rows=check_rows,
+    check_rows=zones_checked(FILE),
     inherits="one",
 )
 """The index type."""

@@ -155,13 +155,16 @@ class JsonIndex:
 
 def _asked_type(predicate: Predicate) -> pa.DataType:
     """Return the type of the values that a predicate is about."""
-    if isinstance(predicate, Among):
-        return predicate.values[0].type
-    if isinstance(predicate, Within):
-        end = predicate.high if predicate.low is None else predicate.low
-        assert end is not None
-        return end.type
-    return predicate.prefix.type if isinstance(predicate, StartsWith) else pa.utf8()
+    match predicate:
+        case Among((first, *_)):
+            return first.type
+        case Within(low, high):
+            end = high if low is None else low
+            assert end is not None
+            return end.type
+        case StartsWith(prefix):
+            return prefix.type
+    return pa.utf8()
 
 
 def value_type(segment: Segment, target: Kind) -> pa.DataType | None:
@@ -251,16 +254,15 @@ def _over(target: Kind, path: str) -> Kind:
     )
 
 
-def open_at(segment: Segment) -> ScalarIndex:
-    """Open a segment as what its entry says."""
-    kind = kind_at(segment.entry.index_details.value)
-    assert kind is not None  # an entry of an unknown type is passed over
-    return kind.open(segment)
-
-
 def is_json(field: Field) -> bool:
     """Return whether a column holds documents."""
     return leaf(field).logical_type == "json"
+
+
+def _open(segment: Segment) -> ScalarIndex:
+    kind = kind_at(segment.entry.index_details.value)
+    assert kind is not None  # an entry of an unknown type is passed over
+    return kind.open(segment)
 
 
 JSON = Kind(
@@ -268,7 +270,7 @@ JSON = Kind(
     shown="Json",
     details="lance.index.pb.JsonIndexDetails",
     accepts=is_json,
-    open=open_at,
+    open=_open,
     build=build,
     of_details=kind_at,
     check_entry=check_entry,

@@ -20,9 +20,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from lanceref.file.schema import Field
 from lanceref.index.full_text.analyzer import folded
-from lanceref.index.index_type import Built, Found, Kind, Parameters, Sources, remaining
+from lanceref.index.index_type import Built, Found, Kind, Sources, building, remaining
 from lanceref.index.predicate import Contains, Matches, Predicate, StartsWith
 from lanceref.index.row_set import (
     NO_KEYS,
@@ -38,8 +37,7 @@ from lanceref.index.training import (
     TEXT,
     Run,
     Training,
-    is_any,
-    leaf,
+    accepts_types,
     number_sets,
     number_sets_by_key,
 )
@@ -65,9 +63,7 @@ SCHEMA = pa.schema(
     ]
 )
 
-_DIGITS = {
-    letter: number for number, letter in enumerate("0123456789abcdefghijklmnopqrstuvwxyz", 1)
-}
+_DIGITS = dict(zip("0123456789abcdefghijklmnopqrstuvwxyz", range(1, BASE), strict=True))
 _LITERAL = re.compile(r"[^.^$*+?{}\[\]\\|()]+")
 _GROUPS = re.compile(r"[\[\]\\|()]")
 
@@ -151,7 +147,7 @@ def read_tokens(segment: Segment) -> Tokens:
 
 
 def entries(segment: Segment) -> tuple[Tokens, Keys]:
-    """Return a token and a key for every row of every token."""
+    """Return a token and a key for every row of every token. Raises FormatError."""
     tokens = read_tokens(segment)
     postings = Ngram(segment).postings(np.arange(len(tokens)))
     repeated = np.repeat(tokens, [len(one) for one in postings])
@@ -170,11 +166,6 @@ def _trained(training: Training) -> tuple[Tokens, Keys]:
     return np.array(tokens, np.uint32), np.array(keys, np.uint64)
 
 
-def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows."""
-    return rewrite((), training, writer)
-
-
 def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment."""
     left = [*remaining(sources, entries), _trained(training)]
@@ -187,21 +178,6 @@ def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Buil
     columns = [pa.array(tokens[starts]), pa.array(data, pa.binary())]
     writer.write_table(FILE, SCHEMA, columns)
     return Built(index_details_pb2.NGramIndexDetails(), 0)
-
-
-def is_text(field: Field) -> bool:
-    """Return whether a column holds text."""
-    return is_any(leaf(field).arrow.type, *TEXT)
-
-
-def check(segment: Segment) -> None:
-    """Read the rows of every token."""
-    entries(segment)
-
-
-def token_sets(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return the set of tokens of every row, and its key."""
-    return number_sets_by_key(*entries(segment))
 
 
 def rows_of(training: Training, segment: Segment) -> Training:
@@ -222,13 +198,13 @@ NGRAM = Kind(
     shown="NGram",
     details="lance.table.NGramIndexDetails",
     inexact=(Contains, Matches, StartsWith),
-    accepts=is_text,
+    accepts=accepts_types(*TEXT),
     open=Ngram,
-    build=build,
+    build=building(rewrite),
     rewrite=rewrite,
     inherits="unmoved",
-    check=check,
-    entries=token_sets,
+    check=entries,
+    entries=lambda segment: number_sets_by_key(*entries(segment)),
     rows_of=rows_of,
 )
 """The index type."""

@@ -20,7 +20,7 @@ Divergences: D.index.zonemap-negative-nan, D.index.zonemap-only-nan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
 from lanceref.core.errors import OperationRefused
-from lanceref.file.schema import Field
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Found, Kind, Parameters, Sources, Spans
 from lanceref.index.predicate import (
@@ -198,14 +197,18 @@ def place_columns(zones: Sequence[Zone]) -> list[pa.Array]:
     return [pa.array([place[number] for place in places], pa.uint64()) for number in range(3)]
 
 
-def check_zones(file: IndexFile, segment: Segment, training: Training) -> None:
-    """Report a fragment that a segment covers, that has live rows and no zone of them."""
-    fragments = read_spans(file).fragments
-    covered = [rows.fragment.id for rows in training.fragments if rows.num_rows]
-    bare = [number for number in covered if number not in fragments]
-    if bare and segment.moves is None:
-        found = f"no zones of fragments {bare[:8]}"
-        segment.ctx.lint("L.index.segment.complete", segment.place, found, "zones of all live rows")
+def zones_checked(path: str) -> Callable[[Segment, Training], None]:
+    """Return what reports fragments that a segment covers, that have live rows and no zone."""
+
+    def check_rows(segment: Segment, training: Training) -> None:
+        fragments = read_spans(segment.file(path)).fragments
+        covered = [rows.fragment.id for rows in training.fragments if rows.num_rows]
+        bare = [number for number in covered if number not in fragments]
+        if bare and segment.moves is None:
+            found, wanted = f"no zones of fragments {bare[:8]}", "zones of all live rows"
+            segment.ctx.lint("L.index.segment.complete", segment.place, found, wanted)
+
+    return check_rows
 
 
 class ZoneMap(ZonedIndex):
@@ -319,11 +322,6 @@ def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Buil
     return _write(training, sources[0][0].file(FILE).number("rows_per_zone"), sources, writer)
 
 
-def accepts(field: Field) -> bool:
-    """Return true: a column whose values have no order has zones without bounds."""
-    return True
-
-
 def check(segment: Segment) -> None:
     """Report that the rows that are null are not as many as the zones say. Raises FormatError."""
     file = segment.file(FILE)
@@ -333,25 +331,20 @@ def check(segment: Segment) -> None:
         file.lint("L.index.zones.nulls", f"{len(nulls.keys)} rows that are null", counted)
 
 
-def check_rows(segment: Segment, training: Training) -> None:
-    """Report a fragment that has rows and no zones. Raises FormatError."""
-    check_zones(segment.file(FILE), segment, training)
-
-
 ZONEMAP = Kind(
     name="ZONEMAP",
     shown="ZoneMap",
     details="lance.table.ZoneMapIndexDetails",
     exact=(IsNull,),
     inexact=(Among, Within, StartsWith),
-    accepts=accepts,
+    accepts=lambda field: True,  # zones of values that have no order have no bounds
     open=ZoneMap,
     build=build,
     rewrite=rewrite,
     address_version=0,
     rewrite_on_move=False,
     check=check,
-    check_rows=check_rows,
+    check_rows=zones_checked(FILE),
     inherits="one",
 )
 """The index type."""
