@@ -1,1 +1,1 @@
-"""Compiled kernels: some functions of `codecs` once more, for numba (the extra `fast`)."""
+"""Numeric kernels of vector indices: distances, quantizers, clusters and graphs."""

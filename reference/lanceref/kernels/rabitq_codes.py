@@ -1,7 +1,7 @@
 """Codes of RabitQ: the sign and the size, in e bits, of each component of a rotated residual.
 
 A sign is 1 where the component is not negative; -0 is. With its sign a component has e + 1 bits and
-stands for w, an odd multiple of a half (Gao et al.: Practical and asymptotically optimal
+represents w, an odd multiple of a half (Gao et al.: Practical and asymptotically optimal
 quantization of high-dimensional vectors, arXiv 2409.09913, section 3.2):
 
     |w_i| = floor(t u_i) + 1/2,  u = |z| / ||z||,  at most 2 ** e - 1/2

@@ -36,7 +36,7 @@ Entry = table_pb2.IndexMetadata
 class UpdateRules:
     """Which indices are brought up to date, and how many of their segments are rewritten.
 
-    `retrain` builds those that have learnt from the rows of the table once more from them.
+    `retrain` builds those that were trained on rows anew.
     """
 
     names: frozenset[str] | None = None

@@ -4,7 +4,7 @@ Two merge inserts may both find that a key is not there yet. Each lists the keys
 the second to commit sees that it may have inserted one again.
 
 Layout of the filter: 32 KiB, as in `index.bloom`, of the hashes of keys. A key is eight bytes of an
-integer, or the bytes of a text or binary value; of several columns each with a zero byte behind it.
+integer, or the bytes of a text or binary value; those of several columns each end in a zero byte.
 Keys of other types, and nulls, are not in the filter.
 
 Clauses: L.txn.keys.listed, L.txn.keys.filter

@@ -1,4 +1,4 @@
-"""Full-text queries: what is asked of texts.
+"""Full-text queries: words, phrases and their combinations.
 
 Has the names of pylance's `lance.query`, which `pylanceref.query` exports. Arguments are checked
 when a query is made.
