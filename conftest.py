@@ -3,7 +3,7 @@ used from the first byte on where numba is installed.
 """
 
 from hypothesis import HealthCheck, settings
-from lanceref.kernels.compiled import PATIENCE
+from lanceref.kernels.compiled import KERNEL_USE
 
 settings.register_profile(
     "untimed",
@@ -12,4 +12,4 @@ settings.register_profile(
 )
 settings.load_profile("untimed")
 
-PATIENCE.enough = PATIENCE.smallest = 0
+KERNEL_USE.enough = KERNEL_USE.smallest = 0

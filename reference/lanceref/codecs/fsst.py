@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Bools, Bytes, Ints, Variable
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.kernels.compiled import PATIENCE
+from lanceref.kernels.compiled import KERNEL_USE
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 TABLE_BYTES, MAGIC = 2312, 0x46535354
@@ -96,7 +96,7 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
         return values
     start, end = int(values.offsets[0]), int(values.offsets[-1])
     codes, cuts = values.data[start:end], values.offsets - start
-    if PATIENCE.pays(len(codes) * GROWTH):
+    if KERNEL_USE.use(len(codes) * GROWTH):
         from lanceref.codecs import fsst_compiled as kernel
 
         decoded = kernel.decode(table.symbols, table.lengths, codes, cuts)
@@ -116,7 +116,7 @@ def decode_chunks(encoding: pb.Fsst, run: ChunkRun) -> Variable | None:
     is_plain = run.ctx.spans is None and not run.ctx.validating and offsets.bits_per_value == 32
     if not is_plain or np.any(sizes < (counts + 1) * 4):
         return None
-    if not PATIENCE.pays((int(sizes.sum()) - 4 * run.num_values) * GROWTH):
+    if not KERNEL_USE.use((int(sizes.sum()) - 4 * run.num_values) * GROWTH):
         return None
     table = parse_table(encoding.symbol_table, run.place())
     if not table.is_on:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.fsst import ESCAPE, MAGIC, TABLE_BYTES
 from lanceref.codecs.values import Bytes, Ints, Variable
-from lanceref.kernels.compiled import PATIENCE
+from lanceref.kernels.compiled import KERNEL_USE
 
 SMALLEST = 32 * 1024
 """Bytes of values below which they are not coded."""
@@ -153,7 +153,7 @@ def _ranked(words: Words, sizes: Ints, gains: Ints) -> list[bytes]:
 def apply(symbols: list[bytes], values: Variable) -> Variable:
     """Code the values with the symbols of a table, some of them at a time."""
     coder, offsets = make_coder(symbols), values.offsets
-    if PATIENCE.pays(int(offsets[-1])):
+    if KERNEL_USE.use(int(offsets[-1])):
         return apply_compiled(coder, values)
     ends, parts, size = [np.zeros(1, np.int64)], [np.empty(0, np.uint8)], 0
     first = 0

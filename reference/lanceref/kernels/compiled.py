@@ -1,12 +1,11 @@
-"""Compiled: when the kernels of this room are used, and how they are compiled.
+"""Compiled kernels (numba, the extra `fast`): when they are used, and how they are compiled.
 
-Each kernel has the name and the result of a NumPy function of `codecs`, which specifies it and does
-the work where numba is missing. Kernels check no bounds: whatever they get has been checked, or
-they give up at bytes that are not sound and the NumPy function says what is wrong with them.
+Each kernel has the name and the result of a NumPy function of `codecs`, which specifies it and
+replaces it where numba is missing. Kernels check no bounds: their input has been checked, or they
+stop at damaged bytes, which the NumPy function then reports.
 
-Loading numba takes as long as decoding 100 MB without it. So the kernels are loaded once this
-process has decoded that much: a program that reads a little never waits for them, and one that
-reads a lot takes at most twice the time that it needs from then on.
+Loading numba takes as long as decoding 100 MB without it. So kernels are loaded once this process
+has decoded that much: short programs never wait for them, long ones take at most twice the time.
 """
 
 from __future__ import annotations
@@ -21,11 +20,10 @@ Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
-class Patience:
-    """How many bytes were decoded without kernels that could have been decoded with them.
+class KernelUse:
+    """Whether numba `is_there`, and how many bytes were decoded without kernels so far.
 
-    `is_there` says whether numba is; `enough` is when it is loaded, `smallest` how many bytes a
-    call decodes at least to be worth it.
+    Kernels are used for at least `smallest` bytes, once `enough` bytes were decoded.
     """
 
     is_there: bool
@@ -33,15 +31,13 @@ class Patience:
     smallest: int = 4096
     spent: int = 0
 
-    def pays(self, size_bytes: int) -> bool:
-        """Say whether a call that decodes about so many bytes is better done by a kernel."""
-        if not self.is_there:
-            return False
-        self.spent += size_bytes
-        return size_bytes >= self.smallest and self.spent > self.enough
+    def use(self, size_bytes: int) -> bool:
+        """Count a call that decodes about so many bytes; return whether to use a kernel for it."""
+        self.spent += size_bytes if self.is_there else 0
+        return self.is_there and size_bytes >= self.smallest and self.spent > self.enough
 
 
-PATIENCE = Patience(find_spec("numba") is not None)
+KERNEL_USE = KernelUse(find_spec("numba") is not None)
 """That of this process."""
 
 

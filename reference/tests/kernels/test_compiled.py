@@ -3,19 +3,19 @@
 import sys
 from types import SimpleNamespace
 
-from lanceref.kernels.compiled import Patience, compiled
+from lanceref.kernels.compiled import KernelUse, compiled
 
 
 def test_kernels_wait_until_enough_was_decoded_without_them():
     """The first hundred bytes are decoded without, then calls of ten bytes and more with."""
-    patience = Patience(is_there=True, enough=100, smallest=10)
+    patience = KernelUse(is_there=True, enough=100, smallest=10)
 
-    assert [False, False, True, False] == [patience.pays(size) for size in (60, 40, 10, 9)]
+    assert [False, False, True, False] == [patience.use(size) for size in (60, 40, 10, 9)]
 
 
 def test_without_numba_nothing_pays():
     """Where numba is missing there is nothing to wait for."""
-    assert not Patience(is_there=False, enough=0, smallest=0).pays(10**9)
+    assert not KernelUse(is_there=False, enough=0, smallest=0).use(10**9)
 
 
 def test_a_kernel_is_compiled_where_its_code_cannot_be_kept(monkeypatch):

@@ -9,7 +9,7 @@ from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.values import Variable
 from lanceref.core.errors import CorruptPage
 from lanceref.core.file_versions import FileVersion
-from lanceref.kernels.compiled import PATIENCE
+from lanceref.kernels.compiled import KERNEL_USE
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 from ..codecs.runs import PLACE, run_of
@@ -41,7 +41,7 @@ def code_strings(draw, symbols):
 def by_numpy(call):
     """Return what a call gives without kernels: a value, or the clause it breaks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PATIENCE, "is_there", False)
+        patch.setattr(KERNEL_USE, "is_there", False)
         return outcome(call)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from lanceref.codecs.fsst_encode import apply, apply_compiled, make_coder
 from lanceref.codecs.values import Variable
-from lanceref.kernels.compiled import PATIENCE
+from lanceref.kernels.compiled import KERNEL_USE
 
 pytest.importorskip("numba")
 
@@ -22,7 +22,7 @@ def test_values_are_coded_as_without_the_kernel(texts, symbols):
     offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
     values = Variable(offsets, np.frombuffer(b"".join(texts), np.uint8))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PATIENCE, "is_there", False)
+        patch.setattr(KERNEL_USE, "is_there", False)
         wanted = apply(symbols, values)
 
     coded = apply_compiled(make_coder(symbols), values)
