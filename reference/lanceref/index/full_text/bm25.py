@@ -40,8 +40,8 @@ class Corpus:
 
 def weights(num_documents: int, num_with_token: NDArray[np.int64]) -> Scores:
     """Return the weight of each of many tokens."""
-    held, all_ = num_with_token.astype(np.float32), np.float32(num_documents)
-    ratio = (all_ - held + HALF) / (held + HALF) + ONE
+    n, total = num_with_token.astype(np.float32), np.float32(num_documents)
+    ratio = (total - n + HALF) / (n + HALF) + ONE
     return np.log(ratio.astype(np.float64)).astype(np.float32)
 
 

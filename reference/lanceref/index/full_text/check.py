@@ -1,6 +1,6 @@
 """Full-text indices, checked: all tokens and postings, and the tokens of the texts of rows.
 
-Against rows, tokens, how often and where they stand are summed up in one number for each row, once
+Against rows, tokens, their number and their positions are summed up in one number a row, once
 from the segment and once from the text by its parameters. A row of another number is reported.
 
 Clauses: L.index.fts.tokens, L.index.fts.impacts.count, L.index.fts.impacts.pairs,

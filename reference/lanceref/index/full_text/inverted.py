@@ -63,7 +63,7 @@ FRAGMENT_BITS = 32
 _STAGED = re.compile(STAGING + r"part_(empty_)?(\d{1,20})_metadata\.lance")
 
 ROWS = 1 << 14
-"""Rows whose documents are held as words together."""
+"""Rows whose documents are kept as words together."""
 
 PARTITION_FILES = 3
 """Files of a partition: tokens, documents and postings."""

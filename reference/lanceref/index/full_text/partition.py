@@ -181,7 +181,7 @@ class Partition:
         ]
 
     def positions(self, number: int) -> list[Numbers] | None:
-        """Return where a token stands in its documents, None if not stored; kept.
+        """Return the positions of a token in its documents, None if not stored; kept.
 
         Raises FormatError.
         """

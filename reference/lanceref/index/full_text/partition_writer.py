@@ -83,13 +83,13 @@ def count_occurrences(
 ) -> Occurrences:
     """Return the occurrences of tokens [n], in the order of the text, in rising documents [n]."""
     order = _token_order(tokens)
-    own, held = tokens[order], documents[order]
+    own, owners = tokens[order], documents[order]
     first = np.ones(len(own), np.bool_)
-    first[1:] = (own[1:] != own[:-1]) | (held[1:] != held[:-1])
+    first[1:] = (own[1:] != own[:-1]) | (owners[1:] != owners[:-1])
     starts = np.flatnonzero(first)
     frequencies = np.diff(starts, append=len(own)).astype(np.uint32)
     places = NONE if positions is None else positions[order]
-    return Occurrences(own[starts], held[starts], frequencies, places)
+    return Occurrences(own[starts], owners[starts], frequencies, places)
 
 
 def merge_occurrences(parts: Sequence[Occurrences]) -> Occurrences:

@@ -1,4 +1,4 @@
-"""Positions: where in its documents a token stands.
+"""Positions: where in its documents a token occurs.
 
 Positions count every token that the base tokenizer finds, those that are dropped later too. Since
 format 2 those of a posting block are one run: the steps from position to position, of each document

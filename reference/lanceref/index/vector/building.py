@@ -231,19 +231,19 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield row ids and columns as they are in the file, some whole partitions together."""
     schema, start = storage_schema(quantizer), 0
-    held: list[Columns] = []
+    packed: list[Columns] = []
     for number in range(len(partitions.lengths)):
         first, end = partitions.rows(number)
         if end > first:
-            held.append(quantizer.pack({n: column[first:end] for n, column in columns.items()}))
+            packed.append(quantizer.pack({n: column[first:end] for n, column in columns.items()}))
         stage.more()
-        if held and (end - start >= BATCH_ROWS or number + 1 == len(partitions.lengths)):
+        if packed and (end - start >= BATCH_ROWS or number + 1 == len(partitions.lengths)):
             arrays = [
-                arrow_column(np.concatenate([part[one.name] for part in held]), one.type)
+                arrow_column(np.concatenate([part[one.name] for part in packed]), one.type)
                 for one in quantizer.fields
             ]
             yield pa.record_batch([pa.array(keys[start:end]), *arrays], schema=schema)
-            start, held = end, []
+            start, packed = end, []
 
 
 def rebalanced(

@@ -126,39 +126,39 @@ def read_graph(
 
     Without `distances` those of its edges are 0: no search needs them. Raises FormatError.
     """
-    said, place = parse_graph_text(text, file.place), file.place
-    if said is None or not num_rows:
+    description, place = parse_graph_text(text, file.place), file.place
+    if description is None or not num_rows:
         if num_rows or end > start:
             found = f"text {text[:40]!r}, {end - start} rows of a graph, {num_rows} of vectors"
             wanted = "a graph over all vectors, or none of the three"
             raise FormatError("L.index.vector.graph.rows", place, found, wanted)
         return NO_GRAPH
-    offsets = level_offsets(said.offsets, end - start)
+    offsets = level_offsets(description.offsets, end - start)
     if len(offsets) < 2 or list(offsets) != sorted([0, *offsets[1:-1], end - start]):
         found, wanted = f"levels {str(list(offsets))[:80]}", f"ascending from 0 to {end - start}"
         raise FormatError("L.index.vector.graph.levels", place, found, wanted)
     expect("L.index.vector.graph.rows", place, "nodes on level 0:", offsets[1], num_rows)
-    if said.entry_point >= num_rows:
-        found, wanted = f"entry point {said.entry_point}", f"one of {num_rows} nodes"
+    if description.entry_point >= num_rows:
+        found, wanted = f"entry point {description.entry_point}", f"one of {num_rows} nodes"
         raise OutOfRange("L.index.vector.graph.entry", place, found, wanted)
     levels = _read_levels(file, offsets, start, num_rows, distances)
     _check_nodes(levels, num_rows, place)
-    if file.ctx.validating and said.entry_point not in levels[-1].nodes:
-        found, wanted = f"entry point {said.entry_point}", "a node of the highest level"
+    if file.ctx.validating and description.entry_point not in levels[-1].nodes:
+        found, wanted = f"entry point {description.entry_point}", "a node of the highest level"
         file.ctx.refuse(FormatError("L.index.vector.graph.entry", place, found, wanted))
-    return Graph(said.entry_point, tuple(levels))
+    return Graph(description.entry_point, tuple(levels))
 
 
-def level_offsets(said: Sequence[int], num_rows: int) -> Sequence[int]:
+def level_offsets(stated: Sequence[int], num_rows: int) -> Sequence[int]:
     """Return where the levels of a graph of so many rows start, and the end of the last.
 
-    Releases up to 9 count one row too few on each level but the lowest: graphs of theirs have so
-    many rows more than they say.
+    Releases up to 9 count one row too few on each level but the lowest: their graphs have so many
+    rows more than the `stated` offsets.
     """
-    uncounted = [max(0, number - 1) for number in range(len(said))]
-    if not uncounted or not uncounted[-1] or num_rows - said[-1] != uncounted[-1]:
-        return said
-    return [offset + more for offset, more in zip(said, uncounted, strict=True)]
+    uncounted = [max(0, number - 1) for number in range(len(stated))]
+    if not uncounted or not uncounted[-1] or num_rows - stated[-1] != uncounted[-1]:
+        return stated
+    return [offset + more for offset, more in zip(stated, uncounted, strict=True)]
 
 
 def _check_nodes(levels: Sequence[Level], num_nodes: int, place: Place) -> None:

@@ -22,7 +22,7 @@ MAX_ITERS = 50
 """Rounds of training at most."""
 
 MOST_PARTITIONS = 4096
-"""Partitions that an index has at most unless the caller says how many."""
+"""Partitions that an index has at most unless the caller gives a number."""
 
 PARTITION_ROWS = {"FLAT": 4096, "RQ": 4096, "SQ": 8192, "PQ": 8192}
 """Rows that a partition has about, by the storage."""
@@ -127,7 +127,7 @@ def check_column(column: ColumnType, metric: Metric, type_: VectorType) -> None:
 
 
 def partition_count(num_rows: int, target_rows: int) -> int:
-    """Return how many partitions of about so many rows an index has when nobody says."""
+    """Return how many partitions of about so many rows an index has by default."""
     return min(max(1, num_rows // target_rows), MOST_PARTITIONS)
 
 

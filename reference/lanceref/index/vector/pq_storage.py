@@ -3,11 +3,11 @@
 Of l2 and cosine the codes are those of residuals, vectors less the centroid of their partition; of
 dot, of the vectors themselves.
 
-Layout: __pq_code, a list of m * nbits / 8 bytes; those of a partition are transposed where the
-metadata say so. Metadata {"codebook_position":p,"nbits":4 or 8,"num_sub_vectors":m,"dimension":d,
-"codebook_tensor":[],"transposed":b}. Global buffer p: a tensor of the codewords [m, 2 ** nbits,
-d / m] in that order, in the column's type; its shape is [2 ** nbits, d]. Early releases have no
-buffer: `codebook_tensor` lists the bytes of the tensor.
+Layout: __pq_code, a list of m * nbits / 8 bytes; those of a partition are transposed where
+`transposed` is true. Metadata {"codebook_position":p,"nbits":4 or 8,"num_sub_vectors":m,
+"dimension":d,"codebook_tensor":[],"transposed":b}. Global buffer p: a tensor of the codewords [m,
+2 ** nbits, d / m] in that order, in the column's type; its shape is [2 ** nbits, d]. Early releases
+have no buffer: `codebook_tensor` lists the bytes of the tensor.
 
 Clauses: L.index.vector.pq.metadata, L.index.vector.pq.bits, L.index.vector.pq.sub-vectors,
 L.index.vector.pq.codebook, L.index.vector.pq.codes, L.index.vector.pq.residual

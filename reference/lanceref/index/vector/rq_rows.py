@@ -71,8 +71,8 @@ Bytes = NDArray[np.uint8]
 class Layout:
     """Which columns there are.
 
-    `residual` is the older estimator; `errors` and `blocked` say whether there are error factors,
-    and blocks of extended codes.
+    `residual` is the older estimator; with `errors` there are error factors, with `blocked` the
+    extended codes lie in blocks.
     """
 
     dim: int
@@ -164,11 +164,11 @@ class RotatedRows:
         if self.layout.residual:
             near = self._by_residual(query)
         else:
-            asked, sums = self._ask(query, mode)
+            terms, sums = self._query_terms(query, mode)
             if self.codes is None or mode == "fast":
-                near = by_signs(asked, sums, self.plain)
+                near = by_signs(terms, sums, self.plain)
             else:
-                near = by_codes(asked, sums, self.codes, self.layout.extra_bits, self.more)
+                near = by_codes(terms, sums, self.codes, self.layout.extra_bits, self.more)
         return near.__getitem__
 
     def nearest(self, query: AnyVectors, mode: Mode, kept: Mask, k: int) -> tuple[Rows, Floats]:
@@ -177,21 +177,21 @@ class RotatedRows:
         if codes is None or mode != "normal":
             rows = np.flatnonzero(kept)
             return rows, self.score(query, mode)(rows)
-        asked, sums = self._ask(query, mode)
+        terms, sums = self._query_terms(query, mode)
 
         def score(rows: Selection) -> Floats:
             own = Factors(more.add[rows], more.scale[rows])
-            return by_codes(asked, sums[rows], codes[rows], self.layout.extra_bits, own)
+            return by_codes(terms, sums[rows], codes[rows], self.layout.extra_bits, own)
 
-        errors = Errors(self.errors, SURE * asked.error)
-        return bounded_nearest(by_signs(asked, sums, self.plain), kept, k, score, errors)
+        errors = Errors(self.errors, SURE * terms.error)
+        return bounded_nearest(by_signs(terms, sums, self.plain), kept, k, score, errors)
 
-    def _ask(self, query: AnyVectors, mode: Mode) -> tuple[QueryTerms, Floats]:
+    def _query_terms(self, query: AnyVectors, mode: Mode) -> tuple[QueryTerms, Floats]:
         """Return the rotated query, and the sums [n] that signs choose."""
         turned = self.rotation.rotate(query[None].astype(np.float32))[0]
         far = distances(query[None], self.center[None], "l2")[0, 0]
-        asked = query_terms(turned, self.turned, far, self.metric)
-        return asked, sign_sums(turned, self.signs, FINE_STEPS if mode == "accurate" else STEPS)
+        terms = query_terms(turned, self.turned, far, self.metric)
+        return terms, sign_sums(turned, self.signs, FINE_STEPS if mode == "accurate" else STEPS)
 
     def _by_residual(self, query: AnyVectors) -> Floats:
         residual = (query - self.center).astype(np.float32)

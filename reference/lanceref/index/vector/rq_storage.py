@@ -1,6 +1,6 @@
 """RQ storage: codes of RabitQ, of residuals whatever the metric.
 
-Layout: the columns of `rq_rows`; the signs of a partition are packed where the metadata say so.
+Layout: the columns of `rq_rows`; the signs of a partition are packed where `packed` is true.
 Metadata {"rotate_mat_position":null,"fast_rotation_signs":[b, ..],"rotation_type":"fast",
 "code_dim":d,"num_bits":n,"packed":b,"query_estimator":"raw_query"}. Older: a rotation of the type
 "matrix", also when there is none; its matrix [d, d] is the tensor in global buffer
@@ -68,7 +68,7 @@ RAW, RESIDUAL = "raw_query", "residual_query"
 
 @dataclass(frozen=True)
 class Rotated(Quantizer):
-    """Keeps codes of rotated residuals; `packed_signs` says how signs lie in the file."""
+    """Keeps codes of rotated residuals; with `packed_signs` the file has packed signs."""
 
     rotation: Rotation
     layout: Layout

@@ -254,7 +254,7 @@ def walk(
 ) -> Neighbours:
     """Return the rows nearest to a query that a walk finds.
 
-    `kept` [n] says which rows count, `keys` have the ids of these. Raises QueryRefused.
+    `kept` [n] are the rows that count, `keys` the ids of these. Raises QueryRefused.
     """
     ef = parameters.walk_size
     admitted = Admitted(None if kept.all() else kept, *parameters.range)

@@ -165,12 +165,12 @@ class Head:
 def read_head(segment: Segment) -> Head:
     """Read the head of an index. Raises FormatError, UnknownIndex."""
     file = segment.file(HEAD)
-    place, said = file.place, parse_object(file.text("lance:index"), file.place, "lance:index")
-    type_ = TYPES.get(str(said.get("type")))
+    place, given = file.place, parse_object(file.text("lance:index"), file.place, "lance:index")
+    type_ = TYPES.get(str(given.get("type")))
     if type_ is None:
-        found, wanted = f"type {str(said.get('type'))[:40]!r}", f"one of {sorted(TYPES)}"
+        found, wanted = f"type {str(given.get('type'))[:40]!r}", f"one of {sorted(TYPES)}"
         raise UnknownIndex("L.index.vector.head.type", place, found, wanted)
-    metric = _metric(str(said.get("distance_type")), file, "L.index.vector.head.metric")
+    metric = _metric(str(given.get("distance_type")), file, "L.index.vector.head.metric")
     message = file.message(file.number("lance:ivf"), index_pb2.IVF)
     centroids = parse_centroids(message, place)
     name = "lance:hnsw" if type_.graphs else "lance:flat"

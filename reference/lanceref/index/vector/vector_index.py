@@ -1,4 +1,4 @@
-"""Vector index: an opened segment, and its partitions as they are asked for.
+"""Vector index: an opened segment, whose partitions are read on demand.
 
 Clauses: L.index.vector.column-type
 """

@@ -1,4 +1,4 @@
-"""The kind of vector indices, one for all their types, which only the files tell apart.
+"""The kind of vector indices, one for all their types: the type is in the files.
 
 Clauses: L.index.vector.details
 """

@@ -132,14 +132,18 @@ def has_vectors(training: Training, least: int) -> bool:
     return False
 
 
-def _usable(held: Vectors, metric: Metric) -> Vectors:
-    if held.values.dtype == np.uint8:
-        return held
-    held = _finite(held)
-    return _finite(Vectors(normalized(held.values), held.rows)) if metric == "cosine" else held
+def _usable(vectors: Vectors, metric: Metric) -> Vectors:
+    if vectors.values.dtype == np.uint8:
+        return vectors
+    vectors = _finite(vectors)
+    return (
+        _finite(Vectors(normalized(vectors.values), vectors.rows))
+        if metric == "cosine"
+        else vectors
+    )
 
 
-def _finite(held: Vectors) -> Vectors:
+def _finite(vectors: Vectors) -> Vectors:
     """Return the vectors of which all numbers are finite."""
-    mask = np.isfinite(held.values).all(axis=1)
-    return held if mask.all() else Vectors(held.values[mask], held.rows[mask])
+    mask = np.isfinite(vectors.values).all(axis=1)
+    return vectors if mask.all() else Vectors(vectors.values[mask], vectors.rows[mask])
