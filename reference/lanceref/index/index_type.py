@@ -184,7 +184,7 @@ class Kind:
     rebuilt: bool = False
     doubts: Callable[[Predicate], bool] | None = None
     inherits: Literal["always", "left", "one", "unmoved"] = "left"
-    check: Callable[[Segment], None] | None = None
+    check: Callable[[Segment], object] | None = None
     entries: Callable[[Segment], tuple[pa.Array, Keys]] | None = None
     of_details: Callable[[bytes], Kind | None] | None = None
     check_entry: Callable[[Segment], None] | None = None

@@ -64,8 +64,8 @@ class Opened:
 
         None when nothing is known of them, as where no zone is of the fragment.
         """
-        is_zoned = isinstance(self.index, Zoned) and self.segment.moves is None
-        if is_zoned and not self.index.tells_of(rows.fragment.id):
+        index, fragment = self.index, rows.fragment.id
+        if self.segment.moves is None and isinstance(index, Zoned) and not index.tells_of(fragment):
             return None
         if predicate not in self._answers:
             self._answers[predicate] = self._search(predicate)

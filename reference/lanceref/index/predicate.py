@@ -185,8 +185,10 @@ def may_hold(predicate: OnValues, least: pa.Array, greatest: pa.Array) -> Mask:
         case IsNull():
             return np.ones(len(least), np.bool_)
         case Among(values):
-            masks = [_overlaps(value, value, least, greatest) for value in values]
-            return np.logical_or.reduce([np.zeros(len(least), np.bool_), *masks])
+            mask = np.zeros(len(least), np.bool_)
+            for value in values:
+                mask |= _overlaps(value, value, least, greatest)
+            return mask
         case StartsWith(prefix):
             return _overlaps(prefix, prefix_end(prefix), least, greatest)
         case Within(low, high):
