@@ -104,7 +104,8 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
             return table.variable(*decoded)
     literal = None
     if int(codes.max(initial=0)) >= table.num_symbols:
-        _check(table, codes, _literals(codes), cuts, place)
+        literal = _literals(codes)
+        _check(table, codes, literal, cuts, place)
     offsets, data = expand(table.symbols, table.lengths, codes, literal, cuts)
     return table.variable(offsets, data, 0 if literal is None else ESCAPE)
 
