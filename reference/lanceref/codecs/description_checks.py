@@ -219,7 +219,8 @@ def _check_variable_rows(encoding: pb.VariablePackedStruct, place: Place) -> Non
     for field in encoding.fields:
         if field.WhichOneof("layout") == "bits_per_length":
             _want_arm(field.value, ("variable", "fsst", "general"), place)
-            wanted, bits = (32, 64), field.bits_per_length
+            wanted: tuple[int, ...] = (32, 64)
+            bits = field.bits_per_length
         else:
             _want_arm(field.value, ("flat", "fixed_size_list", "packed_struct"), place)
             wanted, bits = ((value_bits(field.value) or 0) + 7 & -8,), field.bits_per_value

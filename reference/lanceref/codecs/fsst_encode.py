@@ -225,7 +225,7 @@ def apply_compiled(coder: Coder, values: Variable) -> Variable:
 
     words, ends = _words_at(values), np.zeros(values.count + 1, np.int64)
     out = np.empty(2 * (len(words) + 7), np.uint8)
-    size = kernel.code(tuple(coder), words, values.offsets, out, ends)
+    size = kernel.code((*coder,), words, values.offsets, out, ends)
     return Variable(ends, out[:size])
 
 

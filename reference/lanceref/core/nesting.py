@@ -75,10 +75,11 @@ def whole_rows(rows: R) -> R:
         return rows
     if isinstance(rows, pa.RecordBatch):
         return pa.RecordBatch.from_arrays([*map(whole, rows.columns)], schema=rows.schema)
-    columns = [
-        pa.chunked_array([*map(whole, column.chunks)], column.type) for column in rows.columns
-    ]
-    return pa.Table.from_arrays(columns, schema=rows.schema)
+    return pa.Table.from_arrays([*map(_whole_parts, rows.columns)], schema=rows.schema)
+
+
+def _whole_parts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pa.chunked_array([*map(whole, column.chunks)], column.type)
 
 
 def nests_fixed_size_lists(type_: pa.DataType, inside: bool = False) -> bool:

@@ -108,7 +108,8 @@ def _steps(text: str) -> Iterator[tuple[Callable[[re.Match[str]], Step], re.Matc
     """Yield the steps of a path: what each does, and how it is written. Raises QueryFailed."""
 
     def skip(at: int) -> int:
-        return jsonb.compiled(_SPACE).match(text, at).end()
+        space = jsonb.compiled(_SPACE).match(text, at)
+        return at if space is None else space.end()
 
     at = skip(0)
     if text.startswith("$", at):
@@ -336,7 +337,8 @@ def _as_numbers(values: _Values, num_rows: int) -> pa.Array:
     def read(chosen: NDArray[np.bool_], type_: str) -> NDArray[np.generic]:
         """Return the numbers of a type after their tags."""
         numbers = _words(values.data, type_)[starts[chosen] + 1]
-        return numbers.astype(np.dtype(type_).newbyteorder("="))
+        native: NDArray[np.generic] = numbers.astype(np.dtype(type_).newbyteorder("="))
+        return native
 
     nothing = (jsonb.NAN, jsonb.INFINITY, jsonb.MINUS_INFINITY)
     unknown = np.isin(tags, nothing) & (sizes == 0)

@@ -229,10 +229,9 @@ def write_number(value: int | float) -> Item:
         width = next(width for width in (1, 2, 4, 8) if bits <= 8 * width)
         return NUMBER, bytes([tag]) + value.to_bytes(width, "big", signed=value < 0)
     number = np.array(value, ">f8")
-    if math.isnan(number):
-        return NUMBER, bytes([NAN])
-    if math.isinf(number):
-        return NUMBER, bytes([INFINITY if number > 0 else MINUS_INFINITY])
+    if not math.isfinite(number):
+        tag = NAN if math.isnan(number) else INFINITY if number > 0 else MINUS_INFINITY
+        return NUMBER, bytes([tag])
     return NUMBER, bytes([DOUBLE]) + number.tobytes()
 
 
@@ -331,13 +330,13 @@ class _Parser:
         """Parse a number; a decimal without point or exponent is an integer if it fits."""
         number = self.match(_HEX)
         if number is not None:
-            sign, whole, fraction = -1 if number.group(1) == "-" else 1, *number.groups()[1:]
+            factor, whole, fraction = -1 if number.group(1) == "-" else 1, *number.groups()[1:]
             if max(int(whole, 16), int(fraction or "0", 16)) >> MAX_HEX_BITS:
                 raise self.refused(f"at most {MAX_HEX_BITS} bits")
             if fraction is None:
-                return write_number(sign * int(whole, 16))
+                return write_number(factor * int(whole, 16))
             value = float(int(whole, 16)) + float(int(fraction, 16)) / 16.0 ** len(fraction)
-            return write_number(sign * value)
+            return write_number(factor * value)
         number = self.match(_NUMBER)
         if number is None:
             raise self.refused("a value")
@@ -349,7 +348,8 @@ class _Parser:
 
     def peek(self) -> str:
         """Pass over white space; return the character after it, nothing at the end."""
-        self.at = compiled(_SPACE).match(self.text, self.at).end()
+        space = compiled(_SPACE).match(self.text, self.at)
+        self.at = self.at if space is None else space.end()
         return self.text[self.at : self.at + 1]
 
     def eat(self, character: str) -> bool:
