@@ -68,22 +68,20 @@ class Samples:
         samples = np.empty(len(numbers), np.int64)
         blocks = numbers // BLOCK_WORDS
         wanted = unique(blocks).tolist()
-        self._read([block for block in wanted if block not in self.blocks])
+        missing = [block for block in wanted if block not in self.blocks]
+        rows = [self.first_row + block for block in missing]
+        for block, words in zip(missing, read_words(self.file, rows), strict=True):
+            count = min(-(-self.num_bytes // self.rate) - block * BLOCK_WORDS, BLOCK_WORDS)
+            if len(words) != count or np.any(words >= self.num_bytes):
+                found = f"{len(words)} samples in block {block}, up to {max(words, default=0)}"
+                raise self.file.corrupt(
+                    "L.index.fm.samples", found, f"{count} below {self.num_bytes}"
+                )
+            self.blocks[block] = words
         for block in wanted:
             own = blocks == block
             samples[own] = self.blocks[block][numbers[own] - block * BLOCK_WORDS]
         return samples
-
-    def _read(self, numbers: Sequence[int]) -> None:
-        """Read blocks together. Raises CorruptPage."""
-        read = read_words(self.file, [self.first_row + block for block in numbers])
-        for block, words in zip(numbers, read, strict=True):
-            count = min(-(-self.num_bytes // self.rate) - block * BLOCK_WORDS, BLOCK_WORDS)
-            if len(words) != count or np.any(words >= self.num_bytes):
-                found = f"{len(words)} samples in block {block}, up to {max(words, default=0)}"
-                wanted = f"{count} below {self.num_bytes}"
-                raise self.file.corrupt("L.index.fm.samples", found, wanted)
-            self.blocks[block] = words
 
 
 @dataclass(frozen=True, slots=True)
