@@ -39,49 +39,62 @@ class RowLocator:
     """Returns the positions in the table of rows of some fragments, by their addresses or ids."""
 
     def __init__(self, fragments: Sequence[FragmentRows], *, by_address: bool) -> None:
-        self._fragments = sorted(fragments, key=lambda rows: rows.fragment.id)
+        self.fragments = sorted(fragments, key=lambda rows: rows.fragment.id)
         self._by_address = by_address
 
     def __call__(self, keys: Keys) -> Places:
         """Return the position of each row, else DELETED, BEYOND or NOWHERE."""
-        if not self._fragments:
-            return np.full(len(keys), NOWHERE, np.int64)
-        return self._of_addresses(keys) if self._by_address else self._of_ids(keys)
-
-    @cached_property
-    def _numbers(self) -> Keys:
-        return np.array([rows.fragment.id for rows in self._fragments], np.uint64)
-
-    @cached_property
-    def _table(self) -> tuple[Places, Places, Places, Places]:
-        """Of each fragment its size, the rows of earlier ones here, live ones in the table.
-
-        Then all deleted rows, as the rows before them here.
-        """
-        sizes = np.array([rows.columns.stated_rows for rows in self._fragments], np.int64)
-        starts = np.cumsum(sizes) - sizes
-        before = np.array([rows.rows_before for rows in self._fragments], np.int64)
-        pairs = zip(self._fragments, starts.tolist(), strict=True)
-        deleted = [rows.deleted.astype(np.int64) + start for rows, start in pairs]
-        return sizes, starts, before, np.concatenate(deleted)
-
-    def _of_addresses(self, keys: Keys) -> Places:
-        owners, offsets = keys >> SHIFT, (keys & LOW).astype(np.int64)
-        at = np.minimum(np.searchsorted(self._numbers, owners), len(self._numbers) - 1)
-        sizes, starts, live_before, deleted = self._table
-        positions = live_before[at] + offsets
+        if not self._by_address:
+            return self._of_ids(keys)
+        rows = self.numbers(keys)
+        starts, deleted = self.starts, self._deleted
+        at = np.searchsorted(starts, np.maximum(rows, 0), "right") - 1
+        before = np.array([one.rows_before for one in self.fragments], np.int64) - starts
+        before += np.searchsorted(deleted, starts)
+        first = np.searchsorted(deleted, rows)
+        positions = np.where(rows < 0, rows, before[at] + rows - first) if len(starts) else rows
         if len(deleted):
-            rows = starts[at] + offsets
-            first = np.searchsorted(deleted, rows)
-            positions -= first - np.searchsorted(deleted, starts)[at]
-            positions[deleted[np.minimum(first, len(deleted) - 1)] == rows] = DELETED
-        positions[offsets >= sizes[at]] = BEYOND
-        positions[self._numbers[at] != owners] = NOWHERE
+            gone = deleted[np.minimum(first, len(deleted) - 1)] == rows
+            positions[gone] = DELETED
         return positions
+
+    def numbers(self, keys: Keys) -> Places:
+        """Return the number of each row among all rows of the fragments, deleted ones too.
+
+        It is BEYOND or NOWHERE for those that are not there.
+        """
+        if not self.fragments:
+            return np.full(len(keys), NOWHERE, np.int64)
+        owners, offsets = keys >> SHIFT, (keys & LOW).astype(np.int64)
+        at = np.minimum(np.searchsorted(self._ids, owners), len(self._ids) - 1)
+        numbers = self.starts[at] + offsets
+        numbers[offsets >= self._sizes[at]] = BEYOND
+        numbers[self._ids[at] != owners] = NOWHERE
+        return numbers
+
+    @cached_property
+    def _ids(self) -> Keys:
+        return np.array([rows.fragment.id for rows in self.fragments], np.uint64)
+
+    @cached_property
+    def _sizes(self) -> Places:
+        return np.array([rows.columns.stated_rows for rows in self.fragments], np.int64)
+
+    @cached_property
+    def starts(self) -> Places:
+        """Rows, deleted ones too, of the fragments before each."""
+        starts: Places = np.cumsum(self._sizes) - self._sizes
+        return starts
+
+    @cached_property
+    def _deleted(self) -> Places:
+        pairs = zip(self.fragments, self.starts.tolist(), strict=True)
+        own = [rows.deleted.astype(np.int64) + start for rows, start in pairs]
+        return np.concatenate([np.empty(0, np.int64), *own])
 
     def _of_ids(self, keys: Keys) -> Places:
         positions = np.full(len(keys), NOWHERE, np.int64)
-        for rows in self._fragments:
+        for rows in self.fragments:
             ids, own = rows.by_id
             if len(ids):
                 near = np.flatnonzero((keys >= ids[0]) & (keys <= ids[-1]))
@@ -148,22 +161,27 @@ def live_rows(
     now. It raises OutOfRange for an address beyond the rows of its fragment.
     """
     locate = RowLocator(fragments, by_address=by_address)
-    passing: Mask | None = None
-    if condition is not None:
+    whole = condition is None and not (by_address and any(len(one.deleted) for one in fragments))
+    size = sum(rows.columns.stated_rows for rows in fragments)
+    if not by_address:
         size = max((rows.rows_before + rows.num_rows for rows in fragments), default=0)
-        passing = np.zeros(size, np.bool_)
-        for rows in fragments:
-            passing[rows.rows_before + condition.positions(rows)] = True
+    mask = np.zeros(0 if whole else size, np.bool_)  # by number, or position in the table
+    for at, rows in enumerate(() if whole else locate.fragments):
+        chosen = np.arange(rows.num_rows) if condition is None else condition.positions(rows)
+        if by_address:
+            mask[locate.starts[at] + rows.offsets(chosen)] = True
+        else:
+            mask[rows.rows_before + chosen] = True
 
     def live(keys: Keys) -> tuple[Mask, Keys]:
-        positions = locate(keys)
-        if by_address and (positions == BEYOND).any():
-            address = int(keys[np.argmax(positions == BEYOND)])
+        rows = locate.numbers(keys) if by_address else locate(keys)
+        if by_address and (rows == BEYOND).any():
+            address = int(keys[np.argmax(rows == BEYOND)])
             given = f"row address {address} in {segment.folder}"
             raise OutOfRange("L.index.vector.row-id", segment.place, given, "a row of its fragment")
-        kept = positions >= 0
-        if passing is not None:
-            kept[kept] = passing[positions[kept]]
+        kept = rows >= 0
+        if not whole:
+            kept[kept] = mask[rows[kept]]
         return kept, keys if kept.all() else keys[kept]
 
     return segment.then(live) if by_address else live
