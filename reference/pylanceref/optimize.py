@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self, TypedDict, Unpack, cast
+from dataclasses import asdict, dataclass
+from typing import Self, TypedDict, Unpack, cast
 
 from lanceref.core.errors import DataRefused, OperationRefused
 from lanceref.core.file_versions import version_named
@@ -87,11 +87,12 @@ class Sendable:
         return json.dumps(self, default=_object)
 
 
-def _object(value: Any) -> object:
+def _object(value: object) -> object:
     """Return what `json.dumps` takes for a value."""
     if isinstance(value, FragmentMetadata):
         return value.to_json()
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    names: tuple[str, ...] = getattr(value, "__match_args__")  # noqa: B009
+    return {name: getattr(value, name) for name in names}
 
 
 def _fragments(held: Sequence[object]) -> list[FragmentMetadata]:
@@ -345,7 +346,7 @@ def _rules(options: CompactionOptions) -> CompactionRules:
     if mode is not None and mode not in MODES:
         raise DataRefused(f'Invalid compaction mode "{mode}". Valid values: {", ".join(MODES)}')
     for name in ("max_source_fragments", "max_source_rows", "max_source_bytes"):
-        if name in options and unsigned(options[name]) == 0:  # type: ignore[literal-required]
+        if name in options and unsigned(options[name]) == 0:
             raise DataRefused(f"{name} must be greater than 0 (use None for no limit)")
     return CompactionRules(
         target_rows=options.get("target_rows_per_fragment", TARGET_ROWS),
