@@ -101,7 +101,8 @@ class BatchUDF:
         with CallerCode():
             found = as_batch(self.func(batch))
         if found.schema != self.output_schema:
-            raise CallerFailed(f"Output schema {found.schema} does not match {self.output_schema}")
+            told = "Output schema of function does not match the expected schema"
+            raise CallerFailed(f"{told}: {found.schema}, not {self.output_schema}")
         return found
 
     def cached(self, info: tuple[int, int], batch: pa.RecordBatch) -> pa.RecordBatch:
