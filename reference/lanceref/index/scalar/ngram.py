@@ -19,6 +19,7 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from lanceref.index.full_text.analyzer import folded
 from lanceref.index.index_type import Built, Found, Kind, Sources, building, remaining
@@ -35,7 +36,6 @@ from lanceref.index.row_set import (
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
     TEXT,
-    Run,
     Training,
     accepts_types,
     number_sets,
@@ -154,22 +154,21 @@ def entries(segment: Segment) -> tuple[Tokens, Keys]:
     return repeated, np.concatenate([NO_KEYS, *postings])
 
 
-def _trained(training: Training) -> tuple[Tokens, Keys]:
-    """Return a token and a key for every token of every row."""
-    tokens: list[int] = []
-    keys: list[int] = []
-    for run in training.runs():
-        for text, key in zip(run.values.to_pylist(), run.keys.tolist(), strict=True):
-            own = [NULL_TOKEN] if text is None else tokens_of(text)
-            tokens.extend(own)
-            keys.extend([key] * len(own))
-    return np.array(tokens, np.uint32), np.array(keys, np.uint64)
+def _tokenized(values: pa.Array) -> tuple[Tokens, NDArray[np.int64]]:
+    """Return the tokens of texts, and the number of the text of each."""
+    texts = values.to_pylist()
+    tokens = [[NULL_TOKEN] if text is None else list(tokens_of(text)) for text in texts]
+    rows = np.repeat(np.arange(len(tokens)), np.array([len(own) for own in tokens], np.int64))
+    return np.array([token for own in tokens for token in own], np.uint32), rows
 
 
 def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment."""
-    left = [*remaining(sources, entries), _trained(training)]
-    tokens, keys = (np.concatenate(parts) for parts in zip(*left, strict=True))
+    parts = [(np.empty(0, np.uint32), NO_KEYS), *remaining(sources, entries)]
+    for run in training.runs():
+        numbers, rows = _tokenized(run.values)
+        parts.append((numbers, run.keys[rows]))
+    tokens, keys = (np.concatenate(one) for one in zip(*parts, strict=True))
     order = np.argsort(tokens, kind="stable")
     tokens, keys = tokens[order], keys[order]
     starts = np.flatnonzero(np.diff(tokens, prepend=TOKEN_LIMIT))
@@ -182,15 +181,9 @@ def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Buil
 
 def rows_of(training: Training, segment: Segment) -> Training:
     """Return the sets of tokens of rows."""
-
-    def tokenized(run: Run) -> Run:
-        texts = run.values.to_pylist()
-        found = [[NULL_TOKEN] if text is None else list(tokens_of(text)) for text in texts]
-        rows = np.repeat(np.arange(len(found)), [len(one) for one in found])
-        numbers = np.array([token for one in found for token in one], np.uint32)
-        return replace(run, values=number_sets(numbers, rows, len(found)))
-
-    return training.map(tokenized)
+    return training.map(
+        lambda run: replace(run, values=number_sets(*_tokenized(run.values), len(run.values)))
+    )
 
 
 NGRAM = Kind(
