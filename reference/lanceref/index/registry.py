@@ -24,20 +24,8 @@ from lanceref.index.segment import Segment
 from lanceref.index.vector.vector_file import AUXILIARY, HEAD
 from lanceref.index.vector.vector_kind import VECTOR
 
-KINDS: tuple[Kind, ...] = (
-    BTREE,
-    BITMAP,
-    LABEL_LIST,
-    NGRAM,
-    ZONEMAP,
-    BLOOMFILTER,
-    INVERTED,
-    JSON,
-    FM,
-    VECTOR,
-    MINHASHLSH,
-    RTREE,
-)
+_SCALAR = (BTREE, BITMAP, LABEL_LIST, NGRAM, ZONEMAP, BLOOMFILTER)
+KINDS: tuple[Kind, ...] = (*_SCALAR, INVERTED, JSON, FM, VECTOR, MINHASHLSH, RTREE)
 """Every type that is there."""
 
 BY_NAME = {kind.name: kind for kind in KINDS}

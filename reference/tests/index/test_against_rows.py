@@ -8,7 +8,6 @@ import lanceref
 import pyarrow as pa
 import pytest
 from lanceref.index import index_type
-from lanceref.index.scalar import btree
 from lanceref.index.training import Training
 from pylanceref.indices import IndexConfig
 
@@ -31,7 +30,7 @@ def test_a_whole_index_has_every_row(tmp_path, kind, stable):
 @pytest.mark.parametrize("kind", ["BTREE", "BITMAP"])
 def test_a_row_that_is_missing_or_wrong_is_reported(tmp_path, kind, monkeypatch):
     """An index built over other values is whole in itself."""
-    trained = btree.trained
+    trained = index_type.trained
 
     def other(training):
         values, keys = trained(training)
@@ -43,7 +42,6 @@ def test_a_row_that_is_missing_or_wrong_is_reported(tmp_path, kind, monkeypatch)
 
     for number, wrong in enumerate((other, fewer)):
         dataset = write(TABLE, tmp_path / f"{number}")
-        monkeypatch.setattr(btree, "trained", wrong)
         monkeypatch.setattr(index_type, "trained", wrong)
         dataset.create_scalar_index("f", kind)
         (finding,) = lanceref.validate(dataset.uri, deep=True)

@@ -63,9 +63,8 @@ class MinHashLsh:
         stated, num_bands = self._bands.number(f"{PREFIX}num_docs"), self._bands.num_rows
         wanted = self.num_docs * self.parameters.num_bands
         if (stated, num_bands) != (self.num_docs, wanted):
-            found = f"{stated} documents, {num_bands} bands"
-            wanted_text = f"{self.num_docs} documents, {wanted} bands"
-            raise self._bands.corrupt("L.index.minhash.docs", found, wanted_text)
+            found, right = f"{stated} documents, {num_bands} bands", f"{self.num_docs}, {wanted}"
+            raise self._bands.corrupt("L.index.minhash.docs", found, right)
         self._last = self._page_table()
 
     def _page_table(self) -> Hashes:

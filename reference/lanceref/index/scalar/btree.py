@@ -41,7 +41,6 @@ from lanceref.index.training import (
     has_order,
     sort_keys,
     sorted_order,
-    trained,
 )
 from lanceref.proto import index_details_pb2
 
@@ -176,20 +175,18 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
     rows = parameters.get("zone_size", PAGE_ROWS)
     if not isinstance(rows, int) or rows <= 0:
         raise OperationRefused(f"zone_size must be a positive number, got {rows!r}")
-    write_btree(*trained(training), rows, writer)
-    return _built(training)
-
-
-def _built(training: Training) -> Built:
-    version = BY_ADDRESS if training.stable_row_ids else 0
-    return Built(index_details_pb2.BTreeIndexDetails(), version)
+    return _write((), training, rows, writer)
 
 
 def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment."""
-    rows = page_rows(sources[0][0].file(LOOKUP))
+    return _write(sources, training, page_rows(sources[0][0].file(LOOKUP)), writer)
+
+
+def _write(sources: Sources, training: Training, rows: int, writer: SegmentWriter) -> Built:
     write_btree(*merged(sources, training, read_entries), rows, writer)
-    return _built(training)
+    version = BY_ADDRESS if training.stable_row_ids else 0
+    return Built(index_details_pb2.BTreeIndexDetails(), version)
 
 
 def check(segment: Segment) -> None:
