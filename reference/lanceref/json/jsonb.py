@@ -50,9 +50,7 @@ ARRAY, OBJECT, SCALAR = 0x80000000, 0x40000000, 0x20000000
 
 KINDS, COUNT, SIZE = 0xE0000000, 0x1FFFFFFF, 0x0FFFFFFF
 """The bits of a header, kind and number of items; those of an item's word for its payload's size.
-
-Bits 28 to 30 of a word are the type, 31 is 0.
-"""
+Bits 28 to 30 of a word are the type, 31 is 0."""
 
 NULL, STRING, NUMBER, FALSE, TRUE, CONTAINER, EXTENSION = range(7)
 """Types of an item."""
@@ -287,7 +285,7 @@ class _Parser:
             return item
         if following in ('"', "'"):
             return STRING, self.string().encode()
-        word = self.match(_WORD) if following else None
+        word = self.match(_WORD) if following.isalpha() or following in "+-" else None
         if word is None:
             return self.number() if following else (NULL, b"")
         if word.lastindex in (4, 5):  # NaN or an infinity
@@ -328,7 +326,7 @@ class _Parser:
 
     def number(self) -> Item:
         """Parse a number; a decimal without point or exponent is an integer if it fits."""
-        number = self.match(_HEX)
+        number = self.match(_HEX) if self.peek() in "+-0" else None
         if number is not None:
             factor, whole, fraction = -1 if number.group(1) == "-" else 1, *number.groups()[1:]
             if max(int(whole, 16), int(fraction or "0", 16)) >> MAX_HEX_BITS:
@@ -348,8 +346,9 @@ class _Parser:
 
     def peek(self) -> str:
         """Pass over white space; return the character after it, nothing at the end."""
-        space = compiled(_SPACE).match(self.text, self.at)
-        self.at = self.at if space is None else space.end()
+        if self.text[self.at : self.at + 1] in " \t\n\f\r\\":
+            space = compiled(_SPACE).match(self.text, self.at)
+            self.at = self.at if space is None else space.end()
         return self.text[self.at : self.at + 1]
 
     def eat(self, character: str) -> bool:
