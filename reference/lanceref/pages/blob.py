@@ -39,6 +39,7 @@ from lanceref.file.column_io import (
 )
 from lanceref.file.container import PageMetadata
 from lanceref.pages import miniblock
+from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
 from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Nested, Path, parse_layers
 from lanceref.pages.leafvalues import bitmap, stored_values
@@ -58,7 +59,7 @@ class Blob:
     """The description of a blob page."""
 
     layers: Layers
-    inner: miniblock.MiniBlock
+    inner: MiniBlock
 
 
 def describe(layout: BlobLayout, path: Path, version: FileVersion, place: Place) -> Blob:

@@ -32,6 +32,8 @@ from lanceref.core.nesting import whole
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.file.schema import Field
 from lanceref.pages import blob, constant, fullzip, miniblock, planar
+from lanceref.pages.chunks import MiniBlock
+from lanceref.pages.entries import FullZip
 from lanceref.pages.layers import Layer, Nested, Page, Path, leaf_paths, parse_layers
 from lanceref.pages.leafvalues import MAX_OFFSET_32, bitmap, width_bits
 from lanceref.pages.page_coalescing import coalesce, take
@@ -106,12 +108,12 @@ def open_page(
     if page.num_rows % scale:
         found, wanted = f"a page of {page.num_rows}", f"a multiple of {scale}"
         raise CorruptPage("L.page.layout.scale", page.place, found, wanted)
-    if isinstance(description, miniblock.MiniBlock):
+    if isinstance(description, MiniBlock):
         known = before if isinstance(before, miniblock.MiniBlockPage) else None
         return miniblock.MiniBlockPage(file, page, description, type_, version, known)
     if isinstance(description, blob.Blob):
         return blob.BlobPage(file, page, description, type_, version)
-    if isinstance(description, fullzip.FullZip):
+    if isinstance(description, FullZip):
         return fullzip.FullZipPage(file, page, description, type_, version)
     return constant.ConstantPage(file, page, description, type_, version)
 
