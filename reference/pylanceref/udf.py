@@ -141,9 +141,8 @@ def mapped_by(
         return operations.columns.mapped_source(snapshot, function, columns, batch_size)
     try:
         with CallerCode():
-            return operations.columns.mapped_source(
-                snapshot, BatchUDF(function), columns, batch_size
-            )  # type: ignore[arg-type]
+            plain = BatchUDF(function)  # type: ignore[arg-type]
+            return operations.columns.mapped_source(snapshot, plain, columns, batch_size)
     except CallerFailed as error:
         told = "which is callable, but gave an error when called with a batch of data"
         raise TypeError(f"{type(function)}, {told}: {error.__cause__}") from error
