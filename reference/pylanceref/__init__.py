@@ -91,7 +91,7 @@ _NAMES = {
 }
 """Public names by their modules."""
 
-_MODULES = "blob commit file fragment indices optimize query schema types vector"
+_MODULES = "blob commit file fragment indices optimize query schema types vector util"
 """Modules that `import lance` has too."""
 
 _late = late_names(__name__, _NAMES)

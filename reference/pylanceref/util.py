@@ -1,4 +1,4 @@
-"""Graphs of vectors that stand alone, and a check of an index over vectors (face).
+"""Graphs and clusters of vectors without a table, and a check of an index over vectors (face).
 
 Has names of pylance's `lance.util`. The file of a graph is one of 0.1 with the rows of the graph in
 one batch, and what an index says of a graph in the metadata of the schema.
@@ -15,9 +15,12 @@ from lanceref.file.schema import schema_of
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.index.vector.graph import GRAPH_SCHEMA, graph_rows, graph_text
 from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
+from lanceref.kernels.distance import Metric, normalized
 from lanceref.kernels.hnsw_build import build
 from lanceref.kernels.hnsw_graph import Graph, GraphParameters
+from lanceref.kernels.kmeans import ROUNDS, assign, train
 from lanceref.storage import create_sink, whole
+from numpy.typing import NDArray
 
 from pylanceref.reading import Reading
 
@@ -66,6 +69,75 @@ class HNSW:
             writer = LegacyWriter(sink, schema_of(schema), rows.num_rows)
             writer.write_batch(rows)
             writer.finish()
+
+
+METRICS: dict[str, Metric] = {"l2": "l2", "euclidean": "l2", "dot": "dot", "cosine": "l2"}
+"""Metrics by their names, as centroids are trained; cosine is l2 of vectors of length 1."""
+
+
+class KMeans:
+    """`k` clusters of vectors of float32, given by their centroids or trained."""
+
+    def __init__(
+        self,
+        k: int,
+        metric_type: str = "l2",
+        max_iters: int = ROUNDS,
+        centroids: pa.FixedSizeListArray | None = None,
+    ) -> None:
+        """Raises ValueError for another metric, or centroids of another type."""
+        if metric_type.lower() not in METRICS:
+            raise ValueError(f"Invalid metric_type: {metric_type}")
+        self.k, self._max_iters = k, max_iters
+        self._metric, self._is_cosine = METRICS[metric_type.lower()], metric_type == "cosine"
+        self._centroids: NDArray[np.number] | None = None
+        if centroids is not None:
+            self._centroids = _matrix(centroids)
+
+    @property
+    def centroids(self) -> pa.FixedShapeTensorArray | None:
+        """The centroids (k, dimension) float32, None before any were trained."""
+        if self._centroids is None:
+            return None
+        return pa.FixedShapeTensorArray.from_numpy_ndarray(np.ascontiguousarray(self._centroids))
+
+    def fit(self, data: pa.Array | NDArray[np.float32]) -> None:
+        """Train the centroids by vectors (n, dimension) float32.
+
+        Raises ValueError for other data, RuntimeError for less than `k` vectors.
+        """
+        vectors = self._prepared(data)
+        if len(vectors) < self.k:
+            raise RuntimeError(f"KMeans: {len(vectors)} vectors are less than {self.k} clusters")
+        random = np.random.default_rng()
+        self._centroids = train(vectors, self.k, self._metric, random, self._max_iters)
+
+    def predict(self, data: pa.Array | NDArray[np.float32]) -> pa.UInt32Array:
+        """Return the cluster of each vector. Raises RuntimeError before any were trained."""
+        if self._centroids is None:
+            raise RuntimeError("KMeans must fit (train) first")
+        vectors = self._prepared(data)
+        if vectors.shape[1] != self._centroids.shape[1]:
+            raise ValueError(f"Dimension mismatch: {vectors.shape[1]}")
+        return pa.array(assign(vectors, self._centroids, self._metric), pa.uint32())
+
+    def _prepared(self, data: pa.Array | NDArray[np.float32]) -> NDArray[np.float32]:
+        return normalized(_matrix(data)) if self._is_cosine else _matrix(data)
+
+
+def _matrix(data: pa.Array | NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return vectors as rows. Raises ValueError for another type or shape."""
+    if isinstance(data, pa.FixedShapeTensorArray):
+        if len(data.type.shape) != 1:
+            raise ValueError(f"Tensor must be a 1-D array, got {len(data.type.shape)}-D")
+        data = data.storage
+    if isinstance(data, pa.FixedSizeListArray):
+        if data.type.value_type != pa.float32():
+            raise ValueError(f"Array must be float32 type, got: {data.type.value_type}")
+        data = data.flatten().to_numpy().reshape(len(data), data.type.list_size)
+    if not isinstance(data, np.ndarray) or data.ndim != 2 or data.dtype != np.float32:
+        raise ValueError("vectors must be a list of a fixed size, a tensor or a matrix of float32")
+    return data
 
 
 NEAR = 1e-6

@@ -50,6 +50,15 @@ Positions = NDArray[np.int64]
 Entries = Sequence[table_pb2.IndexMetadata]
 
 
+@dataclass(slots=True)
+class Answer:
+    """What a predicate found, the values it was compared with, and the fragments asked about."""
+
+    found: Found | None
+    comparisons: int
+    fragments: set[int] = field(default_factory=set)
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A segment with its files open, and the answers it has given so far."""
@@ -57,7 +66,7 @@ class Opened:
     segment: Segment
     index: ScalarIndex
     by_address: bool
-    _answers: dict[Predicate, Found | None] = field(default_factory=dict)
+    _answers: dict[Predicate, Answer] = field(default_factory=dict)
 
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
         """Return the live rows of a fragment, ascending, for which the predicate may be true.
@@ -67,9 +76,17 @@ class Opened:
         index, fragment = self.index, rows.fragment.id
         if self.segment.moves is None and isinstance(index, Zoned) and not index.tells_of(fragment):
             return None
+        uses = self.segment.uses
         if predicate not in self._answers:
-            self._answers[predicate] = self._search(predicate)
-        answer = self._answers[predicate]
+            before = uses.comparisons
+            found = self._search(predicate)
+            self._answers[predicate] = Answer(found, uses.comparisons - before)
+        known = self._answers[predicate]
+        if fragment in known.fragments:  # another scan, which counts what it would have compared
+            known.fragments.clear()
+            uses.comparisons += known.comparisons
+        known.fragments.add(fragment)
+        answer = known.found
         if answer is None:
             return None
         if isinstance(answer, RowSet) and not self.by_address:
