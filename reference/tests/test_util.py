@@ -24,7 +24,8 @@ def test_vectors_find_themselves(tmp_path):
 
 def test_clusters_given_by_centroids_are_those_that_were_trained():
     """The cluster of a vector is that of the nearest centroid."""
-    vectors = np.concatenate([np.zeros((8, 4)), np.full((8, 4), 9)]).astype(np.float32)
+    noise = np.random.default_rng(0).random((16, 4))
+    vectors = (noise + 9 * (np.arange(16) >= 8)[:, None]).astype(np.float32)
     trained = KMeans(2)
     trained.fit(vectors)
     found = trained.predict(vectors).to_pylist()
