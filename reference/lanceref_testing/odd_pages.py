@@ -20,6 +20,7 @@ from lanceref.codecs.values import Fixed, Rows, Values, Variable
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion
 from lanceref.file.column_io import EncodedColumn, EncodedPage
 from lanceref.file.schema import Field
+from lanceref.pages.chunks import FILL
 from lanceref.pages.constant import the_value, value_page
 from lanceref.pages.encode import (
     Encoded,
@@ -43,7 +44,7 @@ from lanceref.pages.layers import (
     scale_of,
 )
 from lanceref.pages.leafvalues import kind_of
-from lanceref.pages.miniblock import FILL, StoredDictionary, chunk_ends, miniblock_page
+from lanceref.pages.miniblock import StoredDictionary, chunk_ends, miniblock_page
 from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout
 from lanceref.pages.shred import (
     RavelledLevels,

@@ -303,13 +303,14 @@ class StrictRule:
         from datafusion import lit
 
         found = scalar_of(literal, self._engine)
-        value = None if found is None else found.as_py()
-        if not isinstance(value, int | float) or isinstance(value, bool) or value != 0:
+        if found is None or not (types.is_integer(found.type) or types.is_floating(found.type)):
+            return None
+        if found.as_py() != 0:
             return None
         type_ = type_at(self._schema, other.names) if other.names else None
         if type_ is None:
             type_ = self._engine.result(other.expr, self._schema).type
-        if found is not None and pa.types.is_integer(type_) and pa.types.is_floating(found.type):
+        if pa.types.is_integer(type_) and pa.types.is_floating(found.type):
             type_ = found.type
         if not pa.types.is_floating(type_):
             return None
