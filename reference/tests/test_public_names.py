@@ -58,7 +58,7 @@ class Only:
     @staticmethod
     def find_spec(name, path=None, target=None):
         top = name.partition(".")[0]
-        known = top in {"numpy", "pyarrow", "google", "pyroaring", "lanceref"}
+        known = top in {"numpy", "pyarrow", "google", "lanceref"}
         if known or top.startswith("_") or top in sys.stdlib_module_names:
             return PathFinder.find_spec(name, path, target)
 
@@ -86,8 +86,8 @@ assert [] == lanceref.validate(f"{folder}/t", deep=True)
 """A program where no other library is installed."""
 
 
-def test_files_and_tables_need_four_libraries(tmp_path):
-    """NumPy, Arrow, protobuf and Roaring bitmaps: to write, commit, read, validate and explain."""
+def test_files_and_tables_need_three_libraries(tmp_path):
+    """NumPy, Arrow and protobuf: to write, commit, read, validate and explain."""
     subprocess.run([sys.executable, "-c", WITHOUT_OTHERS, tmp_path], check=True)
 
 

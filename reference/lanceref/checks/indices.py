@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from pyroaring import BitMap
-
 from lanceref.checks.tables import open_checked
+from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.errors import UnknownVersion
 from lanceref.data_file.check import check_file
@@ -100,10 +99,10 @@ def check_entries(indices: Indices, manifest: Manifest, ctx: Context) -> None:
     """Compare the segments of an index with each other, the version, and the reuse index."""
     check_reuse(indices.segments, ctx)
     version = manifest.version
-    covered: dict[str, BitMap] = {}
+    covered: dict[str, bitmaps.BitMap] = {}
     for segment in indices.segments:
         name, stated = segment.entry.name, segment.entry.dataset_version
-        twice = covered.setdefault(name, BitMap()) & segment.holds
+        twice = covered.setdefault(name, bitmaps.BitMap()) & segment.holds
         if twice:
             found = f"fragments {list(twice)[:8]} in two segments of {name!r}"
             ctx.lint("L.index.segment.disjoint", segment.place, found, "each in one")

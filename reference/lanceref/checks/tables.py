@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core import bitmaps
 from lanceref.core.budget import Budget
 from lanceref.core.compute import pc
 from lanceref.core.context import Context
@@ -52,9 +52,6 @@ from lanceref.transactions.manifest_builder import copy_of
 from lanceref.transactions.transaction import FOLDER as TRANSACTIONS
 from lanceref.transactions.transaction import check_name, open_transaction
 
-if TYPE_CHECKING:
-    from pyroaring import BitMap64
-
 RUN_ROWS = 2**16
 """Rows looked at together."""
 
@@ -65,9 +62,7 @@ class Identities:
     """The ids of the live rows of a table, fragment after fragment."""
 
     def __init__(self, manifest: Manifest, ctx: Context) -> None:
-        from pyroaring import BitMap64  # only a deep check needs it
-
-        self._ids: BitMap64 = BitMap64()
+        self._ids: bitmaps.BitMap64 | None = None
         self._next = manifest.message.next_row_id
         self._version = manifest.version
         self._ctx = ctx
@@ -100,15 +95,17 @@ class Identities:
 
     def _ids_faults(self, ids: Numbers) -> Iterator[tuple[str, str, str]]:
         """Yield (clause, found, wanted) for the ids of some more live rows."""
-        found = type(self._ids)(ids)
+        found = bitmaps.BitMap64(ids)
+        held = self._ids or bitmaps.BitMap64()
         if len(found) < len(ids):
             values, counts = np.unique(ids, return_counts=True)
             again = int(values[counts > 1][0])
             yield "L.table.row-ids.unique", f"row id {again} twice", "an id for each row"
-        elif not found.isdisjoint(self._ids):
-            again = (found & self._ids).min()
+        elif not found.isdisjoint(held):
+            again = (found & held).min()
             yield "L.table.row-ids.unique", f"row id {again} twice", "an id for each row"
-        self._ids |= found
+        held |= found
+        self._ids = held
         highest = int(ids.max())
         if highest >= self._next:
             yield "L.table.row-ids.next", f"row id {highest}", f"below next_row_id {self._next}"

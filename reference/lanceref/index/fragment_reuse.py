@@ -20,8 +20,8 @@ from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, FileBytes
 from lanceref.core.errors import FormatError, Place
@@ -57,7 +57,7 @@ class Step:
     """What one version moved: rows, and of each group the old and the new fragments."""
 
     rows: MovedRows
-    fragments: tuple[tuple[BitMap, BitMap], ...]
+    fragments: tuple[tuple[bitmaps.BitMap, bitmaps.BitMap], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ class Reuse:
             kept[np.flatnonzero(kept)[~left]] = False
         return kept, keys
 
-    def covered(self, bitmap: BitMap) -> BitMap:
+    def covered(self, bitmap: bitmaps.BitMap) -> bitmaps.BitMap:
         """Return the fragments that now hold the rows of those in a bitmap."""
-        current = BitMap(bitmap)
+        current = bitmaps.BitMap(bitmap)
         for step in self.steps:
             for old, new in step.fragments:
                 if old and old <= current:
@@ -135,8 +135,8 @@ def _step(version: Details.Version, ctx: Context, place: Place) -> Step:
     after = np.concatenate([NO_KEYS, *(new for _, new in pairs)])
     fragments = tuple(
         (
-            BitMap([old.id for old in one.old_fragments]),
-            BitMap([new.id for new in one.new_fragments]),
+            bitmaps.BitMap([old.id for old in one.old_fragments]),
+            bitmaps.BitMap([new.id for new in one.new_fragments]),
         )
         for one in version.groups
     )

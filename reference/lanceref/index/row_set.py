@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import is_in
@@ -158,13 +158,13 @@ def _bitmaps(keys: Keys, *, runs: bool) -> dict[int, bytes]:
     """Return the Roaring bitmap of the keys of each upper half, ascending."""
     high = keys >> SHIFT
     starts = np.flatnonzero(np.diff(high, prepend=high[:1] + np.uint64(1)))
-    bitmaps = {}
+    by_fragment = {}
     for part in np.split(keys, starts[1:]) if len(keys) else ():
-        bitmap = BitMap((part & LOW).astype(np.uint32), optimize=False)
+        bitmap = bitmaps.BitMap((part & LOW).astype(np.uint32), optimize=False)
         if runs:
             bitmap.run_optimize()
-        bitmaps[int(part[0] >> SHIFT)] = bitmap.serialize()
-    return bitmaps
+        by_fragment[int(part[0] >> SHIFT)] = bitmap.serialize()
+    return by_fragment
 
 
 def encode_treemap(keys: Keys, *, runs: bool) -> bytes:

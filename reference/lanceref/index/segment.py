@@ -24,8 +24,8 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import FormatError, NotFound, OutOfRange, Place
@@ -77,7 +77,7 @@ class Moves(Protocol):
     def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
         """Return which addresses are left, and where these are now."""
 
-    def covered(self, bitmap: BitMap) -> BitMap:
+    def covered(self, bitmap: bitmaps.BitMap) -> bitmaps.BitMap:
         """Return the fragments that hold the rows of those in a bitmap now."""
 
 
@@ -120,16 +120,16 @@ class Segment:
         return self.bases.store_of(self.entry.base_id if self.entry.HasField("base_id") else None)
 
     @cached_property
-    def covers(self) -> BitMap:
+    def covers(self) -> bitmaps.BitMap:
         """Ids of the fragments it can answer for: those it holds, without newer overlaid values."""
-        return self.holds - BitMap(self.overlaid)  # L.table.overlay.index
+        return self.holds - bitmaps.BitMap(self.overlaid)  # L.table.overlay.index
 
     @cached_property
-    def holds(self) -> BitMap:
+    def holds(self) -> bitmaps.BitMap:
         """Ids of the fragments that hold the rows it covers; none when the entry names none."""
         bitmap = covered(self.entry)
         if bitmap is None or self.moves is None:
-            return BitMap() if bitmap is None else bitmap
+            return bitmaps.BitMap() if bitmap is None else bitmap
         return self.moves.covered(bitmap)
 
     @property

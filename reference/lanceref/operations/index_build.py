@@ -15,8 +15,8 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import Field, LanceSchema, project
@@ -130,9 +130,9 @@ def rewrite_segments(
     live = {rows.fragment.id: rows for rows in snapshot.fragments}
     if index.kind.rewrite is None:
         raise OperationRefused(f"segments of {index.kind.name} cannot be merged")
-    alive = BitMap() if anew else BitMap(live)
-    covered = [BitMap(one.covers) & alive for one in segments]
-    union = BitMap().union(*covered) | BitMap([rows.fragment.id for rows in added])
+    alive = bitmaps.BitMap() if anew else bitmaps.BitMap(live)
+    covered = [bitmaps.BitMap(one.covers) & alive for one in segments]
+    union = bitmaps.BitMap().union(*covered) | bitmaps.BitMap([rows.fragment.id for rows in added])
     over = [live[number] for number in union]
     is_early = any(index.is_early(one) for one in segments)
     if is_early:
@@ -142,14 +142,14 @@ def rewrite_segments(
         kept = [
             bitmap
             if not index.kind.rebuilt and (one.moves is None or index.kind.rewrite_on_move)
-            else BitMap()
+            else bitmaps.BitMap()
             for one, bitmap in zip(segments, covered, strict=True)
         ]
         pairs = [
             (one, _current(index, one, [live[number] for number in bitmap]))
             for one, bitmap in zip(segments, kept, strict=True)
         ]
-        others = union - BitMap().union(*kept)
+        others = union - bitmaps.BitMap().union(*kept)
         read = [rows for rows in snapshot.fragments if rows.fragment.id in others]
         with segment_writer(snapshot) as writer:
             training = training_of(snapshot, index.kind, field, read)

@@ -17,8 +17,8 @@ import uuid
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.file.schema import project
 from lanceref.index.fragment_reuse import NAME, MovedRows, content_of
 from lanceref.index.indices import Index, paths_of
@@ -65,7 +65,7 @@ def rewrite_moved(
     snapshot: Snapshot, groups: Sequence[Group], draft: Draft
 ) -> Iterator[Transaction.Rewrite.RewrittenIndex]:
     """Write the segments over rewritten fragments anew, one by one. Raises FormatError."""
-    old = BitMap([rows.fragment.id for before, _ in groups for rows in before])
+    old = bitmaps.BitMap([rows.fragment.id for before, _ in groups for rows in before])
     moved, fields = moved_rows(groups), paths_of(snapshot.manifest.schema)
     for index in snapshot.indices.known:
         for segment in index.segments if index.field_id in fields else ():
@@ -104,22 +104,22 @@ def reuse_entry(
     snapshot: Snapshot, groups: Sequence[Group], version: int, draft: Draft
 ) -> table_pb2.IndexMetadata | None:
     """Return the entry that says where the rows of groups went; None when no index covers them."""
-    old = BitMap([rows.fragment.id for before, _ in groups for rows in before])
+    old = bitmaps.BitMap([rows.fragment.id for before, _ in groups for rows in before])
     known = snapshot.indices.segments
     if not any(segment.covers & old for segment in known if segment.entry.name != NAME):
         return None
-    content, fragments = Details.InlineContent(), BitMap()
+    content, fragments = Details.InlineContent(), bitmaps.BitMap()
     for segment in known:
         if segment.entry.name == NAME:
             content.CopyFrom(content_of(segment, snapshot.ctx))
-            fragments = covered(segment.entry) or BitMap()
+            fragments = covered(segment.entry) or bitmaps.BitMap()
     content.versions.append(_version(groups, version))
     entry = table_pb2.IndexMetadata(
         name=NAME, dataset_version=version, index_version=0, created_at=time.time_ns() // 1_000_000
     )
     name = uuid.uuid4()
     entry.uuid.uuid = name.bytes
-    set_covered(entry, fragments | BitMap([one.id for _, after in groups for one in after]))
+    set_covered(entry, fragments | bitmaps.BitMap([one.id for _, after in groups for one in after]))
     entry.index_details.type_url = f"/{Details.DESCRIPTOR.full_name}"
     details, data = Details(), content.SerializeToString()
     if len(data) <= INLINE_BYTES:

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pyroaring import BitMap
-
+from lanceref.core import bitmaps
 from lanceref.index.index_type import Parameters
 from lanceref.index.indices import Index, paths_of
 from lanceref.index.segment import Segment
@@ -57,7 +56,7 @@ def _updated(
     snapshot: Snapshot, index: Index, rules: UpdateRules
 ) -> tuple[Entry, list[Entry]] | None:
     """Return the new entry of an index; None when nothing is to be done."""
-    held = BitMap().union(*(segment.holds for segment in index.segments))
+    held = bitmaps.BitMap().union(*(segment.holds for segment in index.segments))
     added = [rows for rows in snapshot.fragments if rows.fragment.id not in held]
     if index.kind.parameters is not None:
         return _learnt(snapshot, index, rules, added, index.kind.parameters)
@@ -69,7 +68,7 @@ def _updated(
     if not segments:
         return rewrite_segments(snapshot, index, index.segments[-1:], added, anew=True), []
     if snapshot.stable_row_ids:  # rows of segments may be among the new ones: some are deleted
-        lossy = BitMap([one.fragment.id for one in snapshot.fragments if one.num_deleted])
+        lossy = bitmaps.BitMap([one.fragment.id for one in snapshot.fragments if one.num_deleted])
         segments = [one for one in index.segments[:first] if one.holds & lossy] + segments
     if not added and len(segments) < 2:
         return None
@@ -80,8 +79,8 @@ def _rewritten(
     snapshot: Snapshot, index: Index, segments: Sequence[Segment], added: Sequence[FragmentRows]
 ) -> tuple[Entry, list[Entry]]:
     """Write segments as one, with new rows and those whose values are newer than the segments."""
-    again = BitMap().union(*(one.holds - one.covers for one in segments))
-    again |= BitMap([rows.fragment.id for rows in added])
+    again = bitmaps.BitMap().union(*(one.holds - one.covers for one in segments))
+    again |= bitmaps.BitMap([rows.fragment.id for rows in added])
     rows = [rows for rows in snapshot.fragments if rows.fragment.id in again]
     inherits = _inherits(snapshot, index, segments)
     entry = rewrite_segments(snapshot, index, segments, rows, inherits=inherits)
@@ -90,7 +89,7 @@ def _rewritten(
 
 def _inherits(snapshot: Snapshot, index: Index, segments: Sequence[Segment]) -> bool:
     """Whether a segment has the version of those that it replaces."""
-    live = BitMap([one.fragment.id for one in snapshot.fragments])
+    live = bitmaps.BitMap([one.fragment.id for one in snapshot.fragments])
     left = any(segment.holds & live for segment in segments)
     rule = index.kind.inherits
     if rule == "unmoved":
@@ -114,13 +113,13 @@ def _learnt(
     Entries of rewritten segments still cover their fragments that are gone.
     """
     built = [segment for segment in index.segments if segment.built]
-    live = BitMap([rows.fragment.id for rows in snapshot.fragments])
+    live = bitmaps.BitMap([rows.fragment.id for rows in snapshot.fragments])
     is_left = not added or any(segment.holds & live for segment in built)
     path = paths_of(snapshot.manifest.schema)[index.field_id]
     again: Parameters | None = None
-    gone = BitMap().union(*(one.holds for one in built)) - live
+    gone = bitmaps.BitMap().union(*(one.holds for one in built)) - live
     if rules.retrain or not built or not is_left:
-        again, gone = parameters(index.segments[0]), BitMap()
+        again, gone = parameters(index.segments[0]), bitmaps.BitMap()
     elif rules.segments is None and index.kind.resize is not None:
         field, _ = indexed_field(snapshot.manifest.schema, path)
         new, every = (
@@ -134,9 +133,9 @@ def _learnt(
         replaced = [segment.current for segment in index.segments]
     elif last := built[len(built) - min(rules.segments or 0, len(built)) :]:
         entry, replaced = _rewritten(snapshot, index, last, added)
-        gone = BitMap().union(*(one.holds for one in last)) - live
+        gone = bitmaps.BitMap().union(*(one.holds for one in last)) - live
     else:
         fresh = rewrite_segments(snapshot, index, built[-1:], added, anew=True) if added else None
         return None if fresh is None else (fresh, [])
-    set_covered(entry, gone | (covered(entry) or BitMap()))
+    set_covered(entry, gone | (covered(entry) or bitmaps.BitMap()))
     return entry, replaced

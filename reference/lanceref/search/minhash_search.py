@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import project
@@ -65,7 +65,7 @@ class MinHashSearch:
         self._snapshot, self._fragments, self._query = snapshot, fragments, query
         self._count = count
         self._index = _index_of(snapshot, query.column)
-        covered = BitMap().union(*(one.covers for one in self._index.segments))
+        covered = bitmaps.BitMap().union(*(one.covers for one in self._index.segments))
         others = [rows for rows in fragments if rows.fragment.id not in covered]
         self._unindexed = [] if fast else others
 
@@ -133,7 +133,7 @@ class MinHashSearch:
 
 def _index_of(snapshot: Snapshot, path: str) -> Index:
     """Return the index of a column that covers a fragment. Raises QueryRefused."""
-    live = BitMap([rows.fragment.id for rows in snapshot.fragments])
+    live = bitmaps.BitMap([rows.fragment.id for rows in snapshot.fragments])
     for index in snapshot.indices.by_path.get(path, ()):
         if index.kind.name == KIND and any(segment.covers & live for segment in index.segments):
             return index

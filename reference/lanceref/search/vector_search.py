@@ -19,8 +19,8 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.core.errors import QueryRefused
 from lanceref.index.indices import Index
 from lanceref.index.segment import Moved, Segment
@@ -126,7 +126,7 @@ class OpenedSegment:
     """A segment, the fragments it covers, and its index when opened."""
 
     segment: Segment
-    covers: BitMap
+    covers: bitmaps.BitMap
     index: VectorIndex
     by_address: bool
 
@@ -179,7 +179,7 @@ class VectorSearch:
     @cached_property
     def _segments(self) -> list[OpenedSegment]:
         """The segments of the index that cover fragments of the table, opened."""
-        live = BitMap([rows.fragment.id for rows in self._fragments])
+        live = bitmaps.BitMap([rows.fragment.id for rows in self._fragments])
         index, segments = self._of_column, []
         if self._chosen is not None:
             self._check_chosen(self._chosen)
@@ -211,7 +211,7 @@ class VectorSearch:
     @property
     def unindexed(self) -> list[FragmentRows]:
         """The fragments whose rows are compared one by one. Raises FormatError."""
-        covered = BitMap()
+        covered = bitmaps.BitMap()
         if self.index is not None:
             covered = covered.union(*(one.covers for one in self._segments))
         left = [rows for rows in self._fragments if rows.fragment.id not in covered]

@@ -24,8 +24,8 @@ import secrets
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, FileBytes
 from lanceref.core.errors import (
@@ -99,7 +99,7 @@ def check_deletion_file(source: Source, ctx: Context) -> None:
         _parse(FileBytes(source, ctx.during("metadata")))
 
 
-def _parse(file: FileBytes) -> NDArray[np.uint32] | BitMap:
+def _parse(file: FileBytes) -> NDArray[np.uint32] | bitmaps.BitMap:
     """Return the rows of a deletion file, ascending; a bitmap takes no more than its bytes."""
     if file.source.path.endswith(".arrow"):
         return _parse_arrow(file.whole("deletion file", "L.table.deletions.arrow"))
@@ -165,7 +165,7 @@ def write_deletions(
 
 def encode_bitmap(offsets: NDArray[np.int64]) -> bytes:
     """Return row offsets, int64, as a Roaring bitmap."""
-    return BitMap(offsets.tolist(), optimize=False).serialize()
+    return bitmaps.BitMap(offsets.tolist(), optimize=False).serialize()
 
 
 def encode_arrow(offsets: NDArray[np.int64]) -> bytes:

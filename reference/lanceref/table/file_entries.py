@@ -33,8 +33,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.errors import BadSchema, FormatError, OutOfRange, Place, UnknownVersion
 from lanceref.core.file_versions import FROM_WORDS, V0_1, V2_0, FileVersion
@@ -189,7 +189,7 @@ class Overlay:
     """
 
     file: FileOfFragment
-    coverage: Mapping[int, BitMap]
+    coverage: Mapping[int, bitmaps.BitMap]
     committed_version: int
 
 
@@ -223,29 +223,35 @@ def parse_overlays(
 
 def parse_coverage(
     entry: table_pb2.DataOverlayFile, ctx: Context, place: Place
-) -> dict[int, BitMap]:
+) -> dict[int, bitmaps.BitMap]:
     """Return the offsets that each field of an overlay covers. Raises FormatError."""
     fields = list(entry.data_file.fields)
     if entry.HasField("shared_offset_bitmap"):
-        bitmaps = [parse_offsets(entry.shared_offset_bitmap, ctx, place)] * len(fields)
+        offset_sets = [parse_offsets(entry.shared_offset_bitmap, ctx, place)] * len(fields)
     else:
-        bitmaps = [parse_offsets(one, ctx, place) for one in entry.field_coverage.offset_bitmaps]
-        if len(bitmaps) != len(fields):
-            found = f"{len(bitmaps)} sets of offsets for {len(fields)} fields"
-            if len(bitmaps) < len(fields):
+        offset_sets = [
+            parse_offsets(one, ctx, place) for one in entry.field_coverage.offset_bitmaps
+        ]
+        if len(offset_sets) != len(fields):
+            found = f"{len(offset_sets)} sets of offsets for {len(fields)} fields"
+            if len(offset_sets) < len(fields):
                 raise BadSchema("L.table.overlay.coverage", place, found, "one for all, or each")
             ctx.lint("L.table.overlay.coverage", place, found, "one for all, or each")
-    pairs = zip(fields, bitmaps, strict=False)
+    pairs = zip(fields, offset_sets, strict=False)
     return {field_id: offsets for field_id, offsets in pairs if field_id != TOMBSTONE}
 
 
-def offsets_below(rows: int, covered: BitMap) -> Offsets:
+def offsets_below(rows: int, covered: bitmaps.BitMap) -> Offsets:
     """Return the offsets of a set that are below `rows`: int64, ascending."""
-    inside = covered if rows > (covered.max() if covered else 0) else covered & BitMap(range(rows))
+    inside = (
+        covered
+        if rows > (covered.max() if covered else 0)
+        else covered & bitmaps.BitMap(range(rows))
+    )
     return np.asarray(inside.to_array(), np.int64)
 
 
-def parse_offsets(data: bytes, ctx: Context, place: Place) -> BitMap:
+def parse_offsets(data: bytes, ctx: Context, place: Place) -> bitmaps.BitMap:
     """Return the offsets of a bitmap in a message. Raises FormatError."""
     try:
         return parse_embedded(data, ctx, place)

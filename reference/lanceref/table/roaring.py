@@ -19,8 +19,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError, LimitExceeded, Place
@@ -40,7 +40,7 @@ def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
     return values
 
 
-def parse_set(cursor: Cursor) -> BitMap:
+def parse_set(cursor: Cursor) -> bitmaps.BitMap:
     """Parse the bitmap that fills `cursor`: a set that takes no more memory than its bytes.
 
     Raises LimitExceeded for as many values as `parse_bitmap` refuses: checking them takes time.
@@ -49,10 +49,10 @@ def parse_set(cursor: Cursor) -> BitMap:
     for _ in _containers(cursor):
         pass
     _end(cursor)
-    return BitMap.deserialize(data)
+    return bitmaps.BitMap.deserialize(data)
 
 
-def parse_embedded(data: bytes, ctx: Context, place: Place) -> BitMap:
+def parse_embedded(data: bytes, ctx: Context, place: Place) -> bitmaps.BitMap:
     """Parse a bitmap in a field of a message, which owns the bytes. Raises as `parse_set`."""
     return parse_set(Cursor(memoryview(data), place.offset, replace(ctx, spans=None)))
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from pyroaring import BitMap
-
+from lanceref.core import bitmaps
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.transactions.index_entries import covered
 
@@ -49,21 +48,21 @@ def operation_of(transaction: Transaction | None) -> str:
     return "" if transaction is None else transaction.WhichOneof("operation") or ""
 
 
-def fragments_of(transaction: Transaction) -> BitMap:
+def fragments_of(transaction: Transaction) -> bitmaps.BitMap:
     """Return the ids of fragments that are updated, removed or rewritten."""
     given = transaction
     ids = [one.id for one in (*given.delete.updated_fragments, *given.update.updated_fragments)]
     ids += [one.id for group in given.rewrite.groups for one in group.old_fragments]
     ids += [one.fragment_id for one in given.data_replacement.replacements]
     ids += [one.fragment_id for one in given.data_overlay.groups]
-    return BitMap(ids) | removed_fragments(transaction)
+    return bitmaps.BitMap(ids) | removed_fragments(transaction)
 
 
-def removed_fragments(transaction: Transaction) -> BitMap:
+def removed_fragments(transaction: Transaction) -> bitmaps.BitMap:
     """Return the ids of fragments whose rows a Delete or Update removes altogether."""
     if transaction.HasField("delete"):
-        return BitMap(transaction.delete.deleted_fragment_ids)
-    return BitMap(transaction.update.removed_fragment_ids)
+        return bitmaps.BitMap(transaction.delete.deleted_fragment_ids)
+    return bitmaps.BitMap(transaction.update.removed_fragment_ids)
 
 
 def moves_fields(transaction: Transaction) -> bool:
@@ -191,8 +190,8 @@ def _disturbs(rows: Transaction, index: Transaction) -> bool:
     created = index.create_index.new_indices
     if rows.HasField("rewrite"):
         touched = fragments_of(rows)
-        bitmaps = [covered(one) for one in created]
-        return any(bitmap is None or bitmap & touched for bitmap in bitmaps)
+        fragments = [covered(one) for one in created]
+        return any(own is None or own & touched for own in fragments)
     if rows.HasField("data_replacement"):
         indexed = {field for one in created for field in one.fields}
         return any(field in indexed for _, field in field_columns(rows))

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from pyroaring import BitMap
-
+from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import OperationRefused, Place
@@ -39,7 +38,7 @@ Groups = Sequence[tuple[list[int], list[int]]]
 """Old fragments, and the new ones that have their rows."""
 
 
-def covered(index: table_pb2.IndexMetadata) -> BitMap | None:
+def covered(index: table_pb2.IndexMetadata) -> bitmaps.BitMap | None:
     """Return the fragments an entry covers; None when that is unknown. Raises FormatError."""
     data = index.fragment_bitmap
     return parse_embedded(data, Context("index"), Place("index", 0, len(data))) if data else None
@@ -49,10 +48,10 @@ def set_covered(
     index: table_pb2.IndexMetadata, fragments: Iterable[int], *, runs: bool = False
 ) -> None:
     """Say which fragments an entry covers, with `runs` of neighbours where that is shorter."""
-    index.fragment_bitmap = BitMap(list(fragments), optimize=runs).serialize()
+    index.fragment_bitmap = bitmaps.BitMap(list(fragments), optimize=runs).serialize()
 
 
-def _known(indices: Entries) -> Iterator[tuple[table_pb2.IndexMetadata, BitMap]]:
+def _known(indices: Entries) -> Iterator[tuple[table_pb2.IndexMetadata, bitmaps.BitMap]]:
     """Yield the entries with known fragments, and these."""
     for index in indices:
         bitmap = covered(index)
@@ -89,16 +88,16 @@ def bring_forward(indices: Entries) -> None:
         for index, before in _known(indices):
             now = before
             for old, new in groups:
-                own = index is reuse and now.intersect(BitMap(old))
-                if own or (old and now.issuperset(BitMap(old))):
-                    now = (now - BitMap(old)) | BitMap(new)
+                own = index is reuse and now.intersect(bitmaps.BitMap(old))
+                if own or (old and now.issuperset(bitmaps.BitMap(old))):
+                    now = (now - bitmaps.BitMap(old)) | bitmaps.BitMap(new)
             set_covered(index, now)
 
 
-def moved_fragments(indices: Entries) -> BitMap:
+def moved_fragments(indices: Entries) -> bitmaps.BitMap:
     """Return the fragments whose rows an entry among them follows."""
     moves = [_moves(reuse) for reuse in indices if reuse.name == REUSE_INDEX]
-    return BitMap([number for groups in moves for old, _ in groups for number in old])
+    return bitmaps.BitMap([number for groups in moves for old, _ in groups for number in old])
 
 
 def _moves(reuse: table_pb2.IndexMetadata) -> Groups:
@@ -128,7 +127,7 @@ def drop_dead(builder: Builder) -> None:
     kept = [
         one for one in builder.indices if one.name in SYSTEM_INDICES or ids.issuperset(one.fields)
     ]
-    live = BitMap([one.id for one in builder.message.fragments])
+    live = bitmaps.BitMap([one.id for one in builder.message.fragments])
     by_name: dict[str, list[table_pb2.IndexMetadata]] = {}
     for index in kept:
         by_name.setdefault(index.name, []).append(index)
@@ -136,7 +135,7 @@ def drop_dead(builder: Builder) -> None:
     for name, entries in by_name.items():
         if name == REUSE_INDEX or len(entries) == 1:
             continue
-        empty = [one for one in entries if not (covered(one) or BitMap()) & live]
+        empty = [one for one in entries if not (covered(one) or bitmaps.BitMap()) & live]
         if len(empty) == len(entries):
             empty.remove(min(empty, key=lambda one: one.dataset_version))
         dead.update(one.uuid.uuid for one in empty)
@@ -155,7 +154,7 @@ def uncover_fragments(builder: Builder, fields: Collection[int], fragments: Sequ
             changed.add(field)
     for index, bitmap in _known(builder.indices):
         if not changed.isdisjoint(index.fields):
-            set_covered(index, bitmap - BitMap(fragments))
+            set_covered(index, bitmap - bitmaps.BitMap(fragments))
 
 
 def uncover_overlaid(builder: Builder) -> None:
@@ -165,11 +164,11 @@ def uncover_overlaid(builder: Builder) -> None:
     """
     live = {one.id: one for one in builder.message.fragments}
     for index, bitmap in _known(builder.indices):
-        stale = BitMap()
+        stale = bitmaps.BitMap()
         for group in builder.transaction.rewrite.groups:
             old = [live[one.id] for one in group.old_fragments if one.id in live]
             if overlaid_since(old, index):
-                stale |= BitMap([one.id for one in old])
+                stale |= bitmaps.BitMap([one.id for one in old])
         if stale:
             set_covered(index, bitmap - stale)
 
@@ -185,8 +184,8 @@ def widen_bitmaps(
     """Note that indices by row id cover fragments of moved rows too, if none of theirs changed."""
     for index, bitmap in _known(builder.indices):
         unchanged = set(index.fields).isdisjoint(changed) and not _by_address(index)
-        if added and unchanged and BitMap(sources) <= bitmap:
-            set_covered(index, bitmap | BitMap(added))
+        if added and unchanged and bitmaps.BitMap(sources) <= bitmap:
+            set_covered(index, bitmap | bitmaps.BitMap(added))
 
 
 def move_bitmaps(builder: Builder, groups: Groups, rewritten: Collection[bytes]) -> None:
@@ -194,25 +193,25 @@ def move_bitmaps(builder: Builder, groups: Groups, rewritten: Collection[bytes])
 
     An index by address that is not among those `rewritten` (uuids) loses the old ones only.
     """
-    replaced = BitMap([number for old, _ in groups for number in old])
+    replaced = bitmaps.BitMap([number for old, _ in groups for number in old])
     for index, bitmap in _known(builder.indices):
         if index.uuid.uuid not in rewritten:
             by_address = _by_address(index)
             set_covered(index, bitmap - replaced if by_address else moved(bitmap, groups))
 
 
-def moved(bitmap: BitMap, groups: Groups) -> BitMap:
+def moved(bitmap: bitmaps.BitMap, groups: Groups) -> bitmaps.BitMap:
     """Return a bitmap with the new fragments of each group in place of the old ones."""
-    after = BitMap(bitmap)
+    after = bitmaps.BitMap(bitmap)
     for old, new in groups:
-        held = BitMap(old) & bitmap
+        held = bitmaps.BitMap(old) & bitmap
         if held and len(held) < len(set(old)):
             raise OperationRefused(
                 "The compaction plan included a rewrite group that was a split of indexed and "
                 "non-indexed data"
             )
         if held:
-            after = (after - held) | BitMap(new)
+            after = (after - held) | bitmaps.BitMap(new)
     return after
 
 

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.core.errors import CommitConflict
 from lanceref.core.integers import difference, union
 from lanceref.proto.transaction_pb2 import Transaction
@@ -92,7 +92,7 @@ def _rebase_fragments(
                 if own.get(other.id, list(other.files)) != list(other.files):
                     fragments = "the same fragments"
                     raise CommitConflict(operation, fragments, latest.version, retryable=True)
-        partly = BitMap()  # fragments that others removed single rows of
+        partly = bitmaps.BitMap()  # fragments that others removed single rows of
         for one in filter(removes_rows, theirs):
             partly |= fragments_of(one) - removed_fragments(one)
         if removed_fragments(staged.transaction) & partly:

@@ -24,8 +24,8 @@ from functools import cached_property, reduce
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyroaring import BitMap
 
+from lanceref.core import bitmaps
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError, UnknownIndex
 from lanceref.core.integers import intersection
@@ -224,7 +224,9 @@ def _write(
             one.write(writer, number)
             stage.more()
     with writer.stages.stage("write_metadata", 1, "files") as stage:
-        none = pa.record_batch([pa.array([BitMap().serialize()], pa.binary())], schema=SCHEMA)
+        none = pa.record_batch(
+            [pa.array([bitmaps.BitMap().serialize()], pa.binary())], schema=SCHEMA
+        )
         writer.write_file(METADATA, SCHEMA, [none], _metadata(settings, range(len(partitions))))
         stage.more()
     return Built(settings.details, settings.index_version)
