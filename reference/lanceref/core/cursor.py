@@ -261,15 +261,22 @@ class FileBytes:
         known, window = sizes == 0, self._window
         if window is not None:
             known |= (begins >= window.base) & (begins + sizes <= window.end)
-        if known.any():
-            pairs = zip(begins.tolist(), sizes.tolist(), strict=True)
-            return [self.cursor(Extent(*pair), name, clause).data for pair in pairs]
-        return self._fetch(begins.tolist(), sizes.tolist(), name, clause)
+        if not known.any():
+            return self._fetch(begins.tolist(), sizes.tolist(), name, clause)
+        far = ~known
+        fetched = iter(self._fetch(begins[far].tolist(), sizes[far].tolist(), name, clause))
+        extents = zip(known.tolist(), begins.tolist(), sizes.tolist(), strict=True)
+        return [
+            self.cursor(Extent(offset, size), name, clause).data if is_near else next(fetched)
+            for is_near, offset, size in extents
+        ]
 
     def _fetch(
         self, offsets: list[int], sizes: list[int], name: str, clause: str
     ) -> list[memoryview]:
         """Read extents from the source. Raises Truncated, LimitExceeded."""
+        if not offsets:
+            return []
         try:
             if len(offsets) == 1:
                 parts = [self.source.read(*offsets, *sizes)]

@@ -179,9 +179,12 @@ def resize_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of about `size_bytes`, or when `strict` of exactly `rows` but for the last."""
     if not strict:
+        if not size_bytes:
+            yield from batches
+            return
         for batch in batches:
             step = max(1, batch.num_rows)
-            if size_bytes and batch.nbytes > size_bytes:
+            if batch.nbytes > size_bytes:
                 step = max(1, batch.num_rows * size_bytes // batch.nbytes)
             for start in range(0, max(1, batch.num_rows), step):
                 yield batch.slice(start, step)
