@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pylanceref
@@ -57,7 +59,8 @@ def written(root, monkeypatch, stable: bool) -> str:
         max_rows_per_file=5,
         enable_stable_row_ids=stable,
     )
-    monkeypatch.setattr(inverted, "BitMap", lambda: BitMap([0 if stable else 1]))
+    left_out = SimpleNamespace(BitMap=lambda: BitMap([0 if stable else 1]))
+    monkeypatch.setattr(inverted, "bitmaps", left_out)
     dataset.create_scalar_index("s", "INVERTED", with_position=True)
     return dataset.uri
 

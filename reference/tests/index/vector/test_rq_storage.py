@@ -316,7 +316,10 @@ def test_rotations_by_a_matrix(tmp_path, monkeypatch, metric, residual):
 @pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
 @pytest.mark.parametrize("num_bits", [1, 4, 9])
 def test_columns_are_those_of_the_oracle(tmp_path, num_bits, metric):
-    """With its centroids and rotation, signs and codes are its own; factors, but for rounding."""
+    """With its centroids and rotation, signs and codes are its own; factors, but for rounding.
+
+    Factors near zero are differences of larger sums of float32: their rounding is of that size.
+    """
     import lance
 
     values, _ = clustered("f4")
@@ -333,7 +336,7 @@ def test_columns_are_those_of_the_oracle(tmp_path, num_bits, metric):
                 np.testing.assert_array_equal(made[name], column)
             else:
                 scale = float(np.abs(column).max())
-                np.testing.assert_allclose(made[name], column, rtol=1e-4, atol=1e-6 * scale)
+                np.testing.assert_allclose(made[name], column, rtol=1e-4, atol=4e-6 * scale)
 
 
 @pytest.mark.oracle
