@@ -24,14 +24,18 @@ from random import Random
 
 import pyarrow as pa
 import pylanceref
+from lanceref.core.errors import LanceError
 
-from lance_conformance.campaigns.filter_divergences import divergence_of
+from lance_conformance.campaigns.filter_divergences import FRAGMENT_ROWS, divergence_of
 from lance_conformance.campaigns.filter_grammar import TABLE, Grammar
 from lance_conformance.campaigns.filter_tables import INDEXED, condition, write_indexed
 from lance_conformance.oracle import lance
 
 REFUSALS = (ValueError, TypeError, OSError, RuntimeError, NotImplementedError, pa.ArrowException)
-"""What either raises for a filter that it refuses."""
+"""What the oracle raises for a filter that it refuses."""
+
+OURS = (LanceError,)
+"""What the reference raises; anything else ends the campaign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +50,16 @@ class Outcome:
     found: str = ""
 
 
-def rows_of(dataset: object, text: str, **scan: bool) -> list[int] | str:
+def rows_of(
+    dataset: object,
+    text: str,
+    refusals: tuple[type[Exception], ...] = REFUSALS,
+    **scan: bool,
+) -> list[int] | str:
     """Return the addresses of the rows that pass a filter, or why it is refused."""
     try:
         rows = dataset.to_table(columns=[], filter=text, with_row_address=True, **scan)  # type: ignore[attr-defined]
-    except REFUSALS as error:
+    except refusals as error:
         return f"{type(error).__name__}: {str(error)[:300]}"
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # the oracle's own class cannot be imported
@@ -72,11 +81,11 @@ def judge(family: str, number: int, text: str, wanted: object, found: object) ->
 def run_grammar(root: Path, seed: int, numbers: range) -> Iterator[Outcome]:
     """Yield the outcomes of filters over the table of all types."""
     uri = str(root / "grammar.lance")
-    lance().write_dataset(TABLE, uri, data_storage_version="2.1", max_rows_per_file=20)
+    lance().write_dataset(TABLE, uri, data_storage_version="2.1", max_rows_per_file=FRAGMENT_ROWS)
     theirs, ours = lance().dataset(uri), pylanceref.dataset(uri)
     for number in numbers:
         text = Grammar(Random(f"{seed}/{number}")).filter()
-        yield judge("grammar", number, text, rows_of(theirs, text), rows_of(ours, text))
+        yield judge("grammar", number, text, rows_of(theirs, text), rows_of(ours, text, OURS))
 
 
 def run_indexed(root: Path, seed: int, numbers: range) -> Iterator[Outcome]:
@@ -92,7 +101,7 @@ def run_indexed(root: Path, seed: int, numbers: range) -> Iterator[Outcome]:
         text = condition(Random(f"{seed}/{number}"), [*INDEXED][number % len(INDEXED)])
         wanted = rows_of(theirs, text, use_scalar_index=False)
         for use_index in (True, False):
-            found = rows_of(ours, text, use_scalar_index=use_index)
+            found = rows_of(ours, text, OURS, use_scalar_index=use_index)
             outcome = judge("indexed", number, text, wanted, found)
             if outcome.verdict == "differs":
                 break

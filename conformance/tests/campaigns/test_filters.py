@@ -32,6 +32,17 @@ def test_verdicts():
     assert "differs" == judge("grammar", 0, "x", [1, 2], "QueryRefused: b").verdict
 
 
+def test_only_rows_of_the_negative_zero_are_a_known_difference():
+    """Row 1 holds -0.0, row 2 does not."""
+    text = "f64 = coalesce(0.0, dec)"
+    known = "D.query.zero-after-simplification"
+
+    assert known == judge("grammar", 0, text, [0, 1, (1 << 32) + 5], [0]).verdict
+    assert "differs" == judge("grammar", 0, text, [0, 1, 2], [0]).verdict
+    assert "differs" == judge("grammar", 0, "f64 = 0.0", [0, 1], [0]).verdict
+    assert "differs" == judge("grammar", 0, text, [0, 1], "QueryRefused: b").verdict
+
+
 @pytest.mark.oracle
 @pytest.mark.parametrize("family", FAMILIES)
 def test_random_filters_find_the_rows_of_the_oracle(family, tmp_path):

@@ -20,6 +20,7 @@ Divergences: D.index.zonemap-negative-nan, D.index.zonemap-only-nan
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -131,7 +132,7 @@ def read_spans(file: IndexFile) -> Spans:
     return Spans(*(one.astype(np.int64) for one in (fragments, starts, lengths)))
 
 
-class ZonedIndex:
+class ZonedIndex(ABC):
     """An opened segment of zones: it knows where they lie."""
 
     def __init__(self, file: IndexFile) -> None:
@@ -149,9 +150,9 @@ class ZonedIndex:
         possible, spans = self._possible(predicate), self._spans
         return Spans(spans.fragments[possible], spans.starts[possible], spans.lengths[possible])
 
+    @abstractmethod
     def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
-        """Return for each zone whether a predicate may be true there."""
-        raise NotImplementedError
+        """Return for each zone whether a predicate may be true there: bool (zones,)."""
 
 
 def kept_zones(spans: Spans, moved: Moved) -> NDArray[np.bool_]:
