@@ -39,6 +39,27 @@ SETTINGS = {
 """Settings of a session: types of SQL are those that Lance makes of them."""
 
 
+class ExactSchema:
+    """A schema as the key of a cache: equal to those with the same metadata.
+
+    `pa.Schema` compares and hashes names and types alone. Two columns that differ in the name of
+    their extension type, JSON and plain bytes among them, are the same to it.
+    """
+
+    __slots__ = ("_hash", "schema")
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema, self._hash = schema, hash(schema)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ExactSchema) and self.schema.equals(
+            other.schema, check_metadata=True
+        )
+
+
 class Engine:
     """A session of one thread."""
 
@@ -56,29 +77,32 @@ class Engine:
         self.raised: LanceError | None = None
         self.functions = register(self._session, self._note)
         self._frame_of = lru_cache(64)(self._empty_frame)
-        self.parse = lru_cache(256)(self._parse)
+        self._parsed = lru_cache(256)(self._parse)
 
     def _note(self, error: LanceError) -> None:
         """Keep the error of a function, of which DataFusion passes on only the text."""
         self.raised = error
 
-    def _empty_frame(self, schema: pa.Schema) -> DataFrame:
-        return self.frame(pa.RecordBatch.from_pylist([], schema=schema))
+    def _empty_frame(self, exact: ExactSchema) -> DataFrame:
+        return self.frame(pa.RecordBatch.from_pylist([], schema=exact.schema))
 
     def frame(self, batch: pa.RecordBatch) -> DataFrame:
         """Return the rows of a batch as the table."""
         self._session.deregister_table(TABLE)
         return self._session.from_arrow(batch, name=TABLE)
 
-    def _parse(self, text: str, schema: pa.Schema) -> Expr:
+    def parse(self, text: str, schema: pa.Schema) -> Expr:
         """Return the tree of an expression over columns. Raises QueryRefused."""
+        return self._parsed(text, ExactSchema(schema))
+
+    def _parse(self, text: str, exact: ExactSchema) -> Expr:
         with self.errors(QueryRefused):
-            return self._frame_of(schema).parse_sql_expr(text)
+            return self._frame_of(exact).parse_sql_expr(text)
 
     def result(self, expr: Expr, schema: pa.Schema) -> pa.Field:
         """Return type and nullability of an expression's values. Raises QueryRefused."""
         with self.errors(QueryRefused):
-            frame = self._frame_of(schema).select(expr.alias("x"))
+            frame = self._frame_of(ExactSchema(schema)).select(expr.alias("x"))
             frame.optimized_logical_plan()
             return plain_view(frame.schema().field(0))
 
@@ -163,9 +187,14 @@ ALIGNMENT = 16
 """Bytes of the widest values that DataFusion reads at once: decimals."""
 
 
-@lru_cache(64)
 def plain_schema(schema: pa.Schema) -> pa.Schema:
     """Return the columns of a schema without extension types and metadata."""
+    return _plain_schema(ExactSchema(schema))
+
+
+@lru_cache(64)
+def _plain_schema(exact: ExactSchema) -> pa.Schema:
+    schema = exact.schema
     fields = [pa.field(one.name, plain_type(one.type), one.nullable) for one in schema]
     fields += [
         pa.field(BINARY_OF + one.name, pa.binary())
@@ -175,7 +204,6 @@ def plain_schema(schema: pa.Schema) -> pa.Schema:
     return pa.schema(fields)
 
 
-@lru_cache(64)
 def named_schema(schema: pa.Schema) -> pa.Schema:
     """Return a schema with the second columns of geometries, and with its metadata."""
     names = [name for name in plain_schema(schema).names if name not in schema.names]

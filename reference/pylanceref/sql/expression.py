@@ -18,7 +18,7 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.core.query_limits import GROWN_BYTES, ITEM_BYTES, QueryTooLarge, calling
 
-from pylanceref.sql.engine import Engine, engine, plain_batch, plain_schema, repeated
+from pylanceref.sql.engine import Engine, ExactSchema, engine, plain_batch, plain_schema, repeated
 from pylanceref.sql.functions import BINARY_OF
 from pylanceref.sql.strict import StrictRule, scalar_of, type_at
 from pylanceref.sql.trees import VOLATILE, Node, parse
@@ -189,10 +189,11 @@ def _field(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array:
 def bind(text: str, schema: pa.Schema) -> Bound:
     """Return the expression of a text over a schema. Raises QueryRefused, QueryTooLarge."""
     is_volatile = any(word in text.lower() for word in VOLATILE)
-    return (_bind if is_volatile else _bound)(text, schema, engine())
+    return (_bind if is_volatile else _bound)(text, ExactSchema(schema), engine())
 
 
-def _bind(text: str, schema: pa.Schema, found: Engine) -> Bound:
+def _bind(text: str, exact: ExactSchema, found: Engine) -> Bound:
+    schema = exact.schema
     with calling(QueryRefused):
         node, plain = parse(text, schema, found), plain_schema(schema)
         grown = growths(node)

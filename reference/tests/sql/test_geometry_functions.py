@@ -67,3 +67,14 @@ def test_what_is_no_geometry_is_refused(text):
     """Before a row is read."""
     with pytest.raises(QueryRefused):
         run(text)
+
+
+def test_a_schema_is_cached_with_the_names_of_its_extension_types():
+    """The same bytes are a geometry in one schema and plain bytes in another."""
+    names = [None, {"ARROW:extension:name": "geoarrow.wkb"}]
+    read = []
+    for metadata in names * 2:
+        schema = pa.schema([pa.field("p", pa.binary(), metadata=metadata)])
+        read.append(bind_sql(f"st_intersects(p, {BOX})", schema).reads == ("p",))
+
+    assert read == [True, False] * 2
