@@ -79,6 +79,7 @@ class MergeInsertBuilder:
         self._compacted: Sequence[CompactedSsTable] = ()
         self._bases: Sequence[str] = ()
         self._all_bases: bool | None = None
+        self._first_version = table.version
 
     def _key_columns(self, on: str | Iterable[str] | None) -> list[str]:
         """Return the key columns: those given, or the primary key. Raises QueryRefused."""
@@ -298,8 +299,10 @@ class MergeInsertBuilder:
         actions = self._actions
         if actions.only_deletes:
             source = self._only_keys(source)
-        self._check(source.schema, inserts=actions.insert and source.num_rows > 0)
         snapshot = self._table._snapshot
+        is_retry = snapshot.manifest.version != self._first_version
+        inserts = actions.insert and (source.num_rows > 0 or is_retry)
+        self._check(source.schema, inserts=inserts)
         found = match(snapshot, source, self._keys)
         as_columns = self._as_columns(source.schema)
         plan = plan_merge(snapshot, source, self._keys, actions, found)

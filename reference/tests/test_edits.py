@@ -272,6 +272,24 @@ def test_inserted_rows_need_what_cannot_be_null(tmp_path, maker):
 
 
 @pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
+@pytest.mark.parametrize("added", [False, True])
+def test_a_merge_made_again_needs_the_new_columns_also_for_no_rows(tmp_path, maker, added):
+    """A merge of no rows over an old version; the column is new since then, or older than it."""
+    library, rows = importlib.import_module(maker), pa.table({"k": [1, 2]})
+    library.write_dataset(rows, tmp_path)
+    library.write_dataset(rows, tmp_path, mode="append")
+    if added:
+        library.dataset(tmp_path).add_columns({"c": "'x'"})
+    old = library.dataset(tmp_path, version=2 if added else 1)
+    merge = old.merge_insert("k").use_index(False).when_not_matched_insert_all()
+    if added:
+        with pytest.raises(OSError, match=r'target column\(s\) \["c"\] are non-nullable'):
+            merge.execute(rows.slice(0, 0))
+    else:
+        assert {0} == set(merge.execute(rows.slice(0, 0)).values())
+
+
+@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 def test_a_column_of_typed_nulls_in_0_1_is_written(tmp_path, maker):
     """Later files have it in the manifest alone."""
     library = importlib.import_module(maker)
