@@ -43,6 +43,7 @@ FOLDERS = [
     "search",
     "operations",
     "checks",
+    "fast",
 ]
 """Folders of `lanceref`, lowest first: each imports from those before it. Last comes the root."""
 

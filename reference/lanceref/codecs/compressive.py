@@ -13,7 +13,6 @@ L.codec.limits.expansion, L.codec.rle.pairs
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +34,7 @@ from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Rows, Values, Vari
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.plain import specified
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
@@ -196,9 +196,9 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
                 run, encoding.inline_bitpacking.uncompressed_bits_per_value
             )
         case "variable":
-            return _decode_variable(encoding.variable.offsets, run, "bytes[]")
+            return decode_variable(encoding.variable.offsets, run, "bytes[]")
         case "fsst":
-            return _decode_fsst(encoding.fsst, run, None)
+            return decode_fsst(encoding.fsst, run)
         case "rle":
             return decode_rle(encoding.rle, run)
         case "byte_stream_split":
@@ -216,17 +216,14 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
     raise unsupported(encoding, "a mini-block chunk", run.place())
 
 
-def _decode_fsst(encoding: pb.Fsst, run: ChunkRun, slots: Ints | None) -> Variable:
-    """Decode coded strings of every chunk of the run, joined; or some of them (ascending)."""
-    decoded = fsst.decode_chunks(encoding, run) if slots is None else None
-    if decoded is not None:
-        return decoded
-    codes = _decode_variable(encoding.values.variable.offsets, run, fsst.CODES)
-    table = fsst.parse_table(encoding.symbol_table, run.place())
-    return fsst.decode(table, codes if slots is None else codes.take(slots), run.place())
+@specified
+def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
+    """Decode coded strings of every chunk of the run, joined."""
+    codes = decode_variable(encoding.values.variable.offsets, run, fsst.CODES)
+    return fsst.decode(fsst.parse_table(encoding.symbol_table, run.place()), codes, run.place())
 
 
-def _decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> Variable:
+def decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> Variable:
     """Decode strings whose offsets are a table before the bytes, or blocks of their own."""
     if offsets.WhichOneof("compression") == "flat":
         return variable.decode_mini(run, offsets.flat.bits_per_value, kind)
@@ -273,64 +270,10 @@ def decode_zip_variable(
     raise unsupported(encoding, "a variable-width value", place)
 
 
+@specified
 def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | None:
     """Return the values of the run with the numbers `slots` (n,), ascending, without the others.
 
-    Plain values and packed blocks let each be found by its number; of coded strings the offsets
-    do. None for codecs whose values cannot be found singly.
+    None for codecs whose values are not found singly: here all of them.
     """
-    if encoding.HasField("fsst"):
-        return _decode_fsst(encoding.fsst, run, slots)
-    ends = np.cumsum(run.counts)
-    chunks = np.searchsorted(ends, slots, "right")
-    at = slots - (ends - run.counts)[chunks]
-    if encoding.HasField("flat"):
-        return _pick_flat(run, encoding.flat.bits_per_value, chunks, at)
-    if encoding.HasField("inline_bitpacking"):
-        bits = encoding.inline_bitpacking.uncompressed_bits_per_value
-        return _pick_packed(run, bits, chunks, at)
     return None
-
-
-def _pick_flat(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
-    run.want_sizes(0, -(-run.counts * bits // 8), "L.codec.flat.size")
-    starts = run.starts[0][chunks]
-    if bits == 1:
-        flags = run.data[starts + at // 8] >> (at % 8).astype(np.uint8) & np.uint8(1)
-        return Fixed(1, len(at), np.packbits(flags, bitorder="little"))
-    size = bits // 8
-    return Fixed(bits, len(at), _bytes_at(run.data, starts + at * size, size).reshape(-1))
-
-
-def _pick_packed(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
-    """Find each value in one word of its block, or in two words of a lane."""
-    size, lanes = bits // 8, bitpack.BLOCK // bits
-    row_of, row_starts, masks = _rows_of(bits)
-    rows, width = row_of[at], bitpack.inline_widths(run, bits)[chunks]
-    word, shift = np.divmod(rows * width, bits)
-    inside = size + (word * lanes + at - row_starts[rows]) * size
-    places = run.starts[0][chunks] + np.where(width > 0, inside, 0)
-    over = shift + width > bits
-    values = _words_at(run.data, places, size) >> shift.astype(np.uint64)
-    high = _words_at(run.data, places[over] + lanes * size, size)
-    values[over] |= high << (bits - shift[over]).astype(np.uint64)
-    values &= masks[width]
-    return Fixed(bits, len(at), values.astype(f"<u{size}").view(np.uint8))
-
-
-@lru_cache
-def _rows_of(bits: int) -> tuple[Ints, Ints, NDArray[np.uint64]]:
-    """Return the row of each value of a block of words of `bits`, where rows start, and masks."""
-    starts = np.array([bitpack.row_start(row) for row in range(bits)])
-    rows = np.empty(bitpack.BLOCK, np.int64)
-    rows[starts[:, None] + np.arange(bitpack.BLOCK // bits)] = np.arange(bits)[:, None]
-    return rows, starts, np.array([(1 << width) - 1 for width in range(65)], np.uint64)
-
-
-def _words_at(data: Bytes, places: Ints, size: int) -> NDArray[np.uint64]:
-    return _bytes_at(data, places, size).view(f"<u{size}").reshape(-1).astype(np.uint64)
-
-
-def _bytes_at(data: Bytes, places: Ints, size: int) -> Bytes:
-    picked: Bytes = data[places[:, None] + np.arange(size)]
-    return picked

@@ -5,10 +5,7 @@ neighbours that save most bytes make the next table (Boncz, Neumann, Leis: "FSST
 String Compression", VLDB 2020, section 4). Values of fewer than 32 KiB in all, and those that no
 table makes smaller, are stored as they are, under a table that is switched off.
 
-At every place of a value the longest symbol that matches is taken, or one byte is escaped. Values
-are coded side by side, one code of each at a time; where few values are left, because they are
-longer than the others, the longest symbol is looked up at all of their bytes at once, and the chain
-of symbols is followed from the start of each by doubling jumps. Both give the same codes.
+At every place of a value the longest symbol that matches is taken, or one byte is escaped.
 
 Layout: see `fsst`.
 
@@ -17,6 +14,7 @@ Clauses: L.codec.fsst.table, L.codec.fsst.escape
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -24,13 +22,10 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.fsst import ESCAPE, MAGIC, TABLE_BYTES
 from lanceref.codecs.values import Bytes, Ints, Variable
-from lanceref.kernels.compiled import KERNEL_USE
+from lanceref.core.plain import specified
 
 SMALLEST = 32 * 1024
 """Bytes of values below which they are not coded."""
-
-SLAB_BYTES, SLAB_VALUES = 1 << 19, 1 << 14
-"""What is coded at a time: it stays in the cache."""
 
 SAMPLE_BYTES, PIECE_BYTES = 1 << 14, 512
 """Bytes that a table is trained on, and the most of one piece of a value among them."""
@@ -43,9 +38,6 @@ MAX_SYMBOL = 8
 
 HASH_BITS, HASH_FACTOR, HASH_SHIFT = 12, 2971215073, 15
 """How the first three bytes of a word are hashed: as the compiled coder does."""
-
-FEW = 256
-"""Values from which going side by side is faster."""
 
 LITERAL = 256
 """The number of byte 0 escaped, and of how many codes the lengths are known."""
@@ -118,7 +110,7 @@ def _best(symbols: list[bytes], codes: Codes, counts: Ints, grows: bool) -> list
     `codes` are those of the sample, `counts` (values,) the codes of each of its values.
     """
     words, sizes = np.zeros(2 * LITERAL, np.uint64), np.zeros(2 * LITERAL, np.int64)
-    words[: len(symbols)], sizes[: len(symbols)] = _words_of(symbols)
+    words[: len(symbols)], sizes[: len(symbols)] = words_of(symbols)
     words[LITERAL:], sizes[LITERAL:] = np.arange(LITERAL), 1
     numbers = codes.astype(np.int64)
     used, uses = np.unique(numbers, return_counts=True)
@@ -150,27 +142,14 @@ def _ranked(words: Words, sizes: Ints, gains: Ints) -> list[bytes]:
     return [int(big[at]).to_bytes(MAX_SYMBOL, "big")[: sizes[at]] for at in best[:ESCAPE]]
 
 
+@specified
 def apply(symbols: list[bytes], values: Variable) -> Variable:
-    """Code the values with the symbols of a table, some of them at a time."""
-    coder, offsets = make_coder(symbols), values.offsets
-    if KERNEL_USE.use(int(offsets[-1])):
-        return apply_compiled(coder, values)
-    ends, parts, size = [np.zeros(1, np.int64)], [np.empty(0, np.uint8)], 0
-    first = 0
-    while first < values.count:
-        full = int(np.searchsorted(offsets, offsets[first] + SLAB_BYTES, "right")) - 1
-        last = min(max(full, first + 1), first + SLAB_VALUES)
-        start, end = int(offsets[first]), int(offsets[last])
-        part = Variable(offsets[first : last + 1] - start, values.data[start:end])
-        codes, stops = _stored(*code_values(coder, part))
-        ends.append(size + stops)
-        parts.append(codes)
-        size += len(codes)
-        first = last
-    return Variable(np.concatenate(ends), np.concatenate(parts))
+    """Code the values with the symbols of a table."""
+    codes, stops = stored(*code_values(make_coder(symbols), values))
+    return Variable(np.append(0, stops), codes)
 
 
-def _stored(codes: Codes, counts: Ints) -> tuple[Bytes, Ints]:
+def stored(codes: Codes, counts: Ints) -> tuple[Bytes, Ints]:
     """Return codes as they are stored, escapes before literals, and where each value ends."""
     stops = np.cumsum(counts)
     escaped = codes >= LITERAL
@@ -202,7 +181,7 @@ class Coder(NamedTuple):
 
 def make_coder(symbols: list[bytes]) -> Coder:
     """Return the coder of at most 255 symbols; the first of several in one slot wins."""
-    values, sizes = _words_of(symbols)
+    values, sizes = words_of(symbols)
     lengths = np.ones(2 * LITERAL, np.int64)
     lengths[: len(symbols)] = sizes
     singles = np.arange(LITERAL, 2 * LITERAL, dtype=np.int16)
@@ -212,36 +191,26 @@ def make_coder(symbols: list[bytes]) -> Coder:
     two = np.flatnonzero(sizes == 2)
     shorts[values[two]] = two
     long = np.flatnonzero(sizes > 2)[::-1]
-    at = _hash(values[long])
+    at = hash_of(values[long])
     slots = np.zeros(1 << HASH_BITS, np.int16)
     slot_symbols, slot_masks = np.full(len(slots), ~np.uint64(0)), np.zeros(len(slots), np.uint64)
     slots[at], slot_symbols[at], slot_masks[at] = long, values[long], _MASKS[sizes[long]]
     return Coder(lengths, slots, slot_symbols, slot_masks, shorts, singles)
 
 
-def apply_compiled(coder: Coder, values: Variable) -> Variable:
-    """Code the values with the kernel."""
-    from lanceref.codecs import fsst_compiled as kernel
-
-    words, ends = _words_at(values), np.zeros(values.count + 1, np.int64)
-    out = np.empty(2 * (len(words) + 7), np.uint8)
-    size = kernel.code((*coder,), words, values.offsets, out, ends)
-    return Variable(ends, out[:size])
-
-
-def _words_of(symbols: list[bytes]) -> tuple[Words, Ints]:
+def words_of(symbols: list[bytes]) -> tuple[Words, Ints]:
     """Return symbols as words, padded with zeros, and their lengths."""
     data = b"".join([symbol.ljust(MAX_SYMBOL, b"\0") for symbol in symbols])
     return np.frombuffer(data, "<u8"), np.array(list(map(len, symbols)), np.int64)
 
 
-def _words_at(values: Variable) -> Words:
+def words_at(values: Variable) -> Words:
     """Return the word that begins at each byte of the values."""
     data = np.append(values.data[: int(values.offsets[-1])], np.zeros(MAX_SYMBOL, np.uint8))
     return np.ndarray((len(data) - MAX_SYMBOL + 1,), "<u8", data.data, strides=(1,))
 
 
-def _hash(words: Words) -> Ints:
+def hash_of(words: Words) -> Ints:
     """Return the slot of the first three bytes of each word."""
     mixed: Words = (words & _MASKS[3]) * np.uint64(HASH_FACTOR)
     mixed ^= mixed >> np.uint64(HASH_SHIFT)
@@ -249,37 +218,26 @@ def _hash(words: Words) -> Ints:
     return mixed.view(np.int64)
 
 
+@specified
 def code_values(coder: Coder, values: Variable) -> tuple[Codes, Ints]:
     """Cut every value into the longest symbols and escaped bytes: codes, and codes per value."""
-    words = _words_at(values)
-    counts, steps = np.zeros(values.count, np.int64), []
-    alive = np.flatnonzero(values.offsets[:-1] < values.offsets[1:])
-    at, left = values.offsets[alive], np.diff(values.offsets)[alive]
-    while len(alive) >= FEW:
-        numbers, sizes = _longest(coder, words[at], left)
-        steps.append((alive, numbers))
-        at, left = at + sizes, left - sizes
-        if not left.all():
-            counts[alive[left == 0]] = len(steps)
-            goes_on = np.flatnonzero(left)
-            alive, at, left = alive.take(goes_on), at.take(goes_on), left.take(goes_on)
-    rest, rest_counts = _code_at_once(coder, words, at, left)
-    counts[alive] = len(steps) + rest_counts
-    start = np.cumsum(counts) - counts
-    codes = np.empty(int(counts.sum()), np.int16)
-    for step, (coded, numbers) in enumerate(steps):
-        codes[start.take(coded) + step] = numbers
-    moved = start[alive] + len(steps) - (np.cumsum(rest_counts) - rest_counts)
-    codes[np.repeat(moved, rest_counts) + np.arange(len(rest))] = rest
-    return codes, counts
+    words, codes, counts = words_at(values), [], []
+    for start, end in pairwise(values.offsets.tolist()):
+        first, at = len(codes), start
+        while at < end:
+            code, size = longest(coder, words[at : at + 1], np.array([end - at]))
+            codes.append(int(code[0]))
+            at += int(size[0])
+        counts.append(len(codes) - first)
+    return np.array(codes, np.int16), np.array(counts, np.int64)
 
 
-def _longest(coder: Coder, words: Words, left: Ints) -> tuple[Codes, Ints]:
+def longest(coder: Coder, words: Words, left: Ints) -> tuple[Codes, Ints]:
     """Return the number of the longest symbol that each word starts with, and its length.
 
     `left` is how many bytes of a word belong to its value.
     """
-    slot = _hash(words)
+    slot = hash_of(words)
     fits = (words & coder.slot_masks.take(slot)) == coder.slot_symbols.take(slot)
     pairs = (words & np.uint64(0xFFFF)).view(np.int64)
     codes = np.where(fits, coder.slots.take(slot), coder.shorts.take(pairs))
@@ -292,30 +250,3 @@ def _longest(coder: Coder, words: Words, left: Ints) -> tuple[Codes, Ints]:
         codes[long[short]] = coder.singles.take(pairs[short] & 0xFF)
         sizes[long] = coder.lengths.take(codes[long])
     return codes, sizes
-
-
-def _code_at_once(coder: Coder, words: Words, start: Ints, sizes: Ints) -> tuple[Codes, Ints]:
-    """Code `sizes` bytes from `start` on of some values, looking at every byte."""
-    offsets = np.append(0, np.cumsum(sizes))
-    at = np.arange(int(offsets[-1]))
-    left = np.repeat(offsets[1:], sizes) - at
-    numbers, lengths = _longest(coder, words[np.repeat(start - offsets[:-1], sizes) + at], left)
-    chosen = _chain(at + lengths, offsets, len(at))
-    return numbers[chosen], np.diff(np.searchsorted(chosen, offsets))
-
-
-def _chain(after: Ints, offsets: Ints, size: int) -> Ints:
-    """Return the positions reached from the start of each value by stepping to `after`."""
-    jump = np.append(after, size)
-    reached = np.zeros(size + 1, np.bool_)
-    starts = offsets[:-1]
-    reached[starts[starts < offsets[1:]]] = True
-    ends = np.zeros(size + 1, np.bool_)
-    ends[offsets] = True
-    jump[:-1][ends[jump[:-1]]] = size
-    steps = int(np.diff(offsets).max(initial=0))
-    while steps > 0:
-        reached[jump[np.flatnonzero(reached)]] = True
-        jump = jump[jump]
-        steps //= 2
-    return np.flatnonzero(reached[:size])

@@ -1,8 +1,5 @@
 """Top k: the places of the k smallest values, and of the k nearest rows by bounds of distances.
 
-`smallest` guesses a threshold from a sample and sorts only what is not above it. The guess aims at
-twice as many values as are wanted; where it is too low, the k-th smallest value is the threshold.
-
 `nearest` serves where a bound of a distance costs less than the distance. The distances of some
 rows that seem nearest are computed first; no row whose bound is above the k-th of these is among
 the k nearest (arXiv 2405.12497, section 4).
@@ -16,35 +13,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.plain import specified
 from lanceref.kernels.distance import Floats
 
 Rows = NDArray[np.int64]
 
 ONE = np.float32(1)
 
-SAMPLE, SPARE = 4096, 8
-"""Values that the threshold is guessed from, and how many of them are below it at least."""
-
 FIRST_LOOK = 4
 """So many times as many rows as are wanted have their distances computed first."""
 
 
+@specified
 def smallest(values: Floats, k: int) -> Rows:
     """Return the places of the k smallest values [n], or of all, ascending; first come equal first.
 
     NaN is larger than all others.
     """
-    if k <= 0:
-        return np.zeros(0, np.int64)
-    if k < len(values):
-        sample = values[:: len(values) // SAMPLE + 1]
-        rank = min(len(sample) - 1, 2 * k * len(sample) // len(values) + SPARE)
-        near = np.flatnonzero(values <= np.partition(sample, rank)[rank])
-        if len(near) < k:
-            near = np.flatnonzero(values <= np.partition(values, k - 1)[k - 1])
-        if len(near) >= k:
-            return near[np.argsort(values[near], kind="stable")[:k]]
-    return np.argsort(values, kind="stable")[:k]
+    return np.argsort(values, kind="stable")[: max(k, 0)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,12 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import ChunkRun, count_before
 from lanceref.codecs.compressive import decode_levels, decode_mini, pick
-from lanceref.codecs.fsst import GROWTH
 from lanceref.codecs.values import Fixed, Values
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, Place
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.nesting import whole
-from lanceref.file.column_io import RUN_BYTES
+from lanceref.core.plain import specified
 from lanceref.pages.chunks import (
     Chunks,
     ChunkSelection,
@@ -38,7 +37,7 @@ from lanceref.pages.chunks import (
     parse_chunks,
 )
 from lanceref.pages.layers import Nested
-from lanceref.pages.leafvalues import indexed_array, leaf_array, width_bits
+from lanceref.pages.leafvalues import indexed_array, leaf_array
 from lanceref.pages.repdef import (
     LEVEL_BYTES,
     Entries,
@@ -51,12 +50,6 @@ from lanceref.pages.repdef import (
     unravel,
 )
 from lanceref.pages.repindex import RepetitionIndex
-
-DICTIONARY_ROW_BYTES = 8
-"""Assumed size of a value that is looked up in a dictionary: cuts runs of 256 Ki rows."""
-
-ONE_RUN = 2**15
-"""Rows up to which a scan is taken to be one run."""
 
 Slots = slice | Counts
 """Values by their numbers: a range, or some of them, ascending."""
@@ -194,37 +187,20 @@ class ChunkRows:
         """Yield rows `start`..`end`, about RUN_BYTES at a time."""
         source, known = self, start
         while start < end:
-            if start >= known and end - start > ONE_RUN:
-                source, known = self._read_ahead(start, end)
+            if start >= known:
+                source, known = read_ahead(self, start, end)
             if self.index is None:
                 run, start = source._scan_slots(start, end)
             else:
                 run, start = source._scan_lists(start, end)
             yield run
 
-    def _read_ahead(self, start: int, end: int) -> tuple[ChunkRows, int]:
-        """Return the same with bytes of several runs from `start` on, and the first row after them.
-
-        They are read together up to RUN_BYTES: stored values may be much shorter.
-        """
-        table, row = self.table, np.array([start])
-        first, last = (int(one[0]) for one in self._chunks_of(row, np.array([end - 1])))
-        most = int(table.ends[first] - table.sizes[first]) + RUN_BYTES
-        stop = one_run = self._run_end(first)
-        while stop <= last and table.ends[self._run_end(stop) - 1] <= most:
-            stop = self._run_end(stop)
-        if stop == one_run:
-            return self, start + 1
-        extent = table.part(slice(first, min(stop, last + 1))).extent
-        window = self.file.with_window(extent, "chunks", "L.page.miniblock.chunk-bytes")
-        return replace(self, file=window), int(self._slot_ends[stop - 1]) // self._scale
-
     def _scan_slots(self, start: int, end: int) -> tuple[Nested, int]:
         """Return rows from `start` on, each a fixed number of entries, and where they end."""
-        table, layers, scale = self.table, self.decoder.mini.layers, self._scale
+        table, layers, scale = self.table, self.decoder.mini.layers, self.scale
         ends = np.array([start * scale, (start + 1) * scale - 1, end * scale - 1])
         first, last, wanted = np.searchsorted(table.value_ends, ends, "right").tolist()
-        chunks = slice(first, max(min(self._run_end(first), wanted + 1), last + 1))
+        chunks = slice(first, max(min(run_end(self, first), wanted + 1), last + 1))
         rows = min(end, int(table.value_ends[chunks.stop - 1]) // scale) - start
         decoded = self._decode_near(table.part(chunks))
         skipped = start * scale - int(table.value_ends[first] - table.counts[first])
@@ -235,10 +211,10 @@ class ChunkRows:
     def _scan_lists(self, start: int, end: int) -> tuple[Nested, int]:
         """Return rows from `start` on, and where they end, which the index knows."""
         row = np.array([start])
-        first, last = self._chunks_of(row, row)
-        stop = max(self._run_end(int(first[0])), int(last[0]) + 1)
-        rows = np.array([min(end, int(self._slot_ends[stop - 1]) // self._scale)])
-        _, last = self._chunks_of(rows - 1, rows - 1)
+        first, last = self.chunks_of(row, row)
+        stop = max(run_end(self, int(first[0])), int(last[0]) + 1)
+        rows = np.array([min(end, int(self.slot_ends[stop - 1]) // self.scale)])
+        _, last = self.chunks_of(rows - 1, rows - 1)
         numbers = np.arange(int(first[0]), int(last[0]) + 1)
         return self._cut(self._decode(numbers), numbers, row, rows), int(rows[0])
 
@@ -249,7 +225,7 @@ class ChunkRows:
 
     def chunks_with(self, rows: Counts) -> Counts:
         """Return the chunks that hold some rows."""
-        first, last = self._chunks_of(rows, rows)
+        first, last = self.chunks_of(rows, rows)
         widths = last - first + 1
         spread = np.repeat(first - (np.cumsum(widths) - widths), widths)
         return unique_inverse(spread + np.arange(int(widths.sum())))[0]
@@ -262,47 +238,27 @@ class ChunkRows:
         """Decode every chunk once, in order, holding the repetition index against them."""
         start = 0
         while start < self.table.num_chunks:
-            stop = self._run_end(start)
+            stop = run_end(self, start)
             self._decode(np.arange(start, stop)).leaf(slice(None))
             start = stop
 
     @property
-    def _scale(self) -> int:
+    def scale(self) -> int:
         """Page slots per row."""
         return self.decoder.mini.layers.scale
 
     @property
-    def _slot_ends(self) -> Counts:
+    def slot_ends(self) -> Counts:
         """Page slots that end up to and with each chunk."""
         return self.table.value_ends if self.index is None else self.index.ends
 
-    def _chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
+    def chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
         """Return the chunk where each row of `first` starts, and where each of `last` ends."""
-        first, last = first * self._scale, (last + 1) * self._scale - 1
+        first, last = first * self.scale, (last + 1) * self.scale - 1
         if self.index is not None:
             return self.index.chunks_of(first, last)
         ends = self.table.value_ends
         return np.searchsorted(ends, first, "right"), np.searchsorted(ends, last, "right")
-
-    def _run_end(self, start: int) -> int:
-        """Return where a run of chunks from `start` ends: about RUN_BYTES of values.
-
-        Stored bytes, among them headers and padding, may be somewhat more.
-        """
-        table = self.table
-        value_bytes = max(1, (width_bits(self.decoder.type) or 8) // 8)
-        if self.items is not None:
-            value_bytes = DICTIONARY_ROW_BYTES
-        values = int(table.value_ends[start] - table.counts[start]) + RUN_BYTES // value_bytes
-        stored = RUN_BYTES
-        if self.decoder.mini.values.WhichOneof("compression") == "fsst":
-            stored //= GROWTH
-        size = int(table.ends[start] - table.sizes[start]) + stored + stored // 4
-        stop = min(
-            np.searchsorted(table.value_ends, values, "right"),
-            np.searchsorted(table.ends, size, "right"),
-        )
-        return max(start + 1, int(stop))
 
     def _cut(self, decoded: ChunkEntries, numbers: Counts, first: Counts, last: Counts) -> Nested:
         """Return the ranges of rows `first`..`last` of the decoded chunks `numbers`."""
@@ -369,3 +325,17 @@ class ChunkRows:
             starts = row_starts(levels, self.decoder.mini.layers)
             self.index.check(chosen.numbers, decoded.first_entry, starts, levels.count)
         return decoded
+
+
+@specified
+def run_end(rows: ChunkRows, start: int) -> int:
+    """Return where a run of chunks from `start`, which are decoded together, ends: one chunk."""
+    return start + 1
+
+
+@specified
+def read_ahead(rows: ChunkRows, start: int, end: int) -> tuple[ChunkRows, int]:
+    """Return the chunks from row `start` on, up to `end`, as they are read, and the first row that
+    they do not hold: here each run reads its own.
+    """
+    return rows, end

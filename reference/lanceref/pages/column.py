@@ -16,7 +16,7 @@ L.page.siblings.validity, L.page.siblings.offsets, L.page.required.null
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,14 +29,14 @@ from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.nesting import whole
+from lanceref.core.plain import specified
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.file.schema import Field
 from lanceref.pages import blob, constant, fullzip, miniblock, planar
 from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.entries import FullZip
-from lanceref.pages.layers import Layer, Nested, Page, Path, leaf_paths, parse_layers
+from lanceref.pages.layers import Layer, Nested, Page, Path, Scanned, leaf_paths, parse_layers
 from lanceref.pages.leafvalues import MAX_OFFSET_32, bitmap, width_bits
-from lanceref.pages.page_coalescing import coalesce, take
 from lanceref.pages.sparse_page import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
@@ -57,8 +57,7 @@ class LeafColumn:
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end`."""
-        for page, begin, stop in coalesce(self._parts(start, end)):
-            yield from page.scan(begin, stop)
+        return scan_pages(self._parts(start, end))
 
     def _parts(self, start: int, end: int) -> Iterator[tuple[Page, int, int]]:
         """Yield the pages that rows `start`..`end` lie in, and which of their rows these are."""
@@ -71,7 +70,27 @@ class LeafColumn:
         """Yield the given rows (ascending, each once) in pieces."""
         cuts = np.searchsorted(rows, self.first_rows)
         firsts = zip(self.pages, self.first_rows.tolist(), cuts.tolist(), cuts.tolist()[1:])
-        return take((page, rows[a:b] - first) for page, first, a, b in firsts if a < b)
+        return take_pages((page, rows[a:b] - first) for page, first, a, b in firsts if a < b)
+
+
+Part = tuple[Scanned, int, int]
+"""A page, and the range of its rows that is wanted."""
+
+PageRows = tuple[Page, NDArray[np.int64]]
+"""A page, and the rows (ascending, each once) that are wanted of it."""
+
+
+@specified
+def scan_pages(parts: Iterable[Part]) -> Iterator[Nested]:
+    """Yield the wanted range of rows of every page."""
+    for page, start, end in parts:
+        yield from page.scan(start, end)
+
+
+@specified
+def take_pages(parts: Iterable[PageRows]) -> Iterator[Nested]:
+    """Yield the wanted rows of every page, in one or more pieces."""
+    return (page.take(rows) for page, rows in parts)
 
 
 def open_leaf(

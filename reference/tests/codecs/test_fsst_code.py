@@ -3,8 +3,8 @@
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
-from lanceref.codecs import fsst_encode
 from lanceref.codecs.fsst_encode import code_values, make_coder
+from lanceref.fast import fsst as fast_fsst
 
 from .encoded_runs import variable
 
@@ -56,7 +56,7 @@ def test_values_are_coded_as_by_the_slow_form(texts, symbols, few):
     hashed = [symbol for symbol in symbols if len(symbol) > 2]
     symbols = [s for s in symbols if len(s) < 3 or s == next(h for h in hashed if h[:3] == s[:3])]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fsst_encode, "FEW", few)
+        patch.setattr(fast_fsst, "FEW", few)
         codes, counts = code_values(make_coder(symbols), variable(texts))
 
     wanted = [code_slowly(symbols, text) for text in texts]

@@ -4,12 +4,12 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from lanceref.codecs import fsst_encode
 from lanceref.codecs.choose import fsst_encoding
 from lanceref.codecs.compressive import decode_zip_variable
 from lanceref.codecs.fsst import TABLE_BYTES, parse_table
 from lanceref.codecs.fsst_encode import apply, encode, symbol_table
 from lanceref.codecs.variable import variable_encoding
+from lanceref.fast import fsst as fast_fsst
 
 from .encoded_runs import texts_of, variable
 from .runs import CTX, PLACE
@@ -72,8 +72,8 @@ def test_slabs_leave_no_trace(texts, slab):
     symbols = [b"\x00\x01", b"ab", b"\xff", b"abc", b"\x00"]
     whole = apply(symbols, variable(texts))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fsst_encode, "SLAB_BYTES", slab)
-        patch.setattr(fsst_encode, "SLAB_VALUES", 1 + slab // 4)
+        patch.setattr(fast_fsst, "SLAB_BYTES", slab)
+        patch.setattr(fast_fsst, "SLAB_VALUES", 1 + slab // 4)
         cut = apply(symbols, variable(texts))
 
     assert whole.offsets.tolist() == cut.offsets.tolist()

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from lanceref.codecs import fsst
+from lanceref.fast import fsst as fast_fsst
 
 from .runs import PLACE, plain
 from .test_fsst import SYMBOLS, coded, decode_slowly, strings, table_bytes
@@ -15,13 +16,13 @@ SYMBOL_A, SYMBOL_HTTP = b"a", b"http"
 @pytest.mark.parametrize("paired", [0, 1 << 20])
 def test_escapes_at_both_places_of_a_pair_by_hand(paired, monkeypatch):
     """With `a` and `http`: 0 1 | 255 120 | 0 255 | 255 1 is `ahttpxa`, ff, `http`."""
-    monkeypatch.setattr(fsst, "PAIRED", paired)
+    monkeypatch.setattr(fast_fsst, "PAIRED", paired)
     table = fsst.parse_table(table_bytes([SYMBOL_A, SYMBOL_HTTP]), PLACE)
     codes = np.array([0, 1, 255, 120, 0, 255, 255, 1], np.uint8)
     literal = np.array([0, 0, 0, 1, 0, 0, 1, 0], np.bool_)
     cuts = np.array([0, 1, 4, 5, 7, 8])
 
-    offsets, data = fsst.expand(table.symbols, table.lengths, codes, literal, cuts)
+    offsets, data = fast_fsst.expand(table.symbols, table.lengths, codes, literal, cuts)
 
     assert b"ahttpxa\xffhttp" == data.tobytes()
     assert [0, 1, 6, 7, 8, 12] == offsets.tolist()
@@ -34,8 +35,8 @@ def test_slabs_and_pairs_may_be_cut_anywhere(draw, symbols, slab, paired):
     values = coded(draw, symbols)
     table = fsst.parse_table(table_bytes(symbols), PLACE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fsst, "SLAB", 2 * slab)
-        patch.setattr(fsst, "PAIRED", paired)
+        patch.setattr(fast_fsst, "SLAB", 2 * slab)
+        patch.setattr(fast_fsst, "PAIRED", paired)
         decoded = fsst.decode(table, strings(values), PLACE)
 
     assert [decode_slowly(symbols, value) for value in values] == plain(decoded)

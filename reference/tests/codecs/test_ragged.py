@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.codecs.chunks import (
-    SLAB_BYTES,
     count_before,
     gather_rows,
     interleave,
@@ -13,6 +12,7 @@ from lanceref.codecs.chunks import (
     join_ranges,
     join_rows,
 )
+from lanceref.fast.joining import SLAB_BYTES
 
 
 def test_rows_are_cut_to_their_counts():

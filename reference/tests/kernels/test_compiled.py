@@ -3,7 +3,7 @@
 import sys
 from types import SimpleNamespace
 
-from lanceref.kernels.compiled import KernelUse, compiled
+from lanceref.fast.compiled import KernelUse, compiled
 
 
 def test_kernels_wait_until_enough_was_decoded_without_them():

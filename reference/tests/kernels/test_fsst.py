@@ -9,7 +9,7 @@ from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.values import Variable
 from lanceref.core.errors import CorruptPage
 from lanceref.core.file_versions import FileVersion
-from lanceref.kernels.compiled import KERNEL_USE
+from lanceref.fast.compiled import KERNEL_USE
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 from ..codecs.runs import PLACE, run_of

@@ -4,9 +4,10 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from lanceref.codecs.fsst_encode import apply, apply_compiled, make_coder
+from lanceref.codecs.fsst_encode import apply, make_coder
 from lanceref.codecs.values import Variable
-from lanceref.kernels.compiled import KERNEL_USE
+from lanceref.fast.compiled import KERNEL_USE
+from lanceref.fast.fsst import apply_compiled
 
 pytest.importorskip("numba")
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.kernels import top_k
+from lanceref.fast import top_k
 from lanceref.kernels.top_k import smallest
 
 

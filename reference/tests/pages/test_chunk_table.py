@@ -4,8 +4,8 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
+from lanceref.fast.page_coalescing import concat_tables, parse_tables
 from lanceref.pages.chunks import parse_table
-from lanceref.pages.page_coalescing import concat_tables, parse_tables
 
 
 def _table(words, num_items, chunk_bytes, *, wide=False, at=0):

@@ -7,7 +7,7 @@ from hypothesis import given
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage
-from lanceref.pages.page_coalescing import parse_indices
+from lanceref.fast.page_coalescing import parse_indices
 from lanceref.pages.repindex import parse_index
 
 

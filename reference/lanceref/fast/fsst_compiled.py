@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.values import Bytes, Ints
-from lanceref.kernels.compiled import compiled
+from lanceref.fast.compiled import compiled
 
 BYTE, TWO_BYTES, THREE_BYTES = np.uint64(0xFF), np.uint64(0xFFFF), np.uint64(0xFFFFFF)
 

@@ -19,9 +19,12 @@ import pyarrow as pa
 
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError
+from lanceref.core.plain import replaces
+from lanceref.pages import column
 from lanceref.pages.chunk_rows import ChunkRows, Items
 from lanceref.pages.chunks import CHUNK_UNIT, MAX_CHUNK_VALUES, ChunkTable, Counts, parse_table
-from lanceref.pages.layers import Nested, Page, Scanned
+from lanceref.pages.column import PageRows, Part
+from lanceref.pages.layers import Nested
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.miniblock import BUFFERS, MiniBlockPage
 from lanceref.pages.repindex import RepetitionIndex, parse_index
@@ -29,14 +32,15 @@ from lanceref.pages.repindex import RepetitionIndex, parse_index
 COALESCED_BYTES = 4 * 2**20
 """Bytes of pages, stored and decoded, that are scanned together."""
 
-Part = tuple[Scanned, int, int]
-"""A page, and the range of its rows that is wanted."""
-
-PageRows = tuple[Page, Counts]
-"""A page, and the rows that are wanted of it."""
-
 MiniBlockRows = tuple[MiniBlockPage, Counts]
 """The same of a mini-block page."""
+
+
+@replaces(column.scan_pages)
+def scan_pages(parts: Iterable[Part]) -> Iterator[Nested]:
+    """Yield the wanted range of rows of every page, consecutive whole pages together."""
+    for page, start, end in coalesce(parts):
+        yield from page.scan(start, end)
 
 
 def coalesce(parts: Iterable[Part]) -> Iterator[Part]:
@@ -94,6 +98,7 @@ class CoalescedPages:
         yield from parts
 
 
+@replaces(column.take_pages)
 def take(parts: Iterable[PageRows]) -> Iterator[Nested]:
     """Yield the wanted rows (ascending, each once) of every page, in one or more pieces."""
     for is_mini, group in groupby(parts, lambda part: isinstance(part[0], MiniBlockPage)):
