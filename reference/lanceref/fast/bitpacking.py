@@ -1,0 +1,137 @@
+"""Bitpacking in runs that fit the cache: blocks unpacked and packed together.
+
+The specification is `codecs.bitpack`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lanceref.codecs import bitpack
+from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned, row_start
+from lanceref.codecs.values import Bools
+from lanceref.core.plain import replaces
+
+SLAB_BYTES = 2**19
+"""Output of the blocks unpacked at a time: with their temporaries it stays in the cache."""
+
+LANE_ROW = np.dtype("V128")
+"""One value of every lane, 1 024 bits whatever T is: they lie together in a block."""
+
+FLAG_LANES = np.dtype("V64")
+"""One boolean of every lane of 16-bit words."""
+
+SLAB = 64
+"""Blocks packed at a time: they and what they are packed to stay in the cache."""
+
+
+@replaces(bitpack.unpack)
+def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
+    """Unpack blocks: wide values by operations over many blocks, others row by row."""
+    bits = out.dtype.itemsize * 8
+    if width == 0:
+        out[:] = 0
+    elif 1 < width < bits:
+        _unpack_planar(packed, width, out)
+    else:
+        _unpack_rows_of_blocks(packed, width, out)
+
+
+def _unpack_rows_of_blocks(packed: Unsigned, width: int, out: Unsigned) -> None:
+    """Unpack row by row, a slab of blocks at a time."""
+    word, bits = out.dtype.type, out.dtype.itemsize * 8
+    lanes, slab = BLOCK // bits, max(1, min(len(out), SLAB_BYTES // (BLOCK * out.dtype.itemsize)))
+    blocks = packed.reshape(len(packed), width, lanes)
+    carry = np.empty((slab, lanes), out.dtype)
+    for at in range(0, len(packed), slab):
+        source, target = blocks[at : at + slab], out[at : at + slab]
+        high = carry[: len(source)]
+        for row in range(bits):
+            k, shift = divmod(row * width, bits)
+            values = target[:, row_start(row) : row_start(row) + lanes]
+            np.right_shift(source[:, k], word(shift), out=values)
+            if shift + width > bits:
+                np.left_shift(source[:, k + 1], word(bits - shift), out=high)
+                np.bitwise_or(values, high, out=values)
+        if width < bits:
+            np.bitwise_and(target, word((1 << width) - 1), out=target)
+
+
+def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
+    """Unpack with operations over all blocks of a slab: faster for wide values.
+
+    Rows are first written one after the other, then put in their places, a lane row as one item.
+    """
+    bits, slab = (
+        out.dtype.itemsize * 8,
+        max(1, min(len(out), SLAB_BYTES // (BLOCK * out.dtype.itemsize))),
+    )
+    lanes, groups = BLOCK // bits, bits // 8
+    rank = np.argsort(np.argsort(ORDER[:groups])).tolist()
+    mask = out.dtype.type((1 << width) - 1)
+    planes = np.empty(width * slab * lanes, out.dtype)
+    rows = np.empty(bits * slab * lanes, out.dtype)
+    for at in range(0, len(packed), slab):
+        source, target = packed[at : at + slab], out[at : at + slab]
+        n = len(source)
+        words, values = planes[: width * n * lanes], rows[: bits * n * lanes]
+        words.view(LANE_ROW).reshape(width, n)[:] = source.view(LANE_ROW).T
+        _unpack_rows(words.reshape(width, n * lanes), values.reshape(bits, n * lanes))
+        np.bitwise_and(values, mask, out=values)
+        unpacked = values.view(LANE_ROW).reshape(groups, 8, n)
+        placed = target.view(LANE_ROW).reshape(n, 8, groups)
+        for group in range(groups):
+            placed[:, :, rank[group]] = unpacked[group].T
+
+
+def _unpack_rows(words: Unsigned, rows: Unsigned) -> None:
+    """Unpack `words` (width, n) to `rows` (T, n); the bits above the width are not cleared.
+
+    Rows whose values begin at the same bit of a word come at equal distances.
+    """
+    word, bits, width = rows.dtype.type, len(rows), len(words)
+    alike = math.gcd(width, bits)
+    words, rows = words.reshape(alike, width // alike, -1), rows.reshape(alike, bits // alike, -1)
+    for row in range(bits // alike):
+        k, shift = divmod(row * width, bits)
+        values = rows[:, row]
+        np.right_shift(words[:, k], word(shift), out=values)
+        if shift + width > bits:
+            values |= words[:, k + 1] << word(bits - shift)
+
+
+@replaces(bitpack.unpack_flags)
+def unpack_flags(packed: Unsigned, out: Bools) -> None:
+    """Unpack one-bit blocks to booleans: `packed` (blocks, 64), `out` (blocks, 1024).
+
+    Row r of a word's low byte is at 128 r, and row 8 + r, of its high byte, after it.
+    """
+    count = len(packed)
+    halves = np.ascontiguousarray(packed).view(np.uint8).reshape(-1, 2).T.copy()
+    flags = np.empty((8, 2, count * FLAG_LANES.itemsize), np.bool_)
+    for bit in range(8):
+        np.not_equal(halves & np.uint8(1 << bit), 0, out=flags[bit])
+    rows = flags.view(FLAG_LANES).reshape(8, 2, count)
+    out.view(FLAG_LANES).reshape(count, 8, 2)[:] = rows.transpose(2, 0, 1)
+
+
+@replaces(bitpack.pack)
+def pack(values: Unsigned, width: int) -> Unsigned:
+    """Pack blocks of `values` (blocks, 1024) to (blocks, width * 1024 / T); the rest is dropped."""
+    word, bits = values.dtype.type, values.dtype.itemsize * 8
+    lanes = BLOCK // bits
+    packed = np.zeros((len(values), width, lanes), values.dtype)
+    for at in range(0, len(values), SLAB):
+        blocks, target = values[at : at + SLAB], packed[at : at + SLAB]
+        moved = np.empty((len(blocks), lanes), values.dtype)
+        for row in range(bits):
+            k, shift = divmod(row * width, bits)
+            source = blocks[:, row_start(row) : row_start(row) + lanes]
+            if k < width:
+                np.bitwise_or(target[:, k], np.left_shift(source, word(shift), moved), target[:, k])
+            if shift + width > bits:
+                over = np.right_shift(source, word(bits - shift), moved)
+                np.bitwise_or(target[:, k + 1], over, target[:, k + 1])
+    return packed.reshape(len(values), width * lanes)

@@ -1,0 +1,250 @@
+"""FSST: codes expanded two at a time, and values coded side by side.
+
+What a pair of codes stands for, up to sixteen bytes, is one of 65 536 texts that are made once for
+a symbol table. Texts are written in order, each sixteen bytes wide, where the one before ended:
+each overwrites what that one wrote too much. A pair whose second code is an escape gives the bytes
+of its first only; the next pair then begins with a literal, and has its text in a second half of
+the table.
+
+Values are coded one code of each at a time; where few values are left, because they are longer than
+the others, the longest symbol is looked up at all of their bytes at once, and the chain of symbols
+is followed from the start of each by doubling jumps.
+
+The specifications are `codecs.fsst`, `codecs.fsst_encode` and `codecs.compressive.decode_fsst`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lanceref.codecs import compressive, fsst, fsst_encode
+from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.fsst import (
+    ESCAPE,
+    LONGEST,
+    Symbols,
+    SymbolTable,
+    check_codes,
+    literals,
+    parse_table,
+)
+from lanceref.codecs.fsst_encode import Coder, Codes, Words, longest, make_coder, stored, words_at
+from lanceref.codecs.values import Bools, Bytes, Ints, Variable
+from lanceref.core.errors import Place
+from lanceref.core.plain import replaces
+from lanceref.fast.compiled import KERNEL_USE
+from lanceref.proto import encodings_v2_1_pb2 as pb
+
+GROWTH = 3
+"""Assumed bytes that a code stands for."""
+
+SLAB = 1 << 15
+"""Codes expanded at a time: what stands for them stays in the cache."""
+
+PAIRED = 1 << 18
+"""Codes from which the table of pairs is worth making."""
+
+PAIR = np.complex128
+"""What holds the text of a pair: sixteen bytes."""
+
+SLAB_BYTES, SLAB_VALUES = 1 << 19, 1 << 14
+"""What is coded at a time: it stays in the cache."""
+
+FEW = 256
+"""Values from which going side by side is faster."""
+
+
+@replaces(fsst.decode)
+def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
+    """Decode every value; `place` is where the codes lie. Raises CorruptPage."""
+    if not table.is_on:
+        return values
+    start, end = int(values.offsets[0]), int(values.offsets[-1])
+    codes, cuts = values.data[start:end], values.offsets - start
+    if KERNEL_USE.use(len(codes) * GROWTH):
+        from lanceref.fast import fsst_compiled as kernel
+
+        decoded = kernel.decode(table.symbols, table.lengths, codes, cuts)
+        if decoded is not None:
+            return table.variable(*decoded)
+    literal = None
+    if int(codes.max(initial=0)) >= table.num_symbols:
+        literal = literals(codes)
+        check_codes(table, codes, literal, cuts, place)
+    offsets, data = expand(table.symbols, table.lengths, codes, literal, cuts)
+    return table.variable(offsets, data, 0 if literal is None else ESCAPE)
+
+
+@replaces(compressive.decode_fsst)
+def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
+    """Decode coded strings of every chunk, in one pass where there is a kernel for it."""
+    decoded = decode_chunks(encoding, run)
+    return compressive.decode_fsst.plain(encoding, run) if decoded is None else decoded
+
+
+def decode_chunks(encoding: pb.Fsst, run: ChunkRun) -> Variable | None:
+    """Decode strings in chunks in one pass where there is a kernel for it, and no fault is met."""
+    counts, sizes = run.counts, run.sizes[0]
+    offsets = encoding.values.variable.offsets.flat
+    is_plain = run.ctx.spans is None and not run.ctx.validating and offsets.bits_per_value == 32
+    if not is_plain or np.any(sizes < (counts + 1) * 4):
+        return None
+    if not KERNEL_USE.use((int(sizes.sum()) - 4 * run.num_values) * GROWTH):
+        return None
+    table = parse_table(encoding.symbol_table, run.place())
+    if not table.is_on:
+        return None
+    from lanceref.fast import fsst_compiled as kernel
+
+    data, starts = run.data, run.starts[0]
+    decoded = kernel.decode_chunks(table.symbols, table.lengths, data, starts, sizes, counts)
+    return None if decoded is None else table.variable(*decoded)
+
+
+def expand(
+    symbols: Symbols, lengths: Ints, codes: Bytes, literal: Bools | None, cuts: Ints
+) -> tuple[Ints, Bytes]:
+    """Return where the bytes of the codes before each of `cuts` end, and all bytes.
+
+    `symbols` and `lengths` (256,), those of the escape zero; `literal` says which codes stand for
+    themselves (None: none); `cuts` ascend. The codes are sound: every one is a symbol, an escape
+    or a literal.
+    """
+    step = 2 if len(codes) >= PAIRED else 1
+    if len(codes) % step:
+        codes = np.append(codes, np.uint8(ESCAPE))
+        literal = None if literal is None else np.append(literal, False)
+    words, sizes = _texts(symbols.tobytes(), lengths.tobytes(), step, literal is not None)
+    width = words.dtype.itemsize
+    out = np.empty(LONGEST * (len(codes) + step), np.uint8)  # untouched after what is written
+    targets = np.ndarray((len(out) - width + 1,), words.dtype, out.data, strides=(1,))
+    offsets, size = np.zeros(len(cuts), np.int64), 0
+    for at in range(0, len(codes), SLAB):
+        # of a pair: its first code + 256 times the second; after a literal, 256 ** step further on
+        part = codes[at : at + SLAB]
+        numbers = np.require(part.view(f"<u{step}"), requirements="A").astype(np.intp)
+        if literal is not None:
+            numbers += literal[at : at + SLAB : step].astype(np.intp) << (8 * step)
+        ends = np.empty(len(numbers) + 1, np.int64)
+        ends[0] = size
+        np.cumsum(np.take(sizes, numbers), out=ends[1:])
+        ends[1:] += size
+        targets[ends[:-1]] = np.take(words, numbers)  # assigned in the order of the indices
+        first, last = np.searchsorted(cuts, (at, at + step * len(numbers)), "right")
+        np.take(ends, (cuts[first:last] - at) >> (step - 1), out=offsets[first:last], mode="clip")
+        size = int(ends[-1])
+    if step == 2:  # a cut inside a pair lies after the bytes of the pair's first code
+        inside = np.flatnonzero(cuts & 1)
+        before = cuts[inside] - 1
+        taken = np.take(lengths, codes[before])
+        offsets[inside] += taken if literal is None else np.where(literal[before], 1, taken)
+    return offsets, out[:size]
+
+
+@lru_cache(maxsize=2)
+def _texts(
+    symbols: bytes, lengths: bytes, step: int, with_literals: bool
+) -> tuple[NDArray[np.uint64 | np.complex128], Bytes]:
+    """Return what one code or a pair of codes stands for, padded, and its bytes: both (n,)."""
+    texts = np.append(np.frombuffer(symbols, np.uint64), np.arange(256, dtype=np.uint64))
+    sizes = np.append(np.frombuffer(lengths, np.uint64), np.ones(256, np.uint64))
+    if step == 1:
+        return texts, sizes.astype(np.uint8)
+    second = np.repeat(np.arange(256)[:, None], 256, axis=1)
+    after_literal = second if with_literals else second[:0]
+    second = np.where(np.arange(256) == ESCAPE, 256 + second, second)
+    pairs, both = [], []
+    for first, following in ((slice(256), second), (slice(256, 512), after_literal)):
+        # bits that are moved out of a word, or all of it, are gone
+        bits, text = sizes[first] * np.uint64(8), texts[following]
+        pairs.append(np.stack((texts[first] | text << bits, text >> (np.uint64(64) - bits)), -1))
+        both.append(sizes[first] + sizes[following])
+    joined = np.concatenate(pairs).view(PAIR).ravel()
+    return joined, np.concatenate(both).astype(np.uint8).ravel()
+
+
+@replaces(fsst_encode.apply)
+def apply(symbols: list[bytes], values: Variable) -> Variable:
+    """Code the values with the symbols of a table, some of them at a time."""
+    coder, offsets = make_coder(symbols), values.offsets
+    if KERNEL_USE.use(int(offsets[-1])):
+        return apply_compiled(coder, values)
+    ends, parts, size = [np.zeros(1, np.int64)], [np.empty(0, np.uint8)], 0
+    first = 0
+    while first < values.count:
+        full = int(np.searchsorted(offsets, offsets[first] + SLAB_BYTES, "right")) - 1
+        last = min(max(full, first + 1), first + SLAB_VALUES)
+        start, end = int(offsets[first]), int(offsets[last])
+        part = Variable(offsets[first : last + 1] - start, values.data[start:end])
+        codes, stops = stored(*code_values(coder, part))
+        ends.append(size + stops)
+        parts.append(codes)
+        size += len(codes)
+        first = last
+    return Variable(np.concatenate(ends), np.concatenate(parts))
+
+
+def apply_compiled(coder: Coder, values: Variable) -> Variable:
+    """Code the values with the kernel."""
+    from lanceref.fast import fsst_compiled as kernel
+
+    words, ends = words_at(values), np.zeros(values.count + 1, np.int64)
+    out = np.empty(2 * (len(words) + 7), np.uint8)
+    size = kernel.code((*coder,), words, values.offsets, out, ends)
+    return Variable(ends, out[:size])
+
+
+@replaces(fsst_encode.code_values)
+def code_values(coder: Coder, values: Variable) -> tuple[Codes, Ints]:
+    """Cut every value into the longest symbols and escaped bytes: codes, and codes per value."""
+    words = words_at(values)
+    counts, steps = np.zeros(values.count, np.int64), []
+    alive = np.flatnonzero(values.offsets[:-1] < values.offsets[1:])
+    at, left = values.offsets[alive], np.diff(values.offsets)[alive]
+    while len(alive) >= FEW:
+        numbers, sizes = longest(coder, words[at], left)
+        steps.append((alive, numbers))
+        at, left = at + sizes, left - sizes
+        if not left.all():
+            counts[alive[left == 0]] = len(steps)
+            goes_on = np.flatnonzero(left)
+            alive, at, left = alive.take(goes_on), at.take(goes_on), left.take(goes_on)
+    rest, rest_counts = _code_at_once(coder, words, at, left)
+    counts[alive] = len(steps) + rest_counts
+    start = np.cumsum(counts) - counts
+    codes = np.empty(int(counts.sum()), np.int16)
+    for step, (coded, numbers) in enumerate(steps):
+        codes[start.take(coded) + step] = numbers
+    moved = start[alive] + len(steps) - (np.cumsum(rest_counts) - rest_counts)
+    codes[np.repeat(moved, rest_counts) + np.arange(len(rest))] = rest
+    return codes, counts
+
+
+def _code_at_once(coder: Coder, words: Words, start: Ints, sizes: Ints) -> tuple[Codes, Ints]:
+    """Code `sizes` bytes from `start` on of some values, looking at every byte."""
+    offsets = np.append(0, np.cumsum(sizes))
+    at = np.arange(int(offsets[-1]))
+    left = np.repeat(offsets[1:], sizes) - at
+    numbers, lengths = longest(coder, words[np.repeat(start - offsets[:-1], sizes) + at], left)
+    chosen = _chain(at + lengths, offsets, len(at))
+    return numbers[chosen], np.diff(np.searchsorted(chosen, offsets))
+
+
+def _chain(after: Ints, offsets: Ints, size: int) -> Ints:
+    """Return the positions reached from the start of each value by stepping to `after`."""
+    jump = np.append(after, size)
+    reached = np.zeros(size + 1, np.bool_)
+    starts = offsets[:-1]
+    reached[starts[starts < offsets[1:]]] = True
+    ends = np.zeros(size + 1, np.bool_)
+    ends[offsets] = True
+    jump[:-1][ends[jump[:-1]]] = size
+    steps = int(np.diff(offsets).max(initial=0))
+    while steps > 0:
+        reached[jump[np.flatnonzero(reached)]] = True
+        jump = jump[jump]
+        steps //= 2
+    return np.flatnonzero(reached[:size])
