@@ -39,6 +39,7 @@ from sources import ROOT, Source, python_files
 
 FOLDERS = (
     "file", "data_file", "pages", "encodings_2_0", "codecs", "file_0_1", "table", "index", "checks",
+    "fast",
 )  # fmt: skip
 """Folders of the reference that hold parsers."""
 

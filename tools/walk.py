@@ -1,4 +1,4 @@
-"""Walk: which modules and functions one read enters, from the name of a file to the Arrow array.
+"""Walk: which modules and functions a plain read enters, from the name of a file to the array.
 
     python tools/walk.py fixtures/file/2.0/flat/int32       the rooms of one read
     python tools/walk.py --table                            seven kinds of page, as a table
@@ -52,12 +52,14 @@ class Walk:
 def walk(path: Path) -> Walk:
     """Read a file or a table and return what the read entered; a first read imports modules."""
     from lanceref import open_file, open_table
+    from lanceref.core.plain import plain_forms
 
     def read() -> None:
-        if path.is_dir():  # a file of 0.1 has no schema of its own
-            open_table(path).to_table()
-        else:
-            open_file(path).read()
+        with plain_forms():
+            if path.is_dir():  # a file of 0.1 has no schema of its own
+                open_table(path).to_table()
+            else:
+                open_file(path).read()
 
     read()
     found, package, depth = Walk(), ROOT / "reference" / "lanceref", 0

@@ -1,9 +1,9 @@
 """Explain: an annotated tree of every byte of one file.
 
-The file is parsed by the reader's own code with spans switched on; the tree is what the parsers
-cut. Kinds of file: data file (also index files, which are data files but for those of early
-releases), manifest, transaction, deletion file, rows that moved, tag, branch, version hint, and
-what a write-ahead log is made of; the name decides.
+The file is parsed by the plain forms of the reader's own code with spans switched on; the tree is
+what the parsers cut. Kinds of file: data file (also index files, which are data files but for those
+of early releases), manifest, transaction, deletion file, rows that moved, tag, branch, version
+hint, and what a write-ahead log is made of; the name decides.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from lanceref.core.context import Context, Finding, Span, SpanRecorder, uncovered
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.plain import plain_forms
 from lanceref.file_0_1.check import check_data_file
 from lanceref.index.anatomy import dissect
 from lanceref.index.fragment_reuse import check_beside
@@ -98,7 +99,8 @@ def explain_source(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Explan
     findings: list[Finding] = []
     name = Path(source.path).name
     ctx = Context(name, limits=limits, spans=recorder, findings=findings)
-    checker(name)(source, ctx)
-    root = recorder.finish(source.size)
-    dissect(root, source, ctx)
+    with plain_forms():
+        checker(name)(source, ctx)
+        root = recorder.finish(source.size)
+        dissect(root, source, ctx)
     return Explanation(name, source.size, root, findings)

@@ -18,6 +18,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, NotFound
 from lanceref.core.file_versions import version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.plain import plain_forms, plainly
 from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.file.column_io import page_policy
 from lanceref.file.schema import schema_of
@@ -43,9 +44,13 @@ Path = str | os.PathLike[str]
 class File(LanceFileReader):
     """One data file of 2.0 to 2.3: `schema`, `num_rows()`, and its rows."""
 
-    def read(self) -> pa.Table:
-        """Return every row. Raises a LanceError for bytes that break the format."""
-        return self.read_all(batch_size=BATCH_ROWS).to_table()
+    def read(self, *, plain: bool = False) -> pa.Table:
+        """Return every row; `plain` uses no fast form (`core.plain`).
+
+        Raises a LanceError for bytes that break the format.
+        """
+        with plain_forms(plain):
+            return self.read_all(batch_size=BATCH_ROWS).to_table()
 
 
 def open_file(
@@ -64,9 +69,10 @@ def write_file(path: Path, rows: pa.Table | pa.RecordBatch, version: str | None 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One version of a table."""
+    """One version of a table; `plain` reads it without fast forms (`core.plain`)."""
 
     snapshot: Snapshot
+    plain: bool = False
 
     @property
     def version(self) -> int:
@@ -90,7 +96,8 @@ class Table:
         projection = scan_projection(snapshot.schema(BlobHandling.DESCRIPTIONS), columns)
         fragments, end = snapshot.fragments, self.count_rows()
         batches = snapshot.scan(fragments, projection, batch_size, 0, end)
-        return snapshot.bounded(batches, fragments)
+        bounded = snapshot.bounded(batches, fragments)
+        return plainly(bounded) if self.plain else bounded
 
     def to_table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the live rows. Raises LimitExceeded for more bytes than the limits allow."""
@@ -105,10 +112,14 @@ def open_table(
     *,
     limits: Limits = DEFAULT_LIMITS,
     storage_options: dict[str, str] | None = None,
+    plain: bool = False,
 ) -> Table:
-    """Open a version (None: the latest). Raises NotFound, and FormatError for broken bytes."""
+    """Open a version (None: the latest); `plain` reads it without fast forms (`core.plain`).
+
+    Raises NotFound, and FormatError for broken bytes.
+    """
     store = open_store(path, store_options(storage_options))
-    return Table(open_snapshot(store, version, Context(name_of_uri(path), limits=limits)))
+    return Table(open_snapshot(store, version, Context(name_of_uri(path), limits=limits)), plain)
 
 
 def write_table(

@@ -1,7 +1,7 @@
 """Validate: every broken clause of a file or dataset, not only the first.
 
-Runs the reader's own parsers with findings switched on. A file is checked whole; a dataset is its
-manifest, the files it names, and with `deep` the content of each.
+Runs the reader's own parsers, in their plain forms, with findings switched on. A file is checked
+whole; a dataset is its manifest, the files it names, and with `deep` the content of each.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from lanceref.checks.tables import check_dataset
 from lanceref.core.context import Context, Finding
 from lanceref.core.errors import NotFound
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.plain import plain_forms
 from lanceref.explain import checker
 from lanceref.storage.manifests.opening import open_table
 
@@ -39,12 +40,13 @@ def validate(
     options = storage.store_options(storage_options, allow_external=allow_external)
     findings: list[Finding] = []
     ctx = Context(storage.name_of_uri(path), limits=limits, findings=findings)
-    if is_table(path, options):
-        store = open_table(path, options)
-        check_dataset(store, ctx, version=version, deep=deep)
-        check_indices(store, ctx, version=version, deep=deep)
-    else:
-        checker(ctx.file)(storage.open_source(path, options), ctx)
+    with plain_forms():
+        if is_table(path, options):
+            store = open_table(path, options)
+            check_dataset(store, ctx, version=version, deep=deep)
+            check_indices(store, ctx, version=version, deep=deep)
+        else:
+            checker(ctx.file)(storage.open_source(path, options), ctx)
     return list(dict.fromkeys(findings))
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 import pyarrow as pa
 from lanceref.core.context import Finding
 from lanceref.core.errors import NotYet
+from lanceref.core.plain import plain_forms
 from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.snapshot import positions_of
 from lanceref.search.take_blobs import check_buffer, locate_blobs, read_ranges
@@ -213,7 +214,8 @@ class Reading(OpenTable):
 
         findings: list[Finding] = []
         ctx = replace(self._ctx, findings=findings)
-        check_dataset(self._snapshot.store, ctx, version=self.version, deep=False)
+        with plain_forms():
+            check_dataset(self._snapshot.store, ctx, version=self.version, deep=False)
         if findings:
             raise InvalidTable(f"{findings[0]}")
 

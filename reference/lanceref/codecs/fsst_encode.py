@@ -221,7 +221,8 @@ def hash_of(words: Words) -> Ints:
 @specified
 def code_values(coder: Coder, values: Variable) -> tuple[Codes, Ints]:
     """Cut every value into the longest symbols and escaped bytes: codes, and codes per value."""
-    words, codes, counts = words_at(values), [], []
+    codes: list[int] = []
+    words, counts = words_at(values), []
     for start, end in pairwise(values.offsets.tolist()):
         first, at = len(codes), start
         while at < end:

@@ -51,6 +51,9 @@ from lanceref.pages.repdef import (
 )
 from lanceref.pages.repindex import RepetitionIndex
 
+RUN_CHUNKS = 32
+"""Chunks that are decoded together: few enough for any size of values."""
+
 Slots = slice | Counts
 """Values by their numbers: a range, or some of them, ascending."""
 
@@ -329,8 +332,8 @@ class ChunkRows:
 
 @specified
 def run_end(rows: ChunkRows, start: int) -> int:
-    """Return where a run of chunks from `start`, which are decoded together, ends: one chunk."""
-    return start + 1
+    """Return where a run of chunks from `start`, which are decoded together, ends."""
+    return min(start + RUN_CHUNKS, rows.table.num_chunks)
 
 
 @specified

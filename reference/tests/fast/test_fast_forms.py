@@ -1,0 +1,218 @@
+"""Fast forms: each gives what the plain form gives that it takes the place of."""
+
+import importlib
+import inspect
+import pkgutil
+
+import hypothesis.strategies as st
+import lanceref
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis.extra import numpy as hnp
+from lanceref.codecs import bitpack, chunks, compressive, fsst, fsst_encode
+from lanceref.codecs.fsst_encode import make_coder
+from lanceref.codecs.values import flat_encoding
+from lanceref.codecs.variable import variable_encoding
+from lanceref.core.errors import BytesError
+from lanceref.core.plain import Specified, is_plain, plain_forms, plainly
+from lanceref.kernels import top_k
+from lanceref.proto import encodings_v2_1_pb2 as pb
+
+from ..codecs.encoded_runs import texts_of, variable
+from ..codecs.runs import PLACE, plain, run_of
+
+TEXTS = st.lists(st.binary(max_size=40), min_size=1, max_size=30)
+SYMBOLS = st.lists(st.binary(min_size=1, max_size=8), min_size=1, max_size=60, unique=True)
+
+
+def forms():
+    """Return every specified function of the package."""
+    found = {}
+    for module in pkgutil.walk_packages(lanceref.__path__, "lanceref."):
+        if module.name.startswith("lanceref.fast."):  # kernels need numba
+            continue
+        loaded = importlib.import_module(module.name)
+        found |= {id(one): one for one in vars(loaded).values() if isinstance(one, Specified)}
+    return list(found.values())
+
+
+def test_every_specified_function_has_a_fast_form_with_its_parameters():
+    """A mark without a fast form is a mark too many."""
+    assert len(forms()) >= 15
+    for form in forms():
+        assert form.fast is not form.plain, form.plain.__qualname__
+        assert [*inspect.signature(form.plain).parameters] == [
+            *inspect.signature(form.fast).parameters
+        ]
+
+
+def test_a_block_is_plain_and_what_it_yields_is_made_plainly():
+    """Inside of the block only, also where it is left by an error."""
+    before = is_plain()
+    with pytest.raises(KeyError), plain_forms():
+        assert is_plain()
+        raise KeyError
+    assert before == is_plain()
+    assert [True] * 3 == list(plainly(is_plain() for _ in range(3)))
+    assert before == is_plain()
+
+
+def same(form, *arguments):
+    """Hold the fast form of a function against its plain form; errors are equal too."""
+    outcomes = []
+    for call in (form.plain, form.fast):
+        try:
+            outcomes.append(call(*arguments))
+        except BytesError as error:
+            outcomes.append(str(error))
+    return outcomes
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_blocks_are_packed_and_unpacked_alike(draw):
+    """Any width of any type, any number of blocks."""
+    bits = draw.draw(st.sampled_from(bitpack.WIDTHS))
+    width, count = draw.draw(st.integers(0, bits)), draw.draw(st.integers(1, 70))
+    random = np.random.default_rng(draw.draw(st.integers(0, 1000)))
+    values = random.integers(0, 2**bits, (count, 1024), f"u{bits // 8}", endpoint=False)
+
+    packed, again = same(bitpack.pack, values, width)
+
+    assert packed.tolist() == again.tolist()
+    out = np.empty((2, *values.shape), values.dtype)
+    bitpack.unpack.plain(packed, width, out[0])
+    bitpack.unpack.fast(packed, width, out[1])
+    assert np.array_equal(out[0], out[1])
+
+
+@given(hnp.arrays(np.uint16, st.tuples(st.integers(1, 5), st.just(64))))
+def test_flags_are_unpacked_alike(packed):
+    """One-bit values of any blocks."""
+    out = np.empty((2, len(packed), 1024), np.bool_)
+    bitpack.unpack_flags.plain(packed, out[0])
+    bitpack.unpack_flags.fast(packed, out[1])
+
+    assert np.array_equal(out[0], out[1])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 90), st.integers(0, 9), st.integers(0, 4)), max_size=20),
+    st.integers(0, 12),
+)
+def test_pieces_are_joined_alike(pieces, size):
+    """Ranges anywhere, of any size; with tails between them; rows of one size."""
+    data = np.arange(102, dtype=np.uint8)
+    starts, counts, tails = np.array(pieces, np.int64).reshape(-1, 3).T
+    rest = np.arange(100, 100 + int(tails.sum()), dtype=np.uint8)
+    calls = [
+        (chunks.join_pieces, data, starts, starts + counts),
+        (chunks.gather_rows, data, starts, size),
+        (chunks.interleave, data, starts, counts, rest, tails),
+        (chunks.count_before, data % 3 == 0, starts),
+    ]
+    for form, *arguments in calls:
+        one, other = same(form, *arguments)
+        assert one.tolist() == other.tolist()
+        assert one.dtype == other.dtype
+
+
+@given(TEXTS, SYMBOLS)
+def test_values_are_coded_and_decoded_alike(texts, symbols):
+    """Any bytes as values, any symbols; and what was coded comes back."""
+    values = variable(texts)
+    one, other = same(fsst_encode.apply, symbols, values)
+    codes, again = same(fsst_encode.code_values, make_coder(symbols), values)
+    table = fsst.parse_table(fsst_encode.symbol_table(symbols, is_on=True), PLACE)
+    decoded = same(fsst.decode, table, one, PLACE)
+
+    assert texts_of(one) == texts_of(other)
+    assert [part.tolist() for part in codes] == [part.tolist() for part in again]
+    assert [texts, texts] == [texts_of(values) for values in decoded]
+    assert decoded[0].is_ascii == decoded[1].is_ascii
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=3), SYMBOLS)
+def test_chunks_of_any_codes_are_decoded_alike(values, symbols):
+    """Also codes that no table has: the same error."""
+    encoding = pb.Fsst(symbol_table=fsst_encode.symbol_table(symbols, is_on=True))
+    encoding.values.CopyFrom(variable_encoding(32))
+    parts = []
+    for texts in values:
+        table = np.cumsum([4 * len(texts) + 4, *map(len, texts)]).astype("<u4")
+        parts.append(table.tobytes() + b"".join(texts))
+    run = run_of(parts, counts=[len(texts) for texts in values])
+
+    one, other = same(compressive.decode_fsst, encoding, run)
+
+    assert one == other if isinstance(one, str) else texts_of(one) == texts_of(other)
+
+
+@given(st.sampled_from([1, 8, 16, 32, 64]), st.data(), st.booleans())
+def test_values_are_picked_as_they_are_decoded(bits, draw, packed):
+    """Plain and packed values by their numbers, over several chunks."""
+    counts = draw.draw(st.lists(st.integers(1, 40), min_size=1, max_size=4))
+    total = sum(counts)
+    slots = draw.draw(st.lists(st.integers(0, total - 1), unique=True, min_size=1))
+    random = np.random.default_rng(total)
+    if packed and bits > 1:
+        encoding, at, parts = bitpack.inline_encoding(bits), 0, []
+        values = random.integers(0, 2**bits, total, f"u{bits // 8}", endpoint=False)
+        for count in counts:
+            parts.append(bitpack.encode_inline(values[at : at + count]).buffers[0][0].tobytes())
+            at += count
+    else:
+        encoding = flat_encoding(bits)
+        parts = [random.bytes(-(-count * bits // 8)) for count in counts]
+    run, slots = run_of(parts, counts=counts), np.array(sorted(slots))
+
+    assert compressive.pick.plain(encoding, run, slots) is None
+    every = plain(compressive.decode_mini(encoding, run))
+    assert [every[at] for at in slots] == plain(compressive.pick.fast(encoding, run, slots))
+
+
+@given(hnp.arrays(np.float32, st.integers(0, 300), elements=st.floats(width=32)), st.integers(0, 9))
+def test_the_smallest_are_found_alike(values, k):
+    """Also among values that are no numbers."""
+    one, other = same(top_k.smallest, values, k)
+
+    assert one.tolist() == other.tolist()
+
+
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "i": st.none() | st.integers(-9, 2**31 - 1),
+            "s": st.none() | st.text("abcä", max_size=12),
+            "l": st.none() | st.lists(st.none() | st.integers(0, 300), max_size=5),
+        }
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2", "2.3"])
+@given(rows=ROWS, times=st.sampled_from([1, 40, 900]), draw=st.data())
+@settings(max_examples=25)
+def test_files_are_scanned_and_taken_alike(tmp_path_factory, version, rows, times, draw):
+    """Pages, chunks and runs leave no trace: all rows, ranges of them, and some of them."""
+    schema = pa.schema([("i", pa.int32()), ("s", pa.utf8()), ("l", pa.list_(pa.int16()))])
+    table = pa.table({name: [row[name] for row in rows] * times for name in "isl"}, schema)
+    path = tmp_path_factory.mktemp("alike") / "rows.lance"
+    with lanceref.tables.LanceFileWriter(path, schema, version=version) as writer:
+        for batch in table.to_batches(max_chunksize=max(1, len(table) // 3)):
+            writer.write_batch(batch)
+    start = draw.draw(st.integers(0, len(table) - 1))
+    some = sorted(draw.draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=30)))
+    for plain_too in (False, True):
+        with plain_forms(plain_too):
+            reader = lanceref.open_file(path)
+            whole = reader.read()
+            part = reader.read_range(start, len(table) - start, batch_size=1000).to_table()
+            taken = reader.take_rows(some).to_table()
+        assert table.equals(whole)
+        assert table.slice(start).equals(part)
+        assert table.take(some).equals(taken)
