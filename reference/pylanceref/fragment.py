@@ -61,7 +61,8 @@ __all__ = [
 ]
 
 
-__getattr__ = late_names(__name__, {"pylanceref.write": "write_fragments"})
+_LATE = {"pylanceref.write": "write_fragments", "pylanceref.left_out": "RowIdSequence"}
+__getattr__ = late_names(__name__, _LATE)
 __dir__ = listing(__all__)
 
 

@@ -28,6 +28,10 @@ class VectorIndexReader(LeftOut):
     """Partitions of a vector index as tables."""
 
 
+class RowIdSequence(LeftOut):
+    """Row ids as an object of their own."""
+
+
 class ImageArray(LeftOut):
     """An array of images."""
 
@@ -57,6 +61,19 @@ def format_manifest(*_: object) -> NoReturn:
 def list_transactions(*_: object) -> NoReturn:
     """Raise NotYet: `LanceDataset.get_transactions` returns them."""
     _refuse("list_transactions")
+
+
+def get_ivf_partition_info(*_: object, **__: object) -> NoReturn:
+    """Raise NotYet: `LanceDataset.index_statistics` has the partitions of an index."""
+    _refuse("get_ivf_partition_info")
+
+
+def hamming_clustering_for_sample(*_: object, **__: object) -> NoReturn:
+    """Raise NotYet: clusters of near vectors."""
+    _refuse("hamming_clustering")
+
+
+hamming_clustering_for_ivf_partition = hamming_clustering_for_sample
 
 
 def _refuse(name: str) -> NoReturn:

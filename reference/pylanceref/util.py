@@ -140,6 +140,17 @@ def _matrix(data: pa.Array | NDArray[np.float32]) -> NDArray[np.float32]:
     return data
 
 
+MAX_PARTITIONS = 4096
+"""Partitions of an index at most, where their size is given."""
+
+
+def _target_partition_size_to_num_partitions(
+    num_rows: int, target_partition_size: int | None
+) -> int:
+    """Return how many partitions of about so many rows there are (None: 8,192 each)."""
+    return min(max(num_rows // (target_partition_size or 8192), 1), MAX_PARTITIONS)
+
+
 NEAR = 1e-6
 """Distance up to which a vector has found itself."""
 

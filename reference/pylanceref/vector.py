@@ -11,6 +11,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pylanceref.late_names import late_names
+
+_LEFT_OUT = (
+    "get_ivf_partition_info hamming_clustering_for_ivf_partition hamming_clustering_for_sample"
+)
+__getattr__ = late_names(__name__, {"pylanceref.left_out": _LEFT_OUT})
+
 
 def vec_to_table(
     data: dict[str, object] | list[object] | NDArray[np.float64],
