@@ -54,7 +54,7 @@ class Explanation:
 
     @property
     def unowned(self) -> list[tuple[int, int]]:
-        """Byte ranges that no leaf owns."""
+        """Byte ranges (start, end) of the file that no leaf owns."""
         return uncovered(self.root)
 
     def bytes_per_kind(self) -> dict[str, int]:

@@ -76,16 +76,16 @@ class Table:
 
     @property
     def version(self) -> int:
-        """The number of the version."""
+        """The number of the version that is open."""
         return self.snapshot.manifest.version
 
     @property
     def schema(self) -> pa.Schema:
-        """The Arrow schema of its rows."""
+        """The Arrow schema of the table's rows, blobs as descriptions."""
         return self.snapshot.arrow_schema
 
     def count_rows(self) -> int:
-        """Return the number of live rows."""
+        """Return the number of live rows, deleted ones not counted."""
         return sum(rows.num_rows for rows in self.snapshot.fragments)
 
     def to_batches(

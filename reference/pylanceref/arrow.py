@@ -49,7 +49,7 @@ class BFloat16:
         return cls(float(np.frombuffer(bytes, ml_dtypes.bfloat16)[0]))
 
     def as_float(self) -> float:
-        """Return the value."""
+        """Return the value as a Python float, which holds it exactly."""
         return self._value
 
     def __eq__(self, other: object) -> bool:
@@ -97,7 +97,7 @@ class BFloat16Array(pa.ExtensionArray):  # type: ignore[misc]
 
 
 class BFloat16Scalar(pa.ExtensionScalar):  # type: ignore[misc]
-    """One value of an array."""
+    """One value of a bfloat16 array, or a null."""
 
     def as_py(self, **kwargs: object) -> BFloat16 | None:
         """Return the value, None for a null."""

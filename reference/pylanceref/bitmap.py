@@ -34,7 +34,7 @@ class Bitmap(MutableSet[int]):
         return f"Bitmap({{{', '.join(map(str, self))}}})"
 
     def add(self, value: int) -> None:
-        """Add a number."""
+        """Add one number from 0 on. Raises OverflowError below 0."""
         number = int(value.as_py() if hasattr(value, "as_py") else value)
         if number < 0:
             raise OverflowError("can't convert negative int to unsigned")
@@ -46,7 +46,7 @@ class Bitmap(MutableSet[int]):
             self._held.discard(value)
 
     def update(self, values: Iterable[int]) -> None:
-        """Add numbers."""
+        """Add every number that `values` yields to the set."""
         for value in values:
             self.add(value)
 
@@ -71,7 +71,7 @@ class Bitmap(MutableSet[int]):
         return Bitmap(set(self).symmetric_difference(Bitmap(other)))
 
     def issubset(self, other: Iterable[int]) -> bool:
-        """Whether the other has every number."""
+        """Whether the other set has every number of this one."""
         return self <= Bitmap(other)
 
     def issuperset(self, other: Iterable[int]) -> bool:

@@ -57,7 +57,7 @@ class Blob:
 
     @staticmethod
     def from_bytes(data: bytes | bytearray | memoryview) -> Blob:
-        """Return a blob of these bytes."""
+        """Return a blob whose content is these bytes."""
         return Blob(data=bytes(data))
 
     @staticmethod
@@ -74,7 +74,7 @@ class Blob:
 
 
 class BlobType(pa.ExtensionType):  # type: ignore[misc]
-    """Extension type of blob columns."""
+    """The Arrow extension type of columns of blobs."""
 
     def __init__(self, storage: pa.DataType = STORAGE) -> None:
         super().__init__(storage, BLOB_EXTENSION)
@@ -93,7 +93,7 @@ class BlobType(pa.ExtensionType):  # type: ignore[misc]
 
 
 class BlobArray(pa.ExtensionArray):  # type: ignore[misc]
-    """Array of a blob column."""
+    """The Arrow array of a column of blobs."""
 
     @classmethod
     def from_pylist(cls, values: Sequence[object]) -> BlobArray:
@@ -126,7 +126,10 @@ def blob_field(
     dedicated_size_threshold: int | None = None,
     pack_file_size_threshold: int | None = None,
 ) -> pa.Field:
-    """Return the field of a blob column; thresholds are bytes, up to which a blob is stored so."""
+    """Return the field of a blob column; thresholds are bytes, up to which a blob is stored so.
+
+    Raises TypeError, ValueError.
+    """
     metadata = {}
     for what, value, least in (
         ("inline-size-threshold", inline_size_threshold, 0),
@@ -157,11 +160,11 @@ class BlobFile(io.RawIOBase):
         return self._inner.size
 
     def readable(self) -> bool:
-        """Whether it can be read: yes."""
+        """Whether the blob can be read, as for files: always true."""
         return True
 
     def seekable(self) -> bool:
-        """Whether it can be positioned: yes."""
+        """Whether the blob can be positioned, as for files: always true."""
         return True
 
     def tell(self) -> int:
@@ -190,7 +193,7 @@ class BlobFile(io.RawIOBase):
         return data
 
     def readinto(self, b: bytearray | memoryview) -> int:  # type: ignore[override]
-        """Read into a buffer and return how many bytes."""
+        """Read into a buffer and return how many bytes. Raises TypeError."""
         view = memoryview(b).cast("B")
         if view.readonly:
             raise TypeError(f"readinto() needs a read-write buffer, not {type(b).__name__}")
@@ -206,7 +209,7 @@ class BlobFile(io.RawIOBase):
         return self._inner.read(offset, offset + length)
 
     def read_ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
-        """Read several (offset, length) ranges."""
+        """Read several (offset, length) ranges. Raises ValueError."""
         self._check_open()
         for number, (offset, length) in enumerate(ranges):
             if unsigned(offset) + unsigned(length) >= 1 << 64:
@@ -272,7 +275,7 @@ class BlobDescriptor:
     uri: str | None = None
 
     def row(self) -> dict[str, object] | None:
-        """Return the prepared row."""
+        """Return the prepared row that stores the blob, None for a null."""
         if self.kind is None:
             return None
         values = self.kind, self.data, self.uri, self.blob_id, self.size, self.position
@@ -288,7 +291,7 @@ class BlobDescriptorArrayBuilder:
         self._rows: list[BlobDescriptor] | None = []
 
     def append(self, value: BlobDescriptor) -> None:
-        """Add a row. Raises TypeError."""
+        """Add one row by its descriptor or content. Raises TypeError."""
         if not isinstance(value, BlobDescriptor):
             raise TypeError(f"{type(value).__name__!r} is not an instance of 'BlobDescriptor'")
         if self._rows is None:
@@ -296,12 +299,12 @@ class BlobDescriptorArrayBuilder:
         self._rows.append(value)
 
     def extend(self, values: Iterable[BlobDescriptor]) -> None:
-        """Add rows. Raises TypeError."""
+        """Add one row for each value. Raises TypeError."""
         for value in values:
             self.append(value)
 
     def append_null(self) -> None:
-        """Add a null."""
+        """Add one row whose blob is null."""
         self.append(BlobDescriptor(None))
 
     def append_inline(self, data: Payload) -> None:
@@ -332,7 +335,7 @@ class BlobDescriptorArrayBuilder:
             self.append(BlobDescriptor(PACKED, number, position, size))
 
     def finish(self) -> pa.StructArray:
-        """Return the rows."""
+        """Return all rows added so far as an array. Raises DataRefused."""
         if self._rows is None:
             raise DataRefused("BlobDescriptorArrayBuilder is already finished")
         rows, self._rows = self._rows, None

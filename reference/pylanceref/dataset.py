@@ -149,7 +149,7 @@ def _when_dropped(entry: Entry) -> tuple[int, int]:
 class LanceDataset(
     History, Reading, Edits, Evolution, Indexing, IndexListing, References, Settings
 ):
-    """One version of a table."""
+    """One version of a table, and the operations that make further versions."""
 
     def __init__(
         self,
@@ -240,7 +240,7 @@ class LanceDataset(
 
     @property
     def stats(self) -> LanceStats:
-        """Counts of rows and bytes."""
+        """Statistics of the rows, fragments and bytes of this version."""
         from pylanceref.stats import LanceStats
 
         return LanceStats(self)

@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 
 class DeleteResult(TypedDict):
-    """What a delete did."""
+    """How many rows a delete has removed."""
 
     num_deleted_rows: int
 
 
 class UpdateResult(TypedDict):
-    """What an update did."""
+    """How many rows an update has changed."""
 
     num_rows_updated: int
 
@@ -76,7 +76,7 @@ class Edits(Retrying):
         return self._again(attempt, conflict_retries, retry_timeout)
 
     def truncate_table(self) -> None:
-        """Delete all rows."""
+        """Commit a version of the table without any rows."""
         transaction = self._new_transaction()
         transaction.delete.predicate = "true"
         numbers = [rows.fragment.id for rows in self._snapshot.fragments]

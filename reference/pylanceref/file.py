@@ -70,7 +70,7 @@ class LanceFileSession:
         return joined(self._store.root, self._at(path))
 
     def open_reader(self, path: str, columns: Sequence[str] | None = None) -> LanceFileReader:
-        """Open a file for reading."""
+        """Open a file of the session's store for reading."""
         return LanceFileReader(self._uri(path), self._options, columns)
 
     def open_writer(
@@ -139,7 +139,7 @@ class LanceFileSession:
         self._store.delete(self._at(path))
 
     def upload_file(self, local_path: str | os.PathLike[str], remote_path: str) -> None:
-        """Copy a file into the session's folder."""
+        """Copy a file into the session's folder. Raises FileNotFoundError."""
         if not Path(local_path).is_file():
             raise FileNotFoundError(f"{local_path}: no such file")
         copy_object(LocalSource(os.fspath(local_path)), self._store, self._at(remote_path))

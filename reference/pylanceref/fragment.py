@@ -76,7 +76,7 @@ USUAL = {"with_row_id": False, "with_row_address": False}
 
 
 class LanceFragment:
-    """One fragment of a dataset."""
+    """One fragment of a dataset: some of its rows, and their files."""
 
     def __init__(self, dataset: OpenTable, fragment_id: int) -> None:
         self._snapshot, self._ds = dataset._snapshot, dataset
@@ -102,7 +102,7 @@ class LanceFragment:
 
     @property
     def fragment_id(self) -> int:
-        """Id of the fragment."""
+        """The id of the fragment, unique in the table."""
         return self._rows.fragment.id
 
     @property
@@ -112,17 +112,17 @@ class LanceFragment:
 
     @property
     def schema(self) -> pa.Schema:
-        """Schema of the table."""
+        """The Arrow schema of the table that the fragment belongs to."""
         return self._snapshot.arrow_schema
 
     @property
     def physical_rows(self) -> int:
-        """Rows including the deleted ones."""
+        """Number of rows in the files, deleted ones included."""
         return self._rows.columns.bounded_rows
 
     @property
     def num_deletions(self) -> int:
-        """Rows that are deleted."""
+        """Number of rows of the fragment that are deleted."""
         return self._rows.num_deleted
 
     def count_rows(self, filter: object = None) -> int:
@@ -155,12 +155,12 @@ class LanceFragment:
         batch_readahead=16,
     )
     def to_batches(self, **arguments: Unpack[ScanArguments]) -> Iterator[pa.RecordBatch]:
-        """Yield the live rows in batches."""
+        """Yield the live rows of the fragment in batches."""
         return self.scanner(**arguments).to_batches()
 
     @parameters(f"self columns filter limit offset {SYSTEM} {READING}", **USUAL)
     def to_table(self, **arguments: Unpack[ScanArguments]) -> pa.Table:
-        """Return the live rows."""
+        """Return the live rows of the fragment as a table."""
         return self.scanner(**arguments).to_table()
 
     @parameters(f"self columns filter limit offset batch_size {SYSTEM} order_by **kwargs", **USUAL)
@@ -170,7 +170,7 @@ class LanceFragment:
         return self.scanner(**scan).to_pandas(**others)
 
     def head(self, num_rows: int) -> pa.Table:
-        """Return the first live rows."""
+        """Return the first `num_rows` live rows of the fragment."""
         return self.to_table(limit=num_rows)
 
     def open_session(
@@ -260,7 +260,7 @@ class LanceFragment:
         batch_size: int | None = None,
         reader_schema: pa.Schema | None = None,
     ) -> tuple[FragmentMetadata, LanceSchema]:
-        """Add columns: in SQL, by a function of batches, or from a reader."""
+        """Add columns: in SQL, by a function of batches, or from a reader. Raises ValueError."""
         if isinstance(value_func, Mapping):
             return self._with(computed_columns(self._snapshot, value_func))
         if isinstance(value_func, BatchUDF) and value_func.cache is not None:

@@ -50,19 +50,19 @@ class Version(TypedDict):
 
 
 class History(OpenTable):
-    """The versions of a dataset."""
+    """The versions of a dataset, and going back to one of them."""
 
     @property
     def latest_version(self) -> int:
-        """The latest version there is now."""
+        """The number of the latest version that the table has now."""
         return self._names()[-1].version
 
     def versions(self) -> list[Version]:
-        """Return every version, oldest first."""
+        """Return every version of the table, the oldest first."""
         return [_described(self._named(name)) for name in self._names()]
 
     def get_version(self) -> Version:
-        """Return the version that is open."""
+        """Return number, time and metadata of the version that is open."""
         return _described(self._snapshot.manifest)
 
     def version_refs(self) -> list[dict[str, int]]:
@@ -199,29 +199,29 @@ Edit = Mapping[str, str | None]
 
 
 class Settings(OpenTable):
-    """The settings of a dataset."""
+    """The settings of a dataset: config, metadata of table and schema, bases."""
 
     def config(self) -> dict[str, str]:
-        """Return the config."""
+        """Return the config of the table, text by text."""
         return dict(self._snapshot.manifest.message.config)
 
     @property
     def metadata(self) -> dict[str, str]:
-        """The table metadata."""
+        """The metadata of the table, text by text."""
         return dict(self._snapshot.manifest.message.table_metadata)
 
     @property
     def schema_metadata(self) -> dict[str, str]:
-        """The metadata of the schema."""
+        """The metadata of the table's schema, text by text."""
         return dict(self._snapshot.manifest.schema.metadata)
 
     def update_config(self, values: Edit, *, replace: bool = False) -> dict[str, str]:
-        """Edit the config and return it."""
+        """Set some keys of the config, and return all of it."""
         self._edit("config_updates", values, replace=replace)
         return self.config()
 
     def delete_config_keys(self, keys: Sequence[str]) -> None:
-        """Take keys out of the config."""
+        """Commit a version whose config lacks some keys."""
         self._edit("config_updates", dict.fromkeys(keys), replace=False)
 
     def update_metadata(self, values: Edit, *, replace: bool = False) -> dict[str, str]:
@@ -266,7 +266,7 @@ class Settings(OpenTable):
         self.update_field_metadata({field_name: new_metadata}, replace=True)
 
     def base_paths(self) -> dict[int, DatasetBasePath]:
-        """Return the base paths by id."""
+        """Return the base paths of the table by their ids."""
         from pylanceref.transactions import base_of
 
         return {one.id: base_of(one) for one in self._snapshot.manifest.message.base_paths}

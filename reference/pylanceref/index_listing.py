@@ -44,7 +44,7 @@ class IndexConfig:
 
 
 class IndexFileVersion(StrEnum):
-    """Versions of vector index files."""
+    """The versions of files of vector indices that can be written."""
 
     LEGACY = "Legacy"
     V3 = "V3"
@@ -63,7 +63,7 @@ class SupportedDistributedIndices(StrEnum):
 
 @dataclass(frozen=True)
 class IndexSegmentDescription:
-    """One segment of an index."""
+    """What the manifest says of one segment of an index."""
 
     uuid: str
     dataset_version_at_last_update: int
@@ -77,7 +77,7 @@ class IndexSegmentDescription:
 
 @dataclass(frozen=True)
 class IndexDescription:
-    """An index with all its segments."""
+    """What the manifest says of an index and all its segments."""
 
     name: str
     type_url: str

@@ -72,7 +72,7 @@ class BuildOptions:
 
 
 class Indexing(OpenTable):
-    """The indices of a dataset."""
+    """Creates, merges, commits and drops the indices of a dataset."""
 
     @property
     def has_index(self) -> bool:
@@ -277,7 +277,10 @@ class Indexing(OpenTable):
     def commit_existing_index_segments(
         self, index_name: str, column: str, segments: list[Index]
     ) -> Self:
-        """Commit segments as one index; those of the name that they cover again are replaced."""
+        """Commit segments as one index; those of the name that they cover again are replaced.
+
+        Raises IndexMixed.
+        """
         from pylanceref.transactions import index_message
 
         finished = operations.index_build.finish_entry

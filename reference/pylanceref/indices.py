@@ -183,7 +183,10 @@ class IndicesBuilder:
         ivf: IvfModel,
         shuffle_output_root_filename: str | None = "sorted",
     ) -> list[str]:
-        """Write the rows of such files by partition; return the names of the sorted ones."""
+        """Write the rows of such files by partition; return the names of the sorted ones.
+
+        Raises ValueError.
+        """
         if not isinstance(unsorted_filenames, list):
             raise ValueError("filenames must be a list of strings")
         root = shuffle_output_root_filename or "sorted"

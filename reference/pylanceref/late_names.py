@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 
 def late_names(own: str, names: Mapping[str, str]) -> Callable[[str], object]:
-    """Return the `__getattr__` of the module `own` for names, between spaces, by their modules."""
+    """Return the `__getattr__` of the module `own` for names, between spaces, by their modules.
+
+    Raises AttributeError.
+    """
     homes = {name: module for module, listed in names.items() for name in listed.split()}
 
     def load(name: str) -> object:

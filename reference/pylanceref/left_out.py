@@ -18,7 +18,7 @@ class LeftOut:
 
     @classmethod
     def from_uris(cls, *_: object) -> NoReturn:
-        """Raise NotYet."""
+        """Raise NotYet: objects of the class cannot be made."""
         _refuse(cls.__name__)
 
     from_array = from_pandas = from_uris
@@ -33,11 +33,11 @@ class RowIdSequence(LeftOut):
 
 
 class ImageArray(LeftOut):
-    """An array of images."""
+    """An array of images, encoded in a file format."""
 
 
 class ImageURIArray(LeftOut):
-    """An array of addresses of images."""
+    """An array of the addresses of images."""
 
 
 class FixedShapeImageTensorType(LeftOut):
@@ -45,7 +45,7 @@ class FixedShapeImageTensorType(LeftOut):
 
 
 class PandasBFloat16Array(LeftOut):
-    """bfloat16 as a column of pandas."""
+    """A column of pandas whose values are bfloat16."""
 
 
 def format_schema(*_: object) -> NoReturn:
@@ -59,7 +59,7 @@ def format_manifest(*_: object) -> NoReturn:
 
 
 def list_transactions(*_: object) -> NoReturn:
-    """Raise NotYet: `LanceDataset.get_transactions` returns them."""
+    """Raise NotYet: `LanceDataset.get_transactions` returns what was committed."""
     _refuse("list_transactions")
 
 
@@ -69,7 +69,7 @@ def get_ivf_partition_info(*_: object, **__: object) -> NoReturn:
 
 
 def hamming_clustering_for_sample(*_: object, **__: object) -> NoReturn:
-    """Raise NotYet: clusters of near vectors."""
+    """Raise NotYet: clusters by hamming distance are no part of the format."""
     _refuse("hamming_clustering")
 
 

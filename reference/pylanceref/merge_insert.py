@@ -57,7 +57,7 @@ class CompactedSsTable:
 
 
 class ExecuteResult(TypedDict):
-    """What a merge did."""
+    """How many rows a merge inserted, updated and deleted."""
 
     num_inserted_rows: int
     num_updated_rows: int
@@ -65,7 +65,7 @@ class ExecuteResult(TypedDict):
 
 
 class MergeInsertBuilder:
-    """A merge that is being described."""
+    """Describes a merge step by step, and executes it."""
 
     def __init__(self, table: Retrying, on: str | Iterable[str] | None) -> None:
         self._table = table
@@ -108,7 +108,7 @@ class MergeInsertBuilder:
         return self
 
     def when_matched_delete(self) -> Self:
-        """Delete matched rows."""
+        """Delete the rows of the table that a row of the source matches."""
         self._actions.delete = True
         return self
 
@@ -136,7 +136,7 @@ class MergeInsertBuilder:
         return self
 
     def retry_timeout(self, timeout: timedelta) -> Self:
-        """Say for how long it is."""
+        """Set for how long a merge is tried again after conflicts."""
         self._timeout = timeout
         return self
 

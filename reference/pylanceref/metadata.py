@@ -74,7 +74,7 @@ class DataFile:
         return self.fields
 
     def asdict(self) -> dict[str, object]:
-        """Return what `json.dumps` takes."""
+        """Return the entry as objects that `json.dumps` takes."""
         return asdict(self)
 
     @classmethod
@@ -101,7 +101,7 @@ class DataFile:
         )
 
     def to_message(self) -> table_pb2.DataFile:
-        """Return the message."""
+        """Return the entry as the protobuf message that manifests store."""
         given = {name: value for name, value in self.asdict().items() if value is not None}
         return table_pb2.DataFile(**given)  # type: ignore[arg-type]
 
@@ -120,7 +120,7 @@ class DeletionFile:
         return f"DeletionFile(type='{self.file_type}', num_deleted_rows={self.num_deleted_rows})"
 
     def json(self) -> str:
-        """Return the JSON text."""
+        """Return the entry of the deletion file as JSON text."""
         return json.dumps(self.asdict())
 
     @classmethod
@@ -129,7 +129,7 @@ class DeletionFile:
         return cls(**json.loads(json_data))
 
     def asdict(self) -> dict[str, object]:
-        """Return what `json.dumps` takes."""
+        """Return the entry as objects that `json.dumps` takes."""
         return asdict(self)
 
     def path(self, fragment_id: int, base_uri: str | None = None) -> str:
@@ -161,12 +161,12 @@ class RowIdMeta:
     _names: ClassVar = ("Inline", "Column")
 
     def asdict(self) -> dict[str, object]:
-        """Return what `json.dumps` takes."""
+        """Return the row ids as objects that `json.dumps` takes."""
         inline, column = self._names
         return {column: None} if self.inline is None else {inline: list(self.inline)}
 
     def json(self) -> str:
-        """Return the JSON text."""
+        """Return the stored row ids as JSON text."""
         return json.dumps(self.asdict())
 
     @classmethod
@@ -232,7 +232,7 @@ class DataOverlayFile:
         return cls(DataFile.from_message(message.data_file), offsets, message.committed_version)
 
     def asdict(self) -> dict[str, object]:
-        """Return what `json.dumps` takes."""
+        """Return the entry as objects that `json.dumps` takes."""
         offsets = [list(one) if isinstance(one, Iterable) else one for one in self.offsets]
         return {
             "data_file": self.data_file.asdict(),
@@ -276,16 +276,16 @@ class FragmentMetadata:
 
     @property
     def num_deletions(self) -> int:
-        """Rows that are deleted."""
+        """Number of rows of the fragment that are deleted."""
         return 0 if self.deletion_file is None else self.deletion_file.num_deleted_rows
 
     @property
     def num_rows(self) -> int:
-        """Rows that are not deleted."""
+        """Number of rows of the fragment that are not deleted."""
         return self.physical_rows - self.num_deletions
 
     def data_files(self) -> list[DataFile]:
-        """Return the data files."""
+        """Return the entries of the fragment's data files."""
         _deprecated("FragmentMetadata.data_files", ".files")
         return self.files
 
@@ -305,7 +305,7 @@ class FragmentMetadata:
         return made
 
     def to_message(self) -> table_pb2.DataFragment:
-        """Return the message."""
+        """Return the fragment as the protobuf message that manifests store."""
         message = table_pb2.DataFragment(
             id=self.id,
             files=[one.to_message() for one in self.files],
@@ -323,7 +323,7 @@ class FragmentMetadata:
         return message
 
     def to_json(self) -> dict[str, object]:
-        """Return what `json.dumps` takes."""
+        """Return the fragment as objects that `json.dumps` takes."""
         versions = {name: getattr(self, name) for name in _VERSION_ARMS}
         return {
             "id": self.id,

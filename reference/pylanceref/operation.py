@@ -30,7 +30,7 @@ class DatasetBasePath:
 
 @dataclass(slots=True)
 class IndexFile:
-    """A file of an index segment."""
+    """One file of an index segment, and its size."""
 
     path: str
     size_bytes: int
@@ -63,10 +63,10 @@ def _check(fragments: object) -> None:
 
 
 class LanceOperation:
-    """The operations."""
+    """The operations that a transaction can hold, as nested classes."""
 
     class BaseOperation:
-        """What every operation is."""
+        """Base of all operations that a transaction can hold."""
 
         def __post_init__(self) -> None:
             for name in ("fragments", "updated_fragments", "new_fragments"):
@@ -74,7 +74,7 @@ class LanceOperation:
 
     @dataclass
     class Append(BaseOperation):
-        """Rows behind those the table has."""
+        """Adds fragments after those that the table has."""
 
         fragments: Iterable[FragmentMetadata]
 
@@ -122,13 +122,13 @@ class LanceOperation:
 
     @dataclass
     class Restore(BaseOperation):
-        """The content of an older version."""
+        """Makes the content of an older version the newest one."""
 
         version: int
 
     @dataclass
     class Clone(BaseOperation):
-        """The first version of a clone."""
+        """Makes the first version of a clone of a table."""
 
         is_shallow: bool
         ref_name: str | None
@@ -155,7 +155,7 @@ class LanceOperation:
 
     @dataclass
     class Rewrite(BaseOperation):
-        """The same rows in other fragments."""
+        """Replaces fragments by others that hold the same rows."""
 
         groups: Iterable[LanceOperation.RewriteGroup]
         rewritten_indices: Iterable[LanceOperation.RewrittenIndex]
@@ -166,13 +166,13 @@ class LanceOperation:
 
     @dataclass
     class ReserveFragments(BaseOperation):
-        """Fragment ids that nobody else gets."""
+        """Reserves fragment ids, which no other writer gets."""
 
         num_fragments: int
 
     @dataclass
     class CreateIndex(BaseOperation):
-        """Index segments that come and go."""
+        """Adds index segments, and removes those that they replace."""
 
         new_indices: list[Index]
         removed_indices: list[Index]
@@ -186,7 +186,7 @@ class LanceOperation:
 
     @dataclass
     class DataReplacement(BaseOperation):
-        """Other files for some columns."""
+        """Replaces the data files of some columns by others."""
 
         replacements: list[LanceOperation.DataReplacementGroup]
 
@@ -207,7 +207,7 @@ class LanceOperation:
 
     @dataclass
     class Project(BaseOperation):
-        """Another schema over the same files."""
+        """Gives the table another schema over the same files."""
 
         schema: LanceSchema
         preserves_nullability: bool = False
@@ -230,7 +230,7 @@ class LanceOperation:
 
     @dataclass
     class UpdateBases(BaseOperation):
-        """More base paths."""
+        """Adds base paths, below which data files may lie."""
 
         new_bases: list[DatasetBasePath]
 

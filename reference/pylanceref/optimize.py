@@ -83,7 +83,7 @@ class Sendable:
     __slots__ = ()
 
     def json(self) -> str:
-        """Return the JSON text."""
+        """Return the object as JSON text for another process."""
         return json.dumps(self, default=_object)
 
 
@@ -109,7 +109,7 @@ class RewriteResult(Sendable):
 
     @property
     def metrics(self) -> CompactionMetrics:
-        """Fragments and files, counted."""
+        """Counts of the fragments and files that the task rewrote."""
         old = self.original_fragments
         return CompactionMetrics(
             len(old),
@@ -165,13 +165,13 @@ class CompactionTask(Sendable):
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan(Sendable):
-    """The tasks of a compaction."""
+    """The tasks of a compaction, which may run in different processes."""
 
     read_version: int
     tasks: list[CompactionTask]
 
     def num_tasks(self) -> int:
-        """Return how many tasks there are."""
+        """Return how many tasks the plan divides the compaction into."""
         return len(self.tasks)
 
     def __repr__(self) -> str:
@@ -187,7 +187,7 @@ class CompactionPlan(Sendable):
 
 
 class Compaction:
-    """The steps of a compaction."""
+    """The steps of a compaction: plan, execute each task, commit."""
 
     @staticmethod
     def plan(dataset: OpenTable, options: CompactionOptions) -> CompactionPlan:
@@ -282,7 +282,7 @@ class DatasetOptimizer:
         self._table.update_config({INTERVAL_KEY: interval, AGE_KEY: age})
 
     def disable_auto_cleanup(self, **kwargs: object) -> None:
-        """Let old versions stay."""
+        """Take the automatic cleanup of old versions out of the config."""
         self._table.delete_config_keys([INTERVAL_KEY, AGE_KEY])
 
 

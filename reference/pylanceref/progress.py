@@ -70,17 +70,17 @@ class FragmentWriteProgress(ABC):
 
     @abstractmethod
     def complete(self, fragment: FragmentMetadata, **kwargs: object) -> None:
-        """A fragment is written."""
+        """Called once a fragment was written to its end."""
 
 
 class NoopFragmentWriteProgress(FragmentWriteProgress):
-    """Does nothing."""
+    """The progress hook that does nothing, which is the default."""
 
     def begin(self, fragment: FragmentMetadata, **kwargs: object) -> None:
-        """Do nothing."""
+        """Do nothing when a fragment is begun."""
 
     def complete(self, fragment: FragmentMetadata, **kwargs: object) -> None:
-        """Do nothing."""
+        """Do nothing when a fragment is complete."""
 
 
 class FileSystemFragmentWriteProgress(FragmentWriteProgress):
@@ -95,7 +95,7 @@ class FileSystemFragmentWriteProgress(FragmentWriteProgress):
         self._metadata = metadata or {}
 
     def begin(self, fragment: FragmentMetadata, **kwargs: object) -> None:
-        """Write both files below the base."""
+        """Write the marker and the metadata of the fragment below the base path."""
         self._fs.create_dir(self._base_path, recursive=True)
         going_on = {"fragment_id": fragment.id, "metadata": self._metadata}
         self._write(self._in_progress(fragment), going_on)
@@ -124,12 +124,12 @@ class Reporter:
     fragment_id: int | None = None
 
     def begin(self, fragment: table_pb2.DataFragment) -> None:
-        """Call the hook."""
+        """Call the hook for a fragment that is begun."""
         is_alone = self.fragment_id is not None
         self.hooks.begin(self._described(fragment if is_alone else table_pb2.DataFragment()))
 
     def complete(self, fragment: table_pb2.DataFragment) -> None:
-        """Call the hook."""
+        """Call the hook for a fragment that is complete."""
         self.hooks.complete(self._described(fragment))
 
     def _described(self, fragment: table_pb2.DataFragment) -> FragmentMetadata:

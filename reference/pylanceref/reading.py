@@ -49,7 +49,7 @@ WITH = "prefilter with_row_id with_row_address use_stats"
 
 
 class Reading(OpenTable):
-    """What a dataset reads."""
+    """What a dataset reads: its rows, schema, fragments and blobs."""
 
     _scan_options: ScanArguments = {}  # noqa: RUF012
     """Arguments of every scan that does not say otherwise; replaced, never changed."""
@@ -82,7 +82,7 @@ class Reading(OpenTable):
 
     @property
     def data_storage_version(self) -> str:
-        """Name of the data storage version."""
+        """Name of the file version that new data files get."""
         manifest = self._snapshot.manifest
         return manifest.storage_version or str(storage_version_of(manifest.message))
 
@@ -101,12 +101,12 @@ class Reading(OpenTable):
         return LanceFragment.of(self, found[0]) if found else None
 
     def fragment_ids(self) -> Bitmap:
-        """Ids of the fragments."""
+        """Return the ids of the fragments as a set."""
         return Bitmap(one.fragment.id for one in self._snapshot.fragments)
 
     @property
     def fragments(self) -> list[LanceFragment]:
-        """Every fragment."""
+        """Every fragment of the table, in the order of the manifest."""
         return self.get_fragments()
 
     def count_rows(self, filter: object = None, **kwargs: object) -> int:
@@ -137,7 +137,7 @@ class Reading(OpenTable):
         "include_deleted_rows order_by disable_scoring_autoprojection"
     )
     def to_table(self, **arguments: Unpack[ScanArguments]) -> pa.Table:
-        """Return the rows as a table."""
+        """Return the rows that a scan finds as a table."""
         return self.scanner(**arguments).to_table()
 
     @parameters(
@@ -146,7 +146,7 @@ class Reading(OpenTable):
         "order_by disable_scoring_autoprojection **kwargs"
     )
     def to_batches(self, **arguments: Unpack[ScanArguments]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches."""
+        """Yield the rows that a scan finds in batches."""
         return self.scanner(**arguments).to_batches()
 
     @parameters(
@@ -266,7 +266,7 @@ class Reading(OpenTable):
         return read_ranges(self._snapshot, blob_column, requests, selector)
 
     def io_stats_snapshot(self) -> IOStats:
-        """Return requests and bytes so far."""
+        """Return the requests and bytes of the store up to now."""
         return replace(self._snapshot.store.stats)
 
     def io_stats_incremental(self) -> IOStats:

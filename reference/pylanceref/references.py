@@ -98,14 +98,14 @@ def _copy_files(found: Snapshot, store: Store) -> None:
 
 
 class Tags:
-    """The tags of a dataset."""
+    """The tags of a dataset: names of versions."""
 
     def __init__(self, table: OpenTable) -> None:
         self._table = table
         self._store, self._ctx = table._root, table._ctx
 
     def list(self) -> dict[str, Tag]:
-        """Return every tag by name."""
+        """Return every tag of the dataset by its name."""
         return list_tags(self._store, self._ctx)
 
     def list_ordered(self, order: str | None = None) -> Sequence[tuple[str, Tag]]:
@@ -129,7 +129,7 @@ class Tags:
         put_tag(self._store, tag, made)
 
     def delete(self, tag: str) -> None:
-        """Delete a tag. Raises NotFound."""
+        """Delete a tag; its version stays. Raises NotFound."""
         tagged(self._store, self._ctx, tag)
         self._store.delete(tag_path(tag))
 
@@ -164,13 +164,13 @@ class Tags:
 
 
 class Branches:
-    """The branches of a dataset."""
+    """The branches of a dataset, each with versions of its own."""
 
     def __init__(self, table: OpenTable) -> None:
         self._store, self._ctx = table._root, table._ctx
 
     def list(self) -> dict[str, Branch]:
-        """Return every branch by name."""
+        """Return every branch of the dataset by its name."""
         return list_branches(self._store, self._ctx)
 
     def list_ordered(self, order: str | None = None) -> Sequence[tuple[str, Branch]]:
@@ -223,12 +223,12 @@ class References(OpenTable):
 
     @property
     def tags(self) -> Tags:
-        """The tags."""
+        """The tags of the dataset, to list and to change."""
         return Tags(self)
 
     @property
     def branches(self) -> Branches:
-        """The branches."""
+        """The branches of the dataset, to list and to change."""
         return Branches(self)
 
     def checkout_version(self, version: VersionRef) -> Self:

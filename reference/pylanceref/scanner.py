@@ -73,7 +73,7 @@ class Meter:
         return [io.read_iops, io.read_bytes, *index_work]
 
     def read(self) -> ScanStatistics:
-        """Return what was counted since."""
+        """Return what the store counted since the meter began."""
         now = zip(self._counts(), self._before, strict=True)
         iops, size, indices, parts, comparisons, hits = (count - before for count, before in now)
         named = {"iops": iops, "bytes_read": size}
@@ -141,13 +141,13 @@ class LanceScanner:
 
     @property
     def projected_schema(self) -> pa.Schema:
-        """Schema of the result."""
+        """The Arrow schema of the rows that the scan returns."""
         computed = self._options.computed
         return self._projection.schema if computed is None else computed.schema
 
     @property
     def dataset_schema(self) -> pa.Schema:
-        """Schema of the table."""
+        """The Arrow schema of the table that is scanned."""
         return self._snapshot.arrow_schema
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
@@ -203,7 +203,7 @@ class LanceScanner:
             yield from self._snapshot.take(part, self._projection).combine_chunks().to_batches()
 
     def to_reader(self) -> pa.RecordBatchReader:
-        """Return the batches as a reader."""
+        """Return the rows as a reader of record batches."""
         return pa.RecordBatchReader.from_batches(self.projected_schema, self.to_batches())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -211,7 +211,7 @@ class LanceScanner:
         return self.to_reader().__arrow_c_stream__(requested_schema)
 
     def to_table(self) -> pa.Table:
-        """Return all rows."""
+        """Return all rows that the scan finds as a table."""
         return pa.Table.from_batches(
             self._snapshot.bounded(self.to_batches(), self._fragments), schema=self.projected_schema
         )
@@ -221,7 +221,7 @@ class LanceScanner:
         return self.to_table().to_pandas(**kwargs)
 
     def head(self, num_rows: int) -> pa.Table:
-        """Return the first rows."""
+        """Return the first `num_rows` rows that the scan finds."""
         limit = self._options.limit
         first = copy(self)
         limit = num_rows if limit is None else min(num_rows, limit)

@@ -124,7 +124,7 @@ class ScannerBuilder:
         return self._set("nearest", query)
 
     def full_text_search(self, query: object, columns: list[str] | None = None) -> Self:
-        """Ask for rows by words."""
+        """Ask for the rows whose text matches a query."""
         return self._set("full_text_query", {"query": query, "columns": columns})
 
     def to_scanner(self) -> LanceScanner:

@@ -30,7 +30,7 @@ class LanceField:
         return self._field.name
 
     def id(self) -> int:
-        """Return the id."""
+        """Return the id of the field, unique in the table."""
         return self._field.id
 
     def children(self) -> list[LanceField]:
@@ -39,11 +39,11 @@ class LanceField:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """The metadata."""
+        """The metadata of the field, text by text."""
         return dict(self._field.metadata)
 
     def to_arrow(self) -> pa.Field:
-        """Return the Arrow field."""
+        """Return the field as an Arrow field, its children included."""
         return self._field.arrow
 
     def is_unenforced_primary_key(self) -> bool:
@@ -80,11 +80,11 @@ class LanceSchema:
         return LanceSchema(schema_of(schema))
 
     def to_pyarrow(self) -> pa.Schema:
-        """Return the Arrow schema."""
+        """Return the schema as an Arrow schema, with its metadata."""
         return self._schema.arrow
 
     def fields(self) -> list[LanceField]:
-        """Return the top-level fields."""
+        """Return the top-level fields of the schema, in their order."""
         return [LanceField(field) for field in self._schema.fields]
 
     def field(self, name: str) -> LanceField | None:
@@ -121,7 +121,7 @@ def _found(
 
 
 class JsonField(TypedDict, total=False):
-    """A field as JSON."""
+    """A field of a schema as its JSON form holds it."""
 
     name: str
     type: Mapping[str, object]

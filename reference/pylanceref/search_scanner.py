@@ -44,7 +44,7 @@ DISTANCE = pa.field("_distance", pa.float32())
 
 
 class Search(Protocol):
-    """What finds the nearest rows."""
+    """What finds the nearest rows: an index, or all vectors."""
 
     @property
     def explained(self) -> Sequence[str]:
@@ -164,7 +164,7 @@ class SearchScanner(LanceScanner):
 
     @property
     def projected_schema(self) -> pa.Schema:
-        """Schema of the result."""
+        """The Arrow schema of the rows that the search returns."""
         return self._result.schema
 
     def _batches(self) -> Iterator[pa.RecordBatch]:

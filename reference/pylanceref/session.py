@@ -20,7 +20,7 @@ Backend = str | Mapping[str, object] | None
 
 
 class Holder(Protocol):
-    """What is open."""
+    """An open table, as far as a session looks at it."""
 
     @property
     def held_bytes(self) -> int:
@@ -28,7 +28,7 @@ class Holder(Protocol):
 
 
 class Session:
-    """Tables that are opened together."""
+    """Tables that are opened together, and the memory they hold."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ def parameters(text: str, **defaults: object) -> Callable[[Callable[..., T]], Ca
 
     The text has their names between spaces; after `*` they have no position, `**name` stands for
     any others. Those that the function itself has come first and are as it has them; the default of
-    another is None, or what `defaults` says.
+    another is None, or what `defaults` says. Raises TypeError.
     """
 
     def decorate(function: Callable[..., T]) -> Callable[..., T]:

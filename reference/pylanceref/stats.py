@@ -25,7 +25,7 @@ class FieldStatistics:
 
 @dataclass(frozen=True, slots=True)
 class DataStatistics:
-    """Statistics of every field, by id."""
+    """The bytes on disk of every field, by field id."""
 
     fields: list[FieldStatistics]
 

@@ -37,7 +37,7 @@ def root_of(snapshot: Snapshot) -> Store:
 
 
 class OpenTable:
-    """One version of a table."""
+    """One version of a table that is open, and its store."""
 
     uri: str
     _snapshot: Snapshot
@@ -92,7 +92,7 @@ class OpenTable:
 
     @property
     def version(self) -> int:
-        """The version that is open."""
+        """The number of the version that is open."""
         return self._snapshot.manifest.version
 
     @property

@@ -41,7 +41,7 @@ class Scannable(Protocol):
     """A table whose rows can be scanned."""
 
     def scanner(self) -> LanceScanner:
-        """Return a scan of all rows."""
+        """Return a scan of all rows of the table."""
 
 
 _END = object()

@@ -43,7 +43,7 @@ class BatchUDFCheckpoint:
         )
 
     def cleanup(self) -> None:
-        """Remove the file."""
+        """Remove the file that keeps results, if it exists."""
         Path(self.path).unlink()
 
     def get_batch(self, info: BatchInfo) -> pa.RecordBatch | None:
@@ -56,7 +56,7 @@ class BatchUDFCheckpoint:
             return reader.read_next_batch()
 
     def insert_batch(self, info: BatchInfo, batch: pa.RecordBatch) -> None:
-        """Keep a result."""
+        """Keep the result of one batch for a later run."""
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as writer:
             writer.write_batch(batch)

@@ -58,7 +58,7 @@ class HNSW:
         return HNSW(graph, vectors, graph_text(len(vectors), parameters, None).text)
 
     def vectors(self) -> pa.Array:
-        """Return the vectors."""
+        """Return the vectors that the graph connects."""
         return self._vectors
 
     def to_lance_file(self, file_path: str) -> None:

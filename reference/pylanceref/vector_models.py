@@ -41,7 +41,7 @@ class IvfModel:
 
     @property
     def num_partitions(self) -> int:
-        """How many centroids there are."""
+        """Number of partitions, which is that of centroids."""
         return len(self.centroids)
 
     def save(self, uri: str, *, storage_options: dict[str, str] | None = None) -> None:
@@ -66,7 +66,7 @@ class PqModel:
 
     @property
     def dimension(self) -> int:
-        """Numbers of a vector."""
+        """How many numbers each vector of the model has."""
         return int(self.codebook.type.list_size)
 
     def save(self, uri: str, *, storage_options: dict[str, str] | None = None) -> None:

@@ -50,14 +50,14 @@ NULL_POSITION = 1
 
 @dataclass(frozen=True, slots=True)
 class BlobRange:
-    """The bytes of one blob."""
+    """The byte range of one blob in an opened object."""
 
     source: Source
     offset: int
     size: int
 
     def read(self, start: int, end: int) -> bytes:
-        """Return bytes start..end of the blob."""
+        """Return bytes `start` to `end`, counted from the start of the blob."""
         return bytes(self.source.read(self.offset + start, end - start)) if end > start else b""
 
 
@@ -71,7 +71,7 @@ class Places(Protocol):
         """Open an object by its path below a base. Raises NotFound."""
 
     def open_uri(self, uri: str) -> Source:
-        """Open any object. Raises NotFound."""
+        """Open the object at a URI of any store. Raises NotFound."""
 
 
 class BlobFiles:
@@ -105,7 +105,7 @@ class BlobFiles:
                 yield self._range(source, kind, row["position"], row["size"])
 
     def fetch(self, descriptors: pa.Array) -> pa.Array:
-        """Return the blobs as large_binary."""
+        """Return the blobs as large_binary. Raises LimitExceeded."""
         ranges = list(self.locate(descriptors))
         size = sum(one.size for one in ranges if one is not None)
         held = {id(one.source): one.source.size for one in ranges if one is not None}

@@ -141,13 +141,13 @@ class Sidecars:
         return self._number, position
 
     def close(self) -> None:
-        """Make the current shared file visible."""
+        """Finish the shared file that is being written, which makes it visible."""
         if self._shared is not None:
             self._shared.close()
         self._shared = None
 
     def abort(self) -> None:
-        """Remove every file."""
+        """Remove every file that was written so far."""
         if self._shared is not None:
             self._shared.abort()
         for path in self.paths:

@@ -125,7 +125,7 @@ def decode_out_of_line(run: ChunkRun, bits: int, width: int) -> Fixed:
 
 
 def decode_flags(run: ChunkRun) -> Bools:
-    """Decode 16-bit values of width 1 as booleans: the levels of most pages."""
+    """Decode 16-bit values of width 1 as booleans: the levels of most pages. Bool (values,)."""
     return _out_of_line(run, 16, 1, np.dtype(np.bool_)).astype(np.bool_, copy=False)
 
 
@@ -248,7 +248,10 @@ def out_of_line_encoding(bits: int, width: int) -> CompressiveEncoding:
 
 
 def encode_inline_chunks(values: Unsigned, counts: Ints) -> Part:
-    """Pack chunks of at most 1 024 values, a block each; return bytes and sizes."""
+    """Pack chunks of at most 1 024 values, a block each; return bytes and sizes.
+
+    `values` (n,), `counts` (chunks,).
+    """
     ends = np.cumsum(counts).tolist()
     parts = [encode_inline(values[at:end]).buffers[0][0] for at, end in zip([0, *ends], ends)]
     return np.concatenate(parts), np.array(list(map(len, parts)), np.int64)
@@ -257,7 +260,8 @@ def encode_inline_chunks(values: Unsigned, counts: Ints) -> Part:
 def encode_out_of_line(values: Unsigned, counts: Ints, width: int) -> Part:
     """Pack the whole blocks of chunks of `counts` values at one width; return bytes and sizes.
 
-    The tail of a chunk is packed too when that takes fewer bytes.
+    The tail of a chunk is packed too when that takes fewer bytes. `values` (n,), `counts`
+    (chunks,).
     """
     bits = values.dtype.itemsize * 8
     whole, tails = np.divmod(counts, BLOCK)
@@ -286,7 +290,10 @@ def _blocks_of_chunks(values: Unsigned, counts: Ints, packed: Ints) -> Unsigned:
 
 
 def tail_is_packed(tails: Ints, bits: int, width: int) -> Bools:
-    """Return whether a padded block takes fewer bytes than `tails` raw values."""
+    """Return whether a padded block takes fewer bytes than `tails` raw values.
+
+    Bool (chunks,), as `tails` are.
+    """
     fewer: Bools = width * (BLOCK - tails) < (bits - width) * tails
     return fewer
 

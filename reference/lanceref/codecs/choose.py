@@ -68,7 +68,7 @@ class Kind:
 
     @property
     def offset_bits(self) -> int:
-        """Bits of an offset or length."""
+        """Bits of one offset, or of one length in full-zip pages."""
         return 64 if self.wide else 32
 
     def size_bytes(self, values: Variable) -> int:
@@ -159,14 +159,17 @@ def _is_coded(values: Variable, kind: Kind) -> bool:
 
 
 def fsst_encoding(table: bytes, inner: CompressiveEncoding) -> CompressiveEncoding:
-    """Return the description of coded strings."""
+    """Return the description of strings coded with a symbol table."""
     return CompressiveEncoding(fsst=Fsst(symbol_table=table, values=inner))
 
 
 def encode_levels(
     levels: NDArray[np.uint16], counts: Ints, version: FileVersion
 ) -> tuple[CompressiveEncoding, Bytes, Ints]:
-    """Encode the levels of a page, `counts` in each chunk; return bytes and sizes of the chunks."""
+    """Encode the levels of a page, `counts` in each chunk; return bytes and sizes of the chunks.
+
+    `levels` (n,), `counts` and the sizes (chunks,).
+    """
     numbers = np.ascontiguousarray(levels, "<u2")
     encoding, encode = _number_codec(numbers, version)
     return encoding, *encode(numbers, counts)

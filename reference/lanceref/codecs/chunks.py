@@ -23,13 +23,19 @@ from lanceref.core.plain import specified
 
 @specified
 def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
-    """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size)."""
+    """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size).
+
+    `starts` (n,).
+    """
     return join_pieces(data, starts, starts + size).reshape(len(starts), size)
 
 
 @specified
 def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
-    """Return the byte ranges `starts`..`ends` of `data`, inside it, joined."""
+    """Return the byte ranges `starts`..`ends` of `data`, inside it, joined.
+
+    `starts` and `ends` (n,), the result (sum of sizes,).
+    """
     pieces = [data[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
     return np.concatenate([data[:0], *pieces])
 
@@ -43,7 +49,10 @@ def join_rows(rows: NDArray[np.generic], counts: Ints) -> NDArray[np.generic]:
 
 
 def join_ranges(values: NDArray[np.generic], starts: Ints, ends: Ints) -> NDArray[np.generic]:
-    """Return the ranges `starts`..`ends` (ascending) of `values`, joined; a view if they touch."""
+    """Return the ranges `starts`..`ends` (ascending) of `values`, joined; a view if they touch.
+
+    `starts` and `ends` (n,).
+    """
     cuts = np.flatnonzero(starts[1:] != ends[:-1])
     if not len(starts):
         return values[:0]
@@ -62,7 +71,10 @@ def interleave(
     tails: NDArray[np.generic],
     tail_counts: Ints,
 ) -> NDArray[np.generic]:
-    """Join for every piece `counts` values from `starts`, and the next `tail_counts` of `tails`."""
+    """Join for every piece `counts` values from `starts`, and the next `tail_counts` of `tails`.
+
+    `starts`, `counts` and `tail_counts` (pieces,).
+    """
     before = np.cumsum(tail_counts) - tail_counts
     parts = [values[:0]]
     for start, count, tail, tail_count in zip(starts, counts, before, tail_counts, strict=True):
@@ -72,7 +84,10 @@ def interleave(
 
 @specified
 def count_before(flags: Bools, at: Ints) -> Ints:
-    """Return how many of `flags` are set before each of the positions `at`."""
+    """Return how many of `flags` are set before each of the positions `at`.
+
+    `flags` (n,); `at` and the result (m,).
+    """
     before: Ints = np.append(0, np.cumsum(flags, dtype=np.int64))[at]
     return before
 
@@ -99,7 +114,7 @@ class ChunkRun:
 
     @property
     def num_chunks(self) -> int:
-        """Chunks in the run."""
+        """Number of chunks that the run decodes together."""
         return len(self.counts)
 
     @property
@@ -126,7 +141,7 @@ class ChunkRun:
         return self.data[start : start + int(self.sizes[buffer, chunk])]
 
     def counting(self, counts: Ints) -> ChunkRun:
-        """The same chunks with other numbers of values."""
+        """The same chunks with other numbers of values. `counts` (num_chunks,)."""
         return replace(self, counts=counts)
 
     def without_buffers(self) -> ChunkRun:
@@ -166,7 +181,7 @@ class ChunkRun:
     def rows(self, buffer: int, chunks: Ints, size: int, at: int = 0) -> Bytes:
         """Return bytes at..at+size of one buffer of `chunks`: uint8 (len(chunks), size).
 
-        The caller has checked that the buffers hold them.
+        The caller has checked that the buffers hold them. `chunks` (n,).
         """
         starts, num_rows = self.starts[buffer][chunks] + at, len(chunks)
         if num_rows > 1 and size:

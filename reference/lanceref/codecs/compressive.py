@@ -40,7 +40,10 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
 def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "values") -> Values:
-    """Decode buffer 0 of every chunk, joined; explain calls plain values `name`."""
+    """Decode buffer 0 of every chunk, joined; explain calls plain values `name`.
+
+    Raises LimitExceeded, UnknownEncoding.
+    """
     size = run.num_values * (value_bits(encoding) or 0) // 8
     budget, arm = run.ctx.limits.expanded(len(run.data)), encoding.WhichOneof("compression")
     if size > budget:
@@ -100,7 +103,7 @@ def _deltas(encoding: pb.Delta, run: ChunkRun) -> NDArray[np.uint64]:
 def integers(
     encoding: CompressiveEncoding, run: ChunkRun, name: str = "values"
 ) -> NDArray[np.uint64]:
-    """Decode blocks of unsigned integers of at most 64 bits."""
+    """Decode blocks of unsigned integers of at most 64 bits. The result is (values,)."""
     values = _fixed(encoding, run, name)
     if values.bits == 0:
         return np.zeros(0, np.uint64)
@@ -161,7 +164,10 @@ def decode_block(encoding: CompressiveEncoding, cursor: Cursor, count: int) -> V
 
 
 def decode_levels(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.uint16] | Bools:
-    """Decode buffer 0 of every chunk as levels, joined; bool when they are packed to one bit."""
+    """Decode buffer 0 of every chunk as levels, joined; bool when they are packed to one bit.
+
+    The result is (levels,). Raises UnknownEncoding.
+    """
     packed = encoding.out_of_line_bitpacking
     if (packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value) == (16, 1):
         return bitpack.decode_flags(run)
@@ -187,7 +193,7 @@ def num_buffers(encoding: CompressiveEncoding) -> int:
 
 
 def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
-    """Decode the value buffers of every chunk of the run, joined."""
+    """Decode the value buffers of every chunk of the run, joined. Raises UnknownEncoding."""
     match encoding.WhichOneof("compression"):
         case "flat":
             return flat.decode(run, encoding.flat.bits_per_value)
@@ -235,7 +241,7 @@ def decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> V
 def decode_zip_fixed(
     encoding: CompressiveEncoding, rows: Bytes, ctx: Context, place: Place
 ) -> Values:
-    """Decode values of equal size: `rows` uint8 (values, bytes of a value)."""
+    """Decode values of equal size: `rows` uint8 (values, bytes of a value). Raises CorruptPage."""
     arm = encoding.WhichOneof("compression")
     if arm == "fixed_size_list":
         return fixed_size_list.decode_zip(encoding.fixed_size_list, rows, ctx, place)
@@ -253,7 +259,10 @@ def decode_zip_fixed(
 def decode_zip_variable(
     encoding: CompressiveEncoding, values: Variable, ctx: Context, place: Place
 ) -> Variable | Rows:
-    """Decode values that were cut by their lengths, each coded on its own."""
+    """Decode values that were cut by their lengths, each coded on its own.
+
+    Raises UnknownEncoding.
+    """
     match encoding.WhichOneof("compression"):
         case "variable":
             return values

@@ -79,7 +79,10 @@ def check_encoding(
 def check_levels(
     encoding: CompressiveEncoding, version: FileVersion, ctx: Context, place: Place
 ) -> None:
-    """Check the description of levels: 16-bit values, with runs only since 2.2."""
+    """Check the description of levels: 16-bit values, with runs only since 2.2.
+
+    Raises UnknownEncoding.
+    """
     check_encoding(encoding, version, ctx, place)
     arm, bits = encoding.WhichOneof("compression"), value_bits(encoding)
     if arm not in LEVELS or bits != 16 or (arm == "rle" and version == V2_1):

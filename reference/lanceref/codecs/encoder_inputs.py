@@ -131,7 +131,10 @@ def run_bytes(values: Unsigned, too_many: int) -> tuple[int, int]:
 
 
 def packed_bytes(values: Unsigned, widths: Ints) -> int:
-    """Return the bytes that inline bitpacking of blocks of the given `widths` takes."""
+    """Return the bytes that inline bitpacking of blocks of the given `widths` takes.
+
+    `widths` (blocks,).
+    """
     return int((values.dtype.itemsize + widths * BLOCK // 8).sum())
 
 
@@ -160,7 +163,10 @@ def flat_chunk(word_bytes: int, values_per_word: int) -> int:
 
 
 def rle_counts(values: Unsigned) -> Ints:
-    """Return the values of each chunk of runs: as many as their runs leave room for."""
+    """Return the values of each chunk of runs: as many as their runs leave room for.
+
+    `values` (n,), the result (chunks,).
+    """
     starts, pair_bytes = starts_of(values), values.dtype.itemsize + 1
     counts, at, most = [], 0, max_chunk_values()
 

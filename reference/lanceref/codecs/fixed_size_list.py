@@ -37,7 +37,7 @@ Validities = list[Bools | None]
 
 
 def levels(encoding: pb.FixedSizeList) -> Iterator[pb.FixedSizeList]:
-    """Yield the levels, outermost first."""
+    """Yield the descriptions of nested fixed-size lists, the outermost first."""
     while True:
         yield encoding
         if encoding.values.WhichOneof("compression") != "fixed_size_list":
@@ -52,7 +52,7 @@ def innermost(encoding: pb.FixedSizeList) -> pb.CompressiveEncoding:
 
 
 def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
-    """Decode bitmaps and items of every chunk."""
+    """Decode bitmaps and items of every chunk. Raises CorruptPage."""
     validities: Validities = []
     per_value, buffer = 1, 0
     for level in levels(encoding):
@@ -187,7 +187,10 @@ def bytes_per_word(values: FixedSizeList) -> tuple[int, int]:
 
 
 def encode_mini(values: FixedSizeList, counts: Ints) -> MiniBlocks:
-    """Encode chunks of `counts` lists: one bitmap for each layer with nulls, then the items."""
+    """Encode chunks of `counts` lists: one bitmap for each layer with nulls, then the items.
+
+    `counts` (chunks,).
+    """
     buffers, (lists, inner) = list[Part](), layers(values)
     for layer, items in lists:
         if layer.validity is not None:

@@ -47,7 +47,10 @@ def decode(run: ChunkRun, bits: int, name: str = "values") -> Fixed:
 
 
 def join_bits(run: ChunkRun, buffer: int, counts: Ints) -> Bytes:
-    """Join bitmaps of `counts` bits, one a chunk, into one packed bitmap."""
+    """Join bitmaps of `counts` bits, one a chunk, into one packed bitmap.
+
+    `counts` (chunks,); the bitmap is uint8 (bytes,).
+    """
     joined = run.gather(buffer)
     if np.all(counts[:-1] % 8 == 0):
         return joined
@@ -60,7 +63,10 @@ def join_bits(run: ChunkRun, buffer: int, counts: Ints) -> Bytes:
 
 
 def encode_blocks(values: Unsigned, counts: Ints) -> Part:
-    """Encode chunks of `counts` integers; return bytes and sizes."""
+    """Encode chunks of `counts` integers; return bytes and sizes.
+
+    `values` (n,), `counts` (chunks,).
+    """
     return values.view(np.uint8), counts * values.dtype.itemsize
 
 

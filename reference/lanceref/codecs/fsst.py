@@ -51,7 +51,10 @@ class SymbolTable:
     lengths: Ints
 
     def variable(self, offsets: Ints, data: Bytes, escaped: int) -> Variable:
-        """Return decoded values; `escaped` has the bits of every escaped byte."""
+        """Return decoded values; `escaped` has the bits of every escaped byte.
+
+        `offsets` (values + 1,), `data` (bytes,).
+        """
         high = int(np.bitwise_or.reduce(self.symbols)) | escaped
         return Variable(offsets, data, known_ascii=high & 0x8080808080808080 == 0)
 
@@ -94,7 +97,10 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
 
 
 def literals(codes: Bytes) -> Bools:
-    """Return which codes stand for themselves: those after an escape that is not itself escaped."""
+    """Return which codes stand for themselves: those after an escape that is not itself escaped.
+
+    `codes` and the result (n,).
+    """
     literal = np.zeros(len(codes), np.bool_)
     at = np.flatnonzero(codes == ESCAPE)
     if len(at):
@@ -108,7 +114,10 @@ def literals(codes: Bytes) -> Bools:
 def check_codes(
     table: SymbolTable, codes: Bytes, literal: Bools, offsets: Ints, place: Place
 ) -> None:
-    """Raise CorruptPage for codes without a symbol, and values that end with an escape."""
+    """Raise CorruptPage for codes without a symbol, and values that end with an escape.
+
+    `codes` and `literal` (n,), `offsets` (values + 1,).
+    """
     unknown = (codes >= table.num_symbols) & (codes != ESCAPE) & ~literal
     if unknown.any():
         found, wanted = int(codes[np.argmax(unknown)]), f"below {table.num_symbols}, or {ESCAPE}"

@@ -150,7 +150,10 @@ def apply(symbols: list[bytes], values: Variable) -> Variable:
 
 
 def stored(codes: Codes, counts: Ints) -> tuple[Bytes, Ints]:
-    """Return codes as they are stored, escapes before literals, and where each value ends."""
+    """Return codes as they are stored, escapes before literals, and where each value ends.
+
+    `codes` (n,), `counts` and the ends (values,).
+    """
     stops = np.cumsum(counts)
     escaped = codes >= LITERAL
     if not escaped.any():
@@ -199,7 +202,7 @@ def make_coder(symbols: list[bytes]) -> Coder:
 
 
 def words_of(symbols: list[bytes]) -> tuple[Words, Ints]:
-    """Return symbols as words, padded with zeros, and their lengths."""
+    """Return symbols as words, padded with zeros, and their lengths. Both are (symbols,)."""
     data = b"".join([symbol.ljust(MAX_SYMBOL, b"\0") for symbol in symbols])
     return np.frombuffer(data, "<u8"), np.array(list(map(len, symbols)), np.int64)
 
@@ -211,7 +214,7 @@ def words_at(values: Variable) -> Words:
 
 
 def hash_of(words: Words) -> Ints:
-    """Return the slot of the first three bytes of each word."""
+    """Return the slot of the first three bytes of each word. `words` and the result (n,)."""
     mixed: Words = (words & _MASKS[3]) * np.uint64(HASH_FACTOR)
     mixed ^= mixed >> np.uint64(HASH_SHIFT)
     mixed &= np.uint64((1 << HASH_BITS) - 1)
@@ -220,7 +223,10 @@ def hash_of(words: Words) -> Ints:
 
 @specified
 def code_values(coder: Coder, values: Variable) -> tuple[Codes, Ints]:
-    """Cut every value into the longest symbols and escaped bytes: codes, and codes per value."""
+    """Cut every value into the longest symbols and escaped bytes: codes, and codes per value.
+
+    They are (codes,) and (values,).
+    """
     codes: list[int] = []
     words, counts = words_at(values), []
     for start, end in pairwise(values.offsets.tolist()):
@@ -236,7 +242,7 @@ def code_values(coder: Coder, values: Variable) -> tuple[Codes, Ints]:
 def longest(coder: Coder, words: Words, left: Ints) -> tuple[Codes, Ints]:
     """Return the number of the longest symbol that each word starts with, and its length.
 
-    `left` is how many bytes of a word belong to its value.
+    `left` is how many bytes of a word belong to its value. All arrays are (n,).
     """
     slot = hash_of(words)
     fits = (words & coder.slot_masks.take(slot)) == coder.slot_symbols.take(slot)

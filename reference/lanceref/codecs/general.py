@@ -196,7 +196,7 @@ def _own(name: str, run: ChunkRun) -> None:
 
 
 def decompress_each(name: str, values: Variable, ctx: Context, place: Place) -> Variable:
-    """Decompress every value on its own."""
+    """Decompress values that were each compressed on their own."""
     starts, ends = values.offsets[:-1], values.offsets[1:]
     budget = ctx.limits.expanded(len(values.data))
     data, sizes = decompress(name, values.data, starts, ends, lambda _: place, budget)
@@ -238,7 +238,7 @@ def compress_mini(blocks: MiniBlocks, scheme: str, level: int | None) -> MiniBlo
 
 
 def compress_each(values: Variable, scheme: str, level: int | None) -> Variable:
-    """Compress every value on its own."""
+    """Compress every value on its own, so that each can be read alone."""
     stored, offsets = _compress_parts(values.data, values.offsets, scheme, level)
     return Variable(offsets, stored)
 

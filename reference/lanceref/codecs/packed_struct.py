@@ -34,7 +34,7 @@ def check_bits(bits: Sequence[int], row_bits: int, place: Place) -> None:
 
 
 def split(rows: Fixed, bits: Sequence[int]) -> Rows:
-    """Cut fixed rows into their fields."""
+    """Cut rows of fixed width into the fields of a packed struct."""
     table, at, fields = rows.data.reshape(rows.count, rows.bits // 8), 0, list[Values]()
     for width in bits:
         part = np.ascontiguousarray(table[:, at : at + width // 8])

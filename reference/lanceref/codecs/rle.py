@@ -71,7 +71,8 @@ def split_frames(run: ChunkRun) -> ChunkRun:
 def computed_runs(lengths: pb.CompressiveEncoding, run: ChunkRun) -> Ints:
     """Return the runs of every chunk when their lengths are in the description. Raises CorruptPage.
 
-    Lengths are a range or a constant; the first few of them add up to the values of the chunk.
+    Lengths are a range or a constant; the first few of them add up to the values of the chunk. The
+    result is (chunks,).
     """
     if lengths.WhichOneof("compression") == "range":
         first, step = lengths.range.start, lengths.range.step
@@ -94,7 +95,10 @@ def computed_runs(lengths: pb.CompressiveEncoding, run: ChunkRun) -> Ints:
 
 
 def starts_of(values: Unsigned, cuts: Ints = NO_CUTS) -> Ints:
-    """Return where runs begin, at the positions `cuts` in any case; the first is 0."""
+    """Return where runs begin, at the positions `cuts` in any case; the first is 0.
+
+    `values` (n,), `cuts` (m,), the result (runs,).
+    """
     begins = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=begins[1:])
     begins[cuts[cuts < len(values)]] = True
@@ -102,7 +106,10 @@ def starts_of(values: Unsigned, cuts: Ints = NO_CUTS) -> Ints:
 
 
 def runs_of(values: Unsigned, cuts: Ints) -> tuple[Unsigned, Ints]:
-    """Return value and length of the runs of `values`, cut also at `cuts`, at most 255 long."""
+    """Return value and length of the runs of `values`, cut also at `cuts`, at most 255 long.
+
+    `values` (n,), `cuts` (m,); both results (runs,).
+    """
     starts = starts_of(values, cuts)
     lengths = np.diff(starts, append=len(values))
     if not len(lengths) or lengths.max() <= MAX_RUN:
@@ -122,7 +129,7 @@ def rle_encoding(bits: int) -> pb.CompressiveEncoding:
 def encode_mini(values: Unsigned, counts: Ints, cuts: Ints = NO_CUTS) -> MiniBlocks:
     """Encode chunks of `counts` values: run values in one buffer, lengths in the other.
 
-    Runs are cut also at the positions `cuts`.
+    Runs are cut also at the positions `cuts`. `values` (n,), `counts` (chunks,).
     """
     ends = np.cumsum(counts)
     run_values, lengths = runs_of(values, np.append(ends - counts, cuts))
@@ -135,7 +142,10 @@ def encode_mini(values: Unsigned, counts: Ints, cuts: Ints = NO_CUTS) -> MiniBlo
 
 
 def encode_blocks(values: Unsigned, counts: Ints) -> Part:
-    """Encode chunks of `counts` values: size of the run values, run values, lengths."""
+    """Encode chunks of `counts` values: size of the run values, run values, lengths.
+
+    `values` (n,), `counts` (chunks,).
+    """
     width, ends = values.dtype.itemsize, np.cumsum(counts)
     run_values, lengths = runs_of(values, ends - counts)
     begins = np.cumsum(lengths) - lengths

@@ -54,7 +54,7 @@ def decode_range(encoding: pb.Range, run: ChunkRun) -> Fixed:
 def decode_delta(encoding: pb.Delta, deltas: NDArray[np.uint64], run: ChunkRun) -> Fixed:
     """Add up the differences after the base in every chunk: one fewer than it has values.
 
-    Raises CorruptPage.
+    `deltas` (sum of counts less one each,). Raises CorruptPage.
     """
     bits, within = encoding.uncompressed_bits_per_value, _within(run.counts)
     steps = np.zeros(len(within), np.uint64)
@@ -99,7 +99,10 @@ def split_dictionary(run: ChunkRun, num_items: int) -> tuple[ChunkRun, ChunkRun]
 
 
 def look_up(run: ChunkRun, indices: NDArray[np.uint64], items: Fixed, num_items: int) -> Fixed:
-    """Return the items that the indices of every chunk name. Raises CorruptPage."""
+    """Return the items that the indices of every chunk name. Raises CorruptPage.
+
+    `indices` (values,).
+    """
     largest, clause = int(indices.max(initial=0)), "L.codec.dictionary.index-range"
     if len(indices) and largest >= num_items:
         raise CorruptPage(clause, run.place(), largest, f"indices below {num_items}")

@@ -46,11 +46,11 @@ class Variable:
 
     @property
     def count(self) -> int:
-        """Number of values."""
+        """Number of values, one fewer than there are offsets."""
         return len(self.offsets) - 1
 
     def take(self, at: Ints) -> Variable:
-        """Return some of the values, copied."""
+        """Return some of the values, copied. `at` (n,)."""
         sizes = self.offsets[at + 1] - self.offsets[at]
         offsets = np.append(0, np.cumsum(sizes))
         moved = np.repeat(self.offsets[at] - offsets[:-1], sizes)
@@ -89,7 +89,7 @@ class Indexed:
 
     @property
     def count(self) -> int:
-        """Number of values."""
+        """Number of values, which is the number of indices."""
         return len(self.indices)
 
 
@@ -116,12 +116,15 @@ class MiniBlocks:
 
 
 def flat_encoding(bits: int) -> CompressiveEncoding:
-    """Return the description of plain values."""
+    """Return the description of values stored one after the other."""
     return CompressiveEncoding(flat=Flat(bits_per_value=bits))
 
 
 def even_counts(count: int, per_chunk: int) -> Ints:
-    """Return the values of each chunk when all but the last have `per_chunk`."""
+    """Return the values of each chunk when all but the last have `per_chunk`.
+
+    The result is (chunks,).
+    """
     counts = np.full(-(-count // per_chunk), per_chunk, np.int64)
     counts[-1:] = count - per_chunk * (len(counts) - 1)
     return counts

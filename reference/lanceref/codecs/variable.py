@@ -85,7 +85,7 @@ def _join_tables(
 def decode_separate(run: ChunkRun, offsets: NDArray[np.uint64], kind: str = "bytes[]") -> Variable:
     """Decode the last buffer of every chunk: bytes, cut by `offsets` (count + 1 a chunk).
 
-    Raises CorruptPage.
+    `offsets` (values + chunks,). Raises CorruptPage.
     """
     buffer, ends = len(run.starts) - 1, np.cumsum(run.counts + 1)
     begin, last = offsets[ends - run.counts - 1], offsets[ends - 1]
@@ -165,7 +165,8 @@ def variable_encoding(offsets: int | CompressiveEncoding) -> CompressiveEncoding
 def chunk_counts(values: Variable, bits: int, chunk_bytes: int, most: int) -> Ints:
     """Return the values of each chunk: 2, 4, 8, … while the next step keeps to `chunk_bytes`.
 
-    The rest of the values is one chunk when it fits; `most` bounds the values of a chunk.
+    The rest of the values is one chunk when it fits; `most` bounds the values of a chunk. The
+    result is (chunks,).
     """
     offsets, width, total = values.offsets, bits // 8, values.count
     counts, at = [], 0
@@ -186,7 +187,10 @@ def chunk_counts(values: Variable, bits: int, chunk_bytes: int, most: int) -> In
 
 
 def encode_mini(values: Variable, bits: int, counts: Ints) -> MiniBlocks:
-    """Encode chunks of `counts` values: offsets from the buffer's start, bytes, padding."""
+    """Encode chunks of `counts` values: offsets from the buffer's start, bytes, padding.
+
+    `counts` (chunks,).
+    """
     width = bits // 8
     ends = np.cumsum(counts)
     first = ends - counts
@@ -214,7 +218,10 @@ def encode_block(values: Variable, bits: int) -> bytes:
 
 
 def encode_short_offsets(values: Variable, bits: int, counts: Ints) -> MiniBlocks | None:
-    """Encode chunks of `counts` values; None where plain offsets of `bits` take fewer bytes."""
+    """Encode chunks of `counts` values; None where plain offsets of `bits` take fewer bytes.
+
+    `counts` (chunks,).
+    """
     lengths, ends = np.diff(values.offsets), np.cumsum(counts)
     described = _without_bytes(lengths, bits, one_chunk=len(counts) == 1)
     stored: Part | None = None

@@ -13,7 +13,7 @@ __all__ = ["pc"]
 
 
 class OnFirstUse:
-    """The functions, by their names."""
+    """The functions of `pyarrow.compute`, which is imported at the first use of one."""
 
     def __getattr__(self, name: str) -> object:
         """Return what `pyarrow.compute` has under a name."""

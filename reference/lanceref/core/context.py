@@ -168,7 +168,7 @@ class Context:
         return Place(self.file, offset, size_bytes, self.stage)
 
     def during(self, stage: Stage) -> Context:
-        """Return this context at another stage."""
+        """Return this context with another stage, which errors report."""
         return self if stage == self.stage else replace(self, stage=stage)
 
     def group(

@@ -33,7 +33,7 @@ _TABLE: list[int] = _WORDS.tolist()
 
 
 def crc32c(data: bytes | memoryview) -> int:
-    """Return the CRC-32C of bytes."""
+    """Return the CRC-32C (Castagnoli) of some bytes."""
     return _long(data) if len(data) >= LONG_BYTES else _short(data)
 
 

@@ -19,15 +19,15 @@ from lanceref.core.errors import LimitExceeded, OutOfRange, Truncated
 
 
 class Source(Protocol):
-    """One object opened for positioned reads."""
+    """An object of a store, opened for reads at given positions."""
 
     @property
     def path(self) -> str:
-        """The name used in errors."""
+        """The name of the object, as errors report it."""
 
     @property
     def size(self) -> int:
-        """Size in bytes."""
+        """Size of the whole object in bytes."""
 
     def read(self, offset: int, size: int) -> memoryview:
         """Return up to `size` bytes from `offset`; shorter only at the end of the object."""
@@ -36,7 +36,7 @@ class Source(Protocol):
         """Make as many requests as there are offsets: what `read` returns for each."""
 
     def close(self) -> None:
-        """Release what the source holds."""
+        """Release the file handle or connection that the source holds."""
 
 
 Ints = NDArray[np.int64]
@@ -56,7 +56,7 @@ class Extent(NamedTuple):
 
     @property
     def end(self) -> int:
-        """First byte after the range."""
+        """Offset of the first byte after the range."""
         return self.offset + self.size
 
 
@@ -71,17 +71,17 @@ class Cursor:
 
     @property
     def offset(self) -> int:
-        """Absolute offset of the next byte."""
+        """Absolute offset in the file of the next byte to cut."""
         return self.base + self.position
 
     @property
     def end(self) -> int:
-        """Absolute offset after the last byte."""
+        """Absolute offset in the file of the byte after the last one."""
         return self.base + len(self.data)
 
     @property
     def remaining(self) -> int:
-        """Bytes not yet cut."""
+        """Number of bytes that were not cut yet."""
         return len(self.data) - self.position
 
     def require(self, size: int, name: str, clause: str) -> None:
@@ -119,19 +119,19 @@ class Cursor:
         return np.frombuffer(data, dtype=item)
 
     def u8(self, name: str, clause: str) -> int:
-        """Cut an unsigned 8-bit integer."""
+        """Cut one unsigned integer of 8 bits. Raises Truncated."""
         return self._integer(1, name, clause)
 
     def u16(self, name: str, clause: str) -> int:
-        """Cut an unsigned 16-bit integer."""
+        """Cut one little-endian unsigned integer of 16 bits. Raises Truncated."""
         return self._integer(2, name, clause)
 
     def u32(self, name: str, clause: str) -> int:
-        """Cut an unsigned 32-bit integer."""
+        """Cut one little-endian unsigned integer of 32 bits. Raises Truncated."""
         return self._integer(4, name, clause)
 
     def u64(self, name: str, clause: str) -> int:
-        """Cut an unsigned 64-bit integer."""
+        """Cut one little-endian unsigned integer of 64 bits. Raises Truncated."""
         return self._integer(8, name, clause)
 
     def _integer(self, width: int, name: str, clause: str) -> int:
@@ -223,7 +223,8 @@ class FileBytes:
     ) -> tuple[NDArray[np.uint8], Ints]:
         """Read many extents; return bytes that hold all of them, and where each begins there.
 
-        Those that are no more than `gap` bytes apart share one request.
+        Those that are no more than `gap` bytes apart share one request. `starts`, `sizes` and the
+        places are (n,).
         """
         outside = np.flatnonzero((starts < 0) | (sizes < 0) | (starts > self.size - sizes))
         if len(outside):

@@ -80,7 +80,7 @@ class BytesError(LanceError):
 
     @property
     def file(self) -> str:
-        """The file that holds the bytes."""
+        """The name of the file that holds the faulty bytes."""
         return self.place.file
 
     @property
@@ -99,11 +99,11 @@ class FormatError(BytesError, ValueError):
 
 
 class Truncated(FormatError, kind="truncated"):
-    """More bytes are promised than exist."""
+    """A length or a position promises more bytes than the file has."""
 
 
 class BadMagic(FormatError, kind="bad_magic"):
-    """The magic bytes are not `LANC`."""
+    """A file does not end with the magic bytes `LANC`."""
 
 
 class OutOfRange(FormatError, kind="out_of_range"):
@@ -111,11 +111,11 @@ class OutOfRange(FormatError, kind="out_of_range"):
 
 
 class BadProto(FormatError, kind="bad_proto"):
-    """A protobuf message cannot be parsed."""
+    """A protobuf message cannot be parsed from its bytes."""
 
 
 class BadSchema(FormatError, kind="schema"):
-    """Fields, types or ids are inconsistent."""
+    """Fields, types or ids of a schema contradict each other."""
 
 
 class CorruptPage(FormatError, kind="corrupt_page"):
@@ -125,7 +125,7 @@ class CorruptPage(FormatError, kind="corrupt_page"):
 def expect(
     clause: str, found: object, wanted: object, place: Place, error: type[BytesError] = CorruptPage
 ) -> None:
-    """Raise `error` unless `found` equals `wanted`."""
+    """Raise `error` for a clause unless `found` equals `wanted`."""
     if found != wanted:
         raise error(clause, place, found, wanted)
 
@@ -135,7 +135,7 @@ class Unsupported(BytesError, NotImplementedError):
 
     @property
     def feature(self) -> str:
-        """What is not supported."""
+        """What this implementation does not support, for the `unsupported` answer."""
         return str(self.found)
 
 
@@ -183,7 +183,7 @@ class CommitConflict(CommitConflictError):
 
 
 class RetriesExhausted(CommitConflictError):
-    """Every try met another commit."""
+    """Every attempt to commit met a commit of another writer."""
 
     def __init__(self, ours: str, version: int, retries: int) -> None:
         self.version = version

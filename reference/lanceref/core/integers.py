@@ -37,18 +37,18 @@ def unique(values: NDArray[Number]) -> NDArray[Number]:
 
 
 def union(one: NDArray[Number], other: NDArray[Number]) -> NDArray[Number]:
-    """Return the integers of both as a set."""
+    """Return the integers of both as a set. Both are (n,) and (m,)."""
     return unique(np.concatenate([one, other]))
 
 
 def difference(values: NDArray[Number], gone: NDArray[Number]) -> NDArray[Number]:
-    """Return as a set the integers that are not among others."""
+    """Return as a set the integers that are not among others. Both are (n,) and (m,)."""
     rest = unique(values)
     return rest[~is_in(rest, gone)]
 
 
 def intersection(one: NDArray[Number], other: NDArray[Number]) -> NDArray[Number]:
-    """Return as a set the integers that both have."""
+    """Return as a set the integers that both have. Both are (n,) and (m,)."""
     first = unique(one)
     return first[is_in(first, other)]
 

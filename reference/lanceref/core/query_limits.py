@@ -53,7 +53,10 @@ def charge(size: int) -> None:
 
 @contextmanager
 def calling(refusal: type[QueryRefused | QueryFailed]) -> Iterator[None]:
-    """Give a step of a query its own budget; an error of a library becomes a `refusal`."""
+    """Give a step of a query its own budget; an error of a library becomes a `refusal`.
+
+    Raises QueryTooLarge.
+    """
     token = _left.set(GROWN_BYTES)
     try:
         yield

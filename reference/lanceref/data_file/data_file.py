@@ -124,7 +124,7 @@ class DataFile:
 
     @property
     def version(self) -> FileVersion:
-        """Version the footer states."""
+        """The file version that the footer states."""
         return self.footer.version
 
     @property
@@ -146,7 +146,10 @@ class DataFile:
         )
 
     def open_column(self, field: Field, indices: Sequence[int]) -> ColumnReader:
-        """Return the reader of `field`, stored in the given physical columns (in column order)."""
+        """Return the reader of `field`, stored in the given physical columns (in column order).
+
+        Raises OutOfRange.
+        """
         num_columns, version = len(self.columns), self.version
         for index in indices:
             if not 0 <= index < num_columns:
@@ -165,7 +168,10 @@ class DataFile:
 
 
 def open_file(source: Source, ctx: Context) -> DataFile:
-    """Parse footer, tables, column metadata and descriptor: one read when 4 KiB hold them."""
+    """Parse footer, tables, column metadata and descriptor: one read when 4 KiB hold them.
+
+    Raises OutOfRange.
+    """
     file = open_tail(source, ctx)
     footer = parse_footer(file)
     start = footer.column_metadata_start

@@ -49,7 +49,7 @@ _FIELDS = tuple(
 
 
 class Descriptor(NamedTuple):
-    """Where one blob lies."""
+    """The place of one blob: its file, its position and its size."""
 
     kind: int
     position: int

@@ -92,7 +92,7 @@ class LanceColumnStatistics(NamedTuple):
 
 
 class LanceFileStatistics(NamedTuple):
-    """Statistics of every physical column."""
+    """The statistics of every physical column of a file."""
 
     columns: list[LanceColumnStatistics]
 
@@ -291,7 +291,10 @@ class LanceFileWriter:
         return self._writer
 
     def write_batch(self, batch: pa.RecordBatch | pa.Table) -> None:
-        """Write the rows of a batch, or of every batch of a table."""
+        """Write the rows of a batch, or of every batch of a table.
+
+        Raises DataRefused, TypeError.
+        """
         if not isinstance(batch, pa.RecordBatch | pa.Table):
             raise TypeError(f"Expected RecordBatch or Table, got {type(batch)}")
         if self.closed:

@@ -63,13 +63,16 @@ class Slices:
     bounds: tuple[tuple[int, int], ...]
 
     def offsets(self) -> NDArray[np.int64]:
-        """Return where the rows start when the ranges are concatenated, and the final end."""
+        """Return where the rows start when the ranges are concatenated, and the final end.
+
+        (rows + 1,).
+        """
         offsets = np.zeros(len(self.lengths) + 1, np.int64)
         np.cumsum(self.lengths, out=offsets[1:])
         return offsets
 
     def starts(self, rows: RowRanges) -> NDArray[np.int64]:
-        """Return where each row of `rows`, the ranges these slices belong to, starts."""
+        """Return where each row of `rows`, the ranges these slices belong to, starts. (rows,)."""
         counts = np.array([end - start for start, end in rows.bounds])
         firsts = np.array([start for start, _ in self.bounds], dtype=np.int64)
         before = self.offsets()[:-1]
@@ -93,7 +96,7 @@ class Ends:
         return self.words.plan(_with_previous(rows))
 
     def decode(self, rows: RowRanges, parts: Iterator[Cursor], limit: int) -> Slices:
-        """Return what the rows own; no end may lie beyond `limit`."""
+        """Return what the rows own; no end may lie beyond `limit`. Raises CorruptPage."""
         stored = self.words.data(_with_previous(rows), parts).view("<u8")
         if not rows.bounds:
             return Slices(np.empty(0, np.int64), np.empty(0, np.bool_), ())
@@ -207,7 +210,7 @@ class StoredStrings:
     def values(
         self, rows: RowRanges, parts: Iterator[Cursor]
     ) -> tuple[Variable, NDArray[np.bool_]]:
-        """Return the strings as stored, and which rows are null."""
+        """Return the strings as stored, and which rows are null. The flags are (rows,)."""
         if self._opened is None:  # only the last end says how many compressed bytes there are
             total = self._ends.last() if is_compressed(self._body) else self._extent.size
             flat = open_flat(self._body, total, self._page, "bytes", self._kind)
@@ -254,7 +257,7 @@ def _variable_array(
 
 
 def check_utf8(array: pa.Array, ctx: Context, place: Place) -> None:
-    """Refuse strings that are not UTF-8."""
+    """Refuse strings that are not valid UTF-8. Raises CorruptPage."""
     try:
         array.validate(full=True)
     except pa.ArrowInvalid as error:
@@ -262,7 +265,7 @@ def check_utf8(array: pa.Array, ctx: Context, place: Place) -> None:
 
 
 def open_binary(encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
-    """Open the strings of a page."""
+    """Open a page of strings or byte strings: offsets, then bytes."""
     strings = StoredStrings(encoding, type_, num_rows, page, "bytes")
 
     def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
@@ -290,7 +293,10 @@ def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) 
 def open_fixed_size_binary(
     encoding: pb.FixedSizeBinary, type_: pa.DataType, num_rows: int, page: Page
 ) -> PageArray:
-    """Open strings of one width; the bytes may be described as bytes or as whole values."""
+    """Open strings of one width; the bytes may be described as bytes or as whole values.
+
+    Raises CorruptPage.
+    """
     width = encoding.byte_width
     flat = bare_flat(encoding.bytes, page, "bytes")
     bits = flat.bits_per_value

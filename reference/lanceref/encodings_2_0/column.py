@@ -70,7 +70,10 @@ class BlobColumn:
         return self._follow(self._descriptors.scan(start, end))
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Read the descriptors of the rows, then their payloads together."""
+        """Read the descriptors of the rows, then their payloads together.
+
+        `rows` (n,), ascending.
+        """
         unique, inverse = distinct(rows)
         return repeat(self._payloads(self._descriptors.take(unique)), inverse)
 
@@ -118,7 +121,10 @@ def _descriptors_of(field: Field) -> Field:
 
 
 def open_blobs(file: FileBytes, field: Field, column: ColumnMetadata) -> BlobColumn | ValueColumn:
-    """Open a blob column; its field must be of large binary type, or of descriptors."""
+    """Open a blob column; its field must be of large binary type, or of descriptors.
+
+    Raises BadSchema.
+    """
     type_ = field.arrow.type
     if type_ == DESCRIPTOR:
         return ValueColumn(file, _descriptors_of(field), column)
@@ -197,7 +203,7 @@ def _next(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> C
 
 
 class StructColumn:
-    """A header and its children."""
+    """The column of a struct: a header without values, then its children."""
 
     def __init__(
         self, file: FileBytes, field: Field, num_rows: int, children: Sequence[ArrayColumn]
@@ -209,7 +215,7 @@ class StructColumn:
 
     @property
     def row_bytes(self) -> float:
-        """Bytes of the children together."""
+        """Mean bytes of a row, summed over the children."""
         return sum(child.row_bytes for child in self._children)
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:

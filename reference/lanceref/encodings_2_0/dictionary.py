@@ -43,7 +43,10 @@ COMPRESSIONS = ("zstd", "lz4", "none", "fsst")
 def open_dictionary(
     encoding: pb.Dictionary, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
 ) -> PageArray:
-    """Open the keys and items of a page by the convention of the schema's type."""
+    """Open the keys and items of a page by the convention of the schema's type.
+
+    Raises OutOfRange.
+    """
     arrow = pa.types.is_dictionary(type_)
     flat = bare_flat(encoding.indices, page, "dictionary keys")
     bits = slot_bits(type_.index_type) if arrow else 8

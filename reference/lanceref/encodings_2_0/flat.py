@@ -69,7 +69,10 @@ def concat_bits(
 
 
 def slice_bits(data: NDArray[np.uint8], start: int, count: int) -> NDArray[np.uint8]:
-    """Return `count` bits from bit `start` on, packed from bit 0, with zeros after the last."""
+    """Return `count` bits from bit `start` on, packed from bit 0, with zeros after the last.
+
+    Both are bitmaps, (bytes,).
+    """
     first, skipped = divmod(start, 8)
     if skipped:
         bits = np.unpackbits(data[first:], count=skipped + count, bitorder="little")
@@ -107,7 +110,10 @@ class RawFlat:
         return extents
 
     def data(self, rows: RowRanges, parts: Iterator[Cursor]) -> NDArray[np.uint8]:
-        """Return the values of the ranges back to back; 1-bit values packed from bit 0."""
+        """Return the values of the ranges back to back; 1-bit values packed from bit 0.
+
+        uint8 (bytes,).
+        """
         cuts = list(islice(parts, len(rows.bounds)))
         for cursor in cuts:
             if cursor.ctx.spans is None:
@@ -141,7 +147,7 @@ class Compressed:
         return self._plain is None and (bool(rows.bounds) or empty_block)
 
     def data(self, rows: RowRanges, parts: Iterator[Cursor]) -> NDArray[np.uint8]:
-        """Return the values of the ranges back to back."""
+        """Return the values of the ranges back to back. uint8 (bytes,)."""
         if self._is_needed(rows):
             self._plain = self._decompress(next(parts))
         if self._plain is None:
@@ -188,7 +194,10 @@ def open_flat_array(flat: pb.Flat, type_: pa.DataType, num_rows: int, page: Page
 
 
 def open_flat(flat: pb.Flat, num_values: int, page: Page, name: str, kind: str) -> FlatValues:
-    """Open a flat buffer of `num_values` values; its size must be exactly what they need."""
+    """Open a flat buffer of `num_values` values; its size must be exactly what they need.
+
+    Raises CorruptPage.
+    """
     extent, bits = page.extent(flat.buffer), int(flat.bits_per_value)
     if bits != 1 and (bits == 0 or bits % 8):
         raise CorruptPage("L.array.flat.width", page.place, f"{bits} bits", "1 bit or whole bytes")
@@ -205,7 +214,10 @@ def is_compressed(flat: pb.Flat) -> bool:
 
 
 def bare_flat(encoding: pb.ArrayEncoding, page: Page, what: str) -> pb.Flat:
-    """Return the flat encoding of an array that has no nulls, wrapped as nullable or not."""
+    """Return the flat encoding of an array that has no nulls, wrapped as nullable or not.
+
+    Raises UnknownEncoding.
+    """
     arm = encoding.WhichOneof("array_encoding")
     if arm == "nullable" and encoding.nullable.WhichOneof("nullability") == "no_nulls":
         encoding = encoding.nullable.no_nulls.values

@@ -99,7 +99,10 @@ class ListColumn:
             yield self._build(slices.offsets(), slices.nulls, items, index)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Read the offsets of the rows, of all pages at once, then their items at once."""
+        """Read the offsets of the rows, of all pages at once, then their items at once.
+
+        `rows` (n,), ascending.
+        """
         unique, inverse = distinct(rows)
         if not len(unique):
             return pa.nulls(0, self.type)

@@ -48,7 +48,7 @@ def _with_validity(array: pa.Array, bitmap: NDArray[np.uint8]) -> pa.Array:
 def open_nullable(
     nullable: pb.Nullable, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
 ) -> PageArray:
-    """Open the arm that is set."""
+    """Open the arm that is set. Raises UnknownEncoding."""
     match nullable.WhichOneof("nullability"):
         case "no_nulls":
             return opener(nullable.no_nulls.values, type_, num_rows)
@@ -131,7 +131,10 @@ def take_slots(
 
 
 def fixed_array(type_: pa.DataType, count: int, values: NDArray[np.uint8]) -> pa.Array:
-    """Put packed values without nulls under a fixed-width type, or fixed-size lists of one."""
+    """Put packed values without nulls under a fixed-width type, or fixed-size lists of one.
+
+    `values` (bytes,).
+    """
     if not pa.types.is_fixed_size_list(type_):
         return pa.Array.from_buffers(type_, count, [None, pa.py_buffer(values)])
     items = fixed_array(type_.value_type, count * int(type_.list_size), values)
@@ -165,7 +168,7 @@ def all_nulls() -> ArrayEncoding:
 
 
 def some_nulls(validity: ArrayEncoding, values: ArrayEncoding) -> ArrayEncoding:
-    """Wrap values and their bitmap."""
+    """Return the encoding of values beside a bitmap of which are valid."""
     some = pb.Nullable.SomeNull(validity=validity, values=values)
     return ArrayEncoding(nullable=pb.Nullable(some_nulls=some))
 
@@ -203,7 +206,10 @@ def innermost_items(array: pa.Array) -> pa.Array:
 
 
 def fixed_width(array: pa.Array) -> tuple[NDArray[np.uint8], int]:
-    """Return the bytes of values of fixed width, and the bits of one. Raises DataRefused."""
+    """Return the bytes of values of fixed width, and the bits of one. Raises DataRefused.
+
+    uint8 (bytes,).
+    """
     data = np.frombuffer(array.buffers()[1] or b"", np.uint8)
     if pa.types.is_boolean(array.type):
         return slice_bits(data, array.offset, len(array)), 1

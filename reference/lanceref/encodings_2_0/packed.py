@@ -41,7 +41,7 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 def open_bitpacked(
     encoding: pb.Bitpacked, type_: pa.DataType, num_rows: int, page: Page
 ) -> PageArray:
-    """Open values packed back to back."""
+    """Open values that are packed back to back at one bit width."""
     width, extent = _width(encoding, type_, page), page.extent(encoding.buffer)
     size, clause = (num_rows * width + 7) // 8, "L.array.bitpacked.size"
     expect(clause, extent.size, size, page.at(extent))
@@ -69,7 +69,7 @@ def open_bitpacked(
 def open_bitpacked_for_non_neg(
     encoding: pb.BitpackedForNonNeg, type_: pa.DataType, num_rows: int, page: Page
 ) -> PageArray:
-    """Open values packed in FastLanes chunks."""
+    """Open values that are packed in FastLanes blocks of 1 024."""
     width, extent = _width(encoding, type_, page), page.extent(encoding.buffer)
     chunk_bytes, clause = 128 * width, "L.array.bitpacked-for-non-neg.size"
     expect(clause, extent.size, -(-num_rows // BLOCK) * chunk_bytes, page.at(extent))
@@ -109,7 +109,7 @@ def _width(encoding: pb.Bitpacked | pb.BitpackedForNonNeg, type_: pa.DataType, p
 def open_packed_struct(
     encoding: pb.PackedStruct, type_: pa.DataType, num_rows: int, page: Page
 ) -> PageArray:
-    """Open rows whose children have the widths that the schema gives them."""
+    """Open rows whose children have the widths that the schema gives them. Raises CorruptPage."""
     num_fields = type_.num_fields if pa.types.is_struct(type_) else None
     expect("L.array.packed-struct.children", len(encoding.inner), num_fields, page.place)
     widths = []

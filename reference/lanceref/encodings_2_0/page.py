@@ -47,7 +47,10 @@ class RowRanges:
 
     @staticmethod
     def covering(rows: NDArray[np.int64], gap_rows: int) -> RowRanges:
-        """Ranges that hold the ascending `rows`, bridging up to `gap_rows` unwanted ones."""
+        """Ranges that hold the ascending `rows`, bridging up to `gap_rows` unwanted ones.
+
+        `rows` (n,).
+        """
         cuts = np.flatnonzero(np.diff(rows) > gap_rows + 1)
         starts = rows[np.concatenate(([0], cuts + 1))] if len(rows) else rows
         ends = rows[np.concatenate((cuts, [len(rows) - 1]))] + 1 if len(rows) else rows
@@ -109,7 +112,7 @@ class Page:
         return self.ctx.at(extent.offset, extent.size)
 
     def extent(self, buffer: pb.Buffer) -> Extent:
-        """Return the extent of the buffer an encoding names."""
+        """Return the extent of the buffer an encoding names. Raises OutOfRange, UnknownEncoding."""
         kind, index = buffer.buffer_type, buffer.buffer_index
         if kind not in (pb.Buffer.page, pb.Buffer.column):
             raise UnknownEncoding(
@@ -193,7 +196,10 @@ class Paging:
             yield page, rows[cuts[page] : cuts[page + 1]] - self.starts[page]
 
     def covering(self, page: int, rows: NDArray[np.int64]) -> RowRanges:
-        """Ranges of a page's rows for random access: very near ones are decoded together."""
+        """Ranges of a page's rows for random access: very near ones are decoded together.
+
+        `rows` (n,).
+        """
         metadata = self.column.pages[page]
         stored = sum(extent.size for extent in metadata.extents)
         gap_rows = MERGE_GAP_BYTES * metadata.num_rows // max(1, stored)
@@ -207,7 +213,10 @@ def run_rows(row_bytes: float, run_bytes: int = RUN_BYTES) -> int:
 
 
 def distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-    """Return ascending `rows` without repeats, and the index of each there (None: no repeats)."""
+    """Return ascending `rows` without repeats, and the index of each there (None: no repeats).
+
+    `rows` and the index (n,).
+    """
     fresh = np.diff(rows, prepend=np.int64(-1)) != 0
     if fresh.all():
         return rows, None
@@ -215,7 +224,7 @@ def distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def repeat(array: pa.Array, inverse: NDArray[np.int64] | None) -> pa.Array:
-    """Undo `distinct`: put the repeats back."""
+    """Undo `distinct`: put the repeats back. `inverse` (rows,)."""
     return array if inverse is None else whole(array).take(arrow_array(inverse))
 
 

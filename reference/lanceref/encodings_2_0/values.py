@@ -66,7 +66,10 @@ _NESTED: dict[str, Callable[..., PageArray]] = {
 
 
 def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
-    """Open an encoding as `num_rows` values of an Arrow type; its buffers are bounded here."""
+    """Open an encoding as `num_rows` values of an Arrow type; its buffers are bounded here.
+
+    Raises UnknownEncoding.
+    """
 
     def opener(inner: ArrayEncoding, inner_type: pa.DataType, num_values: int) -> PageArray:
         return open_array(inner, inner_type, num_values, page)
@@ -81,7 +84,7 @@ def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page:
 
 
 class ValueColumn:
-    """One column of value pages."""
+    """One physical column of 2.0 whose pages hold values."""
 
     def __init__(self, file: FileBytes, field: Field, column: ColumnMetadata) -> None:
         self.type: pa.DataType = field.arrow.type
@@ -107,7 +110,10 @@ class ValueColumn:
             yield self._checked(read(array, page, RowRanges.single(first, last)), page)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Read the ranges that hold the rows, of all pages at once, and pick the rows."""
+        """Read the ranges that hold the rows, of all pages at once, and pick the rows.
+
+        `rows` (n,), ascending.
+        """
         unique, inverse = distinct(rows)
         pages = [(*self._open(index), index, local) for index, local in self._paging.split(unique)]
         taken = self._take_slots([(array, local) for _, array, _, local in pages])
@@ -145,7 +151,7 @@ class ValueColumn:
         )
 
     def check(self) -> None:
-        """Decode every page."""
+        """Decode every page of the column once, and report what is wrong."""
         ctx, step = self._file.ctx, run_rows(self.row_bytes, CHECK_BYTES)
         for index, metadata in enumerate(self._paging.column.pages):
             with ctx.group(f"page {index}"), ctx.piece():

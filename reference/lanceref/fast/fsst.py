@@ -188,7 +188,7 @@ def apply(symbols: list[bytes], values: Variable) -> Variable:
 
 
 def apply_compiled(coder: Coder, values: Variable) -> Variable:
-    """Code the values with the kernel."""
+    """Code the values with the compiled kernel, which writes codes and escapes."""
     from lanceref.fast import fsst_compiled as kernel
 
     words, ends = words_at(values), np.zeros(values.count + 1, np.int64)
@@ -199,7 +199,10 @@ def apply_compiled(coder: Coder, values: Variable) -> Variable:
 
 @replaces(fsst_encode.code_values)
 def code_values(coder: Coder, values: Variable) -> tuple[Codes, Ints]:
-    """Cut every value into the longest symbols and escaped bytes: codes, and codes per value."""
+    """Cut every value into the longest symbols and escaped bytes: codes, and codes per value.
+
+    They are (codes,) and (values,).
+    """
     words = words_at(values)
     counts, steps = np.zeros(values.count, np.int64), []
     alive = np.flatnonzero(values.offsets[:-1] < values.offsets[1:])

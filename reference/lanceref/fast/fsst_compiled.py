@@ -65,7 +65,8 @@ def decode_chunks(
     """Decode chunks of `data`, each of which starts with a table of u32 offsets from its start.
 
     Every chunk lies inside `data` and is large enough for the table of its `counts` values. None:
-    as for `decode`, or an offset is wrong.
+    as for `decode`, or an offset is wrong. `symbols` and `lengths` (256,); `starts`, `sizes` and
+    `counts` (chunks,).
     """
     chunks = starts, (counts + 1) * OFFSET_BYTES, sizes, counts
     return _decode(symbols, lengths, data, data, chunks)

@@ -21,13 +21,19 @@ SLAB_BYTES = 2**18
 
 
 def windows(data: Bytes, size: int) -> NDArray[np.void]:
-    """Return the `size` bytes (at least one) from each byte of `data` on that has them: a view."""
+    """Return the `size` bytes (at least one) from each byte of `data` on that has them: a view.
+
+    (bytes - size + 1,).
+    """
     return np.ndarray((max(0, len(data) - size + 1),), f"V{size}", data.data, 0, (1,))
 
 
 @replaces(chunks.gather_rows)
 def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
-    """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size)."""
+    """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size).
+
+    `starts` (n,).
+    """
     if not 0 < size <= SLAB_BYTES:
         return join_pieces(data, starts, starts + size).reshape(len(starts), size)
     rows: Bytes = windows(data, size)[starts].view(np.uint8).reshape(-1, size)
@@ -36,7 +42,10 @@ def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
 
 @replaces(chunks.join_pieces)
 def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
-    """Return the byte ranges `starts`..`ends` of `data`, inside it, joined."""
+    """Return the byte ranges `starts`..`ends` of `data`, inside it, joined.
+
+    `starts` and `ends` (n,), the result (sum of sizes,).
+    """
     sizes = ends - starts
     total = int(sizes.sum())
     out = np.empty(total + SLAB_BYTES, np.uint8)
@@ -76,7 +85,10 @@ def interleave(
     tails: NDArray[np.generic],
     tail_counts: Ints,
 ) -> NDArray[np.generic]:
-    """Join for every piece `counts` values from `starts`, and the next `tail_counts` of `tails`."""
+    """Join for every piece `counts` values from `starts`, and the next `tail_counts` of `tails`.
+
+    `starts`, `counts` and `tail_counts` (pieces,).
+    """
     ends, size = np.cumsum(counts + tail_counts), values.dtype.itemsize
     begins, total = ends - counts - tail_counts, int(ends[-1]) if len(ends) else 0
     out = np.empty(total + SLAB_BYTES // size, values.dtype)
@@ -88,7 +100,10 @@ def interleave(
 
 @replaces(chunks.count_before)
 def count_before(flags: Bools, at: Ints) -> Ints:
-    """Return how many of `flags` are set before each of the positions `at`."""
+    """Return how many of `flags` are set before each of the positions `at`.
+
+    `flags` (n,); `at` and the result (m,).
+    """
     words = np.zeros(len(flags) // 64 + 1, np.uint64)
     packed = np.packbits(flags, bitorder="little")
     words.view(np.uint8)[: len(packed)] = packed

@@ -79,7 +79,7 @@ def _part_of(pages: list[MiniBlockPage]) -> Part:
 
 
 class CoalescedPages:
-    """Pages that are scanned together."""
+    """Neighbouring mini-block pages that are scanned as if they were one."""
 
     def __init__(self, pages: list[MiniBlockPage]) -> None:
         self._pages = pages

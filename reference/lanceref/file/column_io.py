@@ -38,15 +38,15 @@ costs, however short, are few to the megabyte."""
 
 
 class ColumnReader(Protocol):
-    """The rows of one field."""
+    """Reads the rows of one field, in order or at random."""
 
     @property
     def type(self) -> pa.DataType:
-        """Arrow type of the arrays."""
+        """Arrow type of the arrays that the reader returns."""
 
     @property
     def num_rows(self) -> int:
-        """Rows of the column."""
+        """Number of rows that the column holds."""
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield consecutive arrays that cover rows `start`..`end`, each about RUN_BYTES."""
@@ -138,7 +138,7 @@ class Recutter:
                 self._held.append(array)
 
     def next(self, rows: int) -> pa.Array:
-        """Return the next `rows` rows, which the scan must still hold."""
+        """Return the next `rows` rows, which the scan must still hold. Raises LimitExceeded."""
         self._hold(rows)
         first = self._cut(rows)
         if len(first) == rows:
@@ -171,7 +171,7 @@ DESCRIPTOR = pa.struct([("position", pa.uint64()), ("size", pa.uint64())])
 
 
 def words(descriptors: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return positions and sizes, each (n,)."""
+    """Return the positions and sizes that descriptors hold, each (n,) uint64."""
     return np.asarray(descriptors.field(0)), np.asarray(descriptors.field(1))
 
 
@@ -196,6 +196,7 @@ def fetch(
     """Read the payloads of `descriptors` as large_binary, null where not `valid`.
 
     Raises OutOfRange for one outside the file, LimitExceeded for more bytes than a run may have.
+    `valid` (n,), one for each descriptor.
     """
     sizes = words(descriptors)[1]
     total, allowed = sum(sizes.tolist()), file.ctx.limits.expanded(file.size)

@@ -109,12 +109,15 @@ class ColumnMetadata:
 
     @property
     def num_rows(self) -> int:
-        """Sum of the page lengths."""
+        """Number of rows: the sum of the lengths of all pages."""
         return sum(page.num_rows for page in self.pages)
 
 
 def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int) -> ColumnMetadata:
-    """Parse the message that fills `cursor`; buffers must lie in bytes 0..`data_end`."""
+    """Parse the message that fills `cursor`; buffers must lie in bytes 0..`data_end`.
+
+    Raises OutOfRange.
+    """
     ctx, place = cursor.ctx, cursor.ctx.at(cursor.offset, cursor.remaining)
     message = parse_message(
         cursor, file2_pb2.ColumnMetadata, f"column metadata {index}", "L.file.columns.message"
@@ -227,7 +230,10 @@ def parse_version(cursor: Cursor, version_clause: str, magic_clause: str) -> tup
 
 
 def parse_footer(file: FileBytes) -> Footer:
-    """Parse the last 40 bytes of the file and check them against its size."""
+    """Parse the last 40 bytes of the file and check them against its size.
+
+    Raises UnknownVersion.
+    """
     cursor = footer_cursor(file, FOOTER_BYTES, "L.file.footer.size")
     start = cursor.offset
     with file.ctx.group("footer"):
@@ -295,7 +301,10 @@ class Descriptor:
 def check_global_buffers(
     extents: list[Extent], version: FileVersion, data_end: int, file: FileBytes
 ) -> None:
-    """Check that every entry lies before the column metadata, and is aligned from 2.1 on."""
+    """Check that every entry lies before the column metadata, and is aligned from 2.1 on.
+
+    Raises OutOfRange.
+    """
     for i, extent in enumerate(extents):
         place = file.ctx.at(extent.offset, extent.size)
         found = f"global buffer {i} at {extent.offset} with {extent.size} bytes"
@@ -308,7 +317,7 @@ def check_global_buffers(
 
 
 def parse_descriptor(file: FileBytes, extent: Extent) -> Descriptor:
-    """Parse global buffer 0."""
+    """Parse global buffer 0: the schema and the number of rows. Raises OutOfRange."""
     cursor = file.cursor(extent, "global buffer 0", "L.file.gbo.entry")
     place, clause = file.ctx.at(extent.offset, extent.size), "L.file.globals.descriptor"
     message = parse_message(cursor, file_pb2.FileDescriptor, "file descriptor", clause)

@@ -108,7 +108,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class LanceSchema:
-    """Top-level fields and schema metadata."""
+    """The top-level fields of a file or table, and the schema's metadata."""
 
     fields: tuple[Field, ...]
     metadata: dict[str, str] = dataclass_field(default_factory=dict)
@@ -354,7 +354,7 @@ def _text(value: bytes) -> str:
 
 
 def schema_message(schema: LanceSchema) -> file_pb2.Schema:
-    """Return the message of a schema."""
+    """Return a schema as the protobuf message that files store."""
     metadata = {key: value.encode() for key, value in schema.metadata.items()}
     return file_pb2.Schema(fields=map(field_message, schema.flat()), metadata=metadata)
 

@@ -192,7 +192,10 @@ def open_node(
     dictionaries: encodings.Dictionaries,
     rows: Numbers | None,
 ) -> Node:
-    """Return the node of a field (possibly pruned); `rows` by batch, None below a list."""
+    """Return the node of a field (possibly pruned); `rows` by batch, None below a list.
+
+    Raises BadSchema, UnknownEncoding.
+    """
     type_ = field.arrow.type
     if pa.types.is_struct(type_):
         children = [open_node(file, child, table, dictionaries, rows) for child in field.children]

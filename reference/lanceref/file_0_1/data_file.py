@@ -77,7 +77,10 @@ class EmbeddedManifest:
 
 
 def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest:
-    """Parse the manifest at `position`, which ends by `end`, and read the dictionaries."""
+    """Parse the manifest at `position`, which ends by `end`, and read the dictionaries.
+
+    Raises OutOfRange.
+    """
     if position + LENGTH_BYTES > end:
         clause, found = "L.legacy.manifest.position", f"a manifest at {position}"
         place = file.ctx.at(end, LENGTH_BYTES)

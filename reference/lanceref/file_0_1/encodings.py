@@ -123,7 +123,10 @@ def encode_plain(array: pa.Array) -> bytes | memoryview:
 def binary_node(
     file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None, *, nullable: bool
 ) -> Node:
-    """Open pages of strings; without bytes they are null when `nullable`."""
+    """Open pages of strings; without bytes they are null when `nullable`.
+
+    Raises LimitExceeded, OutOfRange.
+    """
     pages.require(rows, 8 * OFFSET_BYTES, OFFSET_BYTES)
     ctx, num_rows = file.ctx, int(pages.lengths.sum())
 
@@ -175,7 +178,7 @@ def encode_binary(array: pa.Array, position: int) -> tuple[bytes | memoryview, b
 def dictionary_node(
     file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None, values: pa.Array
 ) -> Node:
-    """Open keys into `values`; each must be below their number."""
+    """Open keys into `values`; each must be below their number. Raises OutOfRange."""
     keys, num_values = plain_node(file, pages, type_.index_type, rows), len(values)
 
     def read(ranges: BatchRanges) -> pa.Array:

@@ -56,7 +56,10 @@ class Footer:
 
 
 def parse_footer(file: FileBytes) -> Footer:
-    """Parse the last 16 bytes of the file and check them against its size."""
+    """Parse the last 16 bytes of the file and check them against its size.
+
+    Raises OutOfRange, UnknownVersion.
+    """
     cursor = footer_cursor(file, FOOTER_BYTES, "L.legacy.footer.size")
     start = cursor.offset
     with file.ctx.group("footer"):
@@ -110,7 +113,7 @@ class Metadata:
 
 
 def parse_metadata(file: FileBytes, footer: Footer) -> Metadata:
-    """Parse the message and check the batch offsets."""
+    """Parse the message and check the batch offsets. Raises CorruptPage."""
     clauses = ("L.legacy.metadata.length", "L.legacy.metadata.message")
     position, end = footer.metadata_position, footer.start
     extent, message = parse_section(file, position, end, file_pb2.Metadata, clauses)
@@ -132,7 +135,7 @@ def parse_section(
 ) -> tuple[Extent, M]:
     """Parse a u32 length and a message that end by `end`; return the extent of both.
 
-    `clauses` are those of the length and of the message.
+    `clauses` are those of the length and of the message. Raises Truncated.
     """
     (length_clause, message_clause), name = clauses, cls.DESCRIPTOR.name.lower()
     with file.ctx.group(f"{name} section"):
@@ -148,5 +151,5 @@ def parse_section(
 
 
 def write_section(message: bytes) -> bytes:
-    """Return a message after its length."""
+    """Return the bytes of a message, preceded by their number as u32."""
     return len(message).to_bytes(LENGTH_BYTES, "little") + message

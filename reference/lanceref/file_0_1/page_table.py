@@ -59,7 +59,7 @@ class Pages:
     def require(self, lengths: Numbers | None, bits: int, tail_bytes: int = 0) -> None:
         """Check that pages of `bits` a value, with `tail_bytes` more, lie before `data_end`.
 
-        With `lengths` each page must have just that many values.
+        With `lengths` each page must have just that many values. Raises OutOfRange.
         """
         most = self.data_end * 8 // bits if bits else np.iinfo(np.int64).max
         wrong = self.lengths < 0 if lengths is None else self.lengths != lengths
@@ -162,7 +162,7 @@ class BatchRanges:
         return int(self.counts.sum())
 
     def filled(self) -> BatchRanges:
-        """Return the ranges that have rows."""
+        """Return the ranges without those that have no rows."""
         some = self.ends > self.starts
         return BatchRanges(self.batches[some], self.starts[some], self.ends[some])
 
@@ -207,7 +207,8 @@ def gather(
     """Read byte ranges one after another; neighbours are one request and not copied.
 
     Those that are no more than `gap` bytes apart share a request too. `named` gives what the bytes
-    are, the clause that bounds them, and their kind in spans.
+    are, the clause that bounds them, and their kind in spans. `offsets` and `sizes` (n,), the bytes
+    (sum of sizes,). Raises LimitExceeded, Truncated.
     """
     (name, clause, kind), total = named, int(sizes.sum())
     limit = file.ctx.limits.expanded(file.size)
@@ -267,7 +268,10 @@ class Offsets:
 def read_offsets(
     file: FileBytes, pages: Pages, ranges: BatchRanges, dtype: str, clause: str
 ) -> Offsets:
-    """Read the offsets of the ranges, n + 1 for n rows; they must rise inside each range."""
+    """Read the offsets of the ranges, n + 1 for n rows; they must rise inside each range.
+
+    Raises CorruptPage.
+    """
     width = np.dtype(dtype).itemsize
     starts = pages.positions[ranges.batches] + ranges.starts * width
     counts = ranges.counts + 1

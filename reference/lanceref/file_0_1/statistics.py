@@ -185,7 +185,10 @@ def _outside_lists(field: Field) -> Iterator[Field]:
 
 
 def parse_statistics(file: FileBytes, metadata: Metadata, end: int) -> Statistics | None:
-    """Parse schema, page table and all pages, which end by `end`; None when there are none."""
+    """Parse schema, page table and all pages, which end by `end`; None when there are none.
+
+    Raises BadSchema.
+    """
     if not metadata.message.HasField("statistics"):
         return None
     message, place = metadata.message.statistics, metadata.place

@@ -62,7 +62,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """All versions, oldest first."""
+    """All versions of a fragment reuse index, the oldest first."""
 
     steps: tuple[Step, ...] = ()
 

@@ -71,17 +71,17 @@ class IndexFile:
 
     @property
     def num_rows(self) -> int:
-        """Rows of the file."""
+        """Number of rows that the index file holds."""
         return self._file.num_rows
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """Metadata of the schema."""
+        """The metadata of the file's schema, as text."""
         return self._file.descriptor.schema.metadata
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns."""
+        """Names of the file's columns, in their order."""
         return list(self._fields)
 
     def lint(self, clause: str, found: object, wanted: object) -> None:
@@ -151,11 +151,17 @@ class IndexFile:
     def numbers(
         self, name: str, dtype: type[N], start: int = 0, end: int | None = None
     ) -> NDArray[N]:
-        """Return rows of a column of numbers. Raises FormatError also where one is null."""
+        """Return rows of a column of numbers. Raises FormatError also where one is null.
+
+        The result is (rows,).
+        """
         return self.whole(name, dtype, self.read(name, pa.from_numpy_dtype(dtype), start, end))
 
     def whole(self, name: str, dtype: type[N], values: pa.Array) -> NDArray[N]:
-        """Return values of a column, of which none is null. Raises FormatError."""
+        """Return values of a column, of which none is null. Raises FormatError.
+
+        The result is (rows,).
+        """
         if values.null_count:
             raise self._unfit(f"{values.null_count} nulls in {name!r}", "a number in every row")
         return np.asarray(values, dtype)
@@ -163,7 +169,7 @@ class IndexFile:
     def take(
         self, name: str, rows: NDArray[np.int64], type_: pa.DataType | None = None
     ) -> pa.Array:
-        """Return rows of a column, at ascending places."""
+        """Return rows of a column, at ascending places. `rows` (n,)."""
         return self._column(name, type_).take(rows)
 
     def _column(self, name: str, type_: pa.DataType | None) -> ColumnReader:
@@ -176,7 +182,10 @@ class IndexFile:
         return column
 
     def take_cursors(self, name: str, rows: NDArray[np.int64], clause: str) -> list[Cursor]:
-        """Return the binary values of rows, at ascending places. Raises FormatError for a null."""
+        """Return the binary values of rows, at ascending places. Raises FormatError for a null.
+
+        `rows` (n,).
+        """
         values = self.take(name, rows, pa.binary())
         if values.null_count:
             raise self.corrupt(clause, f"{values.null_count} nulls in {name!r}", "bytes")

@@ -43,7 +43,10 @@ class Spans:
         return row_set(np.concatenate([NO_KEYS, *parts]))
 
     def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
-        """Return the row offsets below `num_rows` of a fragment that lie in a run, ascending."""
+        """Return the row offsets below `num_rows` of a fragment that lie in a run, ascending.
+
+        (offsets,).
+        """
         mask = np.zeros(num_rows, np.bool_)
         for number in np.flatnonzero(self.fragments == fragment_id).tolist():
             start = int(self.starts[number])
@@ -56,7 +59,7 @@ Found: TypeAlias = RowSet | Spans
 
 
 class ScalarIndex(Protocol):
-    """An opened segment."""
+    """An opened segment of a scalar index, which answers predicates."""
 
     def search(self, predicate: Predicate) -> Found | None:
         """Return the rows for which a predicate is true, or may be if the type is not exact.

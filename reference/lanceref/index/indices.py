@@ -189,7 +189,7 @@ def kind_of(entry: table_pb2.IndexMetadata) -> Kind | None:
 
 
 class Indices:
-    """The indices of a version."""
+    """All indices of one version of a table."""
 
     def __init__(
         self, manifest: Manifest, bases: Bases, ctx: Context, entries: Entries | None = None

@@ -22,7 +22,7 @@ SHOWN_BYTES = 10
 
 
 def scalar_text(value: pa.Scalar) -> str:
-    """Return the text of a value."""
+    """Return a value as the text that plans and messages show."""
     types, type_ = pa.types, value.type
     if not value.is_valid:
         return "NULL"
@@ -54,7 +54,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    """The value is null."""
+    """True for the rows whose value is null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class StartsWith:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """The text contains another."""
+    """True for the rows whose text contains another text."""
 
     text: str
 

@@ -41,14 +41,20 @@ class RowSet:
     whole: frozenset[int] = frozenset()
 
     def among(self, keys: Keys) -> NDArray[np.int64]:
-        """Return the places in `keys`, ascending or not, of those that are in the set."""
+        """Return the places in `keys`, ascending or not, of those that are in the set.
+
+        `keys` (n,), the result (places,).
+        """
         mask = is_in(keys, self.keys)
         for fragment in self.whole:
             mask |= keys >> SHIFT == fragment
         return np.flatnonzero(mask)
 
     def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
-        """Return the row offsets below `num_rows` of a fragment whose addresses are in the set."""
+        """Return the row offsets below `num_rows` of a fragment whose addresses are in the set.
+
+        (offsets,).
+        """
         if fragment_id in self.whole:
             return np.arange(num_rows)
         base = np.uint64(fragment_id) << SHIFT

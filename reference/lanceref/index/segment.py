@@ -106,7 +106,7 @@ class Segment:
 
     @cached_property
     def uuid(self) -> str:
-        """The uuid as text."""
+        """The uuid of the segment in its text form."""
         return str(uuid.UUID(bytes=self.entry.uuid.uuid))
 
     @property
@@ -184,7 +184,7 @@ class Segment:
         return self.store.exists(f"{self.folder}/{path}")
 
     def within(self, path: str) -> Context:
-        """Return the context of a file."""
+        """Return the context for reading one file of the segment."""
         return replace(self.ctx, file=f"{self.folder}/{path}")
 
     def source(self, path: str) -> Source:
@@ -222,14 +222,14 @@ class Stage:
             self.listener(event, self.name, self.done, self.total, self.unit)
 
     def more(self, count: int = 1) -> None:
-        """Report progress."""
+        """Report that `count` more units of the stage are done."""
         self.done += count
         self.report("progress")
 
 
 @dataclass(frozen=True)
 class Stages:
-    """Reports the stages of one build."""
+    """Reports the stages of one build to a progress callback."""
 
     listener: Listener | None = None
 

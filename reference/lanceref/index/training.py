@@ -57,12 +57,12 @@ class Training:
 
     @property
     def num_rows(self) -> int:
-        """Live rows."""
+        """Number of live rows that the index is built over."""
         return sum(rows.num_rows for rows in self.fragments)
 
     @property
     def type(self) -> pa.DataType:
-        """Arrow type of the values."""
+        """Arrow type of the values that are indexed."""
         return leaf(self.field).arrow.type
 
     def map(self, make: Callable[[Run], Run]) -> Training:
@@ -113,7 +113,10 @@ def sort_keys(values: pa.Array) -> pa.Array:
 
 
 def sorted_order(values: pa.Array) -> NDArray[np.int64]:
-    """Return the places of values in ascending order, nulls first; equal ones stay in order."""
+    """Return the places of values in ascending order, nulls first; equal ones stay in order.
+
+    (values,).
+    """
     keys = sort_keys(values)
     order = pc.array_sort_indices(keys, order="ascending", null_placement="at_start")
     return np.asarray(order.to_numpy(), np.int64)
@@ -133,7 +136,7 @@ def check_memory(size_bytes: int) -> None:
 
 
 def run_starts(values: pa.Array) -> NDArray[np.int64]:
-    """Return where each run of equal neighbours begins; null equals null."""
+    """Return where each run of equal neighbours begins; null equals null. (runs,)."""
     if not len(values):
         return np.empty(0, np.int64)
     keys = sort_keys(values)
@@ -173,7 +176,10 @@ NUMBER_SET = pa.large_binary()
 
 
 def number_sets(numbers: NDArray[np.uint32], rows: NDArray[np.int64], num_rows: int) -> pa.Array:
-    """Return of each of `num_rows` rows the set of its numbers; `rows` has the row of each."""
+    """Return of each of `num_rows` rows the set of its numbers; `rows` has the row of each.
+
+    `numbers` and `rows` (n,).
+    """
     order = np.lexsort((numbers, rows))
     numbers, rows = numbers[order], rows[order]
     is_first = np.ones(len(rows), np.bool_)
@@ -186,13 +192,16 @@ def number_sets(numbers: NDArray[np.uint32], rows: NDArray[np.int64], num_rows: 
 
 
 def number_sets_by_key(numbers: NDArray[np.uint32], keys: Keys) -> tuple[pa.Array, Keys]:
-    """Return the set of numbers of each key, and the keys, ascending."""
+    """Return the set of numbers of each key, and the keys, ascending.
+
+    `numbers` and `keys` (n,), the keys returned (sets,).
+    """
     own, rows = np.unique(keys, return_inverse=True)
     return number_sets(numbers, rows.astype(np.int64), len(own)), own
 
 
 def may_be_missing(values: pa.Array) -> NDArray[np.bool_]:
-    """Return which rows an index need not hold: those whose set of numbers is empty."""
+    """Return which rows an index need not hold: those whose set of numbers is empty. (rows,)."""
     if values.type != NUMBER_SET:
         return np.zeros(len(values), np.bool_)
     empty = pc.equal(pc.binary_length(values), 0)

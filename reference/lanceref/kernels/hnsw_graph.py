@@ -116,7 +116,7 @@ class Graph:
 
     @property
     def num_nodes(self) -> int:
-        """Nodes of level 0."""
+        """Number of nodes on level 0, which has all vectors."""
         return len(self.levels[0].nodes) if self.levels else 0
 
 

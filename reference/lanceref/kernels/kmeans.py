@@ -158,7 +158,7 @@ def divide(k: int, sizes: Counts) -> Counts:
     """Return how many of k centroids parts of these sizes get, none more than it has vectors.
 
     k is not more than the sizes together. Shares are in proportion to the sizes, rounded down; what
-    is left goes to the parts that lost most by that.
+    is left goes to the parts that lost most by that. `sizes` and the result (parts,).
     """
     exact = k * sizes / sizes.sum()
     shares: Counts = np.minimum(exact.astype(np.int64), sizes)

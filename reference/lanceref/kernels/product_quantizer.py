@@ -97,7 +97,10 @@ def look_up(
 
 
 def look_up_few(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
-    """Return the same for few rows, whose columns are no pairs."""
+    """Return the same for few rows, whose columns are no pairs.
+
+    `table` (pairs or codes, ...), `columns` (n, codes), the result (n,).
+    """
     firsts = np.arange(len(table))[:, None] * table.shape[1]
     sums: NDArray[Sums] = np.add.reduce(table.ravel().take(firsts + columns), axis=0)
     return sums

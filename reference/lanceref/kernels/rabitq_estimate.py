@@ -89,7 +89,7 @@ class MatrixRotation:
     matrix: Floats
 
     def rotate(self, vectors: Floats) -> Floats:
-        """Return vectors [n, d] rotated."""
+        """Return vectors [n, d] multiplied by the rotation matrix."""
         rotated: Floats = vectors @ self.matrix.T
         return rotated
 
@@ -131,7 +131,7 @@ def _sum_and_difference(first: Floats, second: Floats) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """Two numbers of each vector [n]."""
+    """The two factors of each vector [n] that estimate its distance."""
 
     add: Floats
     scale: Floats
@@ -151,7 +151,7 @@ def factors(
 def residual_factors(
     rotated: Floats, halves: Floats, centers: Floats, squares: Floats, metric: Metric
 ) -> Factors:
-    """Return the factors that older indices have."""
+    """Return the factors that older indices have. Each is float32 (rows,)."""
     share = _divide(squares, 2 * _dot(rotated, halves) / np.float32(np.sqrt(rotated.shape[1])))
     if metric == "dot":
         return Factors(1 - _dot(rotated, centers), -share)

@@ -22,14 +22,14 @@ EXACT_DIMENSIONS = 256
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The least and the greatest number."""
+    """The least and the greatest number, between which bytes divide."""
 
     start: float
     end: float
 
     @property
     def step(self) -> np.float32:
-        """Difference between numbers of neighbouring bytes."""
+        """Difference between the numbers of two neighbouring bytes."""
         return np.float32(np.float32(self.end - self.start) / np.float32(LEVELS))
 
     def union(self, other: Bounds) -> Bounds:

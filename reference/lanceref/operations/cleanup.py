@@ -62,7 +62,7 @@ UNVERIFIED_SECONDS = 7 * 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class CleanupStats:
-    """What a cleanup removes."""
+    """Counts of the files and bytes that a cleanup removes."""
 
     bytes_removed: int
     old_versions: int
@@ -119,7 +119,7 @@ class CleanupPlan:
 
     @property
     def stats(self) -> CleanupStats:
-        """Counts of what goes."""
+        """Counts of the files and bytes that the plan removes."""
         counts = Counter(entry.path.split("/")[0] for entry in self.files)
         size_bytes = sum(entry.size for entry in self.files) + sum(self.manifests.values())
         return CleanupStats(size_bytes, len(self.manifests), *(counts[one] for one in KINDS))
@@ -145,7 +145,7 @@ class Cleanup:
 
     @property
     def version(self) -> int:
-        """The version that is open."""
+        """The version of the table that is open."""
         return self.snapshot.manifest.version
 
     @property

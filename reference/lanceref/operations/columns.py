@@ -50,7 +50,7 @@ class BatchFunction(Protocol):
         """Schema of the columns, None where the first batch decides on it."""
 
     def for_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the columns for a batch."""
+        """Return the new columns for the rows of one batch."""
 
     def cached(self, info: tuple[int, int], batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the columns for a batch, given by fragment and number."""

@@ -195,7 +195,10 @@ def by_fragment(snapshot: Snapshot, positions: Numbers) -> RowSelection:
 def merged_rows(
     snapshot: Snapshot, source: pa.Table, plan: MergePlan
 ) -> tuple[Iterator[pa.RecordBatch], NDArray[np.uint64]]:
-    """Return the rows to be written, updated ones first, and the ids of those."""
+    """Return the rows to be written, updated ones first, and the ids of those.
+
+    The ids are (updated rows,).
+    """
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None, [ROW_ID])
     updated = snapshot.take(plan.updated, projection)
     ids = updated[ROW_ID].to_numpy() if len(updated) else np.empty(0, np.uint64)

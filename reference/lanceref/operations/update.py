@@ -119,7 +119,7 @@ class Value(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A column and its new value."""
+    """A column, and what computes its new value."""
 
     field: pa.Field
     value: Value

@@ -56,7 +56,7 @@ DEFINITION_SHIFT = 16
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """The description of a blob page."""
+    """What a page of blobs states: its layers and its inner layout."""
 
     layers: Layers
     inner: MiniBlock
@@ -110,7 +110,10 @@ class BlobPage:
                 yield self._rows(part)
 
     def take(self, rows: NDArray[np.int64]) -> Nested:
-        """Read the descriptors of the rows, then their payloads together."""
+        """Read the descriptors of the rows, then their payloads together.
+
+        `rows` (n,), ascending.
+        """
         slots = rows[:, np.newaxis] * self._scale + np.arange(self._scale)
         return self._rows(self._inner.take(slots.ravel()).leaf)
 

@@ -227,14 +227,17 @@ class ChunkRows:
         return self._cut(self._decode(numbers), numbers, rows, rows + 1)
 
     def chunks_with(self, rows: Counts) -> Counts:
-        """Return the chunks that hold some rows."""
+        """Return the chunks that hold some rows. `rows` (n,), ascending; the result (chunks,)."""
         first, last = self.chunks_of(rows, rows)
         widths = last - first + 1
         spread = np.repeat(first - (np.cumsum(widths) - widths), widths)
         return unique_inverse(spread + np.arange(int(widths.sum())))[0]
 
     def take_from(self, cursor: Cursor, chosen: ChunkSelection, rows: Counts) -> Nested:
-        """Return the given rows of chunks that start at positions of `cursor`."""
+        """Return the given rows of chunks that start at positions of `cursor`.
+
+        `rows` (n,), ascending.
+        """
         return self._cut(self.decode(cursor, chosen), chosen.numbers, rows, rows + 1)
 
     def check(self) -> None:
@@ -247,16 +250,19 @@ class ChunkRows:
 
     @property
     def scale(self) -> int:
-        """Page slots per row."""
+        """Page slots that belong to one row of the column."""
         return self.decoder.mini.layers.scale
 
     @property
     def slot_ends(self) -> Counts:
-        """Page slots that end up to and with each chunk."""
+        """Page slots that end up to and with each chunk. (chunks,)."""
         return self.table.value_ends if self.index is None else self.index.ends
 
     def chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
-        """Return the chunk where each row of `first` starts, and where each of `last` ends."""
+        """Return the chunk where each row of `first` starts, and where each of `last` ends.
+
+        All are (n,).
+        """
         first, last = first * self.scale, (last + 1) * self.scale - 1
         if self.index is not None:
             return self.index.chunks_of(first, last)

@@ -66,7 +66,7 @@ class ChunkSelection:
 
     @property
     def ends(self) -> Counts:
-        """Where each chunk ends."""
+        """Offset where each chosen chunk ends, (chunks,)."""
         return self.starts + self.sizes
 
     @property
@@ -76,7 +76,7 @@ class ChunkSelection:
         return Extent(start, int(self.starts[-1] + self.sizes[-1]) - start)
 
     def moved(self, by: Counts | int) -> ChunkSelection:
-        """Return the chunks at other positions."""
+        """Return the chunks at other positions. An offset for all or (chunks,)."""
         return ChunkSelection(self.numbers, self.starts + by, self.sizes, self.counts)
 
 
@@ -90,26 +90,26 @@ class ChunkTable:
 
     @cached_property
     def ends(self) -> Counts:
-        """Bytes up to and with each chunk."""
+        """Bytes up to and with each chunk. (chunks,)."""
         return np.cumsum(self.sizes)
 
     @cached_property
     def value_ends(self) -> Counts:
-        """Values up to and with each chunk."""
+        """Values up to and with each chunk. (chunks,)."""
         return np.cumsum(self.counts)
 
     @property
     def num_chunks(self) -> int:
-        """Number of chunks."""
+        """Number of chunks that the page has."""
         return len(self.sizes)
 
     def part(self, chunks: slice) -> ChunkSelection:
-        """Select chunks that follow each other."""
+        """Return a selection of chunks that follow each other."""
         numbers = np.arange(chunks.start, chunks.stop)
         return ChunkSelection(numbers, self.starts[chunks], self.sizes[chunks], self.counts[chunks])
 
     def choose(self, numbers: Counts) -> ChunkSelection:
-        """Select chunks by their numbers."""
+        """Select chunks by their numbers. `numbers` (n,), ascending."""
         return ChunkSelection(
             numbers, self.starts[numbers], self.sizes[numbers], self.counts[numbers]
         )
@@ -146,7 +146,10 @@ def parse_table(cursor: Cursor, wide: bool, num_items: int, chunks: Extent) -> C
 
 
 def parse_words(cursor: Cursor, width: int) -> Counts:
-    """Read the words of a chunk table, each of `width` bytes."""
+    """Read the words of a chunk table, each of `width` bytes. int64 (chunks,).
+
+    Raises CorruptPage.
+    """
     ctx, start, clause = cursor.ctx, cursor.offset, "L.page.miniblock.table-size"
     if cursor.remaining % width:
         place, wanted = ctx.at(start, cursor.remaining), f"a multiple of {width}"
@@ -181,7 +184,7 @@ class MiniBlock:
 
     @property
     def num_levels(self) -> int:
-        """Level buffers of a chunk."""
+        """Number of level buffers that each chunk has: 0, 1 or 2."""
         return (self.rep is not None) + (self.definition is not None)
 
     @property
@@ -262,7 +265,7 @@ def _headers(data: NDArray[np.uint8], starts: Counts, mini: MiniBlock) -> tuple[
 
 
 def padded(size: Size) -> Size:
-    """Round sizes up to whole units."""
+    """Return sizes rounded up to whole units of eight bytes."""
     return (size + CHUNK_UNIT - 1) & -CHUNK_UNIT
 
 
@@ -295,7 +298,10 @@ def _record(chunks: Chunks, chosen: ChunkSelection) -> None:
 def frame_chunks(
     num_levels: Counts, levels: Sequence[Part], values: MiniBlocks, wide: str, fill: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return the chunk words and the chunks; `wide` is the type of words and value sizes."""
+    """Return the chunk words and the chunks; `wide` is the type of words and value sizes.
+
+    `num_levels` (chunks,); both results uint8 (bytes,).
+    """
     columns = [num_levels.astype("<u2"), *(sizes.astype("<u2") for _, sizes in levels)]
     columns += [sizes.astype(wide) for _, sizes in values.buffers]
     header = np.concatenate(

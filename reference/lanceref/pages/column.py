@@ -52,11 +52,11 @@ class LeafColumn:
 
     @property
     def num_rows(self) -> int:
-        """Rows of the column."""
+        """Number of rows that the column holds."""
         return int(self.first_rows[-1])
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
-        """Yield rows `start`..`end`."""
+        """Yield rows `start` to `end` in pieces, page by page."""
         return scan_pages(self._parts(start, end))
 
     def _parts(self, start: int, end: int) -> Iterator[tuple[Page, int, int]]:

@@ -173,7 +173,7 @@ class ConstantPage:
         return self._nested(levels, len(rows))
 
     def check(self) -> None:
-        """Read levels and value."""
+        """Read the levels and the value once, and report what is wrong."""
         _ = self._starts, self._value
 
     @cached_property

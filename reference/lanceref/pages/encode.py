@@ -110,7 +110,10 @@ def level_limit(levels: RavelledLevels) -> int:
 
 
 def row_cuts(levels: RavelledLevels, num_rows: int) -> NDArray[np.int64] | None:
-    """Return the rows where pages begin, the first is 0; None when a single row is too long."""
+    """Return the rows where pages begin, the first is 0; None when a single row is too long.
+
+    (pages,).
+    """
     visible, limit = levels.visible, level_limit(levels)
     whole = np.zeros(1, np.int64)
     if visible is None or levels.num_entries <= limit or visible.all() or levels.rep is None:
@@ -132,7 +135,7 @@ def row_cuts(levels: RavelledLevels, num_rows: int) -> NDArray[np.int64] | None:
 
 
 def encode_dense(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> DensePage:
-    """Return a page whose structure is levels."""
+    """Return a page whose structure is levels. Raises DataRefused."""
     if is_all_null(rows):
         return _constant(all_null_page(levels, policy.version))
     values, items = leaf_values(rows.leaf)
@@ -151,7 +154,7 @@ def encode_dense(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> Den
 
 
 def encode_planar(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> Encoded:
-    """Return a page of 2.3."""
+    """Return rows encoded as a page of 2.3, the planar layout."""
     values, items = leaf_values(rows.leaf)
     nothing, value = is_all_null(rows) or _has_no_bytes(values), None
     if not nothing and items is None and isinstance(values, Fixed):
@@ -175,7 +178,7 @@ def encode_planar(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> En
 
 
 def has_lists(rows: Shred) -> bool:
-    """Whether lists are around the leaf."""
+    """Whether any list lies between the field and its leaf."""
     return any(layer.offsets is not None for layer in rows.layers)
 
 

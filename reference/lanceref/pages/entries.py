@@ -63,7 +63,7 @@ class FullZip:
 
     @property
     def control_bytes(self) -> int:
-        """Size of the control word."""
+        """Bytes of the control word of each entry: 0, 1, 2 or 4."""
         return control_width(self.bits_rep + self.bits_def)
 
     @property
@@ -77,7 +77,7 @@ class FullZip:
         return self.layers.max_visible if self.value_bytes is not None else 0
 
     def levels(self, words: NDArray[np.uint32]) -> Levels:
-        """Split control words into levels."""
+        """Split control words into levels. `words` (entries,)."""
         if not self.control_bytes:
             return Levels(len(words), None, None)
         definition = (words & ((1 << self.bits_def) - 1)).astype(np.uint16)
@@ -112,7 +112,10 @@ class CutEntries:
 
 
 def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
-    """Find the entries of all rows; every row must be filled exactly by its entries."""
+    """Find the entries of all rows; every row must be filled exactly by its entries.
+
+    Raises CorruptPage.
+    """
     for row in np.flatnonzero(zipped.starts >= zipped.ends).tolist():
         start = int(zipped.starts[row])
         raise _broken("L.page.fullzip.entry", zipped, start, "a row without bytes", "bytes")

@@ -193,11 +193,11 @@ class Nested:
 
     @property
     def num_rows(self) -> int:
-        """Rows."""
+        """Number of rows that the piece holds."""
         return self.layers[0].count if self.layers else len(self.leaf)
 
     def slice(self, start: int, end: int) -> Nested:
-        """Return rows `start`..`end` as views."""
+        """Return rows `start` to `end` of the piece as views."""
         if start == 0 and end == self.num_rows:
             return self
         layers, first, last = cut_layers(self.layers, start, end)
@@ -239,6 +239,6 @@ class Page(Scanned, Protocol):
 
 
 def expect(clause: str, found: object, wanted: object, place: Place) -> None:
-    """Raise CorruptPage unless `found` is `wanted`."""
+    """Raise CorruptPage for a clause unless `found` equals `wanted`."""
     if found != wanted:
         raise CorruptPage(clause, place, found, wanted)

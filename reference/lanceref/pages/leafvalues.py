@@ -127,7 +127,10 @@ def indexed_array(
     validity: Validity,
     place: Place,
 ) -> pa.Array:
-    """Build the array of indices (already < len(items)) into a dictionary of `items`."""
+    """Build the array of indices (already < len(items)) into a dictionary of `items`.
+
+    `indices` and the validity (n,). Raises CorruptPage.
+    """
     is_dictionary = pa.types.is_dictionary(type_)
     keys = type_.index_type if is_dictionary else pa.from_numpy_dtype(indices.dtype)
     bits = indices.dtype.itemsize * 8
@@ -210,14 +213,14 @@ def validity_of(array: pa.Array) -> Validity:
 
 
 def both(one: Validity, other: Validity) -> Validity:
-    """Return what is valid in both."""
+    """Return the validity of what is valid in both arguments."""
     if one is None or other is None:
         return other if one is None else one
     return one & other
 
 
 def keys_of(array: pa.DictionaryArray) -> NDArray[np.integer]:
-    """Return the keys of a dictionary array as stored, whatever is under a null."""
+    """Return the keys of a dictionary array as stored, whatever is under a null. (rows,)."""
     keys = array.indices
     data = np.frombuffer(keys.buffers()[1] or b"", keys.type.to_pandas_dtype())
     return data[keys.offset : keys.offset + len(keys)]
@@ -230,7 +233,10 @@ def _valid_keys(array: pa.DictionaryArray) -> NDArray[np.integer]:
 
 
 def without_null_items(array: pa.DictionaryArray) -> tuple[NDArray[np.integer], pa.Array]:
-    """Return keys and items without the null ones; what points at them is null by its level."""
+    """Return keys and items without the null ones; what points at them is null by its level.
+
+    Keys are (rows,).
+    """
     keys, items = keys_of(array), array.dictionary
     valid = validity_of(items)
     if valid is None:

@@ -254,7 +254,10 @@ def miniblock_page(
 
 
 def chunk_ends(levels: RavelledLevels, counts: Counts) -> Counts:
-    """Return where the entries of each chunk end: placeholders after its values belong to it."""
+    """Return where the entries of each chunk end: placeholders after its values belong to it.
+
+    `counts` and the result (chunks,).
+    """
     ends, visible = np.cumsum(counts), levels.visible
     if visible is not None:
         ends = np.flatnonzero(visible)[ends - 1] + 1

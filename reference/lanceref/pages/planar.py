@@ -64,7 +64,10 @@ def describe(layout: PlanarLayout, path: Path, num_buffers: int, place: Place) -
 def describe_chunked(
     chunked: ChunkedValues, layers: Layers, num_items: int, place: Place
 ) -> MiniBlock:
-    """Return the description of values in chunks, without levels when there are none."""
+    """Return the description of values in chunks, without levels when there are none.
+
+    Raises CorruptPage.
+    """
     if not chunked.HasField("compression"):
         raise CorruptPage("L.page.planar.compression", place, "none", "a codec")
     levels = chunked.levels
@@ -83,7 +86,10 @@ def describe_chunked(
 
 
 def describe_zipped(zipped: ZippedValues, layers: Layers, place: Place) -> FullZip:
-    """Return the description of zipped values, without levels when there are none."""
+    """Return the description of zipped values, without levels when there are none.
+
+    Raises CorruptPage.
+    """
     if not zipped.HasField("compression"):
         raise CorruptPage("L.page.planar.compression", place, "none", "a codec")
     addressing = zipped.WhichOneof("addressing")

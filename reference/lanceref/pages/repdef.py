@@ -44,7 +44,7 @@ class Levels:
     starts: NDArray[np.int64] | None = None
 
     def slice(self, start: int, end: int) -> Levels:
-        """Return the levels of entries `start`..`end`."""
+        """Return the levels of entries `start` to `end` as views."""
         starts = self.starts
         if starts is not None:
             first, last = np.searchsorted(starts, [start, end])
@@ -57,7 +57,7 @@ class Levels:
         )
 
     def take(self, at: NDArray[np.int64]) -> Levels:
-        """Return the levels of the entries `at`."""
+        """Return the levels of the entries `at`. `at` (n,)."""
         return Levels(
             len(at),
             None if self.rep is None else self.rep[at],
@@ -65,14 +65,17 @@ class Levels:
         )
 
     def visible(self, layers: Layers) -> NDArray[np.bool_] | None:
-        """Return which entries own a value; None when all do."""
+        """Return which entries own a value; None when all do. (entries,)."""
         if self.definition is None or layers.max_visible >= layers.max_def:
             return None
         visible: NDArray[np.bool_] = self.definition <= layers.max_visible
         return visible
 
     def leaf_validity(self, layers: Layers) -> NDArray[np.bool_] | None:
-        """Return the validity of the visible entries' values; None when all are valid."""
+        """Return the validity of the visible entries' values; None when all are valid.
+
+        (visible entries,).
+        """
         if self.definition is None or layers.max_def == 0:
             return None
         visible = self.visible(layers)
@@ -102,7 +105,10 @@ def check_ranges(levels: Levels, layers: Layers, place: Place) -> None:
 
 
 def row_starts(levels: Levels, layers: Layers) -> NDArray[np.int64]:
-    """Return the entries where a page slot begins: those with the highest repetition."""
+    """Return the entries where a page slot begins: those with the highest repetition.
+
+    (slots,), ascending.
+    """
     if levels.starts is not None:
         return levels.starts
     if levels.rep is None:
@@ -117,7 +123,8 @@ def select(
 ) -> tuple[Levels, slice | NDArray[np.int64]]:
     """Return the levels of the ranges of entries `starts`..`ends`, one after the other.
 
-    The other part is which of the visible entries' values belong to them.
+    The other part is which of the visible entries' values belong to them. `starts` and `ends`
+    (ranges,), ascending.
     """
     if len(starts) and np.array_equal(starts[1:], ends[:-1]):
         return cut(levels, layers, int(starts[0]), int(ends[-1]))
@@ -140,7 +147,10 @@ def cut(levels: Levels, layers: Layers, start: int, end: int) -> tuple[Levels, s
 
 
 def ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of all ranges, one range after the other."""
+    """Return the numbers of all ranges, one range after the other.
+
+    `starts` and `ends` (n,), the result (sum of sizes,).
+    """
     sizes = ends - starts
     before = np.cumsum(sizes) - sizes
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()), dtype=np.int64)

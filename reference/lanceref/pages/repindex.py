@@ -48,27 +48,30 @@ class RepetitionIndex:
 
     @cached_property
     def ends(self) -> Counts:
-        """Rows finished up to and with the chunk."""
+        """Rows finished up to and with the chunk. (chunks,)."""
         return np.cumsum(self.finished)
 
     @cached_property
     def begins(self) -> NDArray[np.bool_]:
-        """Whether a chunk's first entry begins a row."""
+        """Whether a chunk's first entry begins a row. (chunks,)."""
         return np.append(True, self.leftover[:-1] == 0)[: len(self.finished)]
 
     @cached_property
     def first_start(self) -> Counts:
-        """The row of the first row start inside the chunk."""
+        """The row of the first row start inside the chunk. (chunks,)."""
         return self.ends - self.finished + ~self.begins
 
     @cached_property
     def start_chunk(self) -> Counts:
-        """The last chunk up to this one in which a row starts."""
+        """The last chunk up to this one in which a row starts. (chunks,)."""
         starts_row = self.begins | (self.finished > 0)
         return np.maximum.accumulate(np.where(starts_row, np.arange(len(self.finished)), 0))
 
     def chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
-        """Return the chunk where each row of `first` starts, and where each of `last` ends."""
+        """Return the chunk where each row of `first` starts, and where each of `last` ends.
+
+        All are (n,).
+        """
         finish = np.searchsorted(self.ends, first, side="right")
         goes_on = (first == self.first_start[finish] - 1) & ~self.begins[finish]
         start = np.where(goes_on, self.start_chunk[np.maximum(finish - 1, 0)], finish)
@@ -78,7 +81,8 @@ class RepetitionIndex:
         """Compare the index with decoded chunks. Raises CorruptPage.
 
         `chunks` are their numbers, `first_entry` where the entries of each begin among the
-        `num_entries` decoded ones, `starts` the entries that begin a row.
+        `num_entries` decoded ones, `starts` the entries that begin a row. `chunks` and
+        `first_entry` (n,), `starts` (slots,).
         """
         ends = np.append(first_entry[1:], num_entries)
         begins, finished, leftover = _rows_in_chunks(starts, first_entry, ends)
@@ -170,7 +174,10 @@ class RowIndex:
         return offsets
 
     def rows(self, first: Counts, slots: int) -> Counts:
-        """Return for each first slot the `slots` + 1 entries from there, as rows of a matrix."""
+        """Return for each first slot the `slots` + 1 entries from there, as rows of a matrix.
+
+        `first` (n,), the result (n, slots + 1).
+        """
         if "offsets" in self.__dict__:
             known: Counts = self.offsets[first[:, None] + np.arange(slots + 1)]
             return known

@@ -56,11 +56,11 @@ class Shred:
 
     @property
     def num_rows(self) -> int:
-        """Rows."""
+        """Number of rows that the shredded piece holds."""
         return self.layers[0].count if self.layers else len(self.leaf)
 
     def slice(self, start: int, end: int) -> Shred:
-        """Return rows `start`..`end` as views."""
+        """Return rows `start` to `end` of the piece as views."""
         if start == 0 and end == self.num_rows:
             return self
         layers, first, last = cut_layers(self.layers, start, end)
@@ -94,7 +94,10 @@ def shred(
 
 
 def list_items(array: pa.Array, validity: Validity) -> tuple[NDArray[np.int64], pa.Array]:
-    """Return the offsets of the lists, from 0, and the items of the valid ones."""
+    """Return the offsets of the lists, from 0, and the items of the valid ones.
+
+    Offsets are (lists + 1,).
+    """
     wide = pa.types.is_large_list(array.type)
     raw = np.frombuffer(array.buffers()[1] or b"", np.int64 if wide else np.int32)
     raw = raw[array.offset : array.offset + len(array) + 1].astype(np.int64)
@@ -202,20 +205,20 @@ class RavelledLevels:
 
     @property
     def num_rows(self) -> int:
-        """Page slots."""
+        """Number of page slots that the levels describe."""
         if self.rep is None:
             return self.num_entries
         return int(np.count_nonzero(self.rep == self.max_rep))
 
     @property
     def visible(self) -> NDArray[np.bool_] | None:
-        """Which entries own a value; None when all do."""
+        """Which entries own a value; None when all do. (entries,)."""
         if self.max_visible is None or self.definition is None:
             return None
         return self.definition <= self.max_visible
 
     def row_starts(self, num_rows: int) -> NDArray[np.int64]:
-        """Return the first entry of each of the rows, which are of as many slots each."""
+        """Return the first entry of each of the rows, which are of as many slots each. (rows,)."""
         if self.rep is None:
             starts = np.arange(self.num_entries)
         else:

@@ -70,7 +70,10 @@ class Structure:
     leaf: NDArray[np.bool_] | None
 
     def take(self, rows: Slots) -> tuple[tuple[Layer, ...], Slots, NDArray[np.bool_]]:
-        """Return the layers of some rows, their leaf slots, and which of these are valid."""
+        """Return the layers of some rows, their leaf slots, and which of these are valid.
+
+        `rows` (n,), the validity (leaf slots,).
+        """
         at, valid, taken = rows, np.ones(len(rows), np.bool_), []
         for layer in self.layers:
             if layer.validity is not None:

@@ -154,7 +154,7 @@ class BlobQueue(LeafQueue):
 
 
 class ShreddingWriter:
-    """Writes a field leaf by leaf."""
+    """Writes the rows of a field as one column for each leaf."""
 
     def __init__(self, field: Field, leaves: Sequence[LeafQueue]) -> None:
         self._field, self._leaves = field, leaves

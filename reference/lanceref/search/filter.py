@@ -41,21 +41,21 @@ class On:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Every part holds."""
+    """True for the rows for which every part is true."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """One of the parts holds."""
+    """True for the rows for which at least one part is true."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The part is false."""
+    """True for the rows for which the part is false."""
 
     part: Predicate
 
@@ -83,7 +83,7 @@ def structured(predicate: Predicate) -> Predicate | None:
 
 
 class Filter(Protocol):
-    """A condition on rows."""
+    """A condition that chooses rows of a table."""
 
     columns: tuple[str, ...]
     """Names of the columns it reads, in the order of the schema."""
@@ -109,7 +109,7 @@ class Restricted:
 
 
 class RestrictedFilter:
-    """The same, bound to columns."""
+    """A filter bound to the columns of one version of a table."""
 
     def __init__(self, own: Filter | None, rows: RowSet, *, blocked: bool = False) -> None:
         self._own, self._rows, self._blocked = own, rows, blocked

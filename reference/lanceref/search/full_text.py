@@ -32,7 +32,7 @@ HEAVIEST = float(1 << 20)
 
 
 class FullTextQueryType(Enum):
-    """Kinds of queries."""
+    """The kinds of full-text queries, by the names that users give."""
 
     MATCH = "match"
     MATCH_PHRASE = "match_phrase"
@@ -58,12 +58,12 @@ class Occur(Enum):
 
 
 class FullTextQuery:
-    """A query."""
+    """Base of all full-text queries, which find documents by their words."""
 
     kind: ClassVar[FullTextQueryType]
 
     def query_type(self) -> FullTextQueryType:
-        """Return the kind."""
+        """Return which kind of full-text query this is."""
         return self.kind
 
     def __and__(self, other: FullTextQuery) -> FullTextQuery:
@@ -215,7 +215,7 @@ class BooleanQuery(FullTextQuery):
         self.queries = [(Occur(occur.value), query) for occur, query in queries]
 
     def of(self, occur: Occur) -> list[FullTextQuery]:
-        """Return the parts of one role."""
+        """Return the parts that must, should or must not match."""
         return [query for own, query in self.queries if own is occur]
 
 

@@ -99,7 +99,7 @@ class Every:
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """Plans joined by OR."""
+    """A plan whose rows are those of any of its parts."""
 
     parts: tuple[Plan, ...]
 

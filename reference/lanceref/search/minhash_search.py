@@ -81,7 +81,7 @@ class MinHashSearch:
 
     @property
     def explained(self) -> list[str]:
-        """The steps of a plan."""
+        """The steps of the search, one line each, the last one first."""
         text = f"column={self._query.column}, limit={self._count}"
         steps = [f"MinHashSearch: {text}, segments={len(self._index.segments)}"]
         return [*steps, f"MinHashFlatSearch: {text}"] if self._unindexed else steps

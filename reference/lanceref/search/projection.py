@@ -148,7 +148,7 @@ def _descend(array: pa.Array, path: tuple[int, ...]) -> pa.Array:
 
 @dataclass(frozen=True, slots=True)
 class ColumnOrdering:
-    """A column to order by."""
+    """A column to order by, its direction, and where nulls go."""
 
     column_name: str
     ascending: bool = True
@@ -156,7 +156,10 @@ class ColumnOrdering:
 
 
 def sort_order(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> NDArray[np.int64]:
-    """Return the row numbers in the order of the keys, one for each ordering, the first first."""
+    """Return the row numbers in the order of the keys, one for each ordering, the first first.
+
+    (rows,).
+    """
     order = np.arange(len(keys[0]) if keys else 0)
     for key, one in reversed(list(zip(keys, orderings, strict=True))):
         values = key.storage if isinstance(key, pa.ExtensionArray) else key

@@ -130,7 +130,7 @@ def locator(
     """Return a locator of the rows of a segment among those of the fragments that it covers.
 
     `moves` says where rows are now whose addresses are in the files. Keys of `excluded` fragments
-    are not found.
+    are not found. `excluded` (fragments,).
     """
     locate = RowLocator(fragments, by_address=by_address)
 

@@ -45,7 +45,7 @@ class Passed:
     arrays: tuple[pa.Array, ...] = ()
 
     def part(self, start: int, end: int) -> Passed:
-        """Return some of the rows."""
+        """Return rows `start` to `end` of those that passed the filter."""
         arrays = tuple(array.slice(start, end - start) for array in self.arrays)
         return Passed(self.rows, self.positions[start:end], self.fields, arrays)
 

@@ -41,7 +41,7 @@ class Snapshot:
     ctx: Context
 
     def schema(self, blobs: BlobHandling) -> LanceSchema:
-        """Return the fields as they read."""
+        """Return the fields of the table, blobs as `blobs` says."""
         return logical_schema(self.manifest.schema, blobs)
 
     @property
@@ -55,7 +55,7 @@ class Snapshot:
 
     @property
     def arrow_schema(self) -> pa.Schema:
-        """The Arrow schema of the table."""
+        """The Arrow schema of the table's rows, blobs as descriptions."""
         return resolved(self.schema(BlobHandling.DECLARED).arrow)
 
     def scan(
@@ -100,7 +100,10 @@ class Snapshot:
         return bound_table(batches, self.ctx.limits, self.ctx.file, read_bytes)
 
     def take(self, positions: NDArray[np.int64], projection: Projection) -> pa.Table:
-        """Return the rows at any live `positions` of the table, in the order asked for."""
+        """Return the rows at any live `positions` of the table, in the order asked for.
+
+        `positions` (n,).
+        """
         if not projection.origins:
             return pa.Table.from_batches([projection.batch(len(positions), [])])
         unique, back = unique_inverse(positions)
@@ -138,6 +141,7 @@ def positions_of(rows: Sequence[int] | pa.Array, num_rows: int) -> NDArray[np.in
     """Return row numbers as an array.
 
     Raises TypeError for what is no integer, OverflowError below 0, RowNotFound from `num_rows`.
+    int64 (n,).
     """
     if len(rows) and np.asarray(rows).dtype.kind == "f":
         raise TypeError("'float' object cannot be interpreted as an integer")

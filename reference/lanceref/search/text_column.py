@@ -86,12 +86,12 @@ class ReadDocuments:
 
     @property
     def elements(self) -> Numbers:
-        """Places of documents in their lists."""
+        """Number of the list element that each document is, (documents,)."""
         return np.array(self._elements, np.uint32)
 
     @cached_property
     def lengths(self) -> Numbers:
-        """Lengths of documents."""
+        """Number of tokens of each document, (documents,)."""
         return np.array(self._lengths, np.uint32)
 
     def number_of(self, token: str) -> int | None:
@@ -133,7 +133,10 @@ class TextPart:
         return rounded_lengths(own) if self.rounded else own  # L.index.fts.score.rounded-length
 
     def places(self, numbers: NDArray[np.integer]) -> Places:
-        """Return the places of documents, -1 for those that are deleted."""
+        """Return the places of documents, -1 for those that are deleted.
+
+        `numbers` and the result (n,).
+        """
         rows, elements = self.locate(self.documents.keys[numbers]), self.documents.elements
         own = np.zeros(len(rows), np.int64) if elements is None else elements[numbers]
         return np.where(rows < 0, -1, rows << ELEMENT_BITS | own.astype(np.int64))
@@ -177,12 +180,12 @@ class TextColumn:
 
     @property
     def list_elements(self) -> bool:
-        """Whether elements of lists are documents."""
+        """Whether each element of a list is a document of its own."""
         return self.opened[0][1].settings.list_elements if self.opened else self.elements
 
     @cached_property
     def indexed(self) -> tuple[TextPart, ...]:
-        """The partitions of all segments."""
+        """The partitions of all segments of the index."""
         parts = []
         for one, index, rows in self.opened:
             moves = one.segment.moves if one.by_address else None
@@ -237,7 +240,7 @@ class TextColumn:
 
     @property
     def whole(self) -> list[TextPart]:
-        """All parts with all rows."""
+        """All parts, and the one that has the rows without an index."""
         return [*self.indexed, self.everywhere]
 
     def parts(self) -> Iterator[tuple[TextPart, Sequence[TextPart]]]:
@@ -277,7 +280,7 @@ class TextColumn:
 
 
 def corpus_of(parts: Sequence[TextPart]) -> Corpus:
-    """Return the documents of parts together."""
+    """Return the statistics of the documents of several parts together."""
     return sum((part.documents.corpus for part in parts), Corpus())
 
 

@@ -105,7 +105,7 @@ def open_source(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS)
 
 
 def create_sink(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS) -> Sink:
-    """Begin one object."""
+    """Begin to write one object, which is invisible until it is closed."""
     if is_local(uri):
         return LocalSink(local_path(uri), durable=options.durable)
     return open_store(uri, options).create("")

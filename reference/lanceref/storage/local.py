@@ -181,7 +181,8 @@ def flush_folders(folders: list[Path]) -> None:
 def failures_of(path: Path, done: str = "written") -> Iterator[None]:
     """Let errors of the operating system name a path, not the temporary one.
 
-    Those of the path are StoreFailed; an OSError of the disk or the process remains one.
+    Those of the path are StoreFailed; an OSError of the disk or the process remains one. Raises
+    OSError, StoreFailed.
     """
     try:
         yield

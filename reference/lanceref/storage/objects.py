@@ -146,7 +146,7 @@ class ObjectStore:
         return ObjectSink(self._client, self._at(path), self.stats)
 
     def owns(self, folder: str) -> bool:
-        """Return True: there are no links."""
+        """Return True: an object store has no links to outside."""
         return True
 
     def list(self, prefix: str) -> Iterator[str]:
@@ -180,7 +180,10 @@ class ObjectStore:
         self.stats.count_write(len(data))
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Write an object only if none is there, in one conditional request."""
+        """Write an object only if none is there, in one conditional request.
+
+        Raises Unconditional.
+        """
         try:
             with _refusals(path):
                 obstore.put(self._client, self._at(path), data, mode="create")
@@ -203,4 +206,4 @@ class ObjectStore:
             obstore.delete(self._client, self._at(path))
 
     def prune(self, prefix: str) -> None:
-        """Do nothing: there are no folders."""
+        """Do nothing: an object store has no folders to remove."""

@@ -126,7 +126,7 @@ class IOStats:
             PROCESS.count_reads(requests, size_bytes)
 
     def count_write(self, size_bytes: int) -> None:
-        """Count an object that was written."""
+        """Count one object that was written, and its bytes."""
         self.write_iops += 1
         self.written_bytes += size_bytes
 
@@ -165,13 +165,13 @@ class Sink(Protocol):
 
     @property
     def position(self) -> int:
-        """Bytes written so far."""
+        """Number of bytes that were written so far."""
 
     def write(self, data: bytes | memoryview) -> None:
-        """Append bytes."""
+        """Append bytes to the object that is being written."""
 
     def close(self) -> None:
-        """Make the object visible, and durable."""
+        """Make the object durable and visible under its name."""
 
     def abort(self) -> None:
         """Leave no unfinished object; nothing once it is closed."""
@@ -301,11 +301,11 @@ class BytesSource:
         return [self.read(offset, size) for offset, size in zip(offsets, sizes, strict=True)]
 
     def close(self) -> None:
-        """Do nothing: memory needs no release."""
+        """Do nothing: bytes in memory need no release."""
 
 
 def copy_object(source: Source, store: Store, path: str) -> None:
-    """Copy an object into a store."""
+    """Copy an opened object to a path of a store."""
     with whole(store.create(path)) as sink:
         for offset in range(0, source.size, COPY_BYTES):
             sink.write(source.read(offset, COPY_BYTES))

@@ -77,7 +77,10 @@ class Bases:
         return self.store_of(base_id).open(path)
 
     def store_of(self, base_id: int | None) -> Store:
-        """Return the store of a base (None: of the table); its reads count for the table."""
+        """Return the store of a base (None: of the table); its reads count for the table.
+
+        Raises FormatError.
+        """
         if base_id is None:
             return self._store
         if base_id not in self._bases:

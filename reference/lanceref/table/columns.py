@@ -70,11 +70,11 @@ class NullColumn:
             yield pa.nulls(min(self._run_rows, end - at), self.type)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Return as many nulls as rows are asked for."""
+        """Return as many nulls as rows are asked for. `rows` (n,), ascending."""
         return pa.nulls(len(rows), self.type)
 
     def check(self) -> None:
-        """There is nothing to check."""
+        """Do nothing: a column without a file has nothing to check."""
 
 
 def _row_bytes(type_: pa.DataType) -> int:
@@ -108,11 +108,11 @@ class SplitColumn:
             yield _join(self.type, arrays, self._place)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Return the given rows of every part, joined."""
+        """Return the given rows of every part, joined. `rows` (n,), ascending."""
         return _join(self.type, [part.take(rows) for part in self._parts], self._place)
 
     def check(self) -> None:
-        """Check every part."""
+        """Check every part of the column, each in its own file."""
         for part in self._parts:
             part.check()
 

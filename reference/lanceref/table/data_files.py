@@ -74,7 +74,7 @@ class Watcher(Protocol):
         """A data file is about to be written; its size is not known."""
 
     def complete(self, fragment: table_pb2.DataFragment) -> None:
-        """A data file is whole."""
+        """Note that a data file of the fragment is complete."""
 
 
 @dataclass(slots=True)

@@ -76,8 +76,8 @@ def read_deletions(
 ) -> NDArray[np.uint32]:
     """Return the deleted row offsets: uint32, ascending.
 
-    Raises FormatError where they are not `num_deleted`, as in the manifest, OutOfRange for one
-    that is not below `num_rows`; None: unknown.
+    Raises FormatError where they are not `num_deleted`, as in the manifest, OutOfRange for one that
+    is not below `num_rows`; None: unknown. (deleted rows,).
     """
     file = FileBytes(source, ctx.during("metadata"))
     rows = _parse(file)
@@ -148,7 +148,7 @@ def write_deletions(
     """Write the deletion file of a fragment and return its entry.
 
     `offsets`, int64, are all deleted rows, ascending; a rebased deletion is a bitmap whatever its
-    size, and so is what takes the place of one.
+    size, and so is what takes the place of one. `offsets` (deleted rows,).
     """
     bitmap = as_bitmap or len(offsets) >= BITMAP_FROM
     entry = table_pb2.DeletionFile(
@@ -164,12 +164,12 @@ def write_deletions(
 
 
 def encode_bitmap(offsets: NDArray[np.int64]) -> bytes:
-    """Return row offsets, int64, as a Roaring bitmap."""
+    """Return row offsets, int64, as a Roaring bitmap. `offsets` (n,), ascending."""
     return bitmaps.BitMap(offsets.tolist(), optimize=False).serialize()
 
 
 def encode_arrow(offsets: NDArray[np.int64]) -> bytes:
-    """Return row offsets, int64, as an Arrow file of one batch."""
+    """Return row offsets, int64, as an Arrow file of one batch. `offsets` (n,), ascending."""
     batch = pa.record_batch([pa.array(offsets.astype(np.uint32))], schema=_SCHEMA)
     out, options = io.BytesIO(), pa.ipc.IpcWriteOptions(compression="zstd")
     with pa.ipc.new_file(out, _SCHEMA, options=options) as writer:

@@ -77,7 +77,10 @@ class FileOfFragment:
 def parse_entry(
     entry: table_pb2.DataFile, known: Mapping[int, Field], ctx: Context, place: Place
 ) -> FileOfFragment:
-    """Check the entry of a data file and return it; `known` are the fields of the schema by id."""
+    """Check the entry of a data file and return it; `known` are the fields of the schema by id.
+
+    Raises FormatError, UnknownVersion.
+    """
     words = (entry.file_major_version, entry.file_minor_version)
     version = FROM_WORDS.get(words)
     if version is None:
@@ -285,7 +288,7 @@ class Patch:
     depth: int
 
     def take(self, ranks: Offsets) -> pa.Array:
-        """Return the values of the offsets of the given ranks."""
+        """Return the values of the offsets of the given ranks. Ascending (n,)."""
         values = self.values.take(ranks)
         for _ in range(self.depth):
             (values,) = values.flatten()  # null where the struct is
@@ -307,7 +310,7 @@ class OverlaidColumn:
             start += len(array)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Return the given rows."""
+        """Return the given rows, (n,) ascending, with overlaid values in place."""
         return self._patched(self._base.take(rows), rows)
 
     def check(self) -> None:

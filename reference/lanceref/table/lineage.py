@@ -52,7 +52,10 @@ class HiddenColumn:
     place: Place
 
     def at(self, offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return the values of the rows at ascending `offsets`. Raises CorruptPage for a null."""
+        """Return the values of the rows at ascending `offsets`. Raises CorruptPage for a null.
+
+        `offsets` and the result (n,).
+        """
         values = self.reader.take(offsets)
         if values.null_count:
             found = f"{values.null_count} nulls in a hidden column"
@@ -84,7 +87,7 @@ def version_runs(values: Values | None, offsets: Offsets) -> list[Run]:
 
 
 def open_lineage(name: str, columns: FragmentReader, ctx: Context) -> Values | None:
-    """Return the row ids or versions of a fragment, None when it has none."""
+    """Return the row ids or versions of a fragment, None when it has none. Raises CorruptPage."""
     (inline, column, hidden_id), message = STORED[name], columns.fragment.message
     place, rows = columns.fragment.place, columns.bounded_rows
     if message.HasField(column):

@@ -107,11 +107,11 @@ class LogicalColumn:
             yield self._show(array, self._field)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Return the given rows as they read."""
+        """Return the given rows as they read. `rows` (n,), ascending."""
         return self._show(self._reader.take(rows), self._field)
 
     def check(self) -> None:
-        """Check the stored column."""
+        """Check the stored column that the logical one reads."""
         self._reader.check()
 
     def _show(self, array: pa.Array, field: Field) -> pa.Array:

@@ -113,7 +113,7 @@ class Manifest:
 
     @property
     def version(self) -> int:
-        """The number of the version."""
+        """The number of the version that the manifest describes."""
         return int(self.message.version)
 
     @property

@@ -122,7 +122,7 @@ class FragmentRows:
 
     @cached_property
     def by_id(self) -> tuple[NDArray[np.uint64], Offsets]:
-        """The ids of the live rows, ascending, and the position of each."""
+        """The ids of the live rows, ascending, and the position of each. Both are (live rows,)."""
         (ids,) = self.take(np.arange(self.num_rows), (), (ROW_ID,))
         own = ids.to_numpy()
         order = np.argsort(own, kind="stable")
@@ -287,7 +287,7 @@ class BatchBounds:
 
     @property
     def rows(self) -> pa.Array:
-        """Rows of each batch: int64."""
+        """Number of rows of each batch, int64 (batches,)."""
         return pa.array(np.diff(self.offsets), pa.int64())
 
 

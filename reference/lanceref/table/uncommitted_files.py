@@ -17,7 +17,7 @@ Files = list[tuple[Store, str]]
 
 
 class Draft:
-    """Files without a version."""
+    """Files that were written, but are in no version yet."""
 
     def __init__(self, files: Iterable[tuple[Store, str]] = ()) -> None:
         self._files: Files = list(files)

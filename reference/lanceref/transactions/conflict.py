@@ -21,7 +21,7 @@ from lanceref.transactions.index_entries import covered
 
 
 class Verdict(Enum):
-    """What becomes of our transaction."""
+    """What becomes of our transaction beside one that was committed first."""
 
     STANDS = "stands"
     RETRY = "retry"

@@ -275,7 +275,10 @@ def _replace(
 
 
 def updated_offsets(given: Transaction.Update) -> dict[int, NDArray[np.int64]]:
-    """Return the row offsets by fragment id that an Update lists. Raises FormatError."""
+    """Return the row offsets by fragment id that an Update lists. Raises FormatError.
+
+    Each int64 (offsets,).
+    """
     by_fragment = {
         number: np.array(listed.values, np.int64)
         for number, listed in given.updated_fragment_offsets.items()

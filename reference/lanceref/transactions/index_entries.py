@@ -201,7 +201,10 @@ def move_bitmaps(builder: Builder, groups: Groups, rewritten: Collection[bytes])
 
 
 def moved(bitmap: bitmaps.BitMap, groups: Groups) -> bitmaps.BitMap:
-    """Return a bitmap with the new fragments of each group in place of the old ones."""
+    """Return a bitmap with the new fragments of each group in place of the old ones.
+
+    Raises OperationRefused.
+    """
     after = bitmaps.BitMap(bitmap)
     for old, new in groups:
         held = bitmaps.BitMap(old) & bitmap

@@ -78,7 +78,7 @@ class StoredVersions:
     ctx: Context
 
     def manifest(self, version: int) -> Manifest:
-        """Return an older version. Raises VersionNotFound."""
+        """Return the manifest of an older version. Raises VersionNotFound."""
         return open_version(self.store, version, self.ctx)
 
     def num_rows(self, before: Manifest, fragment: Fragment) -> int:
@@ -90,7 +90,10 @@ class StoredVersions:
         return Bases(self.store, before).open_data_file(file.path, base_of(file)).size
 
     def lineage(self, before: Manifest, fragment: Fragment, name: str) -> NDArray[np.uint64]:
-        """Return the row ids or versions of all physical rows of a fragment, uint64."""
+        """Return the row ids or versions of all physical rows of a fragment, uint64.
+
+        (physical rows,).
+        """
         columns = FragmentReader(fragment, Bases(self.store, before), self.ctx)
         rows, values = columns.physical_rows, open_lineage(name, columns, self.ctx)
         if values is not None:
@@ -105,7 +108,7 @@ class StoredVersions:
 
 
 def copy_of(message: M) -> M:
-    """Return a copy of a message."""
+    """Return a copy of a message, which may be changed freely."""
     copy = type(message)()
     copy.CopyFrom(message)
     return copy
@@ -131,12 +134,12 @@ class Builder:
 
     @property
     def transaction(self) -> Transaction:
-        """What is being committed."""
+        """The transaction that the new manifest applies."""
         return self.staged.transaction
 
     @property
     def stable(self) -> bool:
-        """Whether rows keep their ids."""
+        """Whether rows of the table keep their ids when they move."""
         return bool(self.message.reader_feature_flags & flags.STABLE_ROW_IDS)
 
     @property
@@ -145,7 +148,7 @@ class Builder:
         return {one.id for one in self.message.fields}
 
     def fragment(self, number: int) -> table_pb2.DataFragment | None:
-        """Return a fragment by its id."""
+        """Return the fragment with an id, None without one."""
         return next((one for one in self.message.fragments if one.id == number), None)
 
     def old_fragments(self) -> dict[int, Fragment]:
@@ -164,7 +167,7 @@ class Builder:
         return copies
 
     def note_id(self, number: int) -> None:
-        """Raise the highest fragment id."""
+        """Raise the highest fragment id of the table to a number."""
         if not self.message.HasField("max_fragment_id") or number > self.message.max_fragment_id:
             self.message.max_fragment_id = number
 

@@ -86,7 +86,10 @@ def set_moved(builder: Builder, fragment: table_pb2.DataFragment, moved: Numbers
 def set_updated(
     builder: Builder, fragment: table_pb2.DataFragment, offsets: NDArray[np.int64] | None
 ) -> None:
-    """Note that this version changed the rows at `offsets` of a fragment, None for all rows."""
+    """Note that this version changed the rows at `offsets` of a fragment, None for all rows.
+
+    `offsets` (n,).
+    """
     version, old = builder.message.version, builder.old_fragments().get(fragment.id)
     data = encode_versions(fragment.physical_rows, version)
     if offsets is not None and old is not None and builder.before is not None:
@@ -138,7 +141,10 @@ def overlay(builder: Builder) -> None:
 
 
 def covers_any(given: Transaction.DataOverlay, rows: Mapping[int, NDArray[np.int64]]) -> bool:
-    """Whether a DataOverlay covers one of the rows by fragment. Raises FormatError."""
+    """Whether a DataOverlay covers one of the rows by fragment. Raises FormatError.
+
+    Each (offsets,).
+    """
     return any(
         any(row in offsets for row in rows.get(group.fragment_id, ()))
         for group in given.groups

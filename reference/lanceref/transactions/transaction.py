@@ -31,7 +31,7 @@ MESSAGE_KEY = "__lance_commit_message"
 
 
 def open_transaction(source: Source, ctx: Context) -> Transaction:
-    """Parse a transaction file. Raises BadProto."""
+    """Read and parse one transaction file. Raises BadProto."""
     clause = "L.txn.file.message"
     cursor = FileBytes(source, ctx.during("metadata")).whole("transaction", clause)
     return parse_message(cursor, Transaction, "transaction", clause)

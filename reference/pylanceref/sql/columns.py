@@ -156,7 +156,7 @@ ROW = "__row"
 
 
 class SqlFilter:
-    """A filter in SQL."""
+    """A condition on rows, written in SQL."""
 
     def __init__(self, text: str, schema: pa.Schema) -> None:
         from pylanceref.sql.expression import bind  # DataFusion is slow to import

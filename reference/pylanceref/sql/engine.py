@@ -61,7 +61,7 @@ class ExactSchema:
 
 
 class Engine:
-    """A session of one thread."""
+    """A DataFusion session, which belongs to one thread."""
 
     def __init__(self) -> None:
         try:

@@ -192,7 +192,7 @@ def _read(held: pa.Array) -> Geometries:
 
 
 def binary(held: pa.Array) -> pa.Array:
-    """Return geometries as well-known binary."""
+    """Return geometries of any encoding as well-known binary."""
     import shapely
 
     return pa.array(shapely.to_wkb(_read(held)), pa.binary())

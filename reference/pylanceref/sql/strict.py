@@ -92,7 +92,7 @@ def _refusal(value: pa.Scalar, wanted: pa.DataType) -> QueryRefused:
 
 
 def is_text(type_: pa.DataType) -> bool:
-    """Whether values are text."""
+    """Whether values of an Arrow type are text."""
     tests = types.is_string, types.is_large_string, types.is_string_view
     return any(test(type_) for test in tests)
 

@@ -186,7 +186,7 @@ def _parts(training: Training) -> Iterator[tuple[list[bytes], list[int]]]:
 
 
 def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Build over all rows anew."""
+    """Build the index again over the rows of all sources."""
     for number, (texts, keys) in enumerate(_parts(training)):
         write_partition(f"part_{number}_fm.lance", texts, keys, writer)
     return Built(index_pb2.FMIndexDetails(), VERSION)
@@ -198,7 +198,7 @@ def has_blank(predicate: Predicate) -> bool:
 
 
 def check(segment: Segment) -> None:
-    """Bring all texts back."""
+    """Restore every text of every partition, which checks what is stored."""
     for partition in FmIndex(segment).partitions:
         texts_of(partition)
 

@@ -113,7 +113,7 @@ def read_words(file: IndexFile, rows: Sequence[int]) -> Iterator[Words]:
 
 
 def open_partition(file: IndexFile) -> Partition:
-    """Open a partition. Raises FormatError."""
+    """Open the file of one partition. Raises FormatError."""
     size, rate = file.number("bwt_len"), file.number("sa_sample_rate")
     most = file.ctx.limits.expansion_factor * file.source.size
     if size > most:
@@ -247,7 +247,7 @@ def suffix_array(text: NDArray[np.uint8]) -> Positions:
 
     An ending that another one begins with comes before it. Endings are first ordered by seven
     bytes; those that are equal so far by the rank of what follows, twice as far each time (prefix
-    doubling).
+    doubling). `text` and the result (n,).
     """
     size = len(text)
     keys = _first_keys(text)

@@ -52,7 +52,7 @@ class HuffmanTree:
     sides: Sequence[tuple[Side, Side]]
 
     def paths(self) -> dict[int, Path]:
-        """Return the path of every byte."""
+        """Return the path from the root to the leaf of every byte."""
         paths: dict[int, Path] = {}
         pending: list[tuple[int, Path]] = [(0, [])] if self.sides else []
         while pending:
@@ -171,7 +171,7 @@ class NodeBits:
         return ones
 
     def bits(self, places: Positions) -> NDArray[np.bool_]:
-        """Return the bits at places below the number of bits."""
+        """Return the bits at places below the number of bits. `places` and the result (n,)."""
         bits = np.empty(len(places), np.bool_)
         for own, words, _, word, bit in self._parts(places):
             bits[own] = words[word] >> bit & np.uint64(1)
@@ -255,7 +255,7 @@ class WaveletTree:
         return places
 
     def bytes_at(self, places: Positions) -> tuple[NDArray[np.uint8], Positions]:
-        """Return the bytes at places, and how often each occurs before its own."""
+        """Return the bytes at places, and how often each occurs before its own. All are (n,)."""
         found = np.empty(len(places), np.uint8)
         counts = np.empty(len(places), np.int64)
         pending = [(0, np.arange(len(places)), places)]
@@ -275,7 +275,10 @@ class WaveletTree:
 
 
 def node_bits(tree: HuffmanTree, text: NDArray[np.uint8]) -> list[NDArray[np.bool_]]:
-    """Return the bits of every node for a text."""
+    """Return the bits of every node for a text.
+
+    `text` (n,), the bits of a node (bytes below it,).
+    """
     found: list[NDArray[np.bool_]] = [np.empty(0, np.bool_)] * len(tree.sides)
     ones: list[NDArray[np.bool_]] = [np.zeros(256, np.bool_) for _ in tree.sides]
     for byte, path in tree.paths().items():
@@ -292,7 +295,10 @@ def node_bits(tree: HuffmanTree, text: NDArray[np.uint8]) -> list[NDArray[np.boo
 
 
 def packed(bits: NDArray[np.bool_]) -> tuple[Words, Positions]:
-    """Return bits as words, and the number of ones before each block."""
+    """Return bits as words, and the number of ones before each block.
+
+    `bits` (n,), the words (words,), the numbers (blocks,).
+    """
     data = np.packbits(bits, bitorder="little")
     words = np.zeros(-(-len(bits) // WORD_BITS), np.uint64)
     words.view(np.uint8)[: len(data)] = data

@@ -39,14 +39,14 @@ class Corpus:
 
 
 def weights(num_documents: int, num_with_token: NDArray[np.int64]) -> Scores:
-    """Return the weight of each of many tokens."""
+    """Return the weight of each of many tokens. `num_with_token` and the result (tokens,)."""
     n, total = num_with_token.astype(np.float32), np.float32(num_documents)
     ratio = (total - n + HALF) / (n + HALF) + ONE
     return np.log(ratio.astype(np.float64)).astype(np.float32)
 
 
 def weight(num_documents: int, num_with_token: int) -> np.float32:
-    """Return the weight of a token."""
+    """Return the inverse document frequency of a token, as BM25 weighs it."""
     return np.float32(weights(num_documents, np.array([num_with_token]))[0])
 
 
@@ -78,7 +78,8 @@ def bounds(
 ) -> Scores:
     """Return the highest scores of runs of documents, as they are stored.
 
-    `starts` are where runs begin, `own_weights` the weights of their tokens.
+    `starts` are where runs begin, `own_weights` the weights of their tokens. The first two are
+    (postings,), `starts`, `own_weights` and the result (runs,).
     """
     own = frequencies.astype(np.float32)
     found: Scores = np.maximum.reduceat(own / (own + norm), starts)

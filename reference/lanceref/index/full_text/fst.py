@@ -170,7 +170,7 @@ def _size(value: int) -> int:
 
 
 def checksum(data: bytes | memoryview) -> int:
-    """Return the masked CRC-32C of bytes."""
+    """Return the CRC-32C of bytes, masked as the FST format masks it."""
     crc = crc32c(data)
     return ((crc >> 15 | crc << 17) + MASK) & 0xFFFFFFFF
 

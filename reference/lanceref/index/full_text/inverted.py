@@ -149,12 +149,15 @@ class Inverted:
 
     @cached_property
     def analyzer(self) -> Analyzer:
-        """What makes tokens of text."""
+        """The analyzer that cuts text into tokens, as the parameters say."""
         return Analyzer(self.settings.analysis)
 
     @cached_property
     def deleted_fragments(self) -> NDArray[np.uint32]:
-        """Fragments whose documents are to be ignored. Raises FormatError."""
+        """Fragments whose documents are to be ignored. Raises FormatError.
+
+        (fragments,), ascending.
+        """
         file = self.file
         if file is None or "deleted_fragments" not in file.names:
             return np.empty(0, np.uint32)
@@ -168,7 +171,7 @@ class Inverted:
 
     @property
     def corpus(self) -> Corpus:
-        """The documents of all partitions."""
+        """The statistics of the documents of all partitions together."""
         return sum((one.corpus for one in self.partitions), Corpus())
 
     def search(self, predicate: Predicate) -> RowSet | None:
@@ -246,7 +249,7 @@ def _collect(training: Training, settings: Settings, stages: Stages) -> Partitio
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows. Raises TypeError, ValueError."""
+    """Build the index over the rows of a training. Raises TypeError, ValueError."""
     settings = requested(parameters, json_documents=_is_json(training.type))
     return _write(settings, _filled(_collect(training, settings, writer.stages)), writer)
 

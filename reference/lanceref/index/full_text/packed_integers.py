@@ -56,16 +56,16 @@ class ByteRuns:
         return offsets_of(self.sizes)
 
     def take(self, order: Counts) -> ByteRuns:
-        """Return runs by their numbers."""
+        """Return runs by their numbers. `order` (n,)."""
         sizes = self.sizes[order]
         return ByteRuns(self.data[ranges(self.ends[:-1][order], sizes)], sizes)
 
     def merged(self, counts: Counts) -> ByteRuns:
-        """Return so many runs each time as one."""
+        """Return so many runs each time as one. `counts` (merged runs,)."""
         return ByteRuns(self.data, np.diff(self.ends[offsets_of(counts)]))
 
     def as_bytes(self) -> list[bytes]:
-        """Return each run."""
+        """Return the bytes of each run as an object of its own."""
         data, ends = self.data.tobytes(), self.ends.tolist()
         return [data[start:end] for start, end in pairwise(ends)]
 
@@ -78,7 +78,10 @@ def offsets_of(sizes: Counts) -> Counts:
 
 
 def ranges(starts: Counts, sizes: Counts) -> Counts:
-    """Return the numbers from each start on, as many as its size."""
+    """Return the numbers from each start on, as many as its size.
+
+    `starts` and `sizes` (n,), the result (sum of sizes,).
+    """
     shifts = starts - offsets_of(sizes)[:-1]
     return np.repeat(shifts, sizes) + np.arange(int(sizes.sum()))
 
@@ -86,7 +89,8 @@ def ranges(starts: Counts, sizes: Counts) -> Counts:
 def split_groups(counts: Counts, size: int) -> tuple[Counts, Counts, Counts]:
     """Split groups of values that follow each other into runs of at most `size`.
 
-    Returns where runs begin, how many values each has, and the runs of each group.
+    Returns where runs begin, how many values each has, and the runs of each group. `counts`
+    (groups,); the first two results (runs,), the last (groups,).
     """
     runs = -(-counts // size)
     within = np.arange(int(runs.sum())) - np.repeat(offsets_of(runs)[:-1], runs)
@@ -95,7 +99,7 @@ def split_groups(counts: Counts, size: int) -> tuple[Counts, Counts, Counts]:
 
 
 def word_runs(values: NDArray[np.generic]) -> ByteRuns:
-    """Return the bytes of each value as they lie in memory."""
+    """Return the bytes of each value as they lie in memory. `values` (n,), a run each."""
     data = np.ascontiguousarray(values).view(np.uint8)
     return ByteRuns(data, np.full(len(values), values.itemsize, np.int64))
 
@@ -114,7 +118,10 @@ def zip_runs(*parts: ByteRuns) -> ByteRuns:
 
 
 def arrange_runs(parts: Sequence[ByteRuns], places: Sequence[Counts]) -> ByteRuns:
-    """Return the runs of all parts in the order of the places given for each."""
+    """Return the runs of all parts in the order of the places given for each.
+
+    The places of a part are (runs,).
+    """
     return concat_runs(parts).take(np.argsort(np.concatenate(places), kind="stable"))
 
 
@@ -164,13 +171,19 @@ def pack_rows(rows: Numbers, width_bits: int) -> NDArray[np.uint8]:
 
 
 def widths_of(rows: Numbers) -> NDArray[np.uint8]:
-    """Return the bits that the largest number of each row needs."""
+    """Return the bits that the largest number of each row needs.
+
+    `rows` (n, size), the result (n,).
+    """
     _, bits = np.frexp(rows.max(axis=1, initial=0).astype(np.float64))
     return np.asarray(bits, np.uint8)
 
 
 def pack_runs(rows: Numbers, widths: NDArray[np.uint8]) -> ByteRuns:
-    """Return each row of numbers as a group of its width, without the width."""
+    """Return each row of numbers as a group of its width, without the width.
+
+    `rows` (n, size), `widths` (n,).
+    """
     parts, places = [ByteRuns(np.empty(0, np.uint8), np.empty(0, np.int64))], [np.empty(0, int)]
     for width in np.unique(widths):
         own = np.flatnonzero(widths == width)
@@ -218,7 +231,7 @@ def parse_varints(cursor: Cursor, count: int, name: str) -> Numbers:
 
 
 def varint_runs(values: Numbers | NDArray[np.uint64]) -> ByteRuns:
-    """Return numbers below 2**35 as varints, a run each."""
+    """Return numbers below 2**35 as varints, a run each. `values` (n,)."""
     if not len(values) or int(values.max()) < 0x80:
         return ByteRuns(values.astype(np.uint8), np.ones(len(values), np.int64))
     sizes = np.ones(len(values), np.int64)

@@ -78,7 +78,7 @@ class DocumentGranularity(str, Enum):  # noqa: UP042 - as pylance has it
 
     @property
     def shown(self) -> str:
-        """The name in messages."""
+        """The name of the granularity as messages print it."""
         return "Row" if self is DocumentGranularity.ROW else "ListElement"
 
 
@@ -112,7 +112,7 @@ class Analysis:
 
     @property
     def is_json(self) -> bool:
-        """Whether documents are JSON."""
+        """Whether documents are JSON, whose text values are tokenized."""
         return self.lance_tokenizer == "json"
 
     @property
@@ -123,12 +123,12 @@ class Analysis:
         return plain and not altered and self.max_token_length is None
 
     def as_dict(self) -> dict[str, object]:
-        """Return the parameters by name."""
+        """Return the parameters of the analysis by their names."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def text(self) -> str:
-        """The parameters as they are stored."""
+        """The parameters as the JSON text that files store."""
         return json.dumps(self.as_dict(), separators=(",", ":"), ensure_ascii=False)
 
 
@@ -157,17 +157,17 @@ class Settings:
 
     @property
     def layout(self) -> BlockLayout:
-        """How posting blocks are cut."""
+        """How the postings of a token are cut into blocks."""
         return BlockLayout(self.analysis.block_size, self.format_version == 1)
 
     @property
     def index_version(self) -> int:
-        """Version of the index's entry."""
+        """The version that the index's entry in the manifest states."""
         return 3 if self.list_elements else self.format_version
 
     @property
     def metadata(self) -> dict[str, str]:
-        """The metadata of posting files."""
+        """The schema metadata of the files with postings."""
         metadata = {
             "posting_block_size": f"{self.analysis.block_size}",
             "format_version": f"{self.format_version}",
@@ -181,7 +181,7 @@ class Settings:
 
     @property
     def details(self) -> Details:
-        """The details of the index's entry."""
+        """The details that the index's entry in the manifest holds."""
         own = self.analysis.as_dict()
         flags = {name: own[name] for name in CODE_FLAGS}
         code = Details.CodeTokenizerConfig(**flags)  # type: ignore[arg-type]
@@ -195,7 +195,7 @@ class Settings:
 
 
 def parse_details(data: bytes, place: Place) -> Details:
-    """Return the message. Raises BadProto."""
+    """Parse the details of an index's entry. Raises BadProto."""
     try:
         return Details.FromString(data)
     except DecodeError as error:

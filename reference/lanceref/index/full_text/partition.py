@@ -60,7 +60,10 @@ class Partition:
 
     @cached_property
     def tokens(self) -> Mapping[str, int] | Fst:
-        """The dictionary, or the numbers of all tokens where it is stored as a list."""
+        """The dictionary, or the numbers of all tokens where it is stored as a list.
+
+        Raises CorruptPage.
+        """
         file = self._file("tokens")
         if "_token" in file.names:
             names = file.read("_token", pa.utf8()).to_pylist()
@@ -105,7 +108,7 @@ class Partition:
 
     @property
     def num_tokens(self) -> int:
-        """Different tokens."""
+        """Number of different tokens in the partition."""
         return self._file("invert").num_rows
 
     @property
@@ -123,7 +126,7 @@ class Partition:
 
     @cached_property
     def lengths(self) -> Numbers:
-        """Tokens of the documents. Raises FormatError."""
+        """Number of tokens of each document, (documents,). Raises FormatError."""
         file, lengths = self._file("docs"), self._numbers("_num_tokens", pa.uint32())
         total = int(lengths.sum(dtype=np.uint64))
         if "total_tokens" in file.metadata and file.number("total_tokens") != total:
@@ -170,7 +173,10 @@ class Partition:
         return self._postings[number]
 
     def many_postings(self, numbers: Counts) -> list[Postings]:
-        """Return the documents of tokens with ascending numbers. Raises FormatError."""
+        """Return the documents of tokens with ascending numbers. Raises FormatError.
+
+        `numbers` (n,).
+        """
         file = self._file("invert")
         lengths = self._length(numbers)
         lists = file.take("_posting", numbers, BLOCKS)

@@ -127,7 +127,7 @@ class CompactOccurrences:
 
     @staticmethod
     def of(every: Occurrences) -> CompactOccurrences:
-        """Return occurrences to be kept."""
+        """Return occurrences in the smallest integer types that hold them."""
         starts = np.flatnonzero(np.diff(every.tokens, prepend=np.uint32(0xFFFFFFFF)))
         first = int(every.documents.min(initial=0xFFFFFFFF)) if len(every.documents) else 0
         return CompactOccurrences(
@@ -140,7 +140,7 @@ class CompactOccurrences:
         )
 
     def counts(self, num_tokens: int) -> Counts:
-        """Return in how many of the documents each token is."""
+        """Return in how many of the documents each token is. (tokens,)."""
         counts = np.zeros(num_tokens, np.int64)
         counts[self.names] = np.diff(self.ends)
         return counts
@@ -166,7 +166,7 @@ def _narrow(numbers: Numbers) -> NDArray[np.unsignedinteger]:
 
 
 class PartitionWriter:
-    """Collects documents."""
+    """Collects the tokens of documents, and writes them as one partition."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -197,7 +197,10 @@ class PartitionWriter:
         return first
 
     def add_partition(self, partition: Partition, kept: Counts, keys: Keys) -> None:
-        """Add documents of another partition, by their numbers, with the keys of their rows."""
+        """Add documents of another partition, by their numbers, with the keys of their rows.
+
+        `kept` and `keys` (n,).
+        """
         elements = partition.elements
         own = np.zeros(len(kept), np.uint32) if elements is None else elements[kept]
         first = self._begin(keys, partition.lengths[kept].astype(np.uint32), own.astype(np.uint32))
@@ -262,7 +265,10 @@ class PartitionWriter:
 
 
 def cut_tokens(counts: Counts) -> Iterator[tuple[int, int]]:
-    """Yield runs of tokens, each from one to another, with not too many rows or occurrences."""
+    """Yield runs of tokens, each from one to another, with not too many rows or occurrences.
+
+    `counts` (tokens,).
+    """
     ends, start = offsets_of(counts), 0
     while start < len(counts):
         limit = ends[start] + MOST_OCCURRENCES
@@ -273,7 +279,7 @@ def cut_tokens(counts: Counts) -> Iterator[tuple[int, int]]:
 
 
 def postings_schema(settings: Settings) -> pa.Schema:
-    """Return the columns of postings."""
+    """Return the schema of the file that holds postings."""
     types = {
         "_posting": BLOCKS,
         "_max_score": pa.float32(),
@@ -296,7 +302,7 @@ class PostingRows:
         self._norms = norms(lengths, mean)
 
     def batch(self, own: Occurrences, counts: Counts, schema: pa.Schema) -> pa.RecordBatch:
-        """Return the rows of tokens, which have so many occurrences each."""
+        """Return the rows of tokens, which have so many occurrences each. `counts` (tokens,)."""
         layout, documents = self._settings.layout, own.documents
         postings = Postings(documents, own.frequencies)
         starts, sizes, blocks = split_groups(counts, layout.size)

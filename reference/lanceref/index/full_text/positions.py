@@ -57,7 +57,8 @@ def parse_positions(cursor: Cursor, frequencies: Numbers) -> list[Numbers]:
 def position_runs(positions: Numbers, frequencies: Numbers, blocks: Counts) -> ByteRuns:
     """Return the positions of many blocks, a run each.
 
-    `frequencies` is how many each document has, `blocks` how many documents each block.
+    `frequencies` is how many each document has, `blocks` how many documents each block. `positions`
+    (occurrences,), `frequencies` (documents,), `blocks` (blocks,).
     """
     ends = offsets_of(frequencies.astype(np.int64))
     steps = np.diff(positions, prepend=np.uint32(0))

@@ -93,7 +93,7 @@ class Blobs:
         return map(self.at, range(len(self)))
 
     def at(self, number: int) -> Cursor:
-        """Return a string."""
+        """Return a cursor over the string with a number."""
         start, end = int(self.ends[number]), int(self.ends[number + 1])
         return Cursor(self.data.data[start:end], 0, self.ctx)
 
@@ -263,7 +263,7 @@ def posting_runs(
     """Return the blocks of many tokens, a run each.
 
     The postings of a token follow those of another, `counts` of each; `scores` are the highest of
-    each block.
+    each block. `counts` (tokens,), `scores` (blocks,).
     """
     starts, sizes, _ = split_groups(counts, layout.size)
     full, rest = np.flatnonzero(sizes == layout.size), np.flatnonzero(sizes < layout.size)
@@ -336,7 +336,7 @@ def rounded_lengths(lengths: Numbers) -> Numbers:
 
 
 def length_codes(lengths: Counts) -> Counts:
-    """Return the code of each document length: below 8 itself."""
+    """Return the code of each document length: below 8 itself. `lengths` and the result (n,)."""
     shifts = np.maximum(0, np.frexp(lengths.astype(np.float64))[1].astype(np.int64) - EXACT)
     long = lengths >= 1 << EXACT - 1
     return np.where(long, lengths >> shifts & 7 | shifts + 1 << 3, lengths)
@@ -347,7 +347,8 @@ def impact_runs(
 ) -> tuple[ByteRuns, Counts]:
     """Return the impacts of many tokens, and how many each has.
 
-    `counts` are the documents of each token; `lengths` are per posting.
+    `counts` are the documents of each token; `lengths` are per posting. `counts` and the last
+    result (tokens,), `lengths` (postings,).
     """
     cuts = [split_groups(counts, layout.size), split_groups(counts, layout.size * GROUP_BLOCKS)]
     starts, sizes, _ = (np.concatenate(one) for one in zip(*cuts, strict=True))

@@ -75,12 +75,12 @@ def simple(text: str) -> Pieces:
 
 
 def whitespace(text: str) -> Pieces:
-    """Return the text between ASCII blanks."""
+    """Return the pieces of the text between ASCII white space."""
     return numbered(_BLANKS.findall(text))
 
 
 def raw(text: str) -> Pieces:
-    """Return the text."""
+    """Return the whole text as its only piece."""
     return numbered([text])
 
 

@@ -93,6 +93,6 @@ def parse_key_filter(source: Source, ctx: Context) -> Blocks:
 
 
 def check_key_filter(source: Source, ctx: Context) -> None:
-    """Parse a filter for `explain`."""
+    """Parse a filter of primary keys, as `explain` and `validate` need."""
     with ctx.piece():
         parse_key_filter(source, ctx)

@@ -144,7 +144,7 @@ class LogEntry:
 
 
 def entry_path(shard: uuid.UUID, position: int) -> str:
-    """Return where an entry lies."""
+    """Return the path of the entry at a position of a shard's log."""
     return f"{shard_folder(shard)}/wal/{reversed_binary(position)}{ENTRY_SUFFIX}"
 
 
@@ -175,7 +175,7 @@ def _whole(source: Source, ctx: Context) -> bytes:
 
 
 def parse_entry(data: bytes, ctx: Context) -> LogEntry:
-    """Parse an entry. Raises CorruptPage, LimitExceeded."""
+    """Parse one entry of a log. Raises CorruptPage, LimitExceeded."""
     place = ctx.at(0, len(data))
     budget = ctx.limits.expanded(len(data))
     try:

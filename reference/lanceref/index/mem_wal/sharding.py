@@ -27,7 +27,10 @@ Words = NDArray[np.uint32]
 
 
 def buckets(values: pa.Array, count: int) -> NDArray[np.int32]:
-    """Return the bucket of each value: int32. Raises OperationRefused for a type without hash."""
+    """Return the bucket of each value: int32. Raises OperationRefused for a type without hash.
+
+    (values,).
+    """
     if is_any(values.type, *TEXT):
         texts = values.cast(pa.large_binary()).to_pylist()
         hashes = np.array([0 if one is None else hash_text(one) for one in texts], np.uint32)
@@ -84,7 +87,7 @@ def _rotated(words: Words, bits: int) -> Words:
 
 
 def statistics(details: MemWalIndexDetails) -> dict[str, object]:
-    """Return numbers of the log."""
+    """Return counts of the log's shards, compacted tables and sharding specs."""
     return {
         "num_shards": details.num_shards,
         "num_compacted_sstables": len(details.compacted_sstables),

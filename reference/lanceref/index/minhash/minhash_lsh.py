@@ -81,13 +81,14 @@ class MinHashLsh:
 
     @property
     def num_pages(self) -> int:
-        """Number of pages of bands."""
+        """Number of pages that hold the keys of bands."""
         return len(self._last)
 
     def documents_with(self, keys: Hashes) -> NDArray[np.int64]:
         """Return the documents that have one of some bands, ascending. Raises CorruptPage.
 
-        That a key lies beyond the last page, or between two, is checked against the pages.
+        That a key lies beyond the last page, or between two, is checked against the pages. `keys`
+        (bands,), the result (documents,).
         """
         first = np.searchsorted(self._last, keys)
         last = np.searchsorted(self._last, keys, side="right")
@@ -117,7 +118,7 @@ class MinHashLsh:
             raise self._bands.corrupt("L.index.minhash.pages", end, self._last[page])
 
     def bands(self, start: int, end: int) -> tuple[Hashes, NDArray[np.int64]]:
-        """Return the keys and documents of bands. Raises CorruptPage."""
+        """Return the keys and documents of bands. Both are (bands,). Raises CorruptPage."""
         held = self._bands.read("band_key", pa.uint64(), start, end)
         numbers = self._bands.read("doc_id", pa.uint32(), start, end)
         keys = np.asarray(held.fill_null(0), np.uint64)
@@ -130,7 +131,10 @@ class MinHashLsh:
         return keys, documents
 
     def signatures(self, documents: NDArray[np.int64]) -> tuple[Keys, Signatures]:
-        """Return the keys and signatures of documents, ascending. Raises CorruptPage."""
+        """Return the keys and signatures of documents, ascending. Raises CorruptPage.
+
+        `documents` and the keys (n,), the signatures (n, num_hashes).
+        """
         type_ = pa.list_(pa.uint16(), self.parameters.num_hashes)
         ids = self._signatures.take("_rowid", documents, pa.uint64())
         held = self._signatures.take("signature", documents, type_)
@@ -146,7 +150,7 @@ class MinHashLsh:
         return self.signatures(np.arange(self.num_docs))
 
     def search(self, predicate: Predicate) -> Found | None:
-        """Return None: it answers no predicate."""
+        """Return None: this index answers no predicate, only searches for similar sets."""
         return None
 
     def statistics(self) -> dict[str, object]:
@@ -247,7 +251,7 @@ def _documents(segment: Segment) -> tuple[Signatures, Keys]:
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows. Raises OperationRefused."""
+    """Build the index over the rows of a training. Raises OperationRefused."""
     return _merged((), training, requested_parameters(parameters), writer)
 
 

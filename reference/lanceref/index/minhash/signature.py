@@ -69,7 +69,7 @@ class MinHashParameters:
 
     @property
     def details(self) -> index_pb2.MinHashLshIndexDetails:
-        """The details of the index's entry."""
+        """The details that the index's entry in the manifest holds."""
         return index_pb2.MinHashLshIndexDetails(
             num_hashes=self.num_hashes,
             num_bands=self.num_bands,
@@ -189,7 +189,7 @@ def constants(count: int) -> tuple[Hashes, Hashes, Hashes]:
 
 
 def shingles(tokens: Sequence[str], size: int) -> list[str]:
-    """Return the shingles of a text."""
+    """Return the runs of `size` tokens of a text, joined by blanks."""
     if not tokens:
         return []
     count = max(1, len(tokens) - size + 1)
@@ -197,7 +197,7 @@ def shingles(tokens: Sequence[str], size: int) -> list[str]:
 
 
 class Signer:
-    """Makes signatures of texts."""
+    """Computes the MinHash signatures of texts for one set of parameters."""
 
     def __init__(self, parameters: MinHashParameters) -> None:
         self._parameters = parameters

@@ -85,7 +85,10 @@ class Bitmap:
         return len(self._held)
 
     def sets(self, numbers: NDArray[np.int64] | None = None) -> list[RowSet]:
-        """Return the rows of keys, by their numbers, ascending (None: all). Raises FormatError."""
+        """Return the rows of keys, by their numbers, ascending (None: all). Raises FormatError.
+
+        `numbers` (keys,).
+        """
         wanted = np.arange(len(self.keys)) if numbers is None else numbers
         if not len(wanted):
             return []
@@ -93,7 +96,7 @@ class Bitmap:
         return [parse_row_set(cursor) for cursor in cursors]
 
     def statistics(self) -> dict[str, object]:
-        """Return the number of keys."""
+        """Return how many keys the index has, by name."""
         return {"num_bitmaps": len(self.keys)}
 
 

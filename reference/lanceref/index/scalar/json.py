@@ -117,7 +117,7 @@ def _as(value: Json, type_: pa.DataType, path: str) -> Json:
 
 
 def check_path(path: str) -> None:
-    """Raise OperationRefused for an invalid path."""
+    """Raise OperationRefused for a path that is not valid."""
     try:
         parse_path(path)
     except QueryFailed as error:
@@ -255,7 +255,7 @@ def _over(target: Kind, path: str) -> Kind:
 
 
 def is_json(field: Field) -> bool:
-    """Return whether a column holds documents."""
+    """Return whether a column holds JSON documents, so that paths apply."""
     return leaf(field).logical_type == "json"
 
 

@@ -69,7 +69,7 @@ _GROUPS = re.compile(r"[\[\]\\|()]")
 
 
 def tokens_of(text: str) -> set[int]:
-    """Return the tokens of a text."""
+    """Return the numbers of the three-letter tokens of a text."""
     digits = [_DIGITS.get(letter, 0) for letter in folded(text.lower())]
     windows = zip(digits, digits[1:], digits[2:])
     return {a * BASE * BASE + b * BASE + c for a, b, c in windows if a and b and c}
@@ -104,7 +104,7 @@ class Ngram:
         return [parse_treemap(cursor) for cursor in cursors]
 
     def statistics(self) -> dict[str, object]:
-        """Return the number of tokens."""
+        """Return how many different tokens the index has, by name."""
         return {"num_ngrams": len(self._tokens)}
 
 

@@ -45,7 +45,7 @@ TOP = (1 << BITS) - 1
 
 
 def hilbert_numbers(boxes: Boxes) -> NDArray[np.uint32]:
-    """Return the numbers of boxes among themselves: uint32."""
+    """Return the numbers of boxes among themselves: uint32. `boxes` (n, 4), the result (n,)."""
     if not len(boxes):
         return np.empty(0, np.uint32)
     x, y = (_on_grid(boxes[:, axis], boxes[:, axis + 2]) for axis in (0, 1))
@@ -65,7 +65,10 @@ def _on_grid(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.
 
 
 def curve_numbers(x: NDArray[np.uint32], y: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return how far along the curve points of the grid lie: uint32."""
+    """Return how far along the curve points of the grid lie: uint32.
+
+    `x`, `y` and the result (n,).
+    """
     numbers = np.zeros(len(x), np.uint32)
     for shift in range(BITS - 1, -1, -1):
         right, up = (x >> shift) & 1, (y >> shift) & 1
@@ -141,7 +144,10 @@ def checked_levels(file: IndexFile) -> list[Level]:
 
 
 def check_pages(file: IndexFile, below: Level, rows: NDArray[np.int64], ids: Keys) -> None:
-    """Raise FormatError unless boxes, by their rows in a level, have the pages of that below."""
+    """Raise FormatError unless boxes, by their rows in a level, have the pages of that below.
+
+    `rows` and the ids (n,).
+    """
     wanted = rows.astype(np.uint64) + np.uint64(below.first_page)
     if not np.array_equal(ids, wanted):
         found, pages = ids[:4].tolist(), wanted[:4].tolist()
@@ -151,7 +157,7 @@ def check_pages(file: IndexFile, below: Level, rows: NDArray[np.int64], ids: Key
 def check_boxes(file: IndexFile, boxes: Boxes, pages: NDArray[np.int64], around: Boxes) -> None:
     """Raise FormatError unless `around` has the box of the boxes of each page; pages rise.
 
-    NaN there is not compared.
+    NaN there is not compared. Boxes are (n, 4), pages (n,).
     """
     own = boxes_around(boxes, np.flatnonzero(np.diff(pages, prepend=-1)))
     same = (own == around) | np.isnan(around)
@@ -163,7 +169,10 @@ def check_boxes(file: IndexFile, boxes: Boxes, pages: NDArray[np.int64], around:
 
 
 def whole_box(file: IndexFile) -> NDArray[np.float64]:
-    """Return the box of all boxes: four numbers, or none. Raises CorruptPage."""
+    """Return the box of all boxes: four numbers, or none. Raises CorruptPage.
+
+    float64 (4,) or (0,).
+    """
     text = file.text("bbox")
     try:
         held = json.loads(text)
@@ -174,7 +183,10 @@ def whole_box(file: IndexFile) -> NDArray[np.float64]:
 
 
 def read_boxes(file: IndexFile, rows: NDArray[np.int64]) -> tuple[Boxes, Keys]:
-    """Return boxes and ids of rows of the file, ascending. Raises FormatError."""
+    """Return boxes and ids of rows of the file, ascending. Raises FormatError.
+
+    `rows` and the ids (n,), the boxes (n, 4).
+    """
     boxes, ids = file.take("bbox", rows, BOX), file.take("id", rows, pa.uint64())
     corners = [np.asarray(boxes.field(number), np.float64) for number in range(len(CORNERS))]
     return np.stack(corners, axis=1), file.whole("id", np.uint64, ids)
@@ -265,7 +277,10 @@ def write_rtree(
 
 
 def boxes_around(boxes: Boxes, starts: NDArray[np.int64]) -> Boxes:
-    """Return the boxes around runs of boxes, such as pages, by the first of each."""
+    """Return the boxes around runs of boxes, such as pages, by the first of each.
+
+    `boxes` (n, 4), `starts` (runs,), the result (runs, 4).
+    """
     low = np.minimum.reduceat(boxes[:, :2], starts)
     return np.concatenate([low, np.maximum.reduceat(boxes[:, 2:], starts)], axis=1)
 
@@ -368,7 +383,7 @@ def _extension(field: Field) -> str:
 
 
 def accepts(field: Field) -> bool:
-    """Return whether a column holds geometries."""
+    """Return whether a column holds geometries, which the index needs."""
     return is_geometry(leaf(field).arrow.type, _extension(field))
 
 

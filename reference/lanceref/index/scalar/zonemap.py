@@ -140,7 +140,7 @@ class ZonedIndex(ABC):
         self._spans = read_spans(file)
 
     def tells_of(self, fragment_id: int) -> bool:
-        """Return whether a fragment has zones."""
+        """Return whether the index has zones of a fragment."""
         return bool((self._spans.fragments == fragment_id).any())
 
     def search(self, predicate: Predicate) -> Found | None:
@@ -156,7 +156,7 @@ class ZonedIndex(ABC):
 
 
 def kept_zones(spans: Spans, moved: Moved) -> NDArray[np.bool_]:
-    """Return which zones are left: those whose first row is, at its place."""
+    """Return which zones are left: those whose first row is, at its place. (zones,)."""
     keys = spans.fragments.astype(np.uint64) << SHIFT | spans.starts.astype(np.uint64)
     return moved(keys)[0]
 
@@ -193,7 +193,7 @@ def write_zones(
 
 
 def place_columns(zones: Sequence[Zone]) -> list[pa.Array]:
-    """Return the columns that locate zones."""
+    """Return the columns that say where zones lie: fragment, start, length."""
     places = [(one.fragment_id, one.start, one.length) for one in zones]
     return [pa.array([place[number] for place in places], pa.uint64()) for number in range(3)]
 

@@ -95,7 +95,10 @@ class EncodedRows:
     loss: float = 0.0
 
     def add(self, numbers: Counts, keys: Keys, columns: Columns) -> None:
-        """Append rows, by the numbers of their partitions."""
+        """Append rows, by the numbers of their partitions.
+
+        `numbers` and `keys` (n,), columns (n, ...).
+        """
         self.partitions.append(numbers)
         self.keys.append(keys)
         self.columns.append(columns)

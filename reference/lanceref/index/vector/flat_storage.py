@@ -86,11 +86,11 @@ class FlatRows:
 
 @dataclass(frozen=True)
 class Flat(Quantizer):
-    """Keeps vectors as they are."""
+    """The quantizer that keeps vectors as they are."""
 
     @property
     def fields(self) -> list[pa.Field]:
-        """The vectors."""
+        """The column of the storage file: the vectors themselves."""
         element = pa.from_numpy_dtype(self.model.centroids.dtype)
         return [pa.field(COLUMN, pa.list_(element, self.model.dimension), nullable=False)]
 
@@ -111,7 +111,7 @@ def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Pla
 
 
 def train(sample: Sample, model: Model, parameters: Mapping[str, object]) -> Flat:
-    """Return the quantizer, which learns nothing."""
+    """Return the quantizer of plain vectors, which learns nothing from the sample."""
     return Flat(model)
 
 

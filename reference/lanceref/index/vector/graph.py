@@ -65,11 +65,11 @@ class GraphText:
 
     @property
     def text(self) -> str:
-        """The text as it is written."""
+        """The parameters of a graph as the JSON text that files store."""
         return compact(self.shown())
 
     def shown(self) -> dict[str, object]:
-        """Return the object in the text."""
+        """Return the parameters of a graph as the object that the text holds."""
         parameters = {
             "max_level": self.parameters.max_level,
             "m": self.parameters.m,
@@ -206,7 +206,7 @@ def _read_levels(
 
 
 def graph_rows(graph: Graph) -> pa.RecordBatch:
-    """Return the rows of a graph."""
+    """Return the rows of a graph's file: one for each node and level."""
     degrees = np.concatenate([np.diff(level.offsets) for level in graph.levels])
     ends = pa.array(np.append(0, np.cumsum(degrees)), pa.int32())
     nodes, neighbours, distances = (

@@ -110,7 +110,7 @@ class Product(Quantizer):
 
     @property
     def fields(self) -> list[pa.Field]:
-        """The codes."""
+        """The column of the storage file: the codes of each vector."""
         width = len(self.quantizer.codebook) * self.quantizer.num_bits // 8
         return [pa.field(COLUMN, pa.list_(pa.uint8(), width))]
 

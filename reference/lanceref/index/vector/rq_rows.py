@@ -83,12 +83,12 @@ class Layout:
 
     @property
     def extra_bits(self) -> int:
-        """Bits of the extended codes."""
+        """Bits of the extended code of one dimension, beyond its sign."""
         return self.num_bits - 1
 
     @property
     def fields(self) -> list[pa.Field]:
-        """The columns."""
+        """The columns of the storage file: signs, extended codes and factors."""
         widths = {SIGNS: self.dim // 8, ADD: 0, SCALE: 0}
         if self.errors:
             widths[ERROR] = 0
@@ -172,7 +172,10 @@ class RotatedRows:
         return near.__getitem__
 
     def nearest(self, query: AnyVectors, mode: Mode, kept: Mask, k: int) -> tuple[Rows, Floats]:
-        """Return the rows that may be nearest by their signs, and their distances by codes."""
+        """Return the rows that may be nearest by their signs, and their distances by codes.
+
+        `query` (dimension,), the mask (rows,), both results (found,).
+        """
         codes, more = self.codes, self.more
         if codes is None or mode != "normal":
             rows = np.flatnonzero(kept)
@@ -202,7 +205,7 @@ class RotatedRows:
         return by_residual(turned, sums, self.plain, far - np.float32(metric == "dot"))
 
     def points(self) -> AnyVectors:
-        """Return decoded vectors, rotated."""
+        """Return the decoded vectors in the rotated space, (rows, dimension)."""
         bits, up = self.layout.extra_bits, signs_in(self.signs.columns)
         w = halves(up, np.zeros(up.shape, np.uint8) if self.codes is None else self.codes, bits)
         share = -1 if self.metric == "dot" else -0.5
@@ -220,7 +223,7 @@ def rotated_rows(
     center: AnyVectors,
     turned: Floats,
 ) -> RotatedRows:
-    """Return the rows of a partition from their columns."""
+    """Return the rows of a partition from their columns. `center` and `turned` (dimension,)."""
     more = EXTENDED if layout.extra_bits else ""
     return RotatedRows(
         layout,

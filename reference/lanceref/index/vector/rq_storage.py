@@ -77,7 +77,7 @@ class Rotated(Quantizer):
 
     @property
     def fields(self) -> list[pa.Field]:
-        """The columns."""
+        """The columns of the storage file: signs, extended codes and factors."""
         return self.layout.fields
 
     def metadata(self) -> Mapping[str, object]:
@@ -151,7 +151,7 @@ class Rotated(Quantizer):
 
 
 def rotated(model: Model, rotation: Rotation, layout: Layout, *, packed: bool) -> Rotated:
-    """Return the quantizer with a rotation."""
+    """Return the RabitQ quantizer of a model with a given rotation."""
     centroids = model.centroids.astype(np.float32, copy=False)
     return Rotated(model, rotation, layout, packed, rotation.rotate(centroids))
 

@@ -86,7 +86,7 @@ class Neighbours:
     distances: Floats
 
     def take(self, places: NDArray[np.generic]) -> Neighbours:
-        """Return some of them, by their places or by a mask."""
+        """Return some of them, by their places or by a mask. Places or a mask, (n,)."""
         return Neighbours(self.ids[places], self.distances[places])
 
     def within(self, range_: tuple[float | None, float | None]) -> Neighbours:
@@ -120,7 +120,7 @@ NO_NEIGHBOURS = Neighbours(np.empty(0, np.uint64), np.empty(0, np.float32))
 
 
 def concat(parts: Sequence[Neighbours]) -> Neighbours:
-    """Return the rows of all parts."""
+    """Return the rows that several parts found as one."""
     if len(parts) == 1:
         return parts[0]
     parts = [NO_NEIGHBOURS, *parts]
@@ -183,7 +183,10 @@ def probes(
 
 
 def ranking(model: Model, query: AnyVectors) -> tuple[NDArray[np.int64], Floats]:
-    """Return the partitions, the one with the nearest centroid first, and how far these are."""
+    """Return the partitions, the one with the nearest centroid first, and how far these are.
+
+    `query` (dimension,), both results (partitions,).
+    """
     near = distances(query[None], model.centroids, model.of_vectors)[0]
     numbers = np.argsort(near, kind="stable")
     return numbers, near[numbers]

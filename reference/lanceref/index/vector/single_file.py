@@ -84,7 +84,7 @@ def is_single_file(source: Source) -> bool:
 
 
 def open_single_file(source: Source, ctx: Context) -> SingleFile:
-    """Open a file. Raises FormatError."""
+    """Open the file of an index written before two files were. Raises FormatError."""
     file = FileBytes(source, ctx)
     message, place = _parse_index(file)
     index = message.vector_index
@@ -155,7 +155,7 @@ def single_file(
 
 
 class SingleFileIndex(VectorIndex):
-    """An opened segment of one file."""
+    """An opened segment of the early layout, which is one file."""
 
     def __init__(self, segment: Segment) -> None:
         file = open_single_file(segment.source(HEAD), segment.within(HEAD))

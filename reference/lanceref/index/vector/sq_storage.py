@@ -97,13 +97,13 @@ class SqRows:
 
 @dataclass(frozen=True)
 class Sq(Quantizer):
-    """Keeps numbers as bytes."""
+    """The quantizer that stores each number as one byte."""
 
     bounds: Bounds
 
     @property
     def fields(self) -> list[pa.Field]:
-        """The bytes."""
+        """The column of the storage file: one byte for each number."""
         return [pa.field(COLUMN, pa.list_(pa.uint8(), self.model.dimension))]
 
     def metadata(self) -> Mapping[str, object]:

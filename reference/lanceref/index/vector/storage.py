@@ -62,7 +62,7 @@ class Model:
 
     @property
     def dimension(self) -> int:
-        """Numbers of a vector."""
+        """How many numbers each vector of the index has."""
         return int(self.centroids.shape[1])
 
     @property
@@ -130,7 +130,7 @@ class Quantizer(ABC):
 
     @abstractmethod
     def metadata(self) -> Mapping[str, object]:
-        """Return the object in `storage_metadata`."""
+        """Return what the file's metadata `storage_metadata` holds, as an object."""
 
     @abstractmethod
     def encode(self, vectors: AnyVectors, partitions: NDArray[np.int64]) -> Columns:
@@ -157,7 +157,7 @@ class Quantizer(ABC):
         return stored
 
     def with_model(self, model: Model) -> Quantizer:
-        """Return the same with other centroids."""
+        """Return the same quantizer over other centroids of partitions."""
         return replace(self, model=model)
 
     def merge(self, others: Sequence[Quantizer]) -> Quantizer:
@@ -233,7 +233,7 @@ def _parse_json(text: str, place: Place, name: str, kind: type[T]) -> T:
 
 
 def compact(value: Mapping[str, object] | list[str]) -> str:
-    """Return JSON without blanks."""
+    """Return an object as JSON text without blanks."""
     return json.dumps(value, separators=(",", ":"))
 
 

@@ -76,7 +76,7 @@ class VectorType:
 
     @property
     def name(self) -> str:
-        """The name as users give it."""
+        """The name of the index type as users give it, as `IVF_PQ`."""
         return type_name(self.storage.name, self.graphs)
 
 
@@ -103,7 +103,7 @@ class Partitions:
 
 
 def partitions_of(lengths: Sequence[int] | Counts) -> Partitions:
-    """Return partitions that follow each other."""
+    """Return partitions that follow each other. `lengths` (partitions,)."""
     sizes = np.asarray(lengths, np.int64)
     return Partitions(np.cumsum(sizes) - sizes, sizes)
 
@@ -142,7 +142,7 @@ def parse_centroids(message: index_pb2.IVF, place: Place) -> AnyVectors:
 def ivf_message(
     partitions: Partitions, centroids: AnyVectors | None = None, loss: float | None = None
 ) -> index_pb2.IVF:
-    """Return the message of partitions."""
+    """Return the message that holds centroids, lengths and offsets of partitions."""
     return index_pb2.IVF(
         offsets=partitions.starts.tolist(),
         lengths=partitions.lengths.tolist(),
@@ -188,7 +188,7 @@ def _metric(name: str, file: IndexFile, clause: str) -> Metric:
 
 @dataclass(frozen=True, slots=True)
 class Auxiliary:
-    """The description of `auxiliary.idx`."""
+    """What `auxiliary.idx` states of itself: type, metric and quantizer."""
 
     partitions: Partitions
     quantizer: Quantizer
@@ -249,5 +249,5 @@ def write_auxiliary(
 
 
 def storage_schema(quantizer: Quantizer) -> pa.Schema:
-    """Return the columns of `auxiliary.idx`."""
+    """Return the schema of `auxiliary.idx` for a quantizer."""
     return pa.schema([pa.field(ROW_ID_COLUMN, pa.uint64()), *quantizer.fields])

@@ -31,7 +31,7 @@ ANY_VERSION = (1 << 31) - 1
 
 
 def accepts(field: Field) -> bool:
-    """Return whether a column holds vectors."""
+    """Return whether a column holds vectors, which the index needs."""
     type_ = vector_type(leaf(field).arrow.type)
     return type_ is not None and type_.element in ELEMENTS
 

@@ -44,7 +44,7 @@ PRESENT = "attribute_exists(base_uri) AND attribute_exists(version)"
 
 
 class Key(TypedDict):
-    """The key of an item."""
+    """The partition and sort key of an item in DynamoDB."""
 
     base_uri: Mapping[str, str]
     version: Mapping[str, str]

@@ -54,7 +54,7 @@ class VersionName:
 
     @property
     def path(self) -> str:
-        """Path below the table's root."""
+        """Path of the manifest below the root of the table."""
         return f"{FOLDER}/{self.name}"
 
 
@@ -141,7 +141,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
+        """The name of the manifest: the last part of its path."""
         return self.path.rpartition("/")[2]
 
     @property
@@ -162,7 +162,7 @@ class ManifestStore(Protocol):
     """
 
     def get(self, key: str, version: int) -> Record | None:
-        """Return the record of a version."""
+        """Return the record of a version of a table, None without one."""
 
     def latest(self, key: str) -> Record | None:
         """Return the record of the greatest version that is attached."""
@@ -174,7 +174,7 @@ class ManifestStore(Protocol):
         """Put a record in place of the one its version has. Return False when it has none."""
 
     def forget(self, key: str) -> None:
-        """Remove all records of a table."""
+        """Remove the records of all versions of a table."""
 
 
 def staged_record(name: VersionName, size: int) -> Record:
