@@ -90,7 +90,7 @@ def ordered(ids: Sequence[str], likely: Sequence[str] = ()) -> list[str]:
 
     Likely ones come first: those that noticed mutants nearby, the last of them at the head, those
     about the clauses of the function, and those about the clauses of its module. Among the others,
-    names alike stand apart, and most searches, which take longest, behind the rest.
+    names alike stand apart, and most searches, which take longest, after the rest.
     """
     rank = {case: number for number, case in enumerate(dict.fromkeys(reversed(likely)))}
 

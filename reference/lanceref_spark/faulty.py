@@ -61,7 +61,7 @@ class FaultySource(LanceDataSource):
 
 
 class FaultyWriter(TableWriter):
-    """Fails in `write`, before or behind what the writer does."""
+    """Fails in `write`, before or after what the writer does."""
 
     def __init__(
         self,

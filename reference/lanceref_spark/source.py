@@ -51,7 +51,7 @@ class LanceDataSource(DataSource):
         return TableReader(self.parsed, schema.fieldNames())
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
-        """Return what writes rows of `schema` behind a table, or as its whole content."""
+        """Return what writes rows of `schema` after a table, or as its whole content."""
         return TableWriter(self.parsed, schema, overwrite)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:

@@ -53,7 +53,7 @@ class Aim:
 
     @property
     def appends(self) -> bool:
-        """Whether rows go behind those of a table."""
+        """Whether rows go after those of a table."""
         return self.read_version is not None and not self.overwrite
 
 

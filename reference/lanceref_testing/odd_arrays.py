@@ -115,14 +115,14 @@ def odd_nullable(
 
 
 def odd_validity(valid: NDArray[np.bool_], page: OddPage) -> pb.ArrayEncoding:
-    """Encode a bitmap, 1 = valid; what stands behind the last row is of chance."""
+    """Encode a bitmap, 1 = valid; what stands after the last row is of chance."""
     return page.bare(page.flat(_tailed(valid, page.rng), 1, "bitmaps"))
 
 
 def _tailed(bits: NDArray[np.bool_] | NDArray[np.uint8], rng: Chance) -> NDArray[np.uint8]:
     """Pack bits; those that fill the last byte are of chance."""
     count = -len(bits) % 8
-    odd = count and rng.odd("bits behind the last row")
+    odd = count and rng.odd("bits after the last row")
     rest = np.array([rng.randint(0, 1) if odd else 0 for _ in range(count)], np.uint8)
     return np.packbits(np.concatenate([bits.astype(np.uint8), rest]), bitorder="little")
 

@@ -1,7 +1,7 @@
 """Odd containers: buffers in any order, between them more room than they need.
 
 The buffers of all pages are mixed, gaps of whole blocks stand between them, buffers of the
-application before and behind the descriptor, and every message is spelled as `odd_wire` likes. The
+application before and after the descriptor, and every message is spelled as `odd_wire` likes. The
 sloppy oddities break rules that bind writers alone: other bytes as padding, two buffers of the same
 bytes stored once, column metadata in any order and apart from each other, in 2.0 buffers that begin
 anywhere.
@@ -73,7 +73,7 @@ class OddContainer:
         descriptor = file_pb2.FileDescriptor(schema=schema_message(schema), length=num_rows)
         self._pad(-self._sink.position % ALIGNMENT)
         first = self._append(spell(rng, descriptor))
-        if rng.odd("buffers behind the descriptor"):
+        if rng.odd("buffers after the descriptor"):
             self._pad(-self._sink.position % ALIGNMENT)
             others.append(self._append(rng.randbytes(70)))
         start = self._sink.position

@@ -156,7 +156,7 @@ def can_be_sparse(rows: Shred) -> bool:
 
 
 def odd_sparse_page(rng: Chance, rows: Shred, dimensions: tuple[int | None, ...]) -> Encoded:
-    """Encode rows in chunks behind a sparse structure (2.3)."""
+    """Encode rows in chunks after a sparse structure (2.3)."""
     structure = encode_structure(rows, dimensions, OddStructure(rng))
     kind = kind_of(rows.leaf.type)
     blocks = odd_mini(rng, leaf_values(rows.leaf)[0], kind, V2_3)
@@ -169,7 +169,7 @@ def odd_sparse_page(rng: Chance, rows: Shred, dimensions: tuple[int | None, ...]
 def _odd_fullzip(
     rng: Chance, levels: RavelledLevels, values: Values, kind: Kind, version: FileVersion
 ) -> Encoded:
-    """Zip the values behind control words of more bits than they need."""
+    """Zip the values after control words of more bits than they need."""
     encoding, zipped = encode_zip(_whole_bytes(values), Params(), version, kind)
     bits = (_bits(rng, levels.rep), _bits(rng, levels.definition))
     buffers, layout = fullzip_page(levels, encoding, zipped, wide=kind.wide, bits=bits)

@@ -88,7 +88,7 @@ def _binary(values: Variable, nulls: NDArray[np.bool_], page: OddPage) -> pb.Arr
     ends[nulls] += np.uint64(adjustment)
     body = np.ascontiguousarray(values.data[:size])
     encoding.binary.indices.CopyFrom(page.wrapped(page.flat(ends.view(np.uint8), 64, "offsets")))
-    if rng.odd("bytes behind the last string", 0.2):  # a compressed block has no room for them
+    if rng.odd("bytes after the last string", 0.2):  # a compressed block has no room for them
         spare = np.frombuffer(rng.randbytes(5), np.uint8)
         encoding.binary.bytes.flat.bits_per_value = 8
         page.place(encoding.binary.bytes.flat.buffer, np.append(body, spare))

@@ -15,7 +15,7 @@ CONTAINER = frozenset(
         "buffers of pages mixed",
         "gaps between buffers",
         "buffers of the application",
-        "buffers behind the descriptor",
+        "buffers after the descriptor",
         "fields in any order",
         "numbers longer than they need",
         "repeated numbers not packed",
@@ -36,7 +36,7 @@ SLOPPY = frozenset(
         "a gap before the footer",
         "buffers that begin anywhere",
         "larger null adjustments",
-        "bytes behind the last string",
+        "bytes after the last string",
         "other bytes inside chunks",
     }
 )
@@ -58,7 +58,7 @@ ARRAYS = frozenset(
         "nullable around parts",
         "validity where no row is null",
         "nulls without values",
-        "bits behind the last row",
+        "bits after the last row",
         "bytes below nulls",
         "bitpacked",
         "bitpacked with a sign",

@@ -306,7 +306,7 @@ def write_dataset(
     mode: str = "create",
     **arguments: object,
 ) -> LanceDataset:
-    """Write rows as a new table, as its whole content, or behind what it has; return the result.
+    """Write rows as a new table, as its whole content, or after what it has; return the result.
 
     Raises AlreadyExists for mode `create` where a table stands, AppendRefused for another schema,
     CommitConflict when a concurrent commit stands in the way, DataRefused and NotStorable for rows

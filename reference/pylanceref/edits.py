@@ -136,7 +136,7 @@ class Edits(Retrying):
         return operations.update.assign(self._snapshot, bind_values(updates, schema))
 
     def insert(self, data: object, *, mode: str = "append", **kwargs: object) -> None:
-        """Write rows behind those there are; `kwargs` as in `write_dataset`."""
+        """Write rows after those there are; `kwargs` as in `write_dataset`."""
         from pylanceref.write import write_table
 
         made = write_table(type(self), data, self, mode=mode, **kwargs)  # type: ignore[arg-type]

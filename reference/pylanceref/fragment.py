@@ -237,7 +237,7 @@ class LanceFragment:
     def delete_rows(self, offsets: Iterable[int]) -> FragmentMetadata | None:
         """Take out rows by their offsets, deleted ones counted; None when none is left.
 
-        Raises OverflowError for a negative one, DataRefused for one behind the last.
+        Raises OverflowError for a negative one, DataRefused for one after the last.
         """
         given = unique(np.array(list(offsets), np.int64))
         if len(given) and given[0] < 0:

@@ -63,7 +63,7 @@ def test_a_long_array_is_shown_by_its_ends():
 
 
 def test_a_slice_of_an_array_is_those_values():
-    """Also where they lie behind others."""
+    """Also where they lie after others."""
     assert [2.0, 3.0] == bfloat16_array([1.0, 2.0, 3.0])[1:].to_numpy().tolist()
 
 

@@ -33,7 +33,7 @@ def test_a_blob_reads_like_a_file() -> None:
 
 
 def test_ranges_lie_inside_of_a_blob() -> None:
-    """Their ends are numbers, and none is behind the end of the blob."""
+    """Their ends are numbers, and none is after the end of the blob."""
     for ranges, error, text in (
         ([(0, 1), (2**64 - 1, 5)], ValueError, "request 1: .* overflowed"),
         ([(75, 6)], ValueError, "end 81 exceeds blob size 80"),

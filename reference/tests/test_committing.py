@@ -14,7 +14,7 @@ Append, Overwrite = LanceOperation.Append, LanceOperation.Overwrite
 
 
 def test_fragments_become_rows_by_their_commit(tmp_path):
-    """Of a new table, then behind its rows; the number of a fragment comes with the commit."""
+    """Of a new table, then after its rows; the number of a fragment comes with the commit."""
     first = write_fragments(TABLE, tmp_path, mode="create", max_rows_per_file=2)
     ds = LanceDataset.commit(tmp_path, Overwrite(TABLE.schema, first))
     assert TABLE.equals(ds.to_table())

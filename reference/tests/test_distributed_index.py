@@ -103,7 +103,7 @@ def test_the_caller_chooses_groups(table):
 
 
 class Meanwhile(Loop):
-    """Compacts the table behind the back of a build, the first `times` times."""
+    """Compacts the table during a build that does not know of it, the first `times` times."""
 
     def __init__(self, uri, times):
         self.uri, self.times, self.rounds = uri, times, 0

@@ -34,7 +34,7 @@ def test_a_fragment_without_rows_goes(tmp_path):
 
 
 def test_rows_are_updated(tmp_path):
-    """They move behind the others and keep their ids; the old version is as it was."""
+    """They move after the others and keep their ids; the old version is as it was."""
     made = table(tmp_path, stable=True)
 
     assert {"num_rows_updated": 2} == made.update({"b": "a + 1"}, where="a in (0, 5)")

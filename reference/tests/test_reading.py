@@ -222,7 +222,7 @@ def test_filter_limit_and_offset_work_together(tmp_path):
 
 
 def test_columns_can_be_computed(tmp_path):
-    """By the name they have in the result, with row ids behind."""
+    """By the name they have in the result, with row ids after."""
     made = table(tmp_path)
     found = made.to_table({"twice": "a * 2", "x": "s.x"}, "a > 7", with_row_id=True)
 

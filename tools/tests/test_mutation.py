@@ -62,7 +62,7 @@ def test_what_noticed_last_is_asked_first():
 
 
 def test_searches_wait_for_cheaper_cases():
-    """Of many cases, those that search an index come behind the middle for the most part."""
+    """Of many cases, those that search an index come after the middle for the most part."""
     cases = [f"{folder}/{number}" for number in range(90) for folder in ("file", "index/any")]
     last = ordered(cases)[90:]
 

@@ -31,7 +31,7 @@ def flat(values: Sequence[int], bits: int) -> Block:
 
 
 def inline(values: Sequence[int], bits: int) -> Block:
-    """Pack up to 1024 values behind the word that tells their width."""
+    """Pack up to 1024 values after the word that tells their width."""
     encoding = CompressiveEncoding()
     encoding.inline_bitpacking.uncompressed_bits_per_value = bits
     width = max(values).bit_length()
@@ -48,7 +48,7 @@ def out_of_line(values: Sequence[int], bits: int) -> Block:
 
 
 def compressed(inner: Block, scheme: str = "lz4", level: int | None = None) -> Block:
-    """Compress what another codec made, behind its size."""
+    """Compress what another codec made, after its size."""
     encoding = CompressiveEncoding()
     encoding.general.compression.scheme = SCHEMES[scheme]
     if level is not None:

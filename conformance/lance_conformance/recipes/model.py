@@ -84,7 +84,7 @@ class MessageEdit:
 
 @dataclass(frozen=True, slots=True)
 class Resize:
-    """The parent cut to `keep` bytes (negative: from the end), or with `append` behind it."""
+    """The parent cut to `keep` bytes (negative: from the end), or with `append` after it."""
 
     keep: int | None = None
     append: bytes = b""

@@ -1,9 +1,9 @@
 """Editing a message inside a file and recomputing the lengths and offsets around it.
 
-Everything that describes a data file stands behind its data, so the data keep their place: the
+Everything that describes a data file stands after its data, so the data keep their place: the
 descriptor, the column metadata, the two tables and the footer are laid out anew. A manifest is a
 row of length-prefixed sections and a footer that points at the last; so is what describes a 0.1
-file, and a vector index of a single file. Another global buffer than the descriptor moves behind
+file, and a vector index of a single file. Another global buffer than the descriptor moves after
 this when its message is edited.
 """
 
@@ -81,7 +81,7 @@ def _edit_bare(data: bytes, cls: type[Message], edit: Callable[[Message], None])
 
 
 def _edit_prefixed(data: bytes, cls: type[Message], edit: Callable[[Message], None]) -> Edited:
-    """Edit the message that only the footer stands behind."""
+    """Edit the message that only the footer stands after."""
     at = int.from_bytes(data[-16:-8], "little")
     was = _section(data, at)
     now = _changed(was, cls, edit)
@@ -166,7 +166,7 @@ def _lay_out(
 
 
 def _edit_manifest(data: bytes, where: str, edit: Callable[[Message], None]) -> Edited:
-    """Edit one section; the sections behind it move, and what points at them is recomputed."""
+    """Edit one section; the sections after it move, and what points at them is recomputed."""
     at_manifest = int.from_bytes(data[-16:-8], "little")
     manifest = table_pb2.Manifest.FromString(_section(data, at_manifest))
     places = {"manifest": at_manifest}

@@ -17,7 +17,7 @@ CHECKS = [
 
 
 def test_the_comment_has_a_row_for_every_check():
-    """Red first, a skipped check says why, a clause is not repeated behind itself."""
+    """Red first, a skipped check says why, a clause is not repeated after itself."""
     lines = comment.markdown(BASE, HEAD, CHECKS).splitlines()
 
     assert "## 🔴 red: what this change does to the Lance format" == lines[0]

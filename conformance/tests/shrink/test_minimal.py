@@ -25,7 +25,7 @@ def test_one_item_is_left_alone():
 
 @given(st.binary(min_size=1, max_size=200), st.integers(0, 199))
 def test_bytes_are_zeroed_but_for_those_that_matter(data, at):
-    """With grain 1 only the byte that must stay is left before the end; behind it all stays."""
+    """With grain 1 only the byte that must stay is left before the end; after it all stays."""
     at = at % len(data)
     end = max(at + 1, len(data) // 2)
     left = zeroed(data, end, lambda tried: tried[at] == data[at], grain=1)

@@ -171,7 +171,7 @@ def test_out_of_line_faults_are_refused(buffer, clause):
 
 
 def test_unused_values_of_a_block_are_held_against_zero_when_validating():
-    """Values behind the last one read well and are reported."""
+    """Values after the last one read well and are reported."""
     ctx = recording()
     data = pack_block([1] * 3 + [0] * 1020 + [1], 16, 1)
 

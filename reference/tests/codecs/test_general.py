@@ -38,7 +38,7 @@ def decompress(name, raw, budget):
 
 @given(st.binary(max_size=300), st.sampled_from(CODECS))
 def test_any_bytes_come_back(data, name):
-    """What the codec compressed behind its size is what comes out."""
+    """What the codec compressed after its size is what comes out."""
     assert data == decompress(name, compress(name, data), 300).tobytes()
 
 

@@ -98,7 +98,7 @@ def test_an_old_header_is_read():
     ],
 )
 def test_faulty_tables_are_refused(data, clause):
-    """Offsets start behind the table, never fall, and stay inside the buffer."""
+    """Offsets start after the table, never fall, and stay inside the buffer."""
     good = chunk([b"a", b"b"], 32)
 
     with pytest.raises(CorruptPage) as caught:

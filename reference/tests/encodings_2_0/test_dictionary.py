@@ -62,7 +62,7 @@ def test_keys_of_a_dictionary_field_count_from_zero():
 
 
 def test_a_null_item_before_others_moves_their_keys():
-    """Null items are left out of the dictionary; the keys behind them are renumbered."""
+    """Null items are left out of the dictionary; the keys after them are renumbered."""
     type_ = pa.dictionary(pa.int8(), pa.int32())
     encoding = _dictionary(8, some_nulls(flat(32, 2), 1), 3)
     items = bytes.fromhex("07000000 00000000 09000000")

@@ -28,7 +28,7 @@ def test_keys_count_from_zero_in_their_own_width():
 
 
 def test_null_rows_point_at_a_null_item():
-    """One is added behind the others, or the first there is."""
+    """One is added after the others, or the first there is."""
     added, buffers = _encoded(_coded([0, None], ["a"]))
     assert (added.num_dictionary_items, buffers[0]) == (2, bytes([0, 1]))
 
@@ -44,7 +44,7 @@ def test_nothing_but_nulls_keeps_no_item_but_the_null():
 
 
 def test_dictionaries_stand_one_after_the_other():
-    """The keys of the second array are moved behind the items of the first."""
+    """The keys of the second array are moved after the items of the first."""
     found, buffers = _encoded(_coded([0, 1, 0], ["a", "b"]), _coded([0], ["a"]))
 
     assert (found.num_dictionary_items, buffers[0]) == (3, bytes([0, 1, 0, 2]))
@@ -95,7 +95,7 @@ def test_more_items_than_keys_can_tell_are_refused():
 
 
 def test_items_of_numbers_are_plain():
-    """Values of fixed width behind the keys."""
+    """Values of fixed width after the keys."""
     found, buffers = _encoded(_coded([0, 0], [7]))
 
     assert found.items.WhichOneof("array_encoding") == "nullable"

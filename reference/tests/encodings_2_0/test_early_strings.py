@@ -18,7 +18,7 @@ def expected():
 
 
 def test_all_some_and_single_rows(expected):
-    """Text, an empty one and a null; the column behind keeps its place."""
+    """Text, an empty one and a null; the column after keeps its place."""
     reader = LanceFileReader(str(CASE / "data.lance"))
 
     assert expected.equals(reader.read_all().to_table())

@@ -50,7 +50,7 @@ def test_lists_put_their_nulls_before_those_of_their_items():
 
 @pytest.mark.parametrize(("start", "count"), [(0, 9), (3, 9), (8, 1), (13, 7)])
 def test_bits_are_packed_from_the_first_on(start, count):
-    """A slice of a bitmap begins at bit 0; behind its last bit are zeros."""
+    """A slice of a bitmap begins at bit 0; after its last bit are zeros."""
     flags = [i % 3 == 0 for i in range(32)]
     buffer = pa.array(flags).buffers()[1]
 

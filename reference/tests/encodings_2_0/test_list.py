@@ -13,7 +13,7 @@ ITEMS = Column([Page(flat(8), 3, [b"\x01\x02\x03"]), Page(flat(8), 2, [b"\x04\x0
 
 @pytest.mark.parametrize("type_", [pa.list_(pa.int8()), pa.large_list(pa.int8())])
 def test_ends_count_from_the_start_of_their_page(type_):
-    """The second page of offsets owns the items behind those of the first."""
+    """The second page of offsets owns the items after those of the first."""
     pages = [
         Page(list_page(2), 3, [words(1, 1 + 3, 2)]),
         Page(list_page(3), 2, [words(0, 3)]),

@@ -30,7 +30,7 @@ def test_the_worked_page():
 
 
 def test_padding_bits_of_the_bitmap_mean_nothing():
-    """Bits behind the last row may be anything."""
+    """Bits after the last row may be anything."""
     assert [1, None] == read_built(
         pa.int8(), some_nulls(flat(8, 1)), 2, b"\xfd", b"\x01\x02"
     ).to_pylist()

@@ -64,7 +64,7 @@ def test_a_file_shorter_than_a_footer_is_truncated(size):
 
 
 def test_a_wrong_magic_is_refused():
-    """The last four bytes are LANC, with nothing behind them."""
+    """The last four bytes are LANC, with nothing after them."""
     for data in (_patched(36, b"LANX"), WORKED_FILE + b"\0"):
         with pytest.raises(BadMagic):
             _parse(data)

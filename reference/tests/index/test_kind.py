@@ -31,7 +31,7 @@ def test_keys_are_addresses_as_the_version_says():
 
 
 def test_spans_are_rows_of_one_fragment():
-    """Rows behind its last one are left out."""
+    """Rows after its last one are left out."""
     spans = Spans(np.array([0, 1, 1]), np.array([5, 0, 6]), np.array([2, 2, 9]))
     assert spans.offsets(1, 8).tolist() == [0, 1, 6, 7]
 

@@ -51,7 +51,7 @@ def test_floats_have_a_total_order_and_zero_is_both_zeros(predicate, found):
 
 @pytest.mark.parametrize("type_", [pa.utf8(), pa.large_utf8(), pa.binary(), pa.large_binary()])
 def test_prefixes_of_text_and_bytes(type_):
-    """The end of a prefix lies above every value with it, also behind the last byte."""
+    """The end of a prefix lies above every value with it, also after the last byte."""
     values = pa.array([b"ab", b"abz", b"ac", b"b", None], pa.binary()).cast(type_)
     prefix = scalar("ab" if "string" in str(type_) else b"ab", type_)
     assert holds(StartsWith(prefix), values).tolist() == [True, True, False, False, False]
@@ -61,7 +61,7 @@ def test_prefixes_of_text_and_bytes(type_):
 
 
 def test_a_prefix_of_highest_bytes_has_no_end():
-    """Everything behind it may have it."""
+    """Everything after it may have it."""
     assert prefix_end(scalar(b"\xff\xff")) is None
     assert prefix_end(scalar(b"a\xff")).as_py() == b"b"
 

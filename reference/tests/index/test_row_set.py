@@ -87,7 +87,7 @@ def test_union_and_intersection_are_those_of_sets(one, other, whole_one, whole_o
 
 
 def test_offsets_are_those_of_one_fragment():
-    """Rows behind its last one are left out."""
+    """Rows after its last one are left out."""
     assert of(3, 1 << 32 | 2, 1 << 32 | 9, 2 << 32).offsets(1, 9).tolist() == [2]
 
 

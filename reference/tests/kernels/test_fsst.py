@@ -62,7 +62,7 @@ def strings(values):
 
 
 def chunk(values):
-    """Lay out byte strings behind their u32 offsets."""
+    """Lay out byte strings after their u32 offsets."""
     first = 4 * (len(values) + 1)
     table = np.cumsum([first, *map(len, values)]).astype("<u4")
     return table.tobytes() + b"".join(values)

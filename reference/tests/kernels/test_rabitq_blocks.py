@@ -49,7 +49,7 @@ def test_every_bit_has_a_place(num_bits):
 
 @given(st.integers(1, 8), st.data())
 def test_codes_come_back(num_bits, data):
-    """Codes of any dimension come back; behind them lie zeros."""
+    """Codes of any dimension come back; after them lie zeros."""
     shape = st.tuples(st.integers(0, 5), st.integers(1, 150))
     codes = data.draw(hnp.arrays(np.uint8, shape, elements=st.integers(0, 2**num_bits - 1)))
     dim = codes.shape[1]

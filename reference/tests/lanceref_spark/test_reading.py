@@ -58,7 +58,7 @@ def test_rows_of_a_partition_are_its_live_rows(table):
 
 
 def test_the_schema_has_the_chosen_columns_in_order(table):
-    """System columns come behind those that were chosen."""
+    """System columns come after those that were chosen."""
     options = parse({"path": table.uri, "columns": "a", "with_row_id": "true"})
     assert described(options).schema.names == ["a", "_rowid"]
     assert described(options, ["_rowid", "a"]).schema.names == ["_rowid", "a"]

@@ -41,7 +41,7 @@ def test_a_frame_becomes_a_table(spark, tmp_path):
 
 
 def test_append_and_overwrite_are_one_version_each(spark, tmp_path):
-    """Rows go behind those there are, or in their place; older versions stay."""
+    """Rows go after those there are, or in their place; older versions stay."""
     save(numbers(spark, 10), tmp_path / "t")
     assert save(numbers(spark, 10), tmp_path / "t").count_rows() == 20
     made = save(numbers(spark, 3), tmp_path / "t", "overwrite")

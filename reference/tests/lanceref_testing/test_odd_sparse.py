@@ -18,7 +18,7 @@ ROWS = {
 
 
 def test_flat_positions_are_their_words():
-    """Without odd codecs or luck: 3, 4, 9 as three u64; with luck as deltas 1 and 5 behind 3."""
+    """Without odd codecs or luck: 3, 4, 9 as three u64; with luck as deltas 1 and 5 after 3."""
     seen = set()
     for seed in range(60):
         encoding, data = odd_sequence(Chance(seed, ()), np.array([3, 4, 9]))

@@ -42,7 +42,7 @@ def test_a_leaf_is_its_own_array():
 
 
 def test_what_is_empty_begins_at_the_start():
-    """Arrow cannot join lists whose items begin behind the end of no buffer."""
+    """Arrow cannot join lists whose items begin after the end of no buffer."""
     layer = Layer(2, None, np.array([0, 0, 0]))
     leaf = pa.array([1, 2, 3]).slice(3, 0)
     found = assemble(field_of(pa.list_(pa.int64())), [Nested((layer,), leaf)], PLACE)

@@ -21,7 +21,7 @@ BLOB = {"lance-encoding:blob": "true"}
 LEAF = replace(field_of(pa.large_binary()), metadata=BLOB)
 NULL = 1 << 16
 AT = 256
-"""Where the payloads of `_page` lie: behind the chunk table and the chunk."""
+"""Where the payloads of `_page` lie: after the chunk table and the chunk."""
 
 
 def _descriptors() -> pb.CompressiveEncoding:
@@ -32,7 +32,7 @@ def _descriptors() -> pb.CompressiveEncoding:
 def _page(
     *rows: tuple[int, int], layers: tuple[int, ...] = (3,), inner: int = 1, field: Field = LEAF
 ) -> BlobPage:
-    """A page, and the bytes `payload` behind it."""
+    """A page, and the bytes `payload` after it."""
     descriptors = chunk(b"".join(words(*row, width=8) for row in rows))
     mini = pb.MiniBlockLayout(
         value_compression=_descriptors(), num_items=len(rows), num_buffers=1, layers=[inner]

@@ -1,4 +1,4 @@
-"""Leaf column: pages of any layout, one behind the other."""
+"""Leaf column: pages of any layout, one after the other."""
 
 import numpy as np
 import pyarrow as pa

@@ -30,7 +30,7 @@ def test_stored_values_read_as_the_array(array, start):
 
 
 def test_bits_begin_at_the_first_and_end_clear():
-    """A slice of booleans is packed again; the bits behind the last are 0."""
+    """A slice of booleans is packed again; the bits after the last are 0."""
     array = pa.array([True] * 20)
 
     for part, packed in ((array.slice(3, 9), [255, 1]), (array.slice(8, 9), [255, 1])):

@@ -160,7 +160,7 @@ def test_repeated_rows_of_nested_vectors_are_themselves(tmp_path, version):
 ITEMS = pa.list_(pa.int32())
 CUT = {
     "null items": ([[None], []] * 35_000, ITEMS),
-    "nulls behind": ([[1], []] * 35_000 + [None, [None]], ITEMS),
+    "nulls after": ([[1], []] * 35_000 + [None, [None]], ITEMS),
     "nulls between": ([[1]] * 100 + [None] * 140_000 + [[2]] * 100, ITEMS),
     "deep": ([[[None], []], [], None, [[1]]] * 10_000 + [[None]], pa.list_(ITEMS)),
     "siblings": (

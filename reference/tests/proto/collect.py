@@ -55,7 +55,7 @@ def _footer_position(data: bytes) -> int:
 
 
 def _prefixed(data: bytes, at: int, cls: type[Message]) -> Message:
-    """Parse a message behind its u32 length."""
+    """Parse a message after its u32 length."""
     (size,) = struct.unpack_from("<I", data, at)
     return cls.FromString(data[at + 4 : at + 4 + size])
 

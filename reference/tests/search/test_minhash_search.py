@@ -17,7 +17,7 @@ TEXTS = [TEXT.format(number) for number in range(30)]
 
 
 def test_the_nearest_come_first(tmp_path):
-    """Those as near by their row; as many as the limit says behind the offset, ten without one."""
+    """Those as near by their row; as many as the limit says after the offset, ten without one."""
     dataset = make(TEXTS, tmp_path)
     every = alike(dataset, TEXTS[3], limit=100)
     assert every[0] == (3, 0.0)
@@ -40,7 +40,7 @@ def test_rows_that_no_segment_covers_are_read(tmp_path):
 
 
 def test_rows_that_are_gone_or_do_not_pass_are_not_found(tmp_path):
-    """A filter before finds as many as are asked for, one behind leaves some out."""
+    """A filter before finds as many as are asked for, one after leaves some out."""
     dataset = make(TEXTS, tmp_path)
     every = [row for row, _ in alike(dataset, TEXTS[3], limit=100)]
     before = alike(dataset, TEXTS[3], limit=5, filter="i % 2 = 0", prefilter=True)

@@ -56,7 +56,7 @@ def test_words_have_the_sign_of_what_is_not_zero():
     ],
 )
 def test_the_other_form_counts_seconds(column, wanted):
-    """Without zeros behind the point, its name in letters of any size."""
+    """Without zeros after the point, its name in letters of any size."""
     for form in ("iso8601", "ISO8601"):
         assert wanted == call(f"to_char({column}, '{form}')")
 

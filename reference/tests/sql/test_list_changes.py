@@ -102,6 +102,6 @@ def test_other_types_are_refused(text):
     ["array_position(l, 1, 9)", "array_resize(l, -1)", "array_slice(l, 1, 2, 0)", "range(1, 2, 0)"],
 )
 def test_values_without_a_meaning_fail(text):
-    """A start behind the list, a size below 0, no step."""
+    """A start after the list, a size below 0, no step."""
     with pytest.raises((QueryFailed, QueryRefused)):
         call(text)

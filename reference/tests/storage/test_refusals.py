@@ -185,7 +185,7 @@ def test_nothing_is_removed_through_a_link(tmp_path):
 
 
 def test_a_root_that_is_a_link_owns_its_files(tmp_path):
-    """A whole table behind a link is a table."""
+    """A whole table that a link leads to is a table."""
     (tmp_path / "real" / "data").mkdir(parents=True)
     (tmp_path / "real" / "data" / "x").write_bytes(b"1")
     (tmp_path / "link").symlink_to(tmp_path / "real")

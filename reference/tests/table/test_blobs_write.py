@@ -252,7 +252,7 @@ def test_refusals_are_the_oracles(tmp_path) -> None:
     ],
 )
 def test_thresholds_are_those_of_the_table(tmp_path, own, given, fits):
-    """Rows behind others may repeat them and may not name other ones, also within structs."""
+    """Rows after others may repeat them and may not name other ones, also within structs."""
     for nested in (False, True):
         root = tmp_path / f"{nested}"
         for mode, thresholds in (("create", own), ("append", given)):

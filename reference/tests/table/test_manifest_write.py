@@ -12,7 +12,7 @@ TRANSACTION = transaction_pb2.Transaction(read_version=1, uuid="u", append={})
 
 
 def test_the_worked_manifest_is_written_back_byte_for_byte():
-    """Transaction section at 0, manifest behind it, footer with its position."""
+    """Transaction section at 0, manifest after it, footer with its position."""
     parsed = manifests.parse(manifests.WORKED)
     message = table_pb2.Manifest()
     message.CopyFrom(parsed.message)
@@ -22,7 +22,7 @@ def test_the_worked_manifest_is_written_back_byte_for_byte():
 
 
 def test_indices_come_first():
-    """Three sections: the index section at 0, the transaction behind it."""
+    """Three sections: the index section at 0, the transaction after it."""
     index = table_pb2.IndexMetadata(uuid={"uuid": bytes(range(16))}, fields=[0], name="i")
 
     data = encode_manifest(manifests.minimal(), TRANSACTION, [index], {})

@@ -11,7 +11,7 @@ from lance_conformance.campaigns.histories.view import View, opening
 
 
 def append(random: Random, view: View) -> str:
-    """Rows behind those there are, in one file or several."""
+    """Rows after those there are, in one file or several."""
     most = random.choice((1000, 1000, 4, 7))
     return (
         f"lance.write_dataset({_rows(random, view)}, {view.place}, mode='append', "

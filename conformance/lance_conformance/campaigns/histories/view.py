@@ -42,7 +42,7 @@ class View:
 
     @property
     def versions_to_write(self) -> list[int]:
-        """Those behind which no version is gone: commits over others are lost on the oracle.
+        """Those after which no version is gone: commits over others are lost on the oracle.
 
         D.txn.gone-versions.
         """

@@ -45,7 +45,7 @@ def try_schedules(
 def try_schedule(
     session: SparkSession, folder: Path, schedule: dict[str, list[str]]
 ) -> tuple[list[str], int]:
-    """Save behind a table; return what is wrong, and how many files no version names."""
+    """Save after a table; return what is wrong, and how many files no version names."""
     shutil.rmtree(folder, ignore_errors=True)
     journal = folder / "journal"
     journal.mkdir(parents=True)

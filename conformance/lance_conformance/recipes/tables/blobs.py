@@ -196,7 +196,7 @@ NEGATIVES = (
     _fault(
         _TOP,
         "payload",
-        "a blob far behind the end of the file",
+        "a blob far after the end of the file",
         "L.page.blob.payload",
         _row(b"\x40", 55),
     ),

@@ -112,7 +112,7 @@ def create_index(uri: str) -> Staged:
 
 
 def _second_index(uri: str) -> Staged:
-    """Add an index behind another one."""
+    """Add an index after another one."""
     base(uri)
     pylanceref.LanceDataset.commit(uri, Op.CreateIndex([index(1, "i", 0, {0})], []), read_version=2)
     facts = {"indices": [{"name": "i"}, {"name": "k", "fields": [1]}]}
@@ -258,7 +258,7 @@ CASES: tuple[Acting, ...] = (
          _replace_nowhere, broken=("L.txn.op.data-replacement",), allowed=REFUSED),
     case("indices/create", "a CreateIndex takes out the entry it removes", create_index,
          ("L.txn.op.create-index",)),
-    case("indices/second", "a CreateIndex puts its entry behind the others", _second_index,
+    case("indices/second", "a CreateIndex puts its entry after the others", _second_index,
          ("L.txn.op.create-index", "L.txn.conflict.index")),
     case("indices/field-goes", "an index goes with its field", _index_goes,
          ("L.txn.op.index-fields",)),

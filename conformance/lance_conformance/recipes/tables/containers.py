@@ -79,7 +79,7 @@ POSITIVES: tuple[Positive, ...] = (
     ),
     _case(
         "two-columns",
-        "two columns: metadata in column order, tables and footer behind them",
+        "two columns: metadata in column order, tables and footer after them",
         ("L.file.cmo.entry", "L.file.columns.order", "L.file.columns.message",
          "L.file.schema.num-columns"),
         _TWO, "2.1", "columns",

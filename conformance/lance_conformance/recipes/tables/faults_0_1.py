@@ -124,7 +124,7 @@ _CONTAINER = (
           _byte("metadata section", "batch_offsets", at=2, new=1)),
     _case("container/batches", "same", "a batch without rows", "metadata.batch-offsets",
           _byte("metadata section", "batch_offsets", at=3, new=6)),
-    _case(UNSIZED, "manifest-position", "a manifest behind the file", "manifest.position",
+    _case(UNSIZED, "manifest-position", "a manifest after the file", "manifest.position",
           _metadata(setting(manifest_position=2**40))),
     _case(WORKED, "manifest-late", "a manifest of which two bytes lie before the metadata",
           "manifest.position", _metadata(setting(manifest_position=170))),
@@ -137,7 +137,7 @@ _CONTAINER = (
 )  # fmt: skip
 
 _PAGE_TABLE = (
-    _case(UNSIZED, "table-position", "a page table behind the file", "page-table.extent",
+    _case(UNSIZED, "table-position", "a page table after the file", "page-table.extent",
           _metadata(setting(page_table_position=2**40))),
     _case(WORKED, "table-late", "a page table that ends in the manifest", "page-table.extent",
           _byte("metadata", "page_table_position", at=1, new=100)),
@@ -173,7 +173,7 @@ _PAGE_TABLE = (
 _PAGES = (
     _case("binary/bytes", "falling", "offsets 0, 3, 1, 3", "binary.ascending",
           _span("field b", "offsets", new=i64(3), at=8)),
-    _case("binary/bytes", "outside", "an offset behind the data", "binary.offsets",
+    _case("binary/bytes", "outside", "an offset after the data", "binary.offsets",
           _span("field l", "offsets", new=i64(2**40), at=24)),
     _case("binary/bytes", "negative", "an offset of -1", "binary.offsets",
           _span("field b", "offsets", new=i64(-1))),
@@ -195,7 +195,7 @@ _PAGES = (
           _byte("field d", "values", at=0, new=0xFF)),
     _case("dictionary/strings", "no-location", "a schema that does not say where the values are",
           "dictionary.location", _dictionary(lambda f: f.ClearField("dictionary"))),
-    _case("dictionary/strings", "far", "values behind the file", "dictionary.values",
+    _case("dictionary/strings", "far", "values after the file", "dictionary.values",
           _dictionary(lambda f: setting(offset=2**40)(f.dictionary))),
     _case("dictionary/strings", "many", "2**40 values", "dictionary.values",
           _dictionary(lambda f: setting(length=2**40)(f.dictionary))),

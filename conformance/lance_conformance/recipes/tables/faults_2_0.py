@@ -212,7 +212,7 @@ _OTHERS = (
           _column_encoding("values"), flags=("WrongKind",)),
     fault(_BLOB, "null", "a blob of no bytes at position 2", "L.array.blob.null",
           byte("field c", "rows", at=32, new=2), flags=("NullWhereNone",)),
-    fault(_BLOB, "order", "a first blob behind the last", "L.array.blob.order",
+    fault(_BLOB, "order", "a first blob after the last", "L.array.blob.order",
           byte("field c", "rows", at=0, new=100), flags=("OffsetsNotMonotonic",)),
     fault(_BLOB, "payload", "a blob of 2**40 bytes", "L.array.blob.payload",
           byte("field c", "rows", at=13, new=1), flags=("BlobSizeHuge",)),

@@ -37,7 +37,7 @@ _WORDS = (
           values(_PART, "words", words(7), 0, "string ends")),
     fault(_FM, "bits", "words with one bit more", "L.index.fm.rank",
           values(_PART, "words", b"\x87", 0, "bytes")),
-    fault(_FM, "samples-far", "a sample behind the last byte", "L.index.fm.samples",
+    fault(_FM, "samples-far", "a sample after the last byte", "L.index.fm.samples",
           values(_PART, "words", words(50), 104, "bytes")),
 )  # fmt: skip
 
@@ -81,14 +81,14 @@ _POSTING = (
           "L.index.fts.posting.width", _block(8, b"\x21")),
     fault("inverted/plain-256", "exception-next", "one exception more than may be",
           "L.index.fts.posting.exception", _block(38, b"\x80")),
-    fault(_TEXTS, "document-next", "the number one behind the last document",
+    fault(_TEXTS, "document-next", "the number one after the last document",
           "L.index.fts.posting.documents", _block(6, b"\x07")),
 )  # fmt: skip
 
 _HASH = (
     fault("ngram/plain", "token-twice", "a token that stands twice", "L.index.ngram.order",
           values("ngram_postings.lance", "tokens", words(0x3C9C, width=4), 4)),
-    lint(_HASHES, "document-next", "the number one behind the last document",
+    lint(_HASHES, "document-next", "the number one after the last document",
          "L.index.minhash.bands", values(_BANDS, "doc_id", words(10, width=4), 0)),
     lint(_HASHES, "keys-fall", "a band that falls", "L.index.minhash.bands",
          values(_BANDS, "band_key", words(1), 8)),
@@ -165,7 +165,7 @@ def _hole_twice(sequence: RowIdSequence) -> None:
 
 
 _TABLES = (
-    edits.table_fault("table/any/row-ids/segments", "bitmap-padding", "a bit behind the last row",
+    edits.table_fault("table/any/row-ids/segments", "bitmap-padding", "a bit after the last row",
                       "L.table.row-ids.bitmap", _ids(_padded), kind="lint"),
     edits.table_fault("table/any/row-ids/segments", "hole-twice", "a hole that stands twice",
                       "L.table.row-ids.holes", _ids(_hole_twice), kind="lint"),

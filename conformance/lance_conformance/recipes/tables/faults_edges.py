@@ -29,15 +29,15 @@ def _first_level_later(offsets: list[int]) -> list[int]:
 
 
 _INDICES = (
-    fault(GRAPH, "entry-behind", "a graph entered one behind its last node",
+    fault(GRAPH, "entry-behind", "a graph entered one after its last node",
           "L.index.vector.graph.entry", graph(entry_point=53)),
     fault(GRAPH, "levels-less", "a lowest level of one node less", "L.index.vector.graph.rows",
           levels(_first_level_less)),
     fault(GRAPH, "levels-first", "a lowest level without its first node",
           "L.index.vector.graph.levels", levels(_first_level_later)),
-    fault("btree/plain", "page-behind", "a page one behind the last", "L.index.btree.pages",
+    fault("btree/plain", "page-behind", "a page one after the last", "L.index.btree.pages",
           values(_LOOKUP, "page_idx", b"\3", 8)),
-    fault("ngram/plain", "token-behind", "the number one behind the last token",
+    fault("ngram/plain", "token-behind", "the number one after the last token",
           "L.index.ngram.order",
           values(_NGRAM, "tokens", words(_TOKENS, width=4), 4)),
     fault("zonemap/plain", "zone-behind", "a zone that begins at row 2**32",
@@ -64,10 +64,10 @@ _TABLES = (
                 "L.table.fragments.max-id", manifest(_next_fragment)),
     table_fault(_PLAIN, "rows-next", "one row less than the file has", "L.table.fragments.rows",
                 fragment(lambda f: setting(physical_rows=f.physical_rows - 1)(f))),
-    table_fault(_PLAIN, "index-next", "the column one behind the last",
+    table_fault(_PLAIN, "index-next", "the column one after the last",
                 "L.file.schema.num-columns",
                 data_file(lambda f: f.column_indices.__setitem__(0, 1))),
-    table_fault("table/any/deletions/bitmap-array", "deleted-next", "a row one behind the last",
+    table_fault("table/any/deletions/bitmap-array", "deleted-next", "a row one after the last",
                 "L.table.deletions.range",
                 Resize(keep=0, append=words(12346, 1, width=4) + words(0, 1, width=2)
                        + words(16, width=4) + words(1, 5, width=2), target="_deletions/*.bin")),

@@ -113,7 +113,7 @@ _ROW_IDS = (
           _segment(0, "range.start", 7)),
     _case(_IDS, "ids-holes", "a hole outside of its range", "L.table.row-ids.holes",
           _segment(1, "range_with_holes.holes.u32_array.base", 20)),
-    _case(_IDS, "ids-bitmap", "a bit behind the range", "L.table.row-ids.bitmap",
+    _case(_IDS, "ids-bitmap", "a bit after the range", "L.table.row-ids.bitmap",
           _segment(2, "range_with_bitmap.bitmap", b"\x0d")),
     _case(_IDS, "ids-width", "an array of a byte and a half", "L.table.row-ids.array-width",
           _segment(3, "sorted_array.u16_array.offsets", bytes(3))),
@@ -130,7 +130,7 @@ _ROW_IDS = (
               "L.table.row-ids.unique", _segment(4, "array.u64_array.values", words(50, twice)))
         for segment, what, twice in (
             ("range", "a range", 2),
-            ("holes", "a range behind its holes", 14),
+            ("holes", "a range after its holes", 14),
             ("bitmap", "a range with a bitmap", 22),
             ("sorted", "a sorted array", 34),
             ("array", "the same array", 50),
@@ -140,7 +140,7 @@ _ROW_IDS = (
           _segment(2, "range_with_bitmap.bitmap", b"")),
     _case(_IDS, "ids-bitmap-long", "a bitmap of two bytes for three ids",
           "L.table.row-ids.bitmap", _segment(2, "range_with_bitmap.bitmap", b"\5\0")),
-    _case(_IDS, "ids-hole-end", "a hole one behind its range", "L.table.row-ids.holes",
+    _case(_IDS, "ids-hole-end", "a hole one after its range", "L.table.row-ids.holes",
           _segment(1, "range_with_holes.holes.u32_array.base", 13)),
     _case(_IDS, "ids-longer", "one id more than rows", "L.table.row-ids.length",
           _segment(0, "range.end", 4)),

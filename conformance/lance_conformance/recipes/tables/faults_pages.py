@@ -82,7 +82,7 @@ _CHUNKS = (
           _layers(3, 4)),
     fault(_M_LIST, "layers-path", "no list layer in a column of lists", "L.page.layers.path",
           _layers(3)),
-    fault(_M_INT, "padding", "zeros behind the levels of a chunk", "L.page.miniblock.padding",
+    fault(_M_INT, "padding", "zeros after the levels of a chunk", "L.page.miniblock.padding",
           SpanPatch(("chunk 0", "padding"), lambda old: bytes(len(old))), kind="lint"),
 )  # fmt: skip
 
@@ -171,7 +171,7 @@ _CODECS = (
           assign(f"{_VALUES}.fixed_size_list.has_validity", False)),
     fault(_M_PSTR, "bits", "fields that do not fill the row", "L.codec.packed-struct.bits",
           page(lambda m: _first_bits(m.mini_block_layout.value_compression.packed_struct))),
-    fault(_M_STR, "padding", "zeros behind the bytes", "L.codec.variable.padding",
+    fault(_M_STR, "padding", "zeros after the bytes", "L.codec.variable.padding",
           SpanPatch(("field c", "padding"), lambda old: bytes(len(old)), nth=3), kind="lint"),
 )  # fmt: skip
 

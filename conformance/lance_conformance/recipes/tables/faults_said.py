@@ -107,7 +107,7 @@ _NUMBERS = (
         _words(_swapped)),
     _fm("texts-first", "a first text at byte 1", "L.index.fm.texts", "doc_start_positions",
         _words(_late)),
-    _fm("texts-last", "a last text behind the last byte", "L.index.fm.texts",
+    _fm("texts-last", "a last text after the last byte", "L.index.fm.texts",
         "doc_start_positions", _words(_last_beyond)),
     _fm("counts-first", "a byte before byte 00", "L.index.fm.counts", "c_table",
         _words(_starts_at_one)),

@@ -202,7 +202,7 @@ _GRAPHS = (
           texts(lambda held: ["", *held[1:]], "lance:hnsw")),
     fault(GRAPH, "levels-fall", "levels that fall", "L.index.vector.graph.levels",
           levels(lambda old: [*old[:2], old[1] - 1, *old[3:]])),
-    fault(GRAPH, "levels-past", "levels that end behind the graph", "L.index.vector.graph.levels",
+    fault(GRAPH, "levels-past", "levels that end after the graph", "L.index.vector.graph.levels",
           levels(lambda old: [*old[:-1], old[-1] + 1])),
     fault(GRAPH, "levels-one", "one number, and no level", "L.index.vector.graph.levels",
           levels(lambda old: old[:1])),

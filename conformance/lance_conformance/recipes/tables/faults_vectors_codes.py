@@ -138,13 +138,13 @@ def _place(by: int) -> SpanPatch:
 _EARLY = (
     fault(EARLY, "footer", "nothing but the end of a footer", "L.index.vector.single.footer",
           Resize(0, b"\0\0\1\0LANC", f"_indices/*/{HEAD}")),
-    fault(EARLY, "message", "a message behind the file", "L.index.vector.single.message",
+    fault(EARLY, "message", "a message after the file", "L.index.vector.single.message",
           _place(1 << 40)),
     fault(EARLY, "stages", "partitions and no codes", "L.index.vector.single.stages",
           single_file(_one_stage, f"_indices/*/{HEAD}")),
     fault(EARLY, "metric", "a metric of bits", "L.index.vector.single.stages",
           single_file(_hamming, f"_indices/*/{HEAD}")),
-    fault(EARLY, "rows", "a partition that ends behind the file",
+    fault(EARLY, "rows", "a partition that ends after the file",
           "L.index.vector.single.partitions", single_file(_too_many, f"_indices/*/{HEAD}")),
 )  # fmt: skip
 

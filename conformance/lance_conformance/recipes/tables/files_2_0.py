@@ -128,7 +128,7 @@ _SHAPES = [
     ),
     _case(
         "binary/zstd",
-        "string bytes in a zstd frame behind their length",
+        "string bytes in a zstd frame after their length",
         pa.array([f"the same words again and again {i}" for i in range(120)]),
         ("L.array.flat.compressed-block",),
         ("binary", "flat", "zstd"),
@@ -136,7 +136,7 @@ _SHAPES = [
     ),
     _case(
         "binary/lz4",
-        "string bytes in an lz4 block behind their length",
+        "string bytes in an lz4 block after their length",
         pa.array([f"the same words again and again {i}" for i in range(120)]),
         ("L.array.flat.compressed-block",),
         ("binary", "flat", "lz4"),

@@ -226,7 +226,7 @@ _LISTED = pa.table(
 
 
 def _early() -> Made:
-    """Lists of bytes behind a column of numbers, of which the schema says that they are text."""
+    """Lists of bytes after a column of numbers, of which the schema says that they are text."""
     made = reworked(file(_LISTED, "2.0"), descriptor(_say_text))()
     return replace(made, table=_LISTED.set_column(1, "s", _TEXTS))
 
@@ -238,7 +238,7 @@ def _say_text(message: FileDescriptor) -> None:
 
 _EARLY = Positive(
     id="file/2.0/binary/early",
-    title="text stored as lists of bytes, as 0.13 did, behind a column of numbers",
+    title="text stored as lists of bytes, as 0.13 did, after a column of numbers",
     clauses=("L.array.binary.early", "L.array.list.page"),
     make=_early,
     version="2.0",

@@ -189,7 +189,7 @@ def _fullzip(v: str) -> list[Positive]:
               pa.ListArray.from_arrays(pa.array([0, 2, None, 2, 2, 8], pa.int32()), vectors),
               ("L.page.fullzip.repetition", "L.page.rowindex.order"),
               ("fullzip", "fixed_size_list", "flat", "rep", "def")),
-        _case(v, "fullzip/binary", "long binaries behind their lengths",
+        _case(v, "fullzip/binary", "long binaries after their lengths",
               c.long_binaries(12, 400), ("L.page.rowindex.order",), ("fullzip", "variable")),
         _case(v, "fullzip/zstd", "each long value a zstd frame of its own",
               pa.array([f"{i} the same words over and over " * 20 for i in range(80)]),

@@ -1,4 +1,4 @@
-"""Positive cases of full-zip pages by hand: entries that no writer makes, one behind the other.
+"""Positive cases of full-zip pages by hand: entries that no writer makes, one after the other.
 
 Their control words and row indices are wider than they need, and their values coded twice.
 """

@@ -1,4 +1,4 @@
-"""Cases of data files in corners: the least of a kind, tails behind whole blocks, old headers."""
+"""Cases of data files in corners: the least of a kind, tails after whole blocks, old headers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from lance_conformance.recipes.tables.files_arms import WORDS, case
 _PICKS = (3, 0, 2, 2, 1)
 
 _COUNT = 1030
-"""Values of a chunk: a whole block, and six behind it."""
+"""Values of a chunk: a whole block, and six after it."""
 
 
 def _old_header() -> Positive:
-    """A dictionary of strings behind a header of nine bytes."""
+    """A dictionary of strings after a header of nine bytes."""
     encoding = CompressiveEncoding()
     encoding.variable.offsets.flat.bits_per_value = 32
     ends = [sum(map(len, WORDS[:number])) for number in range(len(WORDS) + 1)]
@@ -57,7 +57,7 @@ def _two_dictionaries() -> Positive:
 
 
 def _tail() -> Positive:
-    """A block of packed levels, and six behind it as they are."""
+    """A block of packed levels, and six after it as they are."""
     levels = [int(at % 13 == 1) for at in range(_COUNT)]
     encoding, _ = blocks.out_of_line(levels[:1024], 16)
     data = fast_lanes(levels[:1024], 16, 1) + words(*levels[1024:], width=2)
@@ -65,7 +65,7 @@ def _tail() -> Positive:
     chunk = Chunk(_COUNT, (words(*values, width=1),), data)
     made = chunked("2.1", blocks.flat([0], 8)[0], [chunk], definition=encoding)
     rows = [None if is_null else at for at, is_null in zip(values, levels, strict=True)]
-    return case("tail", "a whole block of packed levels, and six levels behind it", "2.1",
+    return case("tail", "a whole block of packed levels, and six levels after it", "2.1",
                 pa.array(rows, pa.uint8()), [made], "L.codec.bitpack.out-of-line")  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def _blob_pairs() -> Positive:
 def _no_bytes() -> Positive:
     return Positive(
         id="file/2.0/binary/zstd-empty",
-        title="a null behind compressed strings of no bytes",
+        title="a null after compressed strings of no bytes",
         clauses=("L.array.ends.null-adjustment",),
         make=file(column(_EMPTY, compression="zstd"), "2.0"),
         version="2.0",

@@ -114,7 +114,7 @@ def _two_pages() -> Positive:
         for part in ((1, 2, 3), (4, 5, 6))
     )
     pages = [first, replace(second, first_row=3)]
-    return files_arms.case("two-pages", "two pages of chunks, one behind the other", "2.1",
+    return files_arms.case("two-pages", "two pages of chunks, one after the other", "2.1",
                            pa.array([1, 2, 3, 4, 5, 6], pa.int16()), pages,
                            "L.file.pages.length")  # fmt: skip
 
@@ -136,7 +136,7 @@ POSITIVES: tuple[Positive, ...] = (
     _case("2.2", "levels/fixed-size-list-struct-chunks", "pairs of structs in several chunks",
           _pairs([at * 7919 % 30011 for at in range(12000)]), "L.page.layout.scale",
           "miniblock-large", "chunks"),
-    _case("2.2", "fullzip/fixed-size-list-struct", "pairs of structs, one behind the other",
+    _case("2.2", "fullzip/fixed-size-list-struct", "pairs of structs, one after the other",
           _pairs([1, 2, 3, 4, 5, 6]), "L.page.layout.scale", "fullzip",
           structural_encoding="fullzip"),
     _control(),

@@ -28,7 +28,7 @@ from lance_conformance.recipes.tables.files_arms import case
 
 
 def _null_pairs() -> Positive:
-    """A dictionary of pairs of nulls, of which each has a byte of no meaning behind its flags."""
+    """A dictionary of pairs of nulls, of which each has a byte of no meaning after its flags."""
     encoding = CompressiveEncoding()
     encoding.fixed_size_list.items_per_value = 2
     encoding.fixed_size_list.has_validity = True
@@ -131,7 +131,7 @@ def _blob_pairs() -> Positive:
     table = pa.table([pa.array(rows, _BLOBS)], schema=pa.schema([pa.field("c", _BLOBS)]))
     return Positive(
         id="file/2.2/blob/pairs-ranges",
-        title="rows of two blobs each, one behind the other",
+        title="rows of two blobs each, one after the other",
         clauses=("L.page.layout.scale", "L.page.blob.payload"),
         make=file(table, "2.2"),
         version="2.2",
@@ -192,7 +192,7 @@ POSITIVES: tuple[Positive, ...] = (
 
 
 def _later(message: ColumnMetadata) -> None:
-    """Let the first page begin behind the second."""
+    """Let the first page begin after the second."""
     message.pages[0].priority = 4
 
 
@@ -221,7 +221,7 @@ NEGATIVES: tuple[Negative, ...] = (
         fault("file/2.1/general/zstd", "size-none", "a frame that is to hold nothing",
               "L.codec.general.size", SpanPatch(("field c", "uncompressed size"), bytes(8))),
         encodings=("size-none",)),
-    fault("file/2.1/fsst/urls", "escape-last", "a last value that ends behind an escape",
+    fault("file/2.1/fsst/urls", "escape-last", "a last value that ends after an escape",
           "L.codec.fsst.escape", byte("field c", "bytes", at=-1, new=255, nth=5)),
 )  # fmt: skip
 """Every fault of them."""

@@ -36,7 +36,7 @@ def _no_bits() -> Positive:
 
 
 def _items(values: list[list[int]], width: int, first_row: int = 0) -> Page:
-    """Zip the items of lists, each behind a level that says whether a row begins."""
+    """Zip the items of lists, each after a level that says whether a row begins."""
     entries: list[bytes] = []
     rows: list[int] = []
     for row in values:

@@ -94,7 +94,7 @@ POSITIVES: tuple[Positive, ...] = (
     *_zipped("decimal128", "sixteen bytes each", _NUMBERS.cast(pa.decimal128(20, 0)), _SINCE_2_2),
     *_zipped("decimal256", "32 bytes each", _NUMBERS.cast(pa.decimal256(40, 0)), _SINCE_2_1),
     *_zipped("vectors", "pairs of bytes", _vectors(1), _SINCE_2_2),
-    *_zipped("strings", "short strings behind their lengths", pa.array(_URLS), ("2.2",),
+    *_zipped("strings", "short strings after their lengths", pa.array(_URLS), ("2.2",),
              compression="none"),
     *_zipped("large-strings", "lengths of eight bytes, a row index of two",
              pa.array(["x" * i for i in range(60)], pa.large_string()), _SINCE_2_1),

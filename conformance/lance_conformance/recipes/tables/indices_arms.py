@@ -156,7 +156,7 @@ _OLDER = FragmentReuseIndexDetails.InlineContent(
 _COMPACTED = search("moved", "", "c = 3", [10, 0, 4], and_then(BTREE, compacted),
                     ("L.index.details.version",))  # fmt: skip
 
-_BESIDE = search("moved-beside-offset", "addresses that moved, told behind other bytes of a file",
+_BESIDE = search("moved-beside-offset", "addresses that moved, told after other bytes of a file",
                  "c = 3", [10, 0, 4], and_then(BTREE, compacted),
                  ("L.index.reuse.external",))  # fmt: skip
 

@@ -87,7 +87,7 @@ NEGATIVES: tuple[Negative, ...] = (
     fault("inverted/plain-256", "width-high", "frequencies of 33 bits",
           "L.index.fts.posting.exception",
           values("part_0_invert.lance", "_posting", b"\x21", 37, "bytes")),
-    fault(GRAPH, "neighbour-next", "a neighbour one behind the last node",
+    fault(GRAPH, "neighbour-next", "a neighbour one after the last node",
           "L.index.vector.graph.neighbours",
           SpanPatch(("field __neighbors", "items", "values"), b"\x35",
                     target="_indices/*/index.idx")),

@@ -212,7 +212,7 @@ NEGATIVES: tuple[Negative, ...] = (
     lint("ivf-hnsw-flat/one-level", "one-neighbour", "nodes that may have one neighbour",
          "L.index.vector.graph.sequence",
          graph(params={"m": 1, "ef_construction": 40, "max_level": 1})),
-    lint("btree/plain", "page-past", "a page that begins behind all rows", "L.index.btree.pages",
+    lint("btree/plain", "page-past", "a page that begins after all rows", "L.index.btree.pages",
          values("page_lookup.lance", "page_idx", b"\5", 8)),
 )  # fmt: skip
 """Every fault of an index in a corner."""

@@ -57,7 +57,7 @@ _FEW = _RANGED.asked(k=5, nprobes=2, range=["30.5", "400"])
 _VECTORS = (
     case("one-sub-vector", "codes of whole vectors",
          replace(TYPES["pq"], parameters={"num_sub_vectors": 1}, rows=260, seed=5), nprobes=2),
-    replace(case("5-range", "the nearest rows behind a distance", _RANGED,
+    replace(case("5-range", "the nearest rows after a distance", _RANGED,
                  (*CLAUSES, "L.index.vector.search.range"), nprobes=2, range=["30.5", "400"]),
             make=made(_RANGED, _FEW, None, by="oracle"), args=_FEW),
 )  # fmt: skip

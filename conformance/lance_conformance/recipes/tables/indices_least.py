@@ -150,7 +150,7 @@ POSITIVES: tuple[Positive, ...] = (
     replace(case("walked", "the nearest row of many, to which a graph leads", _WALKED,
                  nprobes=2), make=vectors_made(_WALKED, _NEAREST, None, by="oracle"),
             args=_NEAREST),
-    case("three", "a graph of three rows, and another behind it", _THREE,
+    case("three", "a graph of three rows, and another after it", _THREE,
          (*CLAUSES, "L.index.vector.graph.levels"), nprobes=2, ef=ALL),
     replace(case("just-enough", "as many rows in the nearest partitions as are wanted", _APART,
                  (*CLAUSES, "L.index.vector.search.first")),

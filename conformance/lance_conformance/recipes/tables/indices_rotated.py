@@ -37,7 +37,7 @@ _STORED = "storage_metadata"
 
 @dataclass(frozen=True, slots=True)
 class _Codes:
-    """The file of codes: its rows, what it says of them, and its buffers behind the first."""
+    """The file of codes: its rows, what it says of them, and its buffers after the first."""
 
     rows: pa.Table
     said: dict[str, Any]
@@ -78,7 +78,7 @@ def _by_matrix(codes: _Codes) -> _Codes:
 
 
 def _not_in_blocks(codes: _Codes) -> _Codes:
-    """Put the codes of a row one behind the other."""
+    """Put the codes of a row one after the other."""
     column = codes.rows["__blocked_ex_codes"].combine_chunks()
     bits = codes.said["num_bits"] - 1
     stored = np.asarray(column.flatten(), np.uint8).reshape(len(column), -1)
@@ -124,6 +124,6 @@ POSITIVES: tuple[Positive, ...] = (
            _by_matrix),
     _asked_anew(_early("unsaid", "one bit, by residuals, since nothing else is told", "rq",
                        _unsaid)),
-    _early("5-in-rows", "codes of a row one behind the other", "rq-5", _not_in_blocks),
+    _early("5-in-rows", "codes of a row one after the other", "rq-5", _not_in_blocks),
 )  # fmt: skip
 """Every case of rotated codes of early releases."""

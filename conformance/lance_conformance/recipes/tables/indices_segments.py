@@ -134,7 +134,7 @@ _BESIDE = "details.binpb"
 
 
 def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
-    """Return a maker that puts what is said of rows that moved into a file, behind some bytes."""
+    """Return a maker that puts what is said of rows that moved into a file, after some bytes."""
 
     def made() -> Made:
         base = make()

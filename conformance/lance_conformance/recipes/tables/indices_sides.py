@@ -116,7 +116,7 @@ class _Tiny(Vectors):
 
 _BITS = replace(TYPES["flat"], metric="hamming", element="u1", version="2.0", seed=4)
 
-_NEXT = case("own-next", "a row of the partition behind the nearest, where that has none", _BITS,
+_NEXT = case("own-next", "a row of the partition after the nearest, where that has none", _BITS,
              by="reference", true=1, others={"filter": {"sql": "id = 2"}})  # fmt: skip
 
 

@@ -125,14 +125,14 @@ NEGATIVES = (
     _fault("entry-type", "an item of type 7", "L.json.entry-type", "40000000", "70000000"),
     _fault(
         "payload",
-        "a number that ends behind its array",
+        "a number that ends after its array",
         "L.json.payload",
         "200000025007",
         "200000035007",
     ),
     _fault(
         "trailing",
-        "a byte behind the string of a document",
+        "a byte after the string of a document",
         "L.json.trailing",
         "100000027879",
         "100000017879",

@@ -364,7 +364,7 @@ NEGATIVES: tuple[Negative, ...] = (
           "L.page.leaf.kind", page(_texts)),
     fault("file/2.3/sequences/indices", "delta-bit", "differences of a bit",
           "L.codec.delta.width", MessageEdit("page 0.14", _one_bit)),
-    fault("file/2.2/blob/described", "kind-next", "a blob of the kind behind the last",
+    fault("file/2.2/blob/described", "kind-next", "a blob of the kind after the last",
           "L.blob.kind", SpanPatch(("column 0 page 0", "value"), b"\6", nth=0), kind="lint"),
     table_fault("table/any/manifest/two-indices", "sections-overlap",
                 "a transaction inside of the index section", "L.table.manifest.overlap",

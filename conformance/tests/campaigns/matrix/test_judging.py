@@ -98,7 +98,7 @@ def test_readings_are_compared_by_name(tmp_path):
 
 
 def test_an_impossible_array_is_told(tmp_path):
-    """Lists that end behind their items, as old releases give them: told, and never taken from."""
+    """Lists that end after their items, as old releases give them: told, and never taken from."""
     column = pa.array([[1], [2]], pa.large_list(pa.int8()))
     ours, theirs = (Read({"1 rows": None}, tmp_path / name) for name in ("ours", "theirs"))
     for read in (ours, theirs):

@@ -112,7 +112,7 @@ MORE = "{'k': 32, 'fast_search': True}"
     ],
 )
 def test_rows_with_codes_as_far_may_be_looked_at_or_not(ours, codes, word):
-    """A row that both have looked at may only fall behind others."""
+    """A row that both have looked at may only fall after others."""
     theirs = [(7, 0.5), (1, 1.0)]
     looked_at = ([[(7, 0.0), (1, 1.0), (2, 2.0), (4, 2.0)]], [codes])
     more = [*looked_at[0][0], (5, 2.00001), (6, 2.1)]

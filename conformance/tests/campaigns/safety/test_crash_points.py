@@ -25,7 +25,7 @@ def test_a_sample_of_operations_is_all_or_nothing(ground, name, fate):
 
 
 def test_an_operation_that_is_no_commit_is_reported(ground, monkeypatch):
-    """It takes a tag away, leaves something behind, and puts the tag back on another version."""
+    """It takes a tag away, leaves something after, and puts the tag back on another version."""
     ground.put_back("bad")
     held = Path(ground.path, "_refs/tags/old.json").read_text("utf-8")
 

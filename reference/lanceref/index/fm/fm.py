@@ -59,7 +59,7 @@ def rows_with(partition: Partition, text: bytes) -> Keys:
 
 
 def endings_with(partition: Partition, text: bytes) -> tuple[int, int]:
-    """Return the first ending that begins with a text, and the one behind the last."""
+    """Return the first ending that begins with a text, and the one after the last."""
     ends = np.array([0, partition.num_bytes], np.int64)
     partition.tree.prepare(text)
     for byte in reversed(text):

@@ -28,7 +28,7 @@ def test_runs_are_taken_and_merged():
 
 
 def test_parts_are_put_together():
-    """One behind the other, run by run, and each at its place."""
+    """One after the other, run by run, and each at its place."""
     first, second = runs(b"a", b"bc"), runs(b"", b"d")
     assert [b"a", b"bc", b"", b"d"] == concat_runs([first, second]).as_bytes()
     assert [b"a", b"bcd"] == zip_runs(first, second).as_bytes()

@@ -46,7 +46,7 @@ def test_many_ways_have_a_table():
 
 @pytest.mark.parametrize("data", ["c2", "00ff1182", "0001114001"])
 def test_ways_out_of_the_dictionary_are_refused(data):
-    """A way leads to an earlier node behind the header, and a node begins there too."""
+    """A way leads to an earlier node after the header, and a node begins there too."""
     found = bytes(16) + bytes.fromhex(data)
     with pytest.raises(CorruptPage, match=r"L\.index\.fts\.fst\."):
         parse_node(cursor(found), len(found) - 1)

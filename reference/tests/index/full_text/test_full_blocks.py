@@ -23,7 +23,7 @@ from lanceref.index.full_text.posting_blocks import (
 from .plain_encoding import encode_postings
 
 WORKED = struct.pack("<fIB", 0.5, 7, 1) + b"\xff" * 15 + b"\xff" + b"\x01" + b"\xff" * 16
-"""128 documents, each one behind the other, the first behind 7; each has the token once."""
+"""128 documents, each one after the other, the first after 7; each has the token once."""
 
 
 def blobs(*blocks: bytes) -> Blobs:
@@ -32,7 +32,7 @@ def blobs(*blocks: bytes) -> Blobs:
 
 
 def test_a_worked_block():
-    """Documents 8 to 135; of another block that begins at 200 behind it."""
+    """Documents 8 to 135; of another block that begins at 200 after it."""
     found = full_postings(blobs(WORKED), 136)
     assert found.documents.tolist() == list(range(8, 136))
     assert found.frequencies.tolist() == [1] * 128

@@ -6,7 +6,7 @@ from lanceref.index.full_text.tokenizers import is_known, ngrams, numbered, raw,
 
 
 def words(pieces):
-    """The words of a cut text, which stand one behind the other."""
+    """The words of a cut text, which stand one after the other."""
     found, positions = pieces
     assert list(range(len(found))) == list(positions)
     return list(found)

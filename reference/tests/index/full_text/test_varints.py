@@ -30,7 +30,7 @@ def test_what_is_written_is_read(values):
 
 @given(st.binary(min_size=12, max_size=60), st.integers(8, 12))
 def test_many_are_parsed_as_one_by_one(data, count):
-    """Whatever the bytes: the same numbers and the same place behind them, or the same refusal."""
+    """Whatever the bytes: the same numbers and the same place after them, or the same refusal."""
     whole, single = cursor(data), cursor(data)
     try:
         expected = [parse_varint(single, "n") for _ in range(count)]

@@ -55,7 +55,7 @@ def test_every_broken_version_is_told(root):
 
 
 def test_entries_are_held_against_the_latest_version(root):
-    """A position that is missing behind what was flushed, and an entry that is none."""
+    """A position that is missing after what was flushed, and an entry that is none."""
     (root / entry_path(SHARD, 1)).unlink()
     assert ["L.index.mem-wal.positions"] == _clauses(root)
 

@@ -41,7 +41,7 @@ def test_worked_buckets(values, type_, expected):
 
 
 def test_a_worked_hash():
-    """Of no bytes it is 0; each byte behind the words is a word with its sign."""
+    """Of no bytes it is 0; each byte after the words is a word with its sign."""
     assert hash_text(b"") == 0
     assert hash_text(b"abcd") != hash_text(b"abc")
     assert hash_text(b"\xff") != hash_text(b"\x7f")

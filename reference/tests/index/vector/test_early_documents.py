@@ -33,7 +33,7 @@ def stored(case: str) -> dict[str, object]:
 
 
 def partitions(file: LanceFileReader) -> index_pb2.IVF:
-    """Return the message in the first buffer behind the descriptor."""
+    """Return the message in the first buffer after the descriptor."""
     assert "1" == texts(file)["lance:ivf"]
     return index_pb2.IVF.FromString(bytes(file.read_global_buffer(1)))
 

@@ -225,7 +225,7 @@ print("rows", found.num_rows)
 
 @pytest.mark.parametrize("offsets", [[0, 500, 400, 500], [0, 500, 900, 900]])
 def test_where_the_oracle_finds_nothing(tmp_path, monkeypatch, offsets):
-    """Levels that descend or end behind the rows: it has no rows and no error, we refuse.
+    """Levels that descend or end after the rows: it has no rows and no error, we refuse.
 
     D.index.vector-level-offsets
     """
