@@ -17,17 +17,17 @@ from pathlib import Path
 from mutants import Mutant
 
 PLACE = "tools/equivalent_mutants.toml"
-"""Where the entries stand."""
+"""Where the entries lie."""
 
 
 def load(root: Path) -> dict[str, str]:
-    """Return the reasons by name: `file:function`, or that and a change. No name stands twice."""
+    """Return the reasons by name: `file:function`, or that and a change. No name occurs twice."""
     document = tomllib.loads((root / PLACE).read_text(encoding="utf-8"))
     reasons: dict[str, str] = {}
     for entry in document.get("equivalent", []):
         for name in [*entry.get("functions", []), *entry.get("ids", [])]:
             if name in reasons:
-                raise ValueError(f"{name} stands twice in {PLACE}")
+                raise ValueError(f"{name} occurs twice in {PLACE}")
             reasons[name] = entry["reason"]
     return reasons
 

@@ -1,6 +1,6 @@
 """Layers: which package may import which, the order of the folders of `lanceref`, and no circles.
 
-An import counts wherever it stands: inside a function and under TYPE_CHECKING too.
+An import counts wherever it lies: inside a function and under TYPE_CHECKING too.
 
     python tools/lint_layers.py
 """

@@ -43,7 +43,7 @@ SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.And: ast.Or,
     ast.Or: ast.And,
 }
-"""Operators and what stands in their place."""
+"""Operators and what lies in their place."""
 
 OTHER_END = {"little": "big", "big": "little"}
 CALLS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}

@@ -3,7 +3,7 @@
 Each mutant of a parsing module of the reference is put to the cases that run through its line, in a
 process of its own, until one notices. The score is the share that some case noticed: by its
 outcome, or by the clause that the refusal names. Functions that no case enters are not counted. A
-mutant that nothing can tell from the original stands in `tools/equivalent_mutants.toml` with its
+mutant that nothing can tell from the original lies in `tools/equivalent_mutants.toml` with its
 reason.
 
     python tools/mutation.py                        every mutant, into report/mutation
@@ -112,7 +112,7 @@ def score(every: Iterable[Judged]) -> dict[str, tuple[int, int]]:
 
 
 def place(seed: int, mutant_id: str) -> bytes:
-    """Return where a mutant stands in the order that samples are the beginning of."""
+    """Return where a mutant lies in the order that samples are the beginning of."""
     return hashlib.sha256(f"{seed} {mutant_id}".encode()).digest()
 
 

@@ -140,7 +140,7 @@ def _read_attributes(clause: Clause, text: str) -> Iterator[str]:
         if name not in (*_SINGLE, "from", "untestable"):
             yield f"unknown attribute {attribute!r}"
         elif name in clause.attributes:
-            yield f"attribute {name} stands twice"
+            yield f"attribute {name} occurs twice"
         elif not value.strip():
             yield f"attribute {name} is empty"
         elif name in _SINGLE and " " in value.strip():
@@ -171,7 +171,7 @@ def _across(clauses: list[Clause]) -> Iterator[Finding]:
     for clause in clauses:
         before = first.setdefault(clause.id, clause)
         if before is not clause:
-            text = f"{clause.id}: stands already at {before.path}:{before.line}"
+            text = f"{clause.id}: exists already at {before.path}:{before.line}"
             yield Finding(clause.path, clause.line, text)
     for clause in clauses:
         successor = clause.attributes.get("superseded-by")

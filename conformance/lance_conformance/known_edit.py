@@ -74,7 +74,7 @@ def update(path: Path, results: Sequence[CaseResult], issue: str) -> Edit:
 
 
 def _cut(path: Path) -> tuple[str, list[tuple[str, Known]]]:
-    """Return what stands before the first entry, and the text of each entry with its meaning."""
+    """Return what lies before the first entry, and the text of each entry with its meaning."""
     if not path.exists():
         return f'suite = "{__version__}"\n', []
     lines = path.read_text("utf-8").splitlines()

@@ -1,7 +1,7 @@
 """Options: what `spark.read.format("lance_reference").option(...)` may say.
 
 Spark hands every option over as text, under a key of any case. Options come into plans and their
-logs: a key of an object store is not said, but where it stands, as in
+logs: a key of an object store is not said, but where it lies, as in
 `.option("storage.aws_secret_access_key", "env:NAME")`, a variable of every process.
 """
 

@@ -1,7 +1,7 @@
 """Types: how the columns of a table look in Spark, and how they come back.
 
 Spark has fewer types than Arrow. A column goes into the smallest Spark type that holds all of its
-values; what that type does not say stands in the metadata of the Spark column, under
+values; what that type does not say lies in the metadata of the Spark column, under
 `lance.arrow`, so that rows that went through Spark are written with the types they had.
 
 | Arrow | Spark |

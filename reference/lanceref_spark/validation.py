@@ -1,6 +1,6 @@
 """Validation at scale: a table checked by many processes.
 
-A table is cut into units: the manifest with what stands around it, groups of fragments of about
+A table is cut into units: the manifest with what lies around it, groups of fragments of about
 `GROUP_BYTES`, shares of about as many bytes of the pages of a larger fragment, the identities of
 rows over all fragments, each segment of an index, the write-ahead log. Which process checks a
 unit, and how many there are, changes nothing in what is found, nor in its order. Segments are held

@@ -58,7 +58,7 @@ class Aim:
 
 
 def aim(options: Options, schema: StructType, overwrite: bool) -> Aim:
-    """Look at what stands at the path, before any task begins.
+    """Look at what lies at the path, before any task begins.
 
     Raises SchemaRefused for columns that are not those of the table.
     """

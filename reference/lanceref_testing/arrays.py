@@ -1,6 +1,6 @@
 """Random arrays: values whose shape makes a writer choose each encoding.
 
-An array is drawn from two patterns. The null pattern says where nulls stand (none, some, all,
+An array is drawn from two patterns. The null pattern says where nulls lie (none, some, all,
 first, last); the value pattern what the values look like (equal, in runs, small, long …).
 """
 
@@ -20,7 +20,7 @@ from lanceref_testing.strings import random_strings
 from lanceref_testing.types import STRINGS, may_be_null
 
 NULL_PATTERNS = ("none", "some", "all", "first", "last")
-"""Where nulls stand."""
+"""Where nulls lie."""
 
 MAX_ITEMS = 20_000
 """Items below a list, so that nested arrays stay small."""

@@ -176,7 +176,7 @@ class FaultyStore:
         return self.inner.walk(prefix)
 
     def exists(self, path: str) -> bool:
-        """Whether an object stands at `path`."""
+        """Whether an object exists at `path`."""
         return self.inner.exists(path)
 
     def put(self, path: str, data: bytes) -> None:

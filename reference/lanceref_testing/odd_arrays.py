@@ -115,7 +115,7 @@ def odd_nullable(
 
 
 def odd_validity(valid: NDArray[np.bool_], page: OddPage) -> pb.ArrayEncoding:
-    """Encode a bitmap, 1 = valid; what stands after the last row is of chance."""
+    """Encode a bitmap, 1 = valid; what lies after the last row is of chance."""
     return page.bare(page.flat(_tailed(valid, page.rng), 1, "bitmaps"))
 
 

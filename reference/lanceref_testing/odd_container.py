@@ -1,6 +1,6 @@
 """Odd containers: buffers in any order, between them more room than they need.
 
-The buffers of all pages are mixed, gaps of whole blocks stand between them, buffers of the
+The buffers of all pages are mixed, gaps of whole blocks lie between them, buffers of the
 application before and after the descriptor, and every message is spelled as `odd_wire` likes. The
 sloppy oddities break rules that bind writers alone: other bytes as padding, two buffers of the same
 bytes stored once, column metadata in any order and apart from each other, in 2.0 buffers that begin
@@ -27,7 +27,7 @@ from lanceref_testing.odd_wire import spell
 from lanceref_testing.oddities import Chance
 
 HOST = "type.googleapis.com"
-"""What may stand before the name of a message in an `Any`."""
+"""What may lie before the name of a message in an `Any`."""
 
 Slot = tuple[int, int, int]
 """Where a buffer is listed: column, page (-1 is the column itself), number in its list."""

@@ -61,7 +61,7 @@ def _shuffled(rng: Chance, fields: list[list[bytes]]) -> list[bytes]:
 
 
 def _field(rng: Chance, message: Message, field: FieldDescriptor) -> list[bytes]:
-    """Return what stands in the message for a field that it has, in one or more parts."""
+    """Return what lies in the message for a field that it has, in one or more parts."""
     value = getattr(message, field.name)
     if field.message_type is None:
         return _numbers(rng, field, value) if field.is_repeated else [_scalar(rng, field, value)]

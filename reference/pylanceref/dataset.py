@@ -137,7 +137,7 @@ MARK = f"{VERSIONS}/{HINT}"
 def _when_dropped(entry: Entry) -> tuple[int, int]:
     """Order the files of a table for their removal, which may be interrupted.
 
-    Versions go first, the latest last of them: what opens is whole. What else stands beside the
+    Versions go first, the latest last of them: what opens is whole. What else lies beside the
     manifests goes at the end: as long as it is there, the folder is known as a table's.
     """
     name = parse_name(entry.path.removeprefix(f"{VERSIONS}/"))
@@ -308,7 +308,7 @@ def write_dataset(
 ) -> LanceDataset:
     """Write rows as a new table, as its whole content, or after what it has; return the result.
 
-    Raises AlreadyExists for mode `create` where a table stands, AppendRefused for another schema,
+    Raises AlreadyExists for mode `create` where a table exists, AppendRefused for another schema,
     CommitConflict when a concurrent commit stands in the way, DataRefused and NotStorable for rows
     that cannot be stored. On any error the table is as it was.
     """

@@ -95,7 +95,7 @@ class LanceFileSession:
         )
 
     def contains(self, path: str) -> bool:
-        """Whether a file stands at a path."""
+        """Whether a file exists at a path."""
         return self._store.exists(self._at(path))
 
     def list(self, path: str | None = None) -> list[str]:

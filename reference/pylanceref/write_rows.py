@@ -87,7 +87,7 @@ class Plan:
 
 
 def open_target(uri: Destination, options: StoreOptions = NO_OPTIONS) -> Target:
-    """Look at what stands at a destination. Raises TypeError for something else.
+    """Look at what lies at a destination. Raises TypeError for something else.
 
     An opened table keeps the options it was opened with.
     """

@@ -186,7 +186,7 @@ def test_a_cleanup_is_explained_before_it_is_done(table):
 
 
 def test_files_go_no_faster_than_asked(table, monkeypatch):
-    """A pause stands between two of them."""
+    """A pause lies between two of them."""
     pauses = []
     monkeypatch.setattr("lanceref.operations.cleanup.time.sleep", pauses.append)
     stats = table.cleanup_old_versions(retain_versions=1, delete_rate_limit=4)

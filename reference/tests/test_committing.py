@@ -44,7 +44,7 @@ def test_one_fragment_is_created_of_all_rows(tmp_path):
 
 
 def test_a_transaction_keeps_its_uuid_and_properties(tmp_path):
-    """Both stand in the version it made."""
+    """Both are in the version it made."""
     fragments = write_fragments(TABLE, tmp_path, mode="create")
     given = Transaction(0, Overwrite(TABLE.schema, fragments), transaction_properties={"k": "v"})
     ds = LanceDataset.commit(tmp_path, given)
@@ -56,7 +56,7 @@ def test_a_transaction_keeps_its_uuid_and_properties(tmp_path):
 
 
 def test_an_append_names_what_it_has_read(tmp_path):
-    """And stands only after that; a thing that is no operation is refused."""
+    """And exists only after that; a thing that is no operation is refused."""
     ds = write_dataset(TABLE, tmp_path)
     fragments = write_fragments(TABLE, tmp_path)
     with pytest.raises(ValueError, match="read_version is required"):

@@ -18,7 +18,7 @@ from pylanceref.errors import ColumnMissing, ColumnRefused
 
 
 def test_a_format_error_names_all_five_facts():
-    """Clause, file, offset, found and wanted are attributes and stand in the text."""
+    """Clause, file, offset, found and wanted are attributes and lie in the text."""
     error = BadMagic("L.file.footer.magic", Place("a.lance", 36, 4), found="00", wanted="4c414e43")
 
     assert ("L.file.footer.magic", "a.lance", 36) == (error.clause, error.file, error.offset)

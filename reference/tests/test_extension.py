@@ -20,7 +20,7 @@ from lanceref.core.logical_types import resolved, resolved_batch, storage_of
     ],
 )
 def test_name_and_parameters_become_metadata(type_, storage, name, parameters):
-    """The two keys of the C form stand beside the metadata the field has."""
+    """The two keys of the C form lie beside the metadata the field has."""
     found = storage_of(pa.field("a", type_, metadata={"k": "v"}))
 
     assert found == (

@@ -24,7 +24,7 @@ def test_a_type_by_name_or_by_its_configuration():
 
 
 def test_columns_are_named_as_in_the_schema():
-    """Whatever the case asked for, the very name first; odd names stand in backticks."""
+    """Whatever the case asked for, the very name first; odd names are put in backticks."""
     odd = pa.struct([("user-id", pa.int8()), ("Key", pa.int8())])
     schema = schema_of(pa.schema([("aB", pa.int8()), ("Ab", pa.int8()), ("row-id", odd)]))
     for asked, path in (

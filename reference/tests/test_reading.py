@@ -318,7 +318,7 @@ def test_an_early_table_has_the_storage_version_that_new_files_get(tmp_path, fla
 
 
 PARTS = pa.struct([("a", pa.int16()), ("b c", pa.int32()), ("d`e", pa.utf8())])
-"""Children with names that have to stand in backticks."""
+"""Children with names that have to be put in backticks."""
 
 
 def _with_parts(path, version, *, packed=False):

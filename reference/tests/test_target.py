@@ -1,4 +1,4 @@
-"""What stands at a destination."""
+"""What lies at a destination."""
 
 import pyarrow as pa
 import pytest

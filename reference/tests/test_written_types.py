@@ -30,7 +30,7 @@ VALUES: dict[pa.DataType, list] = {
     pa.list_(pa.int8(), 2): [[1, 2], [3, 4]],
     pa.list_(pa.struct([("x", pa.utf8())]), 1): [[{"x": "a"}], [{"x": "b"}]],
 }
-"""Two values of each type that stands inside others."""
+"""Two values of each type that lies inside others."""
 
 
 class Own(pa.ExtensionType):

@@ -37,7 +37,7 @@ def test_arrows_down_pass(repository):
     ],
 )
 def test_an_arrow_up_is_found(repository, name, text, complaint):
-    """Wherever the import stands."""
+    """Wherever the import lies."""
     findings = lint_layers.check(repository({**GOOD, name: text}))
 
     assert name in [finding.path for finding in findings]

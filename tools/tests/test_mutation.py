@@ -34,7 +34,7 @@ def test_functions_that_no_case_enters_do_not_count(tmp_path):
 
 
 def test_functions_that_write_do_not_count(tmp_path):
-    """They stand beside the parsers of what they write."""
+    """They lie beside the parsers of what they write."""
     path = tmp_path / "a.py"
     path.write_text("def encode_one(x):\n    return x + 1\n\n\ndef encoded(x):\n    return x + 1\n")
     found = reachable(Source(tmp_path, path), {"a.py": {2: ["c"], 6: ["c"]}})
@@ -53,7 +53,7 @@ def test_a_check_left_out_shows_only_where_it_refuses(tmp_path):
 
 
 def test_what_noticed_last_is_asked_first():
-    """It is likely to notice again; the others stand in an order that is always the same."""
+    """It is likely to notice again; the others lie in an order that is always the same."""
     cases = [f"a/{number}" for number in range(9)]
 
     assert ["a/7", "a/2"] == ordered(cases, ["a/2", "a/7"])[:2]
@@ -95,7 +95,7 @@ def test_the_score_is_kept_for_the_gate():
 
 
 def test_a_sample_keeps_its_mutants():
-    """Where a mutant stands follows from its name and the seed, whatever stands beside it."""
+    """Where a mutant lies follows from its name and the seed, whatever lies beside it."""
     names = [f"a.py:parse: {number} -> {number + 1}" for number in range(9)]
     order = sorted(names, key=lambda name: place(0, name))
 

@@ -71,7 +71,7 @@ def test_optional_attributes_have_their_names(repository):
         ("[L.a.b] people · since 1 · source both\nIt MUST.\n", "the audience"),
         ("[L.a.b] reader · source both\nIt MUST.\n", "no since"),
         ("[L.a.b] reader · since 1 · source hearsay\nIt MUST.\n", "source is one of"),
-        ("[L.a.b] reader · since 1 · since 2 · source both\nIt MUST.\n", "stands twice"),
+        ("[L.a.b] reader · since 1 · since 2 · source both\nIt MUST.\n", "occurs twice"),
         ("[L.a.b] reader · since 1 · source both · from \nIt MUST.\n", "is empty"),
         ("[L.a.b] reader · since 1 · source both · rating 5\nIt MUST.\n", "unknown attribute"),
         ("[L.a.b] reader · since 1 · source both, oracle\nIt MUST.\n", "more than one word"),
@@ -94,7 +94,7 @@ def test_an_id_stands_once(repository):
     """The second paragraph of the same id is reported, with the place of the first."""
     _, findings = register.extract(repository({"spec/10.md": MAGIC, "spec/20.md": MAGIC}))
 
-    assert ["L.file.footer.magic: stands already at spec/10.md:3"] == [f.message for f in findings]
+    assert ["L.file.footer.magic: exists already at spec/10.md:3"] == [f.message for f in findings]
 
 
 def test_fenced_examples_are_no_clauses(repository):

@@ -1,7 +1,7 @@
 """Vector benchmark: indices that both sides build and search, one core, one partition.
 
 Both search the same index, ours, so that they do the same; the index that each has built is asked
-by itself for its recall. Where faiss or hnswlib is installed, what these take stands beside it, in
+by itself for its recall. Where faiss or hnswlib is installed, what these take lies beside it, in
 the place of ours: for orientation, not to be judged.
 """
 

@@ -13,7 +13,7 @@ Value bytes, by the kind of their owner:
   another end of a list;
 * `offsets ...`: an end moved between its neighbours moves bytes or items from one row to the next.
 
-Facts that stand in one place only, by the name of the field that holds them: names, nullability,
+Facts that lie in one place only, by the name of the field that holds them: names, nullability,
 types of equal width and metadata of the schema, and values inside the description of a page.
 """
 

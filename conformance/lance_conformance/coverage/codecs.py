@@ -1,4 +1,4 @@
-"""Codecs: which arm of `CompressiveEncoding` stands in which place, and with which widths."""
+"""Codecs: which arm of `CompressiveEncoding` lies in which place, and with which widths."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Editing a message inside a file and recomputing the lengths and offsets around it.
 
-Everything that describes a data file stands after its data, so the data keep their place: the
+Everything that describes a data file lies after its data, so the data keep their place: the
 descriptor, the column metadata, the two tables and the footer are laid out anew. A manifest is a
 row of length-prefixed sections and a footer that points at the last; so is what describes a 0.1
 file, and a vector index of a single file. Another global buffer than the descriptor moves after
@@ -35,7 +35,7 @@ _PAGE_MESSAGES: dict[str, type[Message]] = {
 }
 
 PADDING = b"H"
-"""What stands between buffers."""
+"""What lies between buffers."""
 
 _BUFFERS: dict[str, type[Message]] = {"IVF": index_pb2.IVF, "Tensor": index_pb2.Tensor}
 

@@ -130,7 +130,7 @@ def _bytes(part: Message) -> bytes:
 
 
 def _subtrees(descriptor: FileDescriptor) -> Iterator[list[Field]]:
-    """Yield each top-level field with what lies below it; fields stand depth first."""
+    """Yield each top-level field with what lies below it; fields lie depth first."""
     subtree: list[Field] = []
     for field in descriptor.schema.fields:
         if field.parent_id < 0 and subtree:

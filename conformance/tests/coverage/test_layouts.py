@@ -60,7 +60,7 @@ def test_a_page_layout_counts_by_version():
 
 
 def test_leaves_show_logs_and_widths():
-    """The log is the low half of the first byte; a width stands before its block."""
+    """The log is the low half of the first byte; a width lies before its block."""
     word = Span(0, 2, "word of chunk 0", "chunk word", value=0x10A)
     width = Span(0, 8, "width", "u64", "L.codec.bitpack.width", 17)
 

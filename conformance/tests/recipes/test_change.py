@@ -44,7 +44,7 @@ def test_bytes_may_start_inside_the_leaf_and_a_function_sees_the_old_ones():
 
 
 def test_the_nth_of_several_leaves_is_changed():
-    """Two columns of a GBO entry stand one after the other."""
+    """Two columns of a GBO entry lie one after the other."""
     root = explain_source(BytesSource(PARENT[DATA], DATA)).root
     position, size = find(root, ("GBO", "*"))
 

@@ -51,7 +51,7 @@ def test_given_pages_replace_those_of_the_oracle():
 
 @pytest.mark.oracle
 def test_a_column_can_own_a_buffer():
-    """The buffer stands in the column's metadata, not in a page's."""
+    """The buffer lies in the column's metadata, not in a page's."""
     table = column(pa.array([1], pa.int32()))
     made = by_hand(table, "2.0", {0: [Page(_flat(), 1, ())]}, {0: words(1, width=4)})()
 

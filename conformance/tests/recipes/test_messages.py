@@ -8,7 +8,7 @@ from lanceref.proto.table_pb2 import IndexSection, Manifest
 
 
 def test_setting_changes_each_named_field():
-    """Every value given by name stands in the message afterwards, and no other is touched."""
+    """Every value given by name lies in the message afterwards, and no other is touched."""
     manifest = Manifest(version=3, max_fragment_id=1)
     messages.setting(version=4, tag="x")(manifest)
     assert (manifest.version, manifest.tag, manifest.max_fragment_id) == (4, "x", 1)

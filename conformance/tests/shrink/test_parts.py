@@ -66,7 +66,7 @@ def test_what_is_no_file_is_refused():
 
 
 def test_the_end_of_the_data(tmp_path):
-    """The first metadata of a column stand after every buffer."""
+    """The first metadata of a column lie after every buffer."""
     data = written(tmp_path / "a.lance", "2.1")
 
     assert 0 < data_end(data) < len(data) - 40

@@ -28,7 +28,7 @@ Edit = Callable[[Field], Field]
 def find_field(schema: LanceSchema, path: str) -> Field | None:
     """Return the field at a path of names with dots, None for an unknown one.
 
-    A name may stand in backticks.
+    A name may be put in backticks.
     """
     fields: Sequence[Field] = schema.fields
     found, rest = None, path

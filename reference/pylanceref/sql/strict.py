@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 types = pa.types
 
 ARITHMETIC = words("+ - * / % << >>")
-"""Operators that may stand between literals."""
+"""Operators that may lie between literals."""
 
 
 def scalar_of(node: Node, engine: Engine) -> pa.Scalar | None:

@@ -111,7 +111,7 @@ def test_values_zipped_one_by_one():
 
 
 def test_encodings_out_of_place_are_refused():
-    """An encoding that cannot stand where it stands is named, not misread."""
+    """An encoding that cannot lie where it lies is named, not misread."""
     run, clause = run_of([bytes(8)], counts=[1]), r"L\.codec\.encoding\.context"
     rows = np.zeros((1, 4), np.uint8)
     with pytest.raises(UnknownEncoding, match=clause):

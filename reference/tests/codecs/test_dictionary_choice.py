@@ -91,7 +91,7 @@ def test_distinct_values_are_counted_as_pyarrow_counts_them(distinct, prefix):
 
 
 def test_short_values_do_not_borrow_bytes_of_the_next_ones():
-    """What stands after a value is no part of it: many copies of few stay few."""
+    """What lies after a value is no part of it: many copies of few stay few."""
     values = variable([b"x", *(f"{i % 20}".encode() for i in range(199))])
 
     assert _chosen(values, params=Params(dict_size_ratio=1e9)) is not None

@@ -87,7 +87,7 @@ def test_bits_that_fill_no_byte_cannot_be_zipped():
 
 
 def test_a_dictionary_of_null_items_may_have_twice_its_bytes():
-    """D.codec.null-list-dictionary: what stands after the first half is passed over."""
+    """D.codec.null-list-dictionary: what lies after the first half is passed over."""
     encoding, rows = encode_zip(_lists(4, [0] * 8, [0] * 8))
     stored = bytes(rows.data)
 

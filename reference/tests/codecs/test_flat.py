@@ -10,7 +10,7 @@ from .runs import PLACE, damaged, gives_values_or_refuses, leaves, plain, record
 
 
 def test_integers_of_two_chunks_are_joined():
-    """Values of 32 bits stand as they are, chunk after chunk."""
+    """Values of 32 bits are as they are, chunk after chunk."""
     run = run_of([words([1, 2, 3], 32), words([4], 32)], counts=[3, 1])
 
     assert [1, 2, 3, 4] == plain(decode(run, 32))

@@ -75,7 +75,7 @@ def _literal(data):
 
 
 def test_an_lz4_block_that_falls_short_is_refused_whatever_the_room_held_before():
-    """The end of the block stands where the last one, just freed, left the same bytes."""
+    """The end of the block lies where the last one, just freed, left the same bytes."""
     prefix, good = (400).to_bytes(4, "little"), np.random.default_rng(1).bytes(400)
     for _ in range(5):
         assert good == decompress("lz4_raw", prefix + _literal(good), 10**6).tobytes()

@@ -62,7 +62,7 @@ def test_blocks_of_runs_stand_one_after_another():
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=900))
 def test_a_block_of_runs_comes_back(values):
-    """The size of the values stands before them."""
+    """The size of the values lies before them."""
     data = encode_blocks(np.array(values, "<u2"), np.array([len(values)]))[0]
 
     back = decode_block(rle_encoding(16), cursor_of(bytes(data)), len(values))

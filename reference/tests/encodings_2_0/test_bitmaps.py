@@ -30,7 +30,7 @@ def test_bits_are_those_of_the_pieces(bits, draw):
 
 @given(st.lists(st.booleans(), max_size=99), st.data())
 def test_a_piece_ends_with_zeros(bits, draw):
-    """Whatever stands after it."""
+    """Whatever lies after it."""
     bitmap = np.packbits(np.array(bits, bool), bitorder="little")
     first, last = sorted(
         (draw.draw(st.integers(0, len(bits))), draw.draw(st.integers(0, len(bits))))

@@ -38,7 +38,7 @@ def test_an_empty_payload_elsewhere_is_refused():
 
 @pytest.mark.parametrize("second", [128, 129])
 def test_payloads_that_do_not_follow_each_other_are_refused(second):
-    """They lie in the order of the rows, whatever stands between them."""
+    """They lie in the order of the rows, whatever lies between them."""
     with pytest.raises(CorruptPage, match=r"L\.array\.blob\.order"):
         scanned(_column((129, 3), (0, 0), (second, 2)))
 

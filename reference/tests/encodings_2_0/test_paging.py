@@ -54,7 +54,7 @@ def test_runs_are_whole_bytes_of_bitmaps():
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 50)).map(sorted))
 def test_repeats_come_back(rows):
-    """Distinct rows and where they stand give the rows again."""
+    """Distinct rows and where they lie give the rows again."""
     unique, inverse = distinct(np.array(rows, dtype=np.int64))
 
     assert sorted(set(rows)) == unique.tolist()

@@ -57,7 +57,7 @@ def test_a_row_outside_the_file_is_refused():
 
 
 def test_lists_in_lists_share_the_values():
-    """Fixed-size lists stand around each other without bytes of their own."""
+    """Fixed-size lists lie around each other without bytes of their own."""
     values = np.arange(8, dtype=np.uint8)
 
     found = fixed_array(pa.list_(pa.list_(pa.uint8(), 2), 2), 2, values)

@@ -58,7 +58,7 @@ def test_a_table_with_a_history_reads_as_the_oracle_reads_it(tmp_path):
 
 
 def test_every_byte_of_a_table_is_owned(tmp_path):
-    """Data file and manifest: the values of dictionaries stand in both."""
+    """Data file and manifest: the values of dictionaries lie in both."""
     _dataset(TABLE, tmp_path / "t", max_rows_per_group=100)
     for file in (tmp_path / "t").glob("*/*.*"):
         if file.suffix in (".lance", ".manifest"):

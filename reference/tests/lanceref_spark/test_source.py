@@ -61,7 +61,7 @@ def test_one_frame_can_be_used_twice(spark, table):
 
 
 def test_row_ids_and_addresses_are_columns(spark, table):
-    """They stand after the other columns, as 64 bits without a sign."""
+    """They lie after the other columns, as 64 bits without a sign."""
     frame = load(spark, table, columns="a", with_row_id="true", with_row_address="true")
     wanted = table.to_table(columns=["a"], with_row_id=True, with_row_address=True)
     assert frame.columns == ["a", "_rowid", "_rowaddr"]

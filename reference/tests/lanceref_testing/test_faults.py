@@ -42,7 +42,7 @@ def test_after_a_crash_at_any_step_the_next_writer_commits(tmp_path: Path, after
         with pytest.raises(Crash), faulty(Fault(at, after=after)):
             write_dataset(ROWS, tmp_path / "t", mode="append")
 
-        grew = 3 if at + after > 4 else 0  # the manifest stands
+        grew = 3 if at + after > 4 else 0  # the manifest exists
 
         assert before + grew == dataset(tmp_path / "t").count_rows()
 

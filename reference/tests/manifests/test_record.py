@@ -1,4 +1,4 @@
-"""Record: where a manifest stands, and what its path must be."""
+"""Record: where a manifest exists, and what its path must be."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def parts(tmp_path):
 
 
 def test_a_staged_copy_that_is_gone_was_placed_by_another(parts):
-    """The manifest stands: nothing is left to do but to read it."""
+    """The manifest exists: nothing is left to do but to read it."""
     store, _, manifests = parts
     record = manifests.get("k", 1)
     manifests.put_if_present("k", replace(record, path=record.path + "-gone"))

@@ -211,7 +211,7 @@ def test_rows_without_a_size_are_read_by_both(recorded):
 
 
 def test_both_refuse_a_manifest_of_another_size(recorded):
-    """What stands there is not what was committed."""
+    """What lies there is not what was committed."""
     recorded.write(lance, "create")
     recorded.server.change(recorded.uri, 1, size={"N": "7"})
 

@@ -21,7 +21,7 @@ def test_all_rows_or_those_that_pass_are_chosen(tmp_path):
 
 
 def test_a_fragment_keeps_rows_or_goes(tmp_path):
-    """Old and new deletions stand in one file; offsets count the rows that were deleted."""
+    """Old and new deletions lie in one file; offsets count the rows that were deleted."""
     snapshot = table(tmp_path)._snapshot
     first, second = snapshot.fragments
     removal = remove(snapshot, [(first, np.array([1, 2])), (second, np.arange(5))], Draft())

@@ -114,7 +114,7 @@ def test_a_page_is_cut_only_for_its_levels():
 
 
 def test_pages_that_are_cut_have_the_layers_of_all_rows():
-    """Empty lists stand in the first page, null ones and null items in the second alone."""
+    """Empty lists lie in the first page, null ones and null items in the second alone."""
     parts = _parts([[1], []] * 35_000 + [None, [None]])
 
     assert [(0, 43_690), (43_690, 26_312)] == [part[:2] for part in parts]

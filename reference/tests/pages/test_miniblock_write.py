@@ -66,7 +66,7 @@ def test_a_page_without_levels_counts_none():
 
 
 def test_placeholders_behind_a_chunk_go_into_the_next():
-    """Two chunks of one value: the null and the empty list stand in the second."""
+    """Two chunks of one value: the null and the empty list lie in the second."""
     levels = RavelledLevels(LIST.codes, LIST.rep[1:], LIST.definition[1:], 1, 2, 0, 4)
 
     assert chunk_ends(levels, np.array([1, 1])).tolist() == [1, 4]

@@ -45,7 +45,7 @@ def _constant(scalar: bytes) -> pb3.PlanarLayout:
 
 
 def test_chunks_are_a_mini_block_page_of_2_2():
-    """Wide words; levels stand in a message of their own."""
+    """Wide words; levels lie in a message of their own."""
     described = describe(_chunked(), PATH, 2, PLACE)
 
     assert isinstance(described, MiniBlock)
@@ -79,7 +79,7 @@ def test_zipped_values_are_a_full_zip_page():
 
 
 def test_one_value_or_none_are_constant_pages():
-    """The scalar stands in the message; without it all is null."""
+    """The scalar lies in the message; without it all is null."""
     none = _layout()
     none.values.none.SetInParent()
     described = describe(_constant(words(7)), PATH, 0, PLACE)

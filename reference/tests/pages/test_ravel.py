@@ -1,4 +1,4 @@
-"""Ravelling: worked numbers. Round trips stand in test_shred."""
+"""Ravelling: worked numbers. Round trips lie in test_shred."""
 
 import pyarrow as pa
 import pytest

@@ -34,7 +34,7 @@ MAP = pa.map_(pa.utf8(), pa.field("value", pa.int32(), nullable=False))
     ],
 )
 def test_nulls_of_a_required_field_are_refused(field, rows, refused):
-    """But not those that stand under a null."""
+    """But not those that lie under a null."""
     array = pa.array(rows, field.type)
     if refused:
         with pytest.raises(CorruptPage) as caught:

@@ -36,7 +36,7 @@ def test_rows_beyond_the_index_are_read(tmp_path):
 
 
 def test_lists_beyond_the_index_are_one_text(tmp_path):
-    """A blank stands between two texts, but none where nothing stands yet; null adds nothing."""
+    """A blank lies between two texts, but none where nothing stands yet; null adds nothing."""
     lists = [["red", "fox"], [None, "", "red"], ["red", None, ""], ["a", "", "b"], [], None]
     values = pa.table({"l": pa.array(lists, pa.list_(pa.string()))})
     dataset = pylanceref.write_dataset(values, tmp_path / "t")
@@ -72,7 +72,7 @@ def test_wrong_columns_are_refused(tmp_path):
 
 
 def test_queries_of_json_name_path_and_type(tmp_path):
-    """Texts are analysed, other values stand as they are, anything else is refused."""
+    """Texts are analysed, other values are as they are, anything else is refused."""
     values = pa.array(['{"a":"The foxes","n":1}'], pa.json_())
     dataset = pylanceref.write_dataset(pa.table({"s": values}), tmp_path / "t")
     dataset.create_scalar_index("s", "INVERTED")

@@ -61,7 +61,7 @@ def _check(folder: Path, *fragments: tuple[list[int], set[int]], **fields: objec
 
 
 def test_a_moved_row_keeps_its_id(tmp_path):
-    """Id 5 stands twice; its old place is deleted."""
+    """Id 5 occurs twice; its old place is deleted."""
     assert [] == _check(tmp_path, ([4, 5, 6], {1}), ([5, 7], set()))
 
 

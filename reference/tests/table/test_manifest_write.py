@@ -48,7 +48,7 @@ def test_sections_of_the_version_before_are_forgotten():
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=5))
 def test_dictionaries_come_back(values):
-    """The values of a 0.1 dictionary stand at the head, and the field says where."""
+    """The values of a 0.1 dictionary lie at the head, and the field says where."""
     fields = [{"name": "d", "id": 3, "parent_id": -1, "logical_type": "dict:string:int32:false"}]
     message = manifests.minimal(
         fields=fields, data_format={"file_format": "lance", "version": "0.1"}

@@ -165,7 +165,7 @@ def test_the_hint_is_a_small_json_object(tmp_path):
 
 
 def test_a_hint_that_cannot_be_written_harms_nothing(tmp_path):
-    """Here a folder stands in its place."""
+    """Here a folder lies in its place."""
     store = _store(tmp_path, "1.manifest")
     (tmp_path / "_versions/latest_version_hint.json").mkdir()
     write_hint(store, 1)

@@ -138,7 +138,7 @@ class _Forgetful(LocalStore):
 
 @pytest.mark.parametrize("answer", [False, OSError("the connection is gone")])
 def test_a_commit_whose_answer_got_lost_happens_once(tmp_path, answer):
-    """The version that stands there is looked at: it is our own."""
+    """The version that lies there is looked at: it is our own."""
     _commit(LocalStore(tmp_path), _overwrite())
 
     assert 2 == _commit(_Forgetful(tmp_path, answer), _append(1))

@@ -33,7 +33,7 @@ def _group(old, new):
 
 
 def test_a_rewrite_uses_reserved_ids():
-    """The new fragment stands in id order, not at the old ones' place."""
+    """The new fragment lies in id order, not at the old ones' place."""
     before = versions.after(versions.table(3), reserve_fragments={"num_fragments": 1})
     made = versions.after(before, rewrite={"groups": [_group([0, 1], [3])]})
 

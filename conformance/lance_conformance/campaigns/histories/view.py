@@ -109,7 +109,7 @@ class View:
         return own is not None and newest is not None and own.id() == newest.id()
 
     def is_in_place(self, name: str) -> bool:
-        """Whether a column stands at the same place in the newest version of the table."""
+        """Whether a column lies at the same place in the newest version of the table."""
         newest = pylanceref.dataset(self.found.uri).schema
         return bool(self.schema.get_field_index(name) == newest.get_field_index(name))
 

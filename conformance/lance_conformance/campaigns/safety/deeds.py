@@ -125,7 +125,7 @@ Pairs = set[tuple[int, int]]
 
 
 def _states(number: int) -> dict[str, tuple[Pairs, Pairs]]:
-    """Return by kind the rows that stand before and after a deed."""
+    """Return by kind the rows that lie before and after a deed."""
     first = APPENDED + number * APPENDED_ROWS
     return {
         "append": (set(), {(first + row, 0) for row in range(APPENDED_ROWS)}),

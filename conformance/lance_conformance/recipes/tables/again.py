@@ -43,7 +43,7 @@ POSITIVES = (
            ("L.codec.encoding.depth", "L.wire.message")),
     _again("table/any/deletions/bitmap", "named", "a bitmap that is named by its fragment",
            ("L.table.deletions.name",)),
-    _again("table/any/manifest/index", "sections", "sections that stand one after the other",
+    _again("table/any/manifest/index", "sections", "sections that lie one after the other",
            ("L.table.manifest.overlap", "L.txn.commit.order", "L.txn.commit.exclusive",
             "L.index.segment.entry")),
     _again("table/any/manifest/refs", "names", "a tag and a branch, named as they may be",

@@ -1,4 +1,4 @@
-"""Positive cases of the container: what stands around the pages, in any 2.x version."""
+"""Positive cases of the container: what lies around the pages, in any 2.x version."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ POSITIVES: tuple[Positive, ...] = (
     ),
     _case(
         "extension-name",
-        "an extension type: its name stands in the field and in its metadata",
+        "an extension type: its name lies in the field and in its metadata",
         ("L.file.schema.extension-name", "L.file.schema.logical-type"),
         pa.Table.from_arrays(
             [pa.array([bytes(16), None], pa.binary(16))], schema=pa.schema([_FIELD])

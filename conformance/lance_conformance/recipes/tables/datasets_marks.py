@@ -1,4 +1,4 @@
-"""Positive cases of what stands around a table's rows: ids, versions, indices, refs, commits."""
+"""Positive cases of what lies around a table's rows: ids, versions, indices, refs, commits."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ _DOCUMENTS = (
           "L.index.fts.early.documents", values(_INVERT, "_rowid", words(2), 0)),
     lint(_OLD, "positions", "a position less than the frequency says",
          "L.index.fts.early.documents", values(_INVERT, "_frequency", _float(2.0), 68)),
-    lint(_OLD, "twice", "a document that stands twice for a token",
+    lint(_OLD, "twice", "a document that occurs twice for a token",
          "L.index.fts.early.documents", values(_INVERT, "_rowid", words(3, 1 << 32 | 1), 112)),
 )  # fmt: skip
 
@@ -86,7 +86,7 @@ _POSTING = (
 )  # fmt: skip
 
 _HASH = (
-    fault("ngram/plain", "token-twice", "a token that stands twice", "L.index.ngram.order",
+    fault("ngram/plain", "token-twice", "a token that occurs twice", "L.index.ngram.order",
           values("ngram_postings.lance", "tokens", words(0x3C9C, width=4), 4)),
     lint(_HASHES, "document-next", "the number one after the last document",
          "L.index.minhash.bands", values(_BANDS, "doc_id", words(10, width=4), 0)),
@@ -167,7 +167,7 @@ def _hole_twice(sequence: RowIdSequence) -> None:
 _TABLES = (
     edits.table_fault("table/any/row-ids/segments", "bitmap-padding", "a bit after the last row",
                       "L.table.row-ids.bitmap", _ids(_padded), kind="lint"),
-    edits.table_fault("table/any/row-ids/segments", "hole-twice", "a hole that stands twice",
+    edits.table_fault("table/any/row-ids/segments", "hole-twice", "a hole that occurs twice",
                       "L.table.row-ids.holes", _ids(_hole_twice), kind="lint"),
 )  # fmt: skip
 

@@ -110,7 +110,7 @@ _FILES = (
 _SETS = (
     fault("zonemap/plain", "rows-count", "a set of more fragments than it has bytes",
           "L.index.rows.count", held(_ZONES, b"\xff\xff\xff\xff", 0)),
-    fault("zonemap/plain", "rows-order", "a fragment that stands twice in a set of rows",
+    fault("zonemap/plain", "rows-order", "a fragment that occurs twice in a set of rows",
           "L.index.rows.order", held(_ZONES, b"\0", 30)),
     fault("zonemap/plain", "rows-bitmap", "a bitmap that ends after its set",
           "L.index.rows.bitmap", held(_ZONES, b"\xff", 9)),
@@ -122,7 +122,7 @@ _SETS = (
          values(_BITMAP, "bitmaps", b"\3", 116, "bytes")),
     fault("ngram/plain", "treemap-count", "a treemap of more bitmaps than it has bytes",
           "L.index.treemap.count", values(_NGRAM, "posting_list", b"\xff" * 4, 0, "bytes")),
-    fault("ngram/plain", "treemap-order", "an upper half that stands twice in a treemap",
+    fault("ngram/plain", "treemap-order", "an upper half that occurs twice in a treemap",
           "L.index.treemap.order", values(_NGRAM, "posting_list", b"\0", 38, "bytes")),
     fault("ngram/plain", "treemap-end", "bytes after the last bitmap of a treemap",
           "L.index.treemap.end", values(_NGRAM, "posting_list", b"\1", 0, "bytes")),
@@ -135,7 +135,7 @@ _VALUES = (
           values(_LOOKUP, "page_idx", b"\x63", 4)),
     lint("btree/plain", "bounds", "a greatest value that is not that of its page",
          "L.index.btree.bounds", values(_LOOKUP, "max", b"\x63", 8)),
-    lint("btree/plain", "ids", "a row that stands twice", "L.index.btree.ids",
+    lint("btree/plain", "ids", "a row that occurs twice", "L.index.btree.ids",
          values(_DATA, "ids", b"\4", 40)),
     fault("bitmap/plain", "null", "null in place of a set of rows", "L.index.bitmap.columns",
           nulls(_BITMAP, 1)),
@@ -194,7 +194,7 @@ _REUSE = (
           "L.index.reuse.rows", reuse(_more_rows)),
     fault("btree/moved", "fragments", "rows were written on that the old fragments do not have",
           "L.index.reuse.fragments", reuse(_other_fragments)),
-    lint("btree/moved", "order", "a version that stands twice", "L.index.reuse.order",
+    lint("btree/moved", "order", "a version that occurs twice", "L.index.reuse.order",
          reuse(_twice)),
 )  # fmt: skip
 

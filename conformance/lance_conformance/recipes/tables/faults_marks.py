@@ -1,4 +1,4 @@
-"""Negative cases of what stands around a table's rows: ids, versions, indices, refs, commits.
+"""Negative cases of what lies around a table's rows: ids, versions, indices, refs, commits.
 
 A plain read needs none of it, so most of these read well and a validation reports them.
 """

@@ -106,7 +106,7 @@ def _block(at: int, new: bytes) -> SpanPatch:
 _BLOCKS = (
     fault(_PLAIN, "length", "a token in more documents than there are",
           "L.index.fts.posting.blocks", values(_POSTINGS, "_length", b"\xc8")),
-    fault(_PLAIN, "documents", "a document that stands twice", "L.index.fts.posting.documents",
+    fault(_PLAIN, "documents", "a document that occurs twice", "L.index.fts.posting.documents",
           _block(5, b"\0")),
     fault(_PLAIN, "frequency", "a document that does not hold the token",
           "L.index.fts.posting.frequency", _block(7, b"\0")),

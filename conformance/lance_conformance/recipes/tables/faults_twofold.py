@@ -127,7 +127,7 @@ _TABLES = (
           "L.table.manifest.footer"),
     _both(_TABLE, "index-beyond", "an index section beyond the file", _SECTION,
           manifest(setting(index_section=2**41), _SECOND), "L.table.manifest.index-section"),
-    _both(_TABLE, "overlap", "the index section where the transaction stands", _SECTION,
+    _both(_TABLE, "overlap", "the index section where the transaction lies", _SECTION,
           manifest(_overlap, _SECOND), "L.table.manifest.overlap"),
     _both(_TABLE, "cleaned", "a file that a cleanup took away, though the version needs it",
           "L.table.files.exist", Remove("data/*.lance"), "L.table.cleanup.referenced"),

@@ -210,7 +210,7 @@ _GRAPHS = (
           levels(lambda old: [min(one, old[-1] - 1) for one in old])),
     fault(GRAPH, "entry", "searches begin at no node", "L.index.vector.graph.entry",
           graph(entry_point=255)),
-    fault(GRAPH, "nodes", "a node that stands twice", "L.index.vector.graph.nodes",
+    fault(GRAPH, "nodes", "a node that occurs twice", "L.index.vector.graph.nodes",
           values(HEAD, "__vector_id", b"\0", 4)),
     fault(GRAPH, "neighbour", "a neighbour that is no node", "L.index.vector.graph.neighbours",
           SpanPatch(("field __neighbors", "items", "values"), b"\xff",

@@ -193,7 +193,7 @@ _PLAIN = (
           _table({"v": VECTORS}), ("fixed_size_list", "float32")),
     _case("plain/vectors-of-bools", "nine bits back to back", ("plain.fixed-size-list",),
           _table({"v": BITS}), ("fixed_size_list", "bool")),
-    _case("plain/below-nulls", "a null that stands on 77 reads as 77", ("plain.nulls",),
+    _case("plain/below-nulls", "a null that lies on 77 reads as 77", ("plain.nulls",),
           _table({"a": BELOW_NULLS}, {"a": [1, 77, 3]}), ("int16",)),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Positive cases of arms that no writer chooses where they stand: chunks by hand.
+"""Positive cases of arms that no writer chooses where they lie: chunks by hand.
 
 Each is what the description allows in its place; the values are the same few in every one.
 """
@@ -110,7 +110,7 @@ def _offsets() -> Positive:
     ends = [0, 3, 4, 4, 6]
     pages, rows = [], []
     for name, (encoding, data) in blocks.every(ends, 32).items():
-        if name == "flat":  # offsets as they are stand before the bytes
+        if name == "flat":  # offsets as they are lie before the bytes
             continue
         whole = CompressiveEncoding()
         whole.variable.offsets.CopyFrom(encoding)

@@ -93,7 +93,7 @@ def _version(table: Indexed, version: str, *, stable_row_ids: bool = False) -> I
 
 
 _BTREE = (
-    search("equals", "a value that stands twice, and once in a row that was appended",
+    search("equals", "a value that occurs twice, and once in a row that was appended",
            "c = 3", [0, 4, 10], BTREE),
     search("range", "a range over two pages, one of its rows deleted", "c >= 3 AND c < 9",
            [0, 3, 4, 10, 11], BTREE),
@@ -124,7 +124,7 @@ _BTREE = (
 )  # fmt: skip
 
 _BITMAP = (
-    search("equals", "a value that stands twice, and once in a row that was appended",
+    search("equals", "a value that occurs twice, and once in a row that was appended",
            "c = 3", [0, 4, 10], BITMAP),
     search("range", "a range of values", "c > 2 AND c <= 5", [0, 3, 4, 10], BITMAP),
     search("nulls", "rows that are null, and others", "c IS NULL OR c = 9", [1, 6, 8], BITMAP),

@@ -115,7 +115,7 @@ _ONCE: Documents = {row: text.split() for row, text in enumerate(_PAIRS) if text
 def _once() -> Positive:
     found = scores(_ONCE, ["red", "hen"], [0, 1, 2, 3, 6, 8], INDEXED)
     table = replace(EARLY, values=pa.array([*_PAIRS, None, None]))
-    case = text_case("early-once", "words that stand once, in an early index",
+    case = text_case("early-once", "words that occur once, in an early index",
                      match("red hen"), found, table, _CLAUSES)  # fmt: skip
     return _of_early(case, _ONCE)
 

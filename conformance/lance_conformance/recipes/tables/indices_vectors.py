@@ -59,7 +59,7 @@ def case(
 ) -> Positive:
     """Return the case of a search; `true` nearest rows are expected, or what the oracle says.
 
-    `asked` belongs to the search for vectors, `others` stand beside it.
+    `asked` belongs to the search for vectors, `others` lie beside it.
     """
     topic = vectors.type.lower().replace("_", "-")
     k = max(ALL, vectors.rows) if true is None else true

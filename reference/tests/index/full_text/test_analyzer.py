@@ -52,7 +52,7 @@ def test_long_tokens_are_dropped():
 
 
 def test_positions_count_what_is_dropped():
-    """The word after two stop words stands at 2."""
+    """The word after two stop words lies at 2."""
     assert [("fox", 2)] == list(Analyzer(Analysis()).tokens("of the fox"))
     assert 3 == Analyzer(Analysis()).length("of the fox")
     ngrams = Analyzer(Analysis(base_tokenizer="ngram", stem=False))

@@ -31,7 +31,7 @@ def test_digits_stay_where_they_are_not_asked_for():
 
 
 def test_worked_text():
-    """A word stands where its first part does; operators are words where they are asked for."""
+    """A word lies where its first part does; operators are words where they are asked for."""
     text = "getName a::b -> c"
     assert (["getName", "a", "b", "c"], range(4)) == code(operators=False)(text)
     assert ["getName", "a", "::", "b", "->", "c"] == code(operators=True)(text)[0]

@@ -18,7 +18,7 @@ def numbers(*values: int) -> np.ndarray:
 
 
 def test_a_worked_run_of_tokens():
-    """Token 1 stands twice in document 0 and once in 1, token 0 once in 0."""
+    """Token 1 occurs twice in document 0 and once in 1, token 0 once in 0."""
     found = count_occurrences(numbers(1, 0, 1, 1), numbers(0, 0, 0, 1), numbers(0, 1, 2, 5))
     assert [0, 1, 1] == found.tokens.tolist()
     assert [0, 0, 1] == found.documents.tolist()

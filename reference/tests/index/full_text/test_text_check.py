@@ -35,7 +35,7 @@ def test_a_segment_of_its_texts_has_no_findings(tmp_path, column, with_position)
 
 
 def test_elements_of_lists_are_documents(tmp_path):
-    """Each element stands at its place in the list."""
+    """Each element lies at its place in the list."""
     assert [] == _told(
         _made(tmp_path, LISTS, document_granularity=DocumentGranularity.LIST_ELEMENT)
     )

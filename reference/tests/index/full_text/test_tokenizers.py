@@ -6,7 +6,7 @@ from lanceref.index.full_text.tokenizers import is_known, ngrams, numbered, raw,
 
 
 def words(pieces):
-    """The words of a cut text, which stand one after the other."""
+    """The words of a cut text, which lie one after the other."""
     found, positions = pieces
     assert list(range(len(found))) == list(positions)
     return list(found)
@@ -22,7 +22,7 @@ def test_worked_texts():
 
 
 def test_worked_ngrams():
-    """By start and then by length, or only from the first character; all stand at 0."""
+    """By start and then by length, or only from the first character; all lie at 0."""
     found, positions = ngrams(2, 3, prefix_only=False)("abc ")
     assert ["ab", "abc", "bc", "bc ", "c "] == list(found)
     assert [0] * 5 == list(positions)

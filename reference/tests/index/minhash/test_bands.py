@@ -32,7 +32,7 @@ def table(*keys: int) -> tuple[bytes, ...]:
 
 
 def test_worked_columns(segment):
-    """Rows without a token are none; bands stand by their keys."""
+    """Rows without a token are none; bands lie by their keys."""
     index = MinHashLsh(segment)
     keys, signatures = index.all()
     assert keys.tolist() == [0, 2]

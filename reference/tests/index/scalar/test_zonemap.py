@@ -96,7 +96,7 @@ def test_zones_that_are_ruled_out_are_not_read(tmp_path):
 
 
 def test_new_rows_and_gone_fragments(tmp_path):
-    """Zones of both segments stand in order; those of a fragment that is gone are left out."""
+    """Zones of both segments lie in order; those of a fragment that is gone are left out."""
     dataset = write(pa.table({"i": range(9)}), tmp_path, max_rows_per_file=3)
     dataset.create_scalar_index("i", IndexConfig("zonemap", {"rows_per_zone": 2}))
     dataset.delete("i < 3")

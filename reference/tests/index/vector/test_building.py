@@ -37,7 +37,7 @@ def test_what_is_built_is_found(tmp_path, dtype, metric, stable):
 
 
 def test_centroids_that_are_given_are_kept(tmp_path):
-    """Rows stand in the order of the table in each partition."""
+    """Rows lie in the order of the table in each partition."""
     values = points()
     dataset = write(values, tmp_path)
     dataset.create_index("v", "IVF_FLAT", ivf_centroids=values[:3])

@@ -18,7 +18,7 @@ def of(rows) -> Neighbours:
 
 @given(ROWS, st.integers(1, 20))
 def test_the_nearest_stand_first(rows, k):
-    """Those as near stand by their id; what is no number is nowhere."""
+    """Those as near lie by their id; what is no number is nowhere."""
     found = of(rows).within((None, None)).best(k)
     wanted = sorted((near, id_) for id_, near in rows if not np.isnan(near))[:k]
     assert wanted == list(zip(found.distances.tolist(), found.ids.tolist(), strict=True))
