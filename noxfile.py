@@ -128,6 +128,7 @@ def lint(session: nox.Session) -> None:
         ["python", "tools/lint_imports.py"],
         ["python", "tools/lint_layers.py"],
         ["python", "tools/lint_style.py"],
+        ["python", "tools/lint_prose.py"],
     )
 
 

@@ -1,7 +1,7 @@
 """Corpus: random files by the thousand, written and checked by many processes.
 
 Each case is a table drawn from the seed of the corpus, a file version and a number: types, how they
-are nested, where nulls lie, what values look like, how a writer is told to store them. The
+are nested, where nulls lie, what values look like, how a writer has to store them. The
 reference writes it; the reference and, in a process that may die, the oracle read it back. Which
 process does a case, and how many there are, changes no byte, nor the index of the corpus: one line
 of JSON for each case, with its digest, what the table holds, and what is wrong.

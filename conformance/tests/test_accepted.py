@@ -1,4 +1,4 @@
-"""Tests of accepted types: which count as one, and that leniency is told."""
+"""Tests of accepted types: which count as one, and that leniency is reported."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def test_nothing_selected_is_wrong_use(call: Command, tmp_path: Path) -> None:
 
 
 def test_fmt(call: Command, toy_suite: Path) -> None:
-    """A manifest out of form is told by --check and put right without."""
+    """A manifest out of form is reported by --check and put right without."""
     path = toy_suite / READ / "case.json"
     text = path.read_text()
     path.write_text(json.dumps(json.loads(text)))

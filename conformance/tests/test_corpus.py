@@ -1,4 +1,4 @@
-"""Corpus: the same bytes whoever makes it, and what is wrong is told."""
+"""Corpus: the same bytes whoever makes it, and what is wrong is reported."""
 
 import json
 

@@ -103,7 +103,7 @@ def test_list_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_list_that_is_refused(tmp_path: Path, text: str, told: str) -> None:
-    """Broken TOML, unknown keys, a missing issue, a good outcome or no date are told."""
+    """Broken TOML, unknown keys, a missing issue, a good outcome or no date are reported."""
     path = tmp_path / "known.toml"
     path.write_text(text)
     with pytest.raises(KnownError, match=told):

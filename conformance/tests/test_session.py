@@ -41,7 +41,7 @@ def test_process_is_replaced(open_session: Sessions, mode: str) -> None:
 
 
 def test_listener_hears_both_sides(open_session: Sessions) -> None:
-    """Every message is told with its direction, hello first."""
+    """Every message is printed with its direction, hello first."""
     heard: list[tuple[str, object]] = []
     quiet = open_session("perfect")
     session = Session(

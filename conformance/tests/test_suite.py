@@ -39,7 +39,7 @@ def test_fresh_suite_verifies(toy_suite: Path) -> None:
 
 @pytest.mark.parametrize("name", ["data.lance", "case.json", "expect.arrow"])
 def test_changed_file_is_found(toy_suite: Path, name: str) -> None:
-    """A changed byte of a published case is told with its id."""
+    """A changed byte of a published case is reported with its id."""
     path = toy_suite / CASE / name
     path.write_bytes(path.read_bytes() + b" ")
 

@@ -1,6 +1,6 @@
 """Batches: values in the types that Spark wants, and in those that a table has.
 
-Spark compares the first batch of a reader with the schema it was told, and not the later ones; so
+Spark compares the first batch of a reader with the declared schema, and not the later ones; so
 every batch is brought to one schema. Nothing is rounded: a value that does not fit is an error,
 but for what is finer than microseconds, where `types` has let go of that.
 """

@@ -1,4 +1,4 @@
-"""Knobs: field metadata by which a writer can be told how to store a column.
+"""Knobs: field metadata that tells a writer how to store a column.
 
 The keys start with `lance-encoding:`. Which of them a writer takes depends on the file version and
 on the type; only combinations it accepts are drawn.

@@ -1,7 +1,7 @@
 """Oddities: what an odd file may do that no writer does, each by its name.
 
 A `Chance` draws all that is random in an odd file. It is asked before anything odd is done, and
-counts what was; it can be told to allow some oddities alone, which shows what a reader cannot take.
+counts what was; it can allow some oddities alone, which shows what a reader cannot take.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class BFloat16Array(pa.ExtensionArray):  # type: ignore[misc]
         return "[\n" + ",\n".join(one if one == "..." else f"  {one}" for one in parts) + "\n]"
 
     def to_numpy(self, zero_copy_only: bool = False) -> NDArray[ml_dtypes.bfloat16]:
-        """Return the values without a copy. Raises ValueError for a null."""
+        """Return the values without a copy. Raises ValueError for a null: (values,)."""
         if self.null_count > 0:
             raise ValueError("Cannot convert null values to numpy")
         held = np.frombuffer(self.storage.buffers()[1], ml_dtypes.bfloat16)
@@ -88,7 +88,10 @@ class BFloat16Array(pa.ExtensionArray):  # type: ignore[misc]
 
     @classmethod
     def from_numpy(cls, array: NDArray[ml_dtypes.bfloat16]) -> BFloat16Array:
-        """Return a vector of values as an array. Raises ValueError for another type or shape."""
+        """Return a vector of values as an array. Raises ValueError for another type or shape.
+
+        `array` (n,).
+        """
         if array.dtype != ml_dtypes.bfloat16:
             raise ValueError("Cannot convert non-bfloat16 values to BFloat16Array")
         if array.ndim != 1:

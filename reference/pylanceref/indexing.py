@@ -55,7 +55,7 @@ OF_VECTORS = (
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How a segment is built: whether of rows, of which fragments, and who is told of it."""
+    """How a segment is built: of rows or empty, of which fragments, and who gets its progress."""
 
     replace: bool = False
     train: bool = True

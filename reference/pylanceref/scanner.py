@@ -99,7 +99,7 @@ SIZE_VARIABLE = "LANCE_DEFAULT_BATCH_SIZE"
 class ScanOptions:
     """What a scan returns besides its columns: None for a number means the default.
 
-    `early` are columns that are read with those of the filter, passed or not; `observer` is told
+    `early` are columns that are read with those of the filter, passed or not; `observer` gets
     at the end what was read.
     """
 

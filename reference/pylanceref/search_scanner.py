@@ -108,7 +108,7 @@ class FoundRows:
         return len(self.positions)
 
     def chosen(self, places: NDArray[np.int64]) -> FoundRows:
-        """Return some of them, by their places."""
+        """Return some of them, by their places. `places` (n,)."""
         chosen = pa.array(places)
         columns = {name: whole(column).take(chosen) for name, column in self.columns.items()}
         return FoundRows(self.positions[places], columns)

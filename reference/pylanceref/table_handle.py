@@ -157,7 +157,7 @@ class OpenTable:
 def _open_again(
     kind: type[OpenTable], told: dict[str, object], store: Store, version: int, ctx: Context
 ) -> OpenTable:
-    """Return a table that another process told of: its files are opened anew."""
+    """Return a table that another process pickled: its files are opened anew."""
     made = kind.__new__(kind)
     vars(made).update(told)
     made._snapshot = open_snapshot(store, version, replace(ctx, file=name_of_uri(store.root)))

@@ -113,7 +113,10 @@ class KMeans:
         self._centroids = train(vectors, self.k, self._metric, random, self._max_iters)
 
     def predict(self, data: pa.Array | NDArray[np.float32]) -> pa.UInt32Array:
-        """Return the cluster of each vector. Raises RuntimeError before any were trained."""
+        """Return the cluster of each vector. Raises RuntimeError before any were trained.
+
+        `data` (n, dimension).
+        """
         if self._centroids is None:
             raise RuntimeError("KMeans must fit (train) first")
         vectors = self._prepared(data)

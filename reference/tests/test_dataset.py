@@ -353,7 +353,7 @@ def test_a_table_without_hint_that_was_dropped_in_part_is_dropped(tmp_path):
 
 
 def test_the_size_of_a_cache_in_entries_is_old(tmp_path):
-    """Who gives it is told so, once."""
+    """The caller gets one warning."""
     pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
     with pytest.warns(DeprecationWarning, match="index_cache_size_bytes") as told:
         pylanceref.dataset(tmp_path, index_cache_size=256)

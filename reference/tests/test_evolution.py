@@ -159,7 +159,7 @@ def test_a_column_with_nulls_stays_nullable(tmp_path):
 
 
 def test_operations_say_whether_nulls_are_still_allowed(tmp_path):
-    """L.txn.conflict.nullability: a strict column that is new, or was none before, is told."""
+    """L.txn.conflict.nullability: a strict column that is new or was nullable is reported."""
     made = pylanceref.write_dataset(pa.table({"a": [1], "b": [1]}), tmp_path)
     made.update_schema_metadata({"k": "v"})
     told = []

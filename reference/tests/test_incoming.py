@@ -74,7 +74,7 @@ def test_metadata_is_text():
 
 
 def test_an_iterator_fails_with_its_own_words():
-    """While it is read; names that are not those of the schema are told."""
+    """While it is read; names that are not those of the schema are reported."""
     schema = pa.schema([("a", pa.int64())])
 
     def rows(second):

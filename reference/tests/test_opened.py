@@ -22,7 +22,7 @@ def test_a_commit_moves_on_to_what_it_made(tmp_path):
 
 
 def test_a_conflict_leaves_the_version_open(tmp_path):
-    """Both set the same key: who comes second is told so."""
+    """Both set the same key: the second one is refused."""
     made = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
     other = pylanceref.dataset(tmp_path)
     made.update_config({"k": "1"})

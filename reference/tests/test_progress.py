@@ -96,7 +96,7 @@ def test_the_share_that_is_done_is_known_where_both_numbers_are(completed, total
 
 
 def _indexed(tmp_path, index_type, callback, **arguments):
-    """Return a table of texts and vectors, with an index that somebody is told about."""
+    """Return a table of texts and vectors, with an index whose build is reported."""
     rows = range(300)
     vectors = pa.array([[float(row % 7), float(row)] for row in rows], pa.list_(pa.float32(), 2))
     data = pa.table({"text": [f"word{row % 5}" for row in rows], "v": vectors})

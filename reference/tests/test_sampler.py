@@ -89,7 +89,7 @@ def test_ranks_share_rows_that_pass(dataset, randomize):
 
 
 def test_row_ids_are_not_shared(dataset):
-    """The caller is told."""
+    """The caller gets a warning."""
     with pytest.warns(UserWarning, match="with_row_id is not supported"):
         list(ShardedBatchSampler(0, 1)(dataset, with_row_id=True))
 

@@ -1,4 +1,4 @@
-"""What is told of a scan."""
+"""Statistics that a scan reports."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def test_a_query_by_position(vectors):
 
 
 def test_steps_of_searches_are_arguments(dataset):
-    """Texts alike, who is told, and whether scores are added."""
+    """Similar texts, the statistics callback, and whether scores are added."""
     query = MinHashQuery("s", "text")
     told = []
     builder = (

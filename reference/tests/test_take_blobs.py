@@ -179,7 +179,7 @@ def test_every_call_does_as_with_the_oracle(version: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("stable", [False, True])
 def test_deleted_rows_have_no_blobs(tmp_path, stable):
-    """By address that is told; a stable id is of no row then, and an unknown address of none."""
+    """By address that is an error; a stable id or an unknown address is of no row."""
     field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
     rows = pa.table([pa.array([b"a", b"b"], pa.large_binary())], schema=pa.schema([field]))
     table = write_dataset(rows, tmp_path, enable_stable_row_ids=stable)

@@ -118,7 +118,7 @@ def test_a_codebook_is_for_products_only():
 
 
 def test_an_accelerator_is_not_used(caplog):
-    """Who asks for one is told so; the index is the same."""
+    """A request for one gives a warning; the index is the same."""
     with caplog.at_level("WARNING"):
         found = asked(index_type="IVF_HNSW_SQ", accelerator="cuda")
     assert "falling back to CPU" in caplog.text

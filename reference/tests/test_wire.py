@@ -111,7 +111,7 @@ def test_bytes_that_do_not_parse_are_bad_proto(data):
 
 @given(st.binary(max_size=60))
 def test_what_the_library_parses_the_walk_owns(data):
-    """Any bytes: BadProto, or a message of which every byte has an owner."""
+    """Any bytes: BadProto, or a message whose bytes all have an owner."""
     try:
         _, root = _parse(data, file_pb2.FileDescriptor, findings=[])
     except BadProto:

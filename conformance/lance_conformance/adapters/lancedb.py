@@ -141,7 +141,7 @@ def _search(request: Message) -> Message:
 def _nearest(table: Any, asked: Message) -> Any:
     """Return a search for vectors.
 
-    Where no number of partitions is told, they are as few as hold k rows, which is not the default.
+    Without a number of partitions, they are as few as hold k rows, which is not the default.
     """
     query = np.array(asked["q"], np.float64)
     builder = table.search(query, vector_column_name=asked["column"], query_type="vector")

@@ -74,7 +74,7 @@ def _arguments(request: Message, queries: Any) -> Message:
 
 
 def _nearest(opened: Any, asked: Message, others: Mapping[str, Any]) -> Message:
-    """Return a search for vectors; every number of partitions that is told is the only one."""
+    """Return a search for vectors; a given number of partitions is both least and most."""
     type_ = opened.schema.field(asked["column"]).type
     while hasattr(type_, "value_type"):
         type_ = type_.value_type

@@ -33,7 +33,7 @@ MODULE = "lance_conformance.bench.scalar"
 """What a process of its own runs."""
 
 MEASURES = ("reads", "KiB", "ms")
-"""What is told of a question."""
+"""What is printed about a question."""
 
 FEW_ROWS = 100
 """Rows of the index that is built before the one that is measured."""

@@ -1,8 +1,8 @@
 """Text divergences: which published divergence makes two answers of full-text searches differ.
 
-Each is told by what it does, and the rest of the answer has to be the same: the rows that are asked
-for without a limit, rows that were never replaced, rows that an index covers. What is left has no
-name, and is a difference.
+Each is recognised by what it does, and the rest of the answer has to be the same: the rows that are
+asked for without a limit, rows that were never replaced, rows that an index covers. What is left
+has no name, and is a difference.
 
 Divergences: D.index.fts-fuzzy-elements, D.index.fts-null-texts, D.index.fts-compacted-ids,
 D.index.fts-replaced-texts

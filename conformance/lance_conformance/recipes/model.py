@@ -114,7 +114,7 @@ Change = SpanPatch | MessageEdit | Resize | Remove | Rename
 class Negative:
     """A parent with one fault: to be refused (`negative-…`) or to be reported (`lint`).
 
-    It is told under `clause`; the same bytes break what `also` names.
+    It is reported under `clause`; the same bytes break what `also` names.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """Makers: tables with a vector index, written by the oracle or by the reference.
 
-What a search finds by the vectors themselves is told in float64; distances of codes, which nothing
-but the kernel of a type can tell, are those that the oracle finds when the case is made.
+What a search finds by the vectors themselves is computed in float64; distances of codes, which
+nothing but the kernel of a type can tell, are those that the oracle finds when the case is made.
 """
 
 from __future__ import annotations

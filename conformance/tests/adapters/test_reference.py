@@ -18,7 +18,7 @@ TABLE = pa.table({"a": list(range(10)), "b": [str(n) for n in range(10)]})
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", ["reference", "pylance"])
 def test_every_claimed_operation_answers(name: str, tmp_path: Path) -> None:
-    """Files and datasets are read whole, in part and by rows; facts and versions are told."""
+    """Files and datasets are read whole, in part and by rows; facts and versions are returned."""
     uri, path = str(tmp_path / "table.lance"), str(tmp_path / "data.lance")
     oracle.lance().write_dataset(TABLE, uri, data_storage_version="2.1")
     with oracle.lance_file().LanceFileWriter(path, TABLE.schema, version="2.0") as writer:

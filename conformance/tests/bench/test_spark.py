@@ -1,4 +1,4 @@
-"""Spark benchmark: how much work is done, and what is told of it."""
+"""Spark benchmark: how much work is done, and what is printed about it."""
 
 import subprocess
 import sys

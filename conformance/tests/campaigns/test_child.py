@@ -42,7 +42,7 @@ def test_an_answer_comes_back_whole():
 
 
 def test_a_death_is_an_answer():
-    """The signal and the error output are told; an exception nobody caught is no answer."""
+    """The signal and the error output are reported; an exception nobody caught is no answer."""
     ended = ask(_kill)
 
     assert (None, signal.SIGKILL, "last words") == (ended.answer, ended.signal, ended.told)

@@ -65,7 +65,7 @@ def test_a_uri_is_explained():
 
 
 def test_a_directory_is_wrong_use(tmp_path):
-    """A table is told from another directory, and `validate` is named for it."""
+    """A table is distinguished from another directory, and `validate` is named for it."""
     (tmp_path / "t" / "_versions").mkdir(parents=True)
     plain, table = (_call(tmp_path), _call(tmp_path / "t"))
 

@@ -42,7 +42,7 @@ def tree(folder: Path, *entries: dict[str, object]) -> Tree:
     ],
 )
 def test_changes_of_a_clause(tmp_path, change, colour, told):
-    """An id keeps its level and audience for ever; its text may be told better."""
+    """An id keeps its level and audience for ever; its text may be improved."""
     check = clauses.check(tree(tmp_path / "a", KEPT), tree(tmp_path / "b", {**KEPT, **change}))[0]
 
     assert colour == check.colour

@@ -86,7 +86,7 @@ def test_every_replay_is_judged() -> None:
 
 
 def test_details_that_change_their_package_are_named_with_their_new_name() -> None:
-    """Six kinds of index details got other type URLs in 2025; each is told old and new."""
+    """Six kinds of index details got other type URLs in 2025; each is reported old and new."""
     folder = REPLAYS / "index-details-move"
     broken = messages.check(Tree("base", folder / "base"), Tree("head", folder / "head"))[0]
 

@@ -54,7 +54,7 @@ def test_junit_of_a_clean_file_passes_one_test():
 
 
 def test_a_table_has_a_row_for_each_finding_and_each_clean_unit(tmp_path):
-    """What was looked at without a finding is told apart from what was not looked at."""
+    """What was looked at without a finding differs from what was not looked at."""
     found = Checked(Unit("fragments", (0, 1)), (BAD,))
     report = Report(3, (Checked(Unit("table"), ()), found))
     rows = view.to_table("t.lance", report).to_pylist()

@@ -261,7 +261,7 @@ def encode_out_of_line(values: Unsigned, counts: Ints, width: int) -> Part:
     """Pack the whole blocks of chunks of `counts` values at one width; return bytes and sizes.
 
     The tail of a chunk is packed too when that takes fewer bytes. `values` (n,), `counts`
-    (chunks,).
+    The result is (chunks,).
     """
     bits = values.dtype.itemsize * 8
     whole, tails = np.divmod(counts, BLOCK)

@@ -136,7 +136,7 @@ class ChunkRun:
         return self.ctx.at(self.base + start, size)
 
     def bytes_of(self, buffer: int, chunk: int) -> Bytes:
-        """The bytes of one buffer of one chunk, as a view."""
+        """The bytes of one buffer of one chunk, as a view: (size,)."""
         start = int(self.starts[buffer, chunk])
         return self.data[start : start + int(self.sizes[buffer, chunk])]
 

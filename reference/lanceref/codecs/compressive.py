@@ -40,10 +40,7 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
 def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "values") -> Values:
-    """Decode buffer 0 of every chunk, joined; explain calls plain values `name`.
-
-    Raises LimitExceeded, UnknownEncoding.
-    """
+    """Decode buffer 0 of every chunk, joined. Raises LimitExceeded, UnknownEncoding."""
     size = run.num_values * (value_bits(encoding) or 0) // 8
     budget, arm = run.ctx.limits.expanded(len(run.data)), encoding.WhichOneof("compression")
     if size > budget:

@@ -96,7 +96,7 @@ def params_of(metadata: Mapping[str, str]) -> Params:
 
 
 def unsigned(values: Fixed) -> Unsigned:
-    """Return values of 8, 16, 32 or 64 bits as integers."""
+    """Return values of 8, 16, 32 or 64 bits as integers: (values,)."""
     return np.ascontiguousarray(values.data).view(f"<u{values.bits // 8}")
 
 
@@ -119,6 +119,7 @@ def run_bytes(values: Unsigned, too_many: int) -> tuple[int, int]:
     """Return the number of runs, and the bytes that values and lengths of cut runs take.
 
     From `too_many` bytes on the runs are taken uncut: the bytes are fewer, but still too many.
+    `values` (n,).
     """
     later, runs, pair_bytes = values[1:], min(1, len(values)), values.dtype.itemsize + 1
     for at in range(0, len(later), SLAB):

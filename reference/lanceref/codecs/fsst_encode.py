@@ -208,7 +208,7 @@ def words_of(symbols: list[bytes]) -> tuple[Words, Ints]:
 
 
 def words_at(values: Variable) -> Words:
-    """Return the word that begins at each byte of the values."""
+    """Return the word that begins at each byte of the values: (bytes,)."""
     data = np.append(values.data[: int(values.offsets[-1])], np.zeros(MAX_SYMBOL, np.uint8))
     return np.ndarray((len(data) - MAX_SYMBOL + 1,), "<u8", data.data, strides=(1,))
 

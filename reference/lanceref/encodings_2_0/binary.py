@@ -65,14 +65,14 @@ class Slices:
     def offsets(self) -> NDArray[np.int64]:
         """Return where the rows start when the ranges are concatenated, and the final end.
 
-        (rows + 1,).
+        The result is (rows + 1,).
         """
         offsets = np.zeros(len(self.lengths) + 1, np.int64)
         np.cumsum(self.lengths, out=offsets[1:])
         return offsets
 
     def starts(self, rows: RowRanges) -> NDArray[np.int64]:
-        """Return where each row of `rows`, the ranges these slices belong to, starts. (rows,)."""
+        """Return where each row of `rows`, the ranges these slices belong to, starts: (rows,)."""
         counts = np.array([end - start for start, end in rows.bounds])
         firsts = np.array([start for start, _ in self.bounds], dtype=np.int64)
         before = self.offsets()[:-1]

@@ -71,7 +71,7 @@ def concat_bits(
 def slice_bits(data: NDArray[np.uint8], start: int, count: int) -> NDArray[np.uint8]:
     """Return `count` bits from bit `start` on, packed from bit 0, with zeros after the last.
 
-    Both are bitmaps, (bytes,).
+    Both are bitmaps: (bytes,).
     """
     first, skipped = divmod(start, 8)
     if skipped:

@@ -29,7 +29,10 @@ SLAB = 64
 
 @replaces(bitpack.unpack)
 def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
-    """Unpack blocks: wide values by operations over many blocks, others row by row."""
+    """Unpack blocks: wide values by operations over many blocks, others row by row.
+
+    `packed` (blocks, width * 1024 / T), `out` (blocks, 1024).
+    """
     bits = out.dtype.itemsize * 8
     if width == 0:
         out[:] = 0

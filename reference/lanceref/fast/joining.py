@@ -23,7 +23,7 @@ SLAB_BYTES = 2**18
 def windows(data: Bytes, size: int) -> NDArray[np.void]:
     """Return the `size` bytes (at least one) from each byte of `data` on that has them: a view.
 
-    (bytes - size + 1,).
+    The result is (bytes - size + 1,).
     """
     return np.ndarray((max(0, len(data) - size + 1),), f"V{size}", data.data, 0, (1,))
 

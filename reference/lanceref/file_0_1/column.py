@@ -165,7 +165,7 @@ class LegacyColumn:
         return before if stop < end and before > start else stop
 
     def take(self, rows: Numbers) -> pa.Array:
-        """Read the ranges that hold the rows and pick the rows."""
+        """Read the ranges that hold the rows and pick the rows. `rows` (n,), ascending."""
         unique, inverse = distinct(rows)
         batches = np.searchsorted(self._offsets, unique, side="right") - 1
         taken = self._node.take(batches, unique - self._offsets[batches])
@@ -194,7 +194,7 @@ def open_node(
 ) -> Node:
     """Return the node of a field (possibly pruned); `rows` by batch, None below a list.
 
-    Raises BadSchema, UnknownEncoding.
+    `rows` (batches,). Raises BadSchema, UnknownEncoding.
     """
     type_ = field.arrow.type
     if pa.types.is_struct(type_):

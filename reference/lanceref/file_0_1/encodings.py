@@ -78,7 +78,10 @@ def fixed_width(type_: pa.DataType) -> tuple[pa.DataType, list[int]] | None:
 
 
 def plain_node(file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None) -> Node:
-    """Open plain pages; `rows` are the rows of each batch, None for items of lists."""
+    """Open plain pages; `rows` are the rows of each batch, None for items of lists.
+
+    `rows` (batches,).
+    """
     fixed = fixed_width(type_)
     assert fixed is not None
     leaf, items, clause = fixed[0], prod(fixed[1]), "L.legacy.plain.values"
@@ -125,7 +128,7 @@ def binary_node(
 ) -> Node:
     """Open pages of strings; without bytes they are null when `nullable`.
 
-    Raises LimitExceeded, OutOfRange.
+    `rows` (batches,). Raises LimitExceeded, OutOfRange.
     """
     pages.require(rows, 8 * OFFSET_BYTES, OFFSET_BYTES)
     ctx, num_rows = file.ctx, int(pages.lengths.sum())
@@ -178,7 +181,10 @@ def encode_binary(array: pa.Array, position: int) -> tuple[bytes | memoryview, b
 def dictionary_node(
     file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None, values: pa.Array
 ) -> Node:
-    """Open keys into `values`; each must be below their number. Raises OutOfRange."""
+    """Open keys into `values`; each must be below their number. Raises OutOfRange.
+
+    `rows` (batches,).
+    """
     keys, num_values = plain_node(file, pages, type_.index_type, rows), len(values)
 
     def read(ranges: BatchRanges) -> pa.Array:

@@ -59,7 +59,7 @@ class Pages:
     def require(self, lengths: Numbers | None, bits: int, tail_bytes: int = 0) -> None:
         """Check that pages of `bits` a value, with `tail_bytes` more, lie before `data_end`.
 
-        With `lengths` each page must have just that many values. Raises OutOfRange.
+        With `lengths` (batches,) each page must have just that many values. Raises OutOfRange.
         """
         most = self.data_end * 8 // bits if bits else np.iinfo(np.int64).max
         wrong = self.lengths < 0 if lengths is None else self.lengths != lengths
@@ -189,7 +189,10 @@ class Node:
 
 
 def cut_at_batches(batch_offsets: Numbers, rows: RowRanges) -> BatchRanges:
-    """Return the parts of batches that ranges of a file's rows consist of."""
+    """Return the parts of batches that ranges of a file's rows consist of.
+
+    `batch_offsets` (batches + 1,).
+    """
     bounds = np.array(rows.bounds, np.int64).reshape(-1, 2)
     first = np.searchsorted(batch_offsets, bounds[:, 0], side="right") - 1
     last = np.searchsorted(batch_offsets, bounds[:, 1] - 1, side="right") - 1
@@ -208,7 +211,7 @@ def gather(
 
     Those that are no more than `gap` bytes apart share a request too. `named` gives what the bytes
     are, the clause that bounds them, and their kind in spans. `offsets` and `sizes` (n,), the bytes
-    (sum of sizes,). Raises LimitExceeded, Truncated.
+    The result is (sum of sizes,). Raises LimitExceeded, Truncated.
     """
     (name, clause, kind), total = named, int(sizes.sum())
     limit = file.ctx.limits.expanded(file.size)
@@ -270,7 +273,7 @@ def read_offsets(
 ) -> Offsets:
     """Read the offsets of the ranges, n + 1 for n rows; they must rise inside each range.
 
-    Raises CorruptPage.
+    The result is (rows + ranges,). Raises CorruptPage.
     """
     width = np.dtype(dtype).itemsize
     starts = pages.positions[ranges.batches] + ranges.starts * width

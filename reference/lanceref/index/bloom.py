@@ -89,7 +89,7 @@ TERMS = 750
 
 
 def hash_values(values: pa.Array) -> Hashes:
-    """Return the hash of every value that is not null, uint64."""
+    """Return the hash of every value that is not null, uint64 (values,)."""
     own = values.drop_null()
     type_ = own.type
     if is_any(type_, *TEXT, *BINARY):
@@ -110,7 +110,7 @@ def places_of(hashes: Hashes, blocks: int) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def fill(hashes: Hashes, size_bytes: int) -> Blocks:
-    """Return a filter of so many bytes that holds values."""
+    """Return a filter of so many bytes that holds values. `hashes` (n,), the result (blocks, 8)."""
     blocks = size_bytes // BLOCK_BYTES
     numbers, places = places_of(hashes, blocks)
     is_set = np.zeros((blocks, WORDS, WORD_BITS), np.bool_)

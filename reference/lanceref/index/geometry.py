@@ -65,7 +65,7 @@ def is_geometry(type_: pa.DataType, name: str) -> bool:
 
 
 def geometries(values: pa.Array, name: str) -> Geometries:
-    """Return the geometries of a column. Raises QueryFailed for a value that is none."""
+    """Return the geometries of a column. Raises QueryFailed for a value that is none: (rows,)."""
     import shapely
 
     valid = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)

@@ -45,7 +45,7 @@ class Spans:
     def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
         """Return the row offsets below `num_rows` of a fragment that lie in a run, ascending.
 
-        (offsets,).
+        The result is (offsets,).
         """
         mask = np.zeros(num_rows, np.bool_)
         for number in np.flatnonzero(self.fragments == fragment_id).tolist():
@@ -68,7 +68,7 @@ class ScalarIndex(Protocol):
         """
 
     def statistics(self) -> dict[str, object]:
-        """Return what users are told about the segment."""
+        """Return what statistics show of the segment, by name."""
 
 
 @runtime_checkable
@@ -109,7 +109,7 @@ def remaining(
 ) -> Iterator[tuple[Values, Keys]]:
     """Yield of each segment the values of its rows that are left, and the keys they have now.
 
-    `entries` returns one value and one key for each row of a segment.
+    `entries` returns one value and one key for each row of a segment. Keys are (rows,).
     """
     for segment, moved in sources:
         values, before = entries(segment)
@@ -123,7 +123,10 @@ def remaining(
 def merged(
     sources: Sources, training: Training, entries: Callable[[Segment], tuple[pa.Array, Keys]]
 ) -> tuple[pa.Array, Keys]:
-    """Return values and keys of the rows that are left of segments, and of new rows after them."""
+    """Return values and keys of the rows that are left of segments, and of new rows after them.
+
+    Keys are (rows,).
+    """
     values, keys = zip(*remaining(sources, entries), trained(training), strict=True)
     return pa.concat_arrays(values), np.concatenate(keys)
 

@@ -71,7 +71,7 @@ class Opened:
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
         """Return the live rows of a fragment, ascending, for which the predicate may be true.
 
-        None when nothing is known of them, as where no zone is of the fragment.
+        None when nothing is known of them, as where no zone is of the fragment: (rows,).
         """
         index, fragment = self.index, rows.fragment.id
         if self.segment.moves is None and isinstance(index, Zoned) and not index.tells_of(fragment):
@@ -153,7 +153,7 @@ class Index:
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
         """Return the live rows of a fragment for which the predicate may be true, ascending.
 
-        None when no segment covers the fragment, or one of an unknown version.
+        None when no segment covers the fragment, or one of an unknown version: (rows,).
         """
         for segment in self.segments:  # L.index.segment.coverage
             if rows.fragment.id in segment.covers:

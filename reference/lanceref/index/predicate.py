@@ -155,7 +155,7 @@ def plan_text(predicate: Predicate, column: str) -> str:
 
 
 def holds(predicate: OnValues, values: pa.Array) -> Mask:
-    """Return for each value whether a predicate is true: bool."""
+    """Return for each value whether a predicate is true: bool (values,)."""
     match predicate:
         case IsNull():
             mask = pc.is_null(values)
@@ -179,7 +179,7 @@ def holds(predicate: OnValues, values: pa.Array) -> Mask:
 def may_hold(predicate: OnValues, least: pa.Array, greatest: pa.Array) -> Mask:
     """Return for each run of values with these bounds whether the predicate may be true: bool.
 
-    A bound that is null says nothing; whether a run has nulls the caller has to know.
+    A bound that is null says nothing; whether a run has nulls the caller has to know: (runs,).
     """
     match predicate:
         case IsNull():

@@ -53,7 +53,7 @@ class RowSet:
     def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
         """Return the row offsets below `num_rows` of a fragment whose addresses are in the set.
 
-        (offsets,).
+        The result is (offsets,).
         """
         if fragment_id in self.whole:
             return np.arange(num_rows)
@@ -64,7 +64,10 @@ class RowSet:
 
 
 def distinct(keys: Keys) -> Keys:
-    """Return keys in order, each once; runs that are in order already cost little."""
+    """Return keys in order, each once; runs that are in order already cost little.
+
+    `keys` (n,), the result (keys,).
+    """
     if (keys[1:] > keys[:-1]).all():
         return keys
     ordered = np.sort(keys, kind="stable")
@@ -73,7 +76,7 @@ def distinct(keys: Keys) -> Keys:
 
 
 def row_set(keys: Keys) -> RowSet:
-    """Return the set of keys in any order, which may repeat."""
+    """Return the set of keys in any order, which may repeat. `keys` (n,)."""
     return RowSet(distinct(keys))
 
 
@@ -144,6 +147,7 @@ def parse_treemap(cursor: Cursor) -> Keys:
     """Parse a RoaringTreemap that fills `cursor`: its keys, ascending. Raises FormatError.
 
     Layout: u64 number of upper halves; of each, ascending, u32 upper half and a Roaring bitmap.
+    The result is (keys,).
     """
     keys = read_treemap(cursor)
     _check_end(cursor, "L.index.treemap.end")
@@ -151,7 +155,7 @@ def parse_treemap(cursor: Cursor) -> Keys:
 
 
 def read_treemap(cursor: Cursor) -> Keys:
-    """Parse the treemap that `cursor` begins with, as `parse_treemap`."""
+    """Parse the treemap that `cursor` begins with, as `parse_treemap`: (keys,)."""
     count = cursor.u64("number of bitmaps", "L.index.treemap.count")
     cursor.require(count * ENTRY_BYTES, f"{count} bitmaps", "L.index.treemap.count")
     keys: list[Keys] = [NO_KEYS]
@@ -174,7 +178,10 @@ def _bitmaps(keys: Keys, *, runs: bool) -> dict[int, bytes]:
 
 
 def encode_treemap(keys: Keys, *, runs: bool) -> bytes:
-    """Return ascending keys as a RoaringTreemap, with run containers where they are smaller."""
+    """Return ascending keys as a RoaringTreemap, with run containers where they are smaller.
+
+    `keys` (n,).
+    """
     parts = _bitmaps(keys, runs=runs)
     entries = [struct.pack("<I", high) + data for high, data in parts.items()]
     return struct.pack("<Q", len(parts)) + b"".join(entries)

@@ -143,7 +143,10 @@ class Segment:
         return entry
 
     def check_fragments(self, keys: Keys) -> None:
-        """Raise OutOfRange for an ascending row address of a fragment that never was."""
+        """Raise OutOfRange for an ascending row address of a fragment that never was.
+
+        `keys` (n,).
+        """
         if self.highest_fragment is None or not len(keys):
             return
         last = int(keys[-1]) >> 32

@@ -86,7 +86,7 @@ class Training:
 
 
 def trained(training: Training) -> tuple[pa.Array, Keys]:
-    """Return all values and their keys, uint64."""
+    """Return all values and their keys, uint64. Keys are (values,)."""
     runs = list(training.runs())
     values = [pa.array([], training.type), *(run.values for run in runs)]
     return pa.concat_arrays(values), np.concatenate([NO_KEYS, *(run.keys for run in runs)])
@@ -115,7 +115,7 @@ def sort_keys(values: pa.Array) -> pa.Array:
 def sorted_order(values: pa.Array) -> NDArray[np.int64]:
     """Return the places of values in ascending order, nulls first; equal ones stay in order.
 
-    (values,).
+    The result is (values,).
     """
     keys = sort_keys(values)
     order = pc.array_sort_indices(keys, order="ascending", null_placement="at_start")
@@ -136,7 +136,7 @@ def check_memory(size_bytes: int) -> None:
 
 
 def run_starts(values: pa.Array) -> NDArray[np.int64]:
-    """Return where each run of equal neighbours begins; null equals null. (runs,)."""
+    """Return where each run of equal neighbours begins; null equals null: (runs,)."""
     if not len(values):
         return np.empty(0, np.int64)
     keys = sort_keys(values)
@@ -201,7 +201,7 @@ def number_sets_by_key(numbers: NDArray[np.uint32], keys: Keys) -> tuple[pa.Arra
 
 
 def may_be_missing(values: pa.Array) -> NDArray[np.bool_]:
-    """Return which rows an index need not hold: those whose set of numbers is empty. (rows,)."""
+    """Return which rows an index need not hold: those whose set of numbers is empty: (rows,)."""
     if values.type != NUMBER_SET:
         return np.zeros(len(values), np.bool_)
     empty = pc.equal(pc.binary_length(values), 0)

@@ -56,7 +56,10 @@ def node_levels(num_nodes: int, m: int, max_level: int) -> Nodes:
 
 
 def entry_point(levels: Nodes) -> int:
-    """Return the node where searches start: the first of the highest level, 0 without nodes."""
+    """Return the node where searches start: the first of the highest level, 0 without nodes.
+
+    `levels` (nodes,).
+    """
     return int(levels.argmax()) if len(levels) else 0
 
 
@@ -100,7 +103,7 @@ class Level:
     distances: Distances
 
     def neighbours_of(self, node: int) -> Nodes:
-        """Return the neighbours of a node, none where it is not on the level."""
+        """Return the neighbours of a node, none where it is not on the level: (neighbours,)."""
         place = int(np.searchsorted(self.nodes, node))
         if place == len(self.nodes) or self.nodes[place] != node:
             return self.neighbours[:0]
@@ -135,7 +138,10 @@ class EdgeTable:
 
 
 def graph_of(levels: Nodes, tables: Sequence[EdgeTable]) -> Graph:
-    """Return a graph by the highest level of each node and the edges of each level's nodes."""
+    """Return a graph by the highest level of each node and the edges of each level's nodes.
+
+    `levels` (nodes,).
+    """
     parts = (table.level(np.flatnonzero(levels >= i)) for i, table in enumerate(tables))
     return Graph(entry_point(levels), tuple(parts))
 
@@ -156,7 +162,7 @@ class Space:
     norms: Distances
 
     def take(self, rows: Nodes | slice) -> Space:
-        """Return the space of some of the vectors."""
+        """Return the space of some of the vectors. `rows` (n,)."""
         return Space(self.vectors[rows], self.is_l2, self.norms[rows])
 
     @property

@@ -31,7 +31,7 @@ class Admitted:
     upper: float | None = None
 
     def of(self, nodes: Nodes, distances: Distances) -> list[bool]:
-        """Return which of some nodes are admitted."""
+        """Return which of some nodes are admitted. `nodes` and `distances` (n,)."""
         inside = np.ones(len(nodes), np.bool_) if self.nodes is None else self.nodes[nodes]
         if self.lower is not None:
             inside = inside & (distances >= self.lower)
@@ -49,7 +49,8 @@ def search(
 ) -> tuple[Nodes, Distances]:
     """Return the at most `ef` nearest admitted nodes the walk meets, nearest first, ties by number.
 
-    Raises IndexError for edges that lead out of the graph: readers check them before.
+    Raises IndexError for edges that lead out of the graph: readers check them before. Both are
+    The result is (found,).
     """
     if not graph.num_nodes:
         return np.empty(0, np.int64), np.empty(0, np.float32)

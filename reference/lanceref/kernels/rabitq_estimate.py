@@ -190,7 +190,7 @@ class Signs:
 
 
 def sign_table(columns: Bytes) -> Signs:
-    """Return signs in the form that `sign_sums` reads."""
+    """Return signs in the form that `sign_sums` reads. `columns` (bytes, rows)."""
     full = columns.shape[1] - columns.shape[1] % BLOCK_ROWS
     return Signs(columns, pair_columns(columns[:, :full]))
 

@@ -52,7 +52,7 @@ def moved_rows(groups: Sequence[Group]) -> MovedRows:
 
 
 def live_addresses(fragments: Sequence[FragmentRows]) -> Keys:
-    """Return the addresses of the live rows of fragments, in their order."""
+    """Return the addresses of the live rows of fragments, in their order: (live rows,)."""
     parts = [
         rows.offsets(np.arange(rows.num_rows)).astype(np.uint64)
         + np.uint64(rows.fragment.id * ADDRESS_LIMIT)

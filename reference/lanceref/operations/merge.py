@@ -182,7 +182,10 @@ def _passing_pairs(
 
 
 def by_fragment(snapshot: Snapshot, positions: Numbers) -> RowSelection:
-    """Return ascending live row positions of a table as positions in their fragments."""
+    """Return ascending live row positions of a table as positions in their fragments.
+
+    `positions` (n,).
+    """
     chosen: RowSelection = []
     for rows in snapshot.fragments:
         start = rows.rows_before

@@ -94,7 +94,7 @@ def _alone(batch: pa.RecordBatch) -> pa.RecordBatch:
 def give_ids(fragments: Iterable[table_pb2.DataFragment], parts: Iterable[Ids]) -> None:
     """Give the first rows of new fragments ids, in their order; the rest get theirs later.
 
-    The parts are segments, cut where a fragment ends.
+    The parts are segments, cut where a fragment ends. Each part is (ids,).
     """
     waiting = deque(part for part in parts if len(part))
     for fragment in fragments:
@@ -109,7 +109,7 @@ def give_ids(fragments: Iterable[table_pb2.DataFragment], parts: Iterable[Ids]) 
 
 
 def consecutive_runs(ids: Ids) -> list[Ids]:
-    """Cut ids where one is not the next of the one before."""
+    """Cut ids where one is not the next of the one before. `ids` (n,), each run (ids,)."""
     return list(np.split(ids, np.flatnonzero(np.diff(ids) != 1) + 1))
 
 

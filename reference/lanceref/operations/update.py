@@ -71,7 +71,7 @@ class Removal:
 def remove(
     snapshot: Snapshot, chosen: Iterable[tuple[FragmentRows, Positions]], draft: Draft
 ) -> Removal:
-    """Write the deletion files that take the rows out."""
+    """Write the deletion files that take the rows out. Positions are (rows,)."""
     removal, store, version = Removal(), snapshot.store, snapshot.manifest.version
     for rows, positions in chosen:
         number, offsets = rows.fragment.id, rows.offsets(positions)
@@ -164,7 +164,10 @@ def as_column(value: pa.Array | pa.Scalar, type_: pa.DataType) -> pa.Array | pa.
 def read_updated(
     snapshot: Snapshot, chosen: RowSelection, assignments: Mapping[str, Assignment]
 ) -> tuple[Iterator[pa.RecordBatch], list[Ids]]:
-    """Return the rows with their new values, and a list to which their ids are added meanwhile."""
+    """Return the rows with their new values, and a list to which their ids are added meanwhile.
+
+    Ids are (rows,).
+    """
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None, [ROW_ID])
     ids: list[Ids] = []
 
@@ -185,7 +188,10 @@ def read_updated(
 def moved_segments(
     snapshot: Snapshot, chosen: RowSelection, ids: list[Ids], wanted: Condition | None
 ) -> list[Ids]:
-    """Return the ids of the chosen rows, which came in any parts, by segments."""
+    """Return the ids of the chosen rows, which came in any parts, by segments.
+
+    Each of `ids` and of the results is (rows,).
+    """
     every = np.concatenate([np.empty(0, np.uint64), *ids])
     legacy = storage_version_of(snapshot.manifest.message) == V0_1
     if wanted is not None and not legacy and _reads_late(snapshot, wanted):

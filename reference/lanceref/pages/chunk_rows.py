@@ -136,7 +136,7 @@ class ChunkEntries:
             raise CorruptPage("L.page.miniblock.visible", place, found, f"{int(counts[at])} values")
 
     def leaf(self, slots: Slots) -> pa.Array:
-        """Decode the values: those of some slots of the visible entries."""
+        """Decode the values: those of some slots of the visible entries. `slots` (n,)."""
         decoder, run = self.decoder, self.chunks.value_run
         if run.num_values == 0:
             return pa.array([], decoder.type)
@@ -255,7 +255,7 @@ class ChunkRows:
 
     @property
     def slot_ends(self) -> Counts:
-        """Page slots that end up to and with each chunk. (chunks,)."""
+        """Page slots that end up to and with each chunk: (chunks,)."""
         return self.table.value_ends if self.index is None else self.index.ends
 
     def chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:

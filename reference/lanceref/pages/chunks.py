@@ -66,7 +66,7 @@ class ChunkSelection:
 
     @property
     def ends(self) -> Counts:
-        """Offset where each chosen chunk ends, (chunks,)."""
+        """Offset where each chosen chunk ends: (chunks,)."""
         return self.starts + self.sizes
 
     @property
@@ -90,12 +90,12 @@ class ChunkTable:
 
     @cached_property
     def ends(self) -> Counts:
-        """Bytes up to and with each chunk. (chunks,)."""
+        """Bytes up to and with each chunk: (chunks,)."""
         return np.cumsum(self.sizes)
 
     @cached_property
     def value_ends(self) -> Counts:
-        """Values up to and with each chunk. (chunks,)."""
+        """Values up to and with each chunk: (chunks,)."""
         return np.cumsum(self.counts)
 
     @property

@@ -342,6 +342,7 @@ def the_value(values: Values, validity: Validity) -> bytes | Variable | None:
     """Return the one value that all valid slots hold; None when they differ.
 
     Only values of fixed width and variable ones are compared; there is at least one valid slot.
+    `validity` (values,).
     """
     first = 0 if validity is None else int(np.argmax(validity))
     sample = _valid_slots(validity, first, min(values.count, first + SAMPLE))

@@ -112,7 +112,7 @@ def level_limit(levels: RavelledLevels) -> int:
 def row_cuts(levels: RavelledLevels, num_rows: int) -> NDArray[np.int64] | None:
     """Return the rows where pages begin, the first is 0; None when a single row is too long.
 
-    (pages,).
+    The result is (pages,).
     """
     visible, limit = levels.visible, level_limit(levels)
     whole = np.zeros(1, np.int64)

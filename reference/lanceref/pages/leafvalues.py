@@ -87,7 +87,7 @@ def check_offset_width(type_: pa.DataType, bits: int, place: Place) -> None:
 
 
 def bitmap(validity: Validity) -> pa.Buffer | None:
-    """Return an Arrow validity bitmap; None when all are valid."""
+    """Return an Arrow validity bitmap; None when all are valid. `validity` (values,)."""
     if validity is None:
         return None
     return pa.py_buffer(np.packbits(validity, bitorder="little"))
@@ -97,6 +97,7 @@ def leaf_array(type_: pa.DataType, values: Values, validity: Validity, place: Pl
     """Build the Arrow array of a leaf; `place` is where the values lie, for errors.
 
     Raises CorruptPage for values that are not of the type, LimitExceeded for too many bytes.
+    `validity` (values,).
     """
     if validity is not None and len(validity) != values.count:
         found, wanted = f"{values.count} values", f"{len(validity)}, one for each visible entry"
@@ -197,7 +198,7 @@ def _wrong_kind(type_: pa.DataType, found: str, place: Place) -> CorruptPage:
 def validity_of(array: pa.Array) -> Validity:
     """Return which values of an array are valid, whatever is around it.
 
-    The null type has no bitmap, a dictionary array those of its keys and of its items.
+    The null type has no bitmap, a dictionary array those of its keys and of its items: (values,).
     """
     if pa.types.is_null(array.type):
         return np.zeros(len(array), np.bool_)
@@ -213,14 +214,14 @@ def validity_of(array: pa.Array) -> Validity:
 
 
 def both(one: Validity, other: Validity) -> Validity:
-    """Return the validity of what is valid in both arguments."""
+    """Return the validity of what is valid in both arguments. All are (values,)."""
     if one is None or other is None:
         return other if one is None else one
     return one & other
 
 
 def keys_of(array: pa.DictionaryArray) -> NDArray[np.integer]:
-    """Return the keys of a dictionary array as stored, whatever is under a null. (rows,)."""
+    """Return the keys of a dictionary array as stored, whatever is under a null: (rows,)."""
     keys = array.indices
     data = np.frombuffer(keys.buffers()[1] or b"", keys.type.to_pandas_dtype())
     return data[keys.offset : keys.offset + len(keys)]

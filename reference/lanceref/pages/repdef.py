@@ -65,7 +65,7 @@ class Levels:
         )
 
     def visible(self, layers: Layers) -> NDArray[np.bool_] | None:
-        """Return which entries own a value; None when all do. (entries,)."""
+        """Return which entries own a value; None when all do: (entries,)."""
         if self.definition is None or layers.max_visible >= layers.max_def:
             return None
         visible: NDArray[np.bool_] = self.definition <= layers.max_visible
@@ -74,7 +74,7 @@ class Levels:
     def leaf_validity(self, layers: Layers) -> NDArray[np.bool_] | None:
         """Return the validity of the visible entries' values; None when all are valid.
 
-        (visible entries,).
+        The result is (visible entries,).
         """
         if self.definition is None or layers.max_def == 0:
             return None

@@ -48,22 +48,22 @@ class RepetitionIndex:
 
     @cached_property
     def ends(self) -> Counts:
-        """Rows finished up to and with the chunk. (chunks,)."""
+        """Rows finished up to and with the chunk: (chunks,)."""
         return np.cumsum(self.finished)
 
     @cached_property
     def begins(self) -> NDArray[np.bool_]:
-        """Whether a chunk's first entry begins a row. (chunks,)."""
+        """Whether a chunk's first entry begins a row: (chunks,)."""
         return np.append(True, self.leftover[:-1] == 0)[: len(self.finished)]
 
     @cached_property
     def first_start(self) -> Counts:
-        """The row of the first row start inside the chunk. (chunks,)."""
+        """The row of the first row start inside the chunk: (chunks,)."""
         return self.ends - self.finished + ~self.begins
 
     @cached_property
     def start_chunk(self) -> Counts:
-        """The last chunk up to this one in which a row starts. (chunks,)."""
+        """The last chunk up to this one in which a row starts: (chunks,)."""
         starts_row = self.begins | (self.finished > 0)
         return np.maximum.accumulate(np.where(starts_row, np.arange(len(self.finished)), 0))
 

@@ -74,6 +74,7 @@ def shred(
     """Yield the rows of every leaf at or below `field`, in column order.
 
     `outer` are the layers around the field, `mask` says which of its values are in a valid struct.
+    `mask` (values,).
     """
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
@@ -212,13 +213,13 @@ class RavelledLevels:
 
     @property
     def visible(self) -> NDArray[np.bool_] | None:
-        """Which entries own a value; None when all do. (entries,)."""
+        """Which entries own a value; None when all do: (entries,)."""
         if self.max_visible is None or self.definition is None:
             return None
         return self.definition <= self.max_visible
 
     def row_starts(self, num_rows: int) -> NDArray[np.int64]:
-        """Return the first entry of each of the rows, which are of as many slots each. (rows,)."""
+        """Return the first entry of each of the rows, which are of as many slots each: (rows,)."""
         if self.rep is None:
             starts = np.arange(self.num_entries)
         else:

@@ -90,7 +90,10 @@ class Structure:
         return tuple(taken), at, valid if self.leaf is None else valid & self.leaf[at]
 
     def leaf_slots(self, rows: Slots) -> Slots:
-        """Return the first leaf slot of each row; the number of rows gives the total."""
+        """Return the first leaf slot of each row; the number of rows gives the total.
+
+        `rows` and the result (n,).
+        """
         at = rows
         for layer in self.layers:
             at = at * layer.dimension if layer.offsets is None else layer.offsets[at]
@@ -266,7 +269,10 @@ class StructureEncoder:
 
 
 def encode_sequence(values: Sequence64) -> tuple[CompressiveEncoding, Buffer | None]:
-    """Return the codec of a sequence of 64-bit integers, and its buffer if it needs one."""
+    """Return the codec of a sequence of 64-bit integers, and its buffer if it needs one.
+
+    `values` (n,).
+    """
     encoding = CompressiveEncoding()
     if not len(values):
         encoding.constant.SetInParent()

@@ -96,7 +96,7 @@ class Filter(Protocol):
         """Its structure as far as it is known."""
 
     def mask(self, batch: pa.RecordBatch) -> Mask:
-        """Return for each row of a batch of these columns whether it passes: bool."""
+        """Return for each row of a batch of these columns whether it passes: bool (rows,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class RestrictedFilter:
         self.predicate: Predicate | None = structure and And((structure, Unknown()))
 
     def mask(self, batch: pa.RecordBatch) -> Mask:
-        """Return for each row of a batch whether it passes. Raises QueryFailed."""
+        """Return for each row of a batch whether it passes: (rows,). Raises QueryFailed."""
         ids = batch[ROW_ID].to_numpy(zero_copy_only=False)
         mask = np.full(len(ids), self._blocked)
         mask[self._rows.among(ids)] = not self._blocked

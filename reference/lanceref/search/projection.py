@@ -158,7 +158,7 @@ class ColumnOrdering:
 def sort_order(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> NDArray[np.int64]:
     """Return the row numbers in the order of the keys, one for each ordering, the first first.
 
-    (rows,).
+    The result is (rows,).
     """
     order = np.arange(len(keys[0]) if keys else 0)
     for key, one in reversed(list(zip(keys, orderings, strict=True))):

@@ -61,7 +61,7 @@ class RowLocator:
     def numbers(self, keys: Keys) -> Places:
         """Return the number of each row among all rows of the fragments, deleted ones too.
 
-        It is BEYOND or NOWHERE for those that are not there.
+        It is BEYOND or NOWHERE for those that are not there. `keys` and the result (n,).
         """
         if not self.fragments:
             return np.full(len(keys), NOWHERE, np.int64)
@@ -82,7 +82,7 @@ class RowLocator:
 
     @cached_property
     def starts(self) -> Places:
-        """Rows, deleted ones too, of the fragments before each."""
+        """Rows, deleted ones too, of the fragments before each: (fragments,)."""
         starts: Places = np.cumsum(self._sizes) - self._sizes
         return starts
 
@@ -107,7 +107,8 @@ class RowLocator:
 def positions_of_ids(snapshot: Snapshot, ids: Sequence[int] | pa.Array) -> Places:
     """Return positions among the live rows of the table, as asked; deleted rows are left out.
 
-    Raises RowNotFound for an address of no fragment, or beyond the rows of its fragment.
+    Raises RowNotFound for an address of no fragment, or beyond the rows of its fragment. int64
+    The result is (rows,).
     """
     keys, fragments = np.asarray(ids, np.uint64), snapshot.fragments
     by_address = not snapshot.stable_row_ids

@@ -123,7 +123,7 @@ class Condition:
             yield Passed(read.rows, read.positions[mask], read.fields, held)
 
     def positions(self, rows: FragmentRows) -> Positions:
-        """Return the live rows of a fragment that pass, ascending."""
+        """Return the live rows of a fragment that pass, ascending: (rows,)."""
         parts = [passed.positions for passed in self.passed(rows)]
         return np.concatenate([np.empty(0, np.int64), *parts])
 

@@ -62,7 +62,7 @@ class ReadDocuments:
         self._positions: list[dict[int, list[int]]] = []  # of each token, by document
 
     def add(self, documents: Iterable[Document], rows: Places) -> None:
-        """Add the documents of rows at some positions of the table."""
+        """Add the documents of rows at some positions of the table. `rows` (documents,)."""
         for one in documents:
             number = len(self._rows)
             self._rows.append(int(rows[one.row]))
@@ -81,17 +81,17 @@ class ReadDocuments:
 
     @property
     def keys(self) -> Keys:
-        """Positions of the rows of documents in the table."""
+        """Positions of the rows of documents in the table: (documents,)."""
         return np.array(self._rows, np.uint64)
 
     @property
     def elements(self) -> Numbers:
-        """Number of the list element that each document is, (documents,)."""
+        """Number of the list element that each document is: (documents,)."""
         return np.array(self._elements, np.uint32)
 
     @cached_property
     def lengths(self) -> Numbers:
-        """Number of tokens of each document, (documents,)."""
+        """Number of tokens of each document: (documents,)."""
         return np.array(self._lengths, np.uint32)
 
     def number_of(self, token: str) -> int | None:
@@ -109,7 +109,7 @@ class ReadDocuments:
         return Postings(np.array([*held], np.uint32), frequencies)
 
     def positions(self, number: int) -> list[Numbers]:
-        """Return the positions of a token in its documents."""
+        """Return the positions of a token in its documents. Each is (occurrences,)."""
         return [np.array(one, np.uint32) for one in self._positions[number].values()]
 
 
@@ -128,7 +128,7 @@ class TextPart:
 
     @cached_property
     def lengths(self) -> Numbers:
-        """Lengths of documents as they are scored, rounded where blocks are large."""
+        """Lengths of documents as they are scored, rounded where blocks are large: (documents,)."""
         own = self.documents.lengths
         return rounded_lengths(own) if self.rounded else own  # L.index.fts.score.rounded-length
 
@@ -196,7 +196,7 @@ class TextColumn:
 
     @property
     def covered(self) -> Places:
-        """Positions of the rows that segments cover, all rows where there is no index."""
+        """Positions of the rows that segments cover, all rows where there is no index: (rows,)."""
         every = [rows for _, _, own in self.opened for rows in own]
         every = every if self.opened else [*self.snapshot.fragments]
         parts = [np.arange(rows.num_rows) + rows.rows_before for rows in every]

@@ -246,7 +246,10 @@ def _positions(part: TextPart, forms: Iterable[str], chosen: Places) -> list[Num
 
 
 def follows(positions: Iterable[Numbers], gaps: Sequence[int], slop: int) -> bool:
-    """Return whether each word can be `gap`, or up to `slop` places more, after the last."""
+    """Return whether each word can be `gap`, or up to `slop` places more, after the last.
+
+    Each of `positions` is (occurrences,).
+    """
     words = iter(positions)
     ends = next(words).astype(np.int64)
     for own, gap in zip(words, gaps, strict=True):

@@ -112,7 +112,7 @@ class TextSearch:
         """Return the documents that the query finds, of `allowed` rows only.
 
         These are positions in the table, ascending; where the `best` so many are enough, others may
-        be left out. Raises QueryRefused, FormatError.
+        be left out. `allowed` (rows,), ascending. Raises QueryRefused, FormatError.
         """
         for column in self._columns.values():
             column.allowed = allowed

@@ -215,7 +215,7 @@ class LocalSource:
         self.stats = stats if stats is not None else IOStats()
 
     def read(self, offset: int, size: int) -> memoryview:
-        """Return up to `size` bytes from `offset`; shorter only at the end of the file."""
+        """Return `size` bytes from `offset`, less at the end of the file. Raises Unreadable."""
         view = np.empty(max(0, min(size, self.size - offset)), np.uint8).data
         filled = 0
         try:

@@ -292,7 +292,8 @@ class FragmentReader:
     def blob_files(self, field: Field, rows: Offsets) -> list[BlobFiles]:
         """Return for each row where the blob lies that its descriptor of a field points to.
 
-        In the newest overlay that covers the row, else in the file that holds the others.
+        In the newest overlay that covers the row, else in the file that holds the others. `rows`
+        (n,), ascending.
         """
         nowhere = FileOfFragment("", V0_1, {}, 0, None)
         files = [self._blobs_of(next(iter(self._holders(field)), nowhere))]

@@ -77,7 +77,7 @@ def read_deletions(
     """Return the deleted row offsets: uint32, ascending.
 
     Raises FormatError where they are not `num_deleted`, as in the manifest, OutOfRange for one that
-    is not below `num_rows`; None: unknown. (deleted rows,).
+    is not below `num_rows`; None: unknown: (deleted rows,).
     """
     file = FileBytes(source, ctx.during("metadata"))
     rows = _parse(file)

@@ -77,10 +77,7 @@ class FileOfFragment:
 def parse_entry(
     entry: table_pb2.DataFile, known: Mapping[int, Field], ctx: Context, place: Place
 ) -> FileOfFragment:
-    """Check the entry of a data file and return it; `known` are the fields of the schema by id.
-
-    Raises FormatError, UnknownVersion.
-    """
+    """Check and return a data file's entry, given the fields by id. Raises FormatError."""
     words = (entry.file_major_version, entry.file_minor_version)
     version = FROM_WORDS.get(words)
     if version is None:
@@ -245,7 +242,7 @@ def parse_coverage(
 
 
 def offsets_below(rows: int, covered: bitmaps.BitMap) -> Offsets:
-    """Return the offsets of a set that are below `rows`: int64, ascending."""
+    """Return the offsets of a set that are below `rows`, int64 (offsets,), ascending."""
     inside = (
         covered
         if rows > (covered.max() if covered else 0)
@@ -288,7 +285,7 @@ class Patch:
     depth: int
 
     def take(self, ranks: Offsets) -> pa.Array:
-        """Return the values of the offsets of the given ranks. Ascending (n,)."""
+        """Return the values of the offsets with ranks (n,), ascending."""
         values = self.values.take(ranks)
         for _ in range(self.depth):
             (values,) = values.flatten()  # null where the struct is
@@ -359,7 +356,7 @@ def units(
 
 
 def checked_offsets(overlay: Overlay, unit: Field, opened: DataFile, rows: int) -> Offsets:
-    """Return the offsets below `rows`, those of the fragment, that cover a unit.
+    """Return the offsets below `rows`, those of the fragment, that cover a unit: (offsets,).
 
     Raises FormatError for a file with fewer values, and for one that covers parts of a list.
     """

@@ -68,14 +68,20 @@ Values: TypeAlias = RowIds | RowVersions | HiddenColumn
 
 
 def id_parts(values: Values | None, addresses: Ids, offsets: Offsets) -> list[Ids]:
-    """Return the ids of the rows at ascending `offsets`, by segments; without any, addresses."""
+    """Return the ids of the rows at ascending `offsets`, by segments; without any, addresses.
+
+    `addresses` and `offsets` (n,), each part (ids,).
+    """
     if isinstance(values, RowIds):
         return values.parts(offsets)
     return [addresses if values is None else values.at(offsets)]
 
 
 def version_runs(values: Values | None, offsets: Offsets) -> list[Run]:
-    """Return the versions of the rows at ascending `offsets`, by runs; without any, 1."""
+    """Return the versions of the rows at ascending `offsets`, by runs; without any, 1.
+
+    `offsets` (n,).
+    """
     if isinstance(values, RowVersions):
         return values.runs(offsets)
     if values is None:

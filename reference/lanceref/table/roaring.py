@@ -36,7 +36,7 @@ VALUE_BYTES = 4
 def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
     """Parse the bitmap that fills `cursor`: its values, uint32, ascending. Raises LimitExceeded.
 
-    (values,).
+    The result is (values,).
     """
     values = read_bitmap(cursor)
     _end(cursor)
@@ -68,7 +68,7 @@ def _end(cursor: Cursor) -> None:
 
 
 def read_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
-    """Parse the bitmap that `cursor` begins with, as `parse_bitmap`. (values,)."""
+    """Parse the bitmap that `cursor` begins with, as `parse_bitmap`: (values,)."""
     parts = list(_containers(cursor))
     return np.concatenate(parts) if parts else np.empty(0, np.uint32)
 

@@ -58,7 +58,7 @@ class Segment:
         return plain and int(self.start) >= int(other.start) + other.count
 
     def at(self, positions: Offsets) -> Ids:
-        """Return the ids at `positions` of the segment."""
+        """Return the ids at `positions` of the segment: (n,)."""
         if self.values is not None:
             return self.values[positions]
         ids = positions.astype(np.uint64) + self.start
@@ -83,7 +83,7 @@ class RowIds:
         self._ends = np.cumsum([segment.count for segment in segments], dtype=np.int64)
 
     def at(self, offsets: Offsets) -> Ids:
-        """Return the ids of the rows at `offsets`: uint64, same shape."""
+        """Return the ids of the rows at `offsets`: uint64, same shape: (n,)."""
         ids = np.empty(len(offsets), np.uint64)
         owners = np.searchsorted(self._ends, offsets, "right")
         for number in unique(owners).tolist():
@@ -94,7 +94,7 @@ class RowIds:
     def parts(self, offsets: Offsets) -> list[Ids]:
         """Return the ids of the rows at ascending `offsets`, one array for each segment.
 
-        Ranges that rise from one to the next are one segment.
+        Ranges that rise from one to the next are one segment. `offsets` (n,).
         """
         parts: list[list[Ids]] = []
         previous: Segment | None = None
@@ -116,11 +116,14 @@ class RowVersions:
         self._ends = np.cumsum([span.count for span in spans], dtype=np.int64)
 
     def at(self, offsets: Offsets) -> Ids:
-        """Return the versions of the rows at `offsets`: uint64, same shape."""
+        """Return the versions of the rows at `offsets`: uint64, same shape: (n,)."""
         return self._versions[np.searchsorted(self._ends, offsets, "right")]
 
     def runs(self, offsets: Offsets) -> list[Run]:
-        """Return the runs of the rows at ascending `offsets`, with what is left of their spans."""
+        """Return the runs of the rows at ascending `offsets`, with what is left of their spans.
+
+        `offsets` (n,).
+        """
         parts = _parts(self._spans, self._ends, offsets)
         return list(map(Run, parts, self._versions.tolist()))
 
@@ -245,12 +248,15 @@ def encode_row_ids(start: int, end: int) -> bytes:
 
 
 def encode_ids(ids: Ids) -> bytes:
-    """Return the sequence of any ids, uint64, as one segment."""
+    """Return the sequence of any ids, uint64, as one segment. `ids` (n,)."""
     return pb.RowIdSequence(segments=[encode_segment(ids)]).SerializeToString()
 
 
 def encode_id_parts(parts: list[Ids]) -> bytes:
-    """Return the sequence of ids in parts, a segment each; adjacent ranges are joined."""
+    """Return the sequence of ids in parts, a segment each; adjacent ranges are joined.
+
+    Each part is (ids,).
+    """
     segments: list[pb.U64Segment] = []
     for segment in (encode_segment(part) for part in parts if len(part)):
         last = segments[-1] if segments else pb.U64Segment()
@@ -268,7 +274,10 @@ def encode_versions(num_rows: int, version: int) -> bytes:
 
 
 def encode_runs(versions: Ids) -> bytes:
-    """Return the sequence of the version of each row, uint64; equal neighbours are one run."""
+    """Return the sequence of the version of each row, uint64; equal neighbours are one run.
+
+    `versions` (rows,).
+    """
     starts = np.flatnonzero(np.diff(versions, prepend=versions[:1] + np.uint64(1))).tolist()
     ends = [*starts, len(versions)][1:]
     return _encode_runs([(_range(a, b), int(versions[a])) for a, b in zip(starts, ends)])
@@ -285,7 +294,7 @@ def _encode_runs(runs: list[tuple[pb.U64Segment, int]]) -> bytes:
 
 
 def encode_segment(ids: Ids) -> pb.U64Segment:
-    """Return the smallest segment that holds the ids, uint64, in their order."""
+    """Return the smallest segment that holds the ids, uint64, in their order. `ids` (n,)."""
     if not len(ids):
         return _range(0, 0)
     if np.any(ids[1:] <= ids[:-1]):
@@ -314,7 +323,10 @@ def encode_segment(ids: Ids) -> pb.U64Segment:
 
 
 def encode_array(values: Ids) -> pb.EncodedU64Array:
-    """Return values, uint64 and at least one, as offsets from the least in the narrowest width."""
+    """Return values, uint64 and at least one, as offsets from the least in the narrowest width.
+
+    `values` (n,).
+    """
     base, offsets = int(values.min()), values - values.min()
     span, cls = int(offsets.max()), pb.EncodedU64Array
     if span < 2**16:

@@ -102,7 +102,7 @@ class FragmentRows:
 
     @cached_property
     def deleted(self) -> Offsets:
-        """Offsets of the deleted rows, ascending. Raises FormatError."""
+        """Offsets of the deleted rows, ascending: (deleted rows,). Raises FormatError."""
         return self._read_deleted()
 
     def _read_deleted(self) -> Offsets:
@@ -129,13 +129,19 @@ class FragmentRows:
         return own[order], order
 
     def offsets(self, positions: Offsets) -> Offsets:
-        """Return the offsets of the live rows at ascending `positions`."""
+        """Return the offsets of the live rows at ascending `positions`.
+
+        `positions` and the result (n,).
+        """
         if not len(self.deleted):
             return positions
         return positions + np.searchsorted(self._live_before, positions, "right")
 
     def positions(self, offsets: Offsets) -> Offsets:
-        """Return the positions of the rows at ascending `offsets`; deleted ones are left out."""
+        """Return the positions of the rows at ascending `offsets`; deleted ones are left out.
+
+        `offsets` (n,), the result (live rows,).
+        """
         before = np.searchsorted(self.deleted, offsets, "right")
         if not len(self.deleted):
             return offsets
@@ -178,7 +184,10 @@ class FragmentRows:
     def take(
         self, positions: Offsets, fields: Sequence[Field], system: Sequence[str]
     ) -> list[pa.Array]:
-        """Return the live rows at ascending `positions`, read column by column."""
+        """Return the live rows at ascending `positions`, read column by column.
+
+        `positions` (n,).
+        """
         offsets = self.offsets(positions)
         arrays = [
             self._checked(field, self.columns.kept_column(field).take(offsets)) for field in fields
@@ -212,7 +221,7 @@ class FragmentRows:
         return array
 
     def ids_by_segment(self) -> list[Ids]:
-        """Return the stable ids of the live rows, an array for each segment."""
+        """Return the stable ids of the live rows, an array for each segment. Each is (ids,)."""
         offsets = self.offsets(np.arange(self.num_rows))
         return id_parts(self._values(ROW_ID), self._addresses(offsets), offsets)
 
@@ -251,7 +260,7 @@ class _AllRows(FragmentRows):
 
     @cached_property
     def deleted(self) -> Offsets:
-        """Nothing: deleted rows are rows here."""
+        """Nothing: deleted rows are rows here: (deleted rows,)."""
         return np.empty(0, np.int64)
 
     def _checked(self, field: Field, array: pa.Array) -> pa.Array:

@@ -92,7 +92,7 @@ class StoredVersions:
     def lineage(self, before: Manifest, fragment: Fragment, name: str) -> NDArray[np.uint64]:
         """Return the row ids or versions of all physical rows of a fragment, uint64.
 
-        (physical rows,).
+        The result is (physical rows,).
         """
         columns = FragmentReader(fragment, Bases(self.store, before), self.ctx)
         rows, values = columns.physical_rows, open_lineage(name, columns, self.ctx)
@@ -103,7 +103,10 @@ class StoredVersions:
         return np.ones(rows, np.uint64)
 
     def deleted(self, before: Manifest, fragment: Fragment) -> Offsets:
-        """Return the offsets of the deleted rows of a fragment, int64, ascending."""
+        """Return the offsets of the deleted rows of a fragment, int64, ascending.
+
+        The result is (deleted rows,).
+        """
         return FragmentRows(fragment, Bases(self.store, before), self.ctx, False).deleted
 
 

@@ -41,7 +41,7 @@ _CTX = Context("transaction")
 def assign_row_ids(builder: Builder, fragment: table_pb2.DataFragment) -> Numbers:
     """Give ids to the rows of a new fragment that have none; return those that were moved.
 
-    Raises OperationRefused for more ids than rows.
+    Raises OperationRefused for more ids than rows: (moved rows,).
     """
     rows, moved = int(fragment.physical_rows), moved_ids(fragment)
     missing = rows - len(moved)
@@ -59,7 +59,10 @@ def assign_row_ids(builder: Builder, fragment: table_pb2.DataFragment) -> Number
 
 
 def moved_ids(fragment: table_pb2.DataFragment) -> Numbers:
-    """Return the row ids, uint64, that a fragment of a transaction lists. Raises FormatError."""
+    """Return the row ids, uint64, that a fragment of a transaction lists. Raises FormatError.
+
+    The result is (ids,).
+    """
     data, place = fragment.inline_row_ids, _CTX.at(0)
     if not data:
         return np.empty(0, np.uint64)
@@ -75,7 +78,10 @@ def set_created(builder: Builder, fragment: table_pb2.DataFragment) -> None:
 
 
 def set_moved(builder: Builder, fragment: table_pb2.DataFragment, moved: Numbers) -> None:
-    """Note that this version changed the `moved` rows, the first ones, and made the others."""
+    """Note that this version changed the `moved` rows, the first ones, and made the others.
+
+    `moved` (rows,).
+    """
     rows, version = fragment.physical_rows, builder.message.version
     created = np.full(rows, version, np.uint64)
     created[: len(moved)] = _created(builder, moved)

@@ -130,7 +130,10 @@ def take_columns(
     positions: NDArray[np.int64],
     columns: Sequence[str] | Mapping[str, str] | None,
 ) -> pa.Table:
-    """Return rows at live positions of the table, in the order asked for. Raises NotFound."""
+    """Return rows at live positions of the table, in the order asked for. Raises NotFound.
+
+    `positions` (n,).
+    """
     schema = snapshot.schema(BlobHandling.DESCRIPTIONS)
     if not isinstance(columns, Mapping):
         return snapshot.take(positions, take_projection(schema, columns))
@@ -175,7 +178,7 @@ class SqlFilter:
         return predicate_of(self._bound.node, self._schema)
 
     def mask(self, batch: pa.RecordBatch) -> Mask:
-        """Return for each row of a batch whether it passes: bool. Raises QueryFailed."""
+        """Return for each row of a batch whether it passes: bool (rows,). Raises QueryFailed."""
         found = self._bound.evaluate(batch)
         if self._is_match:
             found = pc.is_valid(found)
@@ -196,7 +199,7 @@ class ArrowFilter:
             raise QueryRefused(f"{error}") from error
 
     def mask(self, batch: pa.RecordBatch) -> Mask:
-        """Return for each row of a batch whether it passes: bool. Raises QueryFailed."""
+        """Return for each row of a batch whether it passes: bool (rows,). Raises QueryFailed."""
         numbers = pa.array(np.arange(batch.num_rows))
         names = [*batch.schema.names, ROW]
         table = pa.Table.from_arrays([*batch.columns, numbers], names=names)
@@ -230,5 +233,8 @@ def condition(
 
 
 def mask_of(text: str) -> Callable[[pa.RecordBatch], Mask]:
-    """Return a filter that is bound to the columns of the batch it is asked about."""
+    """Return a filter that is bound to the columns of the batch it is asked about.
+
+    The filter returns (rows,).
+    """
     return lambda batch: bind_filter(text, batch.schema).mask(batch)

@@ -1,4 +1,4 @@
-"""Stages of a build, as they are told."""
+"""Stages of a build, as they are reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_stage_is_told_from_start_to_end():
 
 
 def test_a_stage_that_fails_is_not_complete():
-    """What fails is told by its error alone."""
+    """What fails is reported by its error alone."""
     told = []
     with (
         pytest.raises(ZeroDivisionError),

@@ -74,7 +74,7 @@ def test_a_table_is_forgotten(manifests, key):
 
 
 def test_one_of_many_writers_wins(manifests, key):
-    """Of those who put the same version at once, one is told that it did."""
+    """Of writers that put the same version at once, one succeeds."""
     records = [staged_record(name_of(1, "V2"), size) for size in range(8)]
     with ThreadPoolExecutor(8) as pool:
         won = list(pool.map(lambda record: manifests.put_if_absent(key, record), records))

@@ -321,7 +321,7 @@ def test_old_values_of_a_segment_are_not_found(tmp_path, stable):
 @pytest.mark.oracle
 @pytest.mark.parametrize("stable", [False, True])
 def test_the_oracle_finds_rows_by_their_old_values(tmp_path, stable):
-    """D.index.old-values-beside-new: they do not pass the filter, and are told all the same."""
+    """D.index.old-values-beside-new: they do not pass the filter, and are reported all the same."""
     import lance
 
     made = lance.dataset(_old_values_beside(lance, tmp_path, stable))

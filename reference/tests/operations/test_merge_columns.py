@@ -106,7 +106,7 @@ def test_lists_that_are_written_anew_leave_their_index(tmp_path):
 
 
 def test_items_that_are_written_anew_leave_the_index_of_their_list(tmp_path):
-    """An Update that names the column of the items alone, as columns of a fragment are told."""
+    """An Update that names the column of the items alone, as columns of a fragment are named."""
     made = _labels(tmp_path)
     new = pa.table({"k": [1, 2], "l": [[9], [4]]})
     fragment, fields = made.get_fragments()[0].update_columns(new, left_on="k", right_on="k")

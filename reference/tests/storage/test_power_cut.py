@@ -27,7 +27,7 @@ def _holds(cut: Path, real: Path) -> None:
 
 
 def _is_acknowledged(cut: Path, real: Path) -> None:
-    """The versions, tags and branches that a caller was told of are there."""
+    """The versions, tags and branches that a caller got an answer for exist."""
     left, wanted = pylanceref.dataset(cut), pylanceref.dataset(real)
 
     assert wanted.version == left.version

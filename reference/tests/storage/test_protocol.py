@@ -6,7 +6,7 @@ from lanceref.storage import IOStats, bytes_read_counter, iops_counter
 
 
 def test_counters_start_again_once_they_are_asked():
-    """What was counted since then is told, and no more."""
+    """What was counted since then is returned, and no more."""
     stats = IOStats(1, 2, 3, 4)
 
     assert IOStats(1, 2, 3, 4) == stats.incremental()

@@ -35,7 +35,7 @@ def test_local_places_have_paths():
     st.from_regex(r"[a-z?]{1,3}(/[a-z]{1,3})?", fullmatch=True),
 )
 def test_above_undoes_joined(root, below):
-    """A query stays behind the whole."""
+    """A query follows the whole path."""
     if "://" in root:
         below = below.replace("?", "_")
     longer = joined(root, below)

@@ -71,7 +71,7 @@ def led_on(*covers: list[int]) -> list[list[int]]:
 
 
 def test_an_entry_follows_whole_groups_and_the_one_that_says_so_every_group():
-    """Half a group covers no new fragment, unless it is told of by the entry itself."""
+    """Half a group covers no new fragment, unless the entry itself names it."""
     assert [[9, 10], [2, 9], [7], [9, 10]] == led_on([6, 7, 8], [2, 6], [7], [6, 7, 9, 10])
 
 

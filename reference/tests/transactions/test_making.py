@@ -44,7 +44,7 @@ def test_files_of_0_1_do_not_mix_with_others():
 
 
 def test_a_table_that_mixes_files_already_is_left_alone():
-    """Who commits to it is told to go back to a version before."""
+    """A commit to it is refused, with the advice to go back to an older version."""
     old = versions.files(0)
     old.update(file_major_version=0, file_minor_version=2)
     fragments = [manifests.fragment(0, old), manifests.fragment(1, versions.files(0))]

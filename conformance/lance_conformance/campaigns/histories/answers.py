@@ -42,7 +42,7 @@ def answered_differently(
 
 
 def _answer(module: ModuleType, found: Any, question: Question, use_index: bool) -> str:
-    """Return what is told of the rows found, in ascending order, or that there are none to tell.
+    """Return what is reported of the rows found, in ascending order, or that there are none.
 
     How implementations word an error is their own.
     """

@@ -124,7 +124,7 @@ def segments(random: Random, view: View) -> str | None:
 
 
 def compact_deferred(random: Random, view: View) -> str | None:
-    """Small fragments joined; the indices are told where the rows went and stay as they are.
+    """Small fragments joined; the indices learn where the rows went and stay as they are.
 
     The oracle refuses graphs over deleted rows then (D.index.vector-graph-after-deferred).
     """

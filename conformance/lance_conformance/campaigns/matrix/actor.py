@@ -27,7 +27,7 @@ FORMATS = ("legacy", "2.0", "2.1", "2.2", "2.3")
 """Names of file formats that a release may know."""
 
 ERROR_CHARACTERS = 300
-"""How much of an error is told."""
+"""How many characters of an error are reported."""
 
 ALIASES = {"enable_stable_row_ids": "enable_move_stable_row_ids"}
 """Arguments that had another name before."""

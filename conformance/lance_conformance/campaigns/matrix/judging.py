@@ -28,7 +28,7 @@ SAME, REFUSED, EXCUSED, DIFFERS = "same", "refused", "excused", "differs"
 """Outcomes, from good to bad."""
 
 DIED = "the process died"
-"""What is told of a request that ended its process."""
+"""What is reported of a request that ended its process."""
 
 READS, CONTINUES = "reference reads release", "reference continues release"
 READ, CONTINUED = "release reads reference", "release continues reference"

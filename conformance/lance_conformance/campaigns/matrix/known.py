@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A difference: patterns of `release format history`, of the direction and of what is told."""
+    """A difference: patterns of `release format history`, of the direction and of the message."""
 
     name: str
     reason: str

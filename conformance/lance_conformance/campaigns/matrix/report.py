@@ -1,4 +1,4 @@
-"""Report: the verdicts as a table, and what was excused, grouped by what was told."""
+"""Report: the verdicts as a table, and what was excused, grouped by its reason."""
 
 from __future__ import annotations
 

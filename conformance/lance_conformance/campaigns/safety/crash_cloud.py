@@ -74,7 +74,7 @@ class CloudGround:
         return self._held(missing)
 
     def _held(self, told: Callable[[Path, str], set[str]]) -> set[str]:
-        """Return what is told of copies of the objects."""
+        """Return what is reported of copies of the objects."""
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder, "table")
             root.mkdir()

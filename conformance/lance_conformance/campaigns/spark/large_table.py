@@ -2,7 +2,7 @@
 
 A fragment follows from its number alone. The table is checked twice: whole, and with one byte of
 two of its files changed, which must be all that is found. Of every worker the most memory it ever
-held is told.
+held is reported.
 """
 
 from __future__ import annotations

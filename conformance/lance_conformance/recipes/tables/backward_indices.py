@@ -1,7 +1,7 @@
 """Cases of indices that old releases wrote: what is read of them is what they meant.
 
 Every table has twelve rows, of which ten are indexed and two appended, and then one is deleted. The
-rows expected are told by hand.
+rows expected are written by hand.
 """
 
 from __future__ import annotations

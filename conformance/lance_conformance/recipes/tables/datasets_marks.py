@@ -173,7 +173,7 @@ POSITIVES: tuple[Positive, ...] = (
     _case("manifest/refs", "a tag and a branch of version 1",
           ("L.table.refs.tag", "L.table.refs.branch", "L.table.refs.exists"),
           dataset(_referred), "refs"),
-    _case("manifest/old-branch", "a branch of which only the version is told that it left",
+    _case("manifest/old-branch", "a branch that states only the version it left",
           ("L.table.refs.branch",), dataset(_old_branch), "old-branch"),
     _case("fragments/parents", "fields without a column: a struct, and one that is gone",
           ("L.table.datafile.indices",), reworked(dataset(_points), data_file(_with_parents)),

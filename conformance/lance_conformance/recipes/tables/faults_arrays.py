@@ -1,4 +1,4 @@
-"""Further negative cases of pages of 2.0 and of 2.3: what is told and is not so."""
+"""Further negative cases of pages of 2.0 and of 2.3: false statements about the values."""
 
 from __future__ import annotations
 

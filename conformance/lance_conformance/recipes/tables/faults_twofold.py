@@ -1,6 +1,6 @@
 """Negative cases of clauses that nobody breaks alone: the same bytes break another one besides.
 
-Each is told under the clause that a reader meets first, and names the others.
+Each is reported under the clause that a reader meets first, and names the others.
 """
 
 from __future__ import annotations

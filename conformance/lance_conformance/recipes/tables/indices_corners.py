@@ -184,7 +184,7 @@ _FREQUENCIES = 37
 
 
 def _exceptions(*, long: int, short: int, first: bytes = b"") -> bytes:
-    """Return exceptions of six bytes and of two; the first one may be told."""
+    """Return exceptions of six bytes and of two; the first one may be given."""
     numbers = [first or b"\x80\x80\x80\x80\x01", *[b"\x80\x80\x80\x80\x01"] * (long - 1)]
     numbers += [b"\1"] * short
     return b"".join(bytes([200 - place]) + one for place, one in enumerate(numbers))

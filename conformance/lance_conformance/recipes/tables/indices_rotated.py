@@ -122,7 +122,7 @@ def _asked_anew(case: Positive) -> Positive:
 POSITIVES: tuple[Positive, ...] = (
     _early("by-matrix", "vectors turned by a matrix; how far off distances are is not told", "rq",
            _by_matrix),
-    _asked_anew(_early("unsaid", "one bit, by residuals, since nothing else is told", "rq",
+    _asked_anew(_early("unsaid", "one bit, by residuals, since nothing else is stated", "rq",
                        _unsaid)),
     _early("5-in-rows", "codes of a row one after the other", "rq-5", _not_in_blocks),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Cases of full-text indices: queries of every kind, and what an index holds.
 
 As with the other indices ten rows are indexed, one of these is deleted, and two are appended. The
-tokens of every text are told by hand, the scores by the formula.
+tokens of every text are written by hand, the scores by the formula.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Cases of vector indices: every type, metric and element that the oracle builds.
 
 A search of all partitions for more rows than there are says how far each row is. By vectors
-themselves that is told in float64; by codes it is what the oracle says, whoever wrote the index.
-Then the nearest ones, compared by their vectors, must be the true ones.
+themselves that is computed in float64; by codes it is what the oracle says, whoever wrote the
+index. Then the nearest ones, compared by their vectors, must be the true ones.
 """
 
 from __future__ import annotations

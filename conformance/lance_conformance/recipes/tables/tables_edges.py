@@ -257,7 +257,7 @@ NEGATIVES: tuple[Negative, ...] = (
                           target="_versions/*.manifest")),
     table_fault("table/any/manifest/two-types", "field-next", "a field one above the highest id",
                 "L.table.schema.max-id", manifest(_low_field_id), kind="lint"),
-    lint("ivf-flat/plain", "padding", "padding of a file beside that is not what is told",
+    lint("ivf-flat/plain", "padding", "padding of a file beside that is not what is stated",
          "L.file.padding.value",
          SpanPatch(("padding",), lambda old: bytes(len(old)), target="_indices/*/auxiliary.idx")),
 )  # fmt: skip

@@ -39,7 +39,7 @@ def test_the_formats_are_those_it_can_write(actor, tmp_path):
 
 
 def test_a_refused_step_does_not_end_the_others(actor, tmp_path):
-    """It is told, and the next one is taken."""
+    """It is reported, and the next one is taken."""
     told = _build(actor, tmp_path, ["drop", ["none"]], ["delete", "id = 1"], format="2.1")
 
     assert [True, False, True] == [one is None for one in told]

@@ -7,7 +7,7 @@ from lance_conformance.campaigns.matrix.report import show
 
 
 def test_cells_count_and_differences_are_named(capsys):
-    """One row for each release and format; what was told is grouped."""
+    """One row for each release and format; reasons are grouped."""
     show(
         [
             Verdict("1.0", READS, "2.0", "type:a", SAME),

@@ -35,7 +35,7 @@ NEAR = [(7, 0.5), (1, 1.0)]
 
 
 def _told(question, pair, case=CASE, shape=SHAPE, more=None):
-    """What is told of a pair, where the oracle finds `more` when it is asked for more."""
+    """What is reported of a pair, where the oracle finds `more` when it is asked for more."""
 
     def ask(wider):
         assert wider.k > question.k

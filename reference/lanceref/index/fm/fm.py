@@ -47,7 +47,10 @@ MOST_STEPS = 1024
 
 
 def rows_with(partition: Partition, text: bytes) -> Keys:
-    """Return the keys of the rows whose text holds another, in any order, repeated."""
+    """Return the keys of the rows whose text holds another, in any order, repeated.
+
+    The result is (occurrences,).
+    """
     if not text:
         return partition.row_ids
     first, end = endings_with(partition, text)
@@ -70,13 +73,13 @@ def endings_with(partition: Partition, text: bytes) -> tuple[int, int]:
 
 
 def step(partition: Partition, endings: Positions) -> Positions:
-    """Return the endings that are a byte longer."""
+    """Return the endings that are a byte longer. `endings` and the result (n,)."""
     bytes_, before = partition.tree.bytes_at(endings)
     return partition.firsts[bytes_] + before
 
 
 def beginnings(partition: Partition, first: int, end: int) -> Positions:
-    """Return where neighbouring endings begin, in any order. Raises CorruptPage."""
+    """Return where neighbouring endings begin, in any order: (end - first,). Raises CorruptPage."""
     rate = partition.samples.rate
     if (end - first) * rate > partition.num_bytes:
         return all_beginnings(partition)[first:end]
@@ -94,7 +97,10 @@ def beginnings(partition: Partition, first: int, end: int) -> Positions:
 
 
 def all_beginnings(partition: Partition) -> Positions:
-    """Return where each ending begins. Raises CorruptPage when steps do not lead to a sample."""
+    """Return where each ending begins. Raises CorruptPage when steps do not lead to a sample.
+
+    The result is (endings,).
+    """
     size, rate = partition.num_bytes, partition.samples.rate
     ends = np.empty(size, np.int64)
     partition.tree.prepare()
@@ -204,7 +210,7 @@ def check(segment: Segment) -> None:
 
 
 def entries(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return the texts, as they are stored, and the keys of their rows."""
+    """Return the texts, as they are stored, and the keys of their rows. Keys are (rows,)."""
     partitions = FmIndex(segment).partitions
     texts = [text for one in partitions for text in texts_of(one)]
     keys = np.concatenate([NO_KEYS, *(one.row_ids for one in partitions)])

@@ -64,7 +64,7 @@ class Samples:
     blocks: dict[int, Words]
 
     def at(self, numbers: Positions) -> Positions:
-        """Return samples by their numbers. Raises CorruptPage."""
+        """Return samples by their numbers. `numbers` and the result (n,). Raises CorruptPage."""
         samples = np.empty(len(numbers), np.int64)
         blocks = numbers // BLOCK_WORDS
         wanted = unique(blocks).tolist()
@@ -98,12 +98,15 @@ class Partition:
 
     @property
     def ends(self) -> Positions:
-        """Where each text ends, its FF not included; there may be no text."""
+        """Where each text ends, its FF not included; there may be no text: (texts,)."""
         return np.append(self.starts[1:], self.num_bytes - 1)[: len(self.starts)] - 1
 
 
 def read_words(file: IndexFile, rows: Sequence[int]) -> Iterator[Words]:
-    """Yield the words of each of some ascending rows, read together. Raises CorruptPage."""
+    """Yield the words of each of some ascending rows, read together. Raises CorruptPage.
+
+    Each is (words,).
+    """
     places = np.array(rows, np.int64)
     for data in file.take("words", places, pa.large_binary()).to_pylist() if rows else ():
         if data is None or len(data) % 8:

@@ -163,7 +163,10 @@ class NodeBits:
     _blocks: dict[int, tuple[Words, Positions]] = field(default_factory=dict)
 
     def ones(self, places: Positions) -> Positions:
-        """Return the number of ones before places, each from 0 to the number of bits."""
+        """Return the number of ones before places, each from 0 to the number of bits.
+
+        `places` and the result (n,).
+        """
         ones = np.empty(len(places), np.int64)
         for own, words, before, word, bit in self._parts(places):
             below = (np.uint64(1) << bit) - np.uint64(1)
@@ -197,7 +200,10 @@ class NodeBits:
         return len(self.before) == 2 and not self._blocks
 
     def keep(self, number: int, words: Words) -> None:
-        """Keep the words of a block, one empty word after them. Raises CorruptPage."""
+        """Keep the words of a block, one empty word after them. Raises CorruptPage.
+
+        `words` (n,).
+        """
         counts = np.bitwise_count(words).astype(np.int64)
         before = np.concatenate([[self.before[number]], counts]).cumsum()
         wanted = min(BLOCK_BITS, self.num_bits - number * BLOCK_BITS)
@@ -248,7 +254,10 @@ class WaveletTree:
         return nodes
 
     def count(self, byte: int, places: Positions) -> Positions:
-        """Return how often a byte of the tree occurs before places."""
+        """Return how often a byte of the tree occurs before places.
+
+        `places` and the result (n,).
+        """
         for node, bit in self.paths[byte]:
             ones = self.nodes[node].ones(places)
             places = ones if bit else places - ones

@@ -57,7 +57,10 @@ def norms(lengths: Numbers | NDArray[np.float32], mean_length: np.float32) -> Sc
 
 
 def norms_at(lengths: Numbers, documents: Numbers, mean_length: np.float32) -> Scores:
-    """Return the norms of some documents; where there are few lengths, each is computed once."""
+    """Return the norms of some documents; where there are few lengths, each is computed once.
+
+    `lengths` (all documents,), `documents` and the result (n,).
+    """
     own = lengths[documents]
     longest = int(own.max(initial=0))
     if longest >= len(own):
@@ -66,7 +69,7 @@ def norms_at(lengths: Numbers, documents: Numbers, mean_length: np.float32) -> S
 
 
 def counts(frequencies: Numbers | Scores, norm: Scores) -> Scores:
-    """Return how much of its weight a token gives each document."""
+    """Return how much of its weight a token gives each document. All are (documents,)."""
     own = frequencies.astype(np.float32)
     found: Scores = (K1 + ONE) * own
     found /= own + norm

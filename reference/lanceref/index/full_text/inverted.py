@@ -196,7 +196,10 @@ class Inverted:
 
 
 def rows_with(words: Sequence[str], parts: Sequence[Partition], gone: Keys) -> RowSet:
-    """Return the rows that hold every word, without those of fragments that are gone."""
+    """Return the rows that hold every word, without those of fragments that are gone.
+
+    `gone` (fragments,).
+    """
     keys = [NO_KEYS]
     for part in parts:
         numbers = [part.number_of(word) for word in words]

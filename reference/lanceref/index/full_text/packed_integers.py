@@ -126,7 +126,7 @@ def arrange_runs(parts: Sequence[ByteRuns], places: Sequence[Counts]) -> ByteRun
 
 
 def unpack(data: memoryview, width_bits: int, lanes: int) -> Numbers:
-    """Return the 32 x lanes numbers of a group."""
+    """Return the 32 x lanes numbers of a group, (32 * lanes,)."""
     if not width_bits:
         return np.zeros(PER_LANE * lanes, np.uint32)
     rows = np.frombuffer(data, np.uint8)[np.newaxis]
@@ -148,7 +148,7 @@ def unpack_rows(rows: NDArray[np.uint8], width_bits: int, lanes: int) -> Numbers
 
 
 def parse_group(cursor: Cursor, lanes: int, name: str) -> Numbers:
-    """Parse a width and its group. Raises FormatError."""
+    """Parse a width and its group, (32 * lanes,). Raises FormatError."""
     start = cursor.offset
     width = cursor.u8(f"width of {name}", "L.index.fts.posting.width")
     if width > PER_LANE:
@@ -194,7 +194,7 @@ def pack_runs(rows: Numbers, widths: NDArray[np.uint8]) -> ByteRuns:
 
 
 def group_runs(rows: Numbers) -> ByteRuns:
-    """Return each row of numbers as a width and its group."""
+    """Return each row of numbers as a width and its group. `rows` (n, size)."""
     widths = widths_of(rows)
     return zip_runs(word_runs(widths), pack_runs(rows, widths))
 
@@ -213,7 +213,7 @@ def parse_varint(cursor: Cursor, name: str) -> int:
 
 
 def parse_varints(cursor: Cursor, count: int, name: str) -> Numbers:
-    """Parse so many numbers, at least a byte each. Raises FormatError."""
+    """Parse so many numbers, at least a byte each: (count,). Raises FormatError."""
     cursor.require(count, name, "L.index.fts.varint")
     if count >= FEW and cursor.ctx.spans is None:
         octets = np.frombuffer(cursor.data, np.uint8)[cursor.position :][: MOST_BYTES * count]

@@ -121,12 +121,12 @@ class Partition:
 
     @cached_property
     def keys(self) -> Keys:
-        """Keys of the rows of the documents."""
+        """Keys of the rows of the documents: (documents,)."""
         return self._numbers("_rowid", pa.uint64())
 
     @cached_property
     def lengths(self) -> Numbers:
-        """Number of tokens of each document, (documents,). Raises FormatError."""
+        """Number of tokens of each document: (documents,). Raises FormatError."""
         file, lengths = self._file("docs"), self._numbers("_num_tokens", pa.uint32())
         total = int(lengths.sum(dtype=np.uint64))
         if "total_tokens" in file.metadata and file.number("total_tokens") != total:
@@ -136,7 +136,7 @@ class Partition:
 
     @cached_property
     def elements(self) -> Numbers | None:
-        """Places of the documents in their lists, None where rows are documents."""
+        """Places of the documents in their lists, None where rows are documents: (documents,)."""
         if "_doc_index_0" not in self._file("docs").names:
             return None
         return self._numbers("_doc_index_0", pa.uint32())
@@ -189,7 +189,7 @@ class Partition:
     def positions(self, number: int) -> list[Numbers] | None:
         """Return the positions of a token in its documents, None if not stored; kept.
 
-        Raises FormatError.
+        Each is (occurrences,). Raises FormatError.
         """
         if number in self._positions:
             self._segment.uses.hit()

@@ -140,7 +140,7 @@ class CompactOccurrences:
         )
 
     def counts(self, num_tokens: int) -> Counts:
-        """Return in how many of the documents each token is. (tokens,)."""
+        """Return in how many of the documents each token is: (tokens,)."""
         counts = np.zeros(num_tokens, np.int64)
         counts[self.names] = np.diff(self.ends)
         return counts
@@ -178,7 +178,7 @@ class PartitionWriter:
         self.num_documents = 0
 
     def add(self, keys: Keys, documents: Documents) -> None:
-        """Add the documents of a run of rows, whose keys are given."""
+        """Add the documents of a run of rows, whose keys are given. `keys` (rows,)."""
         first = self._begin(keys[documents.rows], documents.lengths, documents.elements)
         numbered = map(self._numbers.__getitem__, documents.tokens)
         tokens = np.fromiter(numbered, np.uint32, len(documents.tokens))

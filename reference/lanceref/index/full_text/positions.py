@@ -41,7 +41,10 @@ END = "L.index.fts.positions.end"
 
 
 def parse_positions(cursor: Cursor, frequencies: Numbers) -> list[Numbers]:
-    """Parse the positions of a block, which fill `cursor`, by document. Raises FormatError."""
+    """Parse the positions of a block, which fill `cursor`, by document. Raises FormatError.
+
+    `frequencies` (documents,), each result (occurrences,).
+    """
     total = int(frequencies.sum(dtype=np.uint64))
     full, rest = divmod(total, GROUP)
     cursor.require(full + rest, f"{total} positions", END)
@@ -72,7 +75,7 @@ def position_runs(positions: Numbers, frequencies: Numbers, blocks: Counts) -> B
 
 
 def parse_position_blobs(blobs: Sequence[Cursor], frequency: int, place: Place) -> Numbers:
-    """Parse the positions of a document in format 1. Raises FormatError."""
+    """Parse the positions of a document in format 1, (frequency,). Raises FormatError."""
     full, rest = divmod(frequency, GROUP)
     if len(blobs) != 1 + full + (rest > 0):
         wanted = f"a count, {full} blocks and a rest of {rest}"
@@ -92,7 +95,7 @@ def parse_position_blobs(blobs: Sequence[Cursor], frequency: int, place: Place) 
 
 
 def encode_position_blobs(positions: Numbers) -> list[bytes]:
-    """Return the positions of a document in format 1."""
+    """Return the positions of a document in format 1. `positions` (occurrences,)."""
     full = len(positions) // GROUP * GROUP
     rows = positions[:full].reshape(-1, GROUP)
     firsts, steps = word_runs(rows[:, 0].astype("<u4")), np.diff(rows, prepend=rows[:, :1], axis=1)

@@ -329,7 +329,7 @@ def _patched_widths(rows: Numbers) -> NDArray[np.uint8]:
 
 
 def rounded_lengths(lengths: Numbers) -> Numbers:
-    """Return document lengths with only their four leading bits."""
+    """Return document lengths with only their four leading bits. `lengths` and the result (n,)."""
     bits = np.frexp(lengths.astype(np.float64))[1]
     shifts = np.maximum(0, bits - EXACT).astype(np.uint32)
     return np.asarray(lengths >> shifts << shifts, np.uint32)

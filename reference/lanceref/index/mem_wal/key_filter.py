@@ -38,7 +38,7 @@ VALUES: dict[pa.DataType, Callable[..., bytes]] = {
 
 
 def key_hashes(columns: Sequence[pa.ChunkedArray]) -> Hashes | None:
-    """Return the hash of the key of each row, uint64, None where a type is of others."""
+    """Return the hash of the key of each row, uint64, None where a type is of others: (rows,)."""
     if not all(column.type in VALUES for column in columns):
         return None
     parts = [map(VALUES[column.type], column.to_pylist()) for column in columns]

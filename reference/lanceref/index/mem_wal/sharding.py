@@ -29,7 +29,7 @@ Words = NDArray[np.uint32]
 def buckets(values: pa.Array, count: int) -> NDArray[np.int32]:
     """Return the bucket of each value: int32. Raises OperationRefused for a type without hash.
 
-    (values,).
+    The result is (values,).
     """
     if is_any(values.type, *TEXT):
         texts = values.cast(pa.large_binary()).to_pylist()

@@ -106,7 +106,10 @@ class MinHashLsh:
         return unique(np.concatenate(parts))
 
     def check_pages(self, keys: Hashes) -> None:
-        """Raise CorruptPage unless pages of all bands end with the keys that the page table has."""
+        """Raise CorruptPage unless pages of all bands end with the keys that the page table has.
+
+        `keys` (bands,).
+        """
         for page in range(self.num_pages):
             end = min((page + 1) * self._page_rows, len(keys))
             self._check_last(page, int(keys[end - 1]) if end else None)
@@ -146,7 +149,10 @@ class MinHashLsh:
         return np.asarray(ids, np.uint64), signed
 
     def all(self) -> tuple[Keys, Signatures]:
-        """Return keys and signatures of every document."""
+        """Return keys and signatures of every document.
+
+        Keys (documents,), signatures (documents, num_hashes).
+        """
         return self.signatures(np.arange(self.num_docs))
 
     def search(self, predicate: Predicate) -> Found | None:
@@ -276,7 +282,7 @@ def check(segment: Segment) -> None:
 
 
 def entries(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return the bytes of the signature and the key of every row that has one."""
+    """Return the bytes of the signature and the key of every row that has one. Keys are (rows,)."""
     keys, signatures = MinHashLsh(segment).all()
     return _as_bytes(signatures), keys
 

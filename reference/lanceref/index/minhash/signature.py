@@ -172,7 +172,7 @@ Hashes = NDArray[np.uint64]
 
 @lru_cache(maxsize=8)
 def constants(count: int) -> tuple[Hashes, Hashes, Hashes]:
-    """Return a, b and c of so many numbers."""
+    """Return a, b and c of so many numbers. Each is (count,)."""
     state = SEED
 
     def draw() -> int:

@@ -101,7 +101,7 @@ class Bitmap:
 
 
 def entries(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return a value and a key for every row of every set."""
+    """Return a value and a key for every row of every set. Keys are (rows,)."""
     index = Bitmap(segment)
     sets = [one.keys for one in index.sets()]
     numbers = np.repeat(np.arange(len(sets)), np.array([len(one) for one in sets], np.int64))
@@ -115,7 +115,7 @@ def write_bitmaps(
     metadata: Mapping[str, str],
     buffers: Sequence[bytes] = (),
 ) -> None:
-    """Write the sets of values in any order, which may repeat."""
+    """Write the sets of values in any order, which may repeat. `keys` (values,)."""
     check_memory(values.nbytes + keys.nbytes)
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
@@ -213,7 +213,10 @@ def null_lists(segment: Segment) -> RowSet:
 
 
 def flattened(values: pa.Array, keys: Keys) -> tuple[pa.Array, Keys, Keys]:
-    """Return the items of lists, the keys of their rows, and the keys of lists that are null."""
+    """Return the items of lists, the keys of their rows, and the keys of lists that are null.
+
+    `keys` (lists,), the keys returned (items,) and (null lists,).
+    """
     nulls = np.asarray(values.is_null().to_numpy(zero_copy_only=False), np.bool_)
     lengths = np.asarray(pc.fill_null(pc.list_value_length(values), 0).to_numpy(), np.int64)
     return values.flatten(), np.repeat(keys, lengths), keys[nulls]
@@ -242,7 +245,7 @@ def check_labels(segment: Segment) -> None:
 
 
 def labels_by_row(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return the set of numbers of the labels of every row, and its key."""
+    """Return the set of numbers of the labels of every row, and its key. Keys are (rows,)."""
     sets = [one.keys for one in Bitmap(segment).sets()]
     nulls = null_lists(segment).keys
     numbers = np.repeat([*range(len(sets)), _NULL_LIST], [*map(len, sets), len(nulls)])

@@ -129,7 +129,7 @@ def page_rows(lookup: IndexFile) -> int:
 
 
 def write_btree(values: pa.Array, keys: Keys, rows: int, writer: SegmentWriter) -> None:
-    """Write both files over values in any order, in pages of so many rows."""
+    """Write both files over values in any order, in pages of so many rows. `keys` (values,)."""
     check_memory(values.nbytes + keys.nbytes)
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
@@ -160,7 +160,7 @@ def _lookup(values: pa.Array, rows: int) -> dict[str, pa.Array]:
 
 
 def read_entries(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return all values and keys of a segment."""
+    """Return all values and keys of a segment. Keys are (values,)."""
     data = segment.file(DATA)
     return data.read_ordered("values"), data.numbers(keys_column(data), np.uint64)
 

@@ -149,7 +149,7 @@ class JsonIndex:
         return self.target.search(predicate)
 
     def statistics(self) -> dict[str, object]:
-        """Return what users are told about the index of the values."""
+        """Return what statistics show of the index of the values."""
         return self.target.statistics()
 
 

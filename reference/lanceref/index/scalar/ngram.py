@@ -98,7 +98,10 @@ class Ngram:
         return intersection([RowSet(keys) for keys in self.postings(places)])
 
     def postings(self, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Keys]:
-        """Return the rows of tokens by their places, ascending. Raises FormatError."""
+        """Return the rows of tokens by their places, ascending. Raises FormatError.
+
+        `places` (n,), each result (rows,).
+        """
         file = self._segment.file(FILE)
         cursors = file.take_cursors("posting_list", places, "L.index.files.column")
         return [parse_treemap(cursor) for cursor in cursors]
@@ -147,7 +150,10 @@ def read_tokens(segment: Segment) -> Tokens:
 
 
 def entries(segment: Segment) -> tuple[Tokens, Keys]:
-    """Return a token and a key for every row of every token. Raises FormatError."""
+    """Return a token and a key for every row of every token. Raises FormatError.
+
+    Both are (rows of tokens,).
+    """
     tokens = read_tokens(segment)
     postings = Ngram(segment).postings(np.arange(len(tokens)))
     repeated = np.repeat(tokens, [len(one) for one in postings])

@@ -65,10 +65,7 @@ def _on_grid(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.
 
 
 def curve_numbers(x: NDArray[np.uint32], y: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return how far along the curve points of the grid lie: uint32.
-
-    `x`, `y` and the result (n,).
-    """
+    """Return how far along the curve points of the grid lie: all arrays are uint32 (n,)."""
     numbers = np.zeros(len(x), np.uint32)
     for shift in range(BITS - 1, -1, -1):
         right, up = (x >> shift) & 1, (y >> shift) & 1
@@ -144,10 +141,7 @@ def checked_levels(file: IndexFile) -> list[Level]:
 
 
 def check_pages(file: IndexFile, below: Level, rows: NDArray[np.int64], ids: Keys) -> None:
-    """Raise FormatError unless boxes, by their rows in a level, have the pages of that below.
-
-    `rows` and the ids (n,).
-    """
+    """Raise FormatError unless boxes have the pages of the level below: rows and ids (n,)."""
     wanted = rows.astype(np.uint64) + np.uint64(below.first_page)
     if not np.array_equal(ids, wanted):
         found, pages = ids[:4].tolist(), wanted[:4].tolist()
@@ -169,10 +163,7 @@ def check_boxes(file: IndexFile, boxes: Boxes, pages: NDArray[np.int64], around:
 
 
 def whole_box(file: IndexFile) -> NDArray[np.float64]:
-    """Return the box of all boxes: four numbers, or none. Raises CorruptPage.
-
-    float64 (4,) or (0,).
-    """
+    """Return the box of all boxes, float64 (4,), or (0,) without any. Raises CorruptPage."""
     text = file.text("bbox")
     try:
         held = json.loads(text)
@@ -254,7 +245,10 @@ def _intersects(boxes: Boxes, wanted: NDArray[np.float64]) -> NDArray[np.bool_]:
 def write_rtree(
     boxes: Boxes, keys: Keys, nulls: Keys, page_rows: int, writer: SegmentWriter
 ) -> None:
-    """Write both files over boxes in any order, in pages of so many."""
+    """Write both files over boxes in any order, in pages of so many.
+
+    `boxes` (n, 4), `keys` (n,), `nulls` (null rows,).
+    """
     order = np.argsort(hilbert_numbers(boxes), kind="stable")
     boxes, keys = boxes[order], keys[order]
     levels = levels_of(len(boxes), page_rows)
@@ -293,7 +287,7 @@ def _box_text(boxes: Boxes) -> str:
 
 
 def leaves_of(segment: Segment) -> tuple[Boxes, Keys]:
-    """Return boxes and rows of a segment. Raises FormatError."""
+    """Return boxes and rows of a segment. Raises FormatError. Boxes (n, 4), rows (n,)."""
     file = segment.file(DATA)
     checked_levels(file)
     return read_boxes(file, np.arange(file.number("num_items"), dtype=np.int64))
@@ -351,7 +345,7 @@ def check(segment: Segment) -> None:
 
 
 def entries(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return the bytes of the box and the key of every row; null is null."""
+    """Return the bytes of the box and the key of every row; null is null. Keys are (rows,)."""
     boxes, keys = leaves_of(segment)
     nulls = read_nulls(segment).keys
     none = pa.nulls(len(nulls), BOX_BYTES)

@@ -156,7 +156,7 @@ class ZonedIndex(ABC):
 
 
 def kept_zones(spans: Spans, moved: Moved) -> NDArray[np.bool_]:
-    """Return which zones are left: those whose first row is, at its place. (zones,)."""
+    """Return which zones are left: those whose first row is, at its place: (zones,)."""
     keys = spans.fragments.astype(np.uint64) << SHIFT | spans.starts.astype(np.uint64)
     return moved(keys)[0]
 
@@ -171,7 +171,7 @@ def write_zones(
 ) -> bool:
     """Write new zones, the rows that are null there, and what is left of both in segments.
 
-    Return whether it is known of all zones which rows are null.
+    Return whether it is known of all zones which rows are null. Each of `nulls` is (null rows,).
     """
     known: list[Keys | None] = [*nulls]
     for segment, moved in sources:

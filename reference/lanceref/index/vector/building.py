@@ -110,7 +110,10 @@ class EncodedRows:
         self.add(numbers, keyed.keys, self.quantizer.encode(keyed.vectors, numbers))
 
     def in_order(self) -> tuple[Partitions, Keys, Columns]:
-        """Return the rows by partition, those of each in the order in which they were added."""
+        """Return the rows by partition, those of each in the order in which they were added.
+
+        Keys (rows,), columns (rows, ...).
+        """
         numbers = np.concatenate([np.empty(0, np.int64), *self.partitions])
         order = np.argsort(numbers, kind="stable")
         keys = np.concatenate([NO_KEYS, *self.keys])[order]

@@ -205,7 +205,7 @@ class RotatedRows:
         return by_residual(turned, sums, self.plain, far - np.float32(metric == "dot"))
 
     def points(self) -> AnyVectors:
-        """Return the decoded vectors in the rotated space, (rows, dimension)."""
+        """Return the decoded vectors in the rotated space: (rows, dimension)."""
         bits, up = self.layout.extra_bits, signs_in(self.signs.columns)
         w = halves(up, np.zeros(up.shape, np.uint8) if self.codes is None else self.codes, bits)
         share = -1 if self.metric == "dot" else -0.5

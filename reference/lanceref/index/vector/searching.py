@@ -86,7 +86,7 @@ class Neighbours:
     distances: Floats
 
     def take(self, places: NDArray[np.generic]) -> Neighbours:
-        """Return some of them, by their places or by a mask. Places or a mask, (n,)."""
+        """Return some of them, by their places or by a mask. Places or a mask: (n,)."""
         return Neighbours(self.ids[places], self.distances[places])
 
     def within(self, range_: tuple[float | None, float | None]) -> Neighbours:
@@ -248,7 +248,7 @@ def _nearest(
 
 
 def worth_walking(kept: Mask) -> bool:
-    """Return whether enough rows count for a walk over the graph."""
+    """Return whether enough rows count for a walk over the graph. `kept` (rows,)."""
     return int(kept.sum()) * FEW >= len(kept)
 
 

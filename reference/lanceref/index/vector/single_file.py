@@ -67,7 +67,10 @@ class SingleFile:
     quantizer: Product
 
     def partition(self, number: int) -> tuple[Keys, Columns]:
-        """Return the row ids and codes of a partition. Raises OutOfRange."""
+        """Return the row ids and codes of a partition. Raises OutOfRange.
+
+        Row ids (rows,), codes (rows, ...).
+        """
         rows, width = self.message.lengths[number], self.quantizer.fields[0].type.list_size
         clause = "L.index.vector.single.partitions"
         extent = Extent(self.message.offsets[number], rows * (width + ROW_ID_BYTES))

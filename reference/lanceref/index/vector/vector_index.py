@@ -69,7 +69,7 @@ class VectorIndex:
         """Return nothing: no condition is answered by vectors."""
 
     def keys(self, number: int) -> Keys:
-        """Return the row ids of a partition. Raises FormatError."""
+        """Return the row ids of a partition: (rows,). Raises FormatError."""
         start, end = self.auxiliary.partitions.rows(number)
         field = pa.field(ROW_ID_COLUMN, pa.uint64())
         return read_column(self.segment.file(AUXILIARY), field, start, end)  # type: ignore[return-value]

@@ -63,7 +63,7 @@ class Vectors:
 
 
 def vectors_of(column: pa.Array) -> Vectors:
-    """Return the vectors of a column; rows that are null have none."""
+    """Return the vectors of a column; rows that are null have none: (vectors, dimension)."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     type_ = vector_type(column.type)

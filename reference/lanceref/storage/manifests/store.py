@@ -59,7 +59,10 @@ class ManifestedStore:
         return ManifestedStore(inner, self._manifests, key)
 
     def open(self, path: str) -> Source:
-        """Open an object for reading; a manifest once it is in its place, and of its size."""
+        """Open an object for reading; a manifest once it is in its place, and of its size.
+
+        Raises NotFound, FormatError.
+        """
         name = _manifest(path)
         record = None if name is None else self._manifests.get(self._key, name.version)
         if record is not None and record.staged:

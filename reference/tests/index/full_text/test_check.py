@@ -91,7 +91,7 @@ def _other(table):
     ],
 )
 def test_impacts_that_are_not_those_of_the_documents(dataset, change, clause):
-    """Each token that has others is told."""
+    """Each token that has others is reported."""
     assert [clause] * 4 == checked(dataset, "invert", change)
 
 

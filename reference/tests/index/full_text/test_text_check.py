@@ -43,7 +43,7 @@ def test_elements_of_lists_are_documents(tmp_path):
 
 @pytest.mark.parametrize("rows", [1, 4])
 def test_tokens_of_another_row_are_told(tmp_path, monkeypatch, rows):
-    """Rows are looked at few at a time; the first that is wrong is told, and no further one."""
+    """Rows are looked at few at a time; the first that is wrong is reported, and no further one."""
     dataset = _made(tmp_path, TEXTS)
     monkeypatch.setattr(check, "ROWS", rows)
     whole = check.gather

@@ -16,7 +16,7 @@ PLACE = Place("x", 0)
 
 
 def test_worked_details():
-    """As the official writer has those of an index that was told nothing."""
+    """As the official writer has those of an index without given parameters."""
     assert MinHashParameters().details.SerializeToString(deterministic=True).hex() == (
         "0880011010180322220a0673696d706c65120922456e676c69736822202828014001480350036080017802"
     )

@@ -49,7 +49,7 @@ def test_layout():
 @pytest.mark.parametrize("num_bits", [4, 8])
 @pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
 def test_what_is_written_comes_back(num_bits, metric):
-    """Model, codewords and rows; a file of another kind is told from it."""
+    """Model, codewords and rows; a file of another kind is recognised."""
     data, quantizer = data_of(num_bits, metric)
     assert is_single_file(BytesSource(data))
     assert not is_single_file(BytesSource(data[:-8] + b"\2\0\1\0LANC"))

@@ -1,0 +1,159 @@
+"""Prose of the code: docstrings that stand on their own, and words that mean nothing technical.
+
+A public docstring of the reference has at least seven words, the shapes of arrays that it takes or
+returns, and the errors that it raises. Docstrings, comments, messages and pages use the standard
+term: bytes come after others and not behind them, a finding is reported and not told.
+
+    python tools/lint_prose.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+from findings import Finding, conclude
+from sources import CODE_FOLDERS, ROOT, Source, python_files, text_files
+
+FEWEST_WORDS = 7
+"""Words that a public docstring has at least."""
+
+PACKAGES = ("reference/lanceref/", "reference/pylanceref/")
+"""Where public docstrings are held to these rules."""
+
+WORDS = {
+    r"(?<![-_./`\w])(?<!leave )(?<!leaves )(?<!left )(?<!Left )(?<!stay )(?<!thread )"
+    r"(?<!version )(?<!look )(?<!fence )(?<!oracle )(?<!object )behind(?![-_`\w])": "after",
+    r"\b(?:is|are|was|were) told\b(?! apart)": "is reported",
+    r"\btold of\b": "reported",
+    r"\bof which every\b": "each of which",
+    r"\bstands? twice\b": "occurs twice",
+    r"\bas (?:it stands|they stand)\b": "as it is",
+}
+"""Words that are not used for what they mean elsewhere, and the plain ones."""
+
+_WORDS = {re.compile(pattern): plain for pattern, plain in WORDS.items()}
+_SHAPE = re.compile(r"\([^()]*,[^()]*\)|\[[^\]]+\]")
+_RAISES = re.compile(r"\b[Rr]aise|\b[Rr]efuse")
+
+Public = tuple[ast.ClassDef | ast.FunctionDef, str]
+"""A public class or function, and its docstring."""
+
+
+def public(body: list[ast.stmt]) -> Iterator[Public]:
+    """Yield the public classes and functions of a module that have a docstring, with it."""
+    for node in body:
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef) or node.name.startswith("_"):
+            continue
+        text = ast.get_docstring(node)
+        if text is not None:
+            yield node, text
+        if isinstance(node, ast.ClassDef):
+            yield from public(node.body)
+
+
+def array_types(sources: list[Source]) -> frozenset[str]:
+    """Return the dotted names of the aliases of array types that modules define."""
+    return frozenset(
+        f"{source.module}.{ast.unparse(target)}"
+        for source in sources
+        for node in source.tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("NDArray[")
+        for target in node.targets
+    )
+
+
+def array_names(source: Source, types: frozenset[str]) -> frozenset[str]:
+    """Return the names of array types in a module: its own aliases, and those it imports."""
+    own = {one for one in types if one.rpartition(".")[0] == source.module}
+    names = {"NDArray", *(one.rpartition(".")[2] for one in own)}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ImportFrom):
+            names |= {one.name for one in node.names if f"{node.module}.{one.name}" in types}
+    return frozenset(names)
+
+
+def docstrings(source: Source, arrays: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Yield what public docstrings of a module lack."""
+    for node, text in public(source.tree.body):
+        if len(text.split()) < FEWEST_WORDS:
+            yield node.lineno, f"{node.name} says what it is in less than {FEWEST_WORDS} words"
+        if isinstance(node, ast.ClassDef):
+            continue
+        if arrays & _annotated(node) and not _SHAPE.search(text):
+            yield node.lineno, f"{node.name} has arrays and does not say their shapes"
+        if _raises(node) and not _RAISES.search(text):
+            yield node.lineno, f"{node.name} raises an error and does not say which"
+
+
+def _annotated(node: ast.FunctionDef) -> frozenset[str]:
+    """Return the names in the annotations of a function."""
+    every = [*node.args.args, *node.args.kwonlyargs]
+    annotations = [one.annotation for one in every] + [node.returns]
+    found = [inner for one in annotations if one is not None for inner in ast.walk(one)]
+    return frozenset(inner.id for inner in found if isinstance(inner, ast.Name))
+
+
+def _raises(node: ast.FunctionDef) -> bool:
+    """Whether a function itself raises an error; functions inside it are their own."""
+    rest: list[ast.AST] = [*node.body]
+    while rest:
+        inner = rest.pop()
+        if isinstance(inner, ast.Raise) and inner.exc is not None:
+            return True
+        if not isinstance(inner, ast.FunctionDef | ast.Lambda):
+            rest += ast.iter_child_nodes(inner)
+    return False
+
+
+def words(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the wrong word of each place in a text."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        for pattern, plain in _WORDS.items():
+            for match in pattern.finditer(line):
+                yield number, f"{match[0]!r}: {plain!r} is the plain word"
+
+
+def prose_of(source: Source) -> Iterator[tuple[int, str]]:
+    """Yield the line and text of every string and comment of a module."""
+    for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+        if token.type in (tokenize.STRING, tokenize.COMMENT):
+            yield token.start[0], token.string
+
+
+def check(root: Path) -> list[Finding]:
+    """Check every Python file and every page of `root`."""
+    sources = [
+        one for one in python_files(root, *CODE_FOLDERS) if not one.module.endswith("lint_prose")
+    ]
+    types, findings = array_types(sources), []
+    for source in sources:
+        found = [
+            (first + line - 1, message)
+            for first, text in prose_of(source)
+            for line, message in words(text)
+        ]
+        if source.name.startswith(PACKAGES):
+            found += docstrings(source, array_names(source, types))
+        findings += [Finding(source.name, line, message) for line, message in found]
+    for path in text_files(root):
+        if path.suffix == ".md":
+            name, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+            findings += [Finding(name, line, message) for line, message in words(text)]
+    return findings
+
+
+def main() -> int:
+    """Print what is wrong; exit 1 when anything is."""
+    parser = argparse.ArgumentParser(description="Check the prose of the code.")
+    parser.add_argument("--root", type=Path, default=ROOT)
+    return conclude("prose of the code", check(parser.parse_args().root))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
