@@ -175,7 +175,10 @@ class _Reader:
         ask = _CALLS.get(node.op)
         if ask is None or len(node.parts) != 2:
             return None
-        column = self._column(node.parts[0])
+        held = node.parts[0]
+        if node.op in MEETING and held.op == "arrow_cast":  # well-known binary without a name
+            held = held.parts[0]
+        column = self._column(held)
         literal = None if column is None else scalar_of(node.parts[1], engine())
         if column is None or literal is None or not literal.is_valid:
             return None
