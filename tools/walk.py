@@ -2,6 +2,8 @@
 
     python tools/walk.py fixtures/file/2.0/flat/int32       the rooms of one read
     python tools/walk.py --table                            seven kinds of page, as a table
+    python tools/walk.py --write                            the table into reference/README.md
+    python tools/walk.py --check                            fail where it is another one there
 
 A module counts with all its lines when one of its functions runs. Modules that are only imported,
 and generated messages, do not count.
@@ -29,6 +31,13 @@ PAGES = {
     "2.3 planar": "file/2.3/planar/chunked",
 }
 """Kinds of page, and a case of each."""
+
+
+PAGE = ROOT / "reference" / "README.md"
+"""The page that shows the table, after the heading `TITLE`."""
+
+TITLE = "## Reading one page\n"
+"""The heading of the table's section."""
 
 
 @dataclass(slots=True)
@@ -102,6 +111,29 @@ def table(fixtures: Path) -> str:
     return "\n".join(rows) + "\n"
 
 
+def with_table(text: str, shown: str) -> str:
+    """Return the text of the page with its table replaced by another one."""
+    head, title, rest = text.partition(TITLE)
+    before, bar, after = rest.partition("| page |")
+    if not title or not bar:
+        raise ValueError(f"no table after {TITLE!r}")
+    lines = f"{bar}{after}".splitlines(keepends=True)
+    below = next((at for at, line in enumerate(lines) if not line.startswith("|")), len(lines))
+    return head + title + before + shown + "".join(lines[below:])
+
+
+def update(*, write: bool) -> int:
+    """Write the table into the page, or return 1 where another one is there."""
+    text = PAGE.read_text(encoding="utf-8")
+    wanted = with_table(text, table(ROOT / "fixtures"))
+    if write:
+        PAGE.write_text(wanted, encoding="utf-8")
+        return 0
+    if text != wanted:
+        print("reference/README.md: the walks are others now: python tools/walk.py --write")
+    return int(text != wanted)
+
+
 def main() -> int:
     """Print the walk of a case, or the table of all pages."""
     parser = argparse.ArgumentParser(description="What one read enters.")
@@ -109,7 +141,11 @@ def main() -> int:
         "case", nargs="?", type=Path, help="the folder of a case, a data file or a table"
     )
     parser.add_argument("--table", action="store_true", help="the seven kinds of page")
+    parser.add_argument("--write", action="store_true", help="the table into reference/README.md")
+    parser.add_argument("--check", action="store_true", help="fail where it is another one there")
     options = parser.parse_args()
+    if options.write or options.check:
+        return update(write=options.write)
     if options.table or options.case is None:
         print(table(ROOT / "fixtures"), end="")
         return 0

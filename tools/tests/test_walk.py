@@ -20,3 +20,11 @@ def test_the_table_has_a_row_for_each_kind_of_page():
     rows = walk.table(ROOT / "fixtures").splitlines()[2:]
 
     assert list(walk.PAGES) == [row.split(" | ")[0].strip("| ") for row in rows]
+
+
+def test_the_table_of_a_page_is_replaced():
+    """What comes before and after it remains."""
+    page = f"# One\n\n{walk.TITLE}\nText.\n\n| page |\n|---|\n| old |\n\nMore.\n"
+
+    wanted = f"# One\n\n{walk.TITLE}\nText.\n\n| page | new |\n\nMore.\n"
+    assert wanted == walk.with_table(page, "| page | new |\n")
