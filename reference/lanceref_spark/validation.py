@@ -26,6 +26,7 @@ from lanceref.checks.tables import (
 from lanceref.core.context import Context, Finding
 from lanceref.core.errors import BytesError
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.plain import plain_forms
 from lanceref.index.mem_wal.shard_log import check_log
 from lanceref.storage import Store, StoreOptions, name_of_uri, store_options
 from lanceref.storage.manifests.manifest_names import find_version
@@ -184,7 +185,12 @@ def _cut(group: tuple[int, ...], fragments: Sequence[Fragment]) -> Iterator[Unit
 
 
 def run(unit: Unit, subject: Subject) -> Checked:
-    """Check one unit, anywhere."""
+    """Check one unit in any process, with plain forms alone (`core.plain`)."""
+    with plain_forms():
+        return _run(unit, subject)
+
+
+def _run(unit: Unit, subject: Subject) -> Checked:
     findings: list[Finding] = []
     if unit.kind == "table":
         _check_table(subject, findings)

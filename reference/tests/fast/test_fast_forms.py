@@ -8,6 +8,7 @@ import hypothesis.strategies as st
 import lanceref
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 from hypothesis import given, settings
 from hypothesis.extra import numpy as hnp
@@ -19,6 +20,8 @@ from lanceref.core.errors import BytesError
 from lanceref.core.plain import Specified, is_plain, plain_forms, plainly
 from lanceref.kernels import top_k
 from lanceref.proto import encodings_v2_1_pb2 as pb
+from lanceref_spark.jobs import Loop
+from lanceref_spark.validation import validate_with
 
 from ..codecs.encoded_runs import texts_of, variable
 from ..codecs.runs import PLACE, plain, run_of
@@ -216,3 +219,31 @@ def test_files_are_scanned_and_taken_alike(tmp_path_factory, version, rows, time
         assert table.equals(whole)
         assert table.slice(start).equals(part)
         assert table.take(some).equals(taken)
+
+
+def test_what_checks_and_explains_uses_no_fast_form(tmp_path, monkeypatch):
+    """Files and tables are read plainly where asked, and always where bytes are judged."""
+    rows = pa.table(
+        {"i": pa.array(range(3000), pa.int32()), "s": [f"row {i}" for i in range(3000)]}
+    )
+    path, uri = tmp_path / "rows.lance", str(tmp_path / "table")
+    lanceref.write_file(path, rows)
+    lanceref.write_table(uri, rows)
+    assert rows == lanceref.open_file(path).read()  # the folder of fast forms is loaded
+
+    def never(*_arguments, **_named):
+        raise AssertionError("a fast form was used")
+
+    for form in forms():
+        monkeypatch.setattr(form, "fast", never)
+
+    with plain_forms(False), pytest.raises(AssertionError):
+        lanceref.open_file(path).read()
+    with plain_forms(False):
+        assert rows == lanceref.open_file(path).read(plain=True)
+        assert rows == lanceref.open_table(uri, plain=True).to_table()
+        for subject in (path, uri):
+            assert [] == lanceref.validate(subject, deep=True)
+        assert [] == validate_with(Loop(), uri, deep=True).findings
+        assert [] == lanceref.explain(path).unowned
+        pylanceref.dataset(uri).validate()
