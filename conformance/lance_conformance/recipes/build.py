@@ -12,14 +12,12 @@ import pyarrow as pa
 from lanceref.explain import explain_source
 from lanceref.storage import BytesSource
 
-from lance_conformance import __version__, suite
+from lance_conformance import __version__, oracle, suite
 from lance_conformance.recipes.change import Patch, apply
 from lance_conformance.recipes.model import DATA, DATASET, Acting, Negative, Positive, Recipe
 
 EXPECT = "expect.arrow"
 """Name of the expected table, an Arrow IPC file."""
-
-ORACLE_VERSION = "14.0.2"
 
 
 def build(recipes: Iterable[Recipe], kept: Mapping[str, list[str]], out: Path) -> list[str]:
@@ -71,7 +69,7 @@ def _build_positive(recipe: Positive, clauses: list[str], folder: Path) -> None:
     case["requires"] = _requires(recipe)
     case["provenance"] = {
         "made_by": made.made_by,
-        "version": made.version or ORACLE_VERSION if made.made_by == "oracle" else __version__,
+        "version": made.version or oracle.RELEASE if made.made_by == "oracle" else __version__,
         "recipe": recipe.id,
         "reachable": recipe.reachable,
     }

@@ -35,7 +35,7 @@ class BytesSink:
 
 
 def written(table: pa.Table, rows: int = 1024) -> bytes:
-    """Return the file of a table with batches of `rows` rows, as version 14.0.2 signs it."""
+    """Return the file of a table with batches of `rows` rows, signed by the oracle."""
     sink = BytesSink()
     writer = LegacyWriter(sink, schema_of(table.schema), rows, writer=ORACLE)
     for batch in table.to_batches():

@@ -19,14 +19,8 @@ from pathlib import Path
 from lance_conformance.campaigns.matrix.histories import History, all_histories
 from lance_conformance.campaigns.matrix.judging import DIFFERS, Judge, Verdict
 from lance_conformance.campaigns.matrix.report import show
-from lance_conformance.campaigns.matrix.wheels import (
-    ORACLE,
-    RELEASES,
-    Wheel,
-    cache,
-    interpreter,
-    reference,
-)
+from lance_conformance.campaigns.matrix.wheels import Wheel, cache, interpreter, reference
+from lance_conformance.oracle import RELEASE, RELEASES
 
 
 def measure(
@@ -34,9 +28,9 @@ def measure(
 ) -> Iterator[Verdict]:
     """Yield the verdicts that are not yet there; no formats: all that a release knows."""
     known = {(one.release, one.format, one.history) for one in done}
-    ours, oracle = reference(), Wheel(ORACLE, interpreter(ORACLE, cache()))
+    ours, oracle = reference(), Wheel(RELEASE, interpreter(RELEASE, cache()))
     for release in releases:
-        wheel = oracle if release == ORACLE else Wheel(release, interpreter(release, cache()))
+        wheel = oracle if release == RELEASE else Wheel(release, interpreter(release, cache()))
         with tempfile.TemporaryDirectory() as name:
             about = wheel.ask("about", folder=name)
             judge = Judge(wheel, ours, oracle, Path(name), v2_names=about["v2_names"])

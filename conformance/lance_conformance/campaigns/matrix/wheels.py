@@ -7,33 +7,19 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
 from typing import Any
+
+from lance_conformance.oracle import PINS
 
 ACTOR = Path(__file__).with_name("actor.py")
 """The script that every environment runs."""
 
 PATIENCE = 120
 """Seconds that one request may take."""
-
-PINS: Mapping[str, tuple[str, ...]] = {
-    "0.4.21": ("pyarrow==14.0.2", "numpy<2"),
-    "0.5.10": ("pyarrow==14.0.2", "numpy<2"),
-    "0.10.18": ("pyarrow==15.0.0", "numpy<2"),
-    "0.20.0": ("pyarrow==18.1.0", "numpy<2"),
-}
-"""What a release needs besides itself, where the newest that its metadata allows does not do."""
-
-RELEASES = (
-    "0.4.21", "0.5.10", "0.10.18", "0.20.0", "0.33.0", "0.39.0", "1.0.4", "4.0.1", "9.0.1", "14.0.2"
-)  # fmt: skip
-"""Releases of the matrix, oldest first; the first two leave out what later manifests state."""
-
-ORACLE = RELEASES[-1]
-"""The release whose behaviour decides."""
 
 
 def cache() -> Path:
