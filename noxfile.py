@@ -148,12 +148,13 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def spec(session: nox.Session) -> None:
-    """Check the register, the citations of clauses, the numbers, links and walks of the pages."""
+    """Check register, index, citations of clauses, and numbers, links and walks of the pages."""
     session.install("-e", ".")
     _run_all(
         session,
         ["python", "tools/walk.py", "--check"],
         ["python", "tools/register.py", "--check"],
+        ["python", "tools/spec_index.py", "--check"],
         ["python", "tools/citations.py", *session.posargs],
         ["python", "tools/prose.py"],
     )

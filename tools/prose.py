@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from findings import Finding, conclude
-from register import unfenced
+from register import slug, unfenced
 from sources import ROOT, text_files
 
 MAX_BITS = 4096
@@ -113,10 +113,9 @@ def anchors(text: str) -> set[str]:
     found: set[str] = set()
     for line in text.splitlines():
         if line.startswith("#"):
-            title = line.lstrip("#").strip().lower()
-            slug = re.sub(r"[^\w\- ]", "", title).replace(" ", "-")
-            number = sum(slug == known or known.startswith(f"{slug}-") for known in found)
-            found.add(f"{slug}-{number}" if slug in found else slug)
+            name = slug(line.lstrip("#"))
+            number = sum(name == known or known.startswith(f"{name}-") for known in found)
+            found.add(f"{name}-{number}" if name in found else name)
     return found
 
 

@@ -2,11 +2,14 @@
 
 A clause is a label line and the paragraph below it, which holds exactly one keyword:
 
-    [L.file.footer.magic] reader writer · since 2.0 · source both · from FILE2-FOOTER-01
+    [L.file.footer.magic] reader writer · since 2.0 · source both
     The last four bytes of a file MUST be `LANC`.
 
 Attributes after the audience, each at most once: `since X`, `source X`, and if need be `until X`,
-`from A, B`, `untestable: reason`, `superseded-by L.x.y`. Fenced blocks are passed over.
+`see D.a.b, D.c.d` (divergences), `untestable: reason`, `superseded-by L.x.y`. Fenced blocks are
+passed over. The register adds the version of the suite, the heading that a clause is below, and the
+cases that keep and break it. The working labels that a clause was collected from are in
+`spec/working-labels.json`, which no program reads.
 
     python tools/register.py            write the register
     python tools/register.py --check    fail when the register differs from the chapters
@@ -56,6 +59,7 @@ class Clause:
     text: str
     audience: list[str] = field(default_factory=list)
     attributes: dict[str, str] = field(default_factory=dict)
+    heading: str = ""
 
     @property
     def level(self) -> str:
@@ -65,21 +69,27 @@ class Clause:
 
     def as_json(self) -> dict[str, str | list[str]]:
         """Return the entry of the register."""
-        labels = self.attributes.get("from", "")
+        divergences = self.attributes.get("see", "")
         entry: dict[str, str | list[str]] = {
             "id": self.id,
             "level": self.level,
             "text": self.text,
             "chapter": Path(self.path).stem,
+            "anchor": f"{self.path}#{slug(self.heading)}",
             "audience": self.audience,
             "since": self.attributes.get("since", ""),
             "source": self.attributes.get("source", ""),
-            "from": [label.strip() for label in labels.split(",") if label.strip()],
+            "divergences": [one.strip() for one in divergences.split(",") if one.strip()],
         }
         for name in ("until", "untestable", "superseded-by"):
             if name in self.attributes:
                 entry[name.replace("-", "_")] = self.attributes[name]
         return entry
+
+
+def slug(heading: str) -> str:
+    """Return the anchor of a heading, as web views of repositories make it."""
+    return re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).strip().replace(" ", "-")
 
 
 def chapters(root: Path) -> list[Path]:
@@ -104,15 +114,18 @@ def extract(root: Path) -> tuple[list[Clause], list[Finding]]:
     clauses, findings = list[Clause](), list[Finding]()
     for path in chapters(root):
         name = path.relative_to(root).as_posix()
-        lines = list(unfenced(path.read_text(encoding="utf-8")))
+        lines, heading = list(unfenced(path.read_text(encoding="utf-8"))), ""
         for at, (number, line) in enumerate(lines):
+            if line.startswith("#"):
+                heading = line.lstrip("# ")
             if not line.startswith("[L."):
                 continue
             label = _LABEL.fullmatch(line.rstrip())
             if label is None:
                 findings.append(Finding(name, number, "a label line that is not [L.…] attributes"))
                 continue
-            clause = Clause(label.group(1), name, number, _paragraph(lines[at + 1 :]))
+            text = _paragraph(lines[at + 1 :])
+            clause = Clause(label.group(1), name, number, text, heading=heading)
             problems = [*_read_attributes(clause, label.group(2)), *_form(clause)]
             findings += [Finding(name, number, f"{clause.id}: {text}") for text in problems]
             clauses.append(clause)
@@ -137,7 +150,7 @@ def _read_attributes(clause: Clause, text: str) -> Iterator[str]:
             name, value = "untestable", attribute.partition(":")[2].strip()
         else:
             name, _, value = attribute.partition(" ")
-        if name not in (*_SINGLE, "from", "untestable"):
+        if name not in (*_SINGLE, "see", "untestable"):
             yield f"unknown attribute {attribute!r}"
         elif name in clause.attributes:
             yield f"attribute {name} occurs twice"
@@ -198,10 +211,34 @@ def registered(root: Path) -> list[str]:
     return [clause["id"] for clause in json.loads(path.read_text("utf-8")).get("clauses", [])]
 
 
-def render(clauses: list[Clause]) -> str:
+def tested(root: Path) -> dict[str, dict[str, list[str]]]:
+    """Return the ids of the active cases that keep each clause, and of those that break it."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for path in sorted((root / "fixtures").rglob("case.json")):
+        case = json.loads(path.read_text("utf-8"))
+        for named in case["clauses"] if case.get("status", "active") == "active" else ():
+            roles = found.setdefault(named["id"], {"positive": [], "negative": []})
+            roles.setdefault(named["role"], []).append(case["id"])
+    return found
+
+
+def version(root: Path) -> str:
+    """Return the version of the suite, empty where there are no fixtures."""
+    path = root / "fixtures" / "SUITE.json"
+    return str(json.loads(path.read_text("utf-8"))["suite"]) if path.exists() else ""
+
+
+def render(root: Path, clauses: list[Clause]) -> str:
     """Return the text of the register."""
-    entries = {"clauses": [clause.as_json() for clause in clauses]}
-    return json.dumps(entries, ensure_ascii=False, indent=1) + "\n"
+    cases = tested(root)
+    entries = [
+        {**clause.as_json(), "cases": {role: ids for role, ids in cases[clause.id].items() if ids}}
+        if clause.id in cases
+        else clause.as_json()
+        for clause in clauses
+    ]
+    document = {"version": version(root), "clauses": entries}
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def main() -> int:
@@ -212,9 +249,9 @@ def main() -> int:
     options = parser.parse_args()
     clauses, findings = extract(options.root)
     findings += vanished(options.root, clauses)
-    path, text = options.root / REGISTER, render(clauses)
+    path, text = options.root / REGISTER, render(options.root, clauses)
     if options.check and (not path.exists() or path.read_text("utf-8") != text):
-        findings.append(Finding(REGISTER, 0, "differs from the chapters: run tools/register.py"))
+        findings.append(Finding(REGISTER, 0, "is not up to date: run tools/register.py"))
     if not options.check and not findings:
         path.write_text(text, "utf-8")
     print(f"{len(clauses)} clauses in {len({clause.path for clause in clauses})} chapters")

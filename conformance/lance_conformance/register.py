@@ -23,6 +23,8 @@ class Clause:
     until: str = ""
     source: str = ""
     untestable: str = ""
+    anchor: str = ""
+    divergences: tuple[str, ...] = ()
 
     @property
     def is_must(self) -> bool:
@@ -46,6 +48,8 @@ def load(path: Path | None = None) -> Mapping[str, Clause]:
             until=entry.get("until", ""),
             source=entry.get("source", ""),
             untestable=entry.get("untestable", ""),
+            anchor=entry.get("anchor", ""),
+            divergences=tuple(entry.get("divergences", ())),
         )
         for entry in document["clauses"]
     )

@@ -8,7 +8,7 @@ import register
 
 MAGIC = """# Footer
 
-[L.file.footer.magic] reader writer · since 2.0 · source both · from FILE2-FOOTER-01, F-2
+[L.file.footer.magic] reader writer · since 2.0 · source both · see D.a.b, D.c.d
 The last four bytes of a file
 MUST be `LANC`.
 
@@ -32,10 +32,11 @@ def test_a_clause_is_label_and_paragraph(repository):
             "level": "MUST",
             "text": "The last four bytes of a file MUST be `LANC`.",
             "chapter": "10-file",
+            "anchor": "spec/10-file.md#footer",
             "audience": ["reader", "writer"],
             "since": "2.0",
             "source": "both",
-            "from": ["FILE2-FOOTER-01", "F-2"],
+            "divergences": ["D.a.b", "D.c.d"],
         }
     ] == [clause.as_json() for clause in clauses]
 
@@ -53,7 +54,7 @@ def test_optional_attributes_have_their_names(repository):
         entry["until"],
         entry["untestable"],
         entry["superseded_by"],
-        entry["from"],
+        entry["divergences"],
     )
 
 
@@ -72,7 +73,7 @@ def test_optional_attributes_have_their_names(repository):
         ("[L.a.b] reader · source both\nIt MUST.\n", "no since"),
         ("[L.a.b] reader · since 1 · source hearsay\nIt MUST.\n", "source is one of"),
         ("[L.a.b] reader · since 1 · since 2 · source both\nIt MUST.\n", "occurs twice"),
-        ("[L.a.b] reader · since 1 · source both · from \nIt MUST.\n", "is empty"),
+        ("[L.a.b] reader · since 1 · source both · see \nIt MUST.\n", "is empty"),
         ("[L.a.b] reader · since 1 · source both · rating 5\nIt MUST.\n", "unknown attribute"),
         ("[L.a.b] reader · since 1 · source both, oracle\nIt MUST.\n", "more than one word"),
         ("[L.a.b reader · since 1\nIt MUST.\n", "a label line that is not"),
@@ -132,3 +133,18 @@ def test_bad_form_is_not_written(repository, monkeypatch):
 
     assert 1 == _run(monkeypatch, root)
     assert not (root / register.REGISTER).exists()
+
+
+def test_the_register_names_version_and_cases(repository, monkeypatch):
+    """Of the active cases, those that keep a clause and those that break it."""
+    keeps = {"id": "file/a", "clauses": [{"id": "L.file.footer.magic", "role": "positive"}]}
+    breaks = {"id": "file/neg-a", "clauses": [{"id": "L.file.footer.magic", "role": "negative"}]}
+    gone = {**breaks, "id": "file/neg-b", "status": "withdrawn"}
+    cases = {f"fixtures/{case['id']}/case.json": json.dumps(case) for case in (keeps, breaks, gone)}
+    suite = {"fixtures/SUITE.json": '{"suite": "0.2.0"}'}
+    root = repository({"spec/10-file.md": MAGIC, **cases, **suite})
+
+    assert 0 == _run(monkeypatch, root)
+    written = json.loads((root / register.REGISTER).read_text("utf-8"))
+    assert "0.2.0" == written["version"]
+    assert {"positive": ["file/a"], "negative": ["file/neg-a"]} == written["clauses"][0]["cases"]

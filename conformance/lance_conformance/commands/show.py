@@ -41,7 +41,9 @@ def _clause(clause_id: str, every: Sequence[Case]) -> Iterator[str]:
     if clause is not None:
         yield clause.text
         audience = ", ".join(clause.audience)
-        yield f"{clause.level} · {audience} · since {clause.since} · {clause.chapter}"
+        yield f"{clause.level} · {audience} · since {clause.since} · {clause.anchor}"
+        if clause.divergences:
+            yield f"see {', '.join(clause.divergences)}"
         if clause.untestable:
             yield f"untestable: {clause.untestable}"
     elif testing:
