@@ -286,3 +286,20 @@ def test_a_function_that_fails_is_told_as_it_is_called(tmp_path):
             add(failing)
         with pytest.raises(TypeError, match="Could not coerce to a reader: Unknown data type"):
             add(5)
+
+
+@pytest.mark.oracle
+def test_a_computed_column_has_no_metadata_of_its_source(tmp_path):
+    """As by the oracle: neither where it is a column as it is, nor where it is computed."""
+    import lance
+
+    found = []
+    for maker in (lance, pylanceref):
+        uri = str(tmp_path / maker.__name__)
+        field = pa.field("k", pa.int64(), metadata={"a": "1"})
+        maker.write_dataset(pa.table([[1, 2]], schema=pa.schema([field])), uri)
+        maker.dataset(uri).add_columns({"same": "k", "more": "k + 1"})
+        found.append([one.metadata for one in maker.dataset(uri).schema])
+
+    assert [{b"a": b"1"}, None, None] == found[0]
+    assert found[0] == found[1]

@@ -8,7 +8,7 @@ search takes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -146,12 +146,17 @@ def take_columns(
 
 
 def computed_columns(snapshot: Snapshot, expressions: Mapping[str, str]) -> ColumnSource:
-    """Return new columns of a table in SQL, by their names. Raises EvolutionRefused."""
+    """Return new columns of a table in SQL, by their names, without metadata of their fields.
+
+    Raises EvolutionRefused.
+    """
     try:
         bound = bind_columns(expressions, snapshot.schema(BlobHandling.BYTES).arrow)
     except QueryRefused as error:
         raise EvolutionRefused(str(error)) from error
-    return operations.columns.computed_source(snapshot, bound.schema, bound.columns, bound.batch)
+    plain = pa.schema([field.remove_metadata() for field in bound.schema], bound.schema.metadata)
+    bound = replace(bound, schema=plain)
+    return operations.columns.computed_source(snapshot, plain, bound.columns, bound.batch)
 
 
 ROW = "__row"
