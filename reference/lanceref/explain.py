@@ -20,9 +20,8 @@ from lanceref.core.plain import plain_forms
 from lanceref.file_0_1.check import check_data_file
 from lanceref.index.anatomy import dissect
 from lanceref.index.fragment_reuse import check_beside
-from lanceref.index.mem_wal.key_filter import FILE as KEY_FILTER
-from lanceref.index.mem_wal.key_filter import check_key_filter
-from lanceref.index.mem_wal.shard_log import check_entry, parse_reversed
+from lanceref.index.mem_wal.shard_log import FILE as KEY_FILTER
+from lanceref.index.mem_wal.shard_log import check_entry, check_key_filter, parse_reversed
 from lanceref.index.mem_wal.shard_log import check_manifest as check_manifest_of_shard
 from lanceref.index.vector.single_file import check_vector_file
 from lanceref.storage import Source, open_source, store_options

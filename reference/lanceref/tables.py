@@ -13,7 +13,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from lanceref.blobs.blob_rows import declared_schema
+from lanceref.blobs.blob_writer import declared_schema
 from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, NotFound
 from lanceref.core.file_versions import version_named
@@ -27,9 +27,9 @@ from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot, open_snapshot
 from lanceref.storage import name_of_uri, store_options
 from lanceref.storage.manifests.opening import open_table as open_store
+from lanceref.storage.protocol import Draft
 from lanceref.table import data_files
 from lanceref.table.logical import BlobHandling
-from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.commit import CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import new_append, new_overwrite

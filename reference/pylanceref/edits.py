@@ -19,9 +19,9 @@ from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.schema import Field, LanceSchema, field_message, schema_of
 from lanceref.proto import table_pb2
 from lanceref.search.projection import scan_projection
+from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
-from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.row_lineage import drop_idle_overlays
 

@@ -17,11 +17,11 @@ from lanceref.core.errors import DataRefused, NotFound
 from lanceref.core.integers import difference, unique
 from lanceref.file import schema as core
 from lanceref.search.snapshot import positions_of
+from lanceref.storage.protocol import Draft
 from lanceref.table.deletions import deletion_path
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
-from lanceref.table.uncommitted_files import Draft
 from numpy.typing import NDArray
 
 from pylanceref.late_names import late_names, listing

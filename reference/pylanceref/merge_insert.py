@@ -18,7 +18,6 @@ from lanceref.core.errors import EditFailed, QueryRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.core.nesting import whole_rows
 from lanceref.file.schema import LanceSchema, schema_of
-from lanceref.operations.inserted_keys import list_keys
 from lanceref.operations.merge import (
     Actions,
     MergePlan,
@@ -26,6 +25,7 @@ from lanceref.operations.merge import (
     check_columns,
     has_key_index,
     is_patched,
+    list_keys,
     match,
     merged_rows,
     plan_merge,
@@ -33,8 +33,8 @@ from lanceref.operations.merge import (
 )
 from lanceref.operations.new_rows import consecutive_runs, give_ids, write_new_rows
 from lanceref.operations.update import put_update, remove
+from lanceref.storage.protocol import Draft
 from lanceref.table.data_files import Home, appended_schema
-from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 
 from pylanceref.operation import Transaction

@@ -21,13 +21,14 @@ from lanceref.operations.compaction import (
     TARGET_ROWS,
     CompactionRules,
     plan_compaction,
+    reuse_entry,
+    rewrite_moved,
     write_group,
 )
-from lanceref.operations.index_remap import reuse_entry, rewrite_moved
-from lanceref.operations.index_update import UpdateRules, update_indices
+from lanceref.operations.index_build import UpdateRules, update_indices
 from lanceref.operations.new_rows import MAX_BYTES_PER_FILE
 from lanceref.search.snapshot import Snapshot
-from lanceref.table.uncommitted_files import Draft
+from lanceref.storage.protocol import Draft
 from lanceref.transactions.commit import CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import new_transaction

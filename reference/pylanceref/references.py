@@ -38,7 +38,7 @@ from lanceref.table.refs import (
     put_tag,
     tag_path,
 )
-from lanceref.transactions.clone import Source, write_deep, write_shallow
+from lanceref.transactions.manifest_builder import Source, write_deep, write_shallow
 
 from pylanceref.table_handle import OpenTable, root_of
 

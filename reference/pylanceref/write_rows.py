@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar, Unpack
 
 import pyarrow as pa
-from lanceref.blobs.blob_rows import ExternalBlobs, declared_schema
-from lanceref.blobs.blob_writer import BlobPolicy, check_thresholds
+from lanceref.blobs.blob_writer import BlobPolicy, ExternalBlobs, check_thresholds, declared_schema
 from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, DataRefused, NotFound
 from lanceref.core.file_versions import V0_1, FileVersion, version_named

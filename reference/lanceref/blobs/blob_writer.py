@@ -6,6 +6,17 @@ blob or shared by several. Thresholds, the field's own or the usual ones, say wh
 Layout of a sidecar: the bytes of the blobs, one after the other. Both kinds are numbered together,
 from 1 for each data file. See `blob_reader` for descriptors.
 
+Each row that is written is bytes, or the URI of an object with an optional range of it. A URI
+remains a reference when the table may hold it, or its bytes are taken into the table. From 2.2 on a
+table has blobs of the second kind only, so that a field of the first kind, or one whose rows are
+descriptors already, is declared as one.
+
+Layout of a row: a struct of `data` large_binary and `uri` utf8, of which a row sets exactly one;
+optionally `position` and `size` uint64, both or neither, beside a URI only. Or just the bytes.
+
+Layout of a declared field: a struct under the extension name `lance.blob.v2` of `data` and `uri`,
+with `position` and `size` where the rows may have them.
+
 Clauses: L.blob.kind, L.blob.range, L.blob.sidecar
 """
 
@@ -16,10 +27,13 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lanceref.blobs.blob_rows import NOWHERE, ExternalBlobs, Payload, blob_rows
-from lanceref.core.errors import AppendRefused, DataRefused
+from lanceref.core.errors import AppendRefused, DataRefused, LegacyRefused, NotFound
+from lanceref.core.file_versions import V2_2, FileVersion
+from lanceref.core.logical_types import EXTENSION_KEY, storage_of
+from lanceref.core.nesting import type_over
 from lanceref.data_file.descriptors import (
     DEDICATED,
+    EXTERNAL,
     INLINE,
     PACKED,
     PREPARED,
@@ -29,8 +43,173 @@ from lanceref.data_file.descriptors import (
     sidecar_path,
 )
 from lanceref.file.column_io import DataArea
-from lanceref.file.schema import Field, LanceSchema
-from lanceref.storage import Sink, Store, whole
+from lanceref.file.schema import BLOB_EXTENSION, Field, LanceSchema
+from lanceref.proto import table_pb2
+from lanceref.storage import NO_OPTIONS, Sink, Source, Store, StoreOptions, open_source, whole
+
+PART_BYTES = 8 << 20
+"""Bytes of an object that are held at a time while it is copied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """Bytes that go into the table: `data`, or a range of an object."""
+
+    size: int
+    data: memoryview | None = None
+    source: Source | None = None
+    position: int = 0
+
+    def parts(self) -> Iterator[memoryview]:
+        """Yield the bytes. Raises DataRefused when the object ends too early."""
+        if self.data is not None:
+            yield self.data
+        if self.source is None:
+            return
+        for start in range(0, self.size, PART_BYTES):
+            wanted = min(PART_BYTES, self.size - start)
+            part = self.source.read(self.position + start, wanted)
+            if len(part) < wanted:
+                raise DataRefused(f"{self.source.path}: failed to fill whole buffer")
+            yield part
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalBlobs:
+    """What becomes of URIs: taken into the table, or kept, below `bases` or wherever they are.
+
+    `options` say how to reach what is taken.
+    """
+
+    ingest: bool = False
+    anywhere: bool = False
+    bases: tuple[table_pb2.BasePath, ...] = ()
+    options: StoreOptions = NO_OPTIONS
+
+
+NOWHERE = ExternalBlobs()
+"""URIs are refused."""
+
+
+def blob_rows(
+    array: pa.Array, name: str, external: ExternalBlobs
+) -> Iterator[Payload | Descriptor | None]:
+    """Yield the rows of a blob column, None for a null. Raises DataRefused for a row that is none.
+
+    `name` is that of the field, for errors.
+    """
+    if not pa.types.is_struct(array.type):
+        yield from _payloads(array)
+        return
+    columns = {child.name: array.field(n) for n, child in enumerate(array.type)}
+    if not {"data", "uri"} <= columns.keys():
+        raise DataRefused(
+            f"Blob v2 field '{name}' has {', '.join(columns)} but not `data` and `uri`: what is "
+            "read as descriptions holds no bytes; read it with blob_handling='all_binary'"
+        )
+    data = _payloads(columns["data"].cast(pa.large_binary()))
+    others = (columns.get(key, pa.nulls(len(array))) for key in ("uri", "position", "size"))
+    rows = zip(array.is_valid().to_pylist(), data, *(one.to_pylist() for one in others))
+    for row, (valid, payload, uri, position, size) in enumerate(rows):
+        problem = _problem(payload, uri, position, size) if valid else ""
+        if problem:
+            raise DataRefused(f"Blob v2 field '{name}' row {row} {problem}")
+        if not valid:
+            yield None
+        else:
+            yield payload if uri is None else _external(uri, position, size, external)
+
+
+def _problem(
+    payload: Payload | None, uri: str | None, position: int | None, size: int | None
+) -> str:
+    """Say what is wrong with a row, nothing when it is a blob."""
+    if (position is None) != (size is None):
+        return "must set both `position` and `size`, or neither"
+    if position is not None and uri is None:
+        return "sets `position` and `size` but `uri` is null"
+    if (payload is None) == (uri is None):
+        return "must set exactly one of `data` and `uri`"
+    return "external range `size` must be greater than zero" if size == 0 else ""
+
+
+def _payloads(array: pa.Array) -> Iterator[Payload | None]:
+    for value in array:
+        data = value.as_buffer()
+        yield None if data is None else Payload(data.size, memoryview(data))
+
+
+def _external(
+    uri: str, position: int | None, size: int | None, external: ExternalBlobs
+) -> Payload | Descriptor:
+    if external.ingest:
+        try:
+            source = open_source(uri, external.options)
+        except (NotFound, OSError) as error:
+            raise DataRefused(f"Not found: {uri}") from error
+        return Payload(source.size if size is None else size, None, source, position or 0)
+    for base in external.bases:
+        below = _below(uri, base)
+        if below is not None:
+            return Descriptor(EXTERNAL, position or 0, size or 0, base.id, below)
+    if not external.anywhere:
+        raise DataRefused(
+            f"External blob URI '{uri}' is outside registered external bases (dataset root is not "
+            "allowed). Set allow_external_blob_outside_bases=true to store it as absolute external "
+            "URI."
+        )
+    if ":" not in uri:
+        raise DataRefused(
+            f"External URI '{uri}' is outside registered external bases and is not a valid "
+            "absolute URI"
+        )
+    return Descriptor(EXTERNAL, position or 0, size or 0, 0, uri)
+
+
+def _below(uri: str, base: table_pb2.BasePath) -> str | None:
+    """Return a URI relative to a base that is no root of a table; None when it lies elsewhere."""
+    root, path = (one.removeprefix("file://") for one in (base.path.rstrip("/") + "/", uri))
+    if base.is_dataset_root or not path.startswith(root) or path == root:
+        return None
+    return path.removeprefix(root)
+
+
+BLOB_KEY = "lance-encoding:blob"
+"""Metadata of a field of the first kind."""
+
+SHORT = pa.struct([("data", pa.large_binary()), ("uri", pa.utf8())])
+LONG = pa.struct([*SHORT, pa.field("position", pa.uint64()), pa.field("size", pa.uint64())])
+
+
+def declared_schema(schema: pa.Schema, version: FileVersion) -> pa.Schema:
+    """Return the schema of a table for incoming rows. Raises LegacyRefused and DataRefused."""
+    return pa.schema([_declared(field, version) for field in schema], schema.metadata)
+
+
+def _declared(field: pa.Field, version: FileVersion) -> pa.Field:
+    type_, metadata = storage_of(field)
+    nested = [] if pa.types.is_dictionary(type_) else _children(type_)
+    if metadata.get(EXTENSION_KEY) == BLOB_EXTENSION:
+        if version < V2_2:
+            raise LegacyRefused(f"Blob v2 requires file version >= 2.2 (got {version})")
+        if type_ not in (SHORT, LONG, PREPARED):
+            raise DataRefused(
+                f"Blob v2 field '{field.name}' has unrecognized layout "
+                f"{[child.name for child in nested]}; expected logical or prepared layout"
+            )
+        return pa.field(field.name, LONG if type_ == LONG else SHORT, field.nullable, metadata)
+    if version >= V2_2 and metadata.get(BLOB_KEY, "").lower() == "true":
+        del metadata[BLOB_KEY]
+        metadata[EXTENSION_KEY] = BLOB_EXTENSION
+        return pa.field(field.name, SHORT, field.nullable, metadata)
+    below = [] if pa.types.is_dictionary(field.type) else _children(field.type)
+    declared = [_declared(child, version) for child in below]
+    return field if declared == below else field.with_type(type_over(field.type, declared))
+
+
+def _children(type_: pa.DataType) -> list[pa.Field]:
+    return [type_.field(n) for n in range(type_.num_fields)]
+
 
 INLINE_BYTES, DEDICATED_BYTES, SHARED_BYTES = 1 << 16, 4 << 20, 1 << 30
 """Sizes of the largest blob inline, of the largest in a shared file, and of the largest such."""

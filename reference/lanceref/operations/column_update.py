@@ -31,10 +31,10 @@ from lanceref.operations.update import as_column
 from lanceref.proto import table_pb2
 from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot
+from lanceref.storage.protocol import Draft
 from lanceref.table.deletions import encode_bitmap
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
-from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.fragment_operations import put_beside
 
 DATA = "data"

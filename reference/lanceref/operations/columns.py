@@ -24,9 +24,9 @@ from lanceref.operations.new_rows import MAX_FRAGMENT_ROWS, write_new_rows
 from lanceref.proto import table_pb2
 from lanceref.search.projection import Projection, scan_projection
 from lanceref.search.snapshot import Snapshot
+from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
-from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import storage_version_of
 
 BATCH_ROWS = 8192

@@ -17,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.blobs.blob_rows import ExternalBlobs
-from lanceref.blobs.blob_writer import BlobPolicy
+from lanceref.blobs.blob_writer import BlobPolicy, ExternalBlobs
 from lanceref.core.context import Context
 from lanceref.core.errors import AppendRefused, FormatError, NotFound
 from lanceref.core.file_versions import FileVersion
@@ -29,6 +28,7 @@ from lanceref.file.column_io import page_policy
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot
+from lanceref.storage.protocol import Draft
 from lanceref.table.bases import Bases
 from lanceref.table.data_files import (
     FileLimits,
@@ -39,7 +39,6 @@ from lanceref.table.data_files import (
     write_files,
 )
 from lanceref.table.row_ids import encode_id_parts
-from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import storage_version_of
 
 MAX_ROWS_PER_FILE = 1 << 20

@@ -31,11 +31,11 @@ from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.projection import scan_projection
 from lanceref.search.rows import Condition, Passed, read_passed
 from lanceref.search.snapshot import Snapshot
+from lanceref.storage.protocol import Draft
 from lanceref.table.deletions import write_deletions
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
-from lanceref.table.uncommitted_files import Draft
 from lanceref.transactions.manifest_builder import storage_version_of
 
 Positions = NDArray[np.int64]

@@ -19,9 +19,15 @@ from numpy.typing import NDArray
 from lanceref.core.nesting import whole
 from lanceref.file.schema import Field
 from lanceref.search.filter import Filter
-from lanceref.search.index_plan import Known, Plan, select
+from lanceref.search.index_plan import (
+    Bounding,
+    Known,
+    Plan,
+    bounded_fields,
+    possible_ranges,
+    select,
+)
 from lanceref.search.projection import Projection, take_projection
-from lanceref.search.pruning import Bounding, bounded_fields, possible_ranges
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows

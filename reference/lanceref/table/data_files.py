@@ -36,8 +36,8 @@ from lanceref.file.column_io import PagePolicy
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.storage import Store
+from lanceref.storage.protocol import Draft
 from lanceref.table.logical import with_children
-from lanceref.table.uncommitted_files import Draft
 
 FOLDER = "data"
 """Where data files are below a table's root."""

@@ -39,9 +39,9 @@ from lanceref.core.errors import (
 from lanceref.core.integers import unique
 from lanceref.proto import table_pb2
 from lanceref.storage import Source, Store
+from lanceref.storage.protocol import Draft
 from lanceref.table.arrow_file import MAGIC, expanded_bytes, own_arrow_file
 from lanceref.table.roaring import parse_set
-from lanceref.table.uncommitted_files import Draft
 
 FOLDER = "_deletions"
 

@@ -22,7 +22,7 @@ from lanceref.file.schema import LanceSchema, field_message
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Source, Store
-from lanceref.table.uncommitted_files import Draft
+from lanceref.storage.protocol import Draft
 
 FOLDER = "_transactions"
 

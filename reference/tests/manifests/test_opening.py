@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from lanceref.core.errors import DataRefused
 from lanceref.storage import LocalStore, store_options
-from lanceref.storage.manifests.opening import open_table
-from lanceref.storage.manifests.store import ManifestedStore
+from lanceref.storage.manifests.opening import ManifestedStore, open_table
 
 
 def test_without_one_the_store_itself_decides(tmp_path):

@@ -10,8 +10,7 @@ import pytest
 from lanceref.core.errors import FormatError, NotFound
 from lanceref.storage import LocalStore, store_options
 from lanceref.storage.manifests.manifest_names import Record, name_of
-from lanceref.storage.manifests.opening import SqliteManifests, open_table
-from lanceref.storage.manifests.store import ManifestedStore
+from lanceref.storage.manifests.opening import ManifestedStore, SqliteManifests, open_table
 from lanceref.table.refs import branch_path
 from lanceref_testing.faults import Crash, Fault, FaultyManifests, faulty
 from pylanceref import dataset, write_dataset

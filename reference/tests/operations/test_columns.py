@@ -15,8 +15,8 @@ from lanceref.operations.columns import (
     write_columns,
 )
 from lanceref.search.projection import scan_projection
+from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling
-from lanceref.table.uncommitted_files import Draft
 from pylanceref.file import LanceFileReader
 
 from tests.operations.tables import table

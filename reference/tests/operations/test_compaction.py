@@ -7,7 +7,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.operations.compaction import CompactionRules, plan_compaction, write_group
-from lanceref.table.uncommitted_files import Draft
+from lanceref.storage.protocol import Draft
 from lanceref.transactions.row_lineage import moved_ids
 
 from tests.transactions import versions

@@ -7,7 +7,6 @@ import pylanceref
 import pytest
 from lanceref.core.errors import CommitConflict, OperationRefused
 from lanceref.index.fragment_reuse import NAME, content_of
-from lanceref.operations import index_remap
 from lanceref.transactions.index_entries import covered
 
 TABLE = pa.table({"i": [n * 7 % 50 for n in range(600)], "z": range(600)})
@@ -63,7 +62,7 @@ def test_rows_are_found_after_every_step(tmp_path):
 
 def test_long_messages_have_a_file_of_their_own(tmp_path, monkeypatch):
     """It lies in the folder of the entry."""
-    monkeypatch.setattr(index_remap, "INLINE_BYTES", 10)
+    monkeypatch.setattr("lanceref.operations.compaction.INLINE_BYTES", 10)
     path = tmp_path / "t"
     dataset = indexed(path)
     compact(dataset, 150)

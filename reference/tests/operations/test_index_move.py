@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.operations.index_remap import moved_rows
+from lanceref.operations.compaction import moved_rows
 
 TABLE = pa.table({"i": range(40)})
 

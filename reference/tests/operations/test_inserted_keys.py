@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.operations.inserted_keys import list_keys
+from lanceref.operations.merge import list_keys
 from lanceref.storage import LocalStore
 from lanceref.table.manifest import open_version
 from lanceref.transactions.conflict import may_insert_same

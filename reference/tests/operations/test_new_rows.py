@@ -7,7 +7,7 @@ import pytest
 from lanceref.core.errors import DataRefused
 from lanceref.operations.new_rows import consecutive_runs, give_ids, write_new_rows
 from lanceref.proto import table_pb2
-from lanceref.table.uncommitted_files import Draft
+from lanceref.storage.protocol import Draft
 from lanceref.transactions.row_lineage import moved_ids
 from pylanceref.file import LanceFileReader
 

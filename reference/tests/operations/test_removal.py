@@ -4,7 +4,7 @@ import numpy as np
 import pylanceref
 from lanceref.operations.update import remove, select_rows
 from lanceref.proto import table_pb2
-from lanceref.table.uncommitted_files import Draft
+from lanceref.storage.protocol import Draft
 from pylanceref.sql.columns import condition
 
 from tests.operations.tables import table

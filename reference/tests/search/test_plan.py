@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.search.index_plan import Known
-from lanceref.search.pruning import bounded_fields, boundings, possible_ranges
+from lanceref.search.index_plan import Known, bounded_fields, boundings, possible_ranges
 from pylanceref.sql.columns import condition
 
 from ..sql.written import without, write

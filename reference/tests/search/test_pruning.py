@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.search.filter import Unknown
-from lanceref.search.pruning import boundings
+from lanceref.search.index_plan import boundings
 from pylanceref.sql.columns import bind_filter
 
 SCHEMA = pa.schema(

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from lanceref.index.row_set import RowSet, row_set
 from lanceref.search.filter import Restricted
-from lanceref.search.pruning import boundings
+from lanceref.search.index_plan import boundings
 from pylanceref.sql.columns import bind_filter
 
 SCHEMA = pa.schema([("a", pa.int64()), ("_rowid", pa.uint64())])

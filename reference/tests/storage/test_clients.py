@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from lanceref.core.errors import DataRefused
 from lanceref.storage import store_options
-from lanceref.storage.clients import TABLE, client_of, split_options
+from lanceref.storage.objects import TABLE, client_of, split_options
 from lanceref.storage.uri import parse_uri
 
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.blobs.blob_rows import LONG, NOWHERE, SHORT, ExternalBlobs, Payload, blob_rows
+from lanceref.blobs.blob_writer import LONG, NOWHERE, SHORT, ExternalBlobs, Payload, blob_rows
 from lanceref.core.errors import DataRefused
 from lanceref.data_file.descriptors import EXTERNAL, Descriptor
 from lanceref.proto import table_pb2

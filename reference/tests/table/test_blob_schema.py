@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.blobs.blob_rows import LONG, SHORT, declared_schema
+from lanceref.blobs.blob_writer import LONG, SHORT, declared_schema
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.file_versions import V2_0, V2_1, V2_2, V2_3
 from lanceref.data_file.descriptors import PREPARED

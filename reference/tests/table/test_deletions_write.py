@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.storage import BytesSource, LocalStore
+from lanceref.storage.protocol import Draft
 from lanceref.table.deletions import encode_arrow, encode_bitmap, read_deletions, write_deletions
-from lanceref.table.uncommitted_files import Draft
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 from lanceref.storage import LocalStore
-from lanceref.table.uncommitted_files import Draft
+from lanceref.storage.protocol import Draft
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import LocalStore
-from lanceref.transactions.clone import Source, write_deep, write_shallow
+from lanceref.transactions.manifest_builder import Source, write_deep, write_shallow
 
 from tests.table import manifests
 from tests.transactions import versions

@@ -7,7 +7,7 @@ from lanceref.core.errors import BadProto
 from lanceref.file.schema import schema_of
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource, LocalStore
-from lanceref.table.uncommitted_files import Draft
+from lanceref.storage.protocol import Draft
 from lanceref.transactions.transaction import (
     check_transaction,
     new_append,

@@ -7,7 +7,7 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
 from lanceref.explain import explain
-from lanceref.index.mem_wal.key_filter import FILE, parse_key_filter
+from lanceref.index.mem_wal.shard_log import FILE, parse_key_filter
 from lanceref.storage import BytesSource
 
 

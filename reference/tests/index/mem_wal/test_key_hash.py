@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from lanceref.index.mem_wal.key_filter import key_hashes, sip_hash
+from lanceref.index.mem_wal.shard_log import key_hashes, sip_hash
 
 
 def test_the_hash_is_that_of_rust():
