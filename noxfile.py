@@ -155,6 +155,7 @@ def spec(session: nox.Session) -> None:
         ["python", "tools/walk.py", "--check"],
         ["python", "tools/register.py", "--check"],
         ["python", "tools/spec_index.py", "--check"],
+        ["python", "tools/defects.py", "--check"],
         ["python", "tools/citations.py", *session.posargs],
         ["python", "tools/prose.py"],
     )
@@ -272,6 +273,13 @@ def conflicts(session: nox.Session) -> None:
     """Ask the reference and the oracle whether each operation can follow each other one."""
     session.install("-e", ".[oracle,test]")
     session.run("python", "-m", "lance_conformance.campaigns.conflicts", *session.posargs)
+
+
+@nox.session
+def defects(session: nox.Session) -> None:
+    """Run the scripts of the oracle's defects; `-- --release 13.0.0` asks another release."""
+    session.install("-e", ".[oracle]")
+    session.run("python", "tools/defects.py", *session.posargs)
 
 
 @nox.session

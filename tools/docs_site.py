@@ -126,7 +126,7 @@ def _index(
             "",
             *("```{toctree}", ":caption: Specification", ":maxdepth: 1", "", "spec/README"),
             *(f"spec/{name}" for name in chapters),
-            *("spec/index", "spec/divergences", "```", ""),
+            *("spec/index", "spec/divergences", "spec/defects", "```", ""),
             *("```{toctree}", ":caption: Suite", ":maxdepth: 1", ""),
             *("cases/index", "implementations", "```", ""),
         ]

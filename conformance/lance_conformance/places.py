@@ -27,6 +27,11 @@ def register() -> Path:
     return _find("spec/register.json", "register.json")
 
 
+def divergences() -> Path:
+    """Return the page of divergences."""
+    return _find("spec/divergences.md", "divergences.md")
+
+
 def reference_sources() -> Path:
     """Return the folder of the installed reference."""
     spec = find_spec("lanceref")

@@ -1,4 +1,4 @@
-"""`lance-conformance show ID`: a case, or a clause with its text, code and cases."""
+"""`lance-conformance show ID`: a case, a clause with its code and cases, or a divergence."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import cases, places, register, suite
+from lance_conformance import cases, divergences, places, register, suite
 from lance_conformance.cases import Case
 from lance_conformance.commands import options
 
 
 def show(
-    id_: Annotated[str, typer.Argument(metavar="ID", help="A case id or a clause id.")],
+    id_: Annotated[str, typer.Argument(metavar="ID", help="Id of a case, clause or divergence.")],
     fixtures: options.Fixtures = None,
 ) -> None:
-    """Show what a case asks, or what a clause says, where it is checked and which cases test it."""
+    """Show what a case asks, what a clause says and which cases test it, or a divergence."""
     every = cases.load(fixtures or places.fixtures())
-    told = list(_clause(id_, every) if id_.startswith("L.") else _case(id_, every))
+    shown = {"L.": _clause, "D.": _divergence}.get(id_[:2], _case)
+    told = list(shown(id_, every))
     if not told:
-        raise typer.BadParameter(f"no case or clause {id_}")
+        raise typer.BadParameter(f"no case, clause or divergence {id_}")
     for line in told:
         typer.echo(line)
 
@@ -54,6 +55,19 @@ def _clause(clause_id: str, every: Sequence[Case]) -> Iterator[str]:
         yield f"code  {place}"
     for case in testing:
         yield f"case  {case.id}  [{case.kind}] {case.title}"
+
+
+def _divergence(id_: str, every: Sequence[Case]) -> Iterator[str]:
+    entry = divergences.load().get(id_)
+    if entry is None:
+        return
+    yield entry.text
+    yield from (f"{name}: {value}" for name, value in entry.rows.items())
+    for clause in register.load().values():
+        if id_ in clause.divergences:
+            yield f"clause  {clause.id}"
+    if entry.severity:
+        yield f"script  spec/defects/{entry.script}"
 
 
 def citations(clause_id: str, sources: Path) -> Iterator[str]:

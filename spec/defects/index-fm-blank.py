@@ -1,0 +1,16 @@
+"""D.index.fm-blank: an FM index takes a zero byte for a blank."""
+
+import tempfile
+
+import lance
+import pyarrow as pa
+from lance.indices import IndexConfig
+
+uri = tempfile.mkdtemp()
+made = lance.write_dataset(pa.table({"s": ["ana", None, "b", "a\0b", "a b"]}), uri)
+made.create_scalar_index("s", IndexConfig("fm", {}))
+made, text = lance.dataset(uri), "contains(s, 'a b')"
+expected = made.to_table(filter=text, use_scalar_index=False).num_rows
+actual = made.to_table(filter=text).num_rows
+print(f"expected {expected}, actual {actual}")
+raise SystemExit(int(actual != expected))
