@@ -33,7 +33,7 @@ class HoldsTable:
 
 @dataclass(frozen=True, slots=True)
 class Refuses:
-    """The operation is refused, at `stage` when that is not `any`."""
+    """The operation is refused; `stage` is where a reader usually notices, and no verdict."""
 
     stage: str = "any"
     before_output: bool = False

@@ -38,7 +38,7 @@ CLEAN = {"ok": {"valid": True, "findings": []}}
         (Refuses(), NO, Outcome.PASS),
         (Refuses(), {**NO, "panicked": True}, Outcome.PANIC),
         (Refuses("decode"), NO, Outcome.PASS),
-        (Refuses("open"), NO, Outcome.FAIL),
+        (Refuses("open"), NO, Outcome.PASS),
         (Refuses("open"), {"reject": {"stage": "unknown", "message": ""}}, Outcome.PASS),
         (Refuses(), {"ok": {"out": "x"}}, Outcome.ACCEPTS_INVALID),
         (Survives(), NO, Outcome.PASS),
@@ -72,6 +72,14 @@ def test_verdicts(
     verdict = judge(make_case(), check, {"id": 1, **response}, tmp_path / "out.arrow")
 
     assert outcome == verdict.outcome, verdict.detail
+
+
+def test_another_stage_is_noted(make_case: Callable[..., Case], tmp_path: Path) -> None:
+    """A refusal passes at any stage; the report says where the stage is not the case's."""
+    check = Check("full", "file.read", {}, Refuses("open"))
+    verdict = judge(make_case(), check, {"id": 1, **NO}, tmp_path / "out.arrow")
+
+    assert "names stage open" in verdict.detail
 
 
 def write(path: Path, table: pa.Table) -> None:
