@@ -20,9 +20,10 @@ from lanceref.transactions.transaction import MESSAGE_KEY
 
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.operation import LanceOperation, Transaction
-from pylanceref.table_handle import OpenTable
+from pylanceref.signatures import parameters
+from pylanceref.table_handle import OpenTable, T
 from pylanceref.transactions import lance_schema, to_message
-from pylanceref.write_rows import Destination, T, Target, committed, open_target
+from pylanceref.write_rows import Destination, Target, committed, open_target
 
 __all__ = ["CommitConflictError", "CommitLock"]
 
@@ -100,6 +101,13 @@ def _seconds(timeout: timedelta | None) -> float | None:
     return timeout.total_seconds()
 
 
+@parameters(
+    "kind dest transactions commit_lock storage_options enable_v2_manifest_paths detached "
+    "max_retries base_store_params commit_timeout",
+    detached=False,
+    max_retries=RETRIES,
+    commit_timeout=COMMIT_TIMEOUT,
+)
 def commit_batch(
     kind: type[T], dest: Destination, transactions: Sequence[Transaction], **kwargs: object
 ) -> BulkCommitResult:

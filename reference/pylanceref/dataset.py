@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -24,20 +23,22 @@ from lanceref.storage.manifests.manifest_names import HINT, parse_name
 from lanceref.storage.manifests.opening import open_table
 from lanceref.table.bases import branch_of
 from lanceref.table.refs import TREE
-from lanceref.transactions.commit import COMMIT_TIMEOUT
 from lanceref.transactions.transaction import MESSAGE_KEY
 
-from pylanceref.edits import Edits, Evolution
+from pylanceref import edits, history, index_listing, indexing, reading, references
+from pylanceref.commit import commit_batch, commit_operation
 from pylanceref.errors import TableNotFound
-from pylanceref.history import History, Settings, sanitize_ts
-from pylanceref.index_listing import IndexListing
-from pylanceref.indexing import Indexing
+from pylanceref.file import LanceFileSession
+from pylanceref.fragment import LanceFragment
+from pylanceref.history import sanitize_ts
 from pylanceref.late_names import late_names, listing
-from pylanceref.reading import Reading
-from pylanceref.references import Branches, References, Tags, open_reference
+from pylanceref.optimize import DatasetOptimizer
+from pylanceref.references import Branches, Tags, open_reference
+from pylanceref.scan_arguments import ScanArguments
 from pylanceref.session import Session, session_of
 from pylanceref.signatures import parameters
-from pylanceref.table_handle import root_of
+from pylanceref.stats import LanceStats
+from pylanceref.table_handle import OpenTable, root_of
 from pylanceref.write import write_table
 from pylanceref.write_rows import (
     MAX_BYTES_PER_FILE,
@@ -50,14 +51,9 @@ if TYPE_CHECKING:
     from lanceref.operations.cleanup import AutoCleanupConfig
     from lanceref.search.projection import ColumnOrdering
 
-    from pylanceref.commit import BulkCommitResult
-    from pylanceref.file import LanceFileSession
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
-    from pylanceref.optimize import DatasetOptimizer
-    from pylanceref.scan_arguments import ScanArguments
     from pylanceref.scanner import LanceScanner
     from pylanceref.scanner_builder import ScannerBuilder
-    from pylanceref.stats import LanceStats
 
 LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 """Transaction property that holds the message of a commit."""
@@ -126,7 +122,9 @@ def dataset(
         raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
     opened = LanceDataset(uri, version, **arguments)  # type: ignore[arg-type]
     if asof is not None and version is None:
-        return opened.checkout_version(opened.version_before(sanitize_ts(asof)))
+        return references.checkout_version(
+            opened, history.version_before(opened, sanitize_ts(asof))
+        )
     return opened
 
 
@@ -146,10 +144,19 @@ def _when_dropped(entry: Entry) -> tuple[int, int]:
     return (2 if entry.path.startswith(f"{VERSIONS}/") else 1), 0
 
 
-class LanceDataset(
-    History, Reading, Edits, Evolution, Indexing, IndexListing, References, Settings
-):
-    """One version of a table, and the operations that make further versions."""
+class LanceDataset(OpenTable):
+    """One version of a table, and the operations that make further versions.
+
+    The methods are functions of the modules of their topics, which have the table as their first
+    argument; tags, branches, statistics and the optimizer are objects that have the table.
+    """
+
+    def __len__(self) -> int:
+        return reading.count_rows(self)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the rows to another library, by Arrow's protocol of streams."""
+        return reading.scanner(self).__arrow_c_stream__(requested_schema)
 
     def __init__(
         self,
@@ -220,12 +227,6 @@ class LanceDataset(
             store.delete(entry.path)
         store.prune("")
 
-    def new_file_session(self) -> LanceFileSession:
-        """Return a session for files below the folder of the table, reached as it is."""
-        from pylanceref.file import LanceFileSession
-
-        return LanceFileSession(self._snapshot.store.root, self.latest_storage_options())
-
     @property
     def _ds(self) -> LanceDataset:
         """The dataset itself: what pylance has on the object below its dataset is here."""
@@ -234,54 +235,113 @@ class LanceDataset(
     @property
     def optimize(self) -> DatasetOptimizer:
         """What makes it faster without changing what it holds."""
-        from pylanceref.optimize import DatasetOptimizer
-
         return DatasetOptimizer(self)
 
     @property
     def stats(self) -> LanceStats:
         """Statistics of the rows, fragments and bytes of this version."""
-        from pylanceref.stats import LanceStats
-
         return LanceStats(self)
 
-    @staticmethod
-    @parameters(
-        "base_uri operation read_version commit_lock storage_options enable_v2_manifest_paths "
-        "detached max_retries * commit_message enable_stable_row_ids base_store_params "
-        "commit_timeout",
-        detached=False,
-        max_retries=20,
-        commit_timeout=COMMIT_TIMEOUT,
-    )
-    def commit(
-        base_uri: str | os.PathLike[str] | LanceDataset,
-        operation: LanceOperation.BaseOperation | Transaction,
-        read_version: int | None = None,
-        **kwargs: object,
-    ) -> LanceDataset:
-        """Commit what was written before; `kwargs` as in `commit.commit_operation`."""
-        from pylanceref.commit import commit_operation
+    @property
+    def tags(self) -> Tags:
+        """The tags of the dataset, to list and to change."""
+        return Tags(self)
 
-        return commit_operation(LanceDataset, base_uri, operation, read_version, **kwargs)  # type: ignore[arg-type]
+    @property
+    def branches(self) -> Branches:
+        """The branches of the dataset, to list and to change."""
+        return Branches(self)
 
-    @staticmethod
-    @parameters(
-        "dest transactions commit_lock storage_options enable_v2_manifest_paths detached "
-        "max_retries base_store_params commit_timeout",
-        detached=False,
-        max_retries=20,
-        commit_timeout=COMMIT_TIMEOUT,
-    )
-    def commit_batch(
-        dest: str | os.PathLike[str] | LanceDataset,
-        transactions: Sequence[Transaction],
-        **kwargs: object,
-    ) -> BulkCommitResult:
-        """Commit several Appends as one; `kwargs` as in `commit.commit_operation`."""
-        from pylanceref.commit import commit_batch
+    @property
+    def fragments(self) -> list[LanceFragment]:
+        """Every fragment of the table, in the order of the manifest."""
+        return reading.get_fragments(self)
 
-        return commit_batch(LanceDataset, dest, transactions, **kwargs)
+    @property
+    def latest_version(self) -> int:
+        """The number of the latest version that the table has now."""
+        return history.latest_version(self)
+
+    def new_file_session(self) -> LanceFileSession:
+        """Return a session for files below the folder of the table, reached as it is."""
+        return LanceFileSession(self._snapshot.store.root, self.latest_storage_options())
+
+    commit = classmethod(commit_operation)  # type: ignore[var-annotated]
+    commit_batch = classmethod(commit_batch)
+
+    scanner = reading.scanner
+    to_table = reading.to_table
+    to_batches = reading.to_batches
+    to_pandas = reading.to_pandas
+    count_rows = reading.count_rows
+    head = reading.head
+    slice = reading.slice
+    sample = reading.sample
+    take = reading.take
+    _take_rows = reading._take_rows
+    take_blobs = reading.take_blobs
+    read_blobs = reading.read_blobs
+    read_blob_ranges = reading.read_blob_ranges
+    get_fragments = reading.get_fragments
+    get_fragment = reading.get_fragment
+    fragment_ids = reading.fragment_ids
+    validate = reading.validate
+    io_stats_snapshot = reading.io_stats_snapshot
+    io_stats_incremental = reading.io_stats_incremental
+
+    insert = edits.insert
+    delete = edits.delete
+    update = edits.update
+    truncate_table = edits.truncate_table
+    merge_insert = edits.merge_insert
+    add_columns = edits.add_columns
+    drop_columns = edits.drop_columns
+    alter_columns = edits.alter_columns
+    merge = edits.merge
+
+    versions = history.versions
+    get_version = history.get_version
+    version_refs = history.version_refs
+    version_before = history.version_before
+    checkout_latest = history.checkout_latest
+    restore = history.restore
+    read_transaction = history.read_transaction
+    get_transactions = history.get_transactions
+    migrate_manifest_paths_v2 = history.migrate_manifest_paths_v2
+    cleanup_old_versions = history.cleanup_old_versions
+    explain_cleanup_old_versions = history.explain_cleanup_old_versions
+    update_config = history.update_config
+    delete_config_keys = history.delete_config_keys
+    update_metadata = history.update_metadata
+    update_schema_metadata = history.update_schema_metadata
+    replace_schema_metadata = history.replace_schema_metadata
+    update_field_metadata = history.update_field_metadata
+    replace_field_metadata = history.replace_field_metadata
+    base_paths = history.base_paths
+    add_bases = history.add_bases
+
+    checkout_version = references.checkout_version
+    create_branch = references.create_branch
+    shallow_clone = references.shallow_clone
+    deep_clone = references.deep_clone
+
+    create_scalar_index = indexing.create_scalar_index
+    create_index = indexing.create_index
+    create_index_uncommitted = indexing.create_index_uncommitted
+    merge_index_metadata = indexing.merge_index_metadata
+    merge_existing_index_segments = indexing.merge_existing_index_segments
+    commit_existing_index_segments = indexing.commit_existing_index_segments
+    drop_index = indexing.drop_index
+
+    list_indices = index_listing.list_indices
+    describe_indices = index_listing.describe_indices
+    index_statistics = index_listing.index_statistics
+    prewarm_index = index_listing.prewarm_index
+    get_ivf_model = index_listing.get_ivf_model
+    centroids = index_listing.centroids
+    index_cache_entry_count = index_listing.index_cache_entry_count
+    index_cache_hit_rate = index_listing.index_cache_hit_rate
+    remap_row_addrs = index_listing.remap_row_addrs
 
 
 @parameters(

@@ -116,209 +116,222 @@ class IndexInformation(TypedDict):
     base_id: int | None
 
 
-class IndexListing(OpenTable):
-    """What a dataset says of its indices."""
-
-    def list_indices(self) -> list[IndexInformation]:
-        """Return every segment: name, type, uuid, fields, version, fragments."""
-        warnings.warn(
-            "list_indices is deprecated. Use describe_indices instead.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        listed, segments = [], {one.uuid: one for one in self._snapshot.indices.segments}
-        for entry in sorted(self._listed(), key=lambda one: one.name):
-            uuid = str(UUID(bytes=entry.uuid.uuid))
-            listed.append(
-                IndexInformation(
-                    name=entry.name,
-                    type=_described(segments[uuid])[0],
-                    uuid=uuid,
-                    fields=self._paths(entry),
-                    version=entry.dataset_version,
-                    fragment_ids=Bitmap(segments[uuid].holds),
-                    base_id=entry.base_id if entry.HasField("base_id") else None,
-                )
+def list_indices(table: OpenTable) -> list[IndexInformation]:
+    """Return every segment: name, type, uuid, fields, version, fragments."""
+    warnings.warn(
+        "list_indices is deprecated. Use describe_indices instead.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    listed, segments = [], {one.uuid: one for one in table._snapshot.indices.segments}
+    for entry in sorted(_listed(table), key=lambda one: one.name):
+        uuid = str(UUID(bytes=entry.uuid.uuid))
+        listed.append(
+            IndexInformation(
+                name=entry.name,
+                type=_described(segments[uuid])[0],
+                uuid=uuid,
+                fields=_paths(table, entry),
+                version=entry.dataset_version,
+                fragment_ids=Bitmap(segments[uuid].holds),
+                base_id=entry.base_id if entry.HasField("base_id") else None,
             )
-        return listed
-
-    def describe_indices(self) -> list[IndexDescription]:
-        """Return every index with its segments, by name."""
-        return [self._described(name, entries) for name, entries in self._by_name()]
-
-    def index_statistics(self, index_name: str) -> dict[str, object]:
-        """Return what an index covers, and numbers of each segment. Raises IndexMissing."""
-        if index_name in SYSTEM_INDICES:
-            return self._system_statistics(index_name)
-        found, index = dict(self._by_name()).get(index_name), self._known(index_name)
-        if found is None or index is None:
-            raise IndexMissing(f'Index "{index_name}" not found')
-        fragments = {rows.fragment.id: rows.num_rows for rows in self._snapshot.fragments}
-        bitmaps = [(covered(entry) or BitMap()) & BitMap(fragments) for entry in found]
-        rows = [sum(fragments[number] for number in bitmap) for bitmap in bitmaps]
-        covered_fragments = BitMap().union(*bitmaps)
-        built = [segment.built for segment in index.segments]
-        segments = [
-            index.open(segment).index.statistics()
-            if segment.built and not index.is_early(segment)
-            else {}
-            for segment in index.segments
-        ]
-        return {
-            "index_type": _shown_by(index) if any(built) else "N/A",
-            "name": index_name,
-            "num_indices": len(found),
-            "num_segments": len(found),
-            "indices": segments,
-            "segments": segments,
-            "num_indexed_fragments": len(covered_fragments),
-            "num_indexed_rows": sum(rows),
-            "num_unindexed_fragments": len(fragments) - len(covered_fragments),
-            "num_unindexed_rows": sum(fragments.values()) - sum(rows),
-            "num_indexed_rows_per_delta": rows,
-            "updated_at_timestamp_ms": max(entry.created_at for entry in found),
-        }
-
-    def prewarm_index(
-        self,
-        name: str,
-        *,
-        with_position: bool = False,
-        index_segments: Iterable[str | UUID] | None = None,
-    ) -> None:
-        """Read an index, or some of its segments, into memory, where it stays.
-
-        Raises IndexNotFound, TypeError and ValueError for ids that are none, QueryRefused for
-        positions of an index that has no words.
-        """
-        chosen = None if index_segments is None else parsed_ids(index_segments)
-        index = self._known(name)
-        if index is None:
-            raise IndexNotFound(f"Lance index not found: name={name}")
-        segments = {UUID(one.uuid): one for one in index.segments}
-        wanted = list(segments) if chosen is None else chosen
-        missing = [f"{one}" for one in wanted if one not in segments]
-        if missing:
-            raise IndexNotFound(f"Lance index not found: name={name}, segment_ids={missing}")
-        if with_position and index.kind.details != INVERTED_DETAILS:
-            raise QueryRefused(f"positions are those of inverted indices, got {index.kind.shown}")
-        for own in wanted:
-            segment = segments[own]
-            asked = segment.built and not index.is_early(segment)
-            opened = index.open(segment).index if asked else None
-            if isinstance(opened, Warmable):
-                segment.uses.kept += opened.warm(positions=with_position)
-
-    def get_ivf_model(self, index_name: str) -> IvfModel:
-        """Return the centroids of an index over vectors. Raises NotFound where there is none."""
-        from lanceref.index.vector.vector_index import VectorIndex
-
-        from pylanceref.vector_models import IvfModel
-
-        for index in self._snapshot.indices.known:
-            for segment in index.segments if index.name == index_name else ():
-                opened = index.open(segment).index if segment.built else None
-                if isinstance(opened, VectorIndex):
-                    model = opened.head.model
-                    flat = pa.array(model.centroids.reshape(-1))
-                    centroids = pa.FixedSizeListArray.from_arrays(flat, model.dimension)
-                    return IvfModel(centroids, model.metric)
-        raise NotFound(f'Index "{index_name}" not found among the trained ones over vectors')
-
-    def centroids(
-        self, *, index_name: str | None = None, column: str | None = None
-    ) -> pa.FixedSizeListArray:
-        """Return the centroids of an index, or of the first one over a column of vectors.
-
-        Raises ValueError without either, NotFound, KeyError for a column without such an index.
-        """
-        if index_name is None:
-            if column is None:
-                raise ValueError("Must provide 'index_name' or 'column'.")
-            fields = self._snapshot.manifest.schema.fields
-            ids = {one.id for one in fields if one.name.lower() == column.lower()}
-            for index in self._snapshot.indices.known:
-                of_vectors = index.kind.details == VECTOR_DETAILS
-                built = [one.entry.fields[0] for one in index.segments if of_vectors and one.built]
-                if not ids.isdisjoint(built):
-                    return self.get_ivf_model(index.name).centroids
-            raise KeyError(f"No IVF index for column '{column}'")
-        return self.get_ivf_model(index_name).centroids
-
-    def index_cache_entry_count(self) -> int:
-        """Return how many parts of indices are in memory."""
-        return self._snapshot.indices.uses.kept
-
-    def index_cache_hit_rate(self) -> float:
-        """Return the share of parts that questions found in memory."""
-        return self._snapshot.indices.uses.hit_rate
-
-    def remap_row_addrs(self, addrs: pa.Array) -> pa.Array | None:
-        """Return where rows are now whose addresses were taken before compactions moved them.
-
-        None without a list of moved rows; null for a row that is gone. An address that no step of
-        the list knows stays what it is. Raises TypeError for other values than uint64.
-        """
-        if not isinstance(addrs, pa.Array) or addrs.type != pa.uint64():
-            kind = addrs.type if isinstance(addrs, pa.Array) else type(addrs)
-            raise TypeError(f"argument 'addrs': expected an array of uint64, got {kind}")
-        reuse = self._snapshot.indices.reuse
-        if not reuse.steps:
-            return None
-        valid = np.flatnonzero(np.asarray(addrs.is_valid()))
-        kept, moved = reuse(addrs.drop_null().to_numpy())
-        made = np.zeros(len(addrs), np.uint64)
-        gone = np.ones(len(addrs), np.bool_)
-        made[valid[kept]], gone[valid[kept]] = moved, False
-        return pa.array(made, mask=gone)
-
-    def _known(self, name: str) -> Index | None:
-        return next((one for one in self._snapshot.indices.known if one.name == name), None)
-
-    def _system_statistics(self, name: str) -> dict[str, object]:
-        """Return numbers of an index of the system. Raises IndexMissing."""
-        indices = self._snapshot.indices
-        for segment in indices.segments:
-            if segment.entry.name == name == REUSE_INDEX:
-                return {"num_versions": len(content_of(segment, segment.ctx).versions)}
-        if name != MEM_WAL_INDEX or indices.mem_wal is None:
-            raise IndexMissing(f'Index "{name}" not found')
-        return statistics(indices.mem_wal)
-
-    def _listed(self) -> list[table_pb2.IndexMetadata]:
-        """Return the entries that are shown: not those of types or versions that are not known."""
-        return [
-            entry
-            for entry in self._snapshot.manifest.indices
-            if entry.name in SYSTEM_INDICES or not type_name(entry) or kind_of(entry) is not None
-        ]
-
-    def _by_name(self) -> Iterator[tuple[str, Sequence[table_pb2.IndexMetadata]]]:
-        entries = self._listed()
-        for name in sorted({entry.name for entry in entries}):
-            yield name, [entry for entry in entries if entry.name == name]
-
-    def _paths(self, entry: table_pb2.IndexMetadata) -> list[str]:
-        paths = paths_of(self._snapshot.manifest.schema)
-        return [paths[one] for one in entry.fields if one in paths]
-
-    def _described(self, name: str, entries: Sequence[table_pb2.IndexMetadata]) -> IndexDescription:
-        live = {rows.fragment.id: rows.num_rows for rows in self._snapshot.fragments}
-        held = [number for entry in entries for number in covered(entry) or ()]
-        segments = [_segment(entry) for entry in entries]
-        sizes = [one.size_bytes for one in segments if one.size_bytes is not None]
-        shown, details = _described(self._snapshot.indices.of(entries[:1]).segments[0])
-        return IndexDescription(
-            name=name,
-            type_url=entries[0].index_details.type_url,
-            index_type=shown,
-            num_rows_indexed=sum(live.get(number, 0) for number in held),
-            fields=list(entries[0].fields),
-            field_names=self._paths(entries[0]),
-            segments=segments,
-            details=details,
-            total_size_bytes=sum(sizes) if len(sizes) == len(segments) else None,
         )
+    return listed
+
+
+def describe_indices(table: OpenTable) -> list[IndexDescription]:
+    """Return every index with its segments, by name."""
+    return [describe_index(table, name, entries) for name, entries in _by_name(table)]
+
+
+def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
+    """Return what an index covers, and numbers of each segment. Raises IndexMissing."""
+    if index_name in SYSTEM_INDICES:
+        return _system_statistics(table, index_name)
+    found, index = dict(_by_name(table)).get(index_name), _known(table, index_name)
+    if found is None or index is None:
+        raise IndexMissing(f'Index "{index_name}" not found')
+    fragments = {rows.fragment.id: rows.num_rows for rows in table._snapshot.fragments}
+    bitmaps = [(covered(entry) or BitMap()) & BitMap(fragments) for entry in found]
+    rows = [sum(fragments[number] for number in bitmap) for bitmap in bitmaps]
+    covered_fragments = BitMap().union(*bitmaps)
+    built = [segment.built for segment in index.segments]
+    segments = [
+        index.open(segment).index.statistics()
+        if segment.built and not index.is_early(segment)
+        else {}
+        for segment in index.segments
+    ]
+    return {
+        "index_type": _shown_by(index) if any(built) else "N/A",
+        "name": index_name,
+        "num_indices": len(found),
+        "num_segments": len(found),
+        "indices": segments,
+        "segments": segments,
+        "num_indexed_fragments": len(covered_fragments),
+        "num_indexed_rows": sum(rows),
+        "num_unindexed_fragments": len(fragments) - len(covered_fragments),
+        "num_unindexed_rows": sum(fragments.values()) - sum(rows),
+        "num_indexed_rows_per_delta": rows,
+        "updated_at_timestamp_ms": max(entry.created_at for entry in found),
+    }
+
+
+def prewarm_index(
+    table: OpenTable,
+    name: str,
+    *,
+    with_position: bool = False,
+    index_segments: Iterable[str | UUID] | None = None,
+) -> None:
+    """Read an index, or some of its segments, into memory, where it stays.
+
+    Raises IndexNotFound, TypeError and ValueError for ids that are none, QueryRefused for
+    positions of an index that has no words.
+    """
+    chosen = None if index_segments is None else parsed_ids(index_segments)
+    index = _known(table, name)
+    if index is None:
+        raise IndexNotFound(f"Lance index not found: name={name}")
+    segments = {UUID(one.uuid): one for one in index.segments}
+    wanted = list(segments) if chosen is None else chosen
+    missing = [f"{one}" for one in wanted if one not in segments]
+    if missing:
+        raise IndexNotFound(f"Lance index not found: name={name}, segment_ids={missing}")
+    if with_position and index.kind.details != INVERTED_DETAILS:
+        raise QueryRefused(f"positions are those of inverted indices, got {index.kind.shown}")
+    for own in wanted:
+        segment = segments[own]
+        asked = segment.built and not index.is_early(segment)
+        opened = index.open(segment).index if asked else None
+        if isinstance(opened, Warmable):
+            segment.uses.kept += opened.warm(positions=with_position)
+
+
+def get_ivf_model(table: OpenTable, index_name: str) -> IvfModel:
+    """Return the centroids of an index over vectors. Raises NotFound where there is none."""
+    from lanceref.index.vector.vector_index import VectorIndex
+
+    from pylanceref.vector_models import IvfModel
+
+    for index in table._snapshot.indices.known:
+        for segment in index.segments if index.name == index_name else ():
+            opened = index.open(segment).index if segment.built else None
+            if isinstance(opened, VectorIndex):
+                model = opened.head.model
+                flat = pa.array(model.centroids.reshape(-1))
+                centroids = pa.FixedSizeListArray.from_arrays(flat, model.dimension)
+                return IvfModel(centroids, model.metric)
+    raise NotFound(f'Index "{index_name}" not found among the trained ones over vectors')
+
+
+def centroids(
+    table: OpenTable, *, index_name: str | None = None, column: str | None = None
+) -> pa.FixedSizeListArray:
+    """Return the centroids of an index, or of the first one over a column of vectors.
+
+    Raises ValueError without either, NotFound, KeyError for a column without such an index.
+    """
+    if index_name is None:
+        if column is None:
+            raise ValueError("Must provide 'index_name' or 'column'.")
+        fields = table._snapshot.manifest.schema.fields
+        ids = {one.id for one in fields if one.name.lower() == column.lower()}
+        for index in table._snapshot.indices.known:
+            of_vectors = index.kind.details == VECTOR_DETAILS
+            built = [one.entry.fields[0] for one in index.segments if of_vectors and one.built]
+            if not ids.isdisjoint(built):
+                return get_ivf_model(table, index.name).centroids
+        raise KeyError(f"No IVF index for column '{column}'")
+    return get_ivf_model(table, index_name).centroids
+
+
+def index_cache_entry_count(table: OpenTable) -> int:
+    """Return how many parts of indices are in memory."""
+    return table._snapshot.indices.uses.kept
+
+
+def index_cache_hit_rate(table: OpenTable) -> float:
+    """Return the share of parts that questions found in memory."""
+    return table._snapshot.indices.uses.hit_rate
+
+
+def remap_row_addrs(table: OpenTable, addrs: pa.Array) -> pa.Array | None:
+    """Return where rows are now whose addresses were taken before compactions moved them.
+
+    None without a list of moved rows; null for a row that is gone. An address that no step of
+    the list knows stays what it is. Raises TypeError for other values than uint64.
+    """
+    if not isinstance(addrs, pa.Array) or addrs.type != pa.uint64():
+        kind = addrs.type if isinstance(addrs, pa.Array) else type(addrs)
+        raise TypeError(f"argument 'addrs': expected an array of uint64, got {kind}")
+    reuse = table._snapshot.indices.reuse
+    if not reuse.steps:
+        return None
+    valid = np.flatnonzero(np.asarray(addrs.is_valid()))
+    kept, moved = reuse(addrs.drop_null().to_numpy())
+    made = np.zeros(len(addrs), np.uint64)
+    gone = np.ones(len(addrs), np.bool_)
+    made[valid[kept]], gone[valid[kept]] = moved, False
+    return pa.array(made, mask=gone)
+
+
+def _known(table: OpenTable, name: str) -> Index | None:
+    return next((one for one in table._snapshot.indices.known if one.name == name), None)
+
+
+def _system_statistics(table: OpenTable, name: str) -> dict[str, object]:
+    """Return numbers of an index of the system. Raises IndexMissing."""
+    indices = table._snapshot.indices
+    for segment in indices.segments:
+        if segment.entry.name == name == REUSE_INDEX:
+            return {"num_versions": len(content_of(segment, segment.ctx).versions)}
+    if name != MEM_WAL_INDEX or indices.mem_wal is None:
+        raise IndexMissing(f'Index "{name}" not found')
+    return statistics(indices.mem_wal)
+
+
+def _listed(table: OpenTable) -> list[table_pb2.IndexMetadata]:
+    """Return the entries that are shown: not those of types or versions that are not known."""
+    return [
+        entry
+        for entry in table._snapshot.manifest.indices
+        if entry.name in SYSTEM_INDICES or not type_name(entry) or kind_of(entry) is not None
+    ]
+
+
+def _by_name(table: OpenTable) -> Iterator[tuple[str, Sequence[table_pb2.IndexMetadata]]]:
+    entries = _listed(table)
+    for name in sorted({entry.name for entry in entries}):
+        yield name, [entry for entry in entries if entry.name == name]
+
+
+def _paths(table: OpenTable, entry: table_pb2.IndexMetadata) -> list[str]:
+    paths = paths_of(table._snapshot.manifest.schema)
+    return [paths[one] for one in entry.fields if one in paths]
+
+
+def describe_index(
+    table: OpenTable, name: str, entries: Sequence[table_pb2.IndexMetadata]
+) -> IndexDescription:
+    live = {rows.fragment.id: rows.num_rows for rows in table._snapshot.fragments}
+    held = [number for entry in entries for number in covered(entry) or ()]
+    segments = [_segment(entry) for entry in entries]
+    sizes = [one.size_bytes for one in segments if one.size_bytes is not None]
+    shown, details = _described(table._snapshot.indices.of(entries[:1]).segments[0])
+    return IndexDescription(
+        name=name,
+        type_url=entries[0].index_details.type_url,
+        index_type=shown,
+        num_rows_indexed=sum(live.get(number, 0) for number in held),
+        fields=list(entries[0].fields),
+        field_names=_paths(table, entries[0]),
+        segments=segments,
+        details=details,
+        total_size_bytes=sum(sizes) if len(sizes) == len(segments) else None,
+    )
 
 
 def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:

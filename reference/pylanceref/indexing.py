@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from lanceref import operations
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
@@ -23,15 +23,13 @@ from lanceref.transactions.manifest_builder import Staged
 from pyroaring import BitMap
 
 from pylanceref.errors import IndexMixed, IndexNotFound
-from pylanceref.index_listing import SupportedDistributedIndices
+from pylanceref.index_listing import IndexConfig, SupportedDistributedIndices
+from pylanceref.index_request import BY_KEYWORD, IndexRequest, index_request, vector_request
+from pylanceref.operation import Index
 from pylanceref.progress import IndexProgress, stages_for
 from pylanceref.signatures import parameters
-from pylanceref.table_handle import OpenTable
-
-if TYPE_CHECKING:
-    from pylanceref.index_listing import IndexConfig
-    from pylanceref.index_request import IndexRequest
-    from pylanceref.operation import Index
+from pylanceref.table_handle import OpenTable, T
+from pylanceref.transactions import index_message, index_of
 
 Entries = Sequence[table_pb2.IndexMetadata]
 
@@ -44,7 +42,7 @@ WITH_UUID = ("INVERTED", "BITMAP")
 """Types whose uncommitted segments may be given an id."""
 
 OF_VECTORS = (
-    "self column index_type name metric replace num_partitions ivf_centroids pq_codebook "
+    "table column index_type name metric replace num_partitions ivf_centroids pq_codebook "
     "num_sub_vectors accelerator index_cache_size shuffle_partition_batches "
     "shuffle_partition_concurrency ivf_centroids_file precomputed_partition_dataset "
     "storage_options filter_nan train fragment_ids index_uuid * target_partition_size "
@@ -71,257 +69,248 @@ class BuildOptions:
         return cls(**own), others  # type: ignore[arg-type]
 
 
-class Indexing(OpenTable):
-    """Creates, merges, commits and drops the indices of a dataset."""
+@parameters(
+    "table column index_type name * replace train fragment_ids index_uuid progress_callback "
+    "format_version document_granularity **kwargs",
+    replace=True,
+    train=True,
+    document_granularity=DocumentGranularity.ROW,
+)
+def create_scalar_index(
+    table: OpenTable,
+    column: str,
+    index_type: str | IndexConfig,
+    name: str | None = None,
+    **arguments: object,
+) -> None:
+    """Build an index over a column and commit it; `arguments` has parameters of the type too.
 
-    @property
-    def has_index(self) -> bool:
-        """Whether the version has an index of any type."""
-        return bool(self._snapshot.manifest.indices)
+    Without `train` the index is empty and covers nothing. An index of the same name is
+    replaced. With `fragment_ids` a full-text segment is built and not committed.
+    Raises IndexRefused, KeyError, TypeError, ValueError, CommitConflict.
+    """
+    options, given = BuildOptions.split({"replace": True, **arguments})
+    request = index_request(table._snapshot.manifest.schema, column, index_type, given)
+    staged = options.fragment_ids is not None
+    if staged and request.kind.staging is None:
+        raise ValueError(f"{request.kind.name} segments need create_index_uncommitted(...)")
+    name = _free_name(table, request) if name is None else name
+    before = _replaceable(table, name, request.column, replace=options.replace)
+    entry = _build(table, request, name, options, staged=staged)
+    if not staged:
+        commit_segments(table, [entry], before)
 
-    @parameters(
-        "self column index_type name * replace train fragment_ids index_uuid progress_callback "
-        "format_version document_granularity **kwargs",
-        replace=True,
-        train=True,
-        document_granularity=DocumentGranularity.ROW,
+
+def _build(
+    table: OpenTable, request: IndexRequest, name: str, options: BuildOptions, *, staged: bool
+) -> table_pb2.IndexMetadata:
+    """Build a segment and return its entry; a staged one is finished later."""
+    stages, kind = stages_for(options.progress_callback), request.kind
+    chosen = options.fragment_ids if options.train else []
+    loading = nullcontext() if kind.name == VECTOR else stages.stage("load_data", unit="rows")
+    with loading:
+        fragments = table.fragment_rows(None if chosen is None else sorted(set(chosen)))
+    given = kind, request.column, request.parameters, fragments, name
+    own, build = segment_uuid(options.index_uuid), operations.index_build.build_segment
+    return build(table._snapshot, *given, own, staged=staged, stages=stages)
+
+
+def _free_name(table: OpenTable, request: IndexRequest) -> str:
+    """Return the name of a new index that has not been given one."""
+    column, details = request.named, request.kind.details
+    taken = {entry.name: type_name(entry) for entry in table._snapshot.manifest.indices}
+    base = name = f"{column}_idx"
+    number = 1
+    while name in taken and taken[name].lower() != details.lower():
+        number += 1
+        name = f"{base}_{number}"
+    return name
+
+
+def _replaceable(table: OpenTable, name: str, column: str, *, replace: bool) -> Entries:
+    """Return the segments that a new index takes the place of. Raises IndexRefused."""
+    before = segments_of(table, name)
+    _, own = indexed_path(table._snapshot.manifest.schema, column)
+    if any(list(entry.fields) != [own] for entry in before):
+        raise IndexRefused(f"Index name '{name}' already exists with different fields")
+    if before and not replace:
+        raise IndexRefused(f"Index name '{name}' already exists: use replace=True")
+    return before
+
+
+def segments_of(table: OpenTable, name: str) -> Entries:
+    """Return the entries that the manifest has of an index, by its name."""
+    return [one.current for one in table._snapshot.indices.segments if one.entry.name == name]
+
+
+def commit_segments(table: OpenTable, new: Entries, removed: Entries) -> None:
+    transaction = table._new_transaction()
+    transaction.create_index.new_indices.extend(new)
+    transaction.create_index.removed_indices.extend(removed)
+    table._commit(Staged(transaction, read=table._snapshot.manifest))
+
+
+@parameters(
+    OF_VECTORS + "progress_callback **kwargs",
+    replace=False,
+    train=True,
+    filter_nan=True,
+    skip_transpose=False,
+)
+def create_index(
+    table: T,
+    column: str | list[str],
+    index_type: str,
+    name: str | None = None,
+    metric: str = "L2",
+    **arguments: object,
+) -> T:
+    """Build an index over a column of vectors and commit it; `arguments` has its parameters.
+
+    Without `train` the index is empty and covers nothing. With `fragment_ids` a segment is
+    built and not committed. Raises IndexRefused, KeyError, TypeError, ValueError,
+    NotImplementedError, CommitConflict.
+    """
+    options, given = BuildOptions.split(arguments)
+    schema = table._snapshot.manifest.schema
+    request = vector_request(schema, column, index_type, metric, given)
+    name = _free_name(table, request) if name is None else name
+    before = _replaceable(table, name, request.column, replace=options.replace)
+    entry = _build(table, request, name, options, staged=False)
+    if options.fragment_ids is None:
+        commit_segments(table, [entry], before)
+    return table
+
+
+@parameters(
+    OF_VECTORS + "rabitq_model **kwargs",
+    replace=False,
+    train=True,
+    filter_nan=True,
+    skip_transpose=False,
+)
+def create_index_uncommitted(
+    table: OpenTable,
+    column: str | list[str],
+    index_type: str | IndexConfig,
+    name: str | None = None,
+    metric: str = "L2",
+    **arguments: object,
+) -> Index:
+    """Build a segment over some fragments and return it, uncommitted.
+
+    Raises ValueError without fragments and for an id of a type that has none given,
+    IndexRefused for a name that is taken.
+    """
+    options, given = BuildOptions.split(arguments)
+    if options.fragment_ids is None:
+        raise ValueError("create_index_uncommitted requires fragment_ids")
+    schema = table._snapshot.manifest.schema
+    if isinstance(index_type, str) and index_type.upper() not in BY_KEYWORD:
+        vectors = vector_request(schema, column, index_type, metric, given)
+        name = f"{vectors.column}_idx" if name is None else name
+        return index_of(_build(table, vectors, name, options, staged=False))
+    request = index_request(schema, column, index_type, given)
+    name = _free_name(table, request) if name is None else name
+    _replaceable(table, name, request.column, replace=options.replace)
+    if options.index_uuid is not None and request.kind.name not in WITH_UUID:
+        raise QueryRefused(f"index_uuid is no longer accepted for {request.kind.shown}")
+    trained = options.train and bool(table._snapshot.fragments)
+    options = replace(options, train=trained)
+    return index_of(_build(table, request, name, options, staged=True))
+
+
+def merge_index_metadata(
+    table: OpenTable,
+    index_uuid: str,
+    index_type: str,
+    batch_readhead: int | None = None,
+    progress_callback: ProgressCallback = None,
+) -> None:
+    """Write the files of a full-text segment that was staged in parts under one uuid.
+
+    Raises NotImplementedError, ValueError for another type, OperationRefused without parts.
+    """
+    if index_type.upper() not in SupportedDistributedIndices.__members__:
+        raise NotImplementedError(f"{index_type} has no metadata to merge")
+    segment_uuid(index_uuid)
+    from lanceref.index.registry import BY_NAME  # who builds in one go needs no other types
+
+    kind = BY_NAME.get(index_type.upper())
+    if kind is None or kind.staging is None:
+        raise ValueError(f"{index_type} no longer supports merge_index_metadata: merge segments")
+    operations.index_build.finish_folder(
+        table._snapshot, kind, index_uuid, stages_for(progress_callback)
     )
-    def create_scalar_index(
-        self,
-        column: str,
-        index_type: str | IndexConfig,
-        name: str | None = None,
-        **arguments: object,
-    ) -> None:
-        """Build an index over a column and commit it; `arguments` has parameters of the type too.
 
-        Without `train` the index is empty and covers nothing. An index of the same name is
-        replaced. With `fragment_ids` a full-text segment is built and not committed.
-        Raises IndexRefused, KeyError, TypeError, ValueError, CommitConflict.
-        """
-        from pylanceref.index_request import index_request
 
-        options, given = BuildOptions.split({"replace": True, **arguments})
-        request = index_request(self._snapshot.manifest.schema, column, index_type, given)
-        staged = options.fragment_ids is not None
-        if staged and request.kind.staging is None:
-            raise ValueError(f"{request.kind.name} segments need create_index_uncommitted(...)")
-        name = self._free_name(request) if name is None else name
-        before = self._replaceable(name, request.column, replace=options.replace)
-        entry = self._build(request, name, options, staged=staged)
-        if not staged:
-            self._commit_segments([entry], before)
+def merge_existing_index_segments(table: OpenTable, segments: list[Index]) -> Index:
+    """Write uncommitted segments as one, which covers what all of them do.
 
-    def _build(
-        self, request: IndexRequest, name: str, options: BuildOptions, *, staged: bool
-    ) -> table_pb2.IndexMetadata:
-        """Build a segment and return its entry; a staged one is finished later."""
-        stages, kind = stages_for(options.progress_callback), request.kind
-        chosen = options.fragment_ids if options.train else []
-        loading = nullcontext() if kind.name == VECTOR else stages.stage("load_data", unit="rows")
-        with loading:
-            fragments = self.fragment_rows(None if chosen is None else sorted(set(chosen)))
-        given = kind, request.column, request.parameters, fragments, name
-        own, build = segment_uuid(options.index_uuid), operations.index_build.build_segment
-        return build(self._snapshot, *given, own, staged=staged, stages=stages)
+    Raises IndexRefused for segments of several types or of overlapping coverage.
+    """
+    entries = [index_message(one) for one in segments]
+    _check_disjoint(entries)
+    for entry in entries:
+        entry.name = entries[0].name
+    known = table._snapshot.indices.of(entries).known
+    if len(known) != 1:
+        raise IndexRefused("the segments are not of one known index type")
+    try:
+        rewrite = operations.index_build.rewrite_segments
+        return index_of(rewrite(table._snapshot, known[0], known[0].segments, ()))
+    except OperationRefused as error:
+        raise IndexRefused(f"{error}") from error
 
-    def _free_name(self, request: IndexRequest) -> str:
-        """Return the name of a new index that has not been given one."""
-        column, details = request.named, request.kind.details
-        taken = {entry.name: type_name(entry) for entry in self._snapshot.manifest.indices}
-        base = name = f"{column}_idx"
-        number = 1
-        while name in taken and taken[name].lower() != details.lower():
-            number += 1
-            name = f"{base}_{number}"
-        return name
 
-    def _replaceable(self, name: str, column: str, *, replace: bool) -> Entries:
-        """Return the segments that a new index takes the place of. Raises IndexRefused."""
-        before = self._segments(name)
-        _, own = indexed_path(self._snapshot.manifest.schema, column)
-        if any(list(entry.fields) != [own] for entry in before):
-            raise IndexRefused(f"Index name '{name}' already exists with different fields")
-        if before and not replace:
-            raise IndexRefused(f"Index name '{name}' already exists: use replace=True")
+def commit_existing_index_segments(
+    table: T, index_name: str, column: str, segments: list[Index]
+) -> T:
+    """Commit segments as one index; those of the name that they cover again are replaced.
+
+    Raises IndexMixed.
+    """
+    finished = operations.index_build.finish_entry
+    entries = [finished(table._snapshot, index_message(one)) for one in segments]
+    _check_disjoint(entries)
+    for entry in entries:
+        entry.name = index_name
+    if len({type_name(entry) for entry in entries}) > 1:
+        raise IndexMixed(f"segment set for index '{index_name}' mixes incompatible types")
+    before = _replaceable(table, index_name, column, replace=True)
+    removed = _replaced(table, before, entries)
+    kept = [one for one in before if one not in removed]
+    for index in table._snapshot.indices.of([*kept, *entries]).known:
+        _check_alike(index)
+    commit_segments(table, entries, removed)
+    return table
+
+
+def _replaced(table: OpenTable, before: Entries, new: Entries) -> Entries:
+    """Return the segments in whose place new ones stand. Raises IndexRefused, IndexMixed."""
+    name = new[0].name
+    given = BitMap().union(*(covered(entry) or BitMap() for entry in new))
+    live = BitMap([rows.fragment.id for rows in table._snapshot.fragments])
+    if any(type_name(one) != type_name(new[0]) for one in before):
+        if live - given:
+            raise IndexMixed(f"type of '{name}': missing current fragments {[*live - given]}")
         return before
+    removed = []
+    for one in before:
+        held = (covered(one) or BitMap()) & live
+        if held & given and held - given:
+            raise IndexMixed(f"segments for '{name}' would orphan fragments {[*held - given]}")
+        if held <= given:
+            removed.append(one)
+    return removed
 
-    def _segments(self, name: str) -> Entries:
-        """Return the entries of an index."""
-        return [one.current for one in self._snapshot.indices.segments if one.entry.name == name]
 
-    def _commit_segments(self, new: Entries, removed: Entries) -> None:
-        transaction = self._new_transaction()
-        transaction.create_index.new_indices.extend(new)
-        transaction.create_index.removed_indices.extend(removed)
-        self._commit(Staged(transaction, read=self._snapshot.manifest))
-
-    @parameters(
-        OF_VECTORS + "progress_callback **kwargs",
-        replace=False,
-        train=True,
-        filter_nan=True,
-        skip_transpose=False,
-    )
-    def create_index(
-        self,
-        column: str | list[str],
-        index_type: str,
-        name: str | None = None,
-        metric: str = "L2",
-        **arguments: object,
-    ) -> Self:
-        """Build an index over a column of vectors and commit it; `arguments` has its parameters.
-
-        Without `train` the index is empty and covers nothing. With `fragment_ids` a segment is
-        built and not committed. Raises IndexRefused, KeyError, TypeError, ValueError,
-        NotImplementedError, CommitConflict.
-        """
-        from pylanceref.index_request import vector_request
-
-        options, given = BuildOptions.split(arguments)
-        schema = self._snapshot.manifest.schema
-        request = vector_request(schema, column, index_type, metric, given)
-        name = self._free_name(request) if name is None else name
-        before = self._replaceable(name, request.column, replace=options.replace)
-        entry = self._build(request, name, options, staged=False)
-        if options.fragment_ids is None:
-            self._commit_segments([entry], before)
-        return self
-
-    @parameters(
-        OF_VECTORS + "rabitq_model **kwargs",
-        replace=False,
-        train=True,
-        filter_nan=True,
-        skip_transpose=False,
-    )
-    def create_index_uncommitted(
-        self,
-        column: str | list[str],
-        index_type: str | IndexConfig,
-        name: str | None = None,
-        metric: str = "L2",
-        **arguments: object,
-    ) -> Index:
-        """Build a segment over some fragments and return it, uncommitted.
-
-        Raises ValueError without fragments and for an id of a type that has none given,
-        IndexRefused for a name that is taken.
-        """
-        from pylanceref.index_request import BY_KEYWORD, index_request, vector_request
-        from pylanceref.transactions import index_of
-
-        options, given = BuildOptions.split(arguments)
-        if options.fragment_ids is None:
-            raise ValueError("create_index_uncommitted requires fragment_ids")
-        schema = self._snapshot.manifest.schema
-        if isinstance(index_type, str) and index_type.upper() not in BY_KEYWORD:
-            vectors = vector_request(schema, column, index_type, metric, given)
-            name = f"{vectors.column}_idx" if name is None else name
-            return index_of(self._build(vectors, name, options, staged=False))
-        request = index_request(schema, column, index_type, given)
-        name = self._free_name(request) if name is None else name
-        self._replaceable(name, request.column, replace=options.replace)
-        if options.index_uuid is not None and request.kind.name not in WITH_UUID:
-            raise QueryRefused(f"index_uuid is no longer accepted for {request.kind.shown}")
-        trained = options.train and bool(self._snapshot.fragments)
-        options = replace(options, train=trained)
-        return index_of(self._build(request, name, options, staged=True))
-
-    def merge_index_metadata(
-        self,
-        index_uuid: str,
-        index_type: str,
-        batch_readhead: int | None = None,
-        progress_callback: ProgressCallback = None,
-    ) -> None:
-        """Write the files of a full-text segment that was staged in parts under one uuid.
-
-        Raises NotImplementedError, ValueError for another type, OperationRefused without parts.
-        """
-        if index_type.upper() not in SupportedDistributedIndices.__members__:
-            raise NotImplementedError(f"{index_type} has no metadata to merge")
-        segment_uuid(index_uuid)
-        from lanceref.index.registry import BY_NAME  # who builds in one go needs no other types
-
-        kind = BY_NAME.get(index_type.upper())
-        if kind is None or kind.staging is None:
-            raise ValueError(
-                f"{index_type} no longer supports merge_index_metadata: merge segments"
-            )
-        operations.index_build.finish_folder(
-            self._snapshot, kind, index_uuid, stages_for(progress_callback)
-        )
-
-    def merge_existing_index_segments(self, segments: list[Index]) -> Index:
-        """Write uncommitted segments as one, which covers what all of them do.
-
-        Raises IndexRefused for segments of several types or of overlapping coverage.
-        """
-        from pylanceref.transactions import index_message, index_of
-
-        entries = [index_message(one) for one in segments]
-        _check_disjoint(entries)
-        for entry in entries:
-            entry.name = entries[0].name
-        known = self._snapshot.indices.of(entries).known
-        if len(known) != 1:
-            raise IndexRefused("the segments are not of one known index type")
-        try:
-            rewrite = operations.index_build.rewrite_segments
-            return index_of(rewrite(self._snapshot, known[0], known[0].segments, ()))
-        except OperationRefused as error:
-            raise IndexRefused(f"{error}") from error
-
-    def commit_existing_index_segments(
-        self, index_name: str, column: str, segments: list[Index]
-    ) -> Self:
-        """Commit segments as one index; those of the name that they cover again are replaced.
-
-        Raises IndexMixed.
-        """
-        from pylanceref.transactions import index_message
-
-        finished = operations.index_build.finish_entry
-        entries = [finished(self._snapshot, index_message(one)) for one in segments]
-        _check_disjoint(entries)
-        for entry in entries:
-            entry.name = index_name
-        if len({type_name(entry) for entry in entries}) > 1:
-            raise IndexMixed(f"segment set for index '{index_name}' mixes incompatible types")
-        before = self._replaceable(index_name, column, replace=True)
-        removed = self._replaced(before, entries)
-        kept = [one for one in before if one not in removed]
-        for index in self._snapshot.indices.of([*kept, *entries]).known:
-            _check_alike(index)
-        self._commit_segments(entries, removed)
-        return self
-
-    def _replaced(self, before: Entries, new: Entries) -> Entries:
-        """Return the segments in whose place new ones stand. Raises IndexRefused, IndexMixed."""
-        name = new[0].name
-        given = BitMap().union(*(covered(entry) or BitMap() for entry in new))
-        live = BitMap([rows.fragment.id for rows in self._snapshot.fragments])
-        if any(type_name(one) != type_name(new[0]) for one in before):
-            if live - given:
-                raise IndexMixed(f"type of '{name}': missing current fragments {[*live - given]}")
-            return before
-        removed = []
-        for one in before:
-            held = (covered(one) or BitMap()) & live
-            if held & given and held - given:
-                raise IndexMixed(f"segments for '{name}' would orphan fragments {[*held - given]}")
-            if held <= given:
-                removed.append(one)
-        return removed
-
-    def drop_index(self, name: str) -> None:
-        """Take an index out of the table; its files stay until a cleanup. Raises IndexNotFound."""
-        removed = self._segments(name)
-        if not removed:
-            raise IndexNotFound(f"Lance index not found: name={name}")
-        self._commit_segments([], removed)
+def drop_index(table: OpenTable, name: str) -> None:
+    """Take an index out of the table; its files stay until a cleanup. Raises IndexNotFound."""
+    removed = segments_of(table, name)
+    if not removed:
+        raise IndexNotFound(f"Lance index not found: name={name}")
+    commit_segments(table, [], removed)
 
 
 def _check_alike(index: LogicalIndex) -> None:

@@ -31,6 +31,7 @@ from pylanceref.index_listing import (
     IndexSegmentDescription,
     SupportedDistributedIndices,
 )
+from pylanceref.indexing import commit_segments, segments_of
 from pylanceref.late_names import listing
 from pylanceref.signatures import parameters
 from pylanceref.vector_models import (
@@ -212,7 +213,7 @@ class IndicesBuilder:
         with segment_writer(snapshot) as writer:
             built = write_segment(filenames, dir_path, product_of(ivf, pq), writer)
         entry = new_entry(snapshot, writer, built, name, field_id, snapshot.fragments)
-        self.dataset._commit_segments([entry], self.dataset._segments(name))
+        commit_segments(self.dataset, [entry], segments_of(self.dataset, name))
 
     def _training(self, ids: Sequence[int] | None) -> Training:
         """Return the rows of fragments. Raises ValueError for one that is not there."""

@@ -40,9 +40,16 @@ from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from pylanceref.operation import Transaction
 from pylanceref.sql.columns import condition as table_condition
 from pylanceref.sql.columns import mask_of
-from pylanceref.table_handle import CONFLICT_RETRIES, RETRY_TIMEOUT, Retrying
+from pylanceref.table_handle import (
+    CONFLICT_RETRIES,
+    RETRY_TIMEOUT,
+    OpenTable,
+    file_version_of,
+    retried,
+)
 from pylanceref.transactions import from_message
 from pylanceref.types import reader_of
+from pylanceref.write_rows import Target, homes_of
 
 WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
 """How updated rows are written."""
@@ -67,14 +74,14 @@ class ExecuteResult(TypedDict):
 class MergeInsertBuilder:
     """Describes a merge step by step, and executes it."""
 
-    def __init__(self, table: Retrying, on: str | Iterable[str] | None) -> None:
+    def __init__(self, table: OpenTable, on: str | Iterable[str] | None) -> None:
         self._table = table
         self._keys = self._key_columns(on)
         self._actions = Actions()
         self._conditions = {"update": "", "delete": ""}
         self._retries = CONFLICT_RETRIES
         self._timeout = RETRY_TIMEOUT
-        self._version = table._file_version(None)
+        self._version = file_version_of(table, None)
         self._mode, self._use_index = "auto", True
         self._compacted: Sequence[CompactedSsTable] = ()
         self._bases: Sequence[str] = ()
@@ -142,7 +149,7 @@ class MergeInsertBuilder:
 
     def data_storage_version(self, version: str) -> Self:
         """Say in which file version new rows are written. Raises TypeError and ValueError."""
-        self._version = self._table._file_version(version)
+        self._version = file_version_of(self._table, version)
         return self
 
     def use_index(self, use_index: bool) -> Self:
@@ -231,8 +238,6 @@ class MergeInsertBuilder:
         """Return where new files go. Raises DataRefused for a base that there is not."""
         if not self._bases and self._all_bases is None:
             return ()
-        from pylanceref.write_rows import Target, homes_of
-
         snapshot = self._table._snapshot
         target = Target(self._table.uri, snapshot.store, snapshot.manifest, snapshot.ctx)
         bases = list(snapshot.manifest.message.base_paths)
@@ -248,7 +253,7 @@ class MergeInsertBuilder:
                 self._table._commit(staged)
             return result
 
-        return self._table._again(attempt, self._retries, self._timeout)
+        return retried(self._table, attempt, self._retries, self._timeout)
 
     def execute_uncommitted(
         self, data_obj: object, *, schema: pa.Schema | None = None

@@ -33,7 +33,7 @@ from lanceref.transactions.commit import CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import new_transaction
 
-from pylanceref.history import Settings
+from pylanceref.history import delete_config_keys, update_config
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable
@@ -231,7 +231,7 @@ class Compaction:
 class DatasetOptimizer:
     """What makes a dataset faster without changing what it holds."""
 
-    def __init__(self, table: Settings) -> None:
+    def __init__(self, table: OpenTable) -> None:
         self._table = table
 
     @parameters(
@@ -280,11 +280,11 @@ class DatasetOptimizer:
         """Let old versions go as the table grows."""
         age = f"{auto_cleanup_config['older_than_seconds']}s"
         interval = str(auto_cleanup_config["interval"])
-        self._table.update_config({INTERVAL_KEY: interval, AGE_KEY: age})
+        update_config(self._table, {INTERVAL_KEY: interval, AGE_KEY: age})
 
     def disable_auto_cleanup(self, **kwargs: object) -> None:
         """Take the automatic cleanup of old versions out of the config."""
-        self._table.delete_config_keys([INTERVAL_KEY, AGE_KEY])
+        delete_config_keys(self._table, [INTERVAL_KEY, AGE_KEY])
 
 
 def _given(options: CompactionOptions) -> CompactionOptions:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Self, TypeVar, cast
+from typing import TypeVar, cast
 from uuid import uuid4
 
 from lanceref.core.context import Context
@@ -40,7 +40,7 @@ from lanceref.table.refs import (
 )
 from lanceref.transactions.manifest_builder import Source, write_deep, write_shallow
 
-from pylanceref.table_handle import OpenTable, root_of
+from pylanceref.table_handle import OpenTable, T, root_of
 
 VersionRef = int | str | tuple[str | None, int | None] | None
 """A version by number, by tag, or as (branch, number); None is the latest."""
@@ -218,100 +218,92 @@ class Branches:
         return found
 
 
-class References(OpenTable):
-    """The tags and branches of a dataset, and clones of it."""
+def checkout_version(table: T, version: VersionRef) -> T:
+    """Return another version: of this branch, of a tag, of a branch. Raises VersionNotFound."""
+    found = copy(table)
+    found._snapshot = open_reference(table, version)
+    return found.within(table.session())
 
-    @property
-    def tags(self) -> Tags:
-        """The tags of the dataset, to list and to change."""
-        return Tags(self)
 
-    @property
-    def branches(self) -> Branches:
-        """The branches of the dataset, to list and to change."""
-        return Branches(self)
+def create_branch(
+    table: T,
+    branch: str,
+    reference: VersionRef = None,
+    storage_options: dict[str, str] | None = None,
+) -> T:
+    """Begin a branch at a version and return it. Raises RefRefused, NotFound.
 
-    def checkout_version(self, version: VersionRef) -> Self:
-        """Return another version: of this branch, of a tag, of a branch. Raises VersionNotFound."""
-        found = copy(self)
-        found._snapshot = open_reference(self, version)
-        return found.within(self.session())
-
-    def create_branch(
-        self,
-        branch: str,
-        reference: VersionRef = None,
-        storage_options: dict[str, str] | None = None,
-    ) -> Self:
-        """Begin a branch at a version and return it. Raises RefRefused, NotFound.
-
-        It is reached as the table is; `storage_options` are those of the table again.
-        """
-        store_options(storage_options)
-        check_branch_name(branch)
-        if branch in self.branches.list():
-            raise RefRefused(f"Ref conflict error: branch {branch} already exists")
-        found = open_reference(self, self.version if reference is None else reference)
-        parent = found.manifest.message.branch or None
-        store = branch_store(self._root, branch)
-        if next(store.list(VERSIONS), None) is not None:
-            raise RefRefused(
-                f"Ref conflict error: branch {branch} is being created or deleted, or that was "
-                "interrupted: cleanup_old_versions(delete_unverified=True) removes what it left"
-            )
-        source = Source(found.manifest, found.store.root)
-        size = write_shallow(store, source, branch)
-        above = self.branches._existing(parent)["branch_identifier"] if parent else []
-        entry = Branch(
-            parent_branch=parent,
-            branch_identifier=[*above, (found.manifest.version, uuid4().hex)],
-            parent_version=found.manifest.version,
-            create_at=int(datetime.now(UTC).timestamp()),
-            manifest_size=size,
-            metadata={},
+    It is reached as the table is; `storage_options` are those of the table again.
+    """
+    store_options(storage_options)
+    check_branch_name(branch)
+    if branch in Branches(table).list():
+        raise RefRefused(f"Ref conflict error: branch {branch} already exists")
+    found = open_reference(table, table.version if reference is None else reference)
+    parent = found.manifest.message.branch or None
+    store = branch_store(table._root, branch)
+    if next(store.list(VERSIONS), None) is not None:
+        raise RefRefused(
+            f"Ref conflict error: branch {branch} is being created or deleted, or that was "
+            "interrupted: cleanup_old_versions(delete_unverified=True) removes what it left"
         )
-        put_branch(self._root, branch, entry, new=True)
-        made = copy(self)
-        made.uri, made._snapshot = store.root, open_snapshot(store, None, self._ctx)
-        return made.within(self.session())
+    source = Source(found.manifest, found.store.root)
+    size = write_shallow(store, source, branch)
+    above = Branches(table)._existing(parent)["branch_identifier"] if parent else []
+    entry = Branch(
+        parent_branch=parent,
+        branch_identifier=[*above, (found.manifest.version, uuid4().hex)],
+        parent_version=found.manifest.version,
+        create_at=int(datetime.now(UTC).timestamp()),
+        manifest_size=size,
+        metadata={},
+    )
+    put_branch(table._root, branch, entry, new=True)
+    made = copy(table)
+    made.uri, made._snapshot = store.root, open_snapshot(store, None, table._ctx)
+    return made.within(table.session())
 
-    def shallow_clone(
-        self,
-        target_path: str | os.PathLike[str],
-        reference: VersionRef,
-        storage_options: dict[str, str] | None = None,
-    ) -> Self:
-        """Make a table whose rows lie here. Raises AlreadyExists, NotFound."""
-        found = open_reference(self, reference)
-        source = Source(found.manifest, found.store.root)
-        store = self._open_target(target_path, storage_options)
-        write_shallow(store, source)
-        return self._cloned(target_path, store)
 
-    def deep_clone(
-        self,
-        target_path: str | os.PathLike[str],
-        reference: VersionRef,
-        storage_options: dict[str, str] | None = None,
-    ) -> Self:
-        """Make a table of copied files. Raises AlreadyExists, NotFound."""
-        found = open_reference(self, reference)
-        store = self._open_target(target_path, storage_options)
-        _copy_files(found, store)
-        write_deep(store, Source(found.manifest, found.store.root))
-        return self._cloned(target_path, store)
+def shallow_clone(
+    table: T,
+    target_path: str | os.PathLike[str],
+    reference: VersionRef,
+    storage_options: dict[str, str] | None = None,
+) -> T:
+    """Make a table whose rows lie here. Raises AlreadyExists, NotFound."""
+    found = open_reference(table, reference)
+    source = Source(found.manifest, found.store.root)
+    store = _open_target(table, target_path, storage_options)
+    write_shallow(store, source)
+    return _cloned(table, target_path, store)
 
-    def _open_target(
-        self, target_path: str | os.PathLike[str], storage_options: dict[str, str] | None
-    ) -> Store:
-        """Return the store of a new table, reached as this one unless options say how."""
-        own = self._snapshot.store.options
-        return open_table(
-            target_path, own if storage_options is None else store_options(storage_options)
-        )
 
-    def _cloned(self, target_path: str | os.PathLike[str], store: Store) -> Self:
-        ctx = replace(self._ctx, file=name_of_uri(store.root))
-        snapshot = open_snapshot(store, None, ctx)
-        made = type(self).of(os.fspath(target_path), snapshot, root_of(snapshot))
-        return made.within(self.session())
+def deep_clone(
+    table: T,
+    target_path: str | os.PathLike[str],
+    reference: VersionRef,
+    storage_options: dict[str, str] | None = None,
+) -> T:
+    """Make a table of copied files. Raises AlreadyExists, NotFound."""
+    found = open_reference(table, reference)
+    store = _open_target(table, target_path, storage_options)
+    _copy_files(found, store)
+    write_deep(store, Source(found.manifest, found.store.root))
+    return _cloned(table, target_path, store)
+
+
+def _open_target(
+    table: OpenTable, target_path: str | os.PathLike[str], storage_options: dict[str, str] | None
+) -> Store:
+    """Return the store of a new table, reached as this one unless options say how."""
+    own = table._snapshot.store.options
+    return open_table(
+        target_path, own if storage_options is None else store_options(storage_options)
+    )
+
+
+def _cloned(table: T, target_path: str | os.PathLike[str], store: Store) -> T:
+    ctx = replace(table._ctx, file=name_of_uri(store.root))
+    snapshot = open_snapshot(store, None, ctx)
+    made = type(table).of(os.fspath(target_path), snapshot, root_of(snapshot))
+    return made.within(table.session())

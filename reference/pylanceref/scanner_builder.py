@@ -12,10 +12,11 @@ from lanceref.search.minhash_search import MinHashQuery
 from lanceref.search.projection import ColumnOrdering
 
 from pylanceref.fragment import LanceFragment, check_fragments
-from pylanceref.reading import Reading
+from pylanceref.reading import scanner
 from pylanceref.scan_arguments import check_arguments
 from pylanceref.scanner import LanceScanner
 from pylanceref.signatures import parameters
+from pylanceref.table_handle import OpenTable
 
 
 def _step(name: str, parameter: str = "", **usual: object) -> Callable[..., ScannerBuilder]:
@@ -37,7 +38,7 @@ def _step(name: str, parameter: str = "", **usual: object) -> Callable[..., Scan
 class ScannerBuilder:
     """What a scan is to return, so far; each method but the last returns the builder."""
 
-    def __init__(self, ds: Reading) -> None:
+    def __init__(self, ds: OpenTable) -> None:
         self.ds = ds
         self._arguments: dict[str, object] = {}
 
@@ -129,4 +130,4 @@ class ScannerBuilder:
 
     def to_scanner(self) -> LanceScanner:
         """Return the scan. Raises what `LanceDataset.scanner` does."""
-        return self.ds.scanner(**self._arguments)
+        return scanner(self.ds, **self._arguments)

@@ -12,7 +12,8 @@ from lanceref.data_file.data_file import DataFile
 from lanceref.table.file_entries import NO_COLUMN
 from lanceref.table.rows import FragmentRows
 
-from pylanceref.index_listing import IndexListing
+from pylanceref.index_listing import index_statistics
+from pylanceref.table_handle import OpenTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class DatasetStats(TypedDict):
 class LanceStats:
     """Statistics of one version of a table."""
 
-    def __init__(self, table: IndexListing) -> None:
+    def __init__(self, table: OpenTable) -> None:
         self._table = table
         self._snapshot = table._snapshot
 
@@ -57,7 +58,7 @@ class LanceStats:
 
     def index_stats(self, index_name: str) -> dict[str, object]:
         """Return the statistics of an index. Raises NotFound."""
-        return self._table.index_statistics(index_name)
+        return index_statistics(self._table, index_name)
 
     def data_stats(self) -> DataStatistics:
         """Return the bytes of the pages of each field; those of 0.1 files are not counted."""

@@ -1,7 +1,7 @@
-"""Opened table: one version of a table, and how a commit moves on from it (face).
+"""Opened table: one version of a table, what it is, and how a commit moves on from it (face).
 
-What a dataset does is spread over modules by subject; each is a class on top of this one, and the
-dataset is all of them. An edit that conflicts with another commit is made again.
+What a dataset does is spread over modules by topic, as functions whose first argument is such a
+table. An edit that conflicts with another commit is made again.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Self, TypeVar
 
+import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.errors import CommitConflictError
 from lanceref.core.file_versions import FileVersion, version_named
+from lanceref.operations.cleanup import clean_after_commit
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import Snapshot, open_snapshot
 from lanceref.storage import Store, name_of_uri
@@ -26,6 +28,8 @@ from lanceref.transactions.commit import CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import new_transaction
 
+from pylanceref.scan_arguments import ScanArguments, system_columns
+from pylanceref.schema import LanceSchema
 from pylanceref.session import Session
 
 
@@ -67,6 +71,9 @@ class OpenTable:
         """Return what a copy has too: all but the session."""
         return {name: value for name, value in vars(self).items() if name != "_session"}
 
+    _scan_options: ScanArguments = {}  # noqa: RUF012
+    """Arguments of every scan that does not say otherwise; replaced, never changed."""
+
     _session: Session | None = None
     """The session it was opened with, once it is asked for or given."""
 
@@ -94,6 +101,57 @@ class OpenTable:
     def version(self) -> int:
         """The number of the version that is open."""
         return self._snapshot.manifest.version
+
+    def config(self) -> dict[str, str]:
+        """Return the config of the table, text by text."""
+        return dict(self._snapshot.manifest.message.config)
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The metadata of the table, text by text."""
+        return dict(self._snapshot.manifest.message.table_metadata)
+
+    @property
+    def schema_metadata(self) -> dict[str, str]:
+        """The metadata of the table's schema, text by text."""
+        return dict(self._snapshot.manifest.schema.metadata)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Arrow schema of the table, and the system columns that every scan returns."""
+        own, added = self._snapshot.arrow_schema, system_columns(self._scan_options)
+        if not added:
+            return own
+        return pa.schema([*own, *(pa.field(name, pa.uint64()) for name in added)], own.metadata)
+
+    @property
+    def lance_schema(self) -> LanceSchema:
+        """Schema of the table with field ids."""
+        return LanceSchema(self._snapshot.manifest.schema)
+
+    @property
+    def has_stable_row_ids(self) -> bool:
+        """Whether rows keep their ids when they move."""
+        return self._snapshot.stable_row_ids
+
+    @property
+    def max_field_id(self) -> int:
+        """Highest id of a field of the schema or of a data file, -1 without any."""
+        manifest = self._snapshot.manifest
+        held = (file for fragment in manifest.message.fragments for file in fragment.files)
+        ids = [number for file in held for number in file.fields]
+        return max([*ids, *(field.id for field in manifest.schema.flat())], default=-1)
+
+    @property
+    def data_storage_version(self) -> str:
+        """Name of the file version that new data files get."""
+        manifest = self._snapshot.manifest
+        return manifest.storage_version or str(storage_version_of(manifest.message))
+
+    @property
+    def has_index(self) -> bool:
+        """Whether the version has an index of any type."""
+        return bool(self._snapshot.manifest.indices)
 
     @property
     def initial_storage_options(self) -> dict[str, str] | None:
@@ -138,8 +196,6 @@ class OpenTable:
 
     def _commit(self, staged: Staged, policy: CommitPolicy | None = None) -> None:
         """Commit, and open what came out. Raises CommitConflict."""
-        from lanceref.operations.cleanup import clean_after_commit
-
         policy = CommitPolicy() if policy is None else policy
         read = self.version
         self._move_to(commit(self._snapshot.store, staged, policy, self._ctx))
@@ -152,6 +208,10 @@ class OpenTable:
     def _move_to(self, version: int | None) -> None:
         """Open another version of the branch in place of this one; None for the latest."""
         self._snapshot = open_snapshot(self._snapshot.store, version, self._ctx)
+
+
+T = TypeVar("T", bound=OpenTable)
+"""A class of tables: what makes a table of another returns one of its class."""
 
 
 def _open_again(
@@ -171,35 +231,34 @@ PAUSE_SECONDS = 0.05
 R = TypeVar("R")
 
 
-class Retrying(OpenTable):
-    """A table whose edits are made again after a conflict."""
+def file_version_of(table: OpenTable, named: str | None) -> FileVersion:
+    """Return the file version of an edit, also when it is made again. Raises ValueError.
 
-    def _file_version(self, named: str | None) -> FileVersion:
-        """Return the file version of an edit, also when it is made again. Raises ValueError.
+    It is the one that is named, else that of the table as the edit finds it first.
+    """
+    if named is None:
+        return storage_version_of(table._snapshot.manifest.message)
+    return version_named(named)
 
-        It is the one that is named, else that of the table as the edit finds it first.
-        """
-        if named is None:
-            return storage_version_of(self._snapshot.manifest.message)
-        return version_named(named)
 
-    def _field_ids(self, names: Iterable[str]) -> list[int]:
-        """Return the ids of top-level fields and all below them, in the order of the schema."""
-        chosen = set(names)
-        tops = self._snapshot.manifest.schema.fields
-        return [one.id for top in tops if top.name in chosen for one in top.flat()]
+def field_ids(table: OpenTable, names: Iterable[str]) -> list[int]:
+    """Return the ids of top-level fields and all below them, in the order of the schema."""
+    chosen = set(names)
+    tops = table._snapshot.manifest.schema.fields
+    return [one.id for top in tops if top.name in chosen for one in top.flat()]
 
-    def _again(
-        self, attempt: Callable[[], R], conflict_retries: int, retry_timeout: timedelta
-    ) -> R:
-        """Run an edit, again from the latest version where a conflict asks for it."""
-        end = time.monotonic() + retry_timeout.total_seconds()
-        for number in range(conflict_retries):
-            try:
-                return attempt()
-            except CommitConflictError as conflict:
-                if not conflict.retryable or time.monotonic() > end:
-                    raise
-            time.sleep(random.uniform(0, PAUSE_SECONDS * 2 ** min(number, 5)))
-            self._move_to(None)
-        return attempt()
+
+def retried(
+    table: OpenTable, attempt: Callable[[], R], conflict_retries: int, retry_timeout: timedelta
+) -> R:
+    """Run an edit, again from the latest version where a conflict asks for it."""
+    end = time.monotonic() + retry_timeout.total_seconds()
+    for number in range(conflict_retries):
+        try:
+            return attempt()
+        except CommitConflictError as conflict:
+            if not conflict.retryable or time.monotonic() > end:
+                raise
+        time.sleep(random.uniform(0, PAUSE_SECONDS * 2 ** min(number, 5)))
+        table._move_to(None)
+    return attempt()

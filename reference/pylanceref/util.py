@@ -22,7 +22,8 @@ from lanceref.kernels.kmeans import ROUNDS, assign, train
 from lanceref.storage import create_sink, whole
 from numpy.typing import NDArray
 
-from pylanceref.reading import Reading
+from pylanceref.reading import sample, to_table
+from pylanceref.table_handle import OpenTable
 
 KEY = "lance:hnsw"
 """Metadata that says where searches start, and with what the graph was built."""
@@ -159,7 +160,7 @@ NEAR = 1e-6
 
 
 def validate_vector_index(
-    dataset: Reading,
+    dataset: OpenTable,
     column: str,
     refine_factor: int = 5,
     sample_size: int | None = None,
@@ -169,7 +170,7 @@ def validate_vector_index(
 
     Raises ValueError when less than `pass_threshold` of all, or of a sample, do.
     """
-    rows = dataset.to_table() if sample_size is None else dataset.sample(sample_size)
+    rows = to_table(dataset) if sample_size is None else sample(dataset, sample_size)
     asked = [
         vector
         for vector in rows[column].to_numpy(zero_copy_only=False)
@@ -178,7 +179,7 @@ def validate_vector_index(
     query = {"column": column, "k": 1, "nprobes": 1, "refine_factor": refine_factor}
     passed = 0
     for vector in asked:
-        found = dataset.to_table(nearest={**query, "q": vector})["_distance"]
+        found = to_table(dataset, nearest={**query, "q": vector})["_distance"]
         passed += len(found) > 0 and abs(found[0].as_py()) < NEAR
     if passed < pass_threshold * len(asked):
         raise ValueError(f"Vector index failed sanity check, only {passed}/{len(asked)} passed")

@@ -15,7 +15,7 @@ from lanceref.transactions.transaction import MESSAGE_KEY, new_append, new_overw
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.session import Session, session_of
 from pylanceref.signatures import parameters
-from pylanceref.table_handle import OpenTable
+from pylanceref.table_handle import OpenTable, T
 from pylanceref.transactions import from_message
 from pylanceref.write_rows import (
     MAX_BYTES_PER_FILE,
@@ -23,7 +23,6 @@ from pylanceref.write_rows import (
     MAX_ROWS_PER_GROUP,
     Destination,
     FileArguments,
-    T,
     Written,
     committed,
     open_target,

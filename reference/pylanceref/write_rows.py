@@ -13,7 +13,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict, TypeVar, Unpack
+from typing import TypedDict, Unpack
 
 import pyarrow as pa
 from lanceref.blobs.blob_writer import BlobPolicy, ExternalBlobs, check_thresholds, declared_schema
@@ -46,11 +46,9 @@ from lanceref.transactions.manifest_builder import storage_version_of
 
 from pylanceref.operation import DatasetBasePath
 from pylanceref.progress import FragmentWriteProgress, Reporter
-from pylanceref.table_handle import OpenTable, root_of
+from pylanceref.table_handle import OpenTable, T, root_of
 from pylanceref.transactions import base_messages
 from pylanceref.types import reader_of
-
-T = TypeVar("T", bound=OpenTable)
 
 Destination = str | os.PathLike[str] | OpenTable
 """Where to write: a table by its URI, or an opened version of it."""

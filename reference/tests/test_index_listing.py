@@ -11,7 +11,7 @@ import pytest
 from lanceref.proto import table_pb2
 from lanceref.transactions.manifest_builder import Staged
 from pylanceref.errors import IndexMissing
-from pylanceref.index_listing import IndexInformation
+from pylanceref.index_listing import IndexInformation, describe_index
 
 TABLE = pa.table({"i": pa.array([5, 3, None, 3, 9], pa.int32()), "s": list("abcab")})
 
@@ -151,5 +151,5 @@ def test_rows_that_several_segments_cover_are_counted_for_each(tmp_path):
     made = pylanceref.write_dataset(pa.table({"a": range(6)}), tmp_path / "t", max_rows_per_file=3)
     made.create_scalar_index("a", "BTREE")
     (entry,) = made._snapshot.manifest.indices
-    (described,) = [made._described("a_idx", [entry, entry])]
+    (described,) = [describe_index(made, "a_idx", [entry, entry])]
     assert described.num_rows_indexed == 12

@@ -65,6 +65,10 @@ OTHER_CATALOGS = {"namespace_client", "table_id", "namespace_client_managed_vers
 """Parameters for servers that name tables, which this implementation leaves out."""
 
 
+RECEIVERS = {"self", "table"}
+"""First parameters of methods: those of `LanceDataset` are functions of a table."""
+
+
 def _named() -> list[str]:
     lines = ORACLES.replace("\n    ", " ").strip().splitlines()
     pairs = [line.split(": ") for line in lines]
@@ -81,7 +85,7 @@ def _shown(module: str, path: str) -> list[tuple[str, str, object]]:
     return [
         (one.name, one.kind.name, repr(one.default))
         for one in inspect.signature(found).parameters.values()
-        if one.name not in OTHER_CATALOGS
+        if one.name not in OTHER_CATALOGS | RECEIVERS
     ]
 
 
