@@ -88,9 +88,10 @@ def add_columns(
     shared = Computed(Table(table.uri, table.version, storage_options), columns)
     made = list(executor.map(run_columns, ids, shared))
     operation = LanceOperation.Merge([one for one, _ in made], made[0][1])
-    return LanceDataset.commit(
+    committed: LanceDataset = LanceDataset.commit(
         table.uri, operation, read_version=table.version, storage_options=storage_options
     )
+    return committed
 
 
 def run_columns(fragment_id: int, work: Computed) -> tuple[FragmentMetadata, LanceSchema]:

@@ -122,12 +122,13 @@ def commit(aimed: Aim, messages: Sequence[Fragments], uuid: str, properties: dic
         aimed.read_version or 0, operation, uuid=uuid, transaction_properties=properties
     )
     stable = bool(options.files.get("enable_stable_row_ids", False))
-    return pylanceref.LanceDataset.commit(
+    committed: pylanceref.LanceDataset = pylanceref.LanceDataset.commit(
         options.uri,
         transaction,
         storage_options=options.storage_options,
         enable_stable_row_ids=stable or None,
-    ).version
+    )
+    return committed.version
 
 
 def find_version(

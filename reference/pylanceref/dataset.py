@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from lanceref.core.context import Context
-from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unsigned
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.operations.drop_table import drop_table
 from lanceref.search.snapshot import open_snapshot
-from lanceref.storage import CommitLock, Entry, name_of_uri, store_options
-from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
-from lanceref.storage.manifests.manifest_names import HINT, parse_name
+from lanceref.storage import CommitLock, name_of_uri, store_options
 from lanceref.storage.manifests.opening import open_table
-from lanceref.table.bases import branch_of
-from lanceref.table.refs import TREE
 from lanceref.transactions.transaction import MESSAGE_KEY
 
 from pylanceref import edits, history, index_listing, indexing, reading, references
@@ -66,7 +62,8 @@ _LATE = {
     "pylanceref.bitmap": "Bitmap",
     "pylanceref.blob": "BlobFile DEFAULT_BLOB_BUFFER_SIZE",
     "pylanceref.commit": "BulkCommitResult",
-    "pylanceref.edits": "AlterColumn DeleteResult UpdateResult",
+    "lanceref.operations.alter_table": "AlterColumn",
+    "pylanceref.edits": "DeleteResult UpdateResult",
     "pylanceref.fragment": "LanceFragment",
     "pylanceref.left_out": "VectorIndexReader",
     "pylanceref.history": "Version",
@@ -126,22 +123,6 @@ def dataset(
             opened, history.version_before(opened, sanitize_ts(asof))
         )
     return opened
-
-
-MARK = f"{VERSIONS}/{HINT}"
-"""What says that a folder is a table's while its files are removed."""
-
-
-def _when_dropped(entry: Entry) -> tuple[int, int]:
-    """Order the files of a table for their removal, which may be interrupted.
-
-    Versions go first, the latest last of them: what opens is whole. What else lies beside the
-    manifests goes at the end: as long as it is there, the folder is known as a table's.
-    """
-    name = parse_name(entry.path.removeprefix(f"{VERSIONS}/"))
-    if name is not None:
-        return 0, name.version
-    return (2 if entry.path.startswith(f"{VERSIONS}/") else 1), 0
 
 
 class LanceDataset(OpenTable):
@@ -204,28 +185,10 @@ class LanceDataset(OpenTable):
         storage_options: dict[str, str] | None = None,
         ignore_not_found: bool | None = None,
     ) -> None:
-        """Remove a table with all its files. Raises NotFound, OperationRefused.
-
-        What another table left that was not dropped to the end is refused where no file beside the
-        manifests tells that it was one.
-        """
+        """Remove a table with all its files. Raises NotFound, OperationRefused."""
         store = open_table(base_uri, store_options(storage_options))
-        if next(store.list(VERSIONS), None) is None:
-            if next(store.walk(""), None) is not None:
-                raise OperationRefused(f"Refusing to drop {store.root!r}: it has no manifest")
-            store.prune("")
-            if ignore_not_found:
-                return
+        if not drop_table(store) and not ignore_not_found:
             raise TableNotFound(f"Dataset at path {store.root} was not found")
-        if not store.exists(MARK):
-            store.put(MARK, b'{"version":0}')  # the last to go
-        entries = sorted(store.walk(""), key=_when_dropped)
-        below_tree = [entry.path for entry in entries if entry.path.startswith(f"{TREE}/")]
-        for branch in {branch_of(path) for path in below_tree}:
-            store.prune(f"{TREE}/{branch}")
-        for entry in entries:
-            store.delete(entry.path)
-        store.prune("")
 
     @property
     def _ds(self) -> LanceDataset:

@@ -13,21 +13,17 @@ from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar, cast
-from uuid import uuid4
 
+from lanceref import operations
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, Place, RefRefused, VersionNotFound
 from lanceref.search.snapshot import Snapshot, open_snapshot
-from lanceref.storage import Store, copy_object, name_of_uri, store_options
-from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
+from lanceref.storage import Store, name_of_uri, store_options
 from lanceref.storage.manifests.opening import open_table
-from lanceref.table.bases import DATA_FOLDER, Bases, branch_of, needed_by
 from lanceref.table.refs import (
     MAIN,
-    TREE,
     Branch,
     Tag,
-    branch_path,
     branch_store,
     check_branch_name,
     check_stored_branch,
@@ -38,7 +34,6 @@ from lanceref.table.refs import (
     put_tag,
     tag_path,
 )
-from lanceref.transactions.manifest_builder import Source, write_deep, write_shallow
 
 from pylanceref.table_handle import OpenTable, T, root_of
 
@@ -80,21 +75,6 @@ def _ordered(every: Mapping[str, R], key: str, order: str | None) -> list[tuple[
         return cast("Mapping[str, int]", pair[1])[key]
 
     return sorted(sorted(every.items()), key=number, reverse=order != "asc")
-
-
-def _copy_files(found: Snapshot, store: Store) -> None:
-    """Copy what a version needs below another root. Raises NotFound."""
-    bases = Bases(found.store, found.manifest)
-    for one in needed_by(found.manifest, bases):
-        base = bases.store_of(one.base_id)
-        if one.kind == "transaction file":
-            continue
-        paths = [one.path]
-        if one.path.endswith("/"):
-            paths = [entry.path for entry in base.walk(one.path)]
-        for path in paths:
-            below = path if path.startswith("_") else f"{DATA_FOLDER}/{path.removeprefix('data/')}"
-            copy_object(base.open(path), store, below)
 
 
 class Tags:
@@ -178,44 +158,13 @@ class Branches:
         return _ordered(self.list(), "parent_version", order)
 
     def delete(self, branch: str) -> None:
-        """Delete a branch and its table. Raises NotFound, RefRefused where others need it.
-
-        Its folder stays as long as others lie below it, and goes with the last of these.
-        """
-        check_branch_name(branch)
-        every = self.list()
-        self._existing(branch)
-        children = [name for name, one in every.items() if one["parent_branch"] == branch]
-        if children:
-            raise RefRefused(f"Branch {branch} is referenced by branches {children}")
-        tags = list_tags(self._store, self._ctx).items()
-        names = [name for name, tag in tags if tag["branch"] == branch]
-        if names:
-            raise RefRefused(f"Branch {branch} is referenced by tags {names}")
-        self._store.delete(branch_path(branch))
-        others = [f"{name}/" for name in every if name != branch]
-        parts = branch.split("/")
-        folders = ["/".join(parts[:count]) + "/" for count in range(1, len(parts) + 1)]
-        unused = (one for one in folders if not any(name.startswith(one) for name in others))
-        own = next(unused, None)
-        if own is not None and self._store.owns(f"{TREE}/{own}"):
-            paths = [entry.path for entry in self._store.walk(f"{TREE}/{own}")]
-            for gone in {branch_of(path) for path in paths}:
-                self._store.prune(f"{TREE}/{gone}")  # records first: alone they would keep a name
-            for path in paths:
-                self._store.delete(path)
-            self._store.prune(f"{TREE}/{own}")
+        """Delete a branch and its table. Raises NotFound, RefRefused where others need it."""
+        operations.branches.delete_branch(self._store, self._ctx, branch)
 
     def replace_metadata(self, branch: str, metadata: Mapping[str, str]) -> None:
         """Put other metadata in place of a branch's. Raises NotFound."""
-        held = self._existing(branch)
+        held = operations.branches.find_branch(self._store, self._ctx, branch)
         put_branch(self._store, branch, {**held, "metadata": dict(metadata)})
-
-    def _existing(self, branch: str) -> Branch:
-        found = self.list().get(branch)
-        if found is None:
-            raise VersionNotFound(f"Ref not found error: Branch {branch} does not exist")
-        return found
 
 
 def checkout_version(table: T, version: VersionRef) -> T:
@@ -237,28 +186,10 @@ def create_branch(
     """
     store_options(storage_options)
     check_branch_name(branch)
-    if branch in Branches(table).list():
+    if branch in list_branches(table._root, table._ctx):
         raise RefRefused(f"Ref conflict error: branch {branch} already exists")
     found = open_reference(table, table.version if reference is None else reference)
-    parent = found.manifest.message.branch or None
-    store = branch_store(table._root, branch)
-    if next(store.list(VERSIONS), None) is not None:
-        raise RefRefused(
-            f"Ref conflict error: branch {branch} is being created or deleted, or that was "
-            "interrupted: cleanup_old_versions(delete_unverified=True) removes what it left"
-        )
-    source = Source(found.manifest, found.store.root)
-    size = write_shallow(store, source, branch)
-    above = Branches(table)._existing(parent)["branch_identifier"] if parent else []
-    entry = Branch(
-        parent_branch=parent,
-        branch_identifier=[*above, (found.manifest.version, uuid4().hex)],
-        parent_version=found.manifest.version,
-        create_at=int(datetime.now(UTC).timestamp()),
-        manifest_size=size,
-        metadata={},
-    )
-    put_branch(table._root, branch, entry, new=True)
+    store = operations.branches.create_branch(table._root, table._ctx, branch, found)
     made = copy(table)
     made.uri, made._snapshot = store.root, open_snapshot(store, None, table._ctx)
     return made.within(table.session())
@@ -272,9 +203,8 @@ def shallow_clone(
 ) -> T:
     """Make a table whose rows lie here. Raises AlreadyExists, NotFound."""
     found = open_reference(table, reference)
-    source = Source(found.manifest, found.store.root)
     store = _open_target(table, target_path, storage_options)
-    write_shallow(store, source)
+    operations.branches.shallow_clone(found, store)
     return _cloned(table, target_path, store)
 
 
@@ -287,8 +217,7 @@ def deep_clone(
     """Make a table of copied files. Raises AlreadyExists, NotFound."""
     found = open_reference(table, reference)
     store = _open_target(table, target_path, storage_options)
-    _copy_files(found, store)
-    write_deep(store, Source(found.manifest, found.store.root))
+    operations.branches.deep_clone(found, store)
     return _cloned(table, target_path, store)
 
 

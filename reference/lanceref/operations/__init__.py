@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lanceref.operations import (
+        alter_table,
+        branches,
         column_update,
         columns,
         index_build,
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
         update,
     )
 
-__all__ = ["column_update", "columns", "index_build", "new_rows", "schema_evolution", "update"]
+__all__ = ["alter_table", "branches", "column_update", "columns", "index_build", "new_rows"]
+__all__ += ["schema_evolution", "update"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,0 +1,201 @@
+"""Columns added, dropped, renamed, relaxed or cast: the transaction of each such change.
+
+New columns go to files of their own beside those of each fragment (a Merge); dropping and renaming
+change the schema only (a Project). A cast column is a new one, and the old one leaves the schema.
+
+Clauses: L.txn.op.merge, L.txn.op.project
+Divergences: D.table.nested-cast-2-0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypedDict
+
+import pyarrow as pa
+
+from lanceref.core.errors import EvolutionRefused, SchemaRefused
+from lanceref.core.file_versions import V0_1, V2_0
+from lanceref.file.schema import Field, LanceSchema, field_message, schema_of
+from lanceref.operations import columns
+from lanceref.operations import schema_evolution as evolve
+from lanceref.operations.columns import Batches, ColumnSource
+from lanceref.proto import table_pb2
+from lanceref.search.projection import scan_projection
+from lanceref.search.snapshot import Snapshot
+from lanceref.table.logical import BlobHandling
+from lanceref.table.rows import FragmentRows
+from lanceref.storage.protocol import Draft
+from lanceref.transactions.manifest_builder import Staged, storage_version_of
+from lanceref.transactions.row_lineage import drop_idle_overlays
+from lanceref.transactions.transaction import new_transaction
+
+
+class AlterColumn(TypedDict, total=False):
+    """What is to become of the column at a path."""
+
+    path: str
+    name: str | None
+    nullable: bool | None
+    data_type: pa.DataType | None
+
+
+def add_columns(snapshot: Snapshot, source: ColumnSource, draft: Draft) -> Staged:
+    """Write the values of new columns. Raises EvolutionRefused for a name that is taken."""
+    fields = columns.new_fields(snapshot, source.schema)
+    written = [rows.fragment.message for rows in snapshot.fragments]
+    if fields:
+        written = columns.write_columns(snapshot, LanceSchema(fields), source.rows_of, draft)
+    return _merged(snapshot, _grown(snapshot, fields), written, draft)
+
+
+def add_null_columns(snapshot: Snapshot, fields: Iterable[pa.Field]) -> Staged:
+    """Add columns without any value, which need no file. Raises EvolutionRefused."""
+    if storage_version_of(snapshot.manifest.message) == V0_1:
+        raise EvolutionRefused("Cannot add all-null columns to legacy dataset version.")
+    schema = pa.schema(fields)
+    for one in schema:
+        if not one.nullable:
+            raise EvolutionRefused(f"All-null columns must be nullable: '{one.name}'")
+    fragments = [rows.fragment.message for rows in snapshot.fragments]
+    grown = _grown(snapshot, columns.new_fields(snapshot, schema))
+    return _merged(snapshot, grown, fragments, Draft())
+
+
+def drop_columns(snapshot: Snapshot, paths: Collection[str]) -> Staged:
+    """Drop columns, nested ones by path. Raises EvolutionRefused."""
+    return _projected(snapshot, evolve.drop_fields(snapshot.manifest.schema, paths))
+
+
+@dataclass(slots=True)
+class _Changes:
+    """The schema after alterations, types by field id, and paths that may be null no longer."""
+
+    schema: LanceSchema
+    casts: dict[int, pa.DataType] = field(default_factory=dict)
+    tightened: list[str] = field(default_factory=list)
+
+
+def alter_columns(
+    snapshot: Snapshot,
+    alterations: Sequence[AlterColumn],
+    has_nulls: Callable[[str], bool],
+    draft: Draft,
+) -> Staged:
+    """Rename columns, let them be null or not, cast them; `has_nulls` looks at one, by its path.
+
+    Raises EvolutionRefused, ValueError for an alteration that says nothing.
+    """
+    changes = _Changes(snapshot.manifest.schema)
+    for one in alterations:
+        _alter(changes, snapshot.manifest.schema, one)
+    schema, casts = changes.schema, changes.casts
+    try:
+        schema_of(pa.schema([one.arrow for one in schema.fields]))
+    except SchemaRefused as error:  # two columns have one name
+        raise EvolutionRefused(str(error)) from error
+    for path in changes.tightened:
+        if has_nulls(path):
+            raise EvolutionRefused(f"Column {path} contains NULL values")
+    if casts and changes.tightened:
+        raise EvolutionRefused("cannot make non-nullable and cast in the same call")
+    if not casts:
+        return _projected(snapshot, schema)
+    indexed = [one for one in snapshot.manifest.indices if casts.keys() & set(one.fields)]
+    if indexed:  # they would find other values
+        names = sorted({one.name for one in indexed})
+        raise EvolutionRefused(f"Cannot cast column(s): drop their index(es) {names} before")
+    return _cast(snapshot, schema, casts, draft)
+
+
+def _alter(changes: _Changes, known: LanceSchema, one: AlterColumn) -> None:
+    """Note one alteration. Raises EvolutionRefused, ValueError."""
+    for key in one.keys() - AlterColumn.__annotations__.keys():
+        raise ValueError(f"Unknown key: {key}")
+    path = one.get("path")
+    if path is None:
+        raise ValueError("path is required")
+    if not any(one.get(key) is not None for key in ("name", "nullable", "data_type")):
+        raise ValueError("At least one of name, nullable, or data_type must be specified")
+    held = evolve.find_field(known, path)
+    if held is None:
+        raise EvolutionRefused(f'Column "{path}" does not exist in the dataset')
+    if (name := one.get("name")) is not None:
+        changes.schema = evolve.edit_field(changes.schema, held.id, evolve.renaming(name))
+    if (nullable := one.get("nullable")) is not None:
+        edit = evolve.with_nullable(nullable)
+        changes.schema = evolve.edit_field(changes.schema, held.id, edit)
+        if held.nullable and not nullable:
+            changes.tightened.append(path)
+    if (wanted := one.get("data_type")) is not None:
+        evolve.check_cast(path, held.arrow.type, wanted)
+        changes.casts[held.id] = wanted
+
+
+def _cast(
+    snapshot: Snapshot, schema: LanceSchema, casts: Mapping[int, pa.DataType], draft: Draft
+) -> Staged:
+    """Write columns in other types, under new ids; the old ones leave the schema."""
+    old, number = snapshot.schema(BlobHandling.BYTES), columns.next_field_id(snapshot)
+    version, made_ids = storage_version_of(snapshot.manifest.message), set[int]()
+    for field_id, type_ in casts.items():
+        held = next(one for one in schema.flat() if one.id == field_id)
+        if held.parent_id != -1 and version in (V0_1, V2_0):
+            raise EvolutionRefused(f"nested column {held.name!r} cannot be cast in {version}")
+        made = evolve.cast_field(schema, held, type_, number)
+        number += len(list(made.flat()))
+        made_ids.add(made.id)
+        schema = evolve.edit_field(schema, field_id, evolve.replacing(made))
+    new = evolve.keep_fields(schema, made_ids)
+    tops = [one for one in old.fields if not casts.keys().isdisjoint(evolve.ids_of(one))]
+    projection = scan_projection(old, [one.name for one in tops])
+
+    def rows_of(rows: FragmentRows) -> Batches:
+        for batch in columns.all_rows(rows, projection):
+            each = zip(batch.columns, tops, new.fields, strict=True)
+            arrays = [evolve.cast_within(column, top, one, casts) for column, top, one in each]
+            yield pa.RecordBatch.from_arrays(arrays, names=[one.name for one in new.fields])
+
+    return _merged(snapshot, schema, columns.write_columns(snapshot, new, rows_of, draft), draft)
+
+
+def _grown(snapshot: Snapshot, fields: tuple[Field, ...]) -> LanceSchema:
+    schema = snapshot.manifest.schema
+    return replace(schema, fields=(*schema.fields, *fields))
+
+
+def _preserves_nullability(snapshot: Snapshot, schema: LanceSchema) -> bool:
+    """Whether a field that may not be null was already there, and might not before either."""
+    strict = {one.id for one in snapshot.manifest.schema.flat() if not one.nullable}
+    return strict.issuperset(one.id for one in schema.flat() if not one.nullable)
+
+
+def _merged(
+    snapshot: Snapshot,
+    schema: LanceSchema,
+    fragments: Sequence[table_pb2.DataFragment],
+    draft: Draft,
+) -> Staged:
+    """Return a Merge: fragments without the files of which no field is left."""
+    live = {one.id for one in schema.flat()}
+    transaction = new_transaction(snapshot.manifest.version)
+    transaction.merge.schema.extend(field_message(one) for one in schema.flat())
+    transaction.merge.preserves_nullability = _preserves_nullability(snapshot, schema)
+    for fragment in fragments:
+        kept = table_pb2.DataFragment()
+        kept.CopyFrom(fragment)
+        files = [file for file in fragment.files if not live.isdisjoint(file.fields)]
+        del kept.files[:]
+        kept.files.extend(files)
+        drop_idle_overlays(kept, live)
+        transaction.merge.fragments.append(kept)
+    return Staged(transaction, schema, draft=draft)
+
+
+def _projected(snapshot: Snapshot, schema: LanceSchema) -> Staged:
+    """Return a Project: another schema over the same files."""
+    transaction = new_transaction(snapshot.manifest.version)
+    transaction.project.preserves_nullability = _preserves_nullability(snapshot, schema)
+    transaction.project.schema.extend(field_message(one) for one in schema.flat())
+    return Staged(transaction, schema)

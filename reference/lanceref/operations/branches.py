@@ -1,0 +1,113 @@
+"""Branches and clones: tables that begin at a version of another one.
+
+A branch is a shallow clone below the root of its table, and a record of where it left its parent.
+
+Clauses: L.table.refs.branch, L.txn.op.clone
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from lanceref.core.context import Context
+from lanceref.core.errors import RefRefused, VersionNotFound
+from lanceref.search.snapshot import Snapshot
+from lanceref.storage import Store, copy_object
+from lanceref.storage.manifests.manifest_names import FOLDER
+from lanceref.table.bases import DATA_FOLDER, Bases, branch_of, needed_by
+from lanceref.table.refs import (
+    TREE,
+    Branch,
+    branch_path,
+    branch_store,
+    check_branch_name,
+    list_branches,
+    list_tags,
+    put_branch,
+)
+from lanceref.transactions.manifest_builder import Source, write_deep, write_shallow
+
+
+def find_branch(root: Store, ctx: Context, branch: str) -> Branch:
+    """Return the record of a branch. Raises VersionNotFound, FormatError."""
+    found = list_branches(root, ctx).get(branch)
+    if found is None:
+        raise VersionNotFound(f"Ref not found error: Branch {branch} does not exist")
+    return found
+
+
+def create_branch(root: Store, ctx: Context, branch: str, start: Snapshot) -> Store:
+    """Begin a branch at a version and return the store of its table. Raises RefRefused."""
+    check_branch_name(branch)
+    if branch in list_branches(root, ctx):
+        raise RefRefused(f"Ref conflict error: branch {branch} already exists")
+    store = branch_store(root, branch)
+    if next(store.list(FOLDER), None) is not None:
+        raise RefRefused(
+            f"Ref conflict error: branch {branch} is being created or deleted, or that was "
+            "interrupted: cleanup_old_versions(delete_unverified=True) removes what it left"
+        )
+    size = write_shallow(store, Source(start.manifest, start.store.root), branch)
+    parent = start.manifest.message.branch or None
+    above = find_branch(root, ctx, parent)["branch_identifier"] if parent else []
+    entry = Branch(
+        parent_branch=parent,
+        branch_identifier=[*above, (start.manifest.version, uuid4().hex)],
+        parent_version=start.manifest.version,
+        create_at=int(datetime.now(UTC).timestamp()),
+        manifest_size=size,
+        metadata={},
+    )
+    put_branch(root, branch, entry, new=True)
+    return store
+
+
+def delete_branch(root: Store, ctx: Context, branch: str) -> None:
+    """Delete a branch and its table. Raises VersionNotFound, RefRefused where others need it.
+
+    Its folder stays as long as others lie below it, and goes with the last of these.
+    """
+    check_branch_name(branch)
+    find_branch(root, ctx, branch)
+    every = list_branches(root, ctx)
+    children = [name for name, one in every.items() if one["parent_branch"] == branch]
+    if children:
+        raise RefRefused(f"Branch {branch} is referenced by branches {children}")
+    names = [name for name, tag in list_tags(root, ctx).items() if tag["branch"] == branch]
+    if names:
+        raise RefRefused(f"Branch {branch} is referenced by tags {names}")
+    root.delete(branch_path(branch))
+    others = [f"{name}/" for name in every if name != branch]
+    parts = branch.split("/")
+    folders = ["/".join(parts[:count]) + "/" for count in range(1, len(parts) + 1)]
+    unused = (one for one in folders if not any(name.startswith(one) for name in others))
+    own = next(unused, None)
+    if own is not None and root.owns(f"{TREE}/{own}"):
+        paths = [entry.path for entry in root.walk(f"{TREE}/{own}")]
+        for gone in {branch_of(path) for path in paths}:
+            root.prune(f"{TREE}/{gone}")  # records first: alone they would keep a name
+        for path in paths:
+            root.delete(path)
+        root.prune(f"{TREE}/{own}")
+
+
+def shallow_clone(source: Snapshot, store: Store) -> None:
+    """Make a table whose rows lie in another one. Raises AlreadyExists."""
+    write_shallow(store, Source(source.manifest, source.store.root))
+
+
+def deep_clone(source: Snapshot, store: Store) -> None:
+    """Make a table of copied files. Raises AlreadyExists, NotFound for a file that is missing."""
+    bases = Bases(source.store, source.manifest)
+    for one in needed_by(source.manifest, bases):
+        base = bases.store_of(one.base_id)
+        if one.kind == "transaction file":
+            continue
+        paths = [one.path]
+        if one.path.endswith("/"):
+            paths = [entry.path for entry in base.walk(one.path)]
+        for path in paths:
+            below = path if path.startswith("_") else f"{DATA_FOLDER}/{path.removeprefix('data/')}"
+            copy_object(base.open(path), store, below)
+    write_deep(store, Source(source.manifest, source.store.root))
