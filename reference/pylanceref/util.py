@@ -20,10 +20,9 @@ from lanceref.kernels.hnsw_build import build
 from lanceref.kernels.hnsw_graph import Graph, GraphParameters
 from lanceref.kernels.kmeans import ROUNDS, assign, train
 from lanceref.storage import create_sink, whole
-from numpy.typing import NDArray
+from typing import Protocol
 
-from pylanceref.reading import sample, to_table
-from pylanceref.table_handle import OpenTable
+from numpy.typing import NDArray
 
 KEY = "lance:hnsw"
 """Metadata that says where searches start, and with what the graph was built."""
@@ -159,8 +158,18 @@ NEAR = 1e-6
 """Distance up to which a vector has found itself."""
 
 
+class Sampled(Protocol):
+    """What a dataset does for a check of its vectors."""
+
+    def sample(self, num_rows: int) -> pa.Table:
+        """Return so many rows, drawn at random."""
+
+    def to_table(self, *, nearest: dict[str, object] | None = None) -> pa.Table:
+        """Return all rows, or those nearest to a vector."""
+
+
 def validate_vector_index(
-    dataset: OpenTable,
+    dataset: Sampled,
     column: str,
     refine_factor: int = 5,
     sample_size: int | None = None,
@@ -170,7 +179,7 @@ def validate_vector_index(
 
     Raises ValueError when less than `pass_threshold` of all, or of a sample, do.
     """
-    rows = to_table(dataset) if sample_size is None else sample(dataset, sample_size)
+    rows = dataset.to_table() if sample_size is None else dataset.sample(sample_size)
     asked = [
         vector
         for vector in rows[column].to_numpy(zero_copy_only=False)
@@ -179,7 +188,7 @@ def validate_vector_index(
     query = {"column": column, "k": 1, "nprobes": 1, "refine_factor": refine_factor}
     passed = 0
     for vector in asked:
-        found = to_table(dataset, nearest={**query, "q": vector})["_distance"]
+        found = dataset.to_table(nearest={**query, "q": vector})["_distance"]
         passed += len(found) > 0 and abs(found[0].as_py()) < NEAR
     if passed < pass_threshold * len(asked):
         raise ValueError(f"Vector index failed sanity check, only {passed}/{len(asked)} passed")
