@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypedDict
 import pyarrow as pa
 from lanceref import operations
 from lanceref.core.file_versions import V0_1
-from lanceref.table.logical import BlobHandling
 from lanceref.storage.protocol import Draft
+from lanceref.table.logical import BlobHandling
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 
 from pylanceref.merge_insert import MergeInsertBuilder

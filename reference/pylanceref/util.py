@@ -7,6 +7,7 @@ one batch, and what an index says of a graph in the metadata of the schema.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +21,6 @@ from lanceref.kernels.hnsw_build import build
 from lanceref.kernels.hnsw_graph import Graph, GraphParameters
 from lanceref.kernels.kmeans import ROUNDS, assign, train
 from lanceref.storage import create_sink, whole
-from typing import Protocol
-
 from numpy.typing import NDArray
 
 KEY = "lance:hnsw"

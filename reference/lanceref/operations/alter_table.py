@@ -24,9 +24,9 @@ from lanceref.operations.columns import Batches, ColumnSource
 from lanceref.proto import table_pb2
 from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot
+from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
-from lanceref.storage.protocol import Draft
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.row_lineage import drop_idle_overlays
 from lanceref.transactions.transaction import new_transaction
