@@ -17,21 +17,22 @@ if TYPE_CHECKING:
     from lanceref.core.context import Finding
     from lanceref.core.errors import FormatError, LanceError
     from lanceref.core.limits import Limits
+    from lanceref.data_file.file_reader import File, open_file
     from lanceref.explain import explain
-    from lanceref.tables import File, Table, open_file, open_table, write_file, write_table
+    from lanceref.tables import Table, open_table, write_file, write_table
     from lanceref.validate import validate
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "File": "lanceref.tables",
+    "File": "lanceref.data_file.file_reader",
     "Finding": "lanceref.core.context",
     "FormatError": "lanceref.core.errors",
     "LanceError": "lanceref.core.errors",
     "Limits": "lanceref.core.limits",
     "Table": "lanceref.tables",
     "explain": "lanceref.explain",
-    "open_file": "lanceref.tables",
+    "open_file": "lanceref.data_file.file_reader",
     "open_table": "lanceref.tables",
     "validate": "lanceref.validate",
     "write_file": "lanceref.tables",

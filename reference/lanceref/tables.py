@@ -1,6 +1,6 @@
-"""Tables and files: what a program opens, reads and writes through the names of the package.
+"""Tables, and files written: what a program opens and writes through the names of the package.
 
-A file is one data file of 2.0 to 2.3. A table is opened at one version; writing commits the next
+A table is opened at one version; writing commits the next
 one. Filters, updates, indices and searches are in `lanceref.search` and `lanceref.operations`.
 """
 
@@ -18,10 +18,10 @@ from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, NotFound
 from lanceref.core.file_versions import version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.core.plain import plain_forms, plainly
-from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
+from lanceref.core.plain import plainly
+from lanceref.data_file.lance_file import LanceFileWriter
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import page_policy
-from lanceref.file.schema import schema_of
 from lanceref.operations.new_rows import GROUP_ROWS, MAX_BYTES_PER_FILE, MAX_ROWS_PER_FILE
 from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot, open_snapshot
@@ -39,25 +39,6 @@ BATCH_ROWS = 8192
 
 Path = str | os.PathLike[str]
 """A local path, or a URI."""
-
-
-class File(LanceFileReader):
-    """One data file of 2.0 to 2.3: `schema`, `num_rows()`, and its rows."""
-
-    def read(self, *, plain: bool = False) -> pa.Table:
-        """Return every row; `plain` uses no fast form (`core.plain`).
-
-        Raises a LanceError for bytes that break the format.
-        """
-        with plain_forms(plain):
-            return self.read_all(batch_size=BATCH_ROWS).to_table()
-
-
-def open_file(
-    path: Path, columns: Sequence[str] | None = None, *, limits: Limits = DEFAULT_LIMITS
-) -> File:
-    """Open a data file; `columns` (None: all) may be nested, with dots. Raises NotFound."""
-    return File(path, columns=columns, limits=limits)
 
 
 def write_file(path: Path, rows: pa.Table | pa.RecordBatch, version: str | None = None) -> int:

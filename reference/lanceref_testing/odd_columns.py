@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 from lanceref.encodings_2_0.binary import STRINGS
-from lanceref.encodings_2_0.column import blob_column, store_payloads
+from lanceref.encodings_2_0.blob import blob_column, store_payloads
 from lanceref.encodings_2_0.list import offsets_of
 from lanceref.encodings_2_0.values import plain_column
 from lanceref.file.column_io import Buffer, DataArea, EncodedColumn, EncodedPage

@@ -7,8 +7,8 @@ import os
 import pyarrow as pa
 from lanceref.core.file_versions import V2_0, FileVersion
 from lanceref.data_file.file_writer import column_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import EncodedColumn
-from lanceref.file.schema import schema_of
 from lanceref.storage import LocalSink, whole
 
 from lanceref_testing.odd_columns import odd_columns

@@ -1,9 +1,8 @@
 """The memory of metadata is counted against the sizes of the files that are open."""
 
 import pytest
-from lanceref.core.budget import SMALL_FILE_BYTES, Budget
 from lanceref.core.errors import LimitExceeded, Place
-from lanceref.core.limits import Limits
+from lanceref.core.limits import SMALL_FILE_BYTES, Budget, Limits
 from lanceref.proto import table_pb2
 
 PLACE = Place("f", 0)

@@ -1,9 +1,10 @@
 """Context: the same parser reads, explains and validates."""
 
 import pytest
-from lanceref.core.context import Context, SpanRecorder
+from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
 from lanceref.core.limits import Limits
+from lanceref.core.spans import SpanRecorder
 
 
 def _error(ctx: Context) -> CorruptPage:

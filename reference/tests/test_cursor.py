@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.context import Context, SpanRecorder
+from lanceref.core.context import Context
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import LanceError, LimitExceeded, OutOfRange, Truncated
+from lanceref.core.spans import SpanRecorder
 from lanceref.storage import BytesSource
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.index.full_text.parameters import DocumentGranularity
 from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.index_request import index_request

@@ -1,8 +1,8 @@
 """Spans: ownership of bytes."""
 
 import pytest
-from lanceref.core.context import SPAN_BYTES, SpanRecorder, uncovered
 from lanceref.core.errors import LimitExceeded
+from lanceref.core.spans import SPAN_BYTES, SpanRecorder, uncovered
 
 
 def test_groups_take_the_range_of_their_children():

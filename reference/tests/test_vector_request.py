@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.kernels.hnsw_graph import GraphParameters
 from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.index_request import vector_request

@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.budget import MESSAGE_BYTES, NUMBER_BYTES, TYPE_BYTES, estimate
-from lanceref.core.limits import DEFAULT_LIMITS
+from lanceref.core.limits import DEFAULT_LIMITS, MESSAGE_BYTES, NUMBER_BYTES, TYPE_BYTES, estimate
 from lanceref.proto import table_pb2
 
 MANIFEST, FILE = "lance.table.Manifest", "lance.table.DataFile"

@@ -11,7 +11,7 @@ from random import Random
 
 import pyarrow as pa
 from lanceref.core.errors import LanceError
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.proto import table_pb2
 from lanceref.storage import LocalSink

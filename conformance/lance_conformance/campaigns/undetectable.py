@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 
 VALUES = (
     "*[[]]",

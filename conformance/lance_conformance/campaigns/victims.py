@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pylanceref
-from lanceref.core.context import Context, Finding, Span
+from lanceref.core.context import Context, Finding
 from lanceref.core.errors import BytesError, LanceError
+from lanceref.core.spans import Span
 from lanceref.explain import Explanation, checker, explain_source
 from lanceref.storage import BytesSource
 from lanceref.validate import validate

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from lanceref.explain import explain
 
 from lance_conformance.cases import Case

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from jinja2 import Environment, PackageLoader, select_autoescape
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from lanceref.explain import Explanation
 
 from lance_conformance.outside_text import clean

@@ -2,7 +2,7 @@
 
 import pytest
 from lance_conformance.campaigns.undetectable import may_change, owners
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 
 
 @pytest.mark.parametrize(

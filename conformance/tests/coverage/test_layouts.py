@@ -1,7 +1,7 @@
 """Layouts are counted from their messages, and widths from the leaves of a page."""
 
 from lance_conformance.coverage.layouts import leaf_facts, message_facts
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout, MiniBlockLayout, PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 

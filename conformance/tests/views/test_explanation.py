@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from lance_conformance.views.explanation import summary, to_html, to_json, to_text
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from lanceref.explain import Explanation, explain_source
 from lanceref.storage import BytesSource
 

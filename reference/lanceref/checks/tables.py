@@ -20,11 +20,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core import bitmaps
-from lanceref.core.budget import Budget
 from lanceref.core.compute import pc
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, Place, RefRefused
 from lanceref.core.file_versions import V0_1
+from lanceref.core.limits import Budget
 from lanceref.data_file.check import check_file, check_share, values_below
 from lanceref.data_file.data_file import DataFile
 from lanceref.data_file.descriptors import EXTERNAL

@@ -86,8 +86,9 @@ class Cursor:
 
     def require(self, size: int, name: str, clause: str) -> None:
         """Raise Truncated unless `size` bytes remain. Call it before sizing anything by a count."""
-        if not 0 <= size <= self.remaining:
-            place, found = self.ctx.at(self.offset, self.remaining), f"{self.remaining} bytes left"
+        left = len(self.data) - self.position
+        if not 0 <= size <= left:
+            place, found = self.ctx.at(self.offset, left), f"{left} bytes left"
             raise Truncated(clause, place, found, f"{size} bytes for {name}")
 
     def take(self, size: int, name: str, clause: str, kind: str = "bytes") -> memoryview:

@@ -122,14 +122,6 @@ class CorruptPage(FormatError, kind="corrupt_page"):
     """The content of a page contradicts its description."""
 
 
-def expect(
-    clause: str, found: object, wanted: object, place: Place, error: type[BytesError] = CorruptPage
-) -> None:
-    """Raise `error` for a clause unless `found` equals `wanted`."""
-    if found != wanted:
-        raise error(clause, place, found, wanted)
-
-
 class Unsupported(BytesError, NotImplementedError):
     """Legal bytes that this reader does not know; `found` names the feature."""
 

@@ -1,4 +1,4 @@
-"""Limits a caller sets on what hostile bytes may cost, and the memory of a table.
+"""Limits a caller sets on what hostile bytes may cost, and the memory that metadata takes.
 
 Counts in a file are first held against the bytes that remain. Some legal encodings expand without a
 bound in the file (a constant page of 2**40 rows is a few bytes long): there these limits decide,
@@ -17,12 +17,17 @@ Clauses: L.codec.limits.expansion
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import Message
 
 from lanceref.core.errors import LimitExceeded, Place
 
@@ -55,6 +60,19 @@ DEFAULT_LIMITS = Limits()
 """The limits used when the caller gives none."""
 
 
+def refuse_table(held: int, read_bytes: int, limits: Limits, file: str) -> None:
+    """Raise LimitExceeded for `held` bytes of a table whose files, named `file`, have fewer."""
+    allowed = limits.expanded(read_bytes)
+    if held > allowed:
+        clause, found = "L.codec.limits.expansion", f"a table of more than {allowed} bytes"
+        wanted = (
+            f"at most {limits.expansion_bytes} bytes and {limits.expansion_factor} for each "
+            "byte of the files; to_batches() streams them, and "
+            "limits=Limits(expansion_bytes=...) allows more"
+        )
+        raise LimitExceeded(clause, Place(file, 0), found, wanted)
+
+
 def bound_table(
     batches: Iterable[pa.RecordBatch], limits: Limits, file: str, read_bytes: Callable[[], int]
 ) -> Iterator[pa.RecordBatch]:
@@ -62,19 +80,11 @@ def bound_table(
 
     `read_bytes` gives the bytes of the files that are read so far.
     """
-    held, allowed = 0, limits.expanded(0)
+    held = 0
     for batch in batches:
         held += batch.nbytes
-        if held > allowed:
-            allowed = limits.expanded(read_bytes())
-        if held > allowed:
-            clause, found = "L.codec.limits.expansion", f"a table of more than {allowed} bytes"
-            wanted = (
-                f"at most {limits.expansion_bytes} bytes and {limits.expansion_factor} for each "
-                "byte of the files; to_batches() streams them, and "
-                "limits=Limits(expansion_bytes=...) allows more"
-            )
-            raise LimitExceeded(clause, Place(file, 0), found, wanted)
+        if held > limits.expansion_bytes:
+            refuse_table(held, read_bytes(), limits, file)
         yield batch
 
 
@@ -86,3 +96,238 @@ KEPT_BYTES = 16 * 2**20
 def keep_freed_blocks() -> None:
     """Free one block of KEPT_BYTES, never touched; a second call does nothing."""
     np.empty(KEPT_BYTES, np.uint8)
+
+
+VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
+"""Wire types."""
+
+FIXED = {FIXED64: 8, FIXED32: 4}
+"""Bytes of a number of fixed width; groups begin and end with nothing but their tag."""
+
+FEW_BYTES = 16
+"""Bytes of packed varints that are not counted: they are taken for one number each."""
+
+MESSAGE_BYTES = 320
+"""Memory of a message inside a message, and of what is made of it, when its type is not listed."""
+
+TYPE_BYTES = {
+    "lance.table.DataFragment": 900,
+    "lance.table.DataFile": 450,
+    "lance.table.IndexMetadata": 800,
+    "lance.file.Field": 1600,
+    "lance.file.v2.ColumnMetadata.Page": 700,
+}
+"""The same of types of which much is made."""
+
+NUMBER_BYTES, PACKED_BYTES, TEXT_BYTES = 40, 8, 80
+"""Memory of a number of a repeated field, in the message and in a list; of one in packed bytes that
+were seen before, which share what is made of them; of a string, without its letters."""
+
+UNSEEN_BYTES, UNSEEN_SHARE = 64 * 1024, 20
+"""Bytes of messages of a manifest that are not looked at, as even the worst take little; the part
+of a data file whose messages are not, as the file allows for the worst."""
+
+SMALL_FILE_BYTES = 16 * 1024
+"""Memory that the metadata of any file may take."""
+
+DEEPEST = 100
+"""Messages inside messages that are looked at: the library refuses deeper ones."""
+
+
+class Cost(NamedTuple):
+    """What a field takes: once, for each number in it, and the fields of the message below.
+
+    `width` is the bytes of a number, 0 for varints.
+    """
+
+    size: int
+    number_size: int
+    width: int
+    below: Costs | None
+
+
+class Costs(dict[int, Cost]):
+    """What the fields of a type take, by tag."""
+
+
+UNKNOWN = Cost(500, 0, 0, None)
+"""What a field that no type knows takes, while it is looked at."""
+
+
+def estimate(data: bytes, type_name: str, most: int) -> int:
+    """Return the bytes of memory that a message takes once parsed; some number above `most` if so.
+
+    Bytes that do not parse count as far as they do.
+    """
+    total, position, end, costs = 0, 0, len(data), costs_of(type_name)
+    above: list[tuple[int, Costs]] = []
+    packed: set[bytes] = set()
+    try:
+        while total <= most:
+            if position >= end:
+                if not above:
+                    break
+                end, costs = above.pop()
+                continue
+            tag = data[position]  # most tags and sizes are one byte
+            position += 1
+            if tag >= 0x80:
+                tag, position = _varint(data, position - 1)
+            once, each, width, below = costs.get(tag, UNKNOWN)
+            total += once
+            if tag & 7 == VARINT:
+                while data[position] >= 0x80:
+                    position += 1
+                position += 1
+                continue
+            if tag & 7 != LENGTH:
+                position += FIXED.get(tag & 7, 0)
+                continue
+            size = data[position]
+            position += 1
+            if size >= 0x80:
+                size, position = _varint(data, position - 1)
+            if position + size > end:
+                break
+            if below is not None and len(above) < DEEPEST:
+                above.append((end, costs))
+                end, costs = position + size, below
+                continue
+            if each:
+                numbers = data[position : position + size]
+                total += (PACKED_BYTES if numbers in packed else each) * _count(numbers, width)
+                packed.add(numbers)
+            position += size
+    except IndexError:  # a varint beyond the end
+        pass
+    return total
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    """Return a number and the position after it. Raises IndexError beyond the end."""
+    value = 0
+    for shift in range(0, 70, 7):
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+    raise IndexError(position)
+
+
+def _count(packed: bytes, width: int) -> int:
+    """Return how many numbers some bytes hold: each varint ends with a byte below 128."""
+    if width:
+        return len(packed) // width
+    if len(packed) < FEW_BYTES:
+        return len(packed)
+    return int(np.count_nonzero(np.frombuffer(packed, np.uint8) < 0x80))
+
+
+@cache
+def costs_of(type_name: str) -> Costs:
+    """Return what the fields of a type take."""
+    return _fill(descriptor_pool.Default().FindMessageTypeByName(type_name), {})
+
+
+def _fill(descriptor: Descriptor, known: dict[str, Costs]) -> Costs:
+    """Collect the fields of a type; `known` are the types above it, which it may hold again."""
+    if descriptor.full_name in known:
+        return known[descriptor.full_name]
+    costs = known[descriptor.full_name] = Costs()
+    for field in descriptor.fields:
+        if field.message_type is not None:
+            size = TYPE_BYTES.get(field.message_type.full_name, MESSAGE_BYTES)
+            below = _fill(field.message_type, known)
+            costs[field.number << 3 | LENGTH] = Cost(size, 0, 0, below)
+        elif field.type in (field.TYPE_STRING, field.TYPE_BYTES):
+            size = TEXT_BYTES if field.is_repeated else 0
+            costs[field.number << 3 | LENGTH] = Cost(size, 0, 0, None)
+        else:
+            size, width = NUMBER_BYTES if field.is_repeated else 0, fixed_width(field)
+            wire_type = {4: FIXED32, 8: FIXED64}.get(width, VARINT)
+            costs[field.number << 3 | wire_type] = Cost(size, 0, 0, None)
+            if field.is_repeated:
+                costs[field.number << 3 | LENGTH] = Cost(0, size, width, None)
+    return costs
+
+
+def fixed_width(field: FieldDescriptor) -> int:
+    """Return the bytes of one number of a field; 0 when it is a varint."""
+    if field.type in (field.TYPE_FIXED32, field.TYPE_SFIXED32, field.TYPE_FLOAT):
+        return 4
+    if field.type in (field.TYPE_FIXED64, field.TYPE_SFIXED64, field.TYPE_DOUBLE):
+        return 8
+    return 0
+
+
+class Budget:
+    """The memory for the messages of one file, or for those of all files of a table."""
+
+    def __init__(self, limits: Limits, size_bytes: int = 0, unseen_bytes: int = 0) -> None:
+        self._limits = limits
+        self._allowed = limits.expansion_factor * size_bytes
+        self._unseen = unseen_bytes
+        self._spent = self._beyond = 0
+        self._files: Counter[str] = Counter()
+        self._table: Budget | None = None
+        self._manifest: Budget | None = None
+        self._name = ""
+
+    def of_file(self, name: str, size_bytes: int) -> Budget:
+        """Return the budget of a data file of the table."""
+        return self._of(name, size_bytes, size_bytes // UNSEEN_SHARE)
+
+    def of_manifest(self, name: str, size_bytes: int) -> Budget:
+        """Return the budget of the manifest, which stays as long as that of the table."""
+        self._manifest = self._of(name, size_bytes, UNSEEN_BYTES)
+        return self._manifest
+
+    def _of(self, name: str, size_bytes: int, unseen_bytes: int) -> Budget:
+        """Make the budget of a file; one that is open twice counts its bytes once."""
+        again = self._files[name] > 0
+        made = Budget(self._limits, 0 if again else size_bytes, 0 if again else unseen_bytes)
+        made._allowed += 0 if again else SMALL_FILE_BYTES
+        made._table, made._name = self, name
+        self._files[name] += 1
+        return made
+
+    def admit(self, data: bytes, cls: type[Message], place: Place) -> None:
+        """Count a message before it is parsed. Raises LimitExceeded."""
+        if self._table is None:  # of no file: it is soon let go of
+            if len(data) > UNSEEN_BYTES:
+                self._of("", len(data), 0).admit(data, cls, place)
+            return
+        if len(data) <= self._unseen:
+            self._unseen -= len(data)
+            return
+        descriptor = cls.DESCRIPTOR
+        cost = estimate(data, descriptor.full_name, self._room + self._allowed - self._spent)
+        self.charge(cost, f"a {descriptor.full_name} of {len(data)} bytes", place)
+
+    @property
+    def _room(self) -> int:
+        """Bytes of the table's own allowance that are left."""
+        shared = self if self._table is None else self._table
+        return self._limits.expansion_bytes - shared._beyond
+
+    def charge(self, cost: int, found: str, place: Place) -> None:
+        """Count `cost` bytes of memory. Raises LimitExceeded."""
+        shared = self if self._table is None else self._table
+        beyond = max(0, self._spent + cost - self._allowed) - max(0, self._spent - self._allowed)
+        if beyond > self._room:
+            limits, found = self._limits, f"{found} that takes more memory than the limits allow"
+            wanted = (
+                f"at most {limits.expansion_bytes} bytes and {limits.expansion_factor} for each "
+                "byte of the file; limits=Limits(expansion_bytes=...) allows more"
+            )
+            raise LimitExceeded("L.wire.message", place, found, wanted)
+        self._spent += cost
+        shared._beyond += beyond
+
+    def __del__(self) -> None:
+        if self._table is not None:
+            self._table._beyond -= max(0, self._spent - self._allowed)
+            self._table._files[self._name] -= 1
+            if not self._table._files[self._name]:
+                del self._table._files[self._name]

@@ -23,10 +23,10 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from lanceref.core.budget import Budget, fixed_width
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BadProto, LimitExceeded, Place
+from lanceref.core.limits import Budget, fixed_width
 
 M = TypeVar("M", bound=Message)
 

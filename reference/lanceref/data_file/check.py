@@ -27,7 +27,7 @@ from lanceref.core.file_versions import V2_0
 from lanceref.core.nesting import children_of, from_start
 from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.data_file.descriptors import INLINE, OF_BASE
-from lanceref.encodings_2_0.column import BlobColumn
+from lanceref.encodings_2_0.blob import BlobColumn
 from lanceref.file.container import ALIGNMENT, ENTRY_BYTES, FOOTER_BYTES
 from lanceref.file.schema import Field
 from lanceref.json import jsonb

@@ -25,14 +25,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 
-from lanceref.core.budget import Budget
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadSchema, OutOfRange, Place
 from lanceref.core.file_versions import V2_0, FileVersion
-from lanceref.core.limits import keep_freed_blocks
+from lanceref.core.limits import Budget, keep_freed_blocks
 from lanceref.encodings_2_0 import column as arrays
-from lanceref.encodings_2_0.list import is_early
+from lanceref.encodings_2_0.column import is_early
 from lanceref.file.column_io import ColumnReader
 from lanceref.file.container import (
     ENTRY_BYTES,
@@ -136,24 +135,17 @@ class DataFile:
         """Return the reader of a field (possibly pruned) of the file's schema or a dataset's.
 
         `assigned` maps field ids to column indices; by default the file's own schema decides.
+        Raises BadSchema, OutOfRange.
         """
         whole, reader = self.readers.get(field.id, (None, None))
         if assigned is None and whole is field and reader is not None:
             return reader
+        num_columns, version, place = len(self.columns), self.version, self.descriptor.place
         by_id = self.assigned if assigned is None else assigned
-        return self.open_column(
-            field, indices_of(field, self.version, by_id, self.descriptor.place)
-        )
-
-    def open_column(self, field: Field, indices: Sequence[int]) -> ColumnReader:
-        """Return the reader of `field`, stored in the given physical columns (in column order).
-
-        Raises OutOfRange.
-        """
-        num_columns, version = len(self.columns), self.version
+        indices = indices_of(field, version, by_id, place)
         for index in indices:
             if not 0 <= index < num_columns:
-                place, found = self.descriptor.place, f"column {index} for field {field.name!r}"
+                found = f"column {index} for field {field.name!r}"
                 raise OutOfRange("L.file.schema.num-columns", place, found, f"below {num_columns}")
         columns = []
         for owner, index in zip(column_owners(field, version), indices, strict=False):

@@ -1,6 +1,6 @@
 """One data file under its path: reader and writer with the names that pylance gives them.
 
-`LanceFileReader` is projection, batches, ranges and random rows over `DataFile`; `LanceFileWriter`
+`LanceFileReader` is batches, ranges and random rows over `DataFile`; `LanceFileWriter`
 a path in place of a sink, names in place of versions, and defaults over `FileWriter`.
 """
 
@@ -19,16 +19,17 @@ import pyarrow as pa
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import DataRefused, FileColumnNotFound, NotFound, NotStorable
+from lanceref.core.errors import DataRefused, NotFound, NotStorable
 from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, V2_2, version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits, bound_table
 from lanceref.core.logical_types import resolved, resolved_batch
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.descriptors import described, described_schema, holds_blobs, prepared
+from lanceref.data_file.file_reader import File
 from lanceref.data_file.file_writer import FileWriter
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import ColumnReader, page_policy, stretches
 from lanceref.file.container import PageMetadata
-from lanceref.file.schema import LanceSchema, project, schema_of
 from lanceref.storage import Sink, Source, create_sink, open_source, store_options, whole
 
 
@@ -97,7 +98,7 @@ class LanceFileStatistics(NamedTuple):
     columns: list[LanceColumnStatistics]
 
 
-class LanceFileReader:
+class LanceFileReader(File):
     """Reads one data file of version 2.0 to 2.3.
 
     `columns` names the fields to read, nested ones with dots; None reads all. Raises NotFound when
@@ -115,14 +116,8 @@ class LanceFileReader:
     ) -> None:
         if source is None:
             source = open_source(path, store_options(storage_options))
-        self._file = open_file(source, Context(Path(source.path).name, limits=limits))
-        schema = self._file.descriptor.schema
-        try:
-            self._fields = schema.fields if columns is None else project(schema, columns)
-        except NotFound as error:
-            raise FileColumnNotFound(f"Error creating projection: {error}") from error
-        self._storage = LanceSchema(tuple(self._fields), schema.metadata).arrow
-        self.schema = resolved(self._storage)
+        opened = open_file(source, Context(Path(source.path).name, limits=limits))
+        super().__init__(opened, columns)
 
     def read_all(self, *, batch_size: int = 1024, batch_readahead: int = 16) -> ReaderResults:
         """Read every row in batches of `batch_size` rows."""
@@ -185,9 +180,6 @@ class LanceFileReader:
     @cached_property
     def _readers(self) -> list[ColumnReader]:
         return [self._file.open_field(field) for field in self._fields]
-
-    def num_rows(self) -> int:
-        return self._file.num_rows
 
     def metadata(self) -> LanceFileMetadata:
         file, footer = self._file, self._file.footer

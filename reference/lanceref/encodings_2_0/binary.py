@@ -32,16 +32,9 @@ from numpy.typing import NDArray
 from lanceref.codecs import fsst, fsst_encode, general
 from lanceref.codecs.fsst import parse_table
 from lanceref.codecs.values import Variable
-from lanceref.core.context import Context
+from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor, Extent
-from lanceref.core.errors import (
-    CorruptPage,
-    LimitExceeded,
-    OutOfRange,
-    Place,
-    UnknownEncoding,
-    expect,
-)
+from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
 from lanceref.encodings_2_0.flat import FlatValues, RawFlat, bare_flat, is_compressed, open_flat
 from lanceref.encodings_2_0.nullable import PageBuffers, no_nulls
 from lanceref.encodings_2_0.page import Page, PageArray, RowRanges, validity_buffer

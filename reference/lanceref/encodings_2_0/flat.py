@@ -25,8 +25,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.general import falls_short
+from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent
-from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding, expect
+from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding
 from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 

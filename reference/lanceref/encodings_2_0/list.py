@@ -20,19 +20,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
-from lanceref.core.errors import (
-    CorruptPage,
-    LimitExceeded,
-    OutOfRange,
-    Place,
-    UnknownEncoding,
-    expect,
-)
+from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
 from lanceref.encodings_2_0.binary import (
     LARGE,
     MAX_OFFSET,
-    STRINGS,
     Ends,
     Slices,
     check_utf8,
@@ -53,6 +46,7 @@ from lanceref.encodings_2_0.page import (
     validity_buffer,
 )
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import (
     BITMAP_OBJECT_BYTES,
     FIXED_OBJECT_BYTES,
@@ -63,7 +57,7 @@ from lanceref.file.column_io import (
     PagePolicy,
 )
 from lanceref.file.container import ColumnMetadata, PageMetadata
-from lanceref.file.schema import Field, schema_of
+from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 
@@ -246,15 +240,6 @@ class EarlyStrings:
         strings = pa.Array.from_buffers(self.type, len(lists), buffers)
         check_utf8(strings, self._file.ctx, self._place)
         return strings
-
-
-def is_early(field: Field, column: ColumnMetadata) -> bool:
-    """Whether a column holds the list offsets of a field of strings."""
-    if field.arrow.type not in STRINGS or not column.pages:
-        return False
-    encoding = column.pages[0].encoding
-    assert isinstance(encoding, pb.ArrayEncoding)
-    return bool(encoding.WhichOneof("array_encoding") == "list")
 
 
 def open_early(

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import gather_rows
 from lanceref.core.compute import pc
+from lanceref.core.context import expect
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
-from lanceref.core.errors import DataRefused, LimitExceeded, UnknownEncoding, expect
+from lanceref.core.errors import DataRefused, LimitExceeded, UnknownEncoding
 from lanceref.encodings_2_0.flat import bare_flat, open_flat, slice_bits, slot_bits
 from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
 from lanceref.file.column_io import Buffer

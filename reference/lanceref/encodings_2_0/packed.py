@@ -23,8 +23,9 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.codecs.bitpack import BLOCK, unpack
+from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent
-from lanceref.core.errors import CorruptPage, DataRefused, expect
+from lanceref.core.errors import CorruptPage, DataRefused
 from lanceref.encodings_2_0.flat import RawFlat, bare_flat, slot_bits
 from lanceref.encodings_2_0.nullable import (
     PageBuffers,

@@ -43,7 +43,7 @@ from typing import TypeAlias
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
-from lanceref.core.context import Context
+from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import (
     BadMagic,
@@ -53,7 +53,6 @@ from lanceref.core.errors import (
     Truncated,
     UnknownEncoding,
     UnknownVersion,
-    expect,
 )
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, PAGE_TYPE, V0_1, V2_0, FileVersion
 from lanceref.core.wire import parse_message

@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.context import Context, SpanRecorder
+from lanceref.core.context import Context
 from lanceref.core.errors import BytesError
+from lanceref.core.spans import SpanRecorder
 from lanceref.data_file.check import check_file
 from lanceref.data_file.data_file import DataFile
 from lanceref.file.schema import Field

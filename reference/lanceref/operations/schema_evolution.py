@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from lanceref.core.errors import EvolutionRefused, Place
 from lanceref.core.logical_types import arrow_type
-from lanceref.file.schema import Field, LanceSchema, schema_of, split_path
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.schema import Field, LanceSchema, split_path
 from lanceref.operations.columns import numbered_fields
 from lanceref.operations.update import as_column
 

@@ -165,10 +165,9 @@ class PageColumn:
     ) -> None:
         self._file, self._field, self._columns, self._version = file, field, columns, version
         self._place = columns[0].place
-        self._leaves = [
-            open_leaf(file, path, column, version)
-            for path, column in zip(leaf_paths(field), columns, strict=True)
-        ]
+        self._leaves: list[LeafColumn] = []
+        for path, column in zip(leaf_paths(field), columns, strict=True):
+            self._leaves.append(open_leaf(file, path, column, version))
         self.type: pa.DataType = field.arrow.type
         self._required = has_required(field.arrow) and not file.ctx.discarded
         self.num_rows = self._leaves[0].num_rows

@@ -36,12 +36,13 @@ from lanceref.codecs.choose import encode_levels
 from lanceref.codecs.compressive import decode_block
 from lanceref.codecs.description_checks import check_levels
 from lanceref.codecs.values import Fixed, Values, Variable
+from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_io import RUN_BYTES, Buffer
 from lanceref.file.container import PageMetadata
-from lanceref.pages.layers import NULLABLE_ITEM, Layers, Nested, expect
+from lanceref.pages.layers import NULLABLE_ITEM, Layers, Nested
 from lanceref.pages.leafvalues import (
     Validity,
     has_wide_offsets,

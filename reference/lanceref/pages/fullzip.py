@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.compressive import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.description_checks import check_encoding
 from lanceref.codecs.values import Fixed, Variable
+from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.file_versions import FileVersion
@@ -49,7 +50,7 @@ from lanceref.pages.entries import (
     cut_matrix,
     record,
 )
-from lanceref.pages.layers import Layers, Nested, expect
+from lanceref.pages.layers import Layers, Nested
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
     check_offset_width,

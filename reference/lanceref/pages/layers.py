@@ -236,9 +236,3 @@ class Page(Scanned, Protocol):
 
     def check(self) -> None:
         """Decode the whole page with every cross-check."""
-
-
-def expect(clause: str, found: object, wanted: object, place: Place) -> None:
-    """Raise CorruptPage for a clause unless `found` equals `wanted`."""
-    if found != wanted:
-        raise CorruptPage(clause, place, found, wanted)

@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanceref.core.context import expect
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.constant import Constant
 from lanceref.pages.entries import FullZip
-from lanceref.pages.layers import Layers, Path, expect, parse_layers
+from lanceref.pages.layers import Layers, Path, parse_layers
 from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout, MiniBlockLayout, PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import (
     ChunkedValues,

@@ -21,8 +21,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import count_before
+from lanceref.core.context import expect
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.pages.layers import Layer, Layers, Nested, PageLayer, expect
+from lanceref.pages.layers import Layer, Layers, Nested, PageLayer
 
 Level = NDArray[np.unsignedinteger]
 """Levels of one kind: u8 or u16."""

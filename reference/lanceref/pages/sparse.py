@@ -32,11 +32,12 @@ from lanceref.codecs.bitpack import (
 from lanceref.codecs.compressive import decode_block
 from lanceref.codecs.description_checks import check_encoding, has_payload, value_bits
 from lanceref.codecs.values import Fixed, flat_encoding
+from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.core.file_versions import V2_3
 from lanceref.file.column_io import Buffer
-from lanceref.pages.layers import Layer, Path, Step, expect
+from lanceref.pages.layers import Layer, Path, Step
 from lanceref.pages.leafvalues import Validity
 from lanceref.pages.repdef import ranges
 from lanceref.pages.shred import Shred

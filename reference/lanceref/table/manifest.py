@@ -41,7 +41,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from google.protobuf.message import Message
 
-from lanceref.core.budget import Budget
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import (
@@ -54,6 +53,7 @@ from lanceref.core.errors import (
     UnknownVersion,
 )
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
+from lanceref.core.limits import Budget
 from lanceref.core.wire import M, parse_message
 from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.proto import table_pb2, transaction_pb2

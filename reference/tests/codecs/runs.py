@@ -10,9 +10,10 @@ import hypothesis.strategies as st
 import numpy as np
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
-from lanceref.core.context import Context, SpanRecorder
+from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BytesError
+from lanceref.core.spans import SpanRecorder
 
 BASE = 1000
 """Where the runs of the tests lie in their imaginary file."""

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.core.context import SpanRecorder
 from lanceref.core.errors import BadSchema, CorruptPage, LanceError, OutOfRange
+from lanceref.core.spans import SpanRecorder
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.storage import BytesSource
 

@@ -2,7 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.core.context import Context, SpanRecorder, uncovered
+from lanceref.core.context import Context
+from lanceref.core.spans import SpanRecorder, uncovered
 from lanceref.data_file.check import check_file
 from lanceref.storage import LocalSource
 from pylanceref.file import LanceFileReader

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.core.context import SpanRecorder
 from lanceref.core.errors import CorruptPage
+from lanceref.core.spans import SpanRecorder
 from lanceref.storage import BytesSource
 
 from .building import (

@@ -4,7 +4,8 @@ from itertools import pairwise
 
 import pyarrow as pa
 import pytest
-from lanceref.core.context import Context, SpanRecorder, uncovered
+from lanceref.core.context import Context
+from lanceref.core.spans import SpanRecorder, uncovered
 from lanceref.data_file.check import check_file
 from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.storage import BytesSource

@@ -4,7 +4,8 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import DataRefused
 from lanceref.data_file.descriptors import BLOB_DESCRIPTOR, PREPARED, described_schema, holds_blobs
-from lanceref.file.schema import BLOB_EXTENSION, LanceSchema, schema_of
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.schema import BLOB_EXTENSION, LanceSchema
 from pylanceref.file import LanceFileReader, LanceFileWriter
 
 METADATA = {"ARROW:extension:name": BLOB_EXTENSION}

@@ -8,8 +8,8 @@ from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_0
 from lanceref.data_file import file_writer
 from lanceref.data_file.file_writer import FileWriter
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import EncodedColumn, EncodedPage, PagePolicy
-from lanceref.file.schema import schema_of
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, ColumnEncoding
 from lanceref.storage import LocalSink
 

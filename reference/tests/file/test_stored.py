@@ -5,7 +5,7 @@ import pylanceref
 import pytest
 from lanceref.core.errors import DataRefused
 from lanceref.data_file.file_writer import stored_form
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.json.jsonb import document
 
 from ..file_0_1.building import read, written

@@ -3,7 +3,7 @@
 import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.data_file import LegacyFile, open_legacy
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.proto import file_pb2, table_pb2

@@ -2,7 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.core.context import Context, SpanRecorder, uncovered
+from lanceref.core.context import Context
+from lanceref.core.spans import SpanRecorder, uncovered
 from lanceref.file_0_1.check import check_data_file, check_legacy
 from lanceref.storage import BytesSource
 

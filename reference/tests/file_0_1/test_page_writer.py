@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import LegacyRefused
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.column import PageWriter, check_storable
 
 from .building import BytesSink

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import DataRefused, LegacyRefused
 from lanceref.core.file_versions import V0_1
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref_testing import random_sample
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lanceref.core.context import Context, Span
+from lanceref.core.context import Context
+from lanceref.core.spans import Span
 from lanceref.explain import explain, explain_source
 from lanceref.index.anatomy import dissect
 from lanceref.index.row_set import encode_row_set, row_set

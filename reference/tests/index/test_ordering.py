@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 import pyarrow as pa
 import pytest
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.index.training import check_memory, has_order, run_starts, sorted_order
 
 

@@ -7,8 +7,8 @@ from lanceref.core.context import Context
 from lanceref.core.file_versions import V2_0
 from lanceref.data_file.data_file import open_file
 from lanceref.encodings_2_0.values import plain_column
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import EncodedColumn, EncodedPage
-from lanceref.file.schema import schema_of
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 from lanceref.storage import BytesSource
 from lanceref_testing.odd_container import OddContainer

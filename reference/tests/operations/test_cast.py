@@ -4,7 +4,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import EvolutionRefused
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.operations.schema_evolution import (
     cast_field,
     cast_within,

@@ -6,7 +6,8 @@ import shutil
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.file.schema import LanceSchema, schema_of
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.schema import LanceSchema
 from lanceref.operations.columns import (
     all_rows,
     fill_deleted,

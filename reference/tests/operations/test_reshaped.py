@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import EvolutionRefused
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.operations.schema_evolution import (
     check_cast,
     drop_fields,

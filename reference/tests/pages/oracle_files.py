@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.context import Context, Finding, SpanRecorder
+from lanceref.core.context import Context, Finding
+from lanceref.core.spans import SpanRecorder
 from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.file.column_io import ColumnReader
 from lanceref.storage import BytesSource

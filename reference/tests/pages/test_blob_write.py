@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import NotStorable
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.pages.blob import store_blobs
 from lanceref.pages.shred import shred
 

@@ -5,9 +5,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.context import Context, SpanRecorder
+from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
+from lanceref.core.spans import SpanRecorder
 from lanceref.pages.chunks import MiniBlock, parse_chunks, parse_table
 from lanceref.pages.layers import NULLABLE_ITEM
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.core.context import SpanRecorder, uncovered
+from lanceref.core.spans import SpanRecorder, uncovered
 
 from .oracle_files import column, open_bytes, same, scanned, some_rows, write
 from .shapes_sparse import SHAPES

@@ -5,7 +5,7 @@ import pytest
 from lanceref.codecs.encoder_inputs import Params
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.pages.encode import LeafPolicy, encode_rows, page_parts
 from lanceref.pages.layers import NULL_AND_EMPTY, NULLABLE_ITEM, leaf_paths
 from lanceref.pages.shred import ravel, shred

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.context import Context, SpanRecorder
+from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
+from lanceref.core.spans import SpanRecorder
 from lanceref.pages.entries import (
     MAX_ENTRY_SPANS,
     FullZip,

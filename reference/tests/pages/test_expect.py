@@ -1,9 +1,8 @@
 """Expectations of numbers."""
 
 import pytest
-from lanceref.core.context import Context
+from lanceref.core.context import Context, expect
 from lanceref.core.errors import CorruptPage
-from lanceref.pages.layers import expect
 
 PLACE = Context("test").at(7, 3)
 

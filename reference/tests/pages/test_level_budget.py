@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.pages.encode import level_limit, row_cuts
 from lanceref.pages.shred import ravel, shred
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.pages.layers import (
     ALL_VALID_ITEM,
     ALL_VALID_LIST,

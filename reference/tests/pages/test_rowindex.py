@@ -4,9 +4,10 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from lanceref.core.context import Context, SpanRecorder
+from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage
+from lanceref.core.spans import SpanRecorder
 from lanceref.pages.repindex import RowIndex
 from lanceref.storage import BytesSource
 

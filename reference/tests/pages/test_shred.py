@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import Place
 from lanceref.core.file_versions import V2_2
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.pages.column import assemble
 from lanceref.pages.layers import leaf_paths, parse_layers
 from lanceref.pages.repdef import Entries, Levels, unravel

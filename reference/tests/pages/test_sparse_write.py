@@ -6,7 +6,7 @@ import pytest
 from lanceref.codecs.compressive import decode_block
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.pages.shred import shred
 from lanceref.pages.sparse import encode_sequence, encode_structure
 from lanceref.proto.encodings_v2_3_pb2 import SparseValiditySet

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import QueryRefused
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.search.vector_query import vector_query
 
 SCHEMA = schema_of(

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import AppendRefused
 from lanceref.core.file_versions import V0_1, V2_2
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.table.data_files import appended_schema
 
 STRUCT = pa.struct([pa.field("x", pa.int64()), pa.field("y", pa.list_(pa.string()))])

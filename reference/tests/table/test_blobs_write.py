@@ -112,7 +112,7 @@ def test_a_threshold_is_a_number(tmp_path, key: str, text: str) -> None:
 
 def test_thresholds_have_defaults() -> None:
     """64 KiB inline, 4 MiB shared, 1 GiB a shared file."""
-    from lanceref.file.schema import schema_of
+    from lanceref.file.arrow_schema import schema_of
 
     (field,) = schema_of(pa.schema([blob_field("b")])).fields
     assert Thresholds.of(field, None) == Thresholds(1 << 16, 4 << 20, 1 << 30)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyroaring
 import pytest
-from lanceref.core.context import Context, SpanRecorder, uncovered
+from lanceref.core.context import Context
 from lanceref.core.errors import (
     BadMagic,
     CorruptPage,
@@ -16,6 +16,7 @@ from lanceref.core.errors import (
     OutOfRange,
 )
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.spans import SpanRecorder, uncovered
 from lanceref.proto import table_pb2
 from lanceref.storage import BytesSource
 from lanceref.table.deletions import check_deletion_file, deletion_path, read_deletions

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.file_versions import V2_1
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 
 from tests.table import manifests
 from tests.transactions import versions

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import AppendRefused
 from lanceref.core.file_versions import V0_1, V2_1, V2_2
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.transactions.apply import encode_next
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import new_append, new_overwrite

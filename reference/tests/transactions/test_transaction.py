@@ -2,9 +2,10 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.core.context import Context, SpanRecorder, uncovered
+from lanceref.core.context import Context
 from lanceref.core.errors import BadProto
-from lanceref.file.schema import schema_of
+from lanceref.core.spans import SpanRecorder, uncovered
+from lanceref.file.arrow_schema import schema_of
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource, LocalStore
 from lanceref.storage.protocol import Draft

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import OperationRefused
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.index.scalar.json import check_path, extract, found_in
 from lanceref.index.training import Run, Training
 from lanceref.json import jsonb as jsontext
