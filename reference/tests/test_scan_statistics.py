@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lanceref.index.segment import Uses
-from lanceref.storage.protocol import IOStats
+from lanceref.storage.io_stats import IOStats
 from pylanceref.scanner import Meter
 
 

@@ -37,8 +37,9 @@ from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
 from lanceref.encodings_2_0.flat import FlatValues, RawFlat, bare_flat, is_compressed, open_flat
 from lanceref.encodings_2_0.nullable import PageBuffers, no_nulls
-from lanceref.encodings_2_0.page import Page, PageArray, RowRanges, validity_buffer
+from lanceref.encodings_2_0.page import Page, PageArray, validity_buffer
 from lanceref.file.column_io import Buffer
+from lanceref.file.row_ranges import RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 

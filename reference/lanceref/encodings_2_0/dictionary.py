@@ -27,7 +27,8 @@ from lanceref.core.errors import DataRefused, OutOfRange
 from lanceref.encodings_2_0.binary import STRINGS, encode_binary, encode_fsst
 from lanceref.encodings_2_0.flat import bare_flat, open_flat, slot_bits
 from lanceref.encodings_2_0.nullable import Opener, PageBuffers, encode_nullable, no_nulls
-from lanceref.encodings_2_0.page import Page, PageArray, RowRanges, read
+from lanceref.encodings_2_0.page import Page, PageArray, read
+from lanceref.file.row_ranges import RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 

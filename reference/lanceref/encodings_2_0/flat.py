@@ -28,7 +28,8 @@ from lanceref.codecs.general import falls_short
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding
-from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
+from lanceref.encodings_2_0.page import Page, PageArray
+from lanceref.file.row_ranges import RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 ZSTD_MAGIC = bytes.fromhex("28b52ffd")

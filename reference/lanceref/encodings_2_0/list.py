@@ -34,17 +34,7 @@ from lanceref.encodings_2_0.binary import (
 )
 from lanceref.encodings_2_0.flat import slot_bits
 from lanceref.encodings_2_0.nullable import PageBuffers
-from lanceref.encodings_2_0.page import (
-    ArrayColumn,
-    Page,
-    Paging,
-    RowRanges,
-    concat,
-    distinct,
-    repeat,
-    run_rows,
-    validity_buffer,
-)
+from lanceref.encodings_2_0.page import ArrayColumn, Page, Paging, concat, validity_buffer
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import (
@@ -57,6 +47,7 @@ from lanceref.file.column_io import (
     PagePolicy,
 )
 from lanceref.file.container import ColumnMetadata, PageMetadata
+from lanceref.file.row_ranges import RowRanges, distinct, repeat, run_rows
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
 

@@ -25,9 +25,11 @@ from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import DataRefused, LimitExceeded, UnknownEncoding
+from lanceref.core.nesting import fixed_array
 from lanceref.encodings_2_0.flat import bare_flat, open_flat, slice_bits, slot_bits
-from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
+from lanceref.encodings_2_0.page import Page, PageArray
 from lanceref.file.column_io import Buffer
+from lanceref.file.row_ranges import RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
@@ -129,17 +131,6 @@ def take_slots(
     else:
         values = gather_rows(data, at, size).reshape(-1)
     return fixed_array(type_, len(rows), values)
-
-
-def fixed_array(type_: pa.DataType, count: int, values: NDArray[np.uint8]) -> pa.Array:
-    """Put packed values without nulls under a fixed-width type, or fixed-size lists of one.
-
-    `values` (bytes,).
-    """
-    if not pa.types.is_fixed_size_list(type_):
-        return pa.Array.from_buffers(type_, count, [None, pa.py_buffer(values)])
-    items = fixed_array(type_.value_type, count * int(type_.list_size), values)
-    return pa.Array.from_buffers(type_, count, [None], children=[items])
 
 
 class PageBuffers:

@@ -26,15 +26,16 @@ from lanceref.codecs.bitpack import BLOCK, unpack
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage, DataRefused
+from lanceref.core.nesting import fixed_array
 from lanceref.encodings_2_0.flat import RawFlat, bare_flat, slot_bits
 from lanceref.encodings_2_0.nullable import (
     PageBuffers,
     encode_nullable,
-    fixed_array,
     fixed_width,
     innermost_items,
 )
-from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
+from lanceref.encodings_2_0.page import Page, PageArray
+from lanceref.file.row_ranges import RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 

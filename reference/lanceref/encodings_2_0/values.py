@@ -22,17 +22,7 @@ from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
 from lanceref.encodings_2_0 import binary, dictionary, flat, nullable, packed
-from lanceref.encodings_2_0.page import (
-    Page,
-    PageArray,
-    Paging,
-    RowRanges,
-    concat,
-    distinct,
-    read,
-    repeat,
-    run_rows,
-)
+from lanceref.encodings_2_0.page import Page, PageArray, Paging, concat, read
 from lanceref.file.column_io import (
     DataArea,
     EncodedColumn,
@@ -41,6 +31,7 @@ from lanceref.file.column_io import (
     memory_bytes,
 )
 from lanceref.file.container import ColumnMetadata
+from lanceref.file.row_ranges import RowRanges, distinct, repeat, run_rows
 from lanceref.file.schema import Field
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, ColumnEncoding
 

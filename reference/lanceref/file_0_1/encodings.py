@@ -37,9 +37,10 @@ import pyarrow as pa
 
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
+from lanceref.core.nesting import fixed_array
 from lanceref.encodings_2_0.binary import LARGE, STRINGS, TEXT
 from lanceref.encodings_2_0.flat import concat_bits, slice_bits
-from lanceref.encodings_2_0.nullable import fixed_array, has_slots, innermost_items, take_slots
+from lanceref.encodings_2_0.nullable import has_slots, innermost_items, take_slots
 from lanceref.encodings_2_0.page import validity_buffer
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.page_table import BatchRanges, Node, Numbers, Pages, gather, read_offsets

@@ -20,8 +20,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.blocks import decode_levels
 from lanceref.codecs.chunks import ChunkRun, count_before
-from lanceref.codecs.compressive import decode_levels, decode_mini, pick
+from lanceref.codecs.compressive import decode_mini, pick
 from lanceref.codecs.values import Fixed, Values
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, Place
@@ -205,7 +206,9 @@ class ChunkRows:
         first, last, wanted = np.searchsorted(table.value_ends, ends, "right").tolist()
         chunks = slice(first, max(min(run_end(self, first), wanted + 1), last + 1))
         rows = min(end, int(table.value_ends[chunks.stop - 1]) // scale) - start
-        decoded = self._decode_near(table.part(chunks))
+        chosen = table.part(chunks)
+        cursor = self.file.cursor(chosen.extent, "chunks", "L.page.miniblock.chunk-bytes")
+        decoded = self.decoder.decode(cursor, chosen.moved(-cursor.base), self.items)
         skipped = start * scale - int(table.value_ends[first] - table.counts[first])
         levels, slots = cut(decoded.levels, layers, skipped, skipped + rows * scale)
         entries = Entries(levels, decoded.leaf(slots))
@@ -238,7 +241,8 @@ class ChunkRows:
 
         `rows` (n,), ascending.
         """
-        return self._cut(self.decode(cursor, chosen), chosen.numbers, rows, rows + 1)
+        decoded = self._checked(chosen, self.decoder.decode(cursor, chosen, self.items))
+        return self._cut(decoded, chosen.numbers, rows, rows + 1)
 
     def check(self) -> None:
         """Decode every chunk once, in order, holding the repetition index against them."""
@@ -307,28 +311,23 @@ class ChunkRows:
 
     def _decode(self, numbers: Counts) -> ChunkEntries:
         """Read and decode chunks (ascending numbers); near ones come with what is between them."""
-        chosen = self.table.choose(numbers)
+        chosen, clause = self.table.choose(numbers), "L.page.miniblock.chunk-bytes"
         if not (chosen.starts[1:] - chosen.ends[:-1] > MERGE_GAP_BYTES).any():
-            return self._decode_near(chosen)
-        data, at = self.file.gather(
-            chosen.starts, chosen.sizes, "chunks", "L.page.miniblock.chunk-bytes"
-        )
+            cursor = self.file.cursor(chosen.extent, "chunks", clause)
+            near = chosen.moved(-cursor.base)
+            return self._checked(near, self.decoder.decode(cursor, near, self.items))
+        data, at = self.file.gather(chosen.starts, chosen.sizes, "chunks", clause)
         together = Cursor(data.data, int(chosen.starts[0]), self.file.ctx)
+        moved = chosen.moved(at - chosen.starts)
         try:
-            return self.decode(together, chosen.moved(at - chosen.starts))
+            return self._checked(moved, self.decoder.decode(together, moved, self.items))
         except BytesError:
-            for number in numbers:
-                self._decode_near(self.table.part(slice(number, number + 1)))  # with its own offset
+            for number in numbers.tolist() if len(numbers) > 1 else []:
+                self._decode(np.array([number]))  # raises again, with its own offset
             raise
 
-    def _decode_near(self, chosen: ChunkSelection) -> ChunkEntries:
-        """Decode chunks from one read that covers all of them."""
-        cursor = self.file.cursor(chosen.extent, "chunks", "L.page.miniblock.chunk-bytes")
-        return self.decode(cursor, chosen.moved(-cursor.base))
-
-    def decode(self, cursor: Cursor, chosen: ChunkSelection) -> ChunkEntries:
-        """Decode chunks that start at positions of `cursor`."""
-        decoded = self.decoder.decode(cursor, chosen, self.items)
+    def _checked(self, chosen: ChunkSelection, decoded: ChunkEntries) -> ChunkEntries:
+        """Hold the repetition index against the levels of decoded chunks."""
         if self.index is not None:
             levels = decoded.levels
             starts = row_starts(levels, self.decoder.mini.layers)

@@ -230,7 +230,13 @@ def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkSelection) -> Chu
         place = ctx.at(base + int(starts[at]), int(sizes[at]))
         found = f"chunk {int(chosen.numbers[at])} of {int(sizes[at])} bytes"
         raise CorruptPage("L.page.miniblock.chunk-header", place, found, f"at least {header}")
-    num_levels, part_sizes = _headers(data, starts, mini)
+    table, words = gather_rows(data, starts, header), 1 + mini.num_levels
+    short = table.view("<u2")[:, :words].astype(np.int64)
+    values = np.ascontiguousarray(table[:, 2 * words : mini.header_bytes])
+    num_levels = short[:, 0]
+    part_sizes = np.empty((mini.num_levels + mini.num_buffers, len(starts)), np.int64)
+    part_sizes[: mini.num_levels] = short[:, 1:].T
+    part_sizes[mini.num_levels :] = values.view("<u4" if mini.wide else "<u2").T
     padded_sizes = padded(part_sizes)
     part_ends = np.cumsum(padded_sizes, axis=0) + header
     for at in np.flatnonzero(part_ends[-1] != sizes).tolist():
@@ -251,17 +257,6 @@ def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkSelection) -> Chu
     if ctx.spans is not None or ctx.validating:
         _record(chunks, chosen)
     return chunks
-
-
-def _headers(data: NDArray[np.uint8], starts: Counts, mini: MiniBlock) -> tuple[Counts, Counts]:
-    """Return the number of levels, and the buffer sizes as (buffers, chunks)."""
-    table, words = gather_rows(data, starts, padded(mini.header_bytes)), 1 + mini.num_levels
-    short = table.view("<u2")[:, :words].astype(np.int64)
-    values = np.ascontiguousarray(table[:, 2 * words : mini.header_bytes])
-    sizes = np.empty((mini.num_levels + mini.num_buffers, len(starts)), np.int64)
-    sizes[: mini.num_levels] = short[:, 1:].T
-    sizes[mini.num_levels :] = values.view("<u4" if mini.wide else "<u2").T
-    return short[:, 0], sizes
 
 
 def padded(size: Size) -> Size:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 import numpy as np
 import pyarrow as pa
@@ -219,7 +220,7 @@ class PageColumn:
 
     def _join(self, runs: list[Iterator[Nested]]) -> Iterator[pa.Array]:
         """Yield arrays of the field at the rows where any of the leaves' runs ends."""
-        rest: list[Nested | None] = [next(run, None) for run in runs]
+        rest: list[Nested | None] = list(map(next, runs, repeat(None)))
         while all(part is not None for part in rest):
             parts = [part for part in rest if part is not None]
             rows = min(part.num_rows for part in parts)
@@ -227,10 +228,9 @@ class PageColumn:
             if self._required:
                 check_required(self._field.arrow, array, self._place)
             yield array
-            rest = [
-                part.slice(rows, part.num_rows) if part.num_rows > rows else next(run, None)
-                for part, run in zip(parts, runs, strict=True)
-            ]
+            for at, (part, run) in enumerate(zip(parts, runs, strict=True)):
+                longer = part.num_rows > rows
+                rest[at] = part.slice(rows, part.num_rows) if longer else next(run, None)
 
 
 def assemble(field: Field, leaves: Sequence[Nested], place: Place, depth: int = 0) -> pa.Array:

@@ -32,8 +32,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.choose import encode_levels
-from lanceref.codecs.compressive import decode_block
 from lanceref.codecs.description_checks import check_levels
 from lanceref.codecs.values import Fixed, Values, Variable
 from lanceref.core.context import expect

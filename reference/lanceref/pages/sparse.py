@@ -29,7 +29,7 @@ from lanceref.codecs.bitpack import (
     out_of_line_bytes,
     out_of_line_encoding,
 )
-from lanceref.codecs.compressive import decode_block
+from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.description_checks import check_encoding, has_payload, value_bits
 from lanceref.codecs.values import Fixed, flat_encoding
 from lanceref.core.context import expect

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import decode_block
+from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.description_checks import check_encoding
 from lanceref.codecs.values import Fixed
 from lanceref.core.cursor import FileBytes

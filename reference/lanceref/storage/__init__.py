@@ -11,21 +11,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lanceref.core.cursor import Source
-from lanceref.storage.local import SMALL_BYTES, LocalSink, LocalSource, LocalStore, make_folder
+from lanceref.storage.io_stats import IOStats, bytes_read_counter, iops_counter
+from lanceref.storage.local import LocalStore
+from lanceref.storage.local_file import SMALL_BYTES, LocalSink, LocalSource, make_folder, refusals
 from lanceref.storage.protocol import (
     COPY_BYTES,
     NO_OPTIONS,
     BytesSource,
     CommitLock,
     Entry,
-    IOStats,
     Sink,
     Store,
     StoreOptions,
-    bytes_read_counter,
     copy_object,
-    iops_counter,
-    refusals,
     store_options,
     whole,
 )

@@ -11,10 +11,6 @@ of its client (`allow_http`, `timeout`, ...), and for retries `client_max_retrie
 `durable` ("true", or "false" for tables that may be lost) says whether a local store flushes what
 it writes to the disk before a commit names it. Keys that mean nothing to a store are left alone.
 
-A local file at fault is a `LanceError` that names its path: missing, of another kind, or
-unreadable. A process that has no file handles or memory left is not the fault of the file: an
-`OSError` remains.
-
 A `Draft` holds the files that were written for a version which is not committed yet. They are
 deleted when the block ends in an error, but not once they were handed over to a commit that may
 have happened.
@@ -22,8 +18,6 @@ have happened.
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -31,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self, TypeVar
 
 from lanceref.core.cursor import Source
-from lanceref.core.errors import NotFound, Unreadable
+from lanceref.storage.io_stats import IOStats
 
 BASE_KEY = re.compile(r"base_([0-9]+)\.(.+)", re.DOTALL)
 """A key that is for one base."""
@@ -111,48 +105,6 @@ def _check(options: Mapping[str, str] | None) -> None:
             raise TypeError(f"storage option {key!r}: {kind} is not an instance of 'str'")
     if (options or {}).get(DURABLE, "true") not in ("true", "false"):
         raise ValueError(f"storage option {DURABLE!r} must be 'true' or 'false'")
-
-
-@dataclass(slots=True)
-class IOStats:
-    """Requests and bytes since the counter was made or last reset."""
-
-    read_iops: int = 0
-    read_bytes: int = 0
-    write_iops: int = 0
-    written_bytes: int = 0
-
-    def count_reads(self, requests: int, size_bytes: int) -> None:
-        """Count requests, and the bytes that they gave; the process counts them too."""
-        self.read_iops += requests
-        self.read_bytes += size_bytes
-        if self is not PROCESS:
-            PROCESS.count_reads(requests, size_bytes)
-
-    def count_write(self, size_bytes: int) -> None:
-        """Count one object that was written, and its bytes."""
-        self.write_iops += 1
-        self.written_bytes += size_bytes
-
-    def incremental(self) -> IOStats:
-        """Return what was counted since the last call, and start again from zero."""
-        seen = IOStats(self.read_iops, self.read_bytes, self.write_iops, self.written_bytes)
-        self.read_iops = self.read_bytes = self.write_iops = self.written_bytes = 0
-        return seen
-
-
-PROCESS = IOStats()
-"""Reads of every store and file since the process began."""
-
-
-def iops_counter() -> int:
-    """Return the requests that read, of the process."""
-    return PROCESS.read_iops
-
-
-def bytes_read_counter() -> int:
-    """Return the bytes that were read, of the process."""
-    return PROCESS.read_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,41 +198,6 @@ class Store(Protocol):
 
     def prune(self, prefix: str) -> None:
         """Remove folders below `prefix` that are empty, in a store that has folders."""
-
-
-MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR})
-"""Errors of a path where no file is."""
-
-NO_FILE = frozenset(
-    {errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL, errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP}
-)
-"""Errors of a path that cannot name a regular file: a loop of links, a socket, a device."""
-
-EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-"""Errors of a process that has used up what it may have."""
-
-
-def refusal(path: str, error: OSError) -> Exception:
-    """Return the error to raise for what the file system refused at `path`."""
-    if error.errno in MISSING:
-        return NotFound(f"{path}: no such file")
-    if error.errno in NO_FILE:
-        return NotFound(f"{path}: no name of a file: {error.strerror}")
-    if error.errno in EXHAUSTED:
-        return OSError(error.errno, error.strerror, path)
-    return Unreadable(f"{path}: cannot be read: {error.strerror or error}")
-
-
-@contextmanager
-def refusals(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Raise NotFound, Unreadable or an OSError with the path for what the block is refused."""
-    name = os.fspath(path)
-    try:
-        yield
-    except OSError as error:
-        raise refusal(name, error) from error
-    except ValueError as error:  # a null byte, or half of a surrogate pair
-        raise NotFound(f"{name!r}: no name of a file") from error
 
 
 COPY_BYTES = 8 << 20

@@ -18,7 +18,7 @@ from lanceref.codecs.bitpack import (
     tail_is_packed,
     unpack,
 )
-from lanceref.codecs.compressive import decode_block
+from lanceref.codecs.blocks import decode_block
 
 from .encoded_runs import decoded
 from .runs import cursor_of

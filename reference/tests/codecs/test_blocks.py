@@ -1,8 +1,8 @@
 """Blocks: one buffer or those of many chunks, strings and lists, and what may not be a block."""
 
 import pytest
-from lanceref.codecs import compressive
-from lanceref.codecs.compressive import decode_block, decode_levels
+from lanceref.codecs import blocks
+from lanceref.codecs.blocks import decode_block, decode_levels
 from lanceref.core.context import Context
 from lanceref.core.errors import LimitExceeded, UnknownEncoding
 from lanceref.core.limits import Limits
@@ -69,19 +69,17 @@ def test_strings_are_blocks_of_a_single_buffer(encoding):
     data = block([b"a"], 32)
 
     with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):
-        compressive.decode_blocks(encoding, run_of([data, data], counts=[1, 1]))
+        blocks.decode_blocks(encoding, run_of([data, data], counts=[1, 1]))
 
 
 def test_integers_come_in_one_width():
     """Positions of any width come as 64-bit integers; strings are none."""
-    assert [1, 2] == compressive.integers(
-        flat(16), run_of([words([1, 2], 16)], counts=[2])
-    ).tolist()
-    assert [] == compressive.integers(constant(), run_of([b""], counts=[0])).tolist()
+    assert [1, 2] == blocks.integers(flat(16), run_of([words([1, 2], 16)], counts=[2])).tolist()
+    assert [] == blocks.integers(constant(), run_of([b""], counts=[0])).tolist()
     with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):
-        compressive.integers(variable(32), run_of([block([b"a"], 32)], counts=[1]))
+        blocks.integers(variable(32), run_of([block([b"a"], 32)], counts=[1]))
     with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):
-        compressive.integers(flat(24), run_of([bytes(3)], counts=[1]))
+        blocks.integers(flat(24), run_of([bytes(3)], counts=[1]))
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from lanceref.codecs.blocks import decode_block, decode_levels
 from lanceref.codecs.choose import Kind, encode_block, encode_levels, encode_mini, encode_zip
-from lanceref.codecs.compressive import decode_block, decode_levels
 from lanceref.codecs.encoder_inputs import Params
 from lanceref.codecs.values import Rows
 from lanceref.core.file_versions import V2_1, V2_2

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
+from lanceref.codecs.blocks import decode_block, decode_levels
 from lanceref.codecs.compressive import (
-    decode_block,
-    decode_levels,
     decode_mini,
     decode_zip_fixed,
     decode_zip_variable,

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from lanceref.codecs import compressive, fixed_size_list
+from lanceref.codecs import blocks, fixed_size_list
 from lanceref.codecs.description_checks import value_bits
 from lanceref.codecs.values import Fixed, FixedSizeList
 from lanceref.core.errors import CorruptPage
@@ -48,7 +48,7 @@ def test_the_dictionary_of_nested_lists_takes_eight_bytes_a_value():
     data = (b"\x03\x05" + words([1, 2, 3], 16)) * 2
 
     assert 64 == value_bits(encoding)
-    decoded = compressive.decode_blocks(encoding, run_of([data], counts=[2]))
+    decoded = blocks.decode_blocks(encoding, run_of([data], counts=[2]))
     assert [[[1], [None], None]] * 2 == plain(decoded)
 
 
@@ -119,7 +119,7 @@ def test_nested_lists_of_any_chunks_come_back(counts, outer, inner, has_outer, h
 
     assert wanted == plain(fixed_size_list.decode_mini(encoding.fixed_size_list, run))
     block = run_of([b"".join(zipped)], counts=[sum(counts)])
-    assert wanted == plain(compressive.decode_blocks(encoding, block))
+    assert wanted == plain(blocks.decode_blocks(encoding, block))
 
 
 @pytest.mark.parametrize(

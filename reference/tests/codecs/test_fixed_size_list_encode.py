@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from lanceref.codecs.compressive import decode_block, decode_zip_fixed
+from lanceref.codecs.blocks import decode_block
+from lanceref.codecs.compressive import decode_zip_fixed
 from lanceref.codecs.fixed_size_list import (
     bytes_per_word,
     encode_mini,

@@ -4,7 +4,8 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from lanceref.codecs.compressive import decode_block, decode_zip_variable
+from lanceref.codecs.blocks import decode_block
+from lanceref.codecs.compressive import decode_zip_variable
 from lanceref.codecs.general import (
     compress,
     compress_each,

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
-from lanceref.codecs import compressive
+from lanceref.codecs import blocks
 from lanceref.core.errors import CorruptPage
 
 from .encodings import constant, flat, general, out_of_line, range_, rle
@@ -35,7 +35,7 @@ def test_long_runs_are_split_by_the_width_of_a_length():
     """300 nines and 300 eights of 64 bits are four runs of 255, 45, 255, 45."""
     run = run_of([words([9, 9, 8, 8], 64)], [bytes.fromhex("ff2dff2d")], counts=[600])
 
-    assert [9] * 300 + [8] * 300 == plain(compressive.decode_rle(rle(flat(64), flat(8)).rle, run))
+    assert [9] * 300 + [8] * 300 == plain(blocks.decode_rle(rle(flat(64), flat(8)).rle, run))
 
 
 def test_the_level_frame_of_the_chapter():
@@ -46,7 +46,7 @@ def test_the_level_frame_of_the_chapter():
     assert 47 == len(data)
     assert bytes.fromhex("1a00000000000000") == data[:8]
     run = run_of([data], counts=[3000])
-    assert [1] * 600 + [0] * 2400 == plain(compressive.decode_blocks(rle(flat(16), flat(8)), run))
+    assert [1] * 600 + [0] * 2400 == plain(blocks.decode_blocks(rle(flat(16), flat(8)), run))
 
 
 @given(st.lists(RUNS, min_size=1, max_size=4))
@@ -58,8 +58,8 @@ def test_runs_of_any_chunks_come_back(chunks):
     framed = run_of([frame(runs) for runs in chunks], counts=counts)
     encoding = rle(flat(16), flat(8))
 
-    assert expanded(chunks) == plain(compressive.decode_rle(encoding.rle, mini))
-    assert expanded(chunks) == plain(compressive.decode_blocks(encoding, framed))
+    assert expanded(chunks) == plain(blocks.decode_rle(encoding.rle, mini))
+    assert expanded(chunks) == plain(blocks.decode_blocks(encoding, framed))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_children_of_2_3_are_blocks_of_their_own(encoding, values, lengths):
     lengths = lengths or words([1, 300, 2], 16)
     run = run_of([values, values], [lengths, lengths], counts=[303, 303])
 
-    assert [7, *[9] * 300, 7, 7] * 2 == plain(compressive.decode_rle(encoding.rle, run))
+    assert [7, *[9] * 300, 7, 7] * 2 == plain(blocks.decode_rle(encoding.rle, run))
 
 
 def test_a_child_without_payload_has_an_empty_buffer():
@@ -90,8 +90,8 @@ def test_a_child_without_payload_has_an_empty_buffer():
     run = run_of([words([5, 6], 64)], [b""], counts=[4])
     other = run_of([b""], [b"\x01\x03"], counts=[4])
 
-    assert [5, 5, 6, 6] == plain(compressive.decode_rle(rle(flat(64), constant(2, 32)).rle, run))
-    assert [4, 5, 5, 5] == plain(compressive.decode_rle(rle(range_(4, 1), flat(8)).rle, other))
+    assert [5, 5, 6, 6] == plain(blocks.decode_rle(rle(flat(64), constant(2, 32)).rle, run))
+    assert [4, 5, 5, 5] == plain(blocks.decode_rle(rle(range_(4, 1), flat(8)).rle, other))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_runs_without_any_payload_are_counted_by_their_sum(lengths, count, wante
     """The number of runs is the one whose first lengths add up to the values wanted."""
     run = run_of([b""], counts=[count])
 
-    assert wanted == plain(compressive.decode_blocks(rle(range_(4, 1), lengths), run))
+    assert wanted == plain(blocks.decode_blocks(rle(range_(4, 1), lengths), run))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_faulty_chunks_are_refused(values, lengths, clause):
 
     with pytest.raises(CorruptPage) as caught:
         run = run_of([good, values], [good_lengths, lengths], counts=[count, 5])
-        compressive.decode_rle(rle(flat(16), flat(8)).rle, run)
+        blocks.decode_rle(rle(flat(16), flat(8)).rle, run)
 
     assert clause == caught.value.clause
     assert caught.value.offset >= 1000 + 8 + 16
@@ -146,7 +146,7 @@ def test_faulty_chunks_are_refused(values, lengths, clause):
 def test_faulty_blocks_are_refused(encoding, data, clause):
     """A frame holds its values; computed lengths must meet the count."""
     with pytest.raises(CorruptPage, match=clause.replace(".", r"\.")):
-        compressive.decode_blocks(encoding, run_of([data], counts=[5]))
+        blocks.decode_blocks(encoding, run_of([data], counts=[5]))
 
 
 def test_an_empty_run_is_reported_when_validating():
@@ -154,7 +154,7 @@ def test_an_empty_run_is_reported_when_validating():
     ctx = recording()
     run = run_of([words([1, 2], 16)], [b"\x02\x00"], counts=[2], ctx=ctx)
 
-    assert [1, 1] == plain(compressive.decode_rle(rle(flat(16), flat(8)).rle, run))
+    assert [1, 1] == plain(blocks.decode_rle(rle(flat(16), flat(8)).rle, run))
     assert [("L.codec.rle.empty-run", "should")] == [(f.clause, f.severity) for f in ctx.findings]
 
 
@@ -162,7 +162,7 @@ def test_explain_owns_every_part_of_a_frame():
     """The size, the run values and the run lengths are leaves."""
     ctx = recording()
 
-    compressive.decode_blocks(
+    blocks.decode_blocks(
         rle(flat(16), flat(8)), run_of([frame([(1, 2), (0, 3)])], counts=[5], ctx=ctx)
     )
 
@@ -181,7 +181,7 @@ def test_damaged_chunks_are_refused_or_read(draw):
     run = run_of([first[0], second[0]], [first[1], second[1]], counts=[257, 1])
     encoding = rle(flat(16), flat(8)).rle
 
-    gives_values_or_refuses(lambda part: compressive.decode_rle(encoding, part), damaged(draw, run))
+    gives_values_or_refuses(lambda part: blocks.decode_rle(encoding, part), damaged(draw, run))
 
 
 @given(st.data())
@@ -191,5 +191,5 @@ def test_damaged_frames_are_refused_or_read(draw):
     run = run_of([frame([(1, 2), (2, 255)]), frame([(3, 1)])], counts=[257, 1])
 
     gives_values_or_refuses(
-        lambda part: compressive.decode_blocks(rle(flat(16), flat(8)), part), damaged(draw, run)
+        lambda part: blocks.decode_blocks(rle(flat(16), flat(8)), part), damaged(draw, run)
     )

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
-from lanceref.codecs.compressive import decode_block
+from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.rle import (
     encode_blocks,
     encode_mini,

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
-from lanceref.codecs import compressive
+from lanceref.codecs import blocks
 from lanceref.core.errors import CorruptPage
 
 from .encodings import constant, delta, flat, range_
@@ -23,15 +23,13 @@ from .runs import plain, run_of, words
 )
 def test_sequences_without_payload(encoding, wanted):
     """Three values of each, from the description alone, in each of two chunks."""
-    assert wanted * 2 == plain(
-        compressive.decode_blocks(encoding, run_of([b"", b""], counts=[3, 3]))
-    )
+    assert wanted * 2 == plain(blocks.decode_blocks(encoding, run_of([b"", b""], counts=[3, 3])))
 
 
 @pytest.mark.parametrize("encoding", [constant(), range_(0, 1), delta(0, constant(1))])
 def test_empty_sequences_have_no_values(encoding):
     """Nothing is asked for, nothing comes."""
-    assert [] == plain(compressive.decode_blocks(encoding, run_of([b""], counts=[0])))
+    assert [] == plain(blocks.decode_blocks(encoding, run_of([b""], counts=[0])))
 
 
 @given(st.lists(st.lists(st.integers(0, 1000), min_size=1, max_size=6), min_size=1, max_size=4))
@@ -43,7 +41,7 @@ def test_deltas_start_again_in_every_chunk(chunks):
         counts=[0, *(len(values) for values in wanted)],
     )
 
-    decoded = plain(compressive.decode_blocks(delta(7, flat(64)), run))
+    decoded = plain(blocks.decode_blocks(delta(7, flat(64)), run))
 
     assert [value for values in wanted for value in values] == decoded
 
@@ -65,4 +63,4 @@ def test_deltas_start_again_in_every_chunk(chunks):
 def test_faulty_sequences_are_refused(encoding, data, clause):
     """Values fit their width, and what lies in the description has no bytes."""
     with pytest.raises(CorruptPage, match=clause.replace(".", r"\.")):
-        compressive.decode_blocks(encoding, run_of([data], counts=[3]))
+        blocks.decode_blocks(encoding, run_of([data], counts=[3]))

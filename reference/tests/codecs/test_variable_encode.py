@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
-from lanceref.codecs.compressive import decode_block
+from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.variable import (
     chunk_counts,
     encode_block,

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import OutOfRange
-from lanceref.encodings_2_0.nullable import fixed_array, has_slots, take_slots
+from lanceref.core.nesting import fixed_array
+from lanceref.encodings_2_0.nullable import has_slots, take_slots
 from lanceref.storage import BytesSource
 
 from .building import Column, Page, flat, no_nulls, open_built, some_nulls, taken

@@ -3,8 +3,9 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from lanceref.codecs.blocks import decode_levels
 from lanceref.codecs.choose import Kind
-from lanceref.codecs.compressive import decode_levels, decode_mini
+from lanceref.codecs.compressive import decode_mini
 from lanceref.core.errors import Place
 from lanceref.core.file_versions import V2_1, V2_2
 from lanceref.pages.leafvalues import kind_of, leaf_array, stored_values

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.codecs.compressive import decode_block
+from lanceref.codecs.blocks import decode_block
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.file.arrow_schema import schema_of

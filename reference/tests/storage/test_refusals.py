@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lanceref.core.errors import LanceError, NotFound, StoreFailed, Unreadable
 from lanceref.storage import LocalSource, LocalStore, open_source
-from lanceref.storage.protocol import refusal
+from lanceref.storage.local_file import refusal
 
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EIO, errno.EOVERFLOW, errno.ESTALE)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pylanceref
-from lanceref.storage.protocol import IOStats
+from lanceref.storage.io_stats import IOStats
 
 from lance_conformance.campaigns.answers.finding import counting
 from lance_conformance.campaigns.histories.guarded import guarded
