@@ -18,6 +18,7 @@ from lanceref.codecs.values import flat_encoding
 from lanceref.codecs.variable import variable_encoding
 from lanceref.core.errors import BytesError
 from lanceref.core.plain import Specified, is_plain, plain_forms, plainly
+from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.kernels import top_k
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref_spark.jobs import Loop
@@ -205,15 +206,15 @@ def test_files_are_scanned_and_taken_alike(tmp_path_factory, version, rows, time
     schema = pa.schema([("i", pa.int32()), ("s", pa.utf8()), ("l", pa.list_(pa.int16()))])
     table = pa.table({name: [row[name] for row in rows] * times for name in "isl"}, schema)
     path = tmp_path_factory.mktemp("alike") / "rows.lance"
-    with lanceref.tables.LanceFileWriter(path, schema, version=version) as writer:
+    with LanceFileWriter(path, schema, version=version) as writer:
         for batch in table.to_batches(max_chunksize=max(1, len(table) // 3)):
             writer.write_batch(batch)
     start = draw.draw(st.integers(0, len(table) - 1))
     some = sorted(draw.draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=30)))
     for plain_too in (False, True):
         with plain_forms(plain_too):
-            reader = lanceref.open_file(path)
-            whole = reader.read()
+            reader = LanceFileReader(path)
+            whole = lanceref.open_file(path).read()
             part = reader.read_range(start, len(table) - start, batch_size=1000).to_table()
             taken = reader.take_rows(some).to_table()
         assert table.equals(whole)
