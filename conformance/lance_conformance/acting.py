@@ -85,15 +85,14 @@ def outcome(
 ) -> str:
     """Return what became of a step: by its response, and by the versions before and after it.
 
-    A cleanup takes old versions away and makes none.
+    A cleanup takes old versions away and makes none. The stage of a refusal is not considered.
     """
     made = after[-1:] != before[-1:]
     if "reject" in response:
         refusal = response["reject"]
         if made:
             return COMMITTED
-        conflict = refusal["stage"] == "commit" or refusal.get("kind") == "conflict"
-        return CONFLICT if conflict else REFUSED
+        return CONFLICT if refusal.get("kind") == "conflict" else REFUSED
     if not made:
         return NOOP
     read = fields.get("read_version")
@@ -127,7 +126,9 @@ def _told(case: Case, op: str, answer: Answer) -> Verdict:
 
 
 def _judge(became: str, allowed: list[str], response: Message) -> Verdict:
-    if became in allowed:
+    """Return the verdict on a step; a refusal of no named kind may be a conflict."""
+    unnamed = became == REFUSED and response["reject"].get("kind", "other") == "other"
+    if became in allowed or (unnamed and CONFLICT in allowed):
         return PASS
     told = f"{became}, not {' or '.join(allowed)}"
     if "reject" in response:

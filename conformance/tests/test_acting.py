@@ -29,6 +29,8 @@ REFUSAL = {"reject": {"stage": "metadata", "message": ""}}
         (OK, [2], "noop"),
         (CONFLICT, [1, 2], "conflict"),
         (REFUSAL, [1, 2], "refused"),
+        ({"reject": {"stage": "open", "kind": "conflict", "message": ""}}, [1, 2], "conflict"),
+        ({"reject": {"stage": "commit", "kind": "schema", "message": ""}}, [1, 2], "refused"),
         (REFUSAL, [1, 2, 3], "committed"),
     ],
 )
