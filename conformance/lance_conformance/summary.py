@@ -31,6 +31,7 @@ def show(run: Run, console: Console) -> None:
         console.print(Text(run.subset, "yellow"), soft_wrap=True)
     if run.incomplete:
         console.print(Text(f"incomplete: {clean(run.incomplete)}", "yellow"), soft_wrap=True)
+    console.print(_numbers(run))
     console.print(_scores(run))
     for name, level in run.levels.items():
         console.print(f"level {name}: {'reached' if level.reached else 'not reached'}, {level.why}")
@@ -45,6 +46,13 @@ def show(run: Run, console: Console) -> None:
         told = f" {first_line(text)}"
         stale = Text.assemble(("known failures are stale:", "yellow"), told)
         console.print(stale, soft_wrap=True)
+
+
+def _numbers(run: Run) -> Table:
+    table = Table("", "share", "claimed cases", box=None)
+    for name, part in run.numbers.items():
+        table.add_row(Text(name, "bold"), percent(part.share), f"{part.good} of {part.cases}")
+    return table
 
 
 def _scores(run: Run) -> Table:

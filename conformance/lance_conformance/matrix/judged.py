@@ -56,7 +56,7 @@ def read(folder: Path) -> Judged:
         {one["id"]: one["outcome"] for one in told},
         {one["id"]: one["detail"] for one in told},
         header["capabilities"],
-        {"outcomes": footer["outcomes"], "scores": footer["scores"]},
+        {name: footer.get(name, {}) for name in ("outcomes", "scores", "numbers")},
         json.loads(written.read_text("utf-8")) if written.exists() else {},
     )
 

@@ -27,6 +27,10 @@ def render(one: Judged, cases: Sequence[Case]) -> str:
 def _lines(one: Judged, cases: Sequence[Case]) -> Iterator[str]:
     yield f"# {one.label} on suite {__version__}"
     yield from ("", f"Claims: {', '.join(f'`{name}`' for name in sorted(one.capabilities))}.")
+    if numbers := one.totals.get("numbers"):
+        yield from ("", "| | share | cases |", "|---|---|---|")
+        for name, part in numbers.items():
+            yield f"| **{name}** | {part['share']} | {part['good']} of {part['cases']} |"
     yield from ("", "| profile | correct | breadth | cases claimed |", "|---|---|---|---|")
     for name, score in one.totals["scores"].items():
         told = f"{score['correctness']} | {score['breadth']} | {score['cases_claimed']}"

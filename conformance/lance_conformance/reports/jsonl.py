@@ -51,6 +51,11 @@ class Run:
     scores: Mapping[str, score.Score] = field(default_factory=dict)
     levels: Mapping[str, score.Level] = field(default_factory=dict)
 
+    @property
+    def numbers(self) -> Mapping[str, score.Part]:
+        """The three numbers that lead every report."""
+        return score.numbers(self.results)
+
 
 def lines(run: Run) -> Iterator[str]:
     """Yield the lines of `report.jsonl`."""
@@ -150,6 +155,10 @@ def _footer(run: Run) -> dict[str, Any]:
         "outcomes": {str(outcome): counts[outcome] for outcome in sorted(counts)},
         "unexpected": [result.case.id for result in run.reckoning.unexpected],
         "stale": list(run.reckoning.stale),
+        "numbers": {
+            name: {"good": part.good, "cases": part.cases, "share": score.percent(part.share)}
+            for name, part in run.numbers.items()
+        },
         "scores": {name: _score(value) for name, value in run.scores.items()},
         "levels": {n: {"reached": v.reached, "why": v.why} for n, v in run.levels.items()},
         "exit_code": run.exit_code,

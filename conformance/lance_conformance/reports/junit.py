@@ -15,6 +15,9 @@ def render(run: Run) -> str:
     """Return the JUnit XML of a run."""
     name = clean(run.claims.implementation["name"])
     root = ET.Element("testsuites", name=f"lance-conformance: {name}")
+    told = ET.SubElement(root, "properties")
+    for title, part in run.numbers.items():
+        ET.SubElement(told, "property", name=title, value=f"{part.good} of {part.cases}")
     for area, results in groupby(run.results, key=_area):
         cases = [_case(run, result) for result in results]
         suite = ET.SubElement(root, "testsuite", name=area, tests=str(len(cases)))

@@ -38,6 +38,11 @@ def _lines(run: Run) -> Iterator[str]:
         yield from (markdown_prose(run.subset), "")
     if run.incomplete:
         yield from (f"**Incomplete**: {markdown_prose(run.incomplete)}", "")
+    yield "| | share | cases |"
+    yield "|---|---|---|"
+    for name, part in run.numbers.items():
+        yield f"| **{name}** | **{percent(part.share)}** | {part.good} of {part.cases} |"
+    yield ""
     yield "| profile | correct | of claimed | breadth | cases claimed |"
     yield "|---|---|---|---|---|"
     for name, score in run.scores.items():

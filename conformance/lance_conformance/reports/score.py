@@ -1,8 +1,8 @@
-"""Score: breadth and correctness per profile, and the levels that are reached.
+"""Score: three numbers of cases, breadth and correctness per profile, and the levels reached.
 
-Everything is weighted by clause: many cases of one clause weigh one. Breadth is how much of what
-there is was claimed, correctness how much of the claimed is right; they are never mixed. A known
-failure is a failure here.
+The three numbers count the claimed cases. The rest is weighted by clause: many cases of one clause
+weigh one. Breadth is how much of what there is was claimed, correctness how much of the claimed is
+right; they are never mixed. A known failure is a failure here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lance_conformance.cases import Case
-from lance_conformance.outcomes import Outcome
+from lance_conformance.outcomes import DEATHS, Outcome
+from lance_conformance.profiles import NEGATIVE_KINDS
 from lance_conformance.register import Clause
 from lance_conformance.runner import CaseResult
 
@@ -32,6 +33,44 @@ class Score:
     def correctness(self) -> float:
         """Share of claimed clauses whose every claimed case passes."""
         return self.clauses_correct / self.clauses_claimed if self.clauses_claimed else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """So many cases of so many."""
+
+    good: int
+    cases: int
+
+    @property
+    def share(self) -> float:
+        """A number from 0 to 1; 0 of no case."""
+        return self.good / self.cases if self.cases else 0.0
+
+
+VALID, REFUSED, SURVIVED = "valid data read right", "damage refused", "survived"
+"""The three numbers that lead every report."""
+
+ACCIDENTS = DEATHS | {Outcome.PANIC, Outcome.FLAKY_CRASH}
+"""Outcomes of an implementation that did not survive a case: crash, panic, hang, blow-up."""
+
+
+def numbers(results: Iterable[CaseResult]) -> dict[str, Part]:
+    """Return the three numbers over the claimed cases; one without cases is left out."""
+    claimed = [result for result in results if result.outcome != Outcome.UNSUPPORTED]
+    damaged = [result for result in claimed if result.case.kind in NEGATIVE_KINDS]
+    valid = [result for result in claimed if result.case.kind not in NEGATIVE_KINDS]
+    alive = sum(result.outcome not in ACCIDENTS for result in claimed)
+    parts = {
+        VALID: Part(_passed(valid), len(valid)),
+        REFUSED: Part(_passed(damaged), len(damaged)),
+        SURVIVED: Part(alive, len(claimed)),
+    }
+    return {name: part for name, part in parts.items() if part.cases}
+
+
+def _passed(results: Iterable[CaseResult]) -> int:
+    return sum(result.outcome == Outcome.PASS for result in results)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,3 +85,20 @@ def test_level_asks_for_musts_only(make_result: MakeResult) -> None:
 def test_percent_is_honest_at_the_ends(share: float, shown: str) -> None:
     """100 % means all, 0 % means none."""
     assert shown == score.percent(share)
+
+
+def test_three_numbers_count_claimed_cases(make_result: MakeResult) -> None:
+    """Valid data and damage apart; who panics does not survive; what is unclaimed does not count."""
+    results = [
+        make_result("toy/any/read/a"),
+        make_result("toy/any/read/b", Outcome.FAIL),
+        make_result("toy/any/read/c", Outcome.UNSUPPORTED),
+        make_result("toy/any/read/neg-a", kind="negative-file"),
+        make_result("toy/any/read/neg-b", Outcome.ACCEPTS_INVALID, kind="negative-file"),
+        make_result("toy/any/read/neg-c", Outcome.PANIC, kind="negative-file"),
+    ]
+    found = {name: (part.good, part.cases) for name, part in score.numbers(results).items()}
+
+    assert {score.VALID: (1, 2), score.REFUSED: (1, 3), score.SURVIVED: (4, 5)} == found
+    assert {} == score.numbers(results[2:3])
+    assert {score.VALID, score.SURVIVED} == score.numbers(results[:1]).keys()
