@@ -88,7 +88,7 @@ def test_percent_is_honest_at_the_ends(share: float, shown: str) -> None:
 
 
 def test_three_numbers_count_claimed_cases(make_result: MakeResult) -> None:
-    """Valid data and damage apart; who panics does not survive; what is unclaimed does not count."""
+    """Valid data and damage apart; who panics does not survive, what is unclaimed is out."""
     results = [
         make_result("toy/any/read/a"),
         make_result("toy/any/read/b", Outcome.FAIL),
