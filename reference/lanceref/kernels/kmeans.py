@@ -1,13 +1,7 @@
 """K-means: the nearest centroid of each vector, and centroids that vectors are near to.
 
-Assignment compares vectors with all centroids by one matrix product:
-
-    l2   |v - c| ** 2 = |v| ** 2 + (|c| ** 2 - 2 v.c);  the bracket is the score
-    dot  1 - v.c
-
-Where another centroid is nearer than the rounding of such a product could tell apart, distances are
-computed as they are defined; the first of equally near ones is taken. For the cosine, vectors are
-normalized and assigned by l2.
+The nearest centroid is the one of the least distance, the first of equally near ones. For the
+cosine, vectors are normalized and assigned by l2.
 
 Training is Lloyd's algorithm (Least squares quantization in PCM, 1982): every vector goes to its
 nearest centroid, every centroid to the mean of its vectors, until the sum of distances changes by
@@ -20,19 +14,20 @@ vectors, the rounds go over a few of them until these settle, and then over all 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.plain import specified
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator, distances, normalized
 
 Ids = NDArray[np.int64]
 Counts = NDArray[np.int64]
 
-BLOCK_SCORES, BLOCK_NUMBERS = 2**17, 2**22
-"""Scores, and numbers of vectors, that are processed together, so that they stay in the cache."""
+BLOCK_NUMBERS = 2**17
+"""Numbers of vectors that are processed together, so that they stay in the cache."""
 
 ROUNDS, LAST_ROUNDS = 50, 20
 """Rounds of Lloyd at most, and those over all vectors where others came first."""
@@ -50,70 +45,20 @@ APART = 1 / 1024
 """How far the halves of a cluster are moved apart, as a share of each component."""
 
 
+@specified
 def assign(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> Ids:
-    """Return the nearest of centroids [k, d] for each vector [n, d].
+    """Return the nearest of centroids [k, d] of each vector [n, d]: [n], the first of those as near.
 
     `metric` is l2, dot or hamming; k is at least 1.
     """
-    ids = np.empty(len(vectors), np.int64)
-    for start, scores in score_blocks(vectors, centroids, metric):
-        rows = slice(start, start + len(scores))
-        ids[rows] = _first_nearest(vectors[rows], centroids, metric, scores)
-    return ids
-
-
-def score_blocks(
-    vectors: AnyVectors, centroids: AnyVectors, metric: Metric
-) -> Iterator[tuple[int, AnyVectors]]:
-    """Yield the first place of each block of vectors, and their scores [rows, k], used up at once.
-
-    The smaller, the nearer; of l2 they lack the squared length of the vector.
-    """
-    step = max(1, min(BLOCK_SCORES // len(centroids), BLOCK_NUMBERS // centroids.shape[1]))
-    if metric == "hamming":
-        for start in range(0, len(vectors), step):
-            yield start, distances(vectors[start : start + step], centroids, metric)
-        return
-    wide = np.asarray(centroids, accumulator(vectors))
-    factor, last = -1.0, np.ones(len(wide), wide.dtype)
-    if metric != "dot":
-        factor, last = -2.0, np.einsum("ij,ij->i", wide, wide)
-    table = np.ascontiguousarray(np.vstack([wide.T * factor, last]), wide.dtype)
-    rows = np.ones((step, len(table)), table.dtype)  # vectors, each followed by a 1
-    scores = np.empty((step, len(centroids)), table.dtype)
-    for start in range(0, len(vectors), step):
-        block = vectors[start : start + step]
-        rows[: len(block), :-1] = block
-        yield start, np.matmul(rows[: len(block)], table, out=scores[: len(block)])
-
-
-def _first_nearest(
-    vectors: AnyVectors, centroids: AnyVectors, metric: Metric, scores: AnyVectors
-) -> Ids:
-    """Return the nearest centroids of vectors with these scores, which are overwritten."""
-    ids: Ids = scores.argmin(axis=1)
-    if metric != "l2" or len(centroids) == 1:
-        return ids
-    places = np.arange(len(ids))
-    best = scores[places, ids]
-    scores[places, ids] = np.inf
-    wide = accumulator(vectors)
-    largest = np.linalg.norm(np.asarray(centroids, wide), axis=1).max()
-    lengths = np.linalg.norm(np.asarray(vectors, wide), axis=1)
-    share = 2 * (vectors.shape[1] + 2) * np.finfo(wide).eps
-    rounding = share * largest * (largest + 2 * lengths)  # of two scores together
-    doubtful = np.flatnonzero(scores.min(axis=1) - best <= rounding)
-    step = max(1, BLOCK_SCORES // len(centroids))
-    for start in range(0, len(doubtful), step):
-        some = doubtful[start : start + step]
-        ids[some] = distances(vectors[some], centroids, metric).argmin(axis=1)
-    return ids
+    nearest: Ids = distances(centroids, vectors, metric).argmin(axis=0)
+    return nearest
 
 
 def distances_to(vectors: AnyVectors, centroids: AnyVectors, ids: Ids, metric: Metric) -> Floats:
     """Return the distance of each vector [n, d] from the centroid with its id [n]: [n]."""
     result = np.empty(len(vectors), np.float32)
-    step = max(1, BLOCK_SCORES // max(1, vectors.shape[1]))
+    step = max(1, BLOCK_NUMBERS // max(1, vectors.shape[1]))
     wide = np.dtype(np.uint8) if metric == "hamming" else accumulator(vectors)
     for start in range(0, len(vectors), step):
         rows = slice(start, start + step)
@@ -207,23 +152,29 @@ class Partial:
     loss: float
 
 
+@specified
 def partial_sums(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> Partial:
-    """Return the contribution of vectors [n, d], each near to the centroid of the best score."""
-    ids, loss = np.empty(len(vectors), np.int64), 0.0
-    for start, scores in score_blocks(vectors, centroids, metric):
-        near = scores.argmin(axis=1)
-        ids[start : start + len(near)] = near
-        loss += float(scores[np.arange(len(near)), near].sum(dtype=np.float64))
-    counts = np.bincount(ids, minlength=len(centroids))
+    """Return the contribution of vectors [n, d] to a round over centroids [k, d]."""
+    ids = assign(vectors, centroids, metric)
+    near = distances_to(vectors, centroids, ids, metric)
+    loss = float(near.sum(dtype=np.float64)) - squared_lengths(vectors, metric)
+    return Partial(*cluster_sums(vectors, ids, len(centroids), metric), loss)
+
+
+def cluster_sums(
+    vectors: AnyVectors, ids: Ids, k: int, metric: Metric
+) -> tuple[AnyVectors, Counts]:
+    """Return the sums [k, d] of vectors [n, d] by ids [n] of their centroids, and counts [k]."""
+    counts = np.bincount(ids, minlength=k)
     rows = vectors[np.argsort(ids.astype(np.uint16), kind="stable")]
     if metric == "hamming":
         rows = np.unpackbits(rows.view(np.uint8), axis=1)
     wide = np.int64 if metric == "hamming" else accumulator(vectors)
-    sums = np.zeros((len(centroids), rows.shape[1]), wide)
+    sums = np.zeros((k, rows.shape[1]), wide)
     if len(rows):
         starts = (np.cumsum(counts) - counts)[counts > 0]
         sums[counts > 0] = np.add.reduceat(rows, starts, axis=0, dtype=wide)
-    return Partial(sums, counts, loss)
+    return sums, counts
 
 
 def squared_lengths(vectors: AnyVectors, metric: Metric) -> float:

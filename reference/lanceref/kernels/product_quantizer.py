@@ -28,6 +28,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.plain import specified
 from lanceref.kernels import kmeans
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator
 from lanceref.kernels.kmeans import assign
@@ -36,9 +37,6 @@ from lanceref.kernels.top_k import Rows, nearest
 Sums = TypeVar("Sums", np.float32, np.int32, np.uint16)
 Bytes = NDArray[np.uint8]
 Pairs = NDArray[np.uint16]
-
-BLOCK_ROWS, FEW = 2**14, 256
-"""Rows whose columns are looked up one by one together; rows whose columns are, all at once."""
 
 WORTH_PAIRS = 2**16
 """Rows from which on tables are combined: that takes longer than look-ups of fewer."""
@@ -75,6 +73,7 @@ def pair_columns(columns: Bytes) -> Bytes | Pairs:
     return columns[0::2] | columns[1::2].astype(np.uint16) << np.uint16(8)
 
 
+@specified
 def look_up(
     table: NDArray[Sums], columns: Bytes | Pairs, before: NDArray[Sums] | None = None
 ) -> NDArray[Sums]:
@@ -82,37 +81,13 @@ def look_up(
 
     They are added to those `before` [n], by default to zero.
     """
-    count = columns.shape[1]
-    sums: NDArray[Sums] = np.zeros(count, table.dtype) if before is None else before.copy()
-    if columns.dtype != np.uint16:
-        for row, column in zip(table, columns, strict=True):
-            _add(sums, row, column)
-        return sums
-    for low, high, column in zip(table[0::2], table[1::2], columns, strict=True):
-        if count < WORTH_PAIRS:
-            sums += high[column >> np.uint16(8)] + low[column & np.uint16(0xFF)]
-        else:  # one table at a time: it stays in the cache
-            _add(sums, (high[:, None] + low).ravel(), column)
+    if columns.dtype == np.uint16:
+        halves = np.stack([columns & 255, columns >> 8], axis=1)
+        columns = halves.reshape(2 * len(columns), columns.shape[1])
+    sums = np.zeros(columns.shape[1], table.dtype) if before is None else before.copy()
+    for row, column in zip(table, columns, strict=True):
+        sums += row[column]
     return sums
-
-
-def look_up_few(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
-    """Return the same for few rows, whose columns are no pairs.
-
-    `table` (pairs or codes, ...), `columns` (n, codes), the result (n,).
-    """
-    firsts = np.arange(len(table))[:, None] * table.shape[1]
-    sums: NDArray[Sums] = np.add.reduce(table.ravel().take(firsts + columns), axis=0)
-    return sums
-
-
-def _add(sums: NDArray[Sums], row: NDArray[Sums], column: Bytes | Pairs) -> None:
-    """Add to sums [n] the entries of a row of a table that a column [n] selects."""
-    more = np.empty(min(BLOCK_ROWS, len(sums)), row.dtype)
-    for start in range(0, len(sums), BLOCK_ROWS):
-        own = sums[start : start + BLOCK_ROWS]
-        row.take(column[start : start + BLOCK_ROWS], out=more[: len(own)], mode="clip")
-        own += more[: len(own)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +131,7 @@ class ProductQuantizer:
 
     def distances(self, table: Floats, columns: Bytes | Pairs) -> Floats:
         """Return estimated distances [n] of a query with this table from stored bytes [w, n]."""
-        few = columns.dtype == np.uint8 and columns.shape[1] <= FEW
-        sums = look_up_few(table, columns.view(np.uint8)) if few else look_up(table, columns)
+        sums = look_up(table, columns)
         if self.metric == "dot":
             sums -= np.float32(len(self.codebook) - 1)
         return sums

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.kernels import kmeans
+from lanceref.fast import kmeans
+from lanceref.fast.kmeans import score_blocks
 from lanceref.kernels.distance import distances
-from lanceref.kernels.kmeans import assign, distances_to, score_blocks
+from lanceref.kernels.kmeans import assign, distances_to
 
 DTYPES = (np.float16, np.float32, np.float64)
 

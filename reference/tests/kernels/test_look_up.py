@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
+from lanceref.fast import look_up as fast_look_up
 from lanceref.kernels import product_quantizer
-from lanceref.kernels.product_quantizer import look_up, look_up_few, pair_columns
+from lanceref.kernels.product_quantizer import look_up, pair_columns
 
 
 def test_worked_numbers():
@@ -24,7 +25,7 @@ def test_pairs_make_no_difference(dtype, columns):
     table = np.random.default_rng(1).integers(least, 1000, (len(columns), 256)).astype(dtype)
     wanted = sum(row[column].astype(int) for row, column in zip(table, columns, strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(product_quantizer, "BLOCK_ROWS", 16)
+        patch.setattr(fast_look_up, "BLOCK_ROWS", 16)
         for worth in (0, 1000):
             patch.setattr(product_quantizer, "WORTH_PAIRS", worth)
             ready = pair_columns(columns)
@@ -32,6 +33,6 @@ def test_pairs_make_no_difference(dtype, columns):
             found = look_up(table, ready)
             assert (found.dtype, found.tolist()) == (dtype, wanted.tolist())
             patch.setattr(product_quantizer, "WORTH_PAIRS", 1000)  # of pairs, some rows only
-            assert look_up_few(table, columns).tolist() == wanted.tolist()
+            assert look_up(table, columns).tolist() == wanted.tolist()
             more = look_up(table, ready, found)
             assert (more.dtype, more.tolist()) == (dtype, (2 * wanted).tolist())

@@ -41,8 +41,10 @@ def test_each_vector_is_rotated_on_its_own(monkeypatch):
     random = np.random.default_rng(3)
     vectors, rotation = random.normal(size=(40, 24)).astype(np.float32), draw_rotation(24, random)
     whole = rotation.rotate(vectors)
-    monkeypatch.setattr(rabitq_estimate, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(rabitq_estimate, "ROTATED_ROWS", 7)
     np.testing.assert_array_equal(rotation.rotate(vectors), whole)
+    alone = [rotation.rotate(vector[None])[0] for vector in vectors]
+    np.testing.assert_array_equal(alone, whole)
 
 
 def test_rows_of_a_matrix_are_components():
