@@ -47,7 +47,7 @@ APART = 1 / 1024
 
 @specified
 def assign(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> Ids:
-    """Return the nearest of centroids [k, d] of each vector [n, d]: [n], the first of those as near.
+    """Return the nearest of centroids [k, d] of vectors [n, d]: ids [n], the least of several.
 
     `metric` is l2, dot or hamming; k is at least 1.
     """
