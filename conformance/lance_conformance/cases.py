@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lance_conformance import profiles, schemas
+from lance_conformance.failures import Failure
 from lance_conformance.session import Limits
 
 MANIFEST = "case.json"
@@ -25,7 +26,7 @@ ROBUST_MEMORY_MB = 512
 MEMORY_MB = 2048
 
 
-class CaseError(Exception):
+class CaseError(Failure):
     """A manifest is not what it must be."""
 
 

@@ -1,63 +1,77 @@
-"""The command `lance-conformance`: its subcommands, and the exit codes of what can go wrong."""
+"""The command `lance-conformance`: its subcommands, each imported when it is run.
+
+So the list of subcommands is shown at once, whatever a subcommand needs.
+"""
 
 from __future__ import annotations
 
 import io
 import sys
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from lance_conformance import __version__, descendants
-from lance_conformance.cases import CaseError
-from lance_conformance.commands.bench import bench
-from lance_conformance.commands.check_adapter import check_adapter
-from lance_conformance.commands.copy import copy
-from lance_conformance.commands.coverage import coverage
-from lance_conformance.commands.explain import explain
-from lance_conformance.commands.fmt import fmt
-from lance_conformance.commands.gate import gate
-from lance_conformance.commands.generate import generate
-from lance_conformance.commands.known import known
-from lance_conformance.commands.list_cases import list_cases
-from lance_conformance.commands.matrix import matrix
-from lance_conformance.commands.run import run
-from lance_conformance.commands.show import show
-from lance_conformance.commands.shrink import shrink
-from lance_conformance.commands.validate import validate
-from lance_conformance.known import KnownError
-from lance_conformance.matrix.judged import NoReport
+from lance_conformance.failures import Failure
 from lance_conformance.outside_text import clean
-from lance_conformance.places import NotThere
-from lance_conformance.reports.files import ReportFailed
-from lance_conformance.reports.journal import CannotResume
-from lance_conformance.session import AdapterUnusable
 
-WRONG_USE = 2
-ADAPTER_BROKEN = 3
-NO_REPORT = 3
+COMMANDS = {
+    "run": "Judge the adapter CMD, or the bundled reference, and report clause by clause.",
+    "check-adapter": "Talk to an adapter: every message under the schema, small cases, hints.",
+    "list": "List cases by profile, pattern and clause.",
+    "show": "Show what a case asks, what a clause says and which cases test it, or a divergence.",
+    "copy": "Copy cases and what their expectations are into a folder.",
+    "validate": "Check a file or a table against the clauses.",
+    "explain": "Show every byte of a file under its owner.",
+    "generate": "Write cases from their recipes, or a corpus of random files.",
+    "known": "Run the cases and rewrite the list of known failures; its comments stay.",
+    "fmt": "Write case manifests in their canonical form.",
+    "coverage": "Count what of the format the cases show, and name what they do not.",
+    "bench": "Measure the reference beside the oracle.",
+    "gate": "Say what a change does to the format: bytes, clauses, cases, readers.",
+    "matrix": "Judge releases of pylance on every case, and show them side by side.",
+    "shrink": "Make a file or table smaller while two adapters disagree about it.",
+}
+"""What each subcommand does, in a line."""
+
+MODULES = {"list": "list_cases"}
+"""Module and function of a subcommand, where it is not its name."""
+
+
+class Subcommands(TyperGroup):
+    """The subcommands by name: a line of help for each, and the one that is run."""
+
+    def list_commands(self, ctx: object) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: object, cmd_name: str) -> TyperCommand | None:
+        """Return a command that has its line of help alone."""
+        text = COMMANDS.get(cmd_name)
+        return None if text is None else TyperCommand(cmd_name, help=text)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return name, command and other arguments; the command is imported now."""
+        name, stub, rest = super().resolve_command(ctx, args)
+        if stub is None or name is None:
+            return name, stub, rest
+        named = MODULES.get(name, name.replace("-", "_"))
+        function = getattr(import_module(f"lance_conformance.commands.{named}"), named)
+        one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        one.command(name)(function)
+        return name, typer.main.get_command(one), rest
+
 
 app = typer.Typer(
+    cls=Subcommands,
     name="lance-conformance",
     help="Judge Lance implementations, explain and validate Lance files.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(run)
-app.command()(check_adapter)
-app.command("list")(list_cases)
-app.command()(show)
-app.command()(copy)
-app.command()(validate)
-app.command()(explain)
-app.command()(generate)
-app.command()(known)
-app.command()(fmt)
-app.command()(coverage)
-app.command()(bench)
-app.command()(gate)
-app.command()(matrix)
-app.command()(shrink)
 
 
 def _print_version(wanted: bool) -> None:
@@ -80,19 +94,11 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         app()
-    except AdapterUnusable as error:
-        sys.exit(_told(f"the adapter cannot be judged: {error}", ADAPTER_BROKEN))
-    except ReportFailed as error:
-        sys.exit(_told(str(error), NO_REPORT))
-    except (CannotResume, CaseError, KnownError, NoReport, NotThere) as error:
-        sys.exit(_told(str(error), WRONG_USE))
+    except Failure as error:
+        typer.echo(clean(f"{error.before}{error}"), err=True)
+        sys.exit(error.exit_code)
     finally:
         descendants.kill_orphans()
-
-
-def _told(message: str, code: int) -> int:
-    typer.echo(clean(message), err=True)
-    return code
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lance_conformance.cases import matches
+from lance_conformance.failures import Failure
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.runner import CaseResult
 
@@ -24,7 +25,7 @@ ISSUE = re.compile(r"https?://\S+|D\.[a-z0-9-]+(\.[a-z0-9-]+)+")
 """What `issue` may be: a link, or the id of a divergence."""
 
 
-class KnownError(Exception):
+class KnownError(Failure):
     """The list is not what it must be; the text names file and entry."""
 
 

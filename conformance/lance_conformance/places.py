@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from lance_conformance.failures import Failure
+
 _HERE = Path(__file__).parent
 
 
-class NotThere(Exception):
+class NotThere(Failure):
     """Neither a checkout nor the wheel has it."""
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lance_conformance import __version__, protocol
+from lance_conformance.failures import Failure
 from lance_conformance.outcomes import Outcome
 from lance_conformance.outside_text import MAX_NAME, shortened
 from lance_conformance.process import AdapterProcess, Death
@@ -55,8 +56,10 @@ class Claims:
         return frozenset(self.hello.get(what, {}).get("exclude", ()))
 
 
-class AdapterUnusable(Exception):
+class AdapterUnusable(Failure):
     """The adapter cannot be started, or does not greet: nothing can be judged."""
+
+    exit_code, before = 3, "the adapter cannot be judged: "
 
 
 Listener = Callable[[str, Mapping[str, object]], None]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lance_conformance.failures import Failure
+
 REPORT = "report.jsonl"
 """The report, in a folder of its own for each implementation."""
 
@@ -34,7 +36,7 @@ class Judged:
         return f"{self.name} {self.version}"
 
 
-class NoReport(Exception):
+class NoReport(Failure):
     """A folder holds no finished report."""
 
 

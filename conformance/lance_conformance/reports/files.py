@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from lance_conformance.failures import Failure
 from lance_conformance.outside_text import clean
 from lance_conformance.reports import badge, html, jsonl, junit, markdown
 from lance_conformance.reports.jsonl import Run
@@ -20,8 +21,10 @@ FORMATS = ("json", "junit", "html", "badge", "md")
 """Names of the formats, as `--report` takes them."""
 
 
-class ReportFailed(Exception):
+class ReportFailed(Failure):
     """Files of a report could not be written; the text names each with its reason."""
+
+    exit_code = 3
 
 
 def write(run: Run, folder: Path, formats: Iterable[str] = FORMATS) -> list[Path]:

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from lance_conformance.cases import Case
+from lance_conformance.failures import Failure
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.reports import jsonl
 from lance_conformance.reports.files import REPORT, TIMINGS, ReportFailed, put, timing
@@ -28,7 +29,7 @@ SAME = ("suite", "subset", "profile", "selection", "implementation", "capabiliti
 """What must be equal in the headers of a report and of the run that goes on with it."""
 
 
-class CannotResume(Exception):
+class CannotResume(Failure):
     """A report is not one of the same run; the text says how it differs."""
 
 
