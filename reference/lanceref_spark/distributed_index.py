@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from lanceref.core.errors import CommitConflictError, IndexRefused
-from lanceref.operations.index_build import finish_entry
+from lanceref.operations.index_build import finish_entry, remove_staged
 from pylanceref.dataset import LanceDataset, dataset
 from pylanceref.indices import IndexConfig
 from pylanceref.operation import Index
@@ -150,7 +150,9 @@ def build_shard(fragments: tuple[int, ...], build: Build) -> Index:
         replace=True,
         **build.parameters,
     )
-    done = index_of(finish_entry(table._snapshot, index_message(made)))
+    staged = index_message(made)
+    done = index_of(finish_entry(table._snapshot, staged))
+    remove_staged(table._snapshot, staged)
     return replace(done, fragment_ids=sorted(made.fragment_ids))
 
 

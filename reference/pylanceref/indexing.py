@@ -283,6 +283,8 @@ def commit_existing_index_segments(
     for index in table._snapshot.indices.of([*kept, *entries]).known:
         _check_alike(index)
     commit_segments(table, entries, removed)
+    for one in segments:
+        operations.index_build.remove_staged(table._snapshot, index_message(one))
     return table
 
 

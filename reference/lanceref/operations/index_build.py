@@ -213,6 +213,20 @@ def finish_folder(snapshot: Snapshot, kind: Kind, name: str, stages: Stages | No
     if staging is None or not staging.is_staged([file.path for file in entry.files]):
         raise OperationRefused(f"No partition metadata files found in index directory: {folder}")
     _finish(snapshot, kind, entry, stages)
+    remove_staged(snapshot, entry)
+
+
+def remove_staged(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> None:
+    """Remove the staged files of a segment that is finished; other segments have none.
+
+    Whoever copies the folder of a segment, as a deep clone may, takes all files in it.
+    """
+    kind, paths = kind_of(entry), [file.path for file in entry.files]
+    if kind is not None and kind.staging is not None and kind.staging.is_staged(paths):
+        folder = f"{FOLDER}/{uuid.UUID(bytes=entry.uuid.uuid)}/"
+        for path in paths:
+            snapshot.store.delete(folder + path)
+        snapshot.store.prune(folder)
 
 
 def _finish(

@@ -230,3 +230,21 @@ def test_the_oracle_cannot_find_elements_nearly(tmp_path):
         lance, path, lambda names: names.MatchQuery("fax", "s", fuzziness=1), **scan
     )
     assert {0} == wanted.keys() == own.keys()
+
+
+@pytest.mark.oracle
+def test_a_committed_segment_has_no_staged_files(tmp_path):
+    """The oracle copies what the folder of a segment holds: it could not clone the table deeply."""
+    import lance
+
+    uri = str(tmp_path / "t")
+    made = pylanceref.write_dataset(pa.table({"s": ["a b", "c d"]}), uri, max_rows_per_file=1)
+    parts = [
+        made.create_index_uncommitted("s", "INVERTED", fragment_ids=[part]) for part in range(2)
+    ]
+    made.commit_existing_index_segments("s_idx", "s", parts)
+
+    assert [] == list((tmp_path / "t" / "_indices").glob("*/staging/*"))
+    assert ["c d"] == made.to_table(full_text_query="c")["s"].to_pylist()
+    theirs = lance.dataset(uri)
+    assert 2 == theirs.deep_clone(str(tmp_path / "clone"), theirs.version).count_rows()
