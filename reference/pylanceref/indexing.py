@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -283,8 +283,9 @@ def commit_existing_index_segments(
     for index in table._snapshot.indices.of([*kept, *entries]).known:
         _check_alike(index)
     commit_segments(table, entries, removed)
-    for one in segments:
-        operations.index_build.remove_staged(table._snapshot, index_message(one))
+    with suppress(OSError):  # the commit stands; what is left over is for a cleanup
+        for one in segments:
+            operations.index_build.remove_staged(table._snapshot, index_message(one))
     return table
 
 
