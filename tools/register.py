@@ -2,14 +2,14 @@
 
 A clause is a label line and the paragraph below it, which holds exactly one keyword:
 
-    [L.file.footer.magic] reader writer · since 2.0 · source both
+    [L.file.footer.magic] reader writer · since 2.0 · source both · violation refuse
     The last four bytes of a file MUST be `LANC`.
 
 Attributes after the audience, each at most once: `since X`, `source X`, and if need be `until X`,
-`see D.a.b, D.c.d` (divergences), `untestable: reason`, `superseded-by L.x.y`. Fenced blocks are
-passed over. The register adds the version of the suite, the heading that a clause is below, and the
-cases that keep and break it. The working labels that a clause was collected from are in
-`spec/working-labels.json`, which no program reads.
+`violation refuse|either|read`, `see D.a.b, D.c.d` (divergences), `untestable: reason`,
+`superseded-by L.x.y`. Fenced blocks are passed over. The register adds the version of the suite,
+the heading that a clause is below, and the cases that keep and break it. The working labels that a
+clause was collected from are in `spec/working-labels.json`, which no program reads.
 
     python tools/register.py            write the register
     python tools/register.py --check    fail when the register differs from the chapters
@@ -26,6 +26,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from findings import Finding, conclude
 from sources import ROOT
@@ -45,8 +46,11 @@ AUDIENCES = ("reader", "writer")
 SOURCES = ("spec", "oracle", "both", "conflict")
 """Where the fact is known from."""
 
+VIOLATIONS = ("refuse", "either", "read")
+"""What a reader does with bytes that break a clause."""
+
 _LABEL = re.compile(r"\[(L\.[^\]]*)\]\s*(.*)")
-_SINGLE = ("since", "until", "source", "superseded-by")
+_SINGLE = ("since", "until", "source", "violation", "superseded-by")
 
 
 @dataclass(slots=True)
@@ -81,7 +85,7 @@ class Clause:
             "source": self.attributes.get("source", ""),
             "divergences": [one.strip() for one in divergences.split(",") if one.strip()],
         }
-        for name in ("until", "untestable", "superseded-by"):
+        for name in ("violation", "until", "untestable", "superseded-by"):
             if name in self.attributes:
                 entry[name.replace("-", "_")] = self.attributes[name]
         return entry
@@ -171,6 +175,15 @@ def _form(clause: Clause) -> Iterator[str]:
         yield "no since"
     if clause.attributes.get("source") not in SOURCES:
         yield f"source is one of {', '.join(SOURCES)}, not {clause.attributes.get('source')}"
+    violation = clause.attributes.get("violation", VIOLATIONS[0])
+    if violation not in VIOLATIONS:
+        yield f"violation is one of {', '.join(VIOLATIONS)}, not {violation}"
+    if (
+        "reader" not in clause.audience
+        and violation == "refuse"
+        and "violation" in clause.attributes
+    ):
+        yield "readers that are not bound by a clause do not refuse what breaks it"
     keywords = KEYWORD.findall(clause.text)
     if not clause.text:
         yield "no paragraph below the label"
@@ -211,12 +224,37 @@ def registered(root: Path) -> list[str]:
     return [clause["id"] for clause in json.loads(path.read_text("utf-8")).get("clauses", [])]
 
 
-def tested(root: Path) -> dict[str, dict[str, list[str]]]:
-    """Return the ids of the active cases that keep each clause, and of those that break it."""
+def active_cases(root: Path) -> list[dict[str, Any]]:
+    """Return the manifests of the active cases in the order of their ids."""
+    paths = sorted((root / "fixtures").rglob("case.json"))
+    cases = [json.loads(path.read_text("utf-8")) for path in paths]
+    return [case for case in cases if case.get("status", "active") == "active"]
+
+
+def unfounded(cases: list[dict[str, Any]], clauses: list[Clause]) -> Iterator[Finding]:
+    """Yield a finding for each case whose verdict does not follow from the clauses it breaks.
+
+    A negative case breaks a clause whose violation is refused or left open; a lint case breaks
+    clauses that say what a reader does.
+    """
+    words = {clause.id: clause.attributes.get("violation", "") for clause in clauses}
+    for case in cases:
+        broken = [named["id"] for named in case["clauses"] if named["role"] == "negative"]
+        if case["kind"] in ("negative-file", "negative-dataset"):
+            if not {"refuse", "either"} & {words.get(clause) for clause in broken}:
+                yield Finding(REGISTER, 0, f"{case['id']}: no clause that it breaks binds readers")
+        elif case["kind"] != "lint":
+            continue
+        for clause in broken:
+            if clause in words and not words[clause]:
+                yield Finding(REGISTER, 0, f"{clause}: no violation, but {case['id']} breaks it")
+
+
+def tested(cases: list[dict[str, Any]]) -> dict[str, dict[str, list[str]]]:
+    """Return the ids of the cases that keep each clause, and of those that break it."""
     found: dict[str, dict[str, list[str]]] = {}
-    for path in sorted((root / "fixtures").rglob("case.json")):
-        case = json.loads(path.read_text("utf-8"))
-        for named in case["clauses"] if case.get("status", "active") == "active" else ():
+    for case in cases:
+        for named in case["clauses"]:
             roles = found.setdefault(named["id"], {"positive": [], "negative": []})
             roles.setdefault(named["role"], []).append(case["id"])
     return found
@@ -230,7 +268,7 @@ def version(root: Path) -> str:
 
 def render(root: Path, clauses: list[Clause]) -> str:
     """Return the text of the register."""
-    cases = tested(root)
+    cases = tested(active_cases(root))
     entries = [
         {**clause.as_json(), "cases": {role: ids for role, ids in cases[clause.id].items() if ids}}
         if clause.id in cases
@@ -248,7 +286,7 @@ def main() -> int:
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository")
     options = parser.parse_args()
     clauses, findings = extract(options.root)
-    findings += vanished(options.root, clauses)
+    findings += [*vanished(options.root, clauses), *unfounded(active_cases(options.root), clauses)]
     path, text = options.root / REGISTER, render(options.root, clauses)
     if options.check and (not path.exists() or path.read_text("utf-8") != text):
         findings.append(Finding(REGISTER, 0, "is not up to date: run tools/register.py"))

@@ -143,7 +143,7 @@ def _left(case: Case, expected: Mapping[str, Any], given: Path, ask: Ask) -> Ite
     """Read the table by the implementation and by the reference, and validate it."""
     args = case.manifest["input"].get("args", {})
     if "table" in expected:
-        wanted = expected_table(case, expected["table"])
+        wanted = expected_table(case, expected)
         actor = case.manifest["input"]["steps"][-1]["actor"]
         answer = ask(actor, "dataset.read", _reading(given, args, "self"))
         yield Acted("self", _held(case, wanted, answer, given, "self"), answer)

@@ -135,6 +135,16 @@ def load_case(path: Path, root: Path) -> Case:
     return Case(path.parent, manifest)
 
 
+def parent(case: Case) -> Case:
+    """Return the case that a case was derived from by patches. Raises CaseError without one."""
+    root = case.folder.parents[case.id.count("/")]
+    derived_from = case.manifest["provenance"].get("derived_from")
+    path = root / str(derived_from) / MANIFEST
+    if derived_from is None or not path.is_file():
+        raise CaseError(f"{case.id}: the case that it was derived from is missing: {derived_from}")
+    return load_case(path, root)
+
+
 def select(cases: Iterable[Case], selection: Selection) -> list[Case]:
     """Return the active cases a selection names, in the order of ids or shuffled by its seed."""
     chosen = [case for case in cases if case.is_active and _is_selected(case, selection)]

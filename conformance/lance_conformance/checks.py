@@ -13,7 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from lance_conformance.cases import Case, CaseError
+from lance_conformance import violations
+from lance_conformance.cases import Case, CaseError, parent
 from lance_conformance.requirements import main_operation
 from lance_conformance.session import Claims
 
@@ -22,21 +23,28 @@ from lance_conformance.session import Claims
 class HoldsTable:
     """The operation succeeds and its output equals `table`.
 
-    With a `tolerance` it is that of a search: best first, scores equal but for that share.
+    With a `tolerance` it is that of a search: best first, scores equal but for that share. With
+    `may_refuse` a refusal is as good: a clause that binds readers is broken, in a part that the
+    operation can do without.
     """
 
     table: pa.Table
     order: str = "storage"
     accept_types: Mapping[str, list[str]] = field(default_factory=dict)
     tolerance: str = ""
+    may_refuse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Refuses:
-    """The operation is refused; `stage` is where a reader usually notices, and no verdict."""
+    """The operation is refused; `stage` is where a reader usually notices, and no verdict.
+
+    Where `unless` is a table, a reader that can do without the broken part may return it instead.
+    """
 
     stage: str = "any"
     before_output: bool = False
+    unless: HoldsTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +103,14 @@ def expand(case: Case, claims: Claims) -> list[Check]:
     op = main_operation(case)
     args = dict(case.manifest["input"].get("args", {}))
     if "reject" in expected:
-        refusal = Refuses(**expected["reject"])
+        refusal = Refuses(**expected["reject"], unless=_without_violation(case, claims))
         checks = [Check("full", op, args, refusal), _validation(Reports())]
     elif "survive" in expected:
         checks = [Check("full", op, args, Survives())]
     elif "table" in expected:
-        table = expected_table(case, expected["table"])
-        table = replace(table, tolerance=expected.get("search", {}).get("distance_rel", ""))
+        table = expected_table(case, expected)
+        may_refuse = case.kind == "lint" and violations.of(case) != violations.READ
+        table = replace(table, may_refuse=may_refuse)
         checks = [*_reads(case, claims, Check("full", op, args, table))]
     else:
         checks = []
@@ -139,10 +148,21 @@ def alternative(case: Case, claims: Claims) -> dict[str, Any]:
 
 def expected_table(case: Case, expected: Mapping[str, Any]) -> HoldsTable:
     """Return the table that an expectation names."""
-    with pa.memory_map(str(case.folder / expected["path"])) as source:
+    named = expected["table"]
+    with pa.memory_map(str(case.folder / named["path"])) as source:
         table = pa.ipc.open_file(source).read_all()
-    order = expected.get("order", "storage")
-    return HoldsTable(table, order, expected.get("accept_types", {}))
+    tolerance = expected.get("search", {}).get("distance_rel", "")
+    return HoldsTable(
+        table, named.get("order", "storage"), named.get("accept_types", {}), tolerance
+    )
+
+
+def _without_violation(case: Case, claims: Claims) -> HoldsTable | None:
+    """Return the table of the case that was damaged, where a reader may do without the damage."""
+    if violations.of(case) != violations.EITHER:
+        return None
+    kept = parent(case)
+    return expected_table(kept, alternative(kept, claims))
 
 
 def _reads(case: Case, claims: Claims, full: Check) -> Iterator[Check]:

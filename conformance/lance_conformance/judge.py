@@ -59,6 +59,8 @@ def _judge_refusal(check: Check, response: Message, out: Path) -> Verdict:
         return PASS
     if isinstance(check.expect, Reports) and not check.expect.clauses:
         return PASS  # refusing to look at bytes that must be refused
+    if isinstance(check.expect, HoldsTable) and check.expect.may_refuse:
+        return Verdict(Outcome.PASS, _reason(response))
     if not isinstance(check.expect, Refuses):
         return Verdict(Outcome.REJECTS_VALID, _reason(response))
     if check.expect.before_output and _holds_something(out):
@@ -79,7 +81,7 @@ def _holds_something(out: Path) -> bool:
 def _judge_completed(check: Check, body: Mapping[str, Any], out: Path) -> Verdict:
     expect = check.expect
     if isinstance(expect, Refuses):
-        return Verdict(Outcome.ACCEPTS_INVALID, f"completed, rows: {body.get('num_rows', '?')}")
+        return _judge_acceptance(expect, body, out)
     if isinstance(expect, HoldsTable):
         return _judge_table(expect, body, out)
     if isinstance(expect, Reports):
@@ -90,6 +92,17 @@ def _judge_completed(check: Check, body: Mapping[str, Any], out: Path) -> Verdic
         missing = _contradiction(expect.facts, body, "")
         return PASS if missing is None else Verdict(Outcome.FAIL, missing)
     return PASS
+
+
+def _judge_acceptance(expect: Refuses, body: Mapping[str, Any], out: Path) -> Verdict:
+    """Return the verdict on an answer where a refusal is wanted, or the rows without the damage."""
+    completed = f"completed, rows: {body.get('num_rows', '?')}"
+    if expect.unless is None:
+        return Verdict(Outcome.ACCEPTS_INVALID, completed)
+    verdict = _judge_table(expect.unless, body, out)
+    if verdict.outcome == Outcome.PASS:
+        return Verdict(Outcome.PASS, "the rows are those without the violation")
+    return Verdict(Outcome.ACCEPTS_INVALID, f"{completed}; {verdict.detail}")
 
 
 def _judge_table(expect: HoldsTable, body: Mapping[str, Any], out: Path) -> Verdict:

@@ -12,7 +12,10 @@ from lance_conformance import places
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One clause: `level` is MUST, MUST NOT, SHOULD, SHOULD NOT or MAY."""
+    """One clause: `level` is MUST, MUST NOT, SHOULD, SHOULD NOT or MAY.
+
+    `violation` is what a reader does with bytes that break it: `refuse`, `either` or `read`.
+    """
 
     id: str
     level: str
@@ -24,6 +27,7 @@ class Clause:
     source: str = ""
     untestable: str = ""
     anchor: str = ""
+    violation: str = ""
     divergences: tuple[str, ...] = ()
 
     @property
@@ -49,6 +53,7 @@ def load(path: Path | None = None) -> Mapping[str, Clause]:
             source=entry.get("source", ""),
             untestable=entry.get("untestable", ""),
             anchor=entry.get("anchor", ""),
+            violation=entry.get("violation", ""),
             divergences=tuple(entry.get("divergences", ())),
         )
         for entry in document["clauses"]

@@ -128,3 +128,30 @@ def test_accepted_type_is_told(make_case: Callable[..., Case], tmp_path: Path) -
 
     assert Outcome.PASS == verdict.outcome
     assert "large_string taken for string" in verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("rows", "outcome"), [([1, 2], Outcome.PASS), ([1, 3], Outcome.ACCEPTS_INVALID)]
+)
+def test_a_reader_may_do_without_a_broken_part_and_not_return_other_rows(
+    make_case: Callable[..., Case], tmp_path: Path, rows: list[int], outcome: Outcome
+) -> None:
+    """Where a clause leaves the choice, the rows without the violation are as good as a refusal."""
+    out = tmp_path / "out.arrow"
+    with pa.ipc.new_file(out, TABLE.table.schema) as writer:
+        writer.write_table(pa.table({"c": rows}))
+    check = Check("full", "file.read", {}, Refuses(unless=TABLE))
+    read = {"id": 1, "ok": {"out": str(out), "num_rows": "2"}}
+
+    assert outcome == judge(make_case(), check, read, out).outcome
+    assert Outcome.PASS == judge(make_case(), check, {"id": 1, **NO}, out).outcome
+
+
+def test_a_refusal_is_right_where_a_part_that_is_not_needed_breaks_a_clause_of_readers(
+    make_case: Callable[..., Case], tmp_path: Path
+) -> None:
+    """A lint case of such a clause may be refused; one of a clause of writers may not."""
+    for may_refuse, outcome in ((True, Outcome.PASS), (False, Outcome.REJECTS_VALID)):
+        check = Check("full", "file.read", {}, HoldsTable(TABLE.table, may_refuse=may_refuse))
+        out = tmp_path / "out.arrow"
+        assert outcome == judge(make_case(), check, {"id": 1, **NO}, out).outcome

@@ -8,7 +8,7 @@ import register
 
 MAGIC = """# Footer
 
-[L.file.footer.magic] reader writer · since 2.0 · source both · see D.a.b, D.c.d
+[L.file.footer.magic] reader writer · since 2.0 · source both · violation refuse · see D.a.b, D.c.d
 The last four bytes of a file
 MUST be `LANC`.
 
@@ -37,6 +37,7 @@ def test_a_clause_is_label_and_paragraph(repository):
             "since": "2.0",
             "source": "both",
             "divergences": ["D.a.b", "D.c.d"],
+            "violation": "refuse",
         }
     ] == [clause.as_json() for clause in clauses]
 
@@ -137,8 +138,16 @@ def test_bad_form_is_not_written(repository, monkeypatch):
 
 def test_the_register_names_version_and_cases(repository, monkeypatch):
     """Of the active cases, those that keep a clause and those that break it."""
-    keeps = {"id": "file/a", "clauses": [{"id": "L.file.footer.magic", "role": "positive"}]}
-    breaks = {"id": "file/neg-a", "clauses": [{"id": "L.file.footer.magic", "role": "negative"}]}
+    keeps = {
+        "id": "file/a",
+        "kind": "read-file",
+        "clauses": [{"id": "L.file.footer.magic", "role": "positive"}],
+    }
+    breaks = {
+        "id": "file/neg-a",
+        "kind": "negative-file",
+        "clauses": [{"id": "L.file.footer.magic", "role": "negative"}],
+    }
     gone = {**breaks, "id": "file/neg-b", "status": "withdrawn"}
     cases = {f"fixtures/{case['id']}/case.json": json.dumps(case) for case in (keeps, breaks, gone)}
     suite = {"fixtures/SUITE.json": '{"suite": "0.2.0"}'}
@@ -148,3 +157,36 @@ def test_the_register_names_version_and_cases(repository, monkeypatch):
     written = json.loads((root / register.REGISTER).read_text("utf-8"))
     assert "0.2.0" == written["version"]
     assert {"positive": ["file/a"], "negative": ["file/neg-a"]} == written["clauses"][0]["cases"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "violation", "finding"),
+    [
+        ("negative-file", "refuse", ""),
+        ("negative-file", "either", ""),
+        ("negative-file", "read", "no clause that it breaks binds readers"),
+        ("lint", "read", ""),
+        ("lint", "refuse", ""),
+        ("lint", "", "no violation, but file/a breaks it"),
+        ("commit-race", "", ""),
+    ],
+)
+def test_the_verdict_on_a_case_follows_from_the_clauses_it_breaks(kind, violation, finding):
+    """A negative breaks a clause of readers; a clause about bytes says what a reader does."""
+    attributes = {"violation": violation} if violation else {}
+    clause = register.Clause("L.a.b", "spec/10.md", 1, "It MUST be.", ["reader"], attributes)
+    case = {"id": "file/a", "kind": kind, "clauses": [{"id": "L.a.b", "role": "negative"}]}
+
+    found = [one.message for one in register.unfounded([case], [clause])]
+
+    assert bool(finding) == bool(found)
+    assert all(finding in text for text in found)
+
+
+def test_a_reader_that_is_not_bound_refuses_nothing(repository):
+    """`violation refuse` needs a clause for readers; an unknown word is a finding."""
+    text = "[L.a.b] writer · since 2.0 · source spec · violation {}\n\nWriters MUST write.\n"
+
+    for word, number in (("read", 0), ("refuse", 1), ("panic", 1)):
+        _, findings = register.extract(repository({"spec/10.md": text.format(word)}))
+        assert number == len(findings), word

@@ -33,13 +33,14 @@ def tables(cases: Sequence[Case]) -> Iterator[tuple[Case, HoldsTable]]:
     """Yield the first case of each table and file version, with its expectation."""
     seen = set()
     for case in cases:
-        told = case.manifest["expect"][0].get("table")
+        expected = case.manifest["expect"][0]
+        told = expected.get("table")
         if told is None or case.kind not in ("read-file", "read-dataset"):
             continue
         named = case.requires.get("file_version"), told["sha256"]
         if named not in seen:
             seen.add(named)
-            yield case, expected_table(case, told)
+            yield case, expected_table(case, expected)
 
 
 def written(session: Session, cases: Sequence[Case]) -> dict[str, str]:
