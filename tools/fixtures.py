@@ -31,6 +31,7 @@ from lance_conformance.adapters.reference import adapter, hello, in_process
 from lance_conformance.cases import load_case
 from lance_conformance.checks import alternative
 from lance_conformance.compare import first_difference
+from lance_conformance.derived_requirements import derive
 from lance_conformance.inputs import copy_input
 from lance_conformance.nearness import settled
 from lance_conformance.outcomes import Outcome
@@ -237,6 +238,22 @@ def check_coverage(folder: str, case: Case) -> Iterator[str]:
                 yield "the hexmap is not what the reference says"
 
 
+def required(folder: str, case: Case, cases: dict[str, Case]) -> Case:
+    """Return what a case must require: what its bytes ask for, or those it was made from."""
+    parent = case["provenance"].get("derived_from", folder)
+    asked = {**cases[parent]["input"], "args": case["input"].get("args", {})}
+    derived = {"file_version", "types", "encodings", "features", "reader_flags"}
+    stated = {key: value for key, value in case["requires"].items() if key not in derived}
+    return {**stated, **derive(FIXTURES / parent, asked)}
+
+
+def check_requirements(folder: str, case: Case, cases: dict[str, Case]) -> Iterator[str]:
+    """Yield what a case requires, typed or gone, that its bytes do not ask for."""
+    wanted = required(folder, case, cases)
+    if wanted != case["requires"]:
+        yield f"requires {case['requires']}, the bytes ask for {wanted}"
+
+
 def check_all(cases: dict[str, Case]) -> Iterator[Finding]:
     """Yield what is wrong with the set of cases."""
     active = [case for case in cases.values() if case.get("status", "active") == "active"]
@@ -244,11 +261,10 @@ def check_all(cases: dict[str, Case]) -> Iterator[Finding]:
     if len(active) < MINIMUM_CASES or negative < MINIMUM_NEGATIVE_SHARE * len(active):
         yield Finding("fixtures", 0, f"{len(active)} cases, {negative} of them negative")
     alike: dict[str, str] = {}
-    for name, case in cases.items():
+    for case in active:
+        name = case["id"]
         clauses = sorted((clause["id"], clause["role"]) for clause in case["clauses"])
-        requires = case["requires"]
-        told = [requires.get(name) for name in ("encodings", "types", "features")]
-        key = json.dumps([clauses, told, case.get("flags")])
+        key = json.dumps([clauses, case["input"], case["requires"]["op"]])
         if key in alike:
             yield Finding(f"fixtures/{name}", 0, f"tests the same as {alike[key]}")
         alike.setdefault(key, name)
@@ -267,6 +283,7 @@ def main() -> int:
         problems = [
             *check_manifest(folder, case, schema),
             *check_hashes(folder, case),
+            *check_requirements(folder, case, cases),
         ]
         counts = case.get("status", "active") == "active"
         if counts:

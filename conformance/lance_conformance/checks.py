@@ -84,11 +84,8 @@ class Check:
     expect: Expectation
 
 
-FLAG_WORDS = {"reader_flags": "reader_known", "writer_flags": "writer_known"}
-"""The word of flags a case is about, and the mask in `hello` that says which are known."""
-
 KNOWN_FLAGS = 1 | 2 | 8 | 16 | 32 | 128 | 256 | 1024 | 2048 | 16384
-"""The flags of released versions, which count as known when `hello` says nothing."""
+"""Flags that a writer is taken to know when `hello` says nothing: those of released versions."""
 
 _SPECIFIC = frozenset({"columns", "filter", "limit", "offset", "ranges", "rows", "with"})
 """Arguments that make a case one particular read: it is not varied further."""
@@ -102,6 +99,8 @@ def expand(case: Case, claims: Claims) -> list[Check]:
     expected = alternative(case, claims)
     op = main_operation(case)
     args = dict(case.manifest["input"].get("args", {}))
+    if _unknown_flags(case, claims):
+        return [Check("full", op, args, Refuses())]
     if "reject" in expected:
         refusal = Refuses(**expected["reject"], unless=_without_violation(case, claims))
         checks = [Check("full", op, args, refusal), _validation(Reports())]
@@ -128,6 +127,14 @@ def expand(case: Case, claims: Claims) -> list[Check]:
     return [check for check in checks if check.op in claims.capabilities]
 
 
+def _unknown_flags(case: Case, claims: Claims) -> int:
+    """Return the bits of the table's reader word that an adapter says it does not know."""
+    flags = claims.hello.get("flags", {})
+    if "reader_known" not in flags:
+        return 0
+    return int(case.requires.get("reader_flags", 0)) & ~int(flags["reader_known"])
+
+
 def _validation(expect: Reports | IsValid) -> Check:
     return Check("validate", "validate", {"deep": True}, expect)
 
@@ -135,10 +142,9 @@ def _validation(expect: Reports | IsValid) -> Check:
 def alternative(case: Case, claims: Claims) -> dict[str, Any]:
     """Return the expectation that the declared choice asks for; undeclared: the first."""
     expectations: list[dict[str, Any]] = case.manifest["expect"]
-    word = next((name for name in FLAG_WORDS if name in case.requires), None)
-    if word is not None:
-        mask = int(claims.hello.get("flags", {}).get(FLAG_WORDS[word], KNOWN_FLAGS))
-        known = "unknown" if int(case.requires[word]) & ~mask else "known"
+    if "writer_flags" in case.requires:
+        mask = int(claims.hello.get("flags", {}).get("writer_known", KNOWN_FLAGS))
+        known = "unknown" if int(case.requires["writer_flags"]) & ~mask else "known"
         return next(one for one in expectations if one.get("choice") == known)
     choices = claims.hello.get("choices", {})
     declared = {choices[clause] for clause in case.clauses if clause in choices}

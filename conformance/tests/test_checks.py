@@ -140,3 +140,19 @@ def test_known_flags_choose_the_expectation(
         claimed.hello["flags"] = {"writer_known": mask}
 
     assert choice == alternative(case, claimed)["choice"]
+
+
+@pytest.mark.parametrize(
+    ("known", "kinds"), [(None, [HoldsTable]), ("3", [Refuses]), ("67", [HoldsTable])]
+)
+def test_a_reader_that_says_which_flags_it_knows_is_judged_by_them(
+    reading: Case, claims: MakeClaims, known: str | None, kinds: list[type]
+) -> None:
+    """A table with another bit in its reader word must be refused; by default all are known."""
+    requires = {**reading.requires, "reader_flags": "64"}
+    case = Case(reading.folder, {**reading.manifest, "requires": requires})
+    claimed = claims(file__read={})
+    if known is not None:
+        claimed.hello["flags"] = {"reader_known": known}
+
+    assert kinds == [type(check.expect) for check in expand(case, claimed)]

@@ -22,8 +22,8 @@ INDICES = ["INVERTED", "IVF_FLAT", "IVF_PQ", "IVF_SQ", "IVF_RQ"]
 """Types of indices that its table functions ask; a search of a graph has no `ef` there."""
 
 TYPES_IT_LACKS = [
-    "decimal256", "float16", "date64", "fixed_size_binary", "time32-s", "time32-ms", "duration-ms",
-    "duration[s]", "timestamp-ns-utc", "null", "json",
+    "decimal256", "float16", "date64", "fixed_size_binary", "time32:s", "time32:ms", "duration:ms",
+    "duration:s", "timestamp:ns", "null", "json",
 ]  # fmt: skip
 """Types of Arrow that DuckDB turns into others, or has nothing for."""
 

@@ -6,7 +6,6 @@ dataset is read.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,8 +24,19 @@ from pylanceref.file import LanceFileReader
 
 from lance_conformance.campaigns.undetectable import may_change, owners
 
-FEATURE = "robust-parent"
-"""What a fixture of a data file requires to be damaged."""
+FILES = (
+    "file/2.0/binary/string",
+    "file/2.0/dictionary/automatic",
+    "file/2.0/flat/int32",
+    "file/2.0/list/int32",
+    "file/2.1/fullzip/nullable",
+    "file/2.1/levels/list",
+    "file/2.1/miniblock/int32",
+    "file/2.1/variable/string",
+    "file/2.2/bitpack/32",
+    "file/2.2/dictionary/string",
+)
+"""Cases whose data files are damaged."""
 
 DATASETS = {
     "file/0.1/container/batches": "data/*.lance",
@@ -100,11 +110,9 @@ class Victim:
 def find_victims(fixtures: Path, scratch: Path) -> list[Victim]:
     """Return the data files and datasets of the fixtures; datasets are copied into `scratch`."""
     found = []
-    for path in sorted(fixtures.glob("file/*/**/case.json")):
-        case = json.loads(path.read_text("utf-8"))
-        if FEATURE in case["requires"].get("features", []):
-            file = path.parent / case["input"]["path"]
-            found.append(Victim(case["id"], file.read_bytes(), file.name))
+    for case_id in FILES:
+        file = fixtures / case_id / "data.lance"
+        found.append(Victim(case_id, file.read_bytes(), file.name))
     for case_id, pattern in DATASETS.items():
         copy = scratch / case_id
         shutil.copytree(fixtures / case_id / "dataset", copy)

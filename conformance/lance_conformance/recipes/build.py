@@ -13,6 +13,7 @@ from lanceref.explain import explain_source
 from lanceref.storage import BytesSource
 
 from lance_conformance import __version__, oracle, suite
+from lance_conformance.derived_requirements import derive
 from lance_conformance.recipes.change import Patch, apply
 from lance_conformance.recipes.model import DATA, DATASET, Acting, Negative, Positive, Recipe
 
@@ -66,7 +67,6 @@ def _build_positive(recipe: Positive, clauses: list[str], folder: Path) -> None:
         expect["facts"] = dict(recipe.facts)
     case = _header(recipe.id, recipe.title, recipe.kind)
     case["clauses"] = [{"id": clause, "role": "positive"} for clause in clauses]
-    case["requires"] = _requires(recipe)
     case["provenance"] = {
         "made_by": made.made_by,
         "version": made.version or oracle.RELEASE if made.made_by == "oracle" else __version__,
@@ -76,6 +76,7 @@ def _build_positive(recipe: Positive, clauses: list[str], folder: Path) -> None:
     case["input"] = _input(made.files)
     if recipe.args:
         case["input"]["args"] = dict(recipe.args)
+    case["requires"] = _requires(recipe, folder, case["input"])
     case["expect"] = [expect]
     _write_case(folder, case, made.files)
 
@@ -90,13 +91,7 @@ def _build_negative(recipe: Negative, out: Path) -> None:
     case = _header(recipe.id, recipe.title, recipe.kind)
     broken = (recipe.clause, *recipe.also)
     case["clauses"] = [{"id": clause, "role": "negative"} for clause in broken]
-    requires = dict(parent["requires"])
-    features = [f for f in requires.pop("features", []) if f != "robust-parent"]
-    if recipe.encodings:
-        requires["encodings"] = list(recipe.encodings)
-    if features:
-        requires["features"] = features
-    case["requires"] = requires
+    case["requires"] = dict(parent["requires"])
     if recipe.flags:
         case["flags"] = list(recipe.flags)
     case["provenance"] = {
@@ -137,12 +132,12 @@ def _build_acting(recipe: Acting, folder: Path) -> None:
     case = _header(recipe.id, recipe.title, recipe.kind)
     kept = [{"id": clause, "role": "positive"} for clause in recipe.clauses]
     case["clauses"] = kept + [{"id": clause, "role": "negative"} for clause in recipe.broken]
-    case["requires"] = {"op": plan.steps[-1].op, "features": list(recipe.features)}
     case["provenance"] = {"made_by": "reference", "version": __version__, "recipe": recipe.id}
     case["input"] = {**_input(plan.files), "args": dict(plan.read)}
     case["input"]["steps"] = [
         {"actor": step.actor, "op": step.op, "args": dict(step.args)} for step in plan.steps
     ]
+    case["requires"] = {"op": plan.steps[-1].op, **derive(folder, case["input"])}
     expect: dict[str, object] = {"race": {"allowed": list(recipe.allowed)}}
     if plan.manifest:
         expect["manifest"] = dict(plan.manifest)
@@ -189,25 +184,18 @@ def _header(case_id: str, title: str, kind: str) -> dict[str, Any]:
     return {"schema": 1, "id": case_id, "title": title, "kind": kind}
 
 
-def _requires(recipe: Positive) -> dict[str, object]:
+def _requires(recipe: Positive, folder: Path, asked: Mapping[str, Any]) -> dict[str, object]:
+    """Return the operation, the type of index, and what the bytes ask for."""
     by_kind = {
         "read-file": "file.read",
         "metadata": "dataset.versions",
         "index-search": "index.search",
         "index-bytes": "index.dump",
     }
-    op = by_kind.get(recipe.kind, "dataset.read")
-    block: dict[str, object] = {"op": op}
-    for key, value in (
-        ("file_version", recipe.version),
-        ("index", recipe.index),
-        ("types", list(recipe.types)),
-        ("encodings", list(recipe.encodings)),
-        ("features", list(recipe.features)),
-    ):
-        if value:
-            block[key] = value
-    return block
+    block: dict[str, object] = {"op": by_kind.get(recipe.kind, "dataset.read")}
+    if recipe.index:
+        block["index"] = recipe.index
+    return {**block, **derive(folder, asked)}
 
 
 def _input(files: Mapping[str, bytes]) -> dict[str, object]:

@@ -21,7 +21,6 @@ GOOD = Positive(
     make=lambda: Made({DATA: BYTES}, TABLE, "hand"),
     version="2.1",
     types=("int32",),
-    features=("robust-parent",),
 )
 BAD = Negative(
     id="file/2.1/toy/neg-magic",
@@ -82,7 +81,19 @@ def test_a_negative_declares_its_patch_and_parent(built):
         patch["now_hex"],
     )
     assert {DATA: BYTES[:-4] + b"LANX"} == read_files(built / BAD.id, case)
-    assert "features" not in case["requires"]
+    assert case["requires"] == _case(built, GOOD.id)["requires"]
+
+
+def test_requirements_are_what_is_in_the_bytes(built):
+    """Version, types and encodings are those that the file names, and nothing that is typed."""
+    requires = _case(built, GOOD.id)["requires"]
+
+    assert {
+        "op": "file.read",
+        "file_version": "2.1",
+        "types": ["int32"],
+        "encodings": ["flat", "mini_block"],
+    } == requires
 
 
 def test_a_lint_expects_its_parents_table_and_a_finding(built):

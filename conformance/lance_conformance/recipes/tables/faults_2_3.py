@@ -185,8 +185,6 @@ _SEQUENCES = (
     fault(_EVEN, "sum", "equal runs that miss the count", "L.codec.rle.sum",
           assign(f"{_LISTS}.counts.rle.run_lengths.constant.value", b"\7\0\0\0"),
           flags=("CountMismatch",)),
-    fault(_RANGE, "step", "offsets that stand still", "L.codec.range.step",
-          assign("values.chunked.compression.variable.offsets.range.step", 0)),
     fault(_DENSE, "context", "a range for values in chunks", "L.codec.encoding.context",
           planes(_range_values), flags=("WrongKind",)),
     fault(_ROWS, "row", "a string that leaves bytes of its row", "L.codec.packed-struct.row",

@@ -113,8 +113,6 @@ _ROW_IDS = (
           _segment(0, "range.start", 7)),
     _case(_IDS, "ids-holes", "a hole outside of its range", "L.table.row-ids.holes",
           _segment(1, "range_with_holes.holes.u32_array.base", 20)),
-    _case(_IDS, "ids-bitmap", "a bit after the range", "L.table.row-ids.bitmap",
-          _segment(2, "range_with_bitmap.bitmap", b"\x0d")),
     _case(_IDS, "ids-width", "an array of a byte and a half", "L.table.row-ids.array-width",
           _segment(3, "sorted_array.u16_array.offsets", bytes(3))),
     _case(_IDS, "ids-sorted", "a sorted array that falls", "L.table.row-ids.sorted",

@@ -192,12 +192,8 @@ _PARTITIONS = (
 )  # fmt: skip
 
 _GRAPHS = (
-    fault(GRAPH, "text", "a number that is negative", "L.index.vector.graph.text",
-          graph(entry_point=-1)),
     fault(GRAPH, "levels-unsaid", "nothing says where levels begin", "L.index.vector.graph.text",
           graph(level_offsets=None)),
-    fault(GRAPH, "rows", "a graph over other rows than the partition has",
-          "L.index.vector.graph.rows", levels(lambda old: [0, old[1] - 1, *old[2:]])),
     fault(GRAPH, "no-graph", "a partition without its graph", "L.index.vector.graph.rows",
           texts(lambda held: ["", *held[1:]], "lance:hnsw")),
     fault(GRAPH, "levels-fall", "levels that fall", "L.index.vector.graph.levels",

@@ -66,8 +66,6 @@ NEGATIVES = (
           values(_FILE, "node_id", b"\7")),
     fault("fm/plain", "rank", "ones before the first block", "L.index.fm.rank",
           values(_FILE, "prefix_rank", b"\1")),
-    fault("fm/plain", "samples", "samples of every ending but none", "L.index.fm.samples",
-          metadata(_FILE, "sa_sample_rate", "00")),
     fault("fm/plain", "texts", "texts that all begin at once", "L.index.fm.texts",
           metadata(_FILE, "doc_start_positions", "00" * 8 * _ROWS)),
     lint("fm/plain", "fingerprint", "the fingerprint of other texts", "L.index.fm.fingerprint",
