@@ -40,9 +40,6 @@ class Positive:
     clauses: tuple[str, ...]
     make: Callable[[], Made]
     version: str = ""
-    types: tuple[str, ...] = ()
-    encodings: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()
     kind: str = "read-file"
     facts: Mapping[str, object] = field(default_factory=dict)
     args: Mapping[str, object] = field(default_factory=dict)
@@ -126,7 +123,6 @@ class Negative:
     stage: str = "any"
     kind: str = "negative-file"
     flags: tuple[str, ...] = ()
-    encodings: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
 
 
@@ -170,7 +166,6 @@ class Acting:
     allowed: tuple[str, ...] = ("committed",)
     broken: tuple[str, ...] = ()
     kind: str = "commit-race"
-    features: tuple[str, ...] = ()
     writer_flags: int | None = None
 
 

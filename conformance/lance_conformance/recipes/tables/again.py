@@ -29,11 +29,7 @@ _MADE: dict[str, Positive] = {one.id: one for module in _MODULES for one in modu
 def _again(parent: str, slug: str, title: str, clauses: Iterable[str]) -> Positive:
     made = _MADE[parent]
     folder = parent.rpartition("/")[0]
-    name = f"{folder.rpartition('/')[2]}-{slug}"
-    encodings = (name,) if made.encodings else ()
-    features = () if made.encodings else (name,)
-    return replace(made, id=f"{folder}/{slug}", title=title, clauses=tuple(clauses),
-                   encodings=encodings, features=features)  # fmt: skip
+    return replace(made, id=f"{folder}/{slug}", title=title, clauses=tuple(clauses))
 
 
 POSITIVES = (

@@ -29,8 +29,6 @@ def _below(version: str) -> Positive:
         clauses=("L.file.schema.children",),
         make=make,
         version=version,
-        types=tuple(str(field.type) for field in _TABLE.schema),
-        encodings=(f"asked-below-{version}",),
         args={"columns": ["s.a", "s.c", "t"]},
     )
 

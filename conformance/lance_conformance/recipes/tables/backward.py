@@ -50,8 +50,6 @@ def _case(
         clauses=clauses,
         make=released(release, _TABLES, (_CREATE, *steps), given),
         version=version,
-        types=("int64", "int32", "string"),
-        features=(f"{release}-{slug}",),
         kind="backward",
     )
 

@@ -62,7 +62,6 @@ def _case(
         clauses=clauses,
         make=_made(release, ("scalar", "c", type_), pa.table({"id": pa.array(rows, pa.int64())})),
         version="2.0" if release.startswith("0.") else "2.1",
-        features=(name,),
         kind="index-search",
         facts={"used": True} if used else {},
         args={"filter": {"sql": filter_}, "columns": ["id"]},
@@ -84,7 +83,6 @@ def _graph(release: str) -> Positive:
         clauses=("L.index.vector.graph.levels", "L.index.vector.graph.rows"),
         make=_made(release, ("vector", "v", "IVF_HNSW_SQ"), expected),
         version="2.1",
-        features=(name,),
         kind="index-search",
         facts={"used": True},
         args={

@@ -99,8 +99,6 @@ def _file(version: str, slug: str, title: str, table: pa.Table) -> Positive:
         ),
         make=file(table, version),
         version=version,
-        types=("large_binary",),
-        encodings=("blob", slug) if version == "2.1" else ("blob", "wide"),
     )
 
 
@@ -113,8 +111,6 @@ def _dataset(
         clauses=clauses,
         make=dataset(steps),
         version=version,
-        types=("large_binary",),
-        features=("blob",),
         kind="read-dataset",
     )
 
@@ -141,7 +137,6 @@ POSITIVES = (
             ("L.blob.managed",),
             _managed,
         ),
-        features=("blob-managed",),
         make=lambda: replace(dataset(_managed)(), made_by="reference"),
     ),
 )
@@ -157,7 +152,6 @@ def _fault(parent: str, slug: str, title: str, clause: str, change: Change) -> N
         change=change,
         meaning=title,
         kind="negative-file" if area == "file" else "negative-dataset",
-        encodings=(slug,),
     )
 
 

@@ -58,7 +58,6 @@ def case(
         make=staged(build),
         allowed=allowed,
         broken=broken,
-        features=(slug.replace("/", "-"),),
         writer_flags=writer_flags,
     )
 

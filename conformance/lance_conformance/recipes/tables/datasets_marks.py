@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from lanceref.proto.table_pb2 import DataFile, DeletionFile, Manifest
 
 from lance_conformance.recipes.hand import reworked, words
 from lance_conformance.recipes.messages import data_file, manifest
-from lance_conformance.recipes.model import Made, Positive
+from lance_conformance.recipes.model import Positive
 from lance_conformance.recipes.oracle_made import dataset, write
 from lance_conformance.recipes.tables.datasets import table_case
 
@@ -150,49 +149,96 @@ def _three(uri: str) -> pa.Table:
     return rows(0, 6)
 
 
-def _case(
-    slug: str, title: str, clauses: tuple[str, ...], make: Callable[[], Made], feature: str
-) -> Positive:
-    return table_case(slug, title, clauses, make, (feature,))
-
-
 POSITIVES: tuple[Positive, ...] = (
-    _case("row-ids/segments", "row ids in segments of all five kinds",
-          ("L.table.row-ids.message", "L.table.row-ids.segment", "L.table.row-ids.unique"),
-          reworked(dataset(_stable), manifest(_set_ids)), "segments"),
+    table_case(
+        "row-ids/segments",
+        "row ids in segments of all five kinds",
+        ("L.table.row-ids.message", "L.table.row-ids.segment", "L.table.row-ids.unique"),
+        reworked(dataset(_stable), manifest(_set_ids)),
+    ),
     replace(
-        _case("row-ids/wide", "row ids in a bitmap of two bytes, and beside two holes",
-              ("L.table.row-ids.bitmap", "L.table.row-ids.holes"),
-              reworked(dataset(_with_ids), manifest(_set_wide_ids)), "segments-wide"),
-        args={"columns": ["a"], "with": ["_rowid"]}),
-    _case("row-ids/versions", "fresh rows: created and last updated in version 1",
-          ("L.table.row-versions.order", "L.table.row-ids.column"), dataset(_stable), "versions"),
-    _case("manifest/two-indices", "two indices, each with its fragments and field",
-          ("L.table.index.unique", "L.table.index.fragment-bitmap", "L.table.index.fields",
-           "L.table.index.covering"), dataset(two_indices), "two-indices"),
-    _case("manifest/refs", "a tag and a branch of version 1",
-          ("L.table.refs.tag", "L.table.refs.branch", "L.table.refs.exists"),
-          dataset(_referred), "refs"),
-    _case("manifest/old-branch", "a branch that states only the version it left",
-          ("L.table.refs.branch",), dataset(_old_branch), "old-branch"),
-    _case("fragments/parents", "fields without a column: a struct, and one that is gone",
-          ("L.table.datafile.indices",), reworked(dataset(_points), data_file(_with_parents)),
-          "parents"),
-    _case("manifest/one-commit", "one commit: a manifest, its transaction twice",
-          ("L.txn.file.message", "L.txn.file.name", "L.txn.inline.same",
-           "L.table.manifest.timestamp", "L.table.datafile.no-field"), dataset(_one), "one-commit"),
-    _case("fragments/numbers", "three fragments and the highest id any had",
-          ("L.table.fragments.max-id-present", "L.table.schema.max-id",
-           "L.table.fragments.address"), dataset(_three), "numbers"),
-    _case("deletions/arrow-three", "three deleted rows in an Arrow file",
-          ("L.table.deletions.arrow-distinct",), dataset(_deleted), "arrow-three"),
-    _case("deletions/bitmap-array", "a bitmap with one array container",
-          ("L.table.roaring.order",),
-          reworked(dataset(_as_bitmap), manifest(_bitmap_type,
-                   "_versions/18446744073709551613.manifest")), "bitmap-array"),
-    _case("deletions/bitmap-runs-two", "a bitmap with a container of two runs",
-          ("L.table.roaring.order", "L.table.roaring.containers"),
-          reworked(dataset(_as_runs), manifest(_bitmap_type,
-                   "_versions/18446744073709551613.manifest")), "bitmap-runs-two"),
-)  # fmt: skip
+        table_case(
+            "row-ids/wide",
+            "row ids in a bitmap of two bytes, and beside two holes",
+            ("L.table.row-ids.bitmap", "L.table.row-ids.holes"),
+            reworked(dataset(_with_ids), manifest(_set_wide_ids)),
+        ),
+        args={"columns": ["a"], "with": ["_rowid"]},
+    ),
+    table_case(
+        "row-ids/versions",
+        "fresh rows: created and last updated in version 1",
+        ("L.table.row-versions.order", "L.table.row-ids.column"),
+        dataset(_stable),
+    ),
+    table_case(
+        "manifest/two-indices",
+        "two indices, each with its fragments and field",
+        (
+            "L.table.index.unique",
+            "L.table.index.fragment-bitmap",
+            "L.table.index.fields",
+            "L.table.index.covering",
+        ),
+        dataset(two_indices),
+    ),
+    table_case(
+        "manifest/refs",
+        "a tag and a branch of version 1",
+        ("L.table.refs.tag", "L.table.refs.branch", "L.table.refs.exists"),
+        dataset(_referred),
+    ),
+    table_case(
+        "manifest/old-branch",
+        "a branch that states only the version it left",
+        ("L.table.refs.branch",),
+        dataset(_old_branch),
+    ),
+    table_case(
+        "fragments/parents",
+        "fields without a column: a struct, and one that is gone",
+        ("L.table.datafile.indices",),
+        reworked(dataset(_points), data_file(_with_parents)),
+    ),
+    table_case(
+        "manifest/one-commit",
+        "one commit: a manifest, its transaction twice",
+        (
+            "L.txn.file.message",
+            "L.txn.file.name",
+            "L.txn.inline.same",
+            "L.table.manifest.timestamp",
+            "L.table.datafile.no-field",
+        ),
+        dataset(_one),
+    ),
+    table_case(
+        "fragments/numbers",
+        "three fragments and the highest id any had",
+        ("L.table.fragments.max-id-present", "L.table.schema.max-id", "L.table.fragments.address"),
+        dataset(_three),
+    ),
+    table_case(
+        "deletions/arrow-three",
+        "three deleted rows in an Arrow file",
+        ("L.table.deletions.arrow-distinct",),
+        dataset(_deleted),
+    ),
+    table_case(
+        "deletions/bitmap-array",
+        "a bitmap with one array container",
+        ("L.table.roaring.order",),
+        reworked(
+            dataset(_as_bitmap), manifest(_bitmap_type, "_versions/18446744073709551613.manifest")
+        ),
+    ),
+    table_case(
+        "deletions/bitmap-runs-two",
+        "a bitmap with a container of two runs",
+        ("L.table.roaring.order", "L.table.roaring.containers"),
+        reworked(
+            dataset(_as_runs), manifest(_bitmap_type, "_versions/18446744073709551613.manifest")
+        ),
+    ),
+)
 """Every positive case of the marks of a table."""

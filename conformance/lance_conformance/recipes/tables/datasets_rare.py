@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
-from lance_conformance.recipes.model import Made, Positive
+from lance_conformance.recipes.model import Positive
 from lance_conformance.recipes.oracle_made import dataset, write
 from lance_conformance.recipes.tables.datasets import table_case
 
 _TWO = pa.table({"a": pa.array([1, 2], pa.int32()), "b": pa.array(["x", None])})
-
-
-def _case(
-    slug: str,
-    title: str,
-    clauses: tuple[str, ...],
-    make: Callable[[], Made],
-    types: tuple[str, ...],
-    feature: str,
-    reachable: bool = True,
-) -> Positive:
-    return table_case(slug, title, clauses, make, (feature,), types=types, reachable=reachable)
 
 
 def _two_types(uri: str) -> pa.Table:
@@ -48,12 +35,18 @@ def _compressed_deletions(uri: str) -> pa.Table:
 
 
 POSITIVES: tuple[Positive, ...] = (
-    _case("manifest/two-types", "a number and a string, each named by the manifest and the file",
-          ("L.table.datafile.path", "L.table.datafile.type", "L.table.base.unique"),
-          dataset(_two_types), ("int32", "string"), "two-types"),
-    _case("deletions/arrow-zstd", "a deletion file whose Arrow body is compressed",
-          ("L.table.deletions.arrow-magic", "L.table.limits.deletions"),
-          lambda: replace(dataset(_compressed_deletions)(), made_by="hand"), ("int64",),
-          "arrow-zstd", reachable=False),
-)  # fmt: skip
+    table_case(
+        "manifest/two-types",
+        "a number and a string, each named by the manifest and the file",
+        ("L.table.datafile.path", "L.table.datafile.type", "L.table.base.unique"),
+        dataset(_two_types),
+    ),
+    table_case(
+        "deletions/arrow-zstd",
+        "a deletion file whose Arrow body is compressed",
+        ("L.table.deletions.arrow-magic", "L.table.limits.deletions"),
+        lambda: replace(dataset(_compressed_deletions)(), made_by="hand"),
+        reachable=False,
+    ),
+)
 """Every rare positive case of tables."""

@@ -59,7 +59,7 @@ def table_fault(
     made = fault(parent, slug, title, clause, change, stage=stage, kind=kind)
     folder, _, _ = made.id.rpartition("/")
     prefix = "lint" if kind == "lint" else "neg"
-    return replace(made, id=f"{folder}/{prefix}-{slug}", encodings=(slug,))
+    return replace(made, id=f"{folder}/{prefix}-{slug}")
 
 
 def byte(*path: str, at: int, new: int, nth: int = 0) -> SpanPatch:

@@ -34,7 +34,6 @@ def _case(
         change=change,
         meaning=title,
         kind=kind,
-        encodings=(slug,),
     )
 
 

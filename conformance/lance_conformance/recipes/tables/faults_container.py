@@ -33,9 +33,7 @@ def _case(
     stage: str = "open",
     kind: str = "negative-file",
 ) -> Negative:
-    return replace(
-        table_fault(parent, slug, title, clause, change, stage=stage, kind=kind), encodings=()
-    )
+    return replace(table_fault(parent, slug, title, clause, change, stage=stage, kind=kind))
 
 
 def _footer(word: str, new: int) -> SpanPatch:

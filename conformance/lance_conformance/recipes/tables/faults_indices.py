@@ -27,7 +27,6 @@ def fault(
         change=change,
         meaning=title,
         kind=kind,
-        encodings=(slug,),
     )
 
 

@@ -41,7 +41,6 @@ def _parent(slug: str, title: str, column: pa.Array, **parameters: object) -> Po
         clauses=("L.index.segment.complete",),
         make=made(table, table.table.take(rows)),
         version=table.version,
-        features=(f"inverted-{slug}",),
         kind="read-dataset",
     )
 

@@ -50,7 +50,6 @@ def _case(
     title: str,
     table: pa.Table,
     clauses: tuple[str, ...],
-    encodings: tuple[str, ...],
 ) -> Positive:
     return Positive(
         id=f"file/2.0/{slug}",
@@ -58,45 +57,39 @@ def _case(
         clauses=clauses,
         make=file(table, "2.0"),
         version="2.0",
-        types=tuple(dict.fromkeys(str(field.type) for field in table.schema)),
-        encodings=encodings,
     )
 
 
 _WRITTEN = (
     _case("flat/two-columns", "a field that is never null beside one that is",
-          _MIXED, ("L.array.nullable.field", "L.array.column.encoding"), ("flat", "nullable")),
+          _MIXED, ("L.array.nullable.field", "L.array.column.encoding")),
     _case("binary/zstd-level", "string bytes compressed at level 9",
           column(pa.array([f"a line of words {i}" for i in range(120)]), compression="zstd",
                  compression_level="9"),
-          ("L.array.flat.compressed-block", "L.array.flat.compression"),
-          ("binary", "flat", "zstd")),
+          ("L.array.flat.compressed-block", "L.array.flat.compression")),
     _case("list/no-nulls", "lists of which none is null: ends below the adjustment",
           column(pa.array([[1, 2], [], [3]], pa.list_(pa.int32()))),
-          ("L.array.list.page", "L.array.list.null-adjustment-value"), ("list", "flat")),
+          ("L.array.list.page", "L.array.list.null-adjustment-value")),
     _case("list/pairs", "a list of structs with the members of a map", column(_PAIRS),
-          ("L.array.column.type", "L.array.struct.header"), ("list", "struct", "flat")),
+          ("L.array.column.type", "L.array.struct.header")),
     _case("struct/nested", "a struct in a struct: two headers",
           column(pa.array([{"x": 1, "y": {"z": "a"}}, {"x": None, "y": {"z": None}}])),
-          ("L.array.struct.length", "L.array.struct.header"), ("struct", "flat", "binary")),
+          ("L.array.struct.length", "L.array.struct.header")),
     _case("packed-struct/vectors", "packed rows of 2 + 12 + 1 bytes, the middle a vector",
           column(_VECTOR_ROWS, packed="true"),
-          ("L.array.packed-struct.width", "L.array.packed-struct.children"),
-          ("packed_struct", "fixed_size_list")),
+          ("L.array.packed-struct.width", "L.array.packed-struct.children")),
     _case("binary/large-binary", "bytes with 64-bit Arrow offsets",
           column(pa.array([b"", b"\xff\xfe", None, b"\0"], pa.large_binary())),
-          ("L.array.binary.type", "L.array.ends.order"), ("binary", "flat")),
+          ("L.array.binary.type", "L.array.ends.order")),
     _case("binary/null-with-bytes", "a null string that owns bytes", column(_owning_strings()),
-          ("L.array.ends.order", "L.array.ends.null-adjustment"), ("binary", "owning-null")),
+          ("L.array.ends.order", "L.array.ends.null-adjustment")),
     _case("list/null-with-items", "a null list that owns items", column(_owning_lists()),
-          ("L.array.ends.order", "L.array.ends.null-adjustment"), ("list", "owning-null")),
+          ("L.array.ends.order", "L.array.ends.null-adjustment")),
     _case("binary/two-buffers", "strings without a null: ends in one buffer, bytes in another",
-          column(pa.array(["ab", "c"])), ("L.array.buffer.shared", "L.array.buffer.named"),
-          ("binary", "flat")),
+          column(pa.array(["ab", "c"])), ("L.array.buffer.shared", "L.array.buffer.named")),
     _case("blob/bytes", "blobs: bytes, null, empty, more bytes, outside of the page",
           column(_BLOBS, blob="true"),
-          ("L.array.blob.column", "L.array.blob.null", "L.array.blob.payload"),
-          ("blob", "packed_struct")),
+          ("L.array.blob.column", "L.array.blob.null", "L.array.blob.payload")),
 )  # fmt: skip
 
 
@@ -123,7 +116,6 @@ def _rare(
     *buffers: bytes,
     column_buffers: dict[int, bytes] | None = None,
 ) -> Positive:
-    arm = encoding.WhichOneof("array_encoding")
     return Positive(
         id=f"file/2.0/{slug}",
         title=title,
@@ -132,8 +124,6 @@ def _rare(
             column(array), "2.0", {0: [Page(encoding, len(array), buffers)]}, column_buffers
         ),
         version="2.0",
-        types=(str(array.type),),
-        encodings=(str(arm), "rare"),
         reachable=False,
     )
 
@@ -242,8 +232,6 @@ _EARLY = Positive(
     clauses=("L.array.binary.early", "L.array.list.page"),
     make=_early,
     version="2.0",
-    types=("int32", "string"),
-    encodings=("list", "early"),
 )
 
 POSITIVES: tuple[Positive, ...] = (*_WRITTEN, *_BUILT, _EARLY)

@@ -37,8 +37,6 @@ def case(
         clauses=(clause,),
         make=by_hand(column(array), version, {0: list(pages)}),
         version=version,
-        types=(str(array.type),),
-        encodings=(f"arms-{version}", slug),
         reachable=False,
     )
 

@@ -83,8 +83,6 @@ def _one_blob() -> Positive:
         clauses=("L.array.blob.column",),
         make=file(table, "2.0"),
         version="2.0",
-        types=("large_binary",),
-        encodings=("blob", "one"),
     )
 
 
@@ -114,8 +112,6 @@ def _fixed_constant() -> Positive:
         clauses=("L.page.constant.value-buffer",),
         make=file(column(array), "2.2"),
         version="2.2",
-        types=(str(array.type),),
-        encodings=("constant", "buffer", "fixed"),
     )
 
 
@@ -134,8 +130,6 @@ def _blob_pairs() -> Positive:
         clauses=("L.page.layout.scale", "L.page.blob.payload"),
         make=lambda: Made(file(table, "2.2")().files, table.take([2])),
         version="2.2",
-        types=("fixed_size_list<struct<large_binary>>",),
-        encodings=("blob", "pairs"),
         args={"rows": [2]},
     )
 
@@ -147,8 +141,6 @@ def _no_bytes() -> Positive:
         clauses=("L.array.ends.null-adjustment",),
         make=file(column(_EMPTY, compression="zstd"), "2.0"),
         version="2.0",
-        types=("string",),
-        encodings=("binary", "zstd-empty"),
     )
 
 
@@ -181,8 +173,7 @@ NEGATIVES: tuple[Negative, ...] = (
           "L.page.miniblock.padding",
           SpanPatch(("chunk 0", "padding"), lambda old: bytes(len(old))), kind="lint"),
     replace(fault("file/2.1/repindex/long-row", "entries", "entries in place of rows",
-                  "L.page.repindex.rows", SpanPatch(("repetition index",), _entries_for_rows)),
-            encodings=("repindex", "entries")),
+                  "L.page.repindex.rows", SpanPatch(("repetition index",), _entries_for_rows))),
     fault("file/2.0/blob/one", "payload", "the first blob, of 2**40 bytes", "L.array.blob.payload",
           byte("field c", "rows", at=13, new=1)),
     fault("file/2.0/dictionary/arrow", "null", "a null item where no row may be null",

@@ -57,8 +57,6 @@ def _case(version: str) -> Positive:
         clauses=("L.page.dictionary.num-items",),
         make=by_hand(column(pa.array(_ROWS * len(pages), pa.int64())), version, {0: pages}),
         version=version,
-        types=("int64",),
-        encodings=("dictionary", f"dictionary-codecs-{version}"),
         reachable=False,
     )
 

@@ -44,14 +44,12 @@ def _no_rows(version: str) -> Positive:
         clauses=("L.file.pages.length",),
         make=make,
         version=version,
-        types=tuple(str(field.type) for field in _NESTED.schema),
-        encodings=(f"no-rows-{version}",),
         args={"rows": []},
     )
 
 
 def _case(
-    version: str, slug: str, title: str, array: pa.Array, clause: str, *told: str, **knobs: str
+    version: str, slug: str, title: str, array: pa.Array, clause: str, **knobs: str
 ) -> Positive:
     return Positive(
         id=f"file/{version}/{slug}",
@@ -59,8 +57,6 @@ def _case(
         clauses=(clause,),
         make=file(column(array, **knobs), version),
         version=version,
-        types=(str(array.type),),
-        encodings=told,
     )
 
 
@@ -84,7 +80,7 @@ _KEYS = pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 1], pa.int8()), ["a
 def _wide_keys(bits: int) -> Positive:
     keys = _KEYS.cast(pa.dictionary(pa.type_for_alias(f"int{bits}"), pa.string()))
     return _case("2.1", f"dictionary/arrow-int{bits}", f"indices of {bits} bits", keys,
-                 "L.page.dictionary.index-width", "miniblock", "dictionary")  # fmt: skip
+                 "L.page.dictionary.index-width")  # fmt: skip
 
 
 def _small_chunks() -> Positive:
@@ -132,18 +128,16 @@ POSITIVES: tuple[Positive, ...] = (
     _wide_keys(64),
     _small_chunks(),
     _case("2.2", "constant/fixed-size-list-struct", "pairs of structs that are all the same",
-          _pairs([5] * 6), "L.page.layout.scale", "constant"),
+          _pairs([5] * 6), "L.page.layout.scale"),
     _case("2.2", "levels/fixed-size-list-struct-chunks", "pairs of structs in several chunks",
-          _pairs([at * 7919 % 30011 for at in range(12000)]), "L.page.layout.scale",
-          "miniblock-large", "chunks"),
+          _pairs([at * 7919 % 30011 for at in range(12000)]), "L.page.layout.scale"),
     _case("2.2", "fullzip/fixed-size-list-struct", "pairs of structs, one after the other",
-          _pairs([1, 2, 3, 4, 5, 6]), "L.page.layout.scale", "fullzip",
-          structural_encoding="fullzip"),
+          _pairs([1, 2, 3, 4, 5, 6]), "L.page.layout.scale", structural_encoding="fullzip"),
     _control(),
     _two_pages(),
     _case("2.1", "fullzip/flags-sixteen", "zipped values of sixteen booleans",
           pa.array(_SIXTEENS, pa.list_(pa.bool_(), 16)), "L.codec.fixed-size-list.whole-bytes",
-          "fullzip", structural_encoding="fullzip"),
+          structural_encoding="fullzip"),
 )  # fmt: skip
 """Every positive case at an edge."""
 

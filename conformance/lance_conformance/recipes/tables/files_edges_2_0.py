@@ -25,7 +25,7 @@ def _case(
     title: str,
     array: pa.Array,
     clause: str,
-    *encodings: str,
+    *,
     rows: Sequence[int] = (),
 ) -> Positive:
     table = column(array)
@@ -36,22 +36,20 @@ def _case(
         clauses=(clause,),
         make=lambda: Made(file(table, "2.0")().files, expected),
         version="2.0",
-        types=(str(array.type),),
-        encodings=(*encodings, slug.rpartition("/")[2]),
         args={"rows": list(rows)} if rows else {},
     )
 
 
 POSITIVES: tuple[Positive, ...] = (
     _case("flat/flags-far", "two booleans of bytes far apart", _FLAGS, "L.array.flat.width",
-          "flat", rows=(8, 60)),
+          rows=(8, 60)),
     _case("fixed-size-list/flags-three", "three booleans a row: rows begin inside of bytes",
-          _THREES, "L.array.fixed-size-list.dimension", "fixed_size_list"),
+          _THREES, "L.array.fixed-size-list.dimension"),
     _case("list/many-nulls", "a list of 900 000 items that need no bytes",
-          pa.array([[None] * 900_000, None, [None]], pa.list_(pa.null())), "L.array.list.num-items",
-          "list"),
+          pa.array([[None] * 900_000, None, [None]], pa.list_(pa.null())),
+          "L.array.list.num-items"),
     _case("list/null-first", "a null list before others",
-          pa.array([None, [1, 2], [3]], _NUMBERS), "L.array.list.null-adjustment-value", "list"),
+          pa.array([None, [1, 2], [3]], _NUMBERS), "L.array.list.null-adjustment-value"),
 )  # fmt: skip
 """Every positive case of a 2.0 file at an edge."""
 

@@ -43,8 +43,6 @@ def _far(
         clauses=(clause,),
         make=taken(file(column(array), version), rows),
         version=version,
-        types=(str(array.type),),
-        encodings=(slug.partition("/")[0], "rows"),
         args={"rows": [str(row) for row in rows]},
     )
 

@@ -62,8 +62,6 @@ def _bare_frame() -> Positive:
         clauses=("L.array.flat.compressed-block",),
         make=make,
         version="2.0",
-        types=("string",),
-        encodings=("binary", "flat", "zstd", "bare"),
         reachable=False,
     )
 
@@ -90,8 +88,6 @@ def _large() -> Positive:
         clauses=("L.array.binary.early",),
         make=make,
         version="2.0",
-        types=("large_binary",),
-        encodings=("list", "early-large"),
     )
 
 
@@ -135,8 +131,6 @@ def _blob_pairs() -> Positive:
         clauses=("L.page.layout.scale", "L.page.blob.payload"),
         make=file(table, "2.2"),
         version="2.2",
-        types=("fixed_size_list<struct<large_binary>>",),
-        encodings=("blob", "pairs-ranges"),
     )
 
 
@@ -150,8 +144,6 @@ def _same_pairs() -> Positive:
         clauses=("L.page.layout.scale",),
         make=file(column(pairs), "2.2"),
         version="2.2",
-        types=(str(pairs.type),),
-        encodings=("constant", "pairs-null"),
     )
 
 
@@ -164,8 +156,6 @@ def _text_pairs() -> Positive:
         clauses=("L.page.layout.scale",),
         make=file(column(pairs, structural_encoding="fullzip"), "2.2"),
         version="2.2",
-        types=(str(pairs.type),),
-        encodings=("fullzip", "variable", "pairs-strings"),
     )
 
 
@@ -219,8 +209,7 @@ NEGATIVES: tuple[Negative, ...] = (
           SpanPatch(("field c", "compressed"), lambda old: _far())),
     replace(
         fault("file/2.1/general/zstd", "size-none", "a frame that is to hold nothing",
-              "L.codec.general.size", SpanPatch(("field c", "uncompressed size"), bytes(8))),
-        encodings=("size-none",)),
+              "L.codec.general.size", SpanPatch(("field c", "uncompressed size"), bytes(8)))),
     fault("file/2.1/fsst/urls", "escape-last", "a last value that ends after an escape",
           "L.codec.fsst.escape", byte("field c", "bytes", at=-1, new=255, nth=5)),
 )  # fmt: skip

@@ -95,7 +95,6 @@ def _case(version: FileVersion, seed: int, nested: bool = False) -> Positive:
         clauses=("L.page.layers.code", "L.page.miniblock.log"),
         make=odd(version, seed, nested),
         version=str(version),
-        encodings=(f"odd-{version}", slug),
         reachable=False,
     )
 

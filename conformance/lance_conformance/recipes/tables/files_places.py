@@ -64,8 +64,6 @@ def _case(
             clauses=clauses,
             make=file(column(array, **knobs), version),
             version=version,
-            types=(str(array.type),),
-            encodings=(f"places-{version}", slug),
         )
         for version in versions
     ]

@@ -87,8 +87,6 @@ def _case(
         clauses=clauses,
         make=by_hand(column(array), "2.3", {0: list(pages.values())}),
         version="2.3",
-        types=(str(array.type),),
-        encodings=("sparse", "sequences", slug),
         reachable=False,
     )
 
@@ -141,7 +139,7 @@ POSITIVES: tuple[Positive, ...] = (
     replace(
         _one("delta", "a delta whose differences are a constant without a value",
              blocks.differences(5, _NOTHING, 64)),
-        id="file/2.3/sequences/no-delta", encodings=("sparse", "sequences", "no-delta")),
+        id="file/2.3/sequences/no-delta"),
     _case(
         "positions", "null positions",
         pa.array([value for _, nulls in _ANY_NULLS.values() for value in _nulls(*nulls)],

@@ -109,8 +109,6 @@ def _rare(version: str) -> Positive:
         clauses=(clause.get(version, "L.page.leaf.kind"),),
         make=dataset(steps),
         version=version,
-        types=tuple(dict.fromkeys(str(array.type) for array in _RARE.values())),
-        features=(f"types-rare-{version}",),
         kind="read-dataset",
     )
 
@@ -122,8 +120,6 @@ def _file(version: str, slug: str, title: str, arrays: Mapping[str, pa.Array]) -
         clauses=("L.page.leaf.kind",),
         make=file(pa.table(dict(arrays)), version),
         version=version,
-        types=tuple(dict.fromkeys(str(array.type) for array in arrays.values())),
-        encodings=(f"types-{version}", slug),
     )
 
 
@@ -140,8 +136,6 @@ def _documents(version: str) -> Positive:
         clauses=("L.json.column",),
         make=_json_columns(version),
         version=version,
-        types=("json",),
-        features=(f"json-types-{version}",),
         kind="read-dataset",
     )
 

@@ -47,8 +47,6 @@ def _blocks(bits: int, widths: range, slug: str) -> Positive:
         clauses=("L.codec.bitpack.width", "L.codec.bitpack.payload"),
         make=by_hand(column(array), "2.2", {0: [page]}),
         version="2.2",
-        types=(str(array.type),),
-        encodings=("miniblock-large", "inline_bitpacking", slug),
         reachable=False,
     )
 
@@ -76,8 +74,6 @@ POSITIVES: tuple[Positive, ...] = (
         clauses=("L.array.bitpacked.width", "L.array.bitpacked.size"),
         make=by_hand(column(_ALL), "2.0", {0: [back_to_back(64, width) for width in range(1, 65)]}),
         version="2.0",
-        types=("uint64",),
-        encodings=("bitpacked", "rare", "widths"),
         reachable=False,
     ),
 )

@@ -36,8 +36,6 @@ def _old(slug: str, title: str, bits: int, pages: list[Page], widths: range) -> 
         clauses=(f"L.array.{slug.partition('/')[0]}.size",),
         make=by_hand(column(_array(bits, widths)), "2.0", {0: pages}),
         version="2.0",
-        types=(f"uint{bits}",),
-        encodings=(slug.partition("/")[0].replace("-", "_"), "rare", slug.partition("/")[2]),
         reachable=False,
     )
 
@@ -73,8 +71,6 @@ def _dictionaries(bits: int, widths: range, slug: str) -> Positive:
             {0: [_dictionary(bits, width) for width in widths]},
         ),
         version="2.2",
-        types=(f"uint{bits}",),
-        encodings=("miniblock-large", "dictionary", "out_of_line_bitpacking", slug),
         reachable=False,
     )
 

@@ -209,7 +209,7 @@ def _case(
 ) -> Positive:
     return Positive(
         id=f"table/any/{slug}", title=title, clauses=clauses, make=make, version="2.1",
-        types=("int64",), features=(slug.replace("/", "-"),), kind=kind, args=args or {},
+        kind=kind, args=args or {},
         facts=facts or {},
     )  # fmt: skip
 

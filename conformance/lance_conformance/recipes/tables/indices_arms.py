@@ -91,9 +91,8 @@ def _of_type(message: index_pb2.JsonIndexDetails) -> None:
 def _said(slug: str, title: str, parent: Positive, change: MessageEdit) -> Positive:
     """Return a case like another, whose entry says more."""
     folder, _, _ = parent.id.rpartition("/")
-    topic = folder.rpartition("/")[2]
-    return replace(parent, id=f"{folder}/{slug}", title=title, features=(f"{topic}-{slug}",),
-                   make=reworked(parent.make, change), reachable=False)  # fmt: skip
+    made = reworked(parent.make, change)
+    return replace(parent, id=f"{folder}/{slug}", title=title, make=made, reachable=False)
 
 
 _SIZED = replace(TYPES["pq"], seed=6, parameters={**TYPES["pq"].parameters,
@@ -179,7 +178,6 @@ MINHASH = Positive(
     ),
     make=reworked(made(replace(_LIKE, version="2.0"), _LEFT), index(without_sizes, LAST)),
     version="2.0",
-    features=("minhash-plain",),
     kind="read-dataset",
     reachable=False,
 )

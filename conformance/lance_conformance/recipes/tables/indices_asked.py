@@ -52,7 +52,7 @@ def _may_be_null(message: FileDescriptor) -> None:
 
 
 POSITIVES: tuple[Positive, ...] = (
-    replace(_PLAIN, id="index/any/inverted/nullable", features=("inverted-nullable",),
+    replace(_PLAIN, id="index/any/inverted/nullable",
             title="fragments that are gone, which might be null by their field",
             make=reworked(_PLAIN.make, descriptor(_may_be_null, "_indices/*/metadata.lance"))),
     search("row-ids-second", "stable row ids of a second fragment", "c = 1", [2, 9], _STABLE),

@@ -171,7 +171,7 @@ POSITIVES = (
     replace(_OF_NONE, facts={},
             make=made(_no_rows, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
     _one_fragment(),
-    replace(_EARLY, id=f"{_EARLY.id}-untold", features=("ivf-pq-early-untold",), reachable=False,
+    replace(_EARLY, id=f"{_EARLY.id}-untold", reachable=False,
             title="a single file of early releases, in an entry that does not tell its type",
             make=reworked(_EARLY.make, index(_untold, LAST_OF_VECTORS))),
 )  # fmt: skip

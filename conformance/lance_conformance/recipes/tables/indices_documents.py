@@ -51,7 +51,6 @@ def _case(
         clauses=(clause,),
         make=made(steps, pa.table(found), by=by),
         version=version,
-        features=(f"inverted-{slug}",),
         kind="index-search",
         args={"text": query, "columns": ["id"]},
         index="INVERTED",

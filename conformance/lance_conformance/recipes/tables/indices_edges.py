@@ -76,7 +76,7 @@ def _codes(by: int) -> SpanPatch:
 
 (_SQ,) = (one for one in indices_vectors_plain.POSITIVES if one.index == "IVF_SQ")
 
-_NEAR = replace(_SQ, id="index/any/ivf-sq/code-one", features=("ivf-sq-code-one",),
+_NEAR = replace(_SQ, id="index/any/ivf-sq/code-one",
                 title="a code that is one from that of its number",
                 make=reworked(_SQ.make, _codes(1)))  # fmt: skip
 

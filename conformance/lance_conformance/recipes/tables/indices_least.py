@@ -134,7 +134,6 @@ POSITIVES: tuple[Positive, ...] = (
         clauses=("L.index.minhash.pages",),
         make=_in_pages,
         version="2.0",
-        features=("minhash-pages",),
         kind="read-dataset",
         reachable=False,
     ),

@@ -73,7 +73,6 @@ def case(
         clauses=clauses,
         make=made(vectors, request, expected, by=by),
         version=vectors.version,
-        features=(f"{topic}-{slug}",),
         kind="index-search",
         facts={"used": True},
         args=request,

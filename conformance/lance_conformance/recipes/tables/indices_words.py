@@ -74,10 +74,9 @@ POSITIVES: tuple[Positive, ...] = (
         clauses=("L.index.minhash.signature", "L.index.minhash.band-key"),
         make=made(_LIKE, _LIKE.table.take([row for row in range(12) if row != DELETED])),
         version="2.0",
-        features=("minhash-short",),
         kind="read-dataset",
     ),
-    replace(_RQ, id="index/any/ivf-rq/sign-one", features=("ivf-rq-sign-one",),
+    replace(_RQ, id="index/any/ivf-rq/sign-one",
             title="a sign that is not that of its number: it may be near 0",
             make=reworked(_RQ.make, _sign(1))),
 )  # fmt: skip

@@ -66,8 +66,6 @@ POSITIVES = (
         clauses=_CLAUSES,
         make=dataset(_documents),
         version="2.0",
-        types=("json",),
-        features=("json",),
         kind="read-dataset",
     ),
     Positive(
@@ -76,8 +74,6 @@ POSITIVES = (
         clauses=("L.json.column",),
         make=dataset(_nested),
         version="2.2",
-        types=("json", "list"),
-        features=("json",),
         kind="read-dataset",
     ),
     Positive(
@@ -86,8 +82,6 @@ POSITIVES = (
         clauses=("L.json.key-order", "L.json.number-width"),
         make=file(_raw(), "2.0"),
         version="2.0",
-        types=("json",),
-        encodings=("binary",),
     ),
 )
 
@@ -108,7 +102,6 @@ def _fault(slug: str, title: str, clause: str, was: str, now: str) -> Negative:
         change=_patch(was, now),
         meaning=title,
         kind="negative-dataset",
-        encodings=(slug,),
     )
 
 

@@ -103,8 +103,7 @@ def _case(
     def make() -> Made:
         return replace(dataset(steps)(), made_by="reference")
 
-    types = ("int64", "string", "struct")
-    return table_case(f"overlays/{slug}", title, clauses, make, (f"overlay-{slug}",), types=types)
+    return table_case(f"overlays/{slug}", title, clauses, make)
 
 
 POSITIVES: tuple[Positive, ...] = (

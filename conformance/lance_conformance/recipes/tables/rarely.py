@@ -48,8 +48,6 @@ def _legacy(slug: str, title: str, clause: str, make: Callable[[], Made], type_:
         clauses=(f"L.legacy.{clause}",),
         make=make,
         version="0.1",
-        types=(type_,),
-        features=(slug.replace("/", "-"),),
         kind="read-dataset",
         reachable=False,
     )
@@ -110,7 +108,6 @@ def _none(version: str) -> Positive:
         clauses=("L.file.footer.column-metadata-start", "L.file.footer.num-columns"),
         make=file(pa.table({}), version),
         version=version,
-        encodings=(f"no-columns-{version}",),
     )
 
 
@@ -127,8 +124,6 @@ def _apart() -> Positive:
         clauses=("L.array.list.num-items",),
         make=taken(file(column(_LISTS), "2.0"), rows),
         version="2.0",
-        types=(str(_LISTS.type),),
-        encodings=("list", "rows-apart"),
         args={"rows": [str(row) for row in rows]},
     )
 
@@ -158,8 +153,6 @@ def _cut() -> Positive:
         clauses=("L.page.layout.scale", "L.page.siblings.rows"),
         make=_made_cut,
         version="2.2",
-        types=(str(_PAIRS["c"].type),),
-        encodings=("constant", "pairs-cut"),
     )
 
 
@@ -183,8 +176,6 @@ def _no_slots() -> Positive:
         clauses=("L.page.sparse.stored",),
         make=by_hand(column(array), "2.3", {0: [Page(layout, 3, (b"",))]}),
         version="2.3",
-        types=(str(array.type),),
-        encodings=("sparse", "zipped", "no-slots"),
         reachable=False,
     )
 
@@ -242,8 +233,6 @@ def _descriptors() -> Positive:
         clauses=("L.blob.kind",),
         make=_described,
         version="2.2",
-        types=("struct",),
-        encodings=("blob", "described"),
         args={"rows": ["2", "3"]},
     )
 
@@ -269,8 +258,6 @@ def _packed_ends() -> Positive:
         clauses=("L.array.flat.compressed-block", "L.array.ends.width"),
         make=make,
         version="2.0",
-        types=("string",),
-        encodings=("binary", "flat", "zstd", "ends"),
         reachable=False,
     )
 
@@ -298,7 +285,7 @@ POSITIVES: tuple[Positive, ...] = (
     replace(
         table_case("manifest/early-index-listed", "an index of files of 0.1, which are listed",
                    ("L.index.segment.files", "L.legacy.footer.version"),
-                   _sizes(dataset(_early_index)), ("early-index-listed",), reachable=False)),
+                   _sizes(dataset(_early_index)), reachable=False)),
     _none("2.0"),
     _none("2.1"),
     _apart(),
@@ -313,9 +300,9 @@ POSITIVES: tuple[Positive, ...] = (
     table_case("overlays/two-pages", "new values for a row of each of two pages",
                ("L.table.overlay.value",),
                _by_reference(reworked(dataset(_two_pages), data_file(_unsized, _SECOND))),
-               ("overlay-two-pages",), "2.0"),
+               "2.0"),
     table_case("overlays/lists", "new lists in the place of others", ("L.table.overlay.value",),
-               _by_reference(dataset(_new_lists)), ("overlay-lists",), types=("list<int16>",)),
+               _by_reference(dataset(_new_lists))),
 )  # fmt: skip
 """Every positive case of what is rarely there."""
 
@@ -353,8 +340,7 @@ NEGATIVES: tuple[Negative, ...] = (
     replace(
         fault("file/2.1/repindex/long-row", "leftover-last", "an entry left over at the end",
               "L.page.repindex.rows",
-              SpanPatch(("repetition index", "entries*"), b"\1" + bytes(7), nth=-1)),
-        encodings=("leftover-last",)),
+              SpanPatch(("repetition index", "entries*"), b"\1" + bytes(7), nth=-1))),
     fault("file/2.1/repindex/long-row", "leftover-huge", "2**62 entries left over",
           "L.page.repindex.range",
           SpanPatch(("repetition index", "entries*"), bytes(7) + b"\x40")),

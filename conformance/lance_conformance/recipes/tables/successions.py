@@ -67,7 +67,6 @@ def _parent(name: str, clauses: tuple[str, ...] = ("L.txn.inline.message",)) -> 
         clauses=clauses,
         make=lambda: replace(made(), made_by="reference"),
         version="2.1",
-        features=(f"after-{name}",),
         kind="read-dataset",
     )
 
@@ -83,7 +82,6 @@ def _lint(parent: str, slug: str, title: str, clause: str, where: str,
         change=MessageEdit(where, edit, target),
         meaning=title,
         kind="lint",
-        encodings=(f"{parent}-{slug}",),
     )
 
 

@@ -109,20 +109,18 @@ _TABLES = (
     table_case("deletions/every-row", "a fragment whose rows are all deleted",
                ("L.table.deletions.count", "L.table.deletions.applied"),
                reworked(dataset(_all_deleted), manifest(_three_deleted, _SECOND)),
-               ("every-row-deleted",), reachable=False),
+               reachable=False),
     table_case("fragments/null-child", "a field of a struct that is in no file is null",
                ("L.table.datafile.missing-field",),
-               reworked(dataset(_points), manifest(_new_child)), ("null-child",),
-               types=("struct",), reachable=False),
+               reworked(dataset(_points), manifest(_new_child)), reachable=False),
     table_case("manifest/covering", "an index that covers a second field",
                ("L.table.index.covering",),
                reworked(dataset(two_indices), index(_covered, _INDEXED),
-                        manifest(_says_covered, _INDEXED)), ("covering",), reachable=False),
+                        manifest(_says_covered, _INDEXED)), reachable=False),
     replace(
         table_case("row-ids/empty-segments", "segments without a value before one of three",
                    ("L.table.row-ids.range", "L.table.row-ids.array"),
-                   reworked(dataset(_with_ids), manifest(_empty_segments)), ("empty-segments",),
-                   reachable=False),
+                   reworked(dataset(_with_ids), manifest(_empty_segments)), reachable=False),
         args={"columns": ["a"], "with": ["_rowid"]}),
 )  # fmt: skip
 
@@ -173,7 +171,7 @@ def _mark_first() -> Made:
 
 _LOG = replace(write_ahead.POSITIVES[0], id="table/any/mem-wal/mark-first", make=_mark_first,
                title="a log entry whose marks are its first column",
-               clauses=("L.index.mem-wal.entry",), features=("mem-wal-mark-first",))  # fmt: skip
+               clauses=("L.index.mem-wal.entry",))  # fmt: skip
 
 POSITIVES: tuple[Positive, ...] = (*_TABLES, *_INDICES, _FM, *_NONE, _LOG)
 

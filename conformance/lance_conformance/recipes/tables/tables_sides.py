@@ -27,12 +27,11 @@ def _words(uri: str) -> pa.Table:
 
 POSITIVES: tuple[Positive, ...] = (
     table_case("marks/nothing", "a table without a fragment, and no mark of one",
-               ("L.table.fragments.max-id-present",), dataset(_nothing),
-               ("no-fragment-no-mark",), types=("int32",)),
+               ("L.table.fragments.max-id-present",), dataset(_nothing)),
     replace(
         table_case("statistics/none", "a filter on words of a dictionary, which have no statistics",
                    ("L.legacy.statistics.covered",), dataset(_words),
-                   ("filter-without-statistics",), "0.1", ("int64", "string")),
+                   "0.1"),
         args={"filter": {"sql": "w = 'a'"}, "columns": ["id"]}),
 )  # fmt: skip
 """Every positive case of tables beside the usual."""

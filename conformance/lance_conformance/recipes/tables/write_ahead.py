@@ -106,7 +106,6 @@ POSITIVES = (
         clauses=("L.index.mem-wal.details",),
         make=_make,
         version="2.1",
-        features=("mem-wal",),
         kind="read-dataset",
         reachable=False,
     ),

@@ -48,7 +48,6 @@ def _case(
         broken=broken,
         allowed=allowed,
         kind="write-roundtrip",
-        features=(f"writing-{slug}",),
     )
 
 
