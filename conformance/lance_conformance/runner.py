@@ -1,7 +1,8 @@
 """Runner: sends the checks of each case to an adapter and collects the results.
 
 Each case gets a fresh folder below the scratch directory, with a copy of its input under a name
-that says nothing; the copy is compared with the input afterwards. A case that cost the process is
+that says nothing; the copy is compared with the input after each check, and made anew when it
+was changed. A case that cost the process is
 run once more, alone in a fresh one. An adapter that cannot be started again, or that only loses
 time, ends the run: the other cases are not run.
 """
@@ -18,7 +19,7 @@ from pathlib import Path
 from lance_conformance.acting import act
 from lance_conformance.cases import Case
 from lance_conformance.checks import READING, Check, alternative, expand
-from lance_conformance.inputs import copy_input, is_unchanged, snapshot
+from lance_conformance.inputs import Snapshot, copy_input, is_unchanged, snapshot
 from lance_conformance.judge import Verdict, judge
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome, worst
 from lance_conformance.outside_text import MAX_TEXT, clean, shortened
@@ -113,12 +114,7 @@ class Worker:
         try:
             if case.has_steps:
                 return _conclude(case, claims, self._act(case, claims))
-            results: list[CheckResult] = []
-            for check in expand(case, claims):
-                results.append(self._check(case, check))
-                if results[-1].outcome in DEATHS | {Outcome.INFRA}:
-                    break
-            return _conclude(case, claims, results)
+            return _conclude(case, claims, self._ask(case, claims))
         except OSError as error:
             told = self._clean(f"the scratch folder cannot be used: {error}")
             return CaseResult(case, Outcome.INFRA, (), told)
@@ -154,25 +150,42 @@ class Worker:
     def _limits(self, case: Case) -> Limits:
         return case.limits if self._timeout is None else replace(case.limits, seconds=self._timeout)
 
-    def _check(self, case: Case, check: Check) -> CheckResult:
+    def _ask(self, case: Case, claims: Claims) -> list[CheckResult]:
+        """Make the checks of a case on one copy of its input, until one ends the process."""
+        results: list[CheckResult] = []
+        folder, given, before = self._copy(case)
+        try:
+            for check in expand(case, claims):
+                out = folder / f"{check.name}.arrow"
+                result = self._check(case, check, given, out)
+                if not is_unchanged(given, before):
+                    result = _with_changed_input(result)
+                    remove(folder)
+                    folder, given, before = self._copy(case)
+                results.append(result)
+                if result.outcome in DEATHS | {Outcome.INFRA}:
+                    break
+        finally:
+            remove(folder)
+        return results
+
+    def _copy(self, case: Case) -> tuple[Path, Path, Snapshot]:
+        """Return a fresh folder, the copy of a case's input in it, and what that holds."""
         folder = self._folder()
         given = copy_input(case.input_root, folder)
-        before = snapshot(given)
-        out = folder / "out.arrow"
-        fields: dict[str, object] = {"uri" if given.is_dir() else "path": str(given), **check.args}
+        return folder, given, snapshot(given)
+
+    def _check(self, case: Case, check: Check, given: Path, out: Path) -> CheckResult:
+        fields: dict[str, object] = {
+            "uri" if "uri" in case.manifest["input"] else "path": str(given)
+        }
+        fields |= check.args
         if check.op in READING:
             fields["out"] = str(out)
         begin = time.perf_counter()
-        try:
-            answer = self.session.ask(check.op, fields, self._limits(case))
-            seconds = time.perf_counter() - begin
-            verdict = self._verdict(case, check, answer, out)
-            changed = not is_unchanged(given, before)
-        finally:
-            remove(folder)
-        if changed and worst((verdict.outcome, Outcome.INPUT_MODIFIED)) != verdict.outcome:
-            verdict = Verdict(Outcome.INPUT_MODIFIED, "the copy of the input is not what it was")
-        return self._result(check.name, verdict, answer, seconds)
+        answer = self.session.ask(check.op, fields, self._limits(case))
+        seconds = time.perf_counter() - begin
+        return self._result(check.name, self._verdict(case, check, answer, out), answer, seconds)
 
     def _result(self, name: str, verdict: Verdict, answer: Answer, seconds: float) -> CheckResult:
         reject = dict((answer.response or {}).get("reject", {}))
@@ -187,6 +200,14 @@ class Worker:
 
     def _clean(self, text: str) -> str:
         return shortened(clean(steady(text, self.session.scratch)), MAX_TEXT)
+
+
+def _with_changed_input(result: CheckResult) -> CheckResult:
+    """Return a result after which the copy of the input is not what it was."""
+    if worst((result.outcome, Outcome.INPUT_MODIFIED)) == result.outcome:
+        return result
+    changed = "the copy of the input is not what it was"
+    return replace(result, outcome=Outcome.INPUT_MODIFIED, detail=changed)
 
 
 def _conclude(case: Case, claims: Claims, results: list[CheckResult]) -> CaseResult:
