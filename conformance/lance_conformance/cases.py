@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import profiles, schemas
+from lance_conformance import levels, profiles, schemas
 from lance_conformance.failures import Failure
 from lance_conformance.session import Limits
 
@@ -87,6 +87,11 @@ class Case:
         """Whether the case belongs to the part of `format` that the wheel carries."""
         return profiles.is_core(self.manifest)
 
+    @cached_property
+    def level(self) -> str:
+        """The level that the case belongs to, a name of `levels.LADDER`."""
+        return levels.level_of(self.manifest)
+
     @property
     def limits(self) -> Limits:
         """Limits of one request, from the manifest or by kind."""
@@ -105,12 +110,16 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which cases to run; empty patterns choose all."""
+    """Which cases to run; empty patterns choose all. `ids` are those of an earlier report."""
 
     profile: str = "format"
     only: tuple[str, ...] = ()
     clauses: tuple[str, ...] = ()
     shuffle: int | None = None
+    levels: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    ids: frozenset[str] | None = None
 
 
 def load(root: Path) -> list[Case]:
@@ -159,6 +168,14 @@ def _is_selected(case: Case, selection: Selection) -> bool:
     if not (profile in ("all", case.profile) or (profile == "core" and case.is_core)):
         return False
     if selection.only and not any(matches(pattern, case.id) for pattern in selection.only):
+        return False
+    if any(matches(pattern, case.id) for pattern in selection.exclude):
+        return False
+    if selection.kinds and case.kind not in selection.kinds:
+        return False
+    if selection.levels and case.level not in selection.levels:
+        return False
+    if selection.ids is not None and case.id not in selection.ids:
         return False
     wanted = selection.clauses
     return not wanted or any(fnmatchcase(c, pattern) for pattern in wanted for c in case.clauses)

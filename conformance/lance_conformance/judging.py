@@ -190,6 +190,10 @@ def _told(order: Order) -> dict[str, object]:
     chosen = {
         "only": list(order.selection.only),
         "clauses": list(order.selection.clauses),
+        "levels": list(order.selection.levels),
+        "kinds": list(order.selection.kinds),
+        "exclude": list(order.selection.exclude),
+        "ids": sorted(order.selection.ids or ()),
         "timeout": order.timeout,
         "isolate": order.isolate,
     }

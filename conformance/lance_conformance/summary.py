@@ -33,8 +33,7 @@ def show(run: Run, console: Console) -> None:
         console.print(Text(f"incomplete: {clean(run.incomplete)}", "yellow"), soft_wrap=True)
     console.print(_numbers(run))
     console.print(_scores(run))
-    for name, level in run.levels.items():
-        console.print(f"level {name}: {'reached' if level.reached else 'not reached'}, {level.why}")
+    _levels(run, console)
     console.print(_outcomes(run))
     unexpected = run.reckoning.unexpected
     for result in unexpected[:MAX_LISTED]:
@@ -66,6 +65,22 @@ def _scores(run: Run) -> Table:
             f"{score.cases_claimed} of {score.cases}",
         )
     return table
+
+
+def _levels(run: Run, console: Console) -> None:
+    """Name the levels reached, and of those with claimed cases what is in the way."""
+    reached = [name for name, level in run.levels.items() if level.reached]
+    if reached:
+        console.print(Text(f"levels reached: {', '.join(reached)}", "green"))
+    others = [(n, level) for n, level in run.levels.items() if level.claimed and not level.reached]
+    if not others:
+        return
+    table = Table("level not reached", "passed", "", box=None)
+    for name, level in others[:MAX_LISTED]:
+        table.add_row(name, f"{level.passed} of {level.total}", level.why)
+    console.print(table)
+    if len(others) > MAX_LISTED:
+        console.print(f"… and {len(others) - MAX_LISTED} more; the report has all levels")
 
 
 def _outcomes(run: Run) -> Table:

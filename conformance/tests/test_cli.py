@@ -228,3 +228,35 @@ def test_the_command_needs_no_extra() -> None:
 
     assert 0 == done.returncode, done.stderr
     assert "generate" in done.stdout
+
+
+def test_levels_choose_cases_and_are_listed(call: Command) -> None:
+    """`list --levels` names them, `--level` keeps their cases, a slip is corrected."""
+    assert "table-basic              3" in call("list", "--levels")[1]
+    assert 3 == call("list", "--level", "table-basic")[1].count("[")
+    code, told = call("list", "--level", "table-basik")
+    assert 2 == code
+    assert "Did you mean table-basic" in told
+    assert 2 == call("list", "--level", "2.1-flat")[0]
+
+
+def test_kinds_and_excluded_ids_choose_cases(call: Command) -> None:
+    """`--kind` keeps, `--exclude` drops; each of the wrong names is corrected."""
+    assert 1 == call("list", "--kind", "lint")[1].count("[")
+    assert 1 == call("list", "--exclude", "**/neg-*", "--exclude", "**/odd")[1].count("[")
+    assert "Did you mean read-file" in call("list", "--kind", "read-fle")[1]
+    assert "Did you mean L.toy.columns" in call("list", "--clause", "L.toy.colums")[1]
+    assert "Did you mean core" in call("list", "--profile", "cor")[1]
+
+
+def test_a_report_has_a_badge_for_each_level(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """Cases passed of cases, as JSON and as an image."""
+    out = tmp_path / "out"
+
+    assert 1 == call("run", "--out", str(out), "--", *fake("rejects-all"))[0]
+
+    badge = json.loads((out / "badges" / "table-basic.json").read_text("utf-8"))
+    assert badge["message"].startswith("1 of 3 ")
+    assert "Lance table-basic" in (out / "badges" / "table-basic.svg").read_text("utf-8")

@@ -27,6 +27,9 @@ def copy(
     profile: options.Profile = "all",
     only: options.Only = None,
     clause: options.ClauseGlob = None,
+    level: options.Level = None,
+    kind: options.Kind = None,
+    exclude: options.Exclude = None,
     fixtures: options.Fixtures = None,
 ) -> None:
     """Copy the folders of the chosen cases to DIR, with the page that describes them.
@@ -35,7 +38,8 @@ def copy(
     for the date in its header.
     """
     source = fixtures or places.fixtures()
-    order = Order(selection=options.selection(profile, only, clause), fixtures=source)
+    selected = options.selection(profile, only, clause, level=level, kind=kind, exclude=exclude)
+    order = Order(selection=selected, fixtures=source)
     chosen = options.chosen(order)
     every = cases.load(source)
     folders = [(case.folder, case.id) for case in chosen]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lance_conformance import levels
 from lance_conformance.commands import options
 from lance_conformance.judging import Order
 
@@ -15,14 +16,26 @@ def list_cases(
     profile: options.Profile = "all",
     only: options.Only = None,
     clause: options.ClauseGlob = None,
+    level: options.Level = None,
+    kind: options.Kind = None,
+    exclude: options.Exclude = None,
     json_: Annotated[
         bool, typer.Option("--json", help="Print the manifests, a line each.")
+    ] = False,
+    levels_: Annotated[
+        bool, typer.Option("--levels", help="Print the levels with their number of cases instead.")
     ] = False,
     fixtures: options.Fixtures = None,
 ) -> None:
     """List ids, kinds and titles of the active cases, for use with or without our runner."""
-    order = Order(selection=options.selection(profile, only, clause), fixtures=fixtures)
-    for case in options.chosen(order):
+    selected = options.selection(profile, only, clause, level=level, kind=kind, exclude=exclude)
+    order = Order(selection=selected, fixtures=fixtures)
+    found = options.chosen(order)
+    if levels_:
+        for name, count in levels.counts(case.manifest for case in found).items():
+            typer.echo(f"{name:<20} {count:>5}  {levels.LADDER[name].title}")
+        return
+    for case in found:
         if json_:
             typer.echo(json.dumps(case.manifest, ensure_ascii=False))
         else:

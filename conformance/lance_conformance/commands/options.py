@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lance_conformance import judging
+from lance_conformance import judging, schemas
 from lance_conformance.cases import Case, Selection
 from lance_conformance.executors import Choice
 from lance_conformance.judging import REFERENCE, Order
+from lance_conformance.levels import LADDER
 
 Command = Annotated[
     list[str] | None,
@@ -35,6 +38,14 @@ Only = Annotated[
 ]
 ClauseGlob = Annotated[
     list[str] | None, typer.Option("--clause", help="Clause ids, as in L.file.*. Repeatable.")
+]
+Level = Annotated[
+    list[str] | None,
+    typer.Option(help="Levels, as in 2.1-flat; `list --levels` has them. Repeatable."),
+]
+Kind = Annotated[list[str] | None, typer.Option(help="Kinds, as in read-file. Repeatable.")]
+Exclude = Annotated[
+    list[str] | None, typer.Option(metavar="GLOB", help="Case ids left out. Repeatable.")
 ]
 Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Adapters that run side by side.")]
 
@@ -59,16 +70,51 @@ SparkMaster = Annotated[
     typer.Option("--spark", metavar="MASTER", help="Master of Spark; implies --executor spark."),
 ]
 
+KINDS = tuple(schemas.load("case")["properties"]["kind"]["enum"])
+"""Kinds of cases."""
+
 PROFILES = ("core", "format", "unstable", "all")
 
 
 def selection(
-    profile: str, only: list[str] | None, clause: list[str] | None, shuffle: int | None = None
+    profile: str,
+    only: list[str] | None,
+    clause: list[str] | None,
+    shuffle: int | None = None,
+    *,
+    level: list[str] | None = None,
+    kind: list[str] | None = None,
+    exclude: list[str] | None = None,
 ) -> Selection:
-    """Return the selection that the options describe."""
-    if profile not in PROFILES:
-        raise typer.BadParameter(f"profile is one of {', '.join(PROFILES)}")
-    return Selection(profile, tuple(only or ()), tuple(clause or ()), shuffle)
+    """Return the selection that the options describe.
+
+    A level counts in every profile, also where the profile is left at `format`. Raises
+    BadParameter for a profile, level or kind that does not exist, with the closest ones.
+    """
+    known(profile, PROFILES, "profile")
+    for name in level or ():
+        known(name, LADDER, "level")
+    for name in kind or ():
+        known(name, KINDS, "kind")
+    return Selection(
+        "all" if level and profile == "format" else profile,
+        tuple(only or ()),
+        tuple(clause or ()),
+        shuffle,
+        tuple(level or ()),
+        tuple(kind or ()),
+        tuple(exclude or ()),
+    )
+
+
+def known(name: str, names: Iterable[str], what: str) -> None:
+    """Raise BadParameter where a name is none of `names`, with those that are close to it."""
+    every = list(names)
+    if name in every:
+        return
+    near = difflib.get_close_matches(name, every, n=3)
+    told = f"Did you mean {' or '.join(near)}?" if near else f"It is one of {', '.join(every)}"
+    raise typer.BadParameter(f"no {what} {name!r}. {told}")
 
 
 def chosen(order: Order) -> list[Case]:
@@ -79,7 +125,7 @@ def chosen(order: Order) -> list[Case]:
     active, found = judging.choose(order)
     told = judging.subset_line(order, active)
     if not found:
-        hint = _close(order.selection.only, active)
+        hint = _close(order.selection, active)
         raise typer.BadParameter(
             ". ".join(part for part in ("no case is selected", hint, told) if part)
         )
@@ -95,16 +141,22 @@ def require_oracle(hint: str = "") -> None:
         raise typer.BadParameter("; ".join(part for part in (told, hint) if part))
 
 
-def _close(only: tuple[str, ...], active: list[Case]) -> str:
+def _close(selection: Selection, active: list[Case]) -> str:
     """Return the ids closest to the patterns, as a question, or nothing."""
     ids = [case.id for case in active]
-    for pattern in only:
+    for pattern in selection.only:
         below = pattern.rstrip("/")
         if "*" not in pattern and any(name.startswith(f"{below}/") for name in ids):
             return f"Did you mean {below}/**?"
         if near := difflib.get_close_matches(pattern, ids, n=3):
             return f"Did you mean {' or '.join(near)}?"
-    return "** stands for any number of folders, as in file/2.1/**" if only else ""
+    clauses = sorted({clause for case in active for clause in case.clauses})
+    for pattern in selection.clauses:
+        if not fnmatch.filter(clauses, pattern):
+            near = difflib.get_close_matches(pattern, clauses, n=3)
+            return f"Did you mean {' or '.join(near)}?" if near else f"no case tests {pattern}"
+    some = "** stands for any number of folders, as in file/2.1/**"
+    return some if selection.only else ""
 
 
 def storage_options(pairs: list[str] | None) -> dict[str, str]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from lance_conformance import judging, summary
-from lance_conformance.commands import options
+from lance_conformance.commands import options, run_options
 from lance_conformance.judging import Order
 from lance_conformance.outside_text import clean
 from lance_conformance.reports import files
@@ -20,46 +18,22 @@ from lance_conformance.runner import CaseResult
 from lance_conformance.stop import Stopped, on_signals
 
 
-class Isolation(StrEnum):
-    """How long an adapter process lives."""
-
-    REUSE = "reuse"
-    ALWAYS = "always"
-
-
-Out = Annotated[
-    Path | None,
-    typer.Option(help="Folder for the reports, written case by case. Default: none."),
-]
-
-
 def run(
     command: options.Command = None,
     profile: options.Profile = "format",
     only: options.Only = None,
     clause: options.ClauseGlob = None,
+    level: options.Level = None,
+    kind: options.Kind = None,
+    exclude: options.Exclude = None,
     jobs: options.Jobs = 1,
-    known: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, help="List of known failures (TOML)."),
-    ] = None,
-    report: Annotated[str, typer.Option(help="Formats, comma separated.")] = ",".join(
-        files.FORMATS
-    ),
-    out: Out = None,
-    shuffle: Annotated[
-        int | None, typer.Option(metavar="SEED", help="Run in random order.")
-    ] = None,
-    isolate: Annotated[
-        Isolation, typer.Option(help="`always` starts a process per case.")
-    ] = Isolation.REUSE,
-    timeout: Annotated[
-        float | None,
-        typer.Option(min=0.01, help="Seconds for each request. Default: what the case allows."),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Take the finished cases from the report in --out.")
-    ] = False,
+    known: run_options.Known = None,
+    report: run_options.Formats = run_options.ALL_FORMATS,
+    out: run_options.Out = None,
+    shuffle: run_options.Shuffle = None,
+    isolate: run_options.Isolate = run_options.Isolation.REUSE,
+    timeout: run_options.Timeout = None,
+    resume: run_options.Resume = False,
     fixtures: options.Fixtures = None,
 ) -> None:
     """Judge the adapter CMD, or the bundled reference, and report clause by clause.
@@ -69,13 +43,16 @@ def run(
     date; 130, 143, 129 stopped by SIGINT, SIGTERM, SIGHUP: the report has the finished cases.
     """
     formats = _formats(report, resume=resume, out=out)
+    selected = options.selection(
+        profile, only, clause, shuffle, level=level, kind=kind, exclude=exclude
+    )
     order = Order(
         options.adapter(command),
-        options.selection(profile, only, clause, shuffle),
+        selected,
         fixtures,
         known,
         jobs,
-        isolate == Isolation.ALWAYS,
+        isolate == run_options.Isolation.ALWAYS,
         timeout,
         out if "json" in formats else None,
         resume,
@@ -101,7 +78,8 @@ def _report(judged: Run, out: Path | None, formats: list[str]) -> None:
     console = Console()
     summary.show(judged, console)
     paths = files.write(judged, out, formats) if out is not None else []
-    for path in paths:
+    shown = (path if path.parent == out else path.parent for path in paths)
+    for path in dict.fromkeys(shown):
         console.print(f"wrote {path}", soft_wrap=True, highlight=False, markup=False)
     raise typer.Exit(judged.exit_code)
 

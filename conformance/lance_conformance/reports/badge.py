@@ -15,40 +15,61 @@ _CHARACTER_PIXELS = 6.6
 
 
 def message(run: Run) -> str:
-    """Return the text: level reached, correctness and breadth, suite."""
+    """Return the text: correctness, breadth, suite."""
     score = run.scores.get("format") or next(iter(run.scores.values()), None)
     if score is None:
         return f"nothing judged · suite {__version__}"
-    reached = [name for name, level in run.levels.items() if level.reached]
-    level = f"{reached[-1]} · " if reached else ""
     told = f"{percent(score.correctness)} of {percent(score.breadth)} claimed"
-    return f"{level}{told} · suite {__version__}"
+    return f"{told} · suite {__version__}"
 
 
 def colour(run: Run) -> str:
     """Return the colour of the correctness."""
     score = run.scores.get("format") or next(iter(run.scores.values()), None)
     share = score.correctness if score is not None else 0.0
-    return _COLOURS["all" if share == 1 else "most" if share >= 0.8 else "few"]
+    return _shade(share)
 
 
 def shields(run: Run) -> str:
     """Return the endpoint JSON that shields.io reads."""
-    told = {"schemaVersion": 1, "label": LABEL, "message": message(run), "color": colour(run)}
-    return json.dumps(told, ensure_ascii=False) + "\n"
+    return _endpoint(LABEL, message(run), colour(run))
 
 
 def svg(run: Run) -> str:
     """Return the badge as an image without outside resources."""
-    text = message(run)
-    left, right = (round(len(part) * _CHARACTER_PIXELS) + 12 for part in (LABEL, text))
+    return _image(LABEL, message(run), colour(run))
+
+
+def by_level(run: Run) -> dict[str, str]:
+    """Return a badge per level of which a case is claimed: text by file name, JSON and SVG."""
+    found = {}
+    for name, level in run.levels.items():
+        if level.claimed:
+            text = f"{level.passed} of {level.total} · suite {__version__}"
+            shade = _shade(level.passed / level.total)
+            found[f"{name}.json"] = _endpoint(f"{LABEL} {name}", text, shade)
+            found[f"{name}.svg"] = _image(f"{LABEL} {name}", text, shade)
+    return found
+
+
+def _shade(share: float) -> str:
+    return _COLOURS["all" if share == 1 else "most" if share >= 0.8 else "few"]
+
+
+def _endpoint(label: str, text: str, shade: str) -> str:
+    told = {"schemaVersion": 1, "label": label, "message": text, "color": shade}
+    return json.dumps(told, ensure_ascii=False) + "\n"
+
+
+def _image(label: str, text: str, shade: str) -> str:
+    left, right = (round(len(part) * _CHARACTER_PIXELS) + 12 for part in (label, text))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
-        f'aria-label="{escape(f"{LABEL}: {text}")}">'
+        f'aria-label="{escape(f"{label}: {text}")}">'
         f'<rect width="{left}" height="20" fill="#444"/>'
-        f'<rect x="{left}" width="{right}" height="20" fill="{colour(run)}"/>'
+        f'<rect x="{left}" width="{right}" height="20" fill="{shade}"/>'
         '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
-        f'<text x="{left / 2}" y="14" text-anchor="middle">{LABEL}</text>'
+        f'<text x="{left / 2}" y="14" text-anchor="middle">{escape(label)}</text>'
         f'<text x="{left + right / 2}" y="14" text-anchor="middle">{escape(text)}</text>'
         "</g></svg>\n"
     )

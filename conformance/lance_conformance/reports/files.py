@@ -17,6 +17,9 @@ from lance_conformance.reports.jsonl import Run
 
 REPORT, TIMINGS = "report.jsonl", "timings.jsonl"
 
+LEVEL_BADGES = "badges"
+"""Folder of the badges of levels."""
+
 FORMATS = ("json", "junit", "html", "badge", "md")
 """Names of the formats, as `--report` takes them."""
 
@@ -35,9 +38,10 @@ def write(run: Run, folder: Path, formats: Iterable[str] = FORMATS) -> list[Path
     folder.mkdir(parents=True, exist_ok=True)
     written, failed = [], []
     for name in formats:
-        for file_name, render in _FILES[name].items():
+        for file_name, render in _files(run, name).items():
             path = folder / file_name
             try:
+                path.parent.mkdir(exist_ok=True)
                 put(path, render(run))
             except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as error:
                 failed.append(f"{path}: {clean(str(error))}")
@@ -46,6 +50,14 @@ def write(run: Run, folder: Path, formats: Iterable[str] = FORMATS) -> list[Path
     if failed:
         raise ReportFailed("; ".join(failed))
     return written
+
+
+def _files(run: Run, name: str) -> dict[str, Callable[[Run], str]]:
+    """Return what makes each file of a format; of the badges, one for each level too."""
+    levels = badge.by_level(run) if name == "badge" else {}
+    return _FILES[name] | {
+        f"{LEVEL_BADGES}/{key}": lambda _, text=text: text for key, text in levels.items()
+    }
 
 
 def put(path: Path, text: str) -> None:
@@ -72,7 +84,7 @@ def _timings(run: Run) -> str:
     return "".join(timing(r.case.id, c.name, c.seconds) for r in run.results for c in r.checks)
 
 
-_FILES: Mapping[str, Mapping[str, Callable[[Run], str]]] = {
+_FILES: Mapping[str, dict[str, Callable[[Run], str]]] = {
     "json": {REPORT: _report, TIMINGS: _timings},
     "junit": {"junit.xml": junit.render},
     "html": {"report.html": html.render},

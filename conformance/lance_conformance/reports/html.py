@@ -10,6 +10,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader
 
 from lance_conformance import __version__
+from lance_conformance.levels import LADDER
 from lance_conformance.outcomes import DEATHS, MEANINGS, Outcome, worst
 from lance_conformance.outside_text import clean
 from lance_conformance.reports import hexdump
@@ -85,6 +86,7 @@ def _environment() -> Environment:
         meanings=MEANINGS,
         expectation=expectation,
         hexview=hexdump.view,
+        ladder=LADDER,
         version=__version__,
     )
     return environment

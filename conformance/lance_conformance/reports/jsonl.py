@@ -160,7 +160,7 @@ def _footer(run: Run) -> dict[str, Any]:
             for name, part in run.numbers.items()
         },
         "scores": {name: _score(value) for name, value in run.scores.items()},
-        "levels": {n: {"reached": v.reached, "why": v.why} for n, v in run.levels.items()},
+        "levels": {name: _level(value) for name, value in run.levels.items()},
         "exit_code": run.exit_code,
     }
 
@@ -174,6 +174,15 @@ def _score(value: score.Score) -> dict[str, Any]:
         "clauses_correct": value.clauses_correct,
         "cases": value.cases,
         "cases_claimed": value.cases_claimed,
+    }
+
+
+def _level(value: score.Level) -> dict[str, Any]:
+    return {
+        "reached": value.reached,
+        "passed": value.passed,
+        "total": value.total,
+        "why": value.why,
     }
 
 

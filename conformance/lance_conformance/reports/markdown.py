@@ -52,8 +52,12 @@ def _lines(run: Run) -> Iterator[str]:
             f"{score.cases_claimed} of {score.cases} |"
         )
     yield ""
-    for name, level in run.levels.items():
-        yield f"* level **{name}**: {'reached' if level.reached else 'not reached'}, {level.why}"
+    claimed = {name: level for name, level in run.levels.items() if level.claimed}
+    if claimed:
+        yield from ("| level | | passed | |", "|---|---|---|---|")
+    for name, level in claimed.items():
+        mark = "reached" if level.reached else "not reached"
+        yield f"| {name} | {mark} | {level.passed} of {level.total} | {level.why} |"
     yield ""
     yield "| outcome | cases | meaning |"
     yield "|---|---|---|"

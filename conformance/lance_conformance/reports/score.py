@@ -8,10 +8,11 @@ right; they are never mixed. A known failure is a failure here.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lance_conformance.cases import Case
+from lance_conformance.levels import LADDER
 from lance_conformance.outcomes import DEATHS, Outcome
 from lance_conformance.profiles import NEGATIVE_KINDS
 from lance_conformance.register import Clause
@@ -75,21 +76,17 @@ def _passed(results: Iterable[CaseResult]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Whether a level is reached, and what is in the way."""
+    """How many cases of a level pass; `why` says what is in the way, `claimed` if any was asked."""
 
-    reached: bool
+    passed: int
+    total: int
+    claimed: bool
     why: str
 
-
-def _reads_files(case: Case) -> bool:
-    return case.is_core and "path" in case.manifest["input"]
-
-
-LEVELS: Mapping[str, Callable[[Case], bool]] = {
-    "file-reader": _reads_files,
-    "table-reader": lambda case: case.is_core,
-}
-"""The cases of each level."""
+    @property
+    def reached(self) -> bool:
+        """Whether all cases of the level pass."""
+        return self.passed == self.total
 
 
 def by_clause(results: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
@@ -134,27 +131,35 @@ def profiles(results: Sequence[CaseResult]) -> dict[str, Score]:
 def levels(
     results: Sequence[CaseResult], active: Sequence[Case], register: Mapping[str, Clause]
 ) -> dict[str, Level]:
-    """Return each level that has cases; one is only reached when all of its cases were run."""
+    """Return each level of which a case was run, in the order of the ladder.
+
+    A level counts its cases that test a MUST, run or not: one is only reached when all were run.
+    """
     by_id = {result.case.id: result for result in results}
-    found = {}
-    for name, belongs in LEVELS.items():
-        cases = [case for case in active if belongs(case) and _has_must(case, register)]
-        if cases:
-            found[name] = _level(cases, by_id)
-    return found
+    tried = {result.case.level for result in results}
+    cases: dict[str, list[Case]] = {name: [] for name in LADDER if name in tried}
+    for case in active:
+        if case.level in cases and _has_must(case, register):
+            cases[case.level].append(case)
+    return {name: _level(members, by_id) for name, members in cases.items() if members}
 
 
 def _level(cases: Sequence[Case], by_id: Mapping[str, CaseResult]) -> Level:
     results = [by_id[case.id] for case in cases if case.id in by_id]
     not_run = len(cases) - len(results)
     refused = sum(result.outcome == Outcome.UNSUPPORTED for result in results)
-    wrong = sum(result.outcome not in (Outcome.PASS, Outcome.UNSUPPORTED) for result in results)
+    passed = _passed(results)
     told = [
         f"{count} of {len(cases)} cases {what}"
-        for count, what in ((not_run, "not run"), (wrong, "wrong"), (refused, "not claimed"))
+        for count, what in (
+            (not_run, "not run"),
+            (len(results) - passed - refused, "wrong"),
+            (refused, "not claimed"),
+        )
         if count
     ]
-    return Level(not told, ", ".join(told) or f"all {len(cases)} cases pass")
+    why = ", ".join(told) or f"all {len(cases)} cases pass"
+    return Level(passed, len(cases), refused < len(results), why)
 
 
 def _has_must(case: Case, register: Mapping[str, Clause]) -> bool:

@@ -57,7 +57,7 @@ def test_level_needs_all_its_cases(
 ) -> None:
     """A level is reached when every case of it passes, and says what is in the way."""
     result = make_result(outcome=outcome)
-    level = score.levels([result], [result.case], {})["file-reader"]
+    level = score.levels([result], [result.case], {})["table-basic"]
 
     assert (reached, why) == (level.reached, level.why)
 
@@ -65,7 +65,7 @@ def test_level_needs_all_its_cases(
 def test_level_counts_what_was_not_run(make_result: MakeResult) -> None:
     """A run of some cases reaches no level."""
     result, other = make_result(), make_result("toy/any/read/other")
-    level = score.levels([result], [result.case, other.case], {})["file-reader"]
+    level = score.levels([result], [result.case, other.case], {})["table-basic"]
 
     assert "1 of 2 cases not run" == level.why
 

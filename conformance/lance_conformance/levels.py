@@ -1,0 +1,196 @@
+"""Levels: parts of the suite that an implementation reaches one after another.
+
+A level is a rule over what a manifest says of its case, never a list of ids. Levels are in the
+order in which an implementer needs them, which for a reader of 2.1 is that of the rungs of
+`spec/05-first-reader.md`. A case belongs to exactly one level: the last of its area that has a
+rule for something the case needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lance_conformance.profiles import NEGATIVE_KINDS
+
+_STRINGS = frozenset({"string", "large_string", "binary", "large_binary", "json"})
+_NESTED = frozenset({"list", "large_list", "fixed_size_list", "struct", "map"})
+_BITPACKED = frozenset(
+    {"bitpacked", "bitpacked_for_non_neg", "inline_bitpacking", "out_of_line_bitpacking"}
+)
+_COMPRESSED = frozenset(
+    {"byte_stream_split", "delta", "dictionary", "fsst", "general", "indexed", "lz4"}
+    | {"packed_struct", "range", "rle", "variable_packed_struct", "zstd"}
+)
+
+Manifest = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a case must be: of one of the kinds and topics, and with one of the words; empty is any.
+
+    The topic is the third part of the id.
+    """
+
+    kinds: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
+    encodings: frozenset[str] = frozenset()
+    features: frozenset[str] = frozenset()
+
+    def fits(self, manifest: Manifest) -> bool:
+        """Whether a case is what the rule asks for."""
+        requires = manifest["requires"]
+        return (
+            (not self.kinds or manifest["kind"] in self.kinds)
+            and (not self.topics or _topic(manifest) in self.topics)
+            and (not self.types or not self.types.isdisjoint(requires.get("types", ())))
+            and (not self.encodings or not self.encodings.isdisjoint(requires.get("encodings", ())))
+            and (not self.features or not self.features.isdisjoint(requires.get("features", ())))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One level of an area: its name, what it asks for, its rules (one of them must fit).
+
+    `rungs` are those of the chapter for a first reader; `alone` puts a step before all others,
+    whatever else its cases need.
+    """
+
+    name: str
+    title: str
+    rules: tuple[Rule, ...] = (Rule(),)
+    rungs: tuple[int, ...] = ()
+    alone: bool = False
+
+
+def _set(*words: str) -> frozenset[str]:
+    return frozenset(words)
+
+
+_DAMAGED_CONTAINER = Rule(kinds=NEGATIVE_KINDS, topics=_set("container", "pages"))
+
+FILES = (
+    Step("container", "footer and metadata", (_DAMAGED_CONTAINER,), (1, 2), alone=True),
+    Step("flat", "values of fixed width, with and without nulls", rungs=(3, 4)),
+    Step("strings", "strings and binary values", (Rule(types=_STRINGS),), (5,)),
+    Step("bitpacked", "integers of few bits", (Rule(encodings=_BITPACKED),), (6,)),
+    Step("nested", "lists and structs", (Rule(types=_NESTED),), (7,)),
+    Step(
+        "compressed",
+        "dictionaries, FSST, runs, general compression, packed structs",
+        (Rule(encodings=_COMPRESSED), Rule(topics=_set("dictionary"))),
+        (8, 9),
+    ),
+    Step("full-zip", "pages with a value at a time", (Rule(encodings=_set("full_zip")),), (10,)),
+    Step("planar", "chunks of levels and values apart", (Rule(encodings=_set("zipped")),)),
+    Step("sparse", "validity and counts by position", (Rule(encodings=_set("sparse")),)),
+    Step("blob", "large values", (Rule(encodings=_set("blob")), Rule(features=_set("blob")))),
+)
+"""Levels of data files; the file version and a hyphen precede each name."""
+
+TABLES = (
+    Step("basic", "manifests and fragments", rungs=(11,)),
+    Step("deletions", "deleted rows", (Rule(features=_set("deletion-files")),), (12,)),
+    Step(
+        "versions",
+        "versions, tags and branches",
+        (Rule(features=_set("version", "tag", "branch")), Rule(topics=_set("versions"))),
+    ),
+    Step(
+        "evolved",
+        "columns in several files, files below other roots, tables of old releases",
+        (
+            Rule(features=_set("several-data-files", "base-paths")),
+            Rule(topics=_set("backward", "after")),
+        ),
+    ),
+    Step(
+        "row-ids",
+        "stable row ids",
+        (
+            Rule(features=_set("stable-row-ids", "row-id", "row-address")),
+            Rule(topics=_set("row-ids")),
+        ),
+    ),
+    Step("forward", "what later writers may add", (Rule(kinds=_set("forward")),)),
+    Step("json", "JSON columns", (Rule(types=_set("json")),)),
+    Step("blob", "columns of blobs", (Rule(features=_set("blob")),)),
+    Step("overlays", "values that replace others", (Rule(features=_set("overlays")),)),
+    Step("mem-wal", "the write-ahead log", (Rule(topics=_set("mem-wal")),)),
+)
+"""Levels of readers of tables; `table-` precedes each name."""
+
+_WRITING_KINDS = _set("write-roundtrip", "commit-race")
+_COMMITS = Step("writer-commits", "commits beside those of others")
+_FILE_VERSIONS = ("2.1", "2.2", "2.0", "2.3", "0.1")
+"""In the order of the ladder: 2.1 first, as in the chapter."""
+
+_INDICES = (
+    *("btree", "bitmap", "label-list", "zonemap", "bloomfilter", "ngram", "json", "rtree", "fm"),
+    *("inverted", "minhash", "ivf-flat", "ivf-sq", "ivf-pq", "ivf-rq"),
+    *("ivf-hnsw-flat", "ivf-hnsw-sq", "ivf-hnsw-pq"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level: its name, what it asks for, and its rungs in the chapter for a first reader."""
+
+    name: str
+    title: str
+    rungs: tuple[int, ...] = ()
+
+
+def _files(version: str) -> list[Level]:
+    return [Level(f"{version}-{s.name}", f"{version}: {s.title}", s.rungs) for s in FILES]
+
+
+def _ladder() -> tuple[Level, ...]:
+    first, *others = _FILE_VERSIONS
+    own = [Level(level.name, level.title, level.rungs) for level in _files(first)]
+    tables = [Level(f"table-{s.name}", f"tables: {s.title}", s.rungs) for s in TABLES]
+    rest = [Level(level.name, level.title) for version in others for level in _files(version)]
+    indices = [Level(f"index-{name}", f"the index {name}") for name in _INDICES]
+    writers = [Level(f"writer-{v}", f"writing tables of {v}") for v in _FILE_VERSIONS]
+    return (*own, *tables, *rest, *indices, *writers, Level(_COMMITS.name, _COMMITS.title))
+
+
+LADDER = {level.name: level for level in _ladder()}
+"""Every level by name, in the order in which an implementer reaches them."""
+
+
+def level_of(manifest: Manifest) -> str:
+    """Return the level of a case: a name of `LADDER`."""
+    area, version = manifest["id"].split("/")[0], manifest["requires"].get("file_version", "2.1")
+    if manifest["kind"] == "commit-race":
+        return _COMMITS.name
+    if manifest["kind"] in _WRITING_KINDS:
+        return f"writer-{version}"
+    if area == "index":
+        return f"index-{_topic(manifest)}"
+    if area == "file":
+        return f"{version}-{_last(FILES, manifest)}"
+    return f"table-{_last(TABLES, manifest)}"
+
+
+def counts(manifests: Iterable[Manifest]) -> dict[str, int]:
+    """Return how many of the cases each level has, in the order of the ladder; none is left out."""
+    found = dict.fromkeys(LADDER, 0)
+    for manifest in manifests:
+        name = level_of(manifest)
+        found[name] = found.get(name, 0) + 1
+    return {name: count for name, count in found.items() if count}
+
+
+def _last(steps: tuple[Step, ...], manifest: Manifest) -> str:
+    """Return the last step with a rule that fits; one that stands alone precedes the others."""
+    order = [*(step for step in steps if step.alone), *reversed(steps)]
+    return next(s.name for s in order if any(rule.fits(manifest) for rule in s.rules))
+
+
+def _topic(manifest: Manifest) -> str:
+    return str(manifest["id"].split("/")[2])
