@@ -195,18 +195,11 @@ def _unravel_item(
 
 
 def _first_of_each(layer: PageLayer, levels: Levels, place: Place) -> NDArray[np.int64]:
-    """Return the first entry of each fixed-size list, and the entries that own no slot here."""
-    if levels.definition is None:
-        slots = np.arange(levels.count)
-        keep = np.zeros(levels.count, dtype=bool)
-    else:
-        keep = levels.definition > layer.window
-        slots = np.flatnonzero(~keep)
-    if len(slots) % layer.dimension:
-        found, wanted = f"{len(slots)} items of lists", f"a multiple of {layer.dimension}"
+    """Return the first of the entries that each fixed-size list, or what ends outside, has here."""
+    if levels.count % layer.dimension:
+        found, wanted = f"{levels.count} items of lists", f"a multiple of {layer.dimension}"
         raise CorruptPage("L.page.levels.fsl-group", place, found, wanted)
-    keep[slots[:: layer.dimension]] = True
-    return np.flatnonzero(keep)
+    return np.arange(0, levels.count, layer.dimension)
 
 
 def _unravel_list(

@@ -342,13 +342,12 @@ class _Entries:
         return spread
 
     def _repeat(self, dimension: int) -> None:
-        """Give each entry that owns a slot to every item of its fixed-size list."""
-        counts = np.full(self.count, dimension, np.int64)
+        """Give each entry to every item of its fixed-size list, also one of a null or empty list.
+
+        So the rows that the levels spell are the page's length: rows times dimension.
+        """
         if self._owns is not None:
-            counts[~self._owns] = 1
-            self._owns = np.repeat(self._owns, counts)
-        self.rep, self.definition = (
-            np.repeat(levels, counts) if len(levels) else levels
-            for levels in (self.rep, self.definition)
-        )
-        self.count = int(counts.sum())
+            self._owns = np.repeat(self._owns, dimension)
+        self.rep = np.repeat(self.rep, dimension)
+        self.definition = np.repeat(self.definition, dimension)
+        self.count *= dimension

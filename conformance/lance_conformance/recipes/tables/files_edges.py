@@ -6,14 +6,17 @@ A reader that is off by one in its checks refuses them, or finds a row where the
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
+from lanceref import write_file
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.hand import words
 from lance_conformance.recipes.messages import page
-from lance_conformance.recipes.model import Made, Negative, Positive
+from lance_conformance.recipes.model import DATA, Made, Negative, Positive
 from lance_conformance.recipes.oracle_made import column, file
 from lance_conformance.recipes.pages import NULLABLE, Chunk, chunked, zipped
 from lance_conformance.recipes.tables import files_arms
@@ -62,6 +65,27 @@ def _case(
 
 _LIST = 2
 """Code of lists that are neither null nor empty."""
+
+
+def _pairs_in_lists() -> Positive:
+    """Entries of null and empty lists are repeated like all else, which 14.0.2 cannot write."""
+    pair = pa.list_(pa.struct([("x", pa.int8())]), 2)
+    lists = [[[{"x": 1}, {"x": 2}], [{"x": 3}, {"x": 4}]], [], None]
+    table = column(pa.array(lists, pa.list_(pair)))
+
+    def make() -> Made:
+        with TemporaryDirectory() as folder:
+            write_file(Path(folder, "data.lance"), table, "2.2")
+            return Made({DATA: Path(folder, "data.lance").read_bytes()}, table, "reference")
+
+    return Positive(
+        id="file/2.2/levels/list-pairs-empty",
+        title="lists of pairs, an empty and a null one: two entries each",
+        clauses=("L.page.levels.fsl-group", "L.page.levels.rows"),
+        make=make,
+        version="2.2",
+        reachable=False,
+    )
 
 
 def _control() -> Positive:
@@ -133,6 +157,7 @@ POSITIVES: tuple[Positive, ...] = (
           _pairs([at * 7919 % 30011 for at in range(12000)]), "L.page.layout.scale"),
     _case("2.2", "fullzip/fixed-size-list-struct", "pairs of structs, one after the other",
           _pairs([1, 2, 3, 4, 5, 6]), "L.page.layout.scale", structural_encoding="fullzip"),
+    _pairs_in_lists(),
     _control(),
     _two_pages(),
     _case("2.1", "fullzip/flags-sixteen", "zipped values of sixteen booleans",
