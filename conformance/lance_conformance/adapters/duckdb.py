@@ -184,7 +184,7 @@ def main() -> None:
         "homepage": "https://github.com/lance-format/lance-duckdb",
         "issues": "https://github.com/lance-format/lance-duckdb/issues",
     }
-    excluded = {"features": ["blob"], "types": TYPES_IT_LACKS}
+    excluded = {"features": ["blob", "branch"], "types": TYPES_IT_LACKS}
     refused = (_DUCKDB.Error, *ORDINARY)
     versions = ["2.0", "2.1", "2.2", "2.3"]
     served = claims(

@@ -125,7 +125,7 @@ def main() -> None:
     }
     served = claims(
         implementation,
-        {"features": ["blob"]},
+        {"features": ["blob", "branch"]},
         **{
             "dataset.take": {},
             "dataset.versions": {},
