@@ -22,8 +22,8 @@ from lance_conformance import (
     subset,
 )
 from lance_conformance.cases import Selection
-from lance_conformance.known import Reckoning
-from lance_conformance.outcomes import Outcome
+from lance_conformance.known import Known, Reckoning
+from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.outside_text import clean
 from lance_conformance.reports import jsonl, score
 from lance_conformance.reports.journal import UNFINISHED, Journal, resumed
@@ -42,7 +42,8 @@ class Order:
     """What to judge, and how.
 
     `journal` is the folder where finished cases are written at once, and with `resume` taken from;
-    `timeout` replaces the seconds that cases allow for a request.
+    `timeout` replaces the seconds that cases allow for a request, and `timeout_factor` multiplies
+    them; `max_failures` unexpected results end the run.
     """
 
     command: Sequence[str] = REFERENCE
@@ -54,6 +55,8 @@ class Order:
     timeout: float | None = None
     journal: Path | None = None
     resume: bool = False
+    timeout_factor: float = 1.0
+    max_failures: int | None = None
 
 
 def choose(order: Order) -> tuple[list[cases.Case], list[cases.Case]]:
@@ -85,10 +88,12 @@ def judge(order: Order, progress: Progress | None = None, stop: Stop | None = No
             incomplete=UNFINISHED,
             subset=part,
         )
-        found = _collect(order, chosen, folder, stop, head, progress)
+        failures = _Failures(order.max_failures, listed, stop)
+        found = _collect(order, chosen, folder, stop, head, failures, progress)
     results, incomplete = _whole(found, chosen, stop)
     today = datetime.datetime.now(datetime.UTC).date()
     reckoning = known.reckon(results, listed, _ids(order, active), today)
+    judged_code = exit_code(results, reckoning)
     return Run(
         claims=found.claims,
         results=results,
@@ -97,13 +102,32 @@ def judge(order: Order, progress: Progress | None = None, stop: Stop | None = No
         register=clauses,
         profile=order.selection.profile,
         started=started,
-        exit_code=128 + stop.signal if incomplete else exit_code(results, reckoning),
+        exit_code=128 + stop.signal if incomplete and stop.signal else judged_code,
         selection=_told(order),
         incomplete=incomplete,
         subset=part,
         scores=score.profiles(results),
         levels=score.levels(results, active, clauses),
     )
+
+
+class _Failures:
+    """Asks for the end of a run once so many results were neither good nor known."""
+
+    def __init__(self, most: int | None, listed: Sequence[Known], stop: Stop) -> None:
+        self._most = most
+        self._listed = listed
+        self._stop = stop
+        self._today = datetime.datetime.now(datetime.UTC).date()
+        self._ids: list[str] = []
+
+    def count(self, result: CaseResult) -> None:
+        """Take a finished case."""
+        if result.outcome in GOOD or known.entry_for(result, self._listed, self._today):
+            return
+        self._ids.append(result.case.id)
+        if self._most is not None and len(self._ids) >= self._most:
+            self._stop.ask(f"{self._most} unexpected failure{'s' * (self._most > 1)}")
 
 
 def subset_line(order: Order, active: Sequence[cases.Case]) -> str:
@@ -133,6 +157,7 @@ def _collect(
     folder: Path,
     stop: Stop,
     head: Callable[[Claims], dict[str, Any]],
+    failures: _Failures,
     progress: Progress | None,
 ) -> Collected:
     """Run the cases that are not in the journal yet; return these and the others together.
@@ -151,6 +176,7 @@ def _collect(
                     journal.add(result)
                 if progress is not None:
                     progress(result)
+                failures.count(result)
 
             for result in done:
                 if progress is not None:
@@ -161,6 +187,7 @@ def _collect(
                 stop,
                 isolate=order.isolate,
                 timeout=order.timeout,
+                timeout_factor=order.timeout_factor,
                 progress=tell,
             )
     finally:
@@ -195,6 +222,7 @@ def _told(order: Order) -> dict[str, object]:
         "exclude": list(order.selection.exclude),
         "ids": sorted(order.selection.ids or ()),
         "timeout": order.timeout,
+        "timeout_factor": order.timeout_factor if order.timeout_factor != 1 else None,
         "isolate": order.isolate,
     }
     return {key: value for key, value in chosen.items() if value}

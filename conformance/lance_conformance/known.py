@@ -101,15 +101,23 @@ def reckon(
     listed: dict[str, Known] = {}
     unexpected: list[CaseResult] = []
     for result in results:
-        entry = next((k for k in known if k.fits(result.case.id)), None)
         if result.outcome in GOOD:
             continue
-        if entry is None or entry.outcome != result.outcome or _is_past(entry, today):
+        entry = entry_for(result, known, today)
+        if entry is None:
             unexpected.append(result)
         else:
             listed[result.case.id] = entry
     stale = [text for entry in known if (text := _staleness(entry, results, all_ids, today))]
     return Reckoning(listed, tuple(unexpected), tuple(stale))
+
+
+def entry_for(result: CaseResult, known: Sequence[Known], today: datetime.date) -> Known | None:
+    """Return the entry by which a failure is known: its outcome, and not past its date."""
+    entry = next((k for k in known if k.fits(result.case.id)), None)
+    if entry is None or entry.outcome != result.outcome or _is_past(entry, today):
+        return None
+    return entry
 
 
 def stale_cases(entry: Known, results: Sequence[CaseResult]) -> list[str]:

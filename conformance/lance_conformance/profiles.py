@@ -19,7 +19,7 @@ CORE_KINDS = NEGATIVE_KINDS | {
     "metadata",
     "forward",
 }
-"""Kinds that the levels file-reader and table-reader need."""
+"""Kinds of the profile core: what a reader of files and tables is asked."""
 
 UNSTABLE_VERSIONS = frozenset({"2.3"})
 """File versions that may still change: run and shown, never scored."""

@@ -71,11 +71,17 @@ class Worker:
     """One session and the cases it is given."""
 
     def __init__(
-        self, session: Session, *, isolate: bool = False, timeout: float | None = None
+        self,
+        session: Session,
+        *,
+        isolate: bool = False,
+        timeout: float | None = None,
+        timeout_factor: float = 1.0,
     ) -> None:
         self.session = session
         self._isolate = isolate
         self._timeout = timeout
+        self._timeout_factor = timeout_factor
         self._num_requests = 0
         self._lost = 0.0
 
@@ -148,7 +154,8 @@ class Worker:
         return fresh_folder(self.session.scratch, str(self._num_requests))
 
     def _limits(self, case: Case) -> Limits:
-        return case.limits if self._timeout is None else replace(case.limits, seconds=self._timeout)
+        seconds = case.limits.seconds if self._timeout is None else self._timeout
+        return replace(case.limits, seconds=seconds * self._timeout_factor)
 
     def _ask(self, case: Case, claims: Claims) -> list[CheckResult]:
         """Make the checks of a case on one copy of its input, until one ends the process."""
@@ -267,6 +274,7 @@ def collect(
     *,
     isolate: bool = False,
     timeout: float | None = None,
+    timeout_factor: float = 1.0,
     progress: Progress | None = None,
 ) -> Collected:
     """Run cases until all are done, the stop is asked for, or the adapter cannot go on.
@@ -279,7 +287,7 @@ def collect(
     found = Collected(sessions[0].claims(), [])
 
     def work(session: Session) -> None:
-        worker = Worker(session, isolate=isolate, timeout=timeout)
+        worker = Worker(session, isolate=isolate, timeout=timeout, timeout_factor=timeout_factor)
         try:
             while not stop and (case := _next(waiting)) is not None:
                 result = worker.run(case)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from lance_conformance import cli, suite
+from lance_conformance.commands import progress
 
 Command = Callable[..., tuple[int, str]]
 READ = "toy/any/read/columns"
@@ -260,3 +261,67 @@ def test_a_report_has_a_badge_for_each_level(
     badge = json.loads((out / "badges" / "table-basic.json").read_text("utf-8"))
     assert badge["message"].startswith("1 of 3 ")
     assert "Lance table-basic" in (out / "badges" / "table-basic.svg").read_text("utf-8")
+
+
+def test_a_run_stops_after_so_many_failures_and_is_resumed(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """`-x` keeps the first failure in the report; without it, --resume runs the others."""
+    out = ("--out", str(tmp_path / "out"))
+    code, told = call("run", "-x", *out, "--", *fake("wrong-answer"))
+
+    assert 1 == code
+    assert "stopped by 1 unexpected failure after 1 of 3 cases" in told
+    assert 1 == call("run", "--max-failures", "2", "--", *fake("wrong-answer"))[0]
+    told = call("run", "--resume", *out, "--", *fake("wrong-answer"))[1]
+    assert "3 cases" in told
+    assert "incomplete" not in told
+
+
+def test_known_failures_do_not_stop_a_run(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """Only an unexpected result counts."""
+    known = tmp_path / "known.toml"
+    entry = '[[known]]\ncase = "**"\noutcome = "fail"\nreason = "r"\nissue = "D.a.b"\n'
+    known.write_text(entry, encoding="utf-8")
+    told = call("run", "-x", "--known", str(known), "--", *fake("wrong-answer"))[1]
+
+    assert "incomplete" not in told
+
+
+def test_only_what_failed_is_run_again(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """`--rerun` takes the ids from a report; `--outcome` chooses among them."""
+    out = tmp_path / "out"
+    call("run", "--out", str(out), "--", *fake("rejects-all"))
+
+    assert "· 2 cases" in call("run", "--rerun", str(out), "--", *fake("perfect"))[1]
+    again = ("run", "--rerun", str(out / "report.jsonl"))
+    assert "· 2 cases" in call(*again, "--outcome", "rejects-valid", "--", *fake("perfect"))[1]
+    assert 2 == call(*again, "--outcome", "crash")[0]
+    assert 2 == call("run", "--outcome", "crash")[0]
+    assert 2 == call("run", "--rerun", __file__)[0]
+
+
+def test_a_factor_gives_slow_adapters_more_time(
+    call: Command, fake: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """0.05 s are not enough for 0.2 s of sleep, 40 times as much are."""
+    short = ("run", "--only", READ, "--timeout", "0.05")
+    monkeypatch.setenv("FAKE_SECONDS", "0.2")
+
+    assert "timeout" in call(*short, "--", *fake("slow"))[1]
+    assert 0 == call(*short, "--timeout-factor", "40", "--", *fake("slow"))[0]
+
+
+def test_progress_where_there_is_no_terminal_is_plain_lines(
+    call: Command, fake: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many cases are judged and how many failed, without control characters."""
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    told = call("run", "--", *fake("rejects-all"))[1]
+
+    assert f"judged 1 of 3 cases, 1 failed; last {READ}\n" in told
+    assert "\x1b" not in told

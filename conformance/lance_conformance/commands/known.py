@@ -9,7 +9,7 @@ import typer
 
 from lance_conformance import known_edit
 from lance_conformance.commands import options
-from lance_conformance.commands.run import judge
+from lance_conformance.commands.progress import judge
 from lance_conformance.judging import Order
 
 

@@ -85,10 +85,12 @@ def selection(
     level: list[str] | None = None,
     kind: list[str] | None = None,
     exclude: list[str] | None = None,
+    ids: frozenset[str] | None = None,
 ) -> Selection:
     """Return the selection that the options describe.
 
-    A level counts in every profile, also where the profile is left at `format`. Raises
+    A level counts in every profile, also where the profile is left at `format`, and so do the ids
+    of an earlier report. Raises
     BadParameter for a profile, level or kind that does not exist, with the closest ones.
     """
     known(profile, PROFILES, "profile")
@@ -97,13 +99,14 @@ def selection(
     for name in kind or ():
         known(name, KINDS, "kind")
     return Selection(
-        "all" if level and profile == "format" else profile,
+        "all" if (level or ids) and profile == "format" else profile,
         tuple(only or ()),
         tuple(clause or ()),
         shuffle,
         tuple(level or ()),
         tuple(kind or ()),
         tuple(exclude or ()),
+        ids,
     )
 
 

@@ -6,16 +6,13 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from lance_conformance import judging, summary
+from lance_conformance import summary
 from lance_conformance.commands import options, run_options
+from lance_conformance.commands.progress import judge
 from lance_conformance.judging import Order
-from lance_conformance.outside_text import clean
 from lance_conformance.reports import files
 from lance_conformance.reports.jsonl import Run
-from lance_conformance.runner import CaseResult
-from lance_conformance.stop import Stopped, on_signals
 
 
 def run(
@@ -33,6 +30,11 @@ def run(
     shuffle: run_options.Shuffle = None,
     isolate: run_options.Isolate = run_options.Isolation.REUSE,
     timeout: run_options.Timeout = None,
+    timeout_factor: run_options.TimeoutFactor = 1.0,
+    first_failure: run_options.FirstFailure = False,
+    max_failures: run_options.MaxFailures = None,
+    rerun: run_options.Rerun = None,
+    outcome: run_options.Outcomes = None,
     resume: run_options.Resume = False,
     fixtures: options.Fixtures = None,
 ) -> None:
@@ -43,8 +45,9 @@ def run(
     date; 130, 143, 129 stopped by SIGINT, SIGTERM, SIGHUP: the report has the finished cases.
     """
     formats = _formats(report, resume=resume, out=out)
+    ids = run_options.ids_to_rerun(rerun, outcome)
     selected = options.selection(
-        profile, only, clause, shuffle, level=level, kind=kind, exclude=exclude
+        profile, only, clause, shuffle, level=level, kind=kind, exclude=exclude, ids=ids
     )
     order = Order(
         options.adapter(command),
@@ -56,10 +59,12 @@ def run(
         timeout,
         out if "json" in formats else None,
         resume,
+        timeout_factor,
+        1 if first_failure else max_failures,
     )
-    chosen = options.chosen(order)
+    num_cases = len(options.chosen(order))
     folder = options.made(out)
-    _report(judge(order, len(chosen)), folder, formats)
+    _report(judge(order, num_cases), folder, formats)
 
 
 def _formats(report: str, *, resume: bool, out: Path | None) -> list[str]:
@@ -82,27 +87,3 @@ def _report(judged: Run, out: Path | None, formats: list[str]) -> None:
     for path in dict.fromkeys(shown):
         console.print(f"wrote {path}", soft_wrap=True, highlight=False, markup=False)
     raise typer.Exit(judged.exit_code)
-
-
-def judge(order: Order, num_cases: int) -> Run:
-    """Judge with a progress bar on a terminal, quietly elsewhere; signals end it early."""
-    bar = Progress(
-        TextColumn("judging"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[last]}", markup=False),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not Console(stderr=True).is_terminal,
-    )
-    with bar, on_signals() as stop:
-        task = bar.add_task("judging", total=num_cases, last="")
-
-        def advance(result: CaseResult) -> None:
-            bar.update(task, advance=1, last=clean(result.case.id))
-
-        try:
-            return judging.judge(order, advance, stop)
-        except Stopped:
-            typer.echo(f"stopped by {stop.reason} before the adapter answered hello", err=True)
-            raise typer.Exit(128 + stop.signal) from None

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance.reports import files
+from lance_conformance.failures import Failure
+from lance_conformance.outcomes import GOOD, Outcome
+from lance_conformance.reports import files, journal
 
 ALL_FORMATS = ",".join(files.FORMATS)
 
@@ -38,3 +40,50 @@ Timeout = Annotated[
 Resume = Annotated[
     bool, typer.Option("--resume", help="Take the finished cases from the report in --out.")
 ]
+TimeoutFactor = Annotated[
+    float, typer.Option(min=0.01, metavar="F", help="Times the seconds that a request may take.")
+]
+FirstFailure = Annotated[
+    bool, typer.Option("-x", "--first-failure", help="Stop at the first unexpected failure.")
+]
+MaxFailures = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Stop after N unexpected failures.")
+]
+Rerun = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="REPORT",
+        exists=True,
+        help="Run only what failed in an earlier report: report.jsonl, or its folder.",
+    ),
+]
+Outcomes = Annotated[
+    list[Outcome] | None,
+    typer.Option("--outcome", help="With --rerun: the cases of this outcome. Repeatable."),
+]
+
+
+def ids_to_rerun(report: Path | None, outcomes: list[Outcome] | None) -> frozenset[str] | None:
+    """Return the ids that a report has under one of the outcomes; by default, all but good ones.
+
+    None without a report. Raises BadParameter.
+    """
+    if report is None:
+        if outcomes:
+            raise typer.BadParameter("--outcome chooses from a report: give it with --rerun REPORT")
+        return None
+    told = read_outcomes(report)
+    wanted = frozenset(outcomes) if outcomes else frozenset(Outcome) - GOOD
+    found = frozenset(name for name, outcome in told.items() if outcome in wanted)
+    if not found:
+        named = f" with outcome {' or '.join(outcomes)}" if outcomes else " that failed"
+        raise typer.BadParameter(f"{report} has no case{named}")
+    return found
+
+
+def read_outcomes(report: Path) -> dict[str, Outcome]:
+    """Return the outcome of each case of a report, finished or not. Raises BadParameter."""
+    try:
+        return journal.outcomes(report)
+    except Failure as error:
+        raise typer.BadParameter(str(error)) from error

@@ -103,6 +103,21 @@ def resumed(folder: Path, header: Mapping[str, Any], cases: Sequence[Case]) -> l
     return list(found.values())
 
 
+def outcomes(path: Path) -> dict[str, Outcome]:
+    """Return the outcome of each case of a report, by id; `path` is the report or its folder.
+
+    Raises CannotResume where it is no report.
+    """
+    file = path / REPORT if path.is_dir() else path
+    if not file.is_file():
+        raise CannotResume(f"{path} has no {REPORT}")
+    try:
+        told = [item for item in _objects(file) if item.get("type") == "case"]
+        return {str(item["id"]): Outcome(item["outcome"]) for item in told}
+    except (KeyError, ValueError) as error:
+        raise CannotResume(f"{file} is not a report: {error}") from error
+
+
 def _objects(path: Path) -> list[dict[str, Any]]:
     """Return the lines of a journal; the last one may be cut off."""
     *whole, _cut_off = path.read_text("utf-8", "replace").split("\n")
