@@ -148,12 +148,10 @@ def types(session: nox.Session) -> None:
 def spec(session: nox.Session) -> None:
     """Check register, index, citations of clauses, and numbers, links and walks of the pages."""
     session.install("-e", ".")
+    pages = ("walk", "register", "spec_index", "defects", "protocol_page")
     _run_all(
         session,
-        ["python", "tools/walk.py", "--check"],
-        ["python", "tools/register.py", "--check"],
-        ["python", "tools/spec_index.py", "--check"],
-        ["python", "tools/defects.py", "--check"],
+        *(["python", f"tools/{page}.py", "--check"] for page in pages),
         ["python", "tools/citations.py", *session.posargs],
         ["python", "tools/prose.py"],
     )

@@ -51,6 +51,7 @@ def stage(root: Path, target: Path) -> None:
         _write(target / "results" / path.name, path.read_text("utf-8"))
     for path in sorted((root / RESULTS).glob("*.svg")):
         shutil.copy(path, target / "results")
+    shutil.copy(root / "conformance" / "PROTOCOL.md", target / "protocol.md")
     _write(target / "implementations.md", _implementations(every, implementations, matrix))
     _write(target / "index.md", _index(root, every, clauses, by_clause))
 
@@ -128,7 +129,7 @@ def _index(
             *(f"spec/{name}" for name in chapters),
             *("spec/index", "spec/divergences", "spec/defects", "```", ""),
             *("```{toctree}", ":caption: Suite", ":maxdepth: 1", ""),
-            *("cases/index", "implementations", "```", ""),
+            *("cases/index", "protocol", "implementations", "```", ""),
         ]
     )
 

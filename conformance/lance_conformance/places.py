@@ -34,6 +34,11 @@ def divergences() -> Path:
     return _find("spec/divergences.md", "divergences.md")
 
 
+def protocol() -> Path:
+    """Return the page of the protocol."""
+    return _find("conformance/PROTOCOL.md", "PROTOCOL.md")
+
+
 def reference_sources() -> Path:
     """Return the folder of the installed reference."""
     spec = find_spec("lanceref")

@@ -21,6 +21,10 @@ def case_schema() -> dict[str, Any]:
     return schemas.load("case")
 
 
+TABLES_AS_JSON = ("expect.json", "input.json")
+"""Tables that `copy --expect json` lays beside their Arrow files."""
+
+
 def canonical(manifest: Mapping[str, Any]) -> str:
     """Return the canonical text of a manifest: keys in the order of the schema, two spaces deep."""
     ordered = _ordered(manifest, case_schema())
@@ -107,4 +111,10 @@ def _case_hash(root: Path, case_id: str) -> str:
 def _files(root: Path) -> list[str]:
     files = (path for path in root.rglob("*") if path.is_file() and path.suffix != ".md")
     names = (path.relative_to(root).as_posix() for path in files)
-    return sorted(name for name in names if name != SUITE)
+    return sorted(name for name in names if not _is_beside(name))
+
+
+def _is_beside(name: str) -> bool:
+    """Whether a file is no part of the cases: what `copy` lays beside them, and the suite's own."""
+    beside = name in (SUITE, "register.json") or name.startswith("schemas/")
+    return beside or name.rpartition("/")[2] in TABLES_AS_JSON

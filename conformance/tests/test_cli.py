@@ -167,6 +167,19 @@ def test_copy(call: Command, tmp_path: Path) -> None:
     assert [] == suite.verify(tmp_path / "copy")
 
 
+def test_a_copy_needs_neither_python_nor_arrow(call: Command, tmp_path: Path) -> None:
+    """Protocol, schemas, clauses, and tables as JSON lie beside the cases; it verifies as before."""
+    copy = tmp_path / "copy"
+
+    assert 0 == call("copy", str(copy), "--expect", "json", "--only", READ)[0]
+    table = json.loads((copy / READ / "expect.json").read_text("utf-8"))
+    assert ["name", "type", "values"] == list(table["columns"][0])
+    assert (copy / "PROTOCOL.md").read_text("utf-8").startswith("# Protocol")
+    assert (copy / "schemas" / "protocol.schema.json").exists()
+    assert "clauses" in json.loads((copy / "register.json").read_text("utf-8"))
+    assert [] == suite.verify(copy)
+
+
 def test_a_copy_of_some_cases_says_that_it_is_a_subset(
     call: Command, fake: Callable[[str], list[str]], tmp_path: Path
 ) -> None:

@@ -6,15 +6,33 @@ import json
 import shutil
 import tarfile
 import tempfile
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+import pyarrow as pa
 import typer
 
-from lance_conformance import cases, places, profiles, subset, suite
+from lance_conformance import (
+    cases,
+    json_tables,
+    places,
+    profiles,
+    schemas,
+    subset,
+    suite,
+)
 from lance_conformance.cases import Case
 from lance_conformance.commands import options
 from lance_conformance.judging import Order
+
+
+class Tables(StrEnum):
+    """Forms of expected tables."""
+
+    ARROW = "arrow"
+    JSON = "json"
+
 
 PAGE = "README.md"
 """What describes the folder to those who have only the folder."""
@@ -31,11 +49,15 @@ def copy(
     kind: options.Kind = None,
     exclude: options.Exclude = None,
     fixtures: options.Fixtures = None,
+    expect: Annotated[
+        Tables, typer.Option(help="`json`: expected tables also as JSON, beside the Arrow files.")
+    ] = Tables.ARROW,
 ) -> None:
-    """Copy the folders of the chosen cases to DIR, with the page that describes them.
+    """Copy the folders of the chosen cases to DIR, with the pages that describe them.
 
-    A name that ends in .tar.gz becomes a tarball of a folder `fixtures`, always the same bytes but
-    for the date in its header.
+    PROTOCOL.md, the JSON Schemas and the register of clauses lie beside the cases. A name that ends
+    in .tar.gz becomes a tarball of a folder `fixtures`, always the same bytes but for the date in
+    its header.
     """
     source = fixtures or places.fixtures()
     selected = options.selection(profile, only, clause, level=level, kind=kind, exclude=exclude)
@@ -45,26 +67,42 @@ def copy(
     folders = [(case.folder, case.id) for case in chosen]
     if target.name.endswith(".tar.gz"):
         with tempfile.TemporaryDirectory() as name:
-            _lay_out(source, folders, every, Path(name))
+            _lay_out(source, folders, every, Path(name), expect)
             target.parent.mkdir(parents=True, exist_ok=True)
             with tarfile.open(target, "w:gz") as tar:
                 tar.add(name, "fixtures", filter=_anonymous)
     else:
-        _lay_out(source, folders, every, target)
+        _lay_out(source, folders, every, target, expect)
     typer.echo(f"copied {len(chosen)} cases to {target}")
 
 
 def _lay_out(
-    source: Path, folders: list[tuple[Path, str]], every: list[Case], target: Path
+    source: Path, folders: list[tuple[Path, str]], every: list[Case], target: Path, expect: Tables
 ) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for folder, case_id in folders:
         shutil.copytree(folder, target / case_id, dirs_exist_ok=True)
+        if expect == Tables.JSON:
+            for name in suite.TABLES_AS_JSON:
+                _make_json(target / case_id / name)
+    shutil.copy(places.protocol(), target / "PROTOCOL.md")
+    shutil.copy(places.register(), target / "register.json")
+    (target / "schemas").mkdir(exist_ok=True)
+    for schema in schemas.files():
+        shutil.copy(schema, target / "schemas" / schema.name)
     if (source / PAGE).exists():
         shutil.copy(source / PAGE, target / PAGE)
     if (source / suite.SUITE).exists():
         text = _suite(source, [case_id for _, case_id in folders], every)
         (target / suite.SUITE).write_text(text, encoding="utf-8")
+
+
+def _make_json(path: Path) -> None:
+    """Write the table of an Arrow file beside it as JSON, if there is one."""
+    arrow = path.with_suffix(".arrow")
+    if arrow.exists():
+        with pa.OSFile(str(arrow)) as file:
+            path.write_text(json_tables.to_json(pa.ipc.open_file(file).read_all()), "utf-8")
 
 
 def _suite(source: Path, chosen: list[str], every: list[Case]) -> str:

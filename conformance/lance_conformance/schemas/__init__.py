@@ -19,6 +19,11 @@ def load(name: str) -> dict[str, Any]:
     return schema
 
 
+def files() -> list[Path]:
+    """Return the files of all schemas."""
+    return sorted(FOLDER.glob("*.schema.json"))
+
+
 @cache
 def _validator(name: str, definition: str) -> jsonschema.Draft202012Validator:
     schema = load(name)
