@@ -181,6 +181,11 @@ def _is_selected(case: Case, selection: Selection) -> bool:
     return not wanted or any(fnmatchcase(c, pattern) for pattern in wanted for c in case.clauses)
 
 
+def is_id(text: str) -> bool:
+    """Whether a text has the form of an id of a case: at least four parts in small letters."""
+    return re.fullmatch(r"[a-z0-9.-]+(/[a-z0-9.-]+){3,}", text) is not None
+
+
 def matches(pattern: str, case_id: str) -> bool:
     """Whether a wildcard fits an id: `*` within one component, `**` over any number of them."""
     wild = {"**": ".*", "*": "[^/]*"}

@@ -17,9 +17,16 @@ from lanceref.core.nesting import whole_rows
 
 from lance_conformance.accepted import Widened, mismatch
 from lance_conformance.equality import differing, plain
+from lance_conformance.outside_text import shortened
 
 MAX_SHOWN = 300
 """Characters of one value in a difference."""
+
+MAX_ROWS = 5
+"""Rows of a column that are shown."""
+
+MAX_BESIDE = 60
+"""Characters of a value of the rows after the first."""
 
 
 def first_difference(
@@ -65,7 +72,14 @@ def _column_difference(
         f"column {name}, row {row} ({len(rows)} of {len(expected)} rows differ)\n"
         f"  expected {_shown(expected[row])}\n"
         f"  found    {_shown(found[row])}"
+        + "".join(_beside(int(row), expected, found) for row in rows[1:MAX_ROWS])
     )
+
+
+def _beside(row: int, expected: pa.Array, found: pa.Array) -> str:
+    """Return the line of one more row that differs."""
+    ours, theirs = (shortened(_shown(column[row]), MAX_BESIDE) for column in (expected, found))
+    return f"\n  row {row}: expected {ours}, found {theirs}"
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

@@ -28,6 +28,7 @@ from lance_conformance.outside_text import clean
 from lance_conformance.reports import jsonl, score
 from lance_conformance.reports.journal import UNFINISHED, Journal, resumed
 from lance_conformance.reports.jsonl import Run
+from lance_conformance.reports.repeat import shown_command
 from lance_conformance.runner import CaseResult, Collected, Progress
 from lance_conformance.scratch import scratch_folder
 from lance_conformance.session import Claims
@@ -106,6 +107,7 @@ def judge(order: Order, progress: Progress | None = None, stop: Stop | None = No
         selection=_told(order),
         incomplete=incomplete,
         subset=part,
+        repeat_with=_repeat_with(order),
         scores=score.profiles(results),
         levels=score.levels(results, active, clauses),
     )
@@ -210,6 +212,13 @@ def _whole(
     if len(results) < len(chosen):
         incomplete = f"stopped by {stop.reason} after {len(results)} of {len(chosen)} cases"
     return [results[name] for name in sorted(results)], incomplete
+
+
+def _repeat_with(order: Order) -> tuple[str, ...]:
+    """Return the options and the adapter that one more run of a case needs."""
+    folder = () if order.fixtures is None else ("--fixtures", str(order.fixtures))
+    adapter = () if order.command == REFERENCE else ("--", *order.command)
+    return shown_command((*folder, *adapter))
 
 
 def _told(order: Order) -> dict[str, object]:

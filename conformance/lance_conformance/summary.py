@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.table import Table
@@ -12,14 +13,18 @@ from lance_conformance import __version__
 from lance_conformance.outcomes import MEANINGS, Outcome
 from lance_conformance.outside_text import clean, first_line
 from lance_conformance.reports.jsonl import Run
+from lance_conformance.reports.repeat import block
 from lance_conformance.reports.score import percent
 
 MAX_LISTED = 20
 """Unexpected results printed; the report has all."""
 
+MAX_REPEATED = 3
+"""Unexpected results printed with what it takes to repeat them."""
 
-def show(run: Run, console: Console) -> None:
-    """Print the summary of a run."""
+
+def show(run: Run, console: Console, *, verbose: bool = False) -> None:
+    """Print the summary of a run; `verbose` shows all that is known of every unexpected result."""
     who = run.claims.implementation
     checks = sum(len(result.checks) for result in run.results)
     console.print(
@@ -35,16 +40,32 @@ def show(run: Run, console: Console) -> None:
     console.print(_scores(run))
     _levels(run, console)
     console.print(_outcomes(run))
-    unexpected = run.reckoning.unexpected
-    for result in unexpected[:MAX_LISTED]:
-        told = f" {clean(result.case.id)}  {first_line(result.detail)}"
-        console.print(Text.assemble((str(result.outcome), "red"), told), soft_wrap=True)
-    if len(unexpected) > MAX_LISTED:
-        console.print(f"… and {len(unexpected) - MAX_LISTED} more; the report lists all")
+    _unexpected(run, console, verbose=verbose)
     for text in run.reckoning.stale:
         told = f" {first_line(text)}"
         stale = Text.assemble(("known failures are stale:", "yellow"), told)
         console.print(stale, soft_wrap=True)
+
+
+def _unexpected(run: Run, console: Console, *, verbose: bool) -> None:
+    """List the unexpected results; the first of them, or all, with what it takes to repeat them."""
+    unexpected = run.reckoning.unexpected
+    listed = unexpected if verbose else unexpected[:MAX_LISTED]
+    for number, result in enumerate(listed):
+        detail = clean(result.detail) if verbose else first_line(result.detail)
+        told = f" {clean(result.case.id)}  {detail}"
+        console.print(Text.assemble((str(result.outcome), "red"), told), soft_wrap=True)
+        if verbose or number < MAX_REPEATED:
+            _lines(console, block(run, result))
+        if verbose and result.stderr:
+            _lines(console, ["standard error:", *clean(result.stderr).splitlines()])
+    if len(unexpected) > len(listed):
+        console.print(f"… and {len(unexpected) - len(listed)} more; -v or the report lists all")
+
+
+def _lines(console: Console, lines: Iterable[str]) -> None:
+    for line in lines:
+        console.print(Text(f"    {line}", "dim"), soft_wrap=True)
 
 
 def _numbers(run: Run) -> Table:

@@ -168,7 +168,7 @@ def test_copy(call: Command, tmp_path: Path) -> None:
 
 
 def test_a_copy_needs_neither_python_nor_arrow(call: Command, tmp_path: Path) -> None:
-    """Protocol, schemas, clauses, and tables as JSON lie beside the cases; it verifies as before."""
+    """Protocol, schemas, clauses and tables as JSON lie beside the cases; it verifies as before."""
     copy = tmp_path / "copy"
 
     assert 0 == call("copy", str(copy), "--expect", "json", "--only", READ)[0]
@@ -321,12 +321,12 @@ def test_only_what_failed_is_run_again(
 def test_a_factor_gives_slow_adapters_more_time(
     call: Command, fake: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """0.05 s are not enough for 0.2 s of sleep, 40 times as much are."""
+    """0.05 s are not enough for 0.2 s of sleep, 2,000 times as much are."""
     short = ("run", "--only", READ, "--timeout", "0.05")
     monkeypatch.setenv("FAKE_SECONDS", "0.2")
 
     assert "timeout" in call(*short, "--", *fake("slow"))[1]
-    assert 0 == call(*short, "--timeout-factor", "40", "--", *fake("slow"))[0]
+    assert 0 == call(*short, "--timeout-factor", "2000", "--", *fake("slow"))[0]
 
 
 def test_progress_where_there_is_no_terminal_is_plain_lines(
@@ -338,3 +338,24 @@ def test_progress_where_there_is_no_terminal_is_plain_lines(
 
     assert f"judged 1 of 3 cases, 1 failed; last {READ}\n" in told
     assert "\x1b" not in told
+
+
+def test_verbose_shows_rows_bytes_and_commands(
+    call: Command, fake: Callable[[str], list[str]], toy_suite: Path
+) -> None:
+    """More than the first row that differs, and how to repeat it against this adapter."""
+    wrong = call("run", "-v", "--", *fake("wrong-answer"))[1]
+
+    assert "expected 1" in wrong
+    assert "row 1: expected 2, found 3" in wrong
+    assert f"run -v --only {READ} --fixtures" in wrong
+    assert "about to die" in call("run", "-v", "--only", READ, "--", *fake("crash"))[1]
+    assert "> " in call("run", "-v", "--", *fake("accepts-all"))[1]
+
+
+def test_explain_takes_the_id_of_a_case(call: Command) -> None:
+    """The bytes of a toy are no data file, and it is they that are refused."""
+    missing = call("explain", "toy/any/read/none")[1]
+
+    assert "toy/any/read/none" in missing
+    assert "data.lance" in call("explain", READ)[1]

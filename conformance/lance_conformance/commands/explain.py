@@ -10,22 +10,33 @@ import typer
 from lanceref.explain import explain_source
 from lanceref.storage import is_local, local_path, open_source, store_options
 
+from lance_conformance import cases, places
+from lance_conformance.commands import options
 from lance_conformance.commands.options import StorageOptions, storage_options
 from lance_conformance.commands.validate import REFUSED
+from lance_conformance.reports import hexdump
 from lance_conformance.views import explanation as view
 
 
 def explain(
     file: Annotated[
-        str, typer.Argument(help="Data file, manifest, transaction or deletion file; or its URI.")
+        str,
+        typer.Argument(
+            help="Data file, manifest, transaction or deletion file; its URI; or the id of a case."
+        ),
     ],
     hex_: Annotated[bool, typer.Option("--hex", help="Show the bytes of every leaf.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write one HTML page to this path.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,
     kinds: Annotated[bool, typer.Option(help="Print only the bytes per kind of leaf.")] = False,
     storage_option: StorageOptions = None,
+    fixtures: options.Fixtures = None,
 ) -> None:
-    """Say what every byte of FILE is: its owner, range, value and clause."""
+    """Say what every byte of FILE is: its owner, range, value and clause.
+
+    Of a case, FILE is the patched file of its input, or the first that the reports show.
+    """
+    file = _of_case(file, fixtures)
     if is_local(file) and Path(local_path(file)).is_dir():
         raise typer.BadParameter(_directory(file, Path(local_path(file))))
     try:
@@ -45,6 +56,16 @@ def explain(
             typer.echo(line)
     if any(finding.severity == "must" for finding in found.findings):
         raise typer.Exit(1)
+
+
+def _of_case(name: str, fixtures: Path | None) -> str:
+    """Return the file that reports show of a case, where a name is the id of one."""
+    root = fixtures or places.fixtures()
+    if not is_local(name) or Path(local_path(name)).exists() or not cases.is_id(name):
+        return name
+    found = next((case for case in cases.load(root) if case.id == name), None)
+    path = hexdump.shown_file(found) if found is not None else None
+    return name if path is None else str(path)
 
 
 def _directory(name: str, folder: Path) -> str:

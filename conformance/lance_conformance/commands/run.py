@@ -35,6 +35,7 @@ def run(
     max_failures: run_options.MaxFailures = None,
     rerun: run_options.Rerun = None,
     outcome: run_options.Outcomes = None,
+    verbose: run_options.Verbose = False,
     resume: run_options.Resume = False,
     fixtures: options.Fixtures = None,
 ) -> None:
@@ -64,7 +65,7 @@ def run(
     )
     num_cases = len(options.chosen(order))
     folder = options.made(out)
-    _report(judge(order, num_cases), folder, formats)
+    _report(judge(order, num_cases), folder, formats, verbose=verbose)
 
 
 def _formats(report: str, *, resume: bool, out: Path | None) -> list[str]:
@@ -78,10 +79,10 @@ def _formats(report: str, *, resume: bool, out: Path | None) -> list[str]:
     return formats
 
 
-def _report(judged: Run, out: Path | None, formats: list[str]) -> None:
+def _report(judged: Run, out: Path | None, formats: list[str], *, verbose: bool) -> None:
     """Print the summary, write the reports, and exit."""
     console = Console()
-    summary.show(judged, console)
+    summary.show(judged, console, verbose=verbose)
     paths = files.write(judged, out, formats) if out is not None else []
     shown = (path if path.parent == out else path.parent for path in paths)
     for path in dict.fromkeys(shown):

@@ -49,6 +49,10 @@ FirstFailure = Annotated[
 MaxFailures = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Stop after N unexpected failures.")
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option("-v", "--verbose", help="Show rows, bytes and stderr of every unexpected result."),
+]
 Rerun = Annotated[
     Path | None,
     typer.Option(

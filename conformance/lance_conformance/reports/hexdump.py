@@ -69,7 +69,7 @@ class View:
 def view(case: Case) -> View | None:
     """Return the view of a case's input: the patched file, else the data file or a manifest."""
     patches = case.manifest.get("patch", [])
-    path = _shown_file(case, patches[0]["target"] if patches else "")
+    path = shown_file(case)
     if path is None:
         return None
     data = path.read_bytes()
@@ -97,8 +97,10 @@ def _owners(path: Path, data: bytes, case: Case) -> list[Owner]:
     return hexmap(made_hexmap(data))
 
 
-def _shown_file(case: Case, target: str) -> Path | None:
-    root = case.input_root
+def shown_file(case: Case) -> Path | None:
+    """Return the file of a case that is shown; None where there is none."""
+    root, patches = case.input_root, case.manifest.get("patch", [])
+    target = patches[0]["target"] if patches else ""
     if root.is_file():
         return root
     manifests = sorted(root.glob("_versions/*.manifest"))

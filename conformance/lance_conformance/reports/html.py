@@ -13,7 +13,7 @@ from lance_conformance import __version__
 from lance_conformance.levels import LADDER
 from lance_conformance.outcomes import DEATHS, MEANINGS, Outcome, worst
 from lance_conformance.outside_text import clean
-from lance_conformance.reports import hexdump
+from lance_conformance.reports import hexdump, repeat
 from lance_conformance.reports.jsonl import Run, expectation, standing
 from lance_conformance.reports.score import by_clause, percent
 from lance_conformance.runner import CaseResult
@@ -65,6 +65,7 @@ def render(run: Run) -> str:
             clauses=list(_clauses(run)),
             num_checks=sum(len(result.checks) for result in run.results),
             standing=lambda result: standing(run, result),
+            repeated=lambda case: repeat.commands(run, case),
         )
     )
 

@@ -34,7 +34,8 @@ class Run:
     """All that a report tells: who was judged, on what, with what result.
 
     `incomplete` says why there is not a result for every case of the selection, `subset` what the
-    folder of cases lacks of the suite.
+    folder of cases lacks of the suite, `repeat_with` what follows `run --only ID` to run a case of
+    it again.
     """
 
     claims: Claims
@@ -48,6 +49,7 @@ class Run:
     selection: Mapping[str, Any] = field(default_factory=dict)
     incomplete: str = ""
     subset: str = ""
+    repeat_with: Sequence[str] = ()
     scores: Mapping[str, score.Score] = field(default_factory=dict)
     levels: Mapping[str, score.Level] = field(default_factory=dict)
 

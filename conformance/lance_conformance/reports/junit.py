@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 from lance_conformance.outcomes import Outcome
 from lance_conformance.outside_text import clean, first_line
 from lance_conformance.reports.jsonl import MAX_STDERR, Run, standing
+from lance_conformance.reports.repeat import block
 from lance_conformance.runner import CaseResult
 
 
@@ -53,7 +54,8 @@ def _case(run: Run, result: CaseResult) -> ET.Element:
         ET.SubElement(element, "skipped", message=f"known: {message} ({issue})")
     else:
         tag = "error" if result.outcome == Outcome.INFRA else "failure"
-        ET.SubElement(element, tag, message=message, type=str(result.outcome)).text = detail
+        told = "\n".join([detail, *block(run, result)]).lstrip()
+        ET.SubElement(element, tag, message=message, type=str(result.outcome)).text = told
     if result.stderr:
         ET.SubElement(element, "system-err").text = clean(result.stderr[-MAX_STDERR:])
     return element

@@ -1,0 +1,98 @@
+"""Repeat: what a reader of a report needs to look at one failure again.
+
+The clauses of the case with their texts, the command that runs it alone, the command that explains
+its bytes, and the bytes around the patch, each range with its owner.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lance_conformance.cases import Case
+from lance_conformance.outside_text import clean
+from lance_conformance.reports import hexdump
+from lance_conformance.reports.jsonl import Run
+from lance_conformance.runner import CaseResult
+
+BEFORE, AFTER = 2, 2
+"""Owners shown before and after the patched ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Bytes of one owner: where they start, their digits, who owns them, whether patched."""
+
+    start: int
+    hex: str
+    owner: str
+    patched: bool
+
+
+def clauses(run: Run, case: Case) -> Iterator[str]:
+    """Yield id, level and text of each clause that the case tests."""
+    for clause_id in case.clauses:
+        clause = run.register.get(clause_id)
+        yield clause_id if clause is None else f"{clause_id} {clause.level}: {clause.text}"
+
+
+def commands(run: Run, case: Case) -> tuple[str, str]:
+    """Return the command that runs the case alone, and the one that explains its bytes."""
+    name = shlex.quote(clean(case.id))
+    own = shlex.join(run.repeat_with)
+    explained = f"lance-conformance explain {name}{_fixtures(run.repeat_with)}"
+    return f"lance-conformance run -v --only {name} {own}".rstrip(), explained
+
+
+def patched_bytes(case: Case) -> list[Range]:
+    """Return the patched bytes with their owners and the owners next to them; none without one."""
+    view = hexdump.view(case)
+    if view is None:
+        return []
+    ranges = [one for line in view.lines for one in _ranges(line)]
+    at = [number for number, one in enumerate(ranges) if one.patched]
+    return ranges[max(0, at[0] - BEFORE) : at[-1] + 1 + AFTER] if at else []
+
+
+def block(run: Run, result: CaseResult) -> list[str]:
+    """Return the lines that tell how to repeat a failure, and why it is one."""
+    again, explained = commands(run, result.case)
+    told = [f"clause   {clean(text)}" for text in clauses(run, result.case)]
+    told += [f"repeat   {again}", f"explain  {explained}"]
+    ranges = patched_bytes(result.case)
+    if ranges:
+        told.append("bytes around the patch (> marks it):")
+    return told + [
+        f"{'>' if one.patched else ' '} {one.start:>8}  {one.hex:<47}  {one.owner}".rstrip()
+        for one in ranges
+    ]
+
+
+def shown_command(command: Sequence[str]) -> tuple[str, ...]:
+    """Return a command as one would type it here: no absolute path below the working directory."""
+    here = Path.cwd()
+
+    def shown(argument: str) -> str:
+        if argument == sys.executable:
+            return "python"
+        path = Path(argument)
+        return str(path.relative_to(here)) if path.is_relative_to(here) else argument
+
+    return tuple(map(shown, command))
+
+
+def _ranges(line: hexdump.Line) -> Iterator[Range]:
+    start = line.offset
+    for segment in line.segments:
+        yield Range(start, segment.hex, clean(segment.title), segment.patched)
+        start += len(bytes.fromhex(segment.hex))
+
+
+def _fixtures(arguments: Sequence[str]) -> str:
+    """Return the option that names another folder of cases, where there is one."""
+    if not arguments or arguments[0] != "--fixtures":
+        return ""
+    return f" {shlex.join(arguments[:2])}"
