@@ -20,6 +20,8 @@ from lance_conformance.outside_text import clean
 COMMANDS = {
     "run": "Judge the adapter CMD, or the bundled reference, and report clause by clause.",
     "check-adapter": "Talk to an adapter: every message under the schema, small cases, hints.",
+    "next": "Say which level comes next after a report, and with which cases to start.",
+    "diff": "Compare two reports: newly failing, newly passing, changed outcomes.",
     "list": "List cases by profile, pattern and clause.",
     "show": "Show what a case asks, what a clause says and which cases test it, or a divergence.",
     "copy": "Copy cases and what their expectations are into a folder.",
@@ -36,8 +38,11 @@ COMMANDS = {
 }
 """What each subcommand does, in a line."""
 
-MODULES = {"list": "list_cases"}
+MODULES = {"list": "list_cases", "next": "next_level"}
 """Module and function of a subcommand, where it is not its name."""
+
+HELP = {"help_option_names": ["-h", "--help"]}
+"""Settings of every command."""
 
 
 class Subcommands(TyperGroup):
@@ -60,7 +65,7 @@ class Subcommands(TyperGroup):
         named = MODULES.get(name, name.replace("-", "_"))
         function = getattr(import_module(f"lance_conformance.commands.{named}"), named)
         one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        one.command(name)(function)
+        one.command(name, context_settings=HELP)(function)
         return name, typer.main.get_command(one), rest
 
 
@@ -69,7 +74,7 @@ app = typer.Typer(
     name="lance-conformance",
     help="Judge Lance implementations, explain and validate Lance files.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings=HELP,
     pretty_exceptions_enable=False,
 )
 

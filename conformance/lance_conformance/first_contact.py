@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lance_conformance import protocol
 from lance_conformance.cases import Case
+from lance_conformance.checks import alternative, expected_table
+from lance_conformance.levels import LADDER
 from lance_conformance.outcomes import Outcome
 from lance_conformance.requirements import missing
 from lance_conformance.runner import CaseResult, Worker
@@ -14,6 +16,8 @@ from lance_conformance.session import Claims, Session
 
 NUM_POSITIVE = 8
 NUM_NEGATIVE = 4
+
+_RANK = {name: rank for rank, name in enumerate(LADDER)}
 
 HINTS = {
     Outcome.FAIL: "compare the two rows above; `lance-conformance explain` shows the bytes",
@@ -33,13 +37,44 @@ HINTS = {
 """What to look at first, by outcome."""
 
 
+STEPS: tuple[Callable[[set[str], list[object]], bool], ...] = (
+    lambda types, values: types == {"int32"} and bool(values) and None not in values,
+    lambda types, values: types == {"int32"} and None in values and any(values),
+    lambda types, values: types == {"string"} and any(values),
+)
+"""What an adapter is asked first: int32 without nulls, int32 with nulls, strings."""
+
+
 def smoke_cases(cases: Sequence[Case], claims: Claims) -> list[Case]:
-    """Return the smallest claimed cases: some to read, some to refuse."""
+    """Return small claimed cases: first the steps of a first reader, more to read, some to refuse.
+
+    Levels are taken in the order of the ladder, and of each the smallest case.
+    """
     claimed = [case for case in cases if case.is_active and missing(case, claims) is None]
-    claimed.sort(key=lambda case: (_size(case), case.id))
+    claimed.sort(key=lambda case: (size(case), case.id))
     positive = [case for case in claimed if not case.is_negative and case.kind != "lint"]
     negative = [case for case in claimed if case.is_negative]
-    return [*positive[:NUM_POSITIVE], *negative[:NUM_NEGATIVE]]
+    positive.sort(key=lambda case: _RANK[case.level])
+    steps = _steps(positive, claims)
+    others = {case.level: case for case in reversed(positive) if case not in steps}
+    rest = sorted(others.values(), key=lambda case: _RANK[case.level])
+    return [*steps, *rest[: NUM_POSITIVE - len(steps)], *negative[:NUM_NEGATIVE]]
+
+
+def _steps(positive: Sequence[Case], claims: Claims) -> list[Case]:
+    """Return the first case of each step that has values of one column."""
+    tables = [case for case in positive if case.kind in ("read-file", "read-dataset")]
+    found: dict[int, Case] = {}
+    for case in tables:
+        types = set(case.requires.get("types", ()))
+        if len(types) != 1 or len(found) == len(STEPS):
+            continue
+        table = expected_table(case, alternative(case, claims)).table
+        values = [value for column in table.columns for value in column.to_pylist()]
+        for number, fits in enumerate(STEPS):
+            if number not in found and fits(types, values):
+                found[number] = case
+    return [found[number] for number in sorted(found)]
 
 
 def talk(
@@ -63,7 +98,8 @@ def talk(
         session.restart()
 
 
-def _size(case: Case) -> int:
+def size(case: Case) -> int:
+    """Return the bytes of a case's input."""
     root = case.input_root
     files = [root] if root.is_file() else [path for path in root.rglob("*") if path.is_file()]
     return sum(path.stat().st_size for path in files)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lance_conformance import suite
+from lance_conformance import cli, suite
 from lance_conformance.cases import Case
 from lance_conformance.checks import Check
 from lance_conformance.known import Reckoning
@@ -169,3 +169,21 @@ def make_run() -> Callable[..., Run]:
 def a_check() -> Callable[..., Check]:
     """A maker of checks of `file.read`."""
     return lambda expect, op="file.read": Check("full", op, {}, expect)
+
+
+@pytest.fixture
+def call(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], toy_suite: Path
+) -> Callable[..., tuple[int, str]]:
+    """Run the command on the toy suite; returns exit code and output."""
+
+    def run(name: str, *arguments: str) -> tuple[int, str]:
+        line = ["lance-conformance", name, "--fixtures", str(toy_suite), *arguments]
+        monkeypatch.setattr(sys, "argv", line)
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        code = ended.value.code
+        captured = capfd.readouterr()
+        return (code if isinstance(code, int) else 0), captured.out + captured.err
+
+    return run

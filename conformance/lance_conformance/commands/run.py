@@ -63,8 +63,7 @@ def run(
         timeout_factor,
         1 if first_failure else max_failures,
     )
-    num_cases = len(options.chosen(order))
-    folder = options.made(out)
+    num_cases, folder = len(options.chosen(order)), options.made(out)
     _report(judge(order, num_cases), folder, formats, verbose=verbose)
 
 

@@ -1,0 +1,61 @@
+"""`lance-conformance next`: the level that comes next, and the cases to start with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lance_conformance import cases, first_contact, levels, places
+from lance_conformance.cases import Case
+from lance_conformance.commands import options, run_options
+from lance_conformance.outcomes import Outcome
+
+NUM_CASES = 5
+"""Cases to start with."""
+
+CHAPTER = "spec/05-first-reader.md"
+
+
+def next_level(
+    report: Annotated[
+        Path | None,
+        typer.Argument(exists=True, help="report.jsonl, or its folder. Default: nothing passes."),
+    ] = None,
+    fixtures: options.Fixtures = None,
+) -> None:
+    """Say which level comes next after a report, and with which cases to start.
+
+    Levels come in the order of the chapter for a first reader: those of files of 2.1 first.
+    """
+    told = run_options.read_outcomes(report) if report is not None else {}
+    active = [case for case in cases.load(fixtures or places.fixtures()) if case.is_active]
+    name = first_unreached(active, told)
+    if name is None:
+        typer.echo("every level is reached")
+        return
+    members = [case for case in active if case.level == name]
+    passed = sum(told.get(case.id) == Outcome.PASS for case in members)
+    level = levels.LADDER[name]
+    typer.echo(f"{name}: {level.title} ({passed} of {len(members)} cases pass)")
+    if level.rungs:
+        rungs = " and ".join(map(str, level.rungs))
+        typer.echo(f"rung {rungs} of {CHAPTER}")
+    for case in to_start_with(members, told):
+        typer.echo(f"  {case.id}  [{told.get(case.id, 'not run')}] {case.title}")
+    typer.echo(f"lance-conformance run --level {name} -- CMD")
+
+
+def first_unreached(active: Sequence[Case], told: Mapping[str, Outcome]) -> str | None:
+    """Return the first level of the ladder with a case that does not pass; None: all pass."""
+    unreached = {case.level for case in active if told.get(case.id) != Outcome.PASS}
+    return next((name for name in levels.LADDER if name in unreached), None)
+
+
+def to_start_with(members: Sequence[Case], told: Mapping[str, Outcome]) -> list[Case]:
+    """Return up to five cases that do not pass: those to read first, and the small ones first."""
+    missing = [case for case in members if told.get(case.id) != Outcome.PASS]
+    missing.sort(key=lambda case: (case.is_negative, first_contact.size(case), case.id))
+    return missing[:NUM_CASES]

@@ -1,0 +1,205 @@
+"""Tests of `run` and its neighbours: levels, selections, limits, failures, next and diff."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lance_conformance import cases
+from lance_conformance.commands import progress
+
+Command = Callable[..., tuple[int, str]]
+READ = "toy/any/read/columns"
+
+
+def test_levels_choose_cases_and_are_listed(call: Command) -> None:
+    """`list --levels` names them, `--level` keeps their cases, a slip is corrected."""
+    assert "table-basic              3" in call("list", "--levels")[1]
+    assert 3 == call("list", "--level", "table-basic")[1].count("[")
+    code, told = call("list", "--level", "table-basik")
+    assert 2 == code
+    assert "Did you mean table-basic" in told
+    assert 2 == call("list", "--level", "2.1-flat")[0]
+
+
+def test_kinds_and_excluded_ids_choose_cases(call: Command) -> None:
+    """`--kind` keeps, `--exclude` drops; each of the wrong names is corrected."""
+    assert 1 == call("list", "--kind", "lint")[1].count("[")
+    assert 1 == call("list", "--exclude", "**/neg-*", "--exclude", "**/odd")[1].count("[")
+    assert "Did you mean read-file" in call("list", "--kind", "read-fle")[1]
+    assert "Did you mean L.toy.columns" in call("list", "--clause", "L.toy.colums")[1]
+    assert "Did you mean core" in call("list", "--profile", "cor")[1]
+
+
+def test_a_report_has_a_badge_for_each_level(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """Cases passed of cases, as JSON and as an image."""
+    out = tmp_path / "out"
+
+    assert 1 == call("run", "--out", str(out), "--", *fake("rejects-all"))[0]
+
+    badge = json.loads((out / "badges" / "table-basic.json").read_text("utf-8"))
+    assert badge["message"].startswith("1 of 3 ")
+    assert "Lance table-basic" in (out / "badges" / "table-basic.svg").read_text("utf-8")
+
+
+def test_a_run_stops_after_so_many_failures_and_is_resumed(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """`-x` keeps the first failure in the report; without it, --resume runs the others."""
+    out = ("--out", str(tmp_path / "out"))
+    code, told = call("run", "-x", *out, "--", *fake("wrong-answer"))
+
+    assert 1 == code
+    assert "stopped by 1 unexpected failure after 1 of 3 cases" in told
+    assert 1 == call("run", "--max-failures", "2", "--", *fake("wrong-answer"))[0]
+    told = call("run", "--resume", *out, "--", *fake("wrong-answer"))[1]
+    assert "3 cases" in told
+    assert "incomplete" not in told
+
+
+def test_known_failures_do_not_stop_a_run(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """Only an unexpected result counts."""
+    known = tmp_path / "known.toml"
+    entry = '[[known]]\ncase = "**"\noutcome = "fail"\nreason = "r"\nissue = "D.a.b"\n'
+    known.write_text(entry, encoding="utf-8")
+    told = call("run", "-x", "--known", str(known), "--", *fake("wrong-answer"))[1]
+
+    assert "incomplete" not in told
+
+
+def test_only_what_failed_is_run_again(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """`--rerun` takes the ids from a report; `--outcome` chooses among them."""
+    out = tmp_path / "out"
+    call("run", "--out", str(out), "--", *fake("rejects-all"))
+
+    assert "· 2 cases" in call("run", "--rerun", str(out), "--", *fake("perfect"))[1]
+    again = ("run", "--rerun", str(out / "report.jsonl"))
+    assert "· 2 cases" in call(*again, "--outcome", "rejects-valid", "--", *fake("perfect"))[1]
+    assert 2 == call(*again, "--outcome", "crash")[0]
+    assert 2 == call("run", "--outcome", "crash")[0]
+    assert 2 == call("run", "--rerun", __file__)[0]
+
+
+def test_a_factor_gives_slow_adapters_more_time(
+    call: Command, fake: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """0.05 s are not enough for 0.2 s of sleep, 2,000 times as much are."""
+    short = ("run", "--only", READ, "--timeout", "0.05")
+    monkeypatch.setenv("FAKE_SECONDS", "0.2")
+
+    assert "timeout" in call(*short, "--", *fake("slow"))[1]
+    assert 0 == call(*short, "--timeout-factor", "2000", "--", *fake("slow"))[0]
+
+
+def test_progress_where_there_is_no_terminal_is_plain_lines(
+    call: Command, fake: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How many cases are judged and how many failed, without control characters."""
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    told = call("run", "--", *fake("rejects-all"))[1]
+
+    assert f"judged 1 of 3 cases, 1 failed; last {READ}\n" in told
+    assert "\x1b" not in told
+
+
+def test_verbose_shows_rows_bytes_and_commands(
+    call: Command, fake: Callable[[str], list[str]], toy_suite: Path
+) -> None:
+    """More than the first row that differs, and how to repeat it against this adapter."""
+    wrong = call("run", "-v", "--", *fake("wrong-answer"))[1]
+
+    assert "expected 1" in wrong
+    assert "row 1: expected 2, found 3" in wrong
+    assert f"run -v --only {READ} --fixtures" in wrong
+    assert "about to die" in call("run", "-v", "--only", READ, "--", *fake("crash"))[1]
+    assert "> " in call("run", "-v", "--", *fake("accepts-all"))[1]
+
+
+def test_explain_takes_the_id_of_a_case(call: Command) -> None:
+    """The bytes of a toy are no data file, and it is they that are refused."""
+    missing = call("explain", "toy/any/read/none")[1]
+
+    assert "toy/any/read/none" in missing
+    assert "data.lance" in call("explain", READ)[1]
+
+
+FIXTURES = ("--fixtures", str(Path(__file__).parents[3] / "fixtures"))
+
+
+def test_first_contact_begins_with_int32_nulls_and_strings(call: Command) -> None:
+    """In this order, of files of 2.1, with values in each."""
+    every = cases.load(Path(FIXTURES[1]))
+    told = call("check-adapter", *FIXTURES)[1]
+    passed = [line.split()[1].rstrip(":") for line in told.splitlines() if line[:5] == "PASS "]
+
+    assert "12 of 12 cases pass" in told
+    found = {name: next(case for case in every if case.id == name) for name in passed[:2]}
+    assert "file/2.1/miniblock/plain" == passed[0]
+    assert [["int32"], ["int32"]] == [found[name].requires["types"] for name in passed[:2]]
+    assert passed[2].startswith("file/2.1/variable/")
+
+
+def test_next_names_the_first_level_that_is_not_reached(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """With the cases to start with, positive ones first; without a report, the first of all."""
+    out = tmp_path / "out"
+    assert "rung 1 and 2 of spec/05-first-reader.md" in call("next", *FIXTURES)[1]
+
+    call("run", "--out", str(out), "--", *fake("rejects-all"))
+    told = call("next", str(out))[1].splitlines()
+    assert told[0].startswith("table-basic: ")
+    assert told[0].endswith("(1 of 3 cases pass)")
+    assert "[rejects-valid]" in told[2]
+    assert "lance-conformance run --level table-basic -- CMD" == told[-1]
+    call("run", "--out", str(out), "--", *fake("perfect"))
+    assert "every level is reached" in call("next", str(out))[1]
+
+
+def test_two_reports_are_compared(
+    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
+) -> None:
+    """What fails newly ends with 1; what passes newly, or fails otherwise, does not."""
+    for mode in ("perfect", "wrong-answer", "rejects-all"):
+        call("run", "--out", str(tmp_path / mode), "--", *fake(mode))
+
+    def diff(before: str, after: str) -> tuple[int, str]:
+        reports = [str(tmp_path / before), str(tmp_path / after)]
+        done = subprocess.run(
+            [sys.executable, "-m", "lance_conformance.cli", "diff", *reports],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+    assert (0, "the same outcomes in all 3 cases\n") == diff("perfect", "perfect")
+    code, told = diff("perfect", "wrong-answer")
+    assert 1 == code
+    assert f"newly failing (2)\n  {READ}: pass -> fail" in told
+    assert diff("wrong-answer", "perfect")[1].startswith("newly passing (2)")
+    code, told = diff("wrong-answer", "rejects-all")
+    assert 0 == code
+    assert "fail -> rejects-valid" in told
+
+
+def test_short_help_and_completion() -> None:
+    """`-h` helps at both depths; the shell completes names of subcommands."""
+    program = [sys.executable, "-m", "lance_conformance.cli"]
+    for line in (["-h"], ["run", "-h"], ["next", "-h"]):
+        told = subprocess.run([*program, *line], capture_output=True, text=True, check=True)
+        assert "Usage" in told.stdout
+    assert (
+        "--install-completion"
+        in subprocess.run([*program, "-h"], capture_output=True, text=True, check=True).stdout
+    )
