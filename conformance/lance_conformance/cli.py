@@ -64,7 +64,9 @@ class Subcommands(TyperGroup):
             return name, stub, rest
         named = MODULES.get(name, name.replace("-", "_"))
         function = getattr(import_module(f"lance_conformance.commands.{named}"), named)
-        one = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        one = typer.Typer(
+            add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+        )
         one.command(name, context_settings=HELP)(function)
         return name, typer.main.get_command(one), rest
 
@@ -76,6 +78,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings=HELP,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 

@@ -60,25 +60,35 @@ class Order:
     max_failures: int | None = None
 
 
-def choose(order: Order) -> tuple[list[cases.Case], list[cases.Case]]:
+Choice = tuple[list[cases.Case], list[cases.Case]]
+"""The active cases of the suite, and those of a selection."""
+
+
+def choose(order: Order) -> Choice:
     """Return the active cases of the suite, and those of the order's selection."""
     every = cases.load(order.fixtures or places.fixtures())
     return [case for case in every if case.is_active], cases.select(every, order.selection)
 
 
-def judge(order: Order, progress: Progress | None = None, stop: Stop | None = None) -> Run:
+def judge(
+    order: Order,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+    choice: Choice | None = None,
+) -> Run:
     """Run what is ordered, and keep its journal where a folder is named.
+
+    `choice` is what `choose` returned for the order, where it was called before.
 
     A `stop` that is asked for gives an incomplete run. Raises AdapterUnusable, CannotResume,
     CaseError, KnownError, NotThere; Stopped when the adapter has not greeted by then.
     """
     if stop is None:
         with Stop() as own:
-            return judge(order, progress, own)
+            return judge(order, progress, own, choice)
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     listed = known.load(order.known) if order.known is not None else []
-    active, chosen = choose(order)
-    clauses = register.load()
+    active, chosen = choice or choose(order)
     part = subset_line(order, active)
     with scratch_folder() as folder:
         head = partial(
@@ -89,27 +99,26 @@ def judge(order: Order, progress: Progress | None = None, stop: Stop | None = No
             incomplete=UNFINISHED,
             subset=part,
         )
-        failures = _Failures(order.max_failures, listed, stop)
-        found = _collect(order, chosen, folder, stop, head, failures, progress)
+        enough = _Failures(order.max_failures, listed, stop)
+        found = _collect(order, chosen, folder, stop, head, enough, progress)
     results, incomplete = _whole(found, chosen, stop)
-    today = datetime.datetime.now(datetime.UTC).date()
-    reckoning = known.reckon(results, listed, _ids(order, active), today)
-    judged_code = exit_code(results, reckoning)
+    reckoning = known.reckon(results, listed, _ids(order, active), _today())
+    code = 128 + stop.signal if incomplete and stop.signal else exit_code(results, reckoning)
     return Run(
         claims=found.claims,
         results=results,
         reckoning=reckoning,
         active=active,
-        register=clauses,
+        register=register.load(),
         profile=order.selection.profile,
         started=started,
-        exit_code=128 + stop.signal if incomplete and stop.signal else judged_code,
+        exit_code=code,
         selection=_told(order),
         incomplete=incomplete,
         subset=part,
         repeat_with=_repeat_with(order),
         scores=score.profiles(results),
-        levels=score.levels(results, active, clauses),
+        levels=score.levels(results, active, register.load()),
     )
 
 
@@ -120,7 +129,7 @@ class _Failures:
         self._most = most
         self._listed = listed
         self._stop = stop
-        self._today = datetime.datetime.now(datetime.UTC).date()
+        self._today = _today()
         self._ids: list[str] = []
 
     def count(self, result: CaseResult) -> None:
@@ -130,6 +139,10 @@ class _Failures:
         self._ids.append(result.case.id)
         if self._most is not None and len(self._ids) >= self._most:
             self._stop.ask(f"{self._most} unexpected failure{'s' * (self._most > 1)}")
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()
 
 
 def subset_line(order: Order, active: Sequence[cases.Case]) -> str:

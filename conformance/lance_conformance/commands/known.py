@@ -35,8 +35,7 @@ def known(
     order = Order(
         options.adapter(command), options.selection(profile, None, None), fixtures, jobs=jobs
     )
-    chosen = options.chosen(order)
-    judged = judge(order, len(chosen))
+    judged = judge(order, options.choice(order))
     if judged.incomplete:
         typer.echo(f"{judged.incomplete}: {file} stays as it is", err=True)
         raise typer.Exit(judged.exit_code)

@@ -121,9 +121,15 @@ def known(name: str, names: Iterable[str], what: str) -> None:
 
 
 def chosen(order: Order) -> list[Case]:
-    """Return the cases of an order, and say on standard error what a subset lacks of them.
+    """Return the cases of an order. Raises BadParameter as `choice` does."""
+    return choice(order)[1]
 
-    Raises BadParameter when there is none, with ids that are close to what was asked for.
+
+def choice(order: Order) -> judging.Choice:
+    """Return the active cases and those of an order.
+
+    What a subset lacks of them goes to standard error. Raises BadParameter when there is none,
+    with ids that are close to what was asked for.
     """
     active, found = judging.choose(order)
     told = judging.subset_line(order, active)
@@ -134,7 +140,7 @@ def chosen(order: Order) -> list[Case]:
         )
     if told:
         typer.echo(told, err=True)
-    return found
+    return active, found
 
 
 def require_oracle(hint: str = "") -> None:

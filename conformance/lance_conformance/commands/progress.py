@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from lance_conformance import judging
-from lance_conformance.judging import Order
+from lance_conformance.judging import Choice, Order
 from lance_conformance.outcomes import GOOD
 from lance_conformance.outside_text import clean
 from lance_conformance.reports.jsonl import Run
@@ -24,12 +24,12 @@ LINE_SECONDS = 10.0
 Told = Callable[[CaseResult], None]
 
 
-def judge(order: Order, num_cases: int) -> Run:
+def judge(order: Order, choice: Choice) -> Run:
     """Judge and show the progress on standard error; signals end it early."""
     shown = _bar if Console(stderr=True).is_terminal else _lines
-    with shown(num_cases) as advance, on_signals() as stop:
+    with shown(len(choice[1])) as advance, on_signals() as stop:
         try:
-            return judging.judge(order, advance, stop)
+            return judging.judge(order, advance, stop, choice)
         except Stopped:
             typer.echo(f"stopped by {stop.reason} before the adapter answered hello", err=True)
             raise typer.Exit(128 + stop.signal) from None

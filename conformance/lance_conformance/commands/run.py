@@ -63,8 +63,8 @@ def run(
         timeout_factor,
         1 if first_failure else max_failures,
     )
-    num_cases, folder = len(options.chosen(order)), options.made(out)
-    _report(judge(order, num_cases), folder, formats, verbose=verbose)
+    choice, folder = options.choice(order), options.made(out)
+    _report(judge(order, choice), folder, formats, verbose=verbose)
 
 
 def _formats(report: str, *, resume: bool, out: Path | None) -> list[str]:
