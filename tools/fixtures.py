@@ -264,7 +264,8 @@ def check_all(cases: dict[str, Case]) -> Iterator[Finding]:
     for case in active:
         name = case["id"]
         clauses = sorted((clause["id"], clause["role"]) for clause in case["clauses"])
-        key = json.dumps([clauses, case["input"], case["requires"]["op"]])
+        written = case["expect"] if "steps" in case["input"] else []
+        key = json.dumps([clauses, case["input"], case["requires"]["op"], written])
         if key in alike:
             yield Finding(f"fixtures/{name}", 0, f"tests the same as {alike[key]}")
         alike.setdefault(key, name)

@@ -28,6 +28,7 @@ from lance_conformance.left_behind import contradiction, manifest_facts
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol import Message
 from lance_conformance.session import Answer
+from lance_conformance.written import unowned
 
 COMMITTED, REBASED, NOOP = "committed", "rebased", "noop"
 CONFLICT, REFUSED = "conflict", "refused"
@@ -177,4 +178,6 @@ def _satisfies(expected: Mapping[str, Any], given: Path) -> Verdict:
     if broken:
         told = "; ".join(f"{one.clause}: {one.message}" for one in broken[:3])
         return Verdict(Outcome.FAIL, f"validate reports {told}")
+    for path, ranges in unowned(given):
+        return Verdict(Outcome.FAIL, f"{path}: nobody owns the bytes {ranges[:3]}")
     return PASS

@@ -26,6 +26,7 @@ COMMANDS = {
     "show": "Show what a case asks, what a clause says and which cases test it, or a divergence.",
     "copy": "Copy cases and what their expectations are into a folder.",
     "validate": "Check a file or a table against the clauses.",
+    "judge-output": "Judge what a writer made, beside the rows that it meant.",
     "explain": "Show every byte of a file under its owner.",
     "generate": "Write cases from their recipes, or a corpus of random files.",
     "known": "Run the cases and rewrite the list of known failures; its comments stay.",

@@ -2,11 +2,14 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import lanceref
+import pyarrow as pa
 import pytest
 import yaml
 
@@ -83,3 +86,66 @@ def test_the_action_refuses_events_that_have_secrets(event, code):
 
     assert code == done.returncode
     assert (code == 1) == (f"must not run on {event}" in done.stdout)
+
+
+def _do(tmp_path, action, step, **given):
+    """Run a step of an action below `actions` with inputs, those not given at their defaults."""
+    document = yaml.safe_load((ROOT / "actions" / action / "action.yml").read_text("utf-8"))
+    inputs = {name: told.get("default", "") for name, told in document["inputs"].items()} | given
+    (found,) = (one for one in document["runs"]["steps"] if one["id"] == step)
+    environment = {
+        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda one: inputs[one[1]], value)
+        for name, value in found["env"].items()
+    }
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    summary = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary"), "PATH": path}
+    return subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", found["run"]],
+        cwd=tmp_path,
+        env={**os.environ, **environment, **summary},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_action_run_judges_an_adapter(tmp_path):
+    """A template that reads no rows passes what it must refuse; the summary has the numbers."""
+    adapter = ROOT / "conformance/lance_conformance/adapters/template.py"
+    command = f"{sys.executable} {adapter}"
+
+    done = _do(tmp_path, "run", "run", adapter=command, profile="core", level="2.1-container")
+
+    assert (tmp_path / "conformance-report" / "report.jsonl").exists(), done.stderr
+    assert "damage refused" in (tmp_path / "summary").read_text("utf-8")
+
+
+def test_the_action_for_writers_judges_pairs(tmp_path):
+    """A file of the rows that were meant is right; without it the step fails."""
+    rows = pa.table({"a": [1, 2]})
+    with pa.ipc.new_file(tmp_path / "meant.arrow", rows.schema) as writer:
+        writer.write_table(rows)
+    lanceref.write_file(tmp_path / "made.lance", rows)
+    pairs = tmp_path / "pairs.json"
+    pairs.write_text('[{"output": "made.lance", "meant": "meant.arrow"}]')
+
+    assert 0 == _do(tmp_path, "judge-output", "judge", pairs=str(pairs)).returncode
+    assert "1 of 1 outputs are right" in (tmp_path / "summary").read_text("utf-8")
+    (tmp_path / "made.lance").write_bytes(b"no file")
+    assert 1 == _do(tmp_path, "judge-output", "judge", pairs=str(pairs)).returncode
+
+
+def test_the_hook_validates_each_file(tmp_path):
+    """Its entry takes several files, and fails for a damaged one."""
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    for name in ("a.lance", "b.lance"):
+        lanceref.write_file(tmp_path / name, pa.table({"a": [1]}))
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+    def run_hook():
+        command = [*shlex.split(hook["entry"]), "a.lance", "b.lance"]
+        return subprocess.run(command, cwd=tmp_path, env={**os.environ, "PATH": path}, check=False)
+
+    assert 0 == run_hook().returncode
+    (tmp_path / "a.lance").write_bytes(b"no file")
+    assert 1 == run_hook().returncode

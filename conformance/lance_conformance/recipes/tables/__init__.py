@@ -94,6 +94,7 @@ from lance_conformance.recipes.tables import (
     tables_sides,
     write_ahead,
     writes,
+    writes_types,
 )
 
 ALL: tuple[Recipe, ...] = (
@@ -165,6 +166,7 @@ ALL: tuple[Recipe, ...] = (
     *commits_misfits.CASES,
     *commits_flags.CASES,
     *writes.CASES,
+    *writes_types.CASES,
     *histories.CASES,
     *faults_0_1.NEGATIVES,
     *faults_container.NEGATIVES,

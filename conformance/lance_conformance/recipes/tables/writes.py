@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import pyarrow as pa
 
@@ -12,6 +13,7 @@ from lance_conformance.recipes.staging import acted
 from lance_conformance.recipes.tables.commits_rows import VERSIONS, rows
 
 INPUT = "input.arrow"
+"""Name of the rows that are written."""
 
 _MIXED = pa.table(
     {
@@ -60,6 +62,12 @@ def _created(table: pa.Table, *steps: Step, **facts: object) -> Callable[[], Pla
     return make
 
 
+def created(table: pa.Table, version: str) -> Plan:
+    """Return the plan of a new table of files of a version."""
+    facts = {"version": "1", "data_format": {"version": version}}
+    return Plan({}, (_write("create", version),), table, manifest=facts, inputs={INPUT: table})
+
+
 def _six(uri: str, **options: object) -> None:
     write(rows(0, 6), uri, data_storage_version="2.1", max_rows_per_file=3, **options)
 
@@ -102,8 +110,7 @@ _AFTER_MERGE = pa.concat_tables([rows(0, 5), _MERGED])
 CASES: tuple[Acting, ...] = (
     *(
         _case(f"create-{version.replace('.', '-')}", f"a new table of {version} files",
-              _created(_MIXED, _write("create", version), version="1",
-                       data_format={"version": version}),
+              partial(created, _MIXED, version),
               "L.table.format.version", "L.table.datafile.version", "L.table.fragments.rows")
         for version in ("2.0", "2.1", "2.2")
     ),

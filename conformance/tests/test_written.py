@@ -1,0 +1,111 @@
+"""Tests of judging an output: a good one, and each thing that can be wrong with it."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import lanceref
+import pyarrow as pa
+import pylanceref
+import pytest
+from lance_conformance.cli import app
+from lance_conformance.written import OWNED, REFERENCE, VALID, judge_output
+from typer.testing import CliRunner
+
+ROWS = pa.table({"a": pa.array([1, None, 3], pa.int64()), "s": ["x", "", None]})
+
+HOLE = 192
+"""Bytes that nothing names: more than what pads a buffer."""
+
+
+@pytest.fixture
+def meant(tmp_path: Path) -> Path:
+    """The rows that a writer meant, as an Arrow file."""
+    path = tmp_path / "meant.arrow"
+    with pa.ipc.new_file(path, ROWS.schema) as writer:
+        writer.write_table(ROWS)
+    return path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A data file of these rows."""
+    lanceref.write_file(tmp_path / "data.lance", ROWS, "2.1")
+    return tmp_path / "data.lance"
+
+
+def _wrong(output: Path, meant: Path) -> dict[str, tuple[str, ...]]:
+    return {answer.question: answer.wrong for answer in judge_output(output, meant) if answer.wrong}
+
+
+def test_what_was_meant_is_right(tmp_path: Path, file: Path, meant: Path) -> None:
+    """A file and a table of the rows that were meant: no answer is wrong."""
+    pylanceref.write_dataset(ROWS, tmp_path / "table", max_rows_per_file=2)
+
+    assert {} == _wrong(file, meant)
+    assert {} == _wrong(tmp_path / "table", meant)
+
+
+def test_other_rows_are_read(tmp_path: Path, meant: Path) -> None:
+    """A valid file of other rows is wrong, for every reader."""
+    lanceref.write_file(tmp_path / "data.lance", ROWS.slice(0, 2), "2.1")
+
+    wrong = _wrong(tmp_path / "data.lance", meant)
+
+    assert VALID not in wrong
+    assert ("rows: expected 3, found 2",) == wrong[REFERENCE]
+
+
+def test_a_broken_clause_is_named(file: Path, meant: Path) -> None:
+    """Damage is reported by its clause, and the reference refuses it."""
+    file.write_bytes(file.read_bytes()[:-4] + b"LANX")
+
+    wrong = _wrong(file, meant)
+
+    assert any("L.file.footer.magic" in one for one in wrong[VALID])
+    assert REFERENCE in wrong
+
+
+def test_bytes_without_an_owner_are_wrong(file: Path, meant: Path) -> None:
+    """A hole that nothing names reads well, and is not what a writer should make."""
+    stored = bytearray(file.read_bytes())
+    metadata, columns, buffers, num_buffers, num_columns = struct.unpack_from(
+        "<QQQII", stored, len(stored) - 40
+    )
+    (descriptor,) = struct.unpack_from("<Q", stored, buffers)
+    for place in (*range(columns, columns + 16 * num_columns, 16), buffers, *range(-40, -16, 8)):
+        at = place % len(stored)
+        (start,) = struct.unpack_from("<Q", stored, at)
+        struct.pack_into("<Q", stored, at, start + HOLE)
+    file.write_bytes(stored[:descriptor] + bytes(HOLE) + stored[descriptor:])
+
+    wrong = _wrong(file, meant)
+
+    assert (1, True) == (num_buffers, metadata > descriptor)
+    assert REFERENCE not in wrong
+    assert f"{file.name}: bytes" in wrong[OWNED][0]
+
+
+def test_the_command_takes_pairs_and_tells_what_is_wrong(
+    tmp_path: Path, file: Path, meant: Path
+) -> None:
+    """0 for right outputs, 1 for a wrong one, 2 for a missing one; text, JSON and JUnit."""
+    (tmp_path / "pairs.json").write_text(
+        json.dumps([{"output": "data.lance", "meant": "meant.arrow"}])
+    )
+    run = CliRunner().invoke
+    right = run(app, ["judge-output", "--pairs", str(tmp_path / "pairs.json")])
+    assert (0, True) == (right.exit_code, "1 of 1 outputs are right" in right.output)
+
+    file.write_bytes(file.read_bytes()[:-4] + b"LANX")
+    asked = ["judge-output", str(file), str(meant), "--format"]
+    document = json.loads(run(app, [*asked, "json"]).output)
+    junit = run(app, [*asked, "junit"])
+
+    assert VALID == document[0]["answers"][0]["question"]
+    assert "L.file.footer.magic" in document[0]["answers"][0]["wrong"][0]
+    assert (1, True) == (junit.exit_code, "<failure" in junit.output)
+    assert 2 == run(app, ["judge-output", str(file)]).exit_code
+    assert 2 == run(app, ["judge-output", "nothing", str(meant)]).exit_code
