@@ -80,9 +80,13 @@ def _choices() -> Iterator[tuple[str, str, str]]:
 
 
 CHOICES: Mapping[tuple[str, str], str] = {
-    (message, field): word for message, field, word in _choices()
+    **{(message, field): word for message, field, word in _choices()},
+    ("lance.encodings21.MiniBlockLayout", "dictionary"): "dictionary",
 }
-"""Word of an encoding by the message that chooses it and the field that is set."""
+"""Word of an encoding by the message that chooses it and the field that is set.
+
+A mini-block page has a dictionary beside the encoding of its indices.
+"""
 
 ENCODINGS = frozenset(CHOICES.values()) | {*LEGACY_ENCODINGS.values(), *SCHEMES.values()}
 """Encodings of pages, and compression of buffers."""
