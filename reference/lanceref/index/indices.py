@@ -180,6 +180,7 @@ def declared_kind(entry: table_pb2.IndexMetadata) -> Kind | None:
 
 def kind_of(entry: table_pb2.IndexMetadata) -> Kind | None:
     """Return the type of an entry, None for one that is to be passed over."""
+    # L.index.details.missing
     kind = declared_kind(entry)
     if kind is not None and kind.of_details is not None:
         kind = kind.of_details(entry.index_details.value)
@@ -241,6 +242,7 @@ class Indices:
 
     def _kind(self, segment: Segment) -> Kind | None:
         """Return the type of a segment, None for one that is to be passed over."""
+        # L.index.details.version
         from lanceref.index.registry import kind_by_files  # a table without index needs no type
 
         entry = segment.entry

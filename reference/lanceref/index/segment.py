@@ -112,6 +112,7 @@ class Segment:
     @property
     def folder(self) -> str:
         """Path of the folder below the base."""
+        # L.index.segment.folder
         return f"{FOLDER}/{self.uuid}"
 
     @property
@@ -147,6 +148,7 @@ class Segment:
 
         `keys` (n,).
         """
+        # L.index.segment.keys
         if self.highest_fragment is None or not len(keys):
             return
         last = int(keys[-1]) >> 32

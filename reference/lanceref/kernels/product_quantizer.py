@@ -44,6 +44,7 @@ WORTH_PAIRS = 2**16
 
 def columns_of(stored: Bytes, *, transposed: bool) -> Bytes:
     """Return the columns [w, n] of a partition whose rows are stored as [n, w]."""
+    # L.index.vector.pq.layout
     return stored.reshape(stored.shape[::-1]) if transposed else np.ascontiguousarray(stored.T)
 
 
@@ -81,6 +82,7 @@ def look_up(
 
     They are added to those `before` [n], by default to zero.
     """
+    # L.index.vector.pq.distance
     if columns.dtype == np.uint16:
         halves = np.stack([columns & 255, columns >> 8], axis=1)
         columns = halves.reshape(2 * len(columns), columns.shape[1])

@@ -238,6 +238,7 @@ def by_codes(
 
 def _distances(query: QueryTerms, near: Floats, factors: Factors) -> Floats:
     """Return the distances [n] of products [n], which are overwritten."""
+    # L.index.vector.rq.distance
     near *= factors.scale
     add = factors.add if query.slope == 1 else query.slope * factors.add
     near += add + query.base
@@ -255,6 +256,7 @@ def sign_sums(rotated: Floats, signs: Signs, steps: int = STEPS) -> Floats:
     """Return for rows of signs the sums [n] of the components [d] whose sign is 1."""
     # Sums of every four components for each choice of them, [d / 4, 16]. The last is added first,
     # as other writers do: rounding to steps can tell the difference.
+    # L.index.vector.rq.steps
     parts = rotated.reshape(-1, 1, 4) * BITS.astype(np.float32)
     table: Floats = ((parts[:, :, 3] + parts[:, :, 2]) + parts[:, :, 1]) + parts[:, :, 0]
     low, high = table.min(), table.max()

@@ -94,6 +94,7 @@ def delete_branch(root: Store, ctx: Context, branch: str) -> None:
 
 def shallow_clone(source: Snapshot, store: Store) -> None:
     """Make a table whose rows lie in another one. Raises AlreadyExists."""
+    # L.txn.op.clone
     write_shallow(store, Source(source.manifest, source.store.root))
 
 

@@ -215,6 +215,7 @@ class Cleanup:
         versions: Sequence[int] | None,
     ) -> set[int]:
         """Return which of some versions may go."""
+        # L.table.cleanup.young
         if versions is not None:
             return {name.version for name in names} & set(versions)
         if retain is not None:
@@ -271,6 +272,7 @@ class Cleanup:
 
         They are a version's own, or in a base that a branch names.
         """
+        # L.table.cleanup.referenced
         store, paths = self.snapshot.store, set()
         for manifest in manifests:
             bases, own = Bases(store, manifest), (manifest.message.branch or None) == self._branch

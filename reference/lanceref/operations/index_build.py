@@ -100,6 +100,7 @@ def new_entry(
     fragments: Sequence[FragmentRows],
 ) -> table_pb2.IndexMetadata:
     """Return the entry of a segment that has been written over fragments."""
+    # L.index.segment.entry
     entry = table_pb2.IndexMetadata(
         fields=[field_id],
         name=name,

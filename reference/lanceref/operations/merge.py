@@ -327,6 +327,7 @@ TEXTS = (types.is_string, types.is_large_string, types.is_binary, types.is_large
 
 def list_keys(keys: pa.Table, field_ids: Iterable[int]) -> KeyExistenceFilter:
     """Return the filter of keys, whose columns are in the order of the primary key."""
+    # L.txn.keys.listed, L.txn.keys.filter
     words = fill(_hashes(keys), SIZE_BYTES)
     bloom = KeyExistenceFilter.BloomFilter(
         bitmap=words.astype("<u4").tobytes(),

@@ -217,9 +217,11 @@ class TextColumn:
     @cached_property
     def everywhere(self) -> TextPart:
         """The documents of all rows that no segment covers."""
+        # L.index.fts.score.statistics
         return self._read(None)
 
     def _read(self, allowed: Places | None) -> TextPart:
+        # L.index.fts.unindexed
         read = ReadDocuments()
         for rows in self.unindexed:
             start = rows.rows_before
@@ -273,6 +275,7 @@ class TextColumn:
 
     def prefix(self, token: str, length: int) -> str:
         """Return the common beginning of tokens near one: of a triple, so much of its value."""
+        # L.index.fts.fuzzy-triple
         if not self.analyzer.analysis.is_json:
             return token[:length]
         path, kind, value = token.split(",", 2)

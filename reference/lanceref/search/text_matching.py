@@ -143,6 +143,7 @@ def match(column: TextColumn, query: MatchQuery, best: int | None = None) -> Hit
     Words at one place are forms of each other: one of them is enough. At least the `best` so many
     are returned.
     """
+    # L.index.fts.match
     hits, boost = [], np.float32(query.boost)
     similar: dict[Term, None] | None = None
     for part, statistics in column.parts():
@@ -177,6 +178,7 @@ def _forms(terms: Iterable[Term]) -> dict[int, list[str]]:
 
 def _similar(column: TextColumn, words: Sequence[Term], query: MatchQuery) -> Iterator[Term]:
     """Yield the tokens near words, the first ones of all partitions together."""
+    # L.index.fts.fuzzy
     left = query.max_expansions
     for place, word in words:
         prefix = column.prefix(word, query.prefix_length)
@@ -191,6 +193,7 @@ def _similar(column: TextColumn, words: Sequence[Term], query: MatchQuery) -> It
 
 def phrase(column: TextColumn, query: PhraseQuery) -> Hits:
     """Return the documents with words in order. Raises QueryRefused, FormatError."""
+    # L.index.fts.phrase
     if not all(index.settings.analysis.with_position for _, index, _ in column.opened):
         raise QueryRefused(NO_POSITIONS)
     tokens, hits = column.tokens(query.query), []

@@ -126,6 +126,7 @@ class TextSearch:
         return Hits(hits.places[kept], hits.scores[kept])
 
     def _hits(self, query: FullTextQuery) -> Hits:
+        # L.index.fts.boost, L.index.fts.multi-match
         match query:
             case MatchQuery():
                 return match_query(self._of(query)[0], query)
@@ -143,6 +144,7 @@ class TextSearch:
         return self._boolean(query)
 
     def _boolean(self, query: BooleanQuery) -> Hits:
+        # L.index.fts.boolean
         musts = [self._hits(one) for one in query.of(Occur.MUST)]
         shoulds = [self._hits(one) for one in query.of(Occur.SHOULD)]
         places = reduce(union, [one.places for one in shoulds], NONE.places)
@@ -157,6 +159,7 @@ class TextSearch:
 
     def _combined(self, query: CombinedFieldsQuery) -> Hits:
         """Score documents as if some columns were one."""
+        # L.index.fts.combined
         columns = self._of(query)
         weights = [np.float32(one) for one in query.weights]
         parts = [one.whole for one in columns]

@@ -80,6 +80,7 @@ def exact_distances(
     batch: pa.RecordBatch, column: str, queries: list[AnyVectors], metric: Metric
 ) -> list[Neighbours]:
     """Return the rows that have vectors, for each query [q, d]."""
+    # L.index.vector.search.no-number
     held, ids = vectors_of(batch.column(column)), batch.column(ROW_ID).to_numpy()
     first = np.flatnonzero(np.diff(held.rows, prepend=-1))
     rows, neighbours = ids[held.rows[first]], []
@@ -211,6 +212,7 @@ class VectorSearch:
     @property
     def unindexed(self) -> list[FragmentRows]:
         """The fragments whose rows are compared one by one. Raises FormatError."""
+        # L.index.vector.search.unindexed
         covered = bitmaps.BitMap()
         if self.index is not None:
             covered = covered.union(*(one.covers for one in self._segments))
@@ -219,6 +221,7 @@ class VectorSearch:
 
     def nearest(self, condition: Condition | None) -> list[Neighbours]:
         """Return the rows of each query, the nearest first. Raises FormatError."""
+        # L.index.vector.search.order
         query, unindexed = self._query, self.unindexed
         vectors = [one[None] for one in query.vectors] if query.batch else [query.vectors]
         parts = []
@@ -234,6 +237,7 @@ class VectorSearch:
         self, vectors: list[AnyVectors], condition: Condition | None
     ) -> list[Neighbours]:
         """Return the rows that the segments of the index find for each query."""
+        # L.index.vector.search.several
         query, several = self._query, self._query.type.multivector
         count = query.k * (query.refine_factor or 1)
         asked = SearchParameters(
@@ -270,6 +274,7 @@ class VectorSearch:
         self, near: list[Neighbours], vectors: list[AnyVectors]
     ) -> list[Neighbours]:
         """Return rows by their exact distances."""
+        # L.index.vector.search.refine
         exact = []
         for one, own in zip(near, vectors, strict=True):
             positions = positions_of_ids(self._snapshot, pa.array(one.ids))

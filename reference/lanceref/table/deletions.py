@@ -65,6 +65,7 @@ _SCHEMA = pa.schema([pa.field("row_id", pa.uint32(), nullable=False)])
 
 def deletion_path(fragment_id: int, entry: table_pb2.DeletionFile, place: Place) -> str:
     """Return the path of a deletion file below its base. Raises FormatError for an unknown type."""
+    # L.table.deletions.name
     if entry.file_type not in EXTENSIONS:
         raise FormatError("L.table.deletions.type", place, entry.file_type, "0 or 1")
     name = f"{fragment_id}-{entry.read_version}-{entry.id}{EXTENSIONS[entry.file_type]}"

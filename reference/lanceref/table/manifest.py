@@ -157,6 +157,7 @@ def open_named(store: Store, name: VersionName, ctx: Context) -> Manifest:
 
 def open_manifest(source: Source, ctx: Context) -> Manifest:
     """Parse and check a manifest file. Raises FormatError, UnknownFlag, UnknownVersion."""
+    # L.table.manifest.unknown-field: unknown fields are kept
     file = FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
     position = _parse_footer(file)
     table = Budget(ctx.limits) if ctx.budget is None else ctx.budget
@@ -286,6 +287,7 @@ def check_index_entries(
     place: Place,
 ) -> None:
     """Refuse entries that cannot be read; report those that do not fit the table."""
+    # L.table.index.unknown: an entry of an unknown type is passed over
     for index in indices:
         if len(index.uuid.uuid) != UUID_BYTES:
             found = f"a uuid of {len(index.uuid.uuid)} bytes"

@@ -219,6 +219,7 @@ def encode_next(
     Raises NotFound for an operation that needs a table, OperationRefused for one that cannot be
     applied, AppendRefused for files of 0.1 in a table of 2.x and the other way round.
     """
+    # L.txn.op.known
     name = staged.transaction.WhichOneof("operation") or ""
     if name not in OPERATIONS:
         raise OperationRefused(f"operation {name!r} makes no next version")

@@ -165,6 +165,8 @@ def _put(
     have got lost, and a second try then finds the name taken: by us. Raises StoreFailed where
     something else than a file has the name: no version can follow, however often it is tried.
     """
+    # L.txn.commit.exclusive, L.txn.store.conditional
+    # L.txn.commit.order: files first
     try:
         try:
             created = store.put_if_absent(name.path, data)

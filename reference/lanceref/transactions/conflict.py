@@ -253,6 +253,7 @@ def _over_project(ours: Transaction, theirs: Transaction) -> Verdict:
 
 def _keeps_nulls(transaction: Transaction) -> bool:
     """Whether a Merge or Project lets every column be null that could be before, or is new."""
+    # L.txn.conflict.nullability
     return bool(getattr(transaction, operation_of(transaction)).preserves_nullability)
 
 
@@ -261,6 +262,7 @@ def may_insert_same(ours: Transaction, theirs: Transaction) -> bool:
 
     It may where `theirs` inserted rows and does not list their keys.
     """
+    # L.txn.conflict.keys
     if not ours.update.HasField("inserted_rows"):
         return False
     if not theirs.update.HasField("inserted_rows"):

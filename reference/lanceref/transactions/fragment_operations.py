@@ -145,6 +145,7 @@ def put_beside(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> Non
 
 def migrate(builder: Builder) -> None:
     """Complete the fragments and the storage format. Raises FormatError for a file that lacks."""
+    # L.txn.op.migration
     before, message = builder.before, builder.message
     if before is None:
         return

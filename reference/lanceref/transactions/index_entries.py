@@ -81,6 +81,7 @@ def bring_forward(indices: Entries) -> None:
     new fragments itself; others do where they cover all of a group. Where its message is in a file
     of its own the entries stay as they are.
     """
+    # L.index.reuse.applied
     for reuse in indices:
         if reuse.name != REUSE_INDEX:
             continue

@@ -79,6 +79,7 @@ def _rebase_fragments(
     stored: StoredVersions,
 ) -> None:
     """Add the rows that others removed to the deletions of a Delete or Update."""
+    # L.txn.rebase.deletions
     operation = operation_of(message)
     changed = message.delete if operation == "delete" else message.update
     conflict = CommitConflict(operation, "the same rows", latest.version, retryable=True)
@@ -123,6 +124,7 @@ def _rebase_indices(
     created: Transaction.CreateIndex, theirs: Sequence[Transaction], latest: Manifest
 ) -> None:
     """Remove fragments with new values from new indices; refuse one on a removed column."""
+    # L.txn.rebase.index
     fields = {one.id for one in latest.message.fields}
     for index in created.new_indices:
         if not fields.issuperset(index.fields):

@@ -47,6 +47,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 @lru_cache(maxsize=1 << 16)
 def folded_character(character: str) -> str:
     """Return the ASCII form of a character, or the character."""
+    # L.index.fts.folding
     parts = unicodedata.normalize("NFKD", character)
     return "".join(c for c in (LETTERS.get(p, p) for p in parts) if c.isascii()) or character
 
@@ -67,6 +68,7 @@ def _lists() -> dict[str, frozenset[str]]:
 
 def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of a language."""
+    # L.index.fts.stop-words
     return _lists()[language]
 
 
@@ -155,6 +157,7 @@ class Analyzer:
 
         With them the number of words of each text, and their positions.
         """
+        # L.index.fts.analyzer.position
         words: list[str] = []
         counts: list[int] = []
         places: list[Sequence[int]] = []
@@ -172,6 +175,7 @@ class Analyzer:
 
     def _formed(self, token: str) -> str | None:
         """Return the form of a token, None when it is dropped."""
+        # L.index.fts.analyzer.length, L.index.fts.analyzer.order
         analysis = self.analysis
         longest = analysis.max_token_length
         if longest is not None and len(token.encode("utf-8", "surrogatepass")) >= longest:

@@ -70,6 +70,7 @@ def norms_at(lengths: Numbers, documents: Numbers, mean_length: np.float32) -> S
 
 def counts(frequencies: Numbers | Scores, norm: Scores) -> Scores:
     """Return how much of its weight a token gives each document. All are (documents,)."""
+    # L.index.fts.score
     own = frequencies.astype(np.float32)
     found: Scores = (K1 + ONE) * own
     found /= own + norm

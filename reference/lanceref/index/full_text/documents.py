@@ -119,6 +119,7 @@ def joined(values: pa.Array) -> pa.Array:
 
 
 def _of_lists(values: pa.Array, analyzer: Analyzer, list_elements: bool) -> Iterator[Document]:
+    # L.index.fts.documents.list
     for row, elements in enumerate(values.to_pylist()):
         every: Tokens = []
         start = 0
@@ -138,6 +139,7 @@ def json_tokens(text: str, analyzer: Analyzer) -> Tokens:
 
     Raises LimitExceeded for one that nests deeper than the library parses.
     """
+    # L.index.fts.documents.json
     try:
         document = json.loads(text, parse_int=_Number, parse_float=_Number)
     except RecursionError as error:

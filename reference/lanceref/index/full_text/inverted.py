@@ -98,6 +98,7 @@ def first_number(first_fragment: int) -> int:
 
 def layout_of(segment: Segment) -> Layout:
     """Find the layout of a segment. Raises FormatError."""
+    # L.index.fts.early
     parts = staged([file.path for file in segment.entry.files])
     try:
         files = [segment.file(path) for path in parts or [METADATA]]

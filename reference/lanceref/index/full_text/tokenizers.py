@@ -70,17 +70,20 @@ def numbered(words: Sequence[str]) -> Pieces:
 
 def simple(text: str) -> Pieces:
     """Return the runs of letters and digits of any script."""
+    # L.index.fts.tokenizer.simple
     pattern = _ASCII_WORDS if text.isascii() else _regex(f"[{ALPHANUMERIC}]+")
     return numbered(pattern.findall(text))
 
 
 def whitespace(text: str) -> Pieces:
     """Return the pieces of the text between ASCII white space."""
+    # L.index.fts.tokenizer.whitespace
     return numbered(_BLANKS.findall(text))
 
 
 def raw(text: str) -> Pieces:
     """Return the whole text as its only piece."""
+    # L.index.fts.tokenizer.raw
     return numbered([text])
 
 
@@ -90,6 +93,7 @@ def ngrams(least: int, most: int, *, prefix_only: bool) -> Cut:
     They come by start and then length.
     """
 
+    # L.index.fts.tokenizer.ngram
     def cut(text: str) -> Pieces:
         starts = range(min(1, len(text)) if prefix_only else len(text))
         words = [
@@ -122,6 +126,7 @@ def icu(*, split: bool) -> Cut:
     It raises NotYet for a text that only a dictionary can cut.
     """
 
+    # L.index.fts.tokenizer.icu
     def cut(text: str) -> Pieces:
         if text.isascii() and split:
             return simple(text)
@@ -174,6 +179,7 @@ def code(*, operators: bool) -> Cut:
 
 def split_code(*, operators: bool, numerics: bool, whole: bool) -> Cut:
     """Return the tokenizer of program text into parts of words, and on demand `whole` words too."""
+    # L.index.fts.tokenizer.code
     find = _finder(operators)
 
     def cut(text: str) -> Pieces:
@@ -216,6 +222,7 @@ def folder_of(name: str) -> Path:
 
 def model(name: str) -> Cut:
     """Return the tokenizer of a model. Raises ModelMissing, NotYet."""
+    # L.index.fts.tokenizer.jieba
     folder = folder_of("jieba/default" if name == "jieba" else name)
     if name.startswith("lindera/"):
         raise ModelMissing("dictionaries of lindera cannot be read")

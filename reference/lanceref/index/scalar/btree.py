@@ -161,6 +161,7 @@ def _lookup(values: pa.Array, rows: int) -> dict[str, pa.Array]:
 
 def read_entries(segment: Segment) -> tuple[pa.Array, Keys]:
     """Return all values and keys of a segment. Keys are (values,)."""
+    # L.index.btree.columns
     data = segment.file(DATA)
     return data.read_ordered("values"), data.numbers(keys_column(data), np.uint64)
 

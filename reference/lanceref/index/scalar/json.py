@@ -87,6 +87,7 @@ def _by_documents(training: Training, path: str, type_: pa.DataType | None) -> l
 
 def found_in(documents: pa.Array, path: str) -> Iterator[Json]:
     """Yield what a path finds in each document; more than one value are an array."""
+    # L.index.json.member
     steps = parse_path(path)
     texts: Iterable[str | None]
     texts = jsonb.texts(documents, Context(_DOCUMENTS.file), _DOCUMENTS).to_pylist()
@@ -97,6 +98,7 @@ def found_in(documents: pa.Array, path: str) -> Iterator[Json]:
 
 def type_of(value: Json, path: str) -> pa.DataType:
     """Return the type of a column with a value. Raises OperationRefused for no single value."""
+    # L.index.json.type
     if isinstance(value, bool):
         return pa.bool_()
     if isinstance(value, int | float):

@@ -70,6 +70,7 @@ _GROUPS = re.compile(r"[\[\]\\|()]")
 
 def tokens_of(text: str) -> set[int]:
     """Return the numbers of the three-letter tokens of a text."""
+    # L.index.ngram.token
     digits = [_DIGITS.get(letter, 0) for letter in folded(text.lower())]
     windows = zip(digits, digits[1:], digits[2:])
     return {a * BASE * BASE + b * BASE + c for a, b, c in windows if a and b and c}

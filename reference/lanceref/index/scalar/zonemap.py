@@ -248,6 +248,7 @@ Bounds = tuple[pa.Array, pa.Array, int, int]
 
 def bounds_of(values: pa.Array) -> Bounds:
     """Return the bounds of the values of a zone."""
+    # L.index.zonemap.bounds
     type_ = values.type
     unknown = pa.nulls(1, type_)
     if not _is_bounded(type_):

@@ -91,6 +91,7 @@ class Neighbours:
 
     def within(self, range_: tuple[float | None, float | None]) -> Neighbours:
         """Return those whose distance is a number, at least the first of two, below the second."""
+        # L.index.vector.search.range
         low, high = range_
         mask = ~np.isnan(self.distances)
         if low is not None:
@@ -166,6 +167,7 @@ def probes(
 
     `near` are the distances of the centroids [partitions], ascending, `rows` all rows of the index.
     """
+    # L.index.vector.search.probes
     count, wanted, effort = len(near), parameters.wanted, parameters.effort
     most = count if parameters.max_probes is None else min(parameters.max_probes, count)
     least = min(max(1, parameters.min_probes or 1), most)
@@ -187,6 +189,7 @@ def ranking(model: Model, query: AnyVectors) -> tuple[NDArray[np.int64], Floats]
 
     `query` (dimension,), both results (partitions,).
     """
+    # L.index.vector.search.ranking
     near = distances(query[None], model.centroids, model.of_vectors)[0]
     numbers = np.argsort(near, kind="stable")
     return numbers, near[numbers]

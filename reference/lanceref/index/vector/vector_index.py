@@ -60,6 +60,7 @@ class VectorIndex:
 
     def check_column(self, type_: ColumnType) -> None:
         """Raise FormatError where centroids are of another size or type than a column."""
+        # L.index.vector.column
         model, wanted = self.head.model, f"{type_.dimension} {type_.dtype}, as the column has"
         if (model.dimension, model.centroids.dtype) != (type_.dimension, type_.dtype):
             found = f"centroids of {model.dimension} {model.centroids.dtype} each"

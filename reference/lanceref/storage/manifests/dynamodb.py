@@ -149,6 +149,7 @@ class DynamoManifests:
 
 
 def _key(key: str, version: int) -> Key:
+    # L.txn.store.key
     return {"base_uri": {"S": key}, "version": {"N": str(version)}}
 
 

@@ -257,6 +257,7 @@ class ManifestedStore:
 
     def _reserve(self, record: Record) -> bool:
         """Put our record; also when the store's answer was lost. Raises StoreFailed."""
+        # L.txn.store.reserve
         try:
             if self._manifests.put_if_absent(self._key, record):
                 return True
