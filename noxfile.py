@@ -153,6 +153,7 @@ def spec(session: nox.Session) -> None:
         session,
         *(["python", f"tools/{page}.py", "--check"] for page in pages),
         ["python", "tools/citations.py", *session.posargs],
+        ["python", "tools/worked_bytes.py"],
         ["python", "tools/prose.py"],
     )
 

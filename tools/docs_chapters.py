@@ -85,7 +85,7 @@ def _lines(
             yield f'<div class="clause {colour}" id="{clause.id}">'
             yield from ("", f"`{clause.id}`{attributes}", "")
         else:
-            yield line
+            yield "```" if line.startswith("```hex ") else line
 
 
 def _colour(clause: Clause, found: Shown) -> str:

@@ -1,0 +1,63 @@
+"""Worked bytes: hex of a page is held against the bytes of a case."""
+
+import json
+
+import pytest
+import worked_bytes
+
+PAGE = """# Page
+
+```hex file/2.1/a
+0    0102 "ab"   two numbers and a text
+6    ff ...      and what is not shown
+     header      no offset
+```
+
+```hex table/a _versions/*.json
+0    7b7d
+```
+"""
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A page and the cases that it shows."""
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec" / "10.md").write_text(PAGE, "utf-8")
+    for case, given in (("file/2.1/a", {"path": "data.lance"}), ("table/a", {"uri": "dataset"})):
+        folder = tmp_path / "fixtures" / case
+        (folder / "dataset" / "_versions").mkdir(parents=True)
+        (folder / "case.json").write_text(json.dumps({"input": given}))
+    (tmp_path / "fixtures/file/2.1/a/data.lance").write_bytes(b"\1\2abcd\xff\0")
+    (tmp_path / "fixtures/table/a/dataset/_versions/x.json").write_bytes(b"{}")
+    return tmp_path
+
+
+def _findings(root):
+    return [one.message for one in worked_bytes.check(root, root / "spec" / "10.md")]
+
+
+def test_bytes_that_are_there_are_right(root):
+    """Hex, quoted text, bytes that are not shown, and a file of a table by a glob."""
+    assert [] == _findings(root)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "finding"),
+    [
+        ("0102", "0103", "at 0 are 01026162, not 01036162"),
+        ('"ab"', '"ac"', "not 01026163"),
+        ("6    ff", "7    ff", "at 7 are 00, not ff"),
+        ("0102", "010", "neither offset nor hex"),
+        ("file/2.1/a", "file/2.1/b", "no such bytes"),
+        ("*.json", "*.txt", "0 files"),
+    ],
+)
+def test_other_bytes_are_a_finding(root, old, new, finding):
+    """A digit, a letter, an offset, a case that is not there."""
+    page = root / "spec" / "10.md"
+    page.write_text(PAGE.replace(old, new, 1), "utf-8")
+
+    (message,) = _findings(root)
+
+    assert finding in message
