@@ -2,7 +2,8 @@
 
 A public docstring of the reference has at least seven words, the shapes of arrays that it takes or
 returns, and the errors that it raises. Docstrings, comments, messages and pages use the standard
-term: bytes come after others and not behind them, a finding is reported and not told.
+term: bytes come after others and not behind them, a finding is reported and not told. A sentence
+of a chapter, up to a full stop, colon or semicolon, has at most 40 words.
 
     python tools/lint_prose.py
 """
@@ -18,10 +19,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from findings import Finding, conclude
+from register import unfenced
 from sources import CODE_FOLDERS, ROOT, Source, python_files, text_files
 
 FEWEST_WORDS = 7
 """Words that a public docstring has at least."""
+
+MOST_WORDS = 40
+"""Words that a sentence of a chapter has at most; code counts as one."""
 
 PACKAGES = ("reference/lanceref/", "reference/pylanceref/")
 """Where public docstrings are held to these rules."""
@@ -39,6 +44,10 @@ WORDS = {
 
 _WORDS = {re.compile(pattern): plain for pattern, plain in WORDS.items()}
 _SHAPE = re.compile(r"\([^()]*,[^()]*\)|\[[^\]]+\]")
+_ITEM = re.compile(r"\s*(?:[*-]|\d+\.) ")
+_END = re.compile(r"(?<=[.!?;:])\s+")
+_CODE = re.compile(r"`[^`]*`")
+_CHAPTER = re.compile(r"spec/\d\d-[^/]*\.md")
 _RAISES = re.compile(r"\b[Rr]aise|\b[Rr]efuse")
 
 Public = tuple[ast.ClassDef | ast.FunctionDef, str]
@@ -119,6 +128,30 @@ def words(text: str) -> Iterator[tuple[int, str]]:
                 yield number, f"{match[0]!r}: {plain!r} is the plain word"
 
 
+def paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the first line and the words of each paragraph and item of a page, tables left out."""
+    begun, first = list[str](), 0
+    for number, line in [*unfenced(text), (0, "")]:
+        is_prose = bool(line.strip()) and not line.startswith(("|", "#", "[L."))
+        if begun and (not is_prose or _ITEM.match(line)):
+            yield first, " ".join(begun)
+            begun = []
+        if is_prose:
+            first = first if begun else number
+            begun.append(
+                _ITEM.sub("", line, count=1).strip() if _ITEM.match(line) else line.strip()
+            )
+
+
+def long_sentences(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the line of the paragraph and a message for each sentence that is too long."""
+    for number, paragraph in paragraphs(text):
+        for sentence in _END.split(_CODE.sub("code", paragraph)):
+            count = len(sentence.split())
+            if count > MOST_WORDS:
+                yield number, f"a sentence of {count} words, {MOST_WORDS} at most: {sentence[:60]}"
+
+
 def prose_of(source: Source) -> Iterator[tuple[int, str]]:
     """Yield the line and text of every string and comment of a module."""
     for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
@@ -145,6 +178,8 @@ def check(root: Path) -> list[Finding]:
         if path.suffix == ".md":
             name, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
             findings += [Finding(name, line, message) for line, message in words(text)]
+            if _CHAPTER.fullmatch(name):
+                findings += [Finding(name, line, message) for line, message in long_sentences(text)]
     return findings
 
 

@@ -66,3 +66,24 @@ def test_pages_are_read_too(repository):
     found = lint_prose.check(repository({"spec/10.md": "# One\n\nA word behind the last.\n"}))
 
     assert [("spec/10.md", 3)] == [(one.path, one.line) for one in found]
+
+
+def test_a_sentence_of_a_chapter_is_not_long():
+    """Forty words are allowed; code is one word; fences, tables and labels are no sentences."""
+    forty = " ".join(["word"] * 40)
+    fine = f"""{forty}. {forty}; {forty}.
+
+```
+{forty} {forty}
+```
+
+| {forty} | {forty} |
+
+* {forty}
+* `{forty}` {" ".join(["word"] * 39)}
+"""
+
+    assert [] == list(lint_prose.long_sentences(fine))
+    ((line, message),) = lint_prose.long_sentences(f"{fine}\n{forty} word.\n")
+    assert fine.count("\n") + 2 == line
+    assert message.startswith("a sentence of 41 words")
