@@ -24,6 +24,7 @@ INDEX = "spec/index.md"
 INTRODUCTION = "spec/00-introduction.md"
 """The page with the glossary."""
 
+_ITALICS = re.compile(r"(?<![\w*])\*([a-z][a-z -]*[a-z])\*(?![\w*])")
 _TERM = re.compile(r"\| ([^|`]+) \| [^|]+ \| `(L\.[^`]+)` \|")
 
 
@@ -52,7 +53,7 @@ def render(root: Path, clauses: list[Clause]) -> str:
 
 
 def glossary(root: Path, clauses: list[Clause]) -> Iterator[Finding]:
-    """Yield a finding for each term without its clause, or that no chapter uses."""
+    """Yield a finding for each term without a clause, that no chapter uses, or that is missing."""
     path, known = root / INTRODUCTION, {clause.id for clause in clauses}
     if not path.exists():
         return
@@ -69,8 +70,18 @@ def glossary(root: Path, clauses: list[Clause]) -> Iterator[Finding]:
             yield Finding(INTRODUCTION, number, f"{term}: no clause {clause}")
         if term.lower() not in text:
             yield Finding(INTRODUCTION, number, f"{term}: no chapter uses the term")
+    yield from undefined(others, {term.lower() for term in terms})
     if terms != sorted(terms):
         yield Finding(INTRODUCTION, 0, "the terms of the glossary are not in order")
+
+
+def undefined(pages: list[Path], terms: set[str]) -> Iterator[Finding]:
+    """Yield a finding for each term that a page introduces in italics, and the glossary has not."""
+    for page in pages:
+        for number, line in unfenced(page.read_text("utf-8")):
+            for term in _ITALICS.findall(line):
+                if not {term, term.removesuffix("s"), term.removesuffix("es")} & terms:
+                    yield Finding(f"spec/{page.name}", number, f"{term}: not in the glossary")
 
 
 def main() -> int:

@@ -51,3 +51,16 @@ def test_terms_are_held_against_the_chapters(repository, monkeypatch, capsys, ro
 
     assert int(bool(complaint)) == _run(monkeypatch, root)
     assert complaint in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("text", "complaint"), [("*footers*", ""), ("*trailer*", "not in the")])
+def test_a_term_that_a_chapter_introduces_is_in_the_glossary(
+    repository, monkeypatch, capsys, text, complaint
+):
+    """Terms are introduced in italics, in the plural too."""
+    rows = "| footer | the end | `L.file.footer.magic` |\n"
+    chapter = f"{CHAPTER}\nThe end has {text}.\n"
+    root = repository({"spec/10-file.md": chapter, spec_index.INTRODUCTION: rows})
+
+    assert int(bool(complaint)) == _run(monkeypatch, root)
+    assert complaint in capsys.readouterr().out
