@@ -148,7 +148,7 @@ def types(session: nox.Session) -> None:
 def spec(session: nox.Session) -> None:
     """Check register, index, citations of clauses, and numbers, links and walks of the pages."""
     session.install("-e", ".")
-    pages = ("walk", "register", "spec_index", "defects", "protocol_page")
+    pages = ("walk", "register", "spec_index", "defects", "protocol_page", "figures")
     _run_all(
         session,
         *(["python", f"tools/{page}.py", "--check"] for page in pages),

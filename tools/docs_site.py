@@ -45,6 +45,7 @@ def stage(root: Path, target: Path) -> None:
     by_clause = shown(every, implementations)
     for path in sorted((root / "spec").glob("*.md")):
         _write(target / "spec" / path.name, staged(path.read_text("utf-8"), clauses, by_clause))
+    shutil.copytree(root / "spec" / "figures", target / "spec" / "figures")
     for name, text in docs_cases.pages(every, clauses, implementations):
         _write(target / "cases" / f"{name}.md", text)
     for path in sorted((root / RESULTS).glob("*.md")):
