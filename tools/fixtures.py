@@ -239,8 +239,9 @@ def check_coverage(folder: str, case: Case) -> Iterator[str]:
 
 
 def required(folder: str, case: Case, cases: dict[str, Case]) -> Case:
-    """Return what a case must require: what its bytes ask for, or those it was made from."""
-    parent = case["provenance"].get("derived_from", folder)
+    """Return what a case must require: what its bytes ask for; damaged, those it was made from."""
+    damaged = case["kind"] in ("negative-file", "negative-dataset")
+    parent = case["provenance"]["derived_from"] if damaged else folder
     asked = {**cases[parent]["input"], "args": case["input"].get("args", {})}
     derived = {"file_version", "types", "encodings", "features", "reader_flags"}
     stated = {key: value for key, value in case["requires"].items() if key not in derived}

@@ -1,7 +1,8 @@
 """Derived requirements: what the bytes of a case ask of a reader, in the words of the vocabulary.
 
 `explain` parses the data files, and of a table the manifest of the version that is read; the words
-are those of its spans. A damaged case asks what the case asks that it was made from.
+are those of its spans. A damaged case asks what the case asks that it was made from; one that is
+read (`lint`) what its own bytes ask.
 """
 
 from __future__ import annotations

@@ -106,6 +106,10 @@ def _build_negative(recipe: Negative, out: Path) -> None:
     if "args" in parent["input"]:
         case["input"]["args"] = _asked(parent["input"]["args"], recipe.kind)
     if recipe.kind == "lint":
+        stated = {
+            key: parent["requires"][key] for key in ("op", "index") if key in parent["requires"]
+        }
+        case["requires"] = {**stated, **derive(folder, case["input"])}
         table = parent["expect"][0]["table"]
         (folder / EXPECT).write_bytes((parent_folder / EXPECT).read_bytes())
         case["expect"] = [{"table": table, "findings": [recipe.clause]}]

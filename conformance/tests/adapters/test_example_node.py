@@ -21,13 +21,13 @@ EVERY = 8
 
 
 def test_the_example_reads_what_is_valid_and_refuses_what_is_damaged(tmp_path):
-    """Of every eighth case of 2.1 and 2.2 each passes or is not claimed; no stage counts."""
+    """Of every eighth case each passes or is not claimed: files, tables, flags that it knows."""
     node = shutil.which("node")
     if node is None:
         if os.environ.get("CI"):
             pytest.fail("node is missing")
         pytest.skip("node is missing: the example is not run")
-    wanted = Selection(profile="all", only=("file/2.1/**", "file/2.2/**"))
+    wanted = Selection(profile="all", only=("file/2.1/**", "file/2.2/**", "table/**"))
     cases = select(load(places.fixtures()), wanted)[::EVERY]
 
     claims, results = run([node, str(ADAPTER)], cases, tmp_path)
@@ -39,7 +39,7 @@ def test_the_example_reads_what_is_valid_and_refuses_what_is_damaged(tmp_path):
         for result in results
         if result.outcome not in (Outcome.PASS, Outcome.UNSUPPORTED)
     ]
-    assert counts[Outcome.PASS] >= 0.8 * len(cases)
+    assert counts[Outcome.PASS] >= 0.6 * len(cases)
     assert all(
         check.reject["stage"] == "open" for one in results for check in one.checks if check.reject
     )

@@ -4,7 +4,7 @@ import { Unsupported, demand, integer, message, slice } from "./bytes.mjs";
 import { LAYOUT } from "./messages.mjs";
 import { parseType, leavesOf } from "./types.mjs";
 
-const FIELD = {
+export const FIELD = {
   2: ["name", "string"], 3: ["id", "i32"], 4: ["parentId", "i32"], 5: ["logicalType", "string"], 6: ["nullable", "bool"],
   9: ["extension", "string"], 10: ["metadata", [{ 1: ["key", "string"], 2: ["value", "bytes"] }]],
 };
@@ -25,7 +25,7 @@ function any(encoding, what) {
   return { name: url.slice(url.lastIndexOf("/") + 1), value };
 }
 
-function fieldTree(listed) {
+export function fieldTree(listed) {
   const byId = new Map(), top = [];
   for (const field of listed) {
     const node = {
@@ -70,7 +70,8 @@ export function footer(file) {
 }
 
 // The schema, the length and the pages of every column, in the order of the schema's leaves.
-export function open(file) {
+// The leaves of a file of a table are found by the manifest (`hasSchema` false): its own schema is not looked at.
+export function open(file, { hasSchema = true } = {}) {
   const { version, columns, buffers } = footer(file);
   if (version !== "2.1" && version !== "2.2") throw new Unsupported(version);
   const [at, size] = buffers[0];
@@ -79,7 +80,7 @@ export function open(file) {
   const fields = fieldTree(schema.fields);
   for (const field of fields) parseType(field, version);
   const leaves = fields.flatMap((field) => leavesOf(field));
-  demand(leaves.length === columns.length, `${columns.length} columns for ${leaves.length} leaves`); // L.file.schema.num-columns
+  if (hasSchema) demand(leaves.length === columns.length, `${columns.length} columns for ${leaves.length} leaves`); // L.file.schema.num-columns
   const pages = columns.map(([start, bytes]) => {
     const column = message(slice(file, start, bytes, "column metadata"), COLUMN);
     demand(any(column.encoding, "column").name === "lance.encodings.ColumnEncoding", "another column encoding");
