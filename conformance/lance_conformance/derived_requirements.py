@@ -14,8 +14,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from lanceref.core.spans import Span
 from lanceref.explain import explain_source
+from lanceref.file.arrow_schema import schema_of
 from lanceref.storage.protocol import BytesSource
 
 from lance_conformance.vocabulary import CHOICES, LEGACY_ENCODINGS, SCHEMES, type_words
@@ -63,7 +65,8 @@ def derive(folder: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
         files = [_words(path) for path in places]
     versions = {version for words in files or [manifest] for version in words.versions}
     versions |= {step["args"]["version"] for step in asked.get("steps", ()) if _creates(step)}
-    found, flags = [manifest, *files], manifest.reader_flags
+    written = [_of_rows(folder / name) for name in _inputs(asked)]
+    found, flags = [manifest, *files, *written], manifest.reader_flags
     words = {
         "file_version": max(versions, default=""),
         "types": _all(words.types for words in found),
@@ -72,6 +75,21 @@ def derive(folder: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
         "reader_flags": str(flags) if flags else "",
     }
     return {key: value for key, value in words.items() if value}
+
+
+def _inputs(asked: Mapping[str, Any]) -> list[str]:
+    """Return the names of the Arrow files with rows that the steps write."""
+    given = [step["args"] for step in asked.get("steps", ())]
+    given += [args["args"] for args in given if "args" in args]
+    return sorted({args["input"] for args in given if "input" in args})
+
+
+def _of_rows(path: Path) -> Words:
+    """Return the words of an Arrow file: the types of its columns."""
+    with pa.OSFile(str(path)) as file:
+        schema = schema_of(pa.ipc.open_file(file).schema)
+    logical = [field.logical_type for field in schema.flat()]
+    return Words(types=frozenset().union(*map(type_words, logical)))
 
 
 def _creates(step: Mapping[str, Any]) -> bool:

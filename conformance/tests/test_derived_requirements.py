@@ -49,3 +49,16 @@ def test_a_table_that_is_yet_to_be_created_has_the_version_asked_for(tmp_path):
     step = {"op": "write.dataset", "args": {"mode": "create", "version": "2.0"}}
 
     assert {"file_version": "2.0"} == derive(tmp_path, {"uri": "t", "steps": [step]})
+
+
+def test_what_is_written_asks_for_its_types(tmp_path):
+    """A writer that lacks a type is not asked to write it."""
+    (tmp_path / "t").mkdir()
+    with pa.ipc.new_file(tmp_path / "input.arrow", ROWS.schema) as writer:
+        writer.write_table(ROWS)
+    step = {
+        "op": "write.dataset",
+        "args": {"mode": "create", "version": "2.1", "input": "input.arrow"},
+    }
+
+    assert ["int32", "string"] == derive(tmp_path, {"uri": "t", "steps": [step]})["types"]

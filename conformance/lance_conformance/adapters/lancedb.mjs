@@ -14,8 +14,8 @@ const { tableFromIPC, tableToIPC } = require("apache-arrow");
 const about = join(home, "node_modules", "@lancedb", "lancedb", "package.json");
 const { version } = JSON.parse(readFileSync(about, "utf-8"));
 
-const stored = ["2.0", "2.1", "2.2", "2.3"];
-const versions = ["0.1", ...stored];
+const stored = ["2.0", "2.1", "2.2"]; // its 2.3 is that of an older core
+const versions = ["0.1", ...stored, "2.3"];
 const scalars = ["BTREE", "BITMAP", "LABEL_LIST", "NGRAM", "ZONEMAP", "BLOOMFILTER", "INVERTED", "FM"];
 const vectors = ["FLAT", "PQ", "SQ", "RQ", "HNSW_FLAT", "HNSW_PQ", "HNSW_SQ"].map((name) => `IVF_${name}`);
 const indices = [...scalars, ...vectors];

@@ -20,7 +20,7 @@ from lance_conformance.adapters.searching import ASKED, VECTOR_TYPES, text_query
 from lance_conformance.adapters.skeleton import Adapter, Message, NotClaimed, serve, write_table
 from lance_conformance.adapters.writing import read_table
 
-VERSIONS = ["2.0", "2.1", "2.2", "2.3"]
+VERSIONS = ["2.0", "2.1", "2.2"]
 
 _SCALARS = ("BTREE", "BITMAP", "LABEL_LIST")
 """Types of indices that are made by one call; a full-text index is made by another."""
@@ -32,7 +32,7 @@ _QUERIES: Any = import_module("lancedb.query")
 
 def hello() -> Message:
     """Return what LanceDB claims."""
-    versions = ["0.1", *VERSIONS]
+    versions = ["0.1", *VERSIONS, "2.3"]
     types = ["BTREE", "BITMAP", "LABEL_LIST", "INVERTED", "NGRAM", "ZONEMAP", "BLOOMFILTER", "FM"]
     verbs = ["delete", "update", "merge_insert", "add_columns", "drop_columns", "compact"]
     return {
