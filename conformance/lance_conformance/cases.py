@@ -144,14 +144,12 @@ def load_case(path: Path, root: Path) -> Case:
     return Case(path.parent, manifest)
 
 
-def parent(case: Case) -> Case:
-    """Return the case that a case was derived from by patches. Raises CaseError without one."""
+def parent(case: Case) -> Case | None:
+    """Return the case that a case was derived from; None where a copy of some cases lacks it."""
     root = case.folder.parents[case.id.count("/")]
     derived_from = case.manifest["provenance"].get("derived_from")
     path = root / str(derived_from) / MANIFEST
-    if derived_from is None or not path.is_file():
-        raise CaseError(f"{case.id}: the case that it was derived from is missing: {derived_from}")
-    return load_case(path, root)
+    return load_case(path, root) if derived_from and path.is_file() else None
 
 
 def select(cases: Iterable[Case], selection: Selection) -> list[Case]:

@@ -102,8 +102,7 @@ def expand(case: Case, claims: Claims) -> list[Check]:
     if _unknown_flags(case, claims):
         return [Check("full", op, args, Refuses())]
     if "reject" in expected:
-        refusal = Refuses(**expected["reject"], unless=_without_violation(case, claims))
-        checks = [Check("full", op, args, refusal), _validation(Reports())]
+        checks = [Check("full", op, args, _refusal(case, expected, claims)), _validation(Reports())]
     elif "survive" in expected:
         checks = [Check("full", op, args, Survives())]
     elif "table" in expected:
@@ -163,12 +162,17 @@ def expected_table(case: Case, expected: Mapping[str, Any]) -> HoldsTable:
     )
 
 
-def _without_violation(case: Case, claims: Claims) -> HoldsTable | None:
-    """Return the table of the case that was damaged, where a reader may do without the damage."""
+def _refusal(case: Case, expected: Mapping[str, Any], claims: Claims) -> Refuses | Survives:
+    """Return what is asked of damaged bytes: a refusal, or also the table without the damage.
+
+    Where the case with that table is not in the folder, no answer can be told from another.
+    """
     if violations.of(case) != violations.EITHER:
-        return None
+        return Refuses(**expected["reject"])
     kept = parent(case)
-    return expected_table(kept, alternative(kept, claims))
+    if kept is None:
+        return Survives()
+    return Refuses(**expected["reject"], unless=expected_table(kept, alternative(kept, claims)))
 
 
 def _reads(case: Case, claims: Claims, full: Check) -> Iterator[Check]:

@@ -156,3 +156,18 @@ def test_a_reader_that_says_which_flags_it_knows_is_judged_by_them(
         claimed.hello["flags"] = {"reader_known": known}
 
     assert kinds == [type(check.expect) for check in expand(case, claimed)]
+
+
+def test_a_choice_that_cannot_be_judged_is_survived(
+    make_case: Callable[..., Case], claims: MakeClaims
+) -> None:
+    """A copy of some cases may lack the one whose table a reader could return."""
+    broken = [{"id": "L.table.manifest.timestamp", "role": "negative"}]
+    case = make_case(
+        kind="negative-file",
+        clauses=broken,
+        expect=[{"reject": {"stage": "any"}}],
+        provenance={"derived_from": "file/2.1/not/there"},
+    )
+
+    assert [Survives] == [type(check.expect) for check in expand(case, claims(file__read={}))]
