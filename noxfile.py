@@ -147,7 +147,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def spec(session: nox.Session) -> None:
     """Check register, index, citations of clauses, and numbers, links and walks of the pages."""
-    session.install("-e", ".")
+    session.install("-e", ".[sql]")
     pages = ("walk", "register", "spec_index", "defects", "protocol_page", "figures")
     _run_all(
         session,
