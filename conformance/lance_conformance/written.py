@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from lanceref.core.errors import LanceError
-from lanceref.explain import CHECKS, explain
+from lanceref.explain import explain
 from lanceref.validate import validate
 
 from lance_conformance.adapters.reference import in_process
@@ -31,9 +31,8 @@ VALID, OWNED, REFERENCE = "every clause is kept", "every byte is owned", "the re
 PYLANCE = "pylance reads it"
 """The questions."""
 
-_NOT_BYTES_OF_OURS = (".json", ".blob", ".binpb", ".idx", "_latest.manifest")
-"""Ends of names of files without a tree of owners, or with one of their own."""
-
+_WITHOUT_OWNERS = (".json", ".blob")
+"""Ends of names of files without a tree of owners: their bytes are text or values."""
 
 UNREFERENCED = "unreferenced"
 """Kind of the bytes between two pieces of a file that nothing names and that are no padding."""
@@ -69,8 +68,7 @@ def unowned(output: Path) -> Iterator[tuple[str, list[tuple[int, int]]]]:
     """Yield the files of an output with bytes that nobody owns, and their ranges (start, end)."""
     paths = [output] if output.is_file() else sorted(output.rglob("*"))
     for path in paths:
-        is_known = path.suffix == ".lance" or path.suffix in CHECKS
-        if path.is_file() and is_known and not path.name.endswith(_NOT_BYTES_OF_OURS):
+        if path.is_file() and not path.name.endswith(_WITHOUT_OWNERS):
             explained = explain(path)
             leaves = explained.root.leaves()
             ranges = explained.unowned

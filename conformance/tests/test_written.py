@@ -40,6 +40,21 @@ def _wrong(output: Path, meant: Path) -> dict[str, tuple[str, ...]]:
     return {answer.question: answer.wrong for answer in judge_output(output, meant) if answer.wrong}
 
 
+def _with_hole(file: Path) -> None:
+    """Move the footer of a data file, so that bytes before it are named by nothing."""
+    stored = bytearray(file.read_bytes())
+    metadata, columns, buffers, num_buffers, num_columns = struct.unpack_from(
+        "<QQQII", stored, len(stored) - 40
+    )
+    (descriptor,) = struct.unpack_from("<Q", stored, buffers)
+    for place in (*range(columns, columns + 16 * num_columns, 16), buffers, *range(-40, -16, 8)):
+        at = place % len(stored)
+        (start,) = struct.unpack_from("<Q", stored, at)
+        struct.pack_into("<Q", stored, at, start + HOLE)
+    file.write_bytes(stored[:descriptor] + bytes(HOLE) + stored[descriptor:])
+    assert (1, True) == (num_buffers, metadata > descriptor)
+
+
 def test_what_was_meant_is_right(tmp_path: Path, file: Path, meant: Path) -> None:
     """A file and a table of the rows that were meant: no answer is wrong."""
     pylanceref.write_dataset(ROWS, tmp_path / "table", max_rows_per_file=2)
@@ -70,22 +85,25 @@ def test_a_broken_clause_is_named(file: Path, meant: Path) -> None:
 
 def test_bytes_without_an_owner_are_wrong(file: Path, meant: Path) -> None:
     """A hole that nothing names reads well, and is not what a writer should make."""
-    stored = bytearray(file.read_bytes())
-    metadata, columns, buffers, num_buffers, num_columns = struct.unpack_from(
-        "<QQQII", stored, len(stored) - 40
-    )
-    (descriptor,) = struct.unpack_from("<Q", stored, buffers)
-    for place in (*range(columns, columns + 16 * num_columns, 16), buffers, *range(-40, -16, 8)):
-        at = place % len(stored)
-        (start,) = struct.unpack_from("<Q", stored, at)
-        struct.pack_into("<Q", stored, at, start + HOLE)
-    file.write_bytes(stored[:descriptor] + bytes(HOLE) + stored[descriptor:])
+    _with_hole(file)
 
     wrong = _wrong(file, meant)
 
-    assert (1, True) == (num_buffers, metadata > descriptor)
     assert REFERENCE not in wrong
     assert f"{file.name}: bytes" in wrong[OWNED][0]
+
+
+def test_every_file_of_a_table_has_owners(tmp_path: Path, meant: Path) -> None:
+    """Bytes in any file of a table are asked for their owners, those of an index too."""
+    table = pylanceref.write_dataset(ROWS, tmp_path / "table")
+    table.create_scalar_index("a", "BTREE")
+    index = next((tmp_path / "table" / "_indices").rglob("page_data.lance"))
+    _with_hole(index)
+
+    wrong = _wrong(tmp_path / "table", meant)
+
+    assert 1 == len(wrong[OWNED])
+    assert "page_data.lance: bytes" in wrong[OWNED][0]
 
 
 def test_the_command_takes_pairs_and_tells_what_is_wrong(
