@@ -51,9 +51,6 @@ def counts(manifests: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def is_core(manifest: Mapping[str, Any]) -> bool:
-    """Whether a case belongs to the part of `format` that the wheel carries.
-
-    What asks an index is for the levels of indices.
-    """
+    """Whether a case belongs to the profile `core`: reading of files and tables, less indices."""
     needed = manifest["kind"] in CORE_KINDS and "index" not in manifest["requires"]
     return needed and profile(manifest) == "format"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from lance_conformance import suite
+from lance_conformance.stored import case_folder
 from sources import ROOT
 
 import fixtures
@@ -20,7 +21,7 @@ IDS = (PARENT, NEGATIVE, LINT)
 def few(tmp_path, monkeypatch) -> Path:
     """A suite of three cases, which the checks take for the real one."""
     for case_id in IDS:
-        shutil.copytree(ROOT / "fixtures" / case_id, tmp_path / case_id)
+        shutil.copytree(case_folder(ROOT / "fixtures" / case_id), tmp_path / case_id)
     suite.write(tmp_path)
     monkeypatch.setattr(fixtures, "FIXTURES", tmp_path)
     monkeypatch.setattr(fixtures, "MINIMUM_CASES", 3)
