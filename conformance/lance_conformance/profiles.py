@@ -1,7 +1,4 @@
-"""Profiles: which part of the suite a case belongs to, told by its manifest alone.
-
-Imports nothing, so that what builds the wheel can ask it.
-"""
+"""Profiles: which part of the suite a case belongs to, told by its manifest alone."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def case_folder(home: Path) -> Path:
 @cache
 def _materialise(home: Path) -> Path:
     files = read_case(home)
-    folder = Path(tempfile.mkdtemp(dir=_cache_root()))
+    folder = Path(tempfile.mkdtemp(dir=cache_root()))
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ def _materialise(home: Path) -> Path:
 
 
 @cache
-def _cache_root() -> Path:
+def cache_root() -> Path:
     """Make the folder of materialised cases; the process that made it removes it at its end."""
     folder, owner = tempfile.mkdtemp(prefix="lance-conformance-cases-"), os.getpid()
 
