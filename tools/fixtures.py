@@ -2,10 +2,11 @@
 
     python tools/fixtures.py             every check
     python tools/fixtures.py --refresh   rewrite SUITE.json (after adding cases), then check
+    python tools/fixtures.py --base REV  only: are ids, expectations and all bytes as they were?
 
 For every case: the manifest is valid, canonical and names itself; hashes hold; a negative differs
 from its parent by exactly the declared patch; the reference's verdict is the expected one; a
-positive data file has an owner for every byte, and its hexmap is what the reference says today.
+positive data file has an owner for every byte, and a stored hexmap is what the reference makes.
 Over all: enough cases, enough negatives, no two alike, nothing of a machine inside the bytes.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -279,8 +281,24 @@ def check_all(cases: dict[str, Case]) -> Iterator[Finding]:
         yield Finding("fixtures/SUITE.json", 0, problem)
 
 
+def check_base(revision: str) -> Iterator[Finding]:
+    """Yield the cases of a commit that are gone, or whose files, put together, are others.
+
+    The hash of a case covers its manifest, with id and expectation, and every file.
+    """
+    command = ["git", "-C", str(ROOT), "show", f"{revision}:fixtures/{suite.SUITE}"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    before, now = json.loads(text)["cases"], suite.describe(FIXTURES)["cases"]
+    for name, digest in before.items():
+        if now.get(name) != digest:
+            yield Finding(f"fixtures/{name}", 0, f"not as in {revision}")
+    print(f"{len(before)} cases of {revision}, {len(now)} now")
+
+
 def main() -> int:
     """Run every check and print what is wrong."""
+    if "--base" in sys.argv[1:]:
+        return conclude("fixtures", list(check_base(sys.argv[-1])))
     cases = load(FIXTURES)
     if "--refresh" in sys.argv[1:]:
         suite.write(FIXTURES)
