@@ -4,8 +4,8 @@
 
 Cases come out of recipes as plain folders. A file case that is no negative stays plain; the files
 of a table go into `files.zip`; a negative keeps its manifest and the edits of its parent's files;
-what another case has already is taken from there. Packed cases are left alone, and a case whose
-files would come out otherwise is an error.
+what another case has already is taken from there. Packed cases and those that others take files
+from are left alone, and a case whose files would come out otherwise is an error.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ def pack(root: Path) -> list[str]:
     """Pack every case below `root` that is stored plainly; return the ids of those changed."""
     holders: Holders = defaultdict(set)
     manifests = [json.loads(path.read_text("utf-8")) for path in sorted(root.rglob(MANIFEST))]
+    sources = {one for case in manifests for one in case.get(KEY, {}).get("from", [])}
     plain = []
     for case in sorted(manifests, key=lambda case: "patch" in case):
-        if KEY in case or (root / case["id"] / PACK).exists():
+        if KEY in case or case["id"] in sources or (root / case["id"] / PACK).exists():
             _register(root / case["id"], case["id"], holders)
         else:
             plain.append(case)
