@@ -58,11 +58,11 @@ def validate(
     if output is not None and output.suffix not in view.TABLES:
         raise typer.BadParameter(f"--output ends in one of {', '.join(view.TABLES)}")
     try:
-        path = _materialised(path)
-        _check_there(path)
+        place = _materialised(path)
+        _check_there(place)
         report = validate_with(
             executor_of(executor, spark, "checked"),
-            path,
+            place,
             deep=deep,
             storage_options=storage_options(storage_option),
             allow_external=external,
