@@ -56,10 +56,11 @@ def materialised(path: Path) -> Path:
 def case_folder(home: Path) -> Path:
     """Return the folder with every file of the case at `home`.
 
-    It is `home` itself when the case is stored plainly, else a folder that is removed when this
-    process ends. Raises StoredError when the case cannot be put together.
+    It is `home` itself when the case is stored plainly or has no manifest, else a folder that is
+    removed when this process ends. Raises StoredError when the case cannot be put together.
     """
-    if not (home / PACK).is_file() and KEY not in _document(home):
+    plain = not (home / PACK).is_file()
+    if plain and not ((home / MANIFEST).is_file() and KEY in _document(home)):
         return home
     return _materialise(home.resolve())
 
