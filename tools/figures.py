@@ -16,6 +16,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from findings import Finding, conclude
+from lance_conformance.stored import case_folder
 from lanceref import explain
 from lanceref.core.spans import Span
 from sources import ROOT
@@ -167,7 +168,7 @@ def _name(span: Span) -> str:
 
 def draw(figure: Figure, root: Path) -> str:
     """Return the picture of a figure as SVG. Raises ValueError where its file is not one file."""
-    folder = root / "fixtures" / figure.case
+    folder = case_folder(root / "fixtures" / figure.case)
     found = sorted(folder.glob(figure.file))
     if len(found) != 1:
         raise ValueError(f"{len(found)} files {figure.case}/{figure.file}")

@@ -2,10 +2,11 @@
 
     python tools/fixtures.py             every check
     python tools/fixtures.py --refresh   rewrite SUITE.json (after adding cases), then check
+    python tools/fixtures.py --base REV  only: are ids, expectations and all bytes as they were?
 
 For every case: the manifest is valid, canonical and names itself; hashes hold; a negative differs
 from its parent by exactly the declared patch; the reference's verdict is the expected one; a
-positive data file has an owner for every byte, and its hexmap is what the reference says today.
+positive data file has an owner for every byte, and a stored hexmap is what the reference makes.
 Over all: enough cases, enough negatives, no two alike, nothing of a machine inside the bytes.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -25,18 +27,19 @@ import jsonschema
 import pyarrow as pa
 import pylanceref
 from findings import Finding, conclude
-from lance_conformance import suite
+from lance_conformance import stored, suite
 from lance_conformance.acting import act
 from lance_conformance.adapters.reference import adapter, hello, in_process
 from lance_conformance.cases import load_case
 from lance_conformance.checks import alternative
 from lance_conformance.compare import first_difference
 from lance_conformance.derived_requirements import derive
+from lance_conformance.hexmap import HEXMAP, hexmap
 from lance_conformance.inputs import copy_input
 from lance_conformance.nearness import settled
 from lance_conformance.outcomes import Outcome
 from lance_conformance.output import read_output
-from lance_conformance.recipes.build import hexmap, read_files
+from lance_conformance.recipes.build import read_files
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.model import DATA, DATASET, Negative
 from lance_conformance.recipes.tables import RECIPES
@@ -67,6 +70,11 @@ def load(root: Path) -> dict[str, Case]:
     }
 
 
+def _folder(case_id: str) -> Path:
+    """Return the folder with every file of a case."""
+    return stored.case_folder(FIXTURES / case_id)
+
+
 def check_manifest(folder: str, case: Case, schema: Case) -> Iterator[str]:
     """Yield what is wrong with the manifest itself."""
     for error in jsonschema.Draft202012Validator(schema).iter_errors(case):
@@ -88,7 +96,7 @@ def check_hashes(folder: str, case: Case) -> Iterator[str]:
             listed[expected["table"]["path"]] = expected["table"]["sha256"]
     total = 0
     for name, digest in listed.items():
-        data = (FIXTURES / folder / name).read_bytes()
+        data = (_folder(folder) / name).read_bytes()
         total += len(data)
         if hashlib.sha256(data).hexdigest() != digest:
             yield f"{name}: not the bytes of the manifest"
@@ -104,8 +112,8 @@ def check_patch(folder: str, case: Case, cases: dict[str, Case]) -> Iterator[str
     if parent_id not in cases:
         yield f"no parent {parent_id}"
         return
-    parent = read_files(FIXTURES / parent_id, cases[parent_id])
-    files = read_files(FIXTURES / folder, case)
+    parent = read_files(_folder(parent_id), cases[parent_id])
+    files = read_files(_folder(folder), case)
     recipe = RECIPES.get(folder)
     if not isinstance(recipe, Negative):
         yield "no recipe of this name"
@@ -131,7 +139,7 @@ def check_verdict(folder: str, case: Case) -> Iterator[str]:
         yield from check_steps(folder)
         return
     expected, kind = case["expect"][0], case["kind"]
-    path = FIXTURES / folder / case["input"].get("path", DATASET)
+    path = _folder(folder) / case["input"].get("path", DATASET)
     try:
         table, facts = read(path, case)
     except LanceError as error:
@@ -213,7 +221,7 @@ def read(path: Path, case: Case) -> tuple[pa.Table, Case]:
 
 
 def _expected(folder: str, expected: Case) -> pa.Table:
-    with pa.OSFile(str(FIXTURES / folder / expected["table"]["path"])) as source:
+    with pa.OSFile(str(_folder(folder) / expected["table"]["path"])) as source:
         return pa.ipc.open_file(source).read_all()
 
 
@@ -225,17 +233,16 @@ def check_coverage(folder: str, case: Case) -> Iterator[str]:
     """
     if case["kind"] in ("negative-file", "negative-dataset"):
         return
-    for name, data in read_files(FIXTURES / folder, case).items():
+    for name, data in read_files(_folder(folder), case).items():
         broken = case["kind"] == "lint" and name == case["patch"][0]["target"] != DATA
         if name.endswith((".json", ".blob")) or broken:
             continue
         unowned = explain_source(BytesSource(data, name)).unowned
         if unowned:
             yield f"{name}: nobody owns {unowned[:3]}"
-        if name == DATA:
-            stored = (FIXTURES / folder / f"{DATA}.hexmap").read_text("utf-8")
-            if stored != hexmap(data):
-                yield "the hexmap is not what the reference says"
+        beside = _folder(folder) / f"{DATA}{HEXMAP}"
+        if name == DATA and beside.exists() and beside.read_text("utf-8") != hexmap(data):
+            yield "the hexmap is not what the reference says"
 
 
 def required(folder: str, case: Case, cases: dict[str, Case]) -> Case:
@@ -245,7 +252,7 @@ def required(folder: str, case: Case, cases: dict[str, Case]) -> Case:
     asked = {**cases[parent]["input"], "args": case["input"].get("args", {})}
     derived = {"file_version", "types", "encodings", "features", "reader_flags"}
     stated = {key: value for key, value in case["requires"].items() if key not in derived}
-    return {**stated, **derive(FIXTURES / parent, asked)}
+    return {**stated, **derive(_folder(parent), asked)}
 
 
 def check_requirements(folder: str, case: Case, cases: dict[str, Case]) -> Iterator[str]:
@@ -274,8 +281,24 @@ def check_all(cases: dict[str, Case]) -> Iterator[Finding]:
         yield Finding("fixtures/SUITE.json", 0, problem)
 
 
+def check_base(revision: str) -> Iterator[Finding]:
+    """Yield the cases of a commit that are gone, or whose files, put together, are others.
+
+    The hash of a case covers its manifest, with id and expectation, and every file.
+    """
+    command = ["git", "-C", str(ROOT), "show", f"{revision}:fixtures/{suite.SUITE}"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    before, now = json.loads(text)["cases"], suite.describe(FIXTURES)["cases"]
+    for name, digest in before.items():
+        if now.get(name) != digest:
+            yield Finding(f"fixtures/{name}", 0, f"not as in {revision}")
+    print(f"{len(before)} cases of {revision}, {len(now)} now")
+
+
 def main() -> int:
     """Run every check and print what is wrong."""
+    if "--base" in sys.argv[1:]:
+        return conclude("fixtures", list(check_base(sys.argv[-1])))
     cases = load(FIXTURES)
     if "--refresh" in sys.argv[1:]:
         suite.write(FIXTURES)

@@ -20,6 +20,7 @@ from findings import Finding, conclude
 from lance_conformance import protocol, schemas, vocabulary
 from lance_conformance.adapters.reference import in_process
 from lance_conformance.inputs import copy_input
+from lance_conformance.stored import case_folder
 from sources import ROOT
 
 PAGE = "conformance/PROTOCOL.md"
@@ -135,7 +136,7 @@ def fields(schema: dict[str, Any], definitions: dict[str, Any]) -> Iterator[str]
 
 def example(op: str, root: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the request of a case for an operation, and the answer of the reference."""
-    folder = root / "fixtures" / EXAMPLES[op]
+    folder = case_folder(root / "fixtures" / EXAMPLES[op])
     asked = json.loads((folder / "case.json").read_text("utf-8"))["input"]
     with tempfile.TemporaryDirectory() as scratch:
         place = "path" if "path" in asked else "uri"

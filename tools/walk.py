@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from lance_conformance.stored import materialised
 from sources import ROOT
 
 PAGES = {
@@ -98,7 +99,7 @@ def input_of(case: Path) -> Path:
     if not (case / "case.json").exists():
         return case
     given = json.loads((case / "case.json").read_text(encoding="utf-8"))["input"]
-    return case / str(given.get("path") or given["uri"])
+    return materialised(case / str(given.get("path") or given["uri"]))
 
 
 def table(fixtures: Path) -> str:

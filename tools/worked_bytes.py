@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from findings import Finding, conclude
+from lance_conformance.stored import case_folder
 from sources import ROOT
 
 _FENCE = re.compile(r"```hex (\S+)(?: (\S+))?")
@@ -32,7 +33,7 @@ def shown(text: str) -> bytes:
 
 def data_of(root: Path, case: str, name: str | None) -> bytes:
     """Return the bytes of the input of a case. Raises OSError, ValueError."""
-    folder = root / "fixtures" / case
+    folder = case_folder(root / "fixtures" / case)
     given = json.loads((folder / "case.json").read_text("utf-8"))["input"]
     if name is None:
         return Path(folder, given["path"]).read_bytes()

@@ -12,11 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import levels, profiles, schemas
+from lance_conformance import levels, profiles, schemas, stored
 from lance_conformance.failures import Failure
 from lance_conformance.session import Limits
 
-MANIFEST = "case.json"
+MANIFEST = stored.MANIFEST
 
 _SECONDS = {"robust": 2.0, "write-roundtrip": 10.0, "commit-race": 10.0, "index-search": 30.0}
 """Limit by kind; reading has `READ_SECONDS`."""
@@ -32,10 +32,15 @@ class CaseError(Failure):
 
 @dataclass(frozen=True)
 class Case:
-    """One manifest and the folder it describes."""
+    """One manifest, without the member `stored`, and the folder where it was found."""
 
-    folder: Path
+    home: Path
     manifest: dict[str, Any]
+
+    @cached_property
+    def folder(self) -> Path:
+        """The folder with every file of the case, put together where it is first asked for."""
+        return stored.case_folder(self.home)
 
     @property
     def id(self) -> str:
@@ -84,7 +89,7 @@ class Case:
 
     @property
     def is_core(self) -> bool:
-        """Whether the case belongs to the part of `format` that the wheel carries."""
+        """Whether the case belongs to the profile `core`, a part of `format`."""
         return profiles.is_core(self.manifest)
 
     @cached_property
@@ -141,12 +146,13 @@ def load_case(path: Path, root: Path) -> Case:
         raise CaseError(f"{name}: the manifest says it is {manifest['id']}")
     if not {"path", "uri"} & manifest["input"].keys():
         raise CaseError(f"{name}: the input has neither path nor uri")
+    manifest.pop(stored.KEY, None)
     return Case(path.parent, manifest)
 
 
 def parent(case: Case) -> Case | None:
     """Return the case that a case was derived from; None where a copy of some cases lacks it."""
-    root = case.folder.parents[case.id.count("/")]
+    root = case.home.parents[case.id.count("/")]
     derived_from = case.manifest["provenance"].get("derived_from")
     path = root / str(derived_from) / MANIFEST
     return load_case(path, root) if derived_from and path.is_file() else None

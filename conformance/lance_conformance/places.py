@@ -1,18 +1,28 @@
 """Places: where the fixtures, the register and the reference's sources are.
 
 In a checkout they are the folders of the repository, found upward from the working directory or
-from this package; in a wheel the copies beside this module.
+from this package; in a wheel the copies beside this module, and the fixtures are an archive.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
+import tarfile
+import tempfile
 from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
+from lance_conformance import stored
 from lance_conformance.failures import Failure
 
 _HERE = Path(__file__).parent
+
+ARCHIVE = "fixtures.tar.xz"
+"""Name of the fixtures in the wheel."""
 
 
 class NotThere(Failure):
@@ -21,7 +31,38 @@ class NotThere(Failure):
 
 def fixtures() -> Path:
     """Return the folder of cases."""
-    return _find("fixtures/SUITE.json", "fixtures/SUITE.json").parent
+    found = _find("fixtures/SUITE.json", ARCHIVE)
+    return unpacked(found) if found.name == ARCHIVE else found.parent
+
+
+@cache
+def unpacked(archive: Path) -> Path:
+    """Return the folder of an archive of fixtures, unpacked where that was not done before.
+
+    It is in the cache of the user, under the hash of the archive; where the cache cannot be
+    written, in a temporary folder that this process removes at its end.
+    """
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    folder = caches / "lance-conformance" / sha256(archive.read_bytes()).hexdigest()[:32]
+    if folder.is_dir():
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=folder.parent))
+    except OSError:
+        return _unpack(archive, Path(tempfile.mkdtemp(dir=stored.cache_root())))
+    _unpack(archive, made)
+    try:
+        made.rename(folder)
+    except OSError:  # another process was first
+        shutil.rmtree(made)
+    return folder
+
+
+def _unpack(archive: Path, folder: Path) -> Path:
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder, filter="data")
+    return folder
 
 
 def register() -> Path:

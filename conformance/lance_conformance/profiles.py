@@ -1,7 +1,4 @@
-"""Profiles: which part of the suite a case belongs to, told by its manifest alone.
-
-Imports nothing, so that what builds the wheel can ask it.
-"""
+"""Profiles: which part of the suite a case belongs to, told by its manifest alone."""
 
 from __future__ import annotations
 
@@ -51,9 +48,6 @@ def counts(manifests: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def is_core(manifest: Mapping[str, Any]) -> bool:
-    """Whether a case belongs to the part of `format` that the wheel carries.
-
-    What asks an index is for the levels of indices.
-    """
+    """Whether a case belongs to the profile `core`: reading of files and tables, less indices."""
     needed = manifest["kind"] in CORE_KINDS and "index" not in manifest["requires"]
     return needed and profile(manifest) == "format"

@@ -1,8 +1,7 @@
 """Subset: what `SUITE.json` holds where some cases of a suite were left out.
 
 It keeps the hashes of every case of the suite, and adds under `subset` which cases are there, and
-how many active cases the whole suite has in each profile. Imports only the standard library,
-because the hook that builds the wheel loads it by its path.
+how many active cases the whole suite has in each profile.
 """
 
 from __future__ import annotations

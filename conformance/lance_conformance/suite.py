@@ -9,10 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import __version__, protocol, schemas, subset
+from lance_conformance import __version__, protocol, schemas, stored, subset
 from lance_conformance.cases import MANIFEST
+from lance_conformance.hexmap import HEXMAP, hexmap
 
 SUITE = subset.NAME
+DATA = "data.lance"
+"""Name of the input of a file case."""
+
 SCHEMA_VERSIONS = {"case": 1, "report": 1, "protocol": protocol.VERSION}
 
 
@@ -43,13 +47,32 @@ def _ordered(value: Any, schema: Mapping[str, Any]) -> Any:
     return {key: _ordered(value[key], known.get(key, {})) for key in keys}
 
 
+def case_files(home: Path) -> dict[str, bytes]:
+    """Return the files of a case that its hash covers, by name: all, with the map of its bytes."""
+    files = {name: data for name, data in stored.read_case(home).items() if not _is_beside(name)}
+    if DATA in files:
+        files.setdefault(f"{DATA}{HEXMAP}", hexmap(files[DATA]).encode())
+    return files
+
+
 def tree_hash(root: Path) -> str:
-    """Return a hash over the relative paths and contents of all files of the cases."""
-    digest = hashlib.sha256()
-    for name in _files(root):
-        content = hashlib.sha256((root / name).read_bytes()).hexdigest()
-        digest.update(f"{content}  {name}\n".encode())
-    return digest.hexdigest()
+    """Return a hash over the relative paths and contents of all files of the cases below `root`."""
+    return _hash(
+        {
+            f"{path.parent.relative_to(root).as_posix()}/{name}".removeprefix("./"): digest
+            for path in root.rglob(MANIFEST)
+            for name, digest in _digests(path.parent).items()
+        }
+    )
+
+
+def _digests(home: Path) -> dict[str, str]:
+    return {name: hashlib.sha256(data).hexdigest() for name, data in case_files(home).items()}
+
+
+def _hash(digests: Mapping[str, str]) -> str:
+    lines = (f"{digests[name]}  {name}\n" for name in sorted(digests))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def describe(root: Path) -> dict[str, Any]:
@@ -57,13 +80,20 @@ def describe(root: Path) -> dict[str, Any]:
     path = root / SUITE
     notes = json.loads(path.read_text("utf-8"))["notes"] if path.exists() else {}
     manifests = [json.loads(p.read_text("utf-8")) for p in sorted(root.rglob(MANIFEST))]
+    cases = {manifest["id"]: _digests(root / manifest["id"]) for manifest in manifests}
     kinds = Counter(manifest["kind"] for manifest in manifests)
     return {
         "suite": __version__,
         "schemas": SCHEMA_VERSIONS,
         "counts": {"cases": len(manifests), "kinds": dict(sorted(kinds.items()))},
-        "cases": {manifest["id"]: _case_hash(root, manifest["id"]) for manifest in manifests},
-        "tree_sha256": tree_hash(root),
+        "cases": {name: _hash(digests) for name, digests in cases.items()},
+        "tree_sha256": _hash(
+            {
+                f"{case}/{name}": one
+                for case, digests in cases.items()
+                for name, one in digests.items()
+            }
+        ),
         "notes": notes,
     }
 
@@ -104,17 +134,6 @@ def _flags(path: Path) -> list[str]:
     return flags
 
 
-def _case_hash(root: Path, case_id: str) -> str:
-    return tree_hash(root / case_id)
-
-
-def _files(root: Path) -> list[str]:
-    files = (path for path in root.rglob("*") if path.is_file() and path.suffix != ".md")
-    names = (path.relative_to(root).as_posix() for path in files)
-    return sorted(name for name in names if not _is_beside(name))
-
-
 def _is_beside(name: str) -> bool:
-    """Whether a file is no part of the cases: what `copy` lays beside them, and the suite's own."""
-    beside = name in (SUITE, "register.json") or name.startswith("schemas/")
-    return beside or name.rpartition("/")[2] in TABLES_AS_JSON
+    """Whether a file is no part of a case: a page, or a table that `copy` lays beside it."""
+    return name.endswith(".md") or name.rpartition("/")[2] in TABLES_AS_JSON

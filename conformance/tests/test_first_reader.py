@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from lance_conformance.stored import case_folder
 from lanceref.proto import encodings_v2_1_pb2, file2_pb2, file_pb2, table_pb2
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +77,7 @@ def test_the_reader_imports_nothing_of_the_reference():
 @pytest.mark.parametrize(("number", "entry", "case"), QUESTIONS)
 def test_a_rung_answers_its_cases(readers, number, entry, case):
     """Valid data is read equal, damaged data is refused."""
-    folder = ROOT / "fixtures" / case
+    folder = case_folder(ROOT / "fixtures" / case)
     described = json.loads((folder / "case.json").read_text(encoding="utf-8"))
     path = str(folder / (described["input"].get("path") or described["input"]["uri"]))
     ask = readers[number - 1][entry]

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import pytest
 from lance_conformance import schemas
 from lance_conformance.places import fixtures
+from lance_conformance.stored import case_folder
 
 FAKES = Path(__file__).parent / "fakes"
 CASE = "file/2.1/levels/list"
@@ -72,7 +73,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
     cases, out, scratch, victim, tables = folders
     for folder in folders[1:]:
         folder.mkdir()
-    shutil.copytree(fixtures() / CASE, cases / CASE)
+    shutil.copytree(case_folder(fixtures() / CASE), cases / CASE)
     (victim / "kept").touch()
     subprocess.run([sys.executable, str(FAKES / "hostile_tables.py"), str(tables)], check=True)
     own = {"TMPDIR": scratch, "HOSTILE_VICTIM": victim, "HOSTILE_TABLES": tables}

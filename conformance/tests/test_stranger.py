@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import tarfile
+import zipfile
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from lance_conformance import cli
+from lance_conformance import cli, places, stored
 from lanceref.core.errors import LanceError
 from pylanceref.file import LanceFileReader
 
@@ -100,3 +101,47 @@ def test_the_page_comes_along(unpacked: Path) -> None:
 
     told = every - {"schema", "note", "provenance", "introduced", "limits", "flags"}
     assert [] == sorted(name for name in told if f"`{name}`" not in page)
+
+
+def _files_of(root: Path, case_id: str) -> dict[str, bytes]:
+    """The function of the page."""
+    home, zipped = root / case_id, root / case_id / "files.zip"
+    files = {p.name: p.read_bytes() for p in home.iterdir() if p != zipped}
+    if zipped.exists():
+        pack = zipfile.ZipFile(zipped)
+        files |= {name: pack.read(name) for name in pack.namelist()}
+    return files
+
+
+def _by_hand(root: Path, case_id: str) -> dict[str, bytes]:
+    """Put a case together as the steps of the page say."""
+    files = _files_of(root, case_id)
+    case = json.loads(files["case.json"])
+    if "stored" not in case:
+        return files
+    layout = case.pop("stored")
+    others = [data for other in layout["from"] for data in _files_of(root, other).values()]
+    known = {sha256(data).hexdigest(): data for data in (*others, *files.values())}
+    for edit in layout.get("edits", []):
+        data = known[edit["of"]]
+        for change in reversed(edit["changes"]):
+            end = change["at"] + change["remove"]
+            data = data[: change["at"]] + bytes.fromhex(change["insert"]) + data[end:]
+        files[edit["file"]] = data
+    given = case["input"]
+    listed = {f"{given.get('uri')}/{name}": one for name, one in given.get("files", {}).items()}
+    listed |= {given["path"]: given["sha256"]} if "path" in given else {}
+    tables = (expected["table"] for expected in case["expect"] if "table" in expected)
+    listed |= {one["path"]: one["sha256"] for one in tables}
+    for name, digest in listed.items():
+        files.setdefault(name, known.get(digest, b""))
+        assert digest == sha256(files[name]).hexdigest()
+    return files | {"case.json": (json.dumps(case, indent=2, ensure_ascii=False) + "\n").encode()}
+
+
+def test_every_case_is_put_together_by_hand() -> None:
+    """The steps of the page give the files that our own program gives."""
+    root = places.fixtures()
+    ids = json.loads((root / "SUITE.json").read_text("utf-8"))["cases"]
+
+    assert [] == [one for one in ids if _by_hand(root, one) != stored.read_case(root / one)]

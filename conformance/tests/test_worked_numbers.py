@@ -5,11 +5,12 @@ from __future__ import annotations
 import pylanceref
 import pytest
 from lance_conformance import places
+from lance_conformance.stored import materialised
 
 
 def test_the_distance_by_codewords() -> None:
     """A query at a vector whose residual is 0: as far as the codewords nearest to 0 are from it."""
-    table = pylanceref.dataset(places.fixtures() / "index/any/ivf-pq/plain/dataset")
+    table = pylanceref.dataset(materialised(places.fixtures() / "index/any/ivf-pq/plain/dataset"))
     query = table.take([0])["v"][0].as_py()
     asked = {"column": "v", "q": query, "k": 80, "nprobes": 2}
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from lance_conformance.stored import materialised
 from lanceref.core.errors import NotFound, RowDeleted
 from pylanceref.dataset import LanceDataset, dataset, write_dataset
 from pylanceref.file import LanceFileWriter
@@ -21,7 +22,7 @@ def _read(blobs: list) -> list[bytes | None]:
 
 def test_rows_are_chosen_by_position_address_and_id() -> None:
     """Any order and repeats; without stable ids an id is an address."""
-    opened = dataset(CASES / "second-kind" / "dataset")
+    opened = dataset(materialised(CASES / "second-kind" / "dataset"))
 
     for how in ("indices", "addresses", "ids"):
         found = opened.take_blobs("b", **{how: [5, 0, 3, 5]})
@@ -31,14 +32,14 @@ def test_rows_are_chosen_by_position_address_and_id() -> None:
 
 def test_blobs_of_the_first_kind_open_too() -> None:
     """They lie in the data file."""
-    opened = dataset(CASES / "first-kind" / "dataset")
+    opened = dataset(materialised(CASES / "first-kind" / "dataset"))
 
     assert _read(opened.take_blobs("b", indices=[0, 1, 2])) == [b"abc", None, b""]
 
 
 def test_what_cannot_be_chosen_is_refused() -> None:
     """Two ways at once, unknown rows and columns, and columns that hold no blobs."""
-    opened = dataset(CASES / "second-kind" / "dataset")
+    opened = dataset(materialised(CASES / "second-kind" / "dataset"))
 
     with pytest.raises(ValueError, match="Exactly one"):
         opened.take_blobs("b")
@@ -47,7 +48,7 @@ def test_what_cannot_be_chosen_is_refused() -> None:
             opened.take_blobs("b", **{how: [6]})
     with pytest.raises(NotFound):
         opened.take_blobs("c", indices=[0])
-    plain = dataset(CASES.parent / "manifest" / "plain" / "dataset")
+    plain = dataset(materialised(CASES.parent / "manifest" / "plain" / "dataset"))
     with pytest.raises(ValueError, match="not a blob column"):
         plain.take_blobs("a", indices=[0])
 
@@ -120,7 +121,7 @@ def test_tables_of_blobs_read_as_with_the_oracle(version: str, tmp_path: Path) -
 
 def test_ranges_are_read_in_the_order_asked_for() -> None:
     """Several of one blob, nulls, and the empty end of a blob."""
-    opened = dataset(CASES / "second-kind" / "dataset")
+    opened = dataset(materialised(CASES / "second-kind" / "dataset"))
     requests = [(2, 3, 4), (3, 9, 9), (0, 0, 3), (2, 13, 0), (4, 0, 0)]
 
     for selector in ("indices", "addresses", "ids"):

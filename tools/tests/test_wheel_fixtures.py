@@ -1,49 +1,40 @@
-"""The wheel: it carries the core cases, and nothing else of the fixtures."""
+"""The wheel: it carries every case, and an editable installation none."""
 
-import json
-import zipfile
+from pathlib import Path
 
-from lance_conformance import cases
+from lance_conformance import places, stored, suite
 from sources import ROOT
-from wheel_fixtures import TARGET, CoreFixtures, core, suite
+from wheel_fixtures import TARGET, Fixtures, write_archive
 
-FIXTURES = ROOT / "fixtures"
-MAX_BYTES = 3_500_000
-
-
-def test_the_core_is_what_the_runner_calls_core():
-    """Told by manifests alone, as the profile `core` of `run` is."""
-    every = [case for case in cases.load(FIXTURES) if case.is_active]
-    found = list(core(ROOT))
-
-    assert [case.folder for case in every if case.is_core] == found
-    assert 500 < len(found) < len(every)
+MAX_BYTES = 3_000_000
 
 
-def test_what_a_wheel_includes_is_small(tmp_path):
-    """Files by their names below the package, no hexmaps, under 3.5 MB; nothing when editable."""
-    hook = CoreFixtures(str(ROOT), {}, None, None, str(tmp_path), "wheel")
+def test_an_archive_of_the_fixtures_is_small(tmp_path):
+    """One archive below the package; nothing when editable."""
+    hook = Fixtures(str(ROOT), {}, None, None, str(tmp_path), "wheel")
     data = {"force_include": {}}
     hook.initialize("editable", data)
     assert {} == data["force_include"]
     hook.initialize("standard", data)
-    included = data["force_include"]
-    with zipfile.ZipFile(tmp_path / "packed", "w", zipfile.ZIP_DEFLATED) as packed:
-        for path in included:
-            packed.write(path)
+    ((path, inside),) = data["force_include"].items()
 
-    assert f"{TARGET}/SUITE.json" in included.values()
-    assert f"{TARGET}/file/2.1/miniblock/int32/data.lance" in included.values()
-    assert not any(name.endswith(".hexmap") for name in included.values())
-    assert (tmp_path / "packed").stat().st_size < MAX_BYTES
+    assert inside == TARGET
+    assert Path(path).stat().st_size < MAX_BYTES
 
 
-def test_the_suite_of_a_wheel_says_that_it_is_a_subset():
-    """It keeps every hash, and tells how many cases each profile has without the wheel."""
-    document = json.loads(suite(ROOT))
-    subset = document["subset"]
-    every = [case for case in cases.load(FIXTURES) if case.is_active]
+def test_cases_out_of_the_archive_are_those_of_the_checkout(tmp_path, monkeypatch):
+    """Every file of a table; the archive is unpacked once, and not again."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    case = ROOT / "fixtures/table/any/deletions/arrow"
+    fixtures = tmp_path / "fixtures"
+    kept = fixtures / case.relative_to(ROOT / "fixtures")
+    kept.mkdir(parents=True)
+    for path in case.iterdir():
+        (kept / path.name).write_bytes(path.read_bytes())
+    suite.write(fixtures)
+    write_archive(fixtures, tmp_path / "fixtures.tar.xz")
+    found = places.unpacked(tmp_path / "fixtures.tar.xz")
 
-    assert [len(list(core(ROOT))), len(every)] == [subset["cases"], subset["of"]]
-    assert set(subset["ids"]) < set(document["cases"])
-    assert sum(case.profile == "unstable" for case in every) == subset["profiles"]["unstable"] > 0
+    assert stored.read_case(case) == stored.read_case(found / kept.relative_to(fixtures))
+    assert [] == suite.verify(found)
+    assert found == places.unpacked(tmp_path / "fixtures.tar.xz")

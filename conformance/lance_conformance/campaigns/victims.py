@@ -22,6 +22,7 @@ from lanceref.storage import BytesSource
 from lanceref.validate import validate
 from pylanceref.file import LanceFileReader
 
+from lance_conformance import stored
 from lance_conformance.campaigns.undetectable import may_change, owners
 
 FILES = (
@@ -111,11 +112,11 @@ def find_victims(fixtures: Path, scratch: Path) -> list[Victim]:
     """Return the data files and datasets of the fixtures; datasets are copied into `scratch`."""
     found = []
     for case_id in FILES:
-        file = fixtures / case_id / "data.lance"
+        file = stored.materialised(fixtures / case_id / "data.lance")
         found.append(Victim(case_id, file.read_bytes(), file.name))
     for case_id, pattern in DATASETS.items():
         copy = scratch / case_id
-        shutil.copytree(fixtures / case_id / "dataset", copy)
+        shutil.copytree(stored.materialised(fixtures / case_id / "dataset"), copy)
         target = next(copy.glob(pattern))
         relative = target.relative_to(copy).as_posix()
         found.append(Victim(case_id, target.read_bytes(), target.name, copy, relative))

@@ -64,7 +64,7 @@ def copy(
     order = Order(selection=selected, fixtures=source)
     chosen = options.chosen(order)
     every = cases.load(source)
-    folders = [(case.folder, case.id) for case in chosen]
+    folders = [(case.home, case.id) for case in chosen]
     if target.name.endswith(".tar.gz"):
         with tempfile.TemporaryDirectory() as name:
             _lay_out(source, folders, every, Path(name), expect)
@@ -81,7 +81,10 @@ def _lay_out(
 ) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for folder, case_id in folders:
-        shutil.copytree(folder, target / case_id, dirs_exist_ok=True)
+        for name, data in suite.case_files(folder).items():
+            path = target / case_id / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
         if expect == Tables.JSON:
             for name in suite.TABLES_AS_JSON:
                 _make_json(target / case_id / name)

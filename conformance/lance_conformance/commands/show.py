@@ -32,7 +32,7 @@ def _case(case_id: str, every: Sequence[Case]) -> Iterator[str]:
     for case in every:
         if case.id == case_id:
             yield f"{case.title}"
-            yield f"{case.folder}"
+            yield f"{case.home}"
             yield suite.canonical(case.manifest).rstrip()
 
 

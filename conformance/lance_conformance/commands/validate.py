@@ -11,6 +11,7 @@ from lanceref.core.errors import DataRefused, ExtraMissing, NotFound, StoreFaile
 from lanceref.storage import is_local, local_path, refusals
 from lanceref_spark.validation import validate_with
 
+from lance_conformance import stored
 from lance_conformance.commands.options import (
     ExecutorChoice,
     SparkMaster,
@@ -57,10 +58,11 @@ def validate(
     if output is not None and output.suffix not in view.TABLES:
         raise typer.BadParameter(f"--output ends in one of {', '.join(view.TABLES)}")
     try:
-        _check_there(path)
+        place = _materialised(path)
+        _check_there(place)
         report = validate_with(
             executor_of(executor, spark, "checked"),
-            path,
+            place,
             deep=deep,
             storage_options=storage_options(storage_option),
             allow_external=external,
@@ -80,6 +82,13 @@ def validate(
             typer.echo(line)
     if any(finding.severity == "must" for finding in found):
         raise typer.Exit(1)
+
+
+def _materialised(path: str) -> str:
+    """Return the path of an input of a case as a plain file or folder, any other as it is."""
+    if not is_local(path) or Path(local_path(path)).exists():
+        return path
+    return str(stored.materialised(Path(local_path(path))))
 
 
 def _check_there(path: str) -> None:

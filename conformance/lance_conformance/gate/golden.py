@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import suite
+from lance_conformance import stored, suite
 from lance_conformance.cases import MANIFEST
 from lance_conformance.gate.checks import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
@@ -67,14 +67,11 @@ def _changed(name: str, base: Path, head: Path) -> Iterator[Finding]:
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((folder / MANIFEST).read_text("utf-8"))
+    document: dict[str, Any] = json.loads(stored.read_case(folder)[MANIFEST])
     return document
 
 
 def _bytes(folder: Path) -> set[tuple[str, str]]:
     """Return name and hash of every file of a case but its manifest."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
-    return {
-        (path.relative_to(folder).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest())
-        for path in files
-    }
+    files = suite.case_files(folder)
+    return {(name, sha256(data).hexdigest()) for name, data in files.items() if name != MANIFEST}

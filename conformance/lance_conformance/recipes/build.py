@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from lanceref.explain import explain_source
-from lanceref.storage import BytesSource
 
-from lance_conformance import __version__, oracle, suite
+from lance_conformance import __version__, oracle, stored, suite
 from lance_conformance.derived_requirements import derive
+from lance_conformance.hexmap import HEXMAP, hexmap
 from lance_conformance.recipes.change import Patch, apply
 from lance_conformance.recipes.model import DATA, DATASET, Acting, Negative, Positive, Recipe
 
@@ -82,7 +81,7 @@ def _build_positive(recipe: Positive, clauses: list[str], folder: Path) -> None:
 
 
 def _build_negative(recipe: Negative, out: Path) -> None:
-    parent_folder = out / recipe.parent
+    parent_folder = stored.case_folder(out / recipe.parent)
     parent = json.loads((parent_folder / "case.json").read_text(encoding="utf-8"))
     files, patch = apply(recipe.change, read_files(parent_folder, parent))
     folder = out / recipe.id
@@ -226,17 +225,7 @@ def _write_case(folder: Path, case: dict[str, object], files: Mapping[str, bytes
     case["introduced"] = __version__
     (folder / "case.json").write_text(suite.canonical(case), encoding="utf-8")
     if DATA in files:
-        (folder / f"{DATA}.hexmap").write_text(hexmap(files[DATA]), encoding="utf-8")
-
-
-def hexmap(data: bytes) -> str:
-    """Return the owner of every byte range of a data file: `start end kind clause name` a line."""
-    root = explain_source(BytesSource(data, DATA)).root
-    leaves = sorted(root.leaves(), key=lambda span: (span.start, span.end))
-    return "".join(
-        f"{leaf.start} {leaf.end} {leaf.kind.replace(' ', '-')} {leaf.clause or '-'} {leaf.name}\n"
-        for leaf in leaves
-    )
+        (folder / f"{DATA}{HEXMAP}").write_text(hexmap(files[DATA]), encoding="utf-8")
 
 
 def _sha256(data: bytes) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lance_conformance.cases import Case
-from lance_conformance.recipes.build import hexmap as made_hexmap
+from lance_conformance.hexmap import hexmap as made_hexmap
 from lance_conformance.recipes.model import DATA
 
 VIEW_BYTES = 512

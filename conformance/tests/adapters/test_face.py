@@ -5,9 +5,10 @@ from pathlib import Path
 import pyarrow as pa
 import pylanceref
 from lance_conformance.adapters import face
+from lance_conformance.stored import materialised
 from pylanceref.file import LanceFileReader
 
-BLOBS = Path(__file__).parents[3] / "fixtures/table/any/blob/first-kind/dataset"
+BLOBS = materialised(Path(__file__).parents[3] / "fixtures/table/any/blob/first-kind/dataset")
 
 
 def test_blobs_are_asked_for_as_bytes(tmp_path):

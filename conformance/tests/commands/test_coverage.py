@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from lance_conformance.cli import app
+from lance_conformance.stored import case_folder
 from typer.testing import CliRunner
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -15,7 +16,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 def one_case(tmp_path):
     """A folder of fixtures with a single case."""
     name = "file/2.1/miniblock/int32"
-    shutil.copytree(FIXTURES / name, tmp_path / name)
+    shutil.copytree(case_folder(FIXTURES / name), tmp_path / name)
     return tmp_path
 
 

@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 from lance_conformance.cli import app
+from lance_conformance.stored import case_folder
 from lanceref.storage import open_store
 from typer.testing import CliRunner
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 GOOD = FIXTURES / "file/2.1/miniblock/int32/data.lance"
-MANIFEST = next((FIXTURES / "table/any/manifest/plain").rglob("*.manifest"))
+MANIFEST = next(case_folder(FIXTURES / "table/any/manifest/plain").rglob("*.manifest"))
 
 
 def _call(*arguments: object) -> tuple[int, str]:

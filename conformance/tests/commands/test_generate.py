@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from lance_conformance import suite
 from lance_conformance.cli import app
 from typer.testing import CliRunner
 
@@ -26,11 +27,10 @@ def test_a_negative_brings_its_parent_and_both_are_as_frozen(tmp_path):
     assert "2 cases written" in first.output
     assert "0 cases written" in second.output
     for case_id in (PARENT, NEGATIVE):
+        made, frozen = (suite.case_files(root / case_id) for root in (tmp_path, FIXTURES))
         for name in ("data.lance", "data.lance.hexmap"):
-            made, frozen = ((root / case_id / name).read_bytes() for root in (tmp_path, FIXTURES))
-            assert frozen == made
-        paths = (root / case_id / "case.json" for root in (tmp_path, FIXTURES))
-        new, old = (json.loads(path.read_text()) for path in paths)
+            assert frozen[name] == made[name]
+        new, old = (json.loads(files["case.json"]) for files in (made, frozen))
         made, frozen = new.pop("clauses"), old.pop("clauses")
         assert new == old
         assert made == frozen if case_id == NEGATIVE else all(one in made for one in frozen)

@@ -9,6 +9,7 @@ import pylanceref
 import pytest
 from lance_conformance import cases
 from lance_conformance.cli import app
+from lance_conformance.stored import materialised
 from pylanceref.file import LanceFileReader, LanceFileWriter
 from typer.testing import CliRunner
 
@@ -94,7 +95,7 @@ def test_agreement_is_exit_1(tmp_path):
 def test_known_divergences_of_the_oracle_are_made_smaller(tmp_path, name, kind):
     """Bytes that the oracle is known to get wrong stay such bytes, and get fewer or no more."""
     oracle = f"{sys.executable} -m lance_conformance.adapters.pylance"
-    code, told = call(FIXTURES / name, oracle, tmp_path / "out", "--budget", "8")
+    code, told = call(materialised(FIXTURES / name), oracle, tmp_path / "out", "--budget", "8")
 
     assert 0 == code, told
     assert draft(tmp_path / "out").manifest["note"].startswith(kind)

@@ -8,13 +8,14 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lance_conformance.cli import app
+from lance_conformance.stored import materialised
 from lanceref.storage import open_store
 from typer.testing import CliRunner
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 GOOD = FIXTURES / "file/2.1/miniblock/int32/data.lance"
-TABLE = FIXTURES / "table/any/deletions/arrow/dataset"
-LINT = FIXTURES / "file/2.1/miniblock/lint-int32-padding/data.lance"
+TABLE = materialised(FIXTURES / "table/any/deletions/arrow/dataset")
+LINT = materialised(FIXTURES / "file/2.1/miniblock/lint-int32-padding/data.lance")
 
 
 def _call(*arguments: object) -> tuple[int, str]:

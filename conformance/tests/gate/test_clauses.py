@@ -8,6 +8,7 @@ import pytest
 from lance_conformance.gate import clauses
 from lance_conformance.gate.checks import Colour
 from lance_conformance.gate.trees import Tree
+from lance_conformance.stored import case_folder
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 SHOWN = "file/2.1/miniblock/int32"
@@ -26,7 +27,7 @@ def tree(folder: Path, *entries: dict[str, object]) -> Tree:
     """A tree with a register and one case."""
     (folder / "spec").mkdir(parents=True)
     (folder / "spec" / "register.json").write_text(json.dumps({"clauses": entries}))
-    shutil.copytree(FIXTURES / SHOWN, folder / "fixtures" / SHOWN)
+    shutil.copytree(case_folder(FIXTURES / SHOWN), folder / "fixtures" / SHOWN)
     (folder / "fixtures" / "SUITE.json").write_text("{}")
     return Tree(folder.name, folder)
 

@@ -7,6 +7,7 @@ import pytest
 from lance_conformance.gate import covered
 from lance_conformance.gate.checks import Colour
 from lance_conformance.gate.trees import Tree
+from lance_conformance.stored import case_folder
 
 ROOT = Path(__file__).parents[3]
 COLUMN, CONSTANT = "file/2.1/miniblock/int32", "file/2.1/constant/int32"
@@ -19,7 +20,7 @@ def tree(tmp_path):
     def make(name: str, *cases: str) -> Tree:
         folder = tmp_path / name
         for case in cases:
-            shutil.copytree(ROOT / "fixtures" / case, folder / "fixtures" / case)
+            shutil.copytree(case_folder(ROOT / "fixtures" / case), folder / "fixtures" / case)
         (folder / "fixtures" / "SUITE.json").write_text("{}")
         for package in ("reference", "conformance"):
             (folder / package).symlink_to(ROOT / package)

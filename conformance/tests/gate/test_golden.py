@@ -9,6 +9,7 @@ from lance_conformance import suite
 from lance_conformance.gate import golden
 from lance_conformance.gate.checks import Colour
 from lance_conformance.gate.trees import Tree
+from lance_conformance.stored import case_folder
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 CASE = "file/2.1/miniblock/int32"
@@ -18,7 +19,7 @@ def tree(folder: Path, **changes: object) -> Tree:
     """A tree with one case, whose manifest is changed."""
     case = folder / "fixtures" / CASE
     if not case.exists():
-        shutil.copytree(FIXTURES / CASE, case)
+        shutil.copytree(case_folder(FIXTURES / CASE), case)
     manifest = json.loads((case / "case.json").read_text())
     (case / "case.json").write_text(json.dumps({**manifest, **changes}))
     suite.write(folder / "fixtures")

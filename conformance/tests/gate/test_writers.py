@@ -7,6 +7,7 @@ import pytest
 from lance_conformance.gate import writers
 from lance_conformance.gate.checks import Colour
 from lance_conformance.gate.trees import Tree
+from lance_conformance.stored import case_folder
 
 ROOT = Path(__file__).parents[3]
 CASES = "file/2.1/miniblock"
@@ -19,7 +20,7 @@ def head(tmp_path, monkeypatch):
     monkeypatch.setattr(writers, "WRITTEN", f"{CASES}/*int32*")
     for name in NAMES:
         case = f"{CASES}/{name}"
-        shutil.copytree(ROOT / "fixtures" / case, tmp_path / "fixtures" / case)
+        shutil.copytree(case_folder(ROOT / "fixtures" / case), tmp_path / "fixtures" / case)
     (tmp_path / "fixtures" / "SUITE.json").write_text("{}")
     for package in ("reference", "conformance"):
         (tmp_path / package).symlink_to(ROOT / package)

@@ -7,7 +7,8 @@ import jsonschema
 import pyarrow as pa
 import pytest
 from lance_conformance import suite
-from lance_conformance.recipes.build import build, clauses_kept, hexmap, read_files
+from lance_conformance.hexmap import hexmap
+from lance_conformance.recipes.build import build, clauses_kept, read_files
 from lance_conformance.recipes.model import DATA, Made, Negative, Positive, SpanPatch
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

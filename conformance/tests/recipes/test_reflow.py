@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from google.protobuf.message import Message
 from lance_conformance.recipes.reflow import edit_message
+from lance_conformance.stored import materialised
 from lanceref.core.context import Context
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.lance_file import LanceFileReader
@@ -14,7 +15,7 @@ from lanceref.table.manifest import open_manifest
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FILE = (FIXTURES / "file/2.1/container/two-columns/data.lance").read_bytes()
 BUFFERS = (FIXTURES / "file/2.1/container/user-global-buffers/data.lance").read_bytes()
-TABLE = FIXTURES / "table/any/deletions/arrow/dataset"
+TABLE = materialised(FIXTURES / "table/any/deletions/arrow/dataset")
 
 
 def _read(data: bytes):

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from lance_conformance.stored import case_folder
 from lanceref.core.errors import BytesError
 from pylanceref.file import LanceFileReader
 
-CASE = Path(__file__).parents[3] / "fixtures/file/2.0/binary/early"
+CASE = case_folder(Path(__file__).parents[3] / "fixtures/file/2.0/binary/early")
 
 
 @pytest.fixture

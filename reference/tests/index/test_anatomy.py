@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lance_conformance.stored import materialised
 from lanceref.core.context import Context
 from lanceref.core.spans import Span
 from lanceref.explain import explain, explain_source
@@ -25,7 +26,7 @@ def structures(root: Span) -> list[Span]:
 
 def index_files(case: str) -> list[Path]:
     """Return the files of the index of a frozen case."""
-    return sorted((FROZEN / case / "dataset" / "_indices").glob("*/*.lance"))
+    return sorted(materialised(FROZEN / case / "dataset" / "_indices").glob("*/*.lance"))
 
 
 @pytest.mark.parametrize(

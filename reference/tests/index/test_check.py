@@ -9,6 +9,7 @@ import lanceref
 import pyarrow as pa
 import pylanceref
 import pytest
+from lance_conformance.stored import materialised
 from lanceref.core.errors import LanceError
 from lanceref.transactions.manifest_builder import Staged
 from pylanceref.indices import IndexConfig
@@ -130,9 +131,11 @@ FROZEN = Path(__file__).parents[3] / "fixtures" / "index" / "any"
 )
 def test_damage_that_no_query_has_to_see(case, clause):
     """A deep look names the clause, and finds nothing in a table that is whole."""
-    found = [one.clause for one in lanceref.validate(FROZEN / case / "dataset", deep=True)]
+    found = [
+        one.clause for one in lanceref.validate(materialised(FROZEN / case / "dataset"), deep=True)
+    ]
     assert clause in found
-    assert [] == lanceref.validate(FROZEN / "btree/moved-beside/dataset", deep=True)
+    assert [] == lanceref.validate(materialised(FROZEN / "btree/moved-beside/dataset"), deep=True)
 
 
 def test_early_files_do_not_keep_other_segments_from_being_looked_at(monkeypatch):
@@ -142,7 +145,7 @@ def test_early_files_do_not_keep_other_segments_from_being_looked_at(monkeypatch
         "lanceref.checks.indices.check_against_rows",
         lambda index, *rest: asked.append(index.name),
     )
-    path = FROZEN.parents[1] / "table/any/backward/0-20-0-indexed/dataset"
+    path = materialised(FROZEN.parents[1] / "table/any/backward/0-20-0-indexed/dataset")
     found = lanceref.validate(path, deep=True)
     assert [] == [one.clause for one in found if one.severity == "must"]
     assert asked == [index.name for index in pylanceref.dataset(path)._snapshot.indices.known]

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
+from lance_conformance.stored import materialised
 from lanceref.core.errors import OutOfRange
 from lanceref.index.indices import paths_of
 from lanceref.index.row_set import RowSet, encode_row_set
@@ -119,7 +120,7 @@ def test_rows_of_fragments_that_never_were_are_refused(tmp_path, fragment, refus
 
 def test_files_of_early_releases_are_scanned():
     """A table of 0.20.0 whose index files are of 0.1: same rows, and nothing is found wrong."""
-    path = FIXTURES / "table/any/backward/0-20-0-indexed/dataset"
+    path = materialised(FIXTURES / "table/any/backward/0-20-0-indexed/dataset")
     opened = pylanceref.dataset(path)
     (index,) = opened._snapshot.indices.known
     (column,) = [name for name, held in opened._snapshot.indices.by_path.items() if index in held]
@@ -131,7 +132,9 @@ def test_files_of_early_releases_are_scanned():
 @pytest.mark.parametrize("anew", [False, True])
 def test_an_index_of_an_early_release_is_brought_up_to_date(tmp_path, anew):
     """Where it is not compacted first: then it covers nothing, and is built over all rows too."""
-    shutil.copytree(FIXTURES / "table/any/backward/0-20-0-indexed/dataset", tmp_path / "t")
+    shutil.copytree(
+        materialised(FIXTURES / "table/any/backward/0-20-0-indexed/dataset"), tmp_path / "t"
+    )
     dataset = pylanceref.dataset(tmp_path / "t")
     (index,) = dataset._snapshot.indices.known
     (path,) = [name for name, held in dataset._snapshot.indices.by_path.items() if index in held]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pylanceref
 import pytest
+from lance_conformance.stored import materialised
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.index.scalar.btree import read_entries
 from pylanceref.indices import IndexConfig
@@ -121,7 +122,7 @@ def test_keys_are_addresses_under_stable_row_ids(tmp_path):
 
 def test_keys_under_their_early_name_are_kept_in_memory():
     """An index of 0.33.0 that has been warmed up finds the same rows."""
-    dataset = pylanceref.dataset(FROZEN / "btree/0-33-0-row-ids/dataset")
+    dataset = pylanceref.dataset(materialised(FROZEN / "btree/0-33-0-row-ids/dataset"))
     (name,) = [one.name for one in dataset._snapshot.indices.known]
     found = ids(dataset, "c >= 3 AND c < 9")
     warm = pylanceref.dataset(dataset.uri)

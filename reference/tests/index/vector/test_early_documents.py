@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pylanceref
 import pytest
+from lance_conformance.stored import materialised
 from lanceref.proto import index_pb2
 from pylanceref.file import LanceFileReader
 
@@ -15,7 +16,7 @@ FROZEN = Path(__file__).parents[4] / "fixtures" / "index" / "any"
 
 def files(case: str, name: str) -> list[LanceFileReader]:
     """Return the files of a name that a case has, in the segments of every version."""
-    found = FROZEN.joinpath(case, "dataset").glob(f"_indices/*/{name}")
+    found = materialised(FROZEN / case / "dataset").glob(f"_indices/*/{name}")
     return [LanceFileReader(path) for path in sorted(found)]
 
 
@@ -108,12 +109,12 @@ def test_rq_says_its_bits_and_signs(case, bits):
 @pytest.mark.parametrize(("case", "version"), [("ivf-rq/plain", 2), ("ivf-flat/plain", 1)])
 def test_versions_of_entries(case, version):
     """RQ has 2, others 1."""
-    dataset = pylanceref.dataset(FROZEN / case / "dataset")
+    dataset = pylanceref.dataset(materialised(FROZEN / case / "dataset"))
     (index,) = dataset._snapshot.indices.known
     assert version == index.segments[0].entry.index_version
 
 
 def test_an_early_index_is_one_file():
     """There is no file of vectors beside it."""
-    found = FROZEN.joinpath("ivf-pq/early-plain/dataset").glob("_indices/*/*")
+    found = materialised(FROZEN / "ivf-pq/early-plain/dataset").glob("_indices/*/*")
     assert ["index.idx"] == [path.name for path in found]

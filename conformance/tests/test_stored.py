@@ -1,0 +1,122 @@
+"""Stored cases: plain, packed and edited ones come out whole; hostile folders are refused."""
+
+import hashlib
+import json
+import zipfile
+
+import pytest
+from lance_conformance.stored import StoredError, case_folder, materialised, own_files, read_case
+
+DIGEST = hashlib.sha256(b"0123456789").hexdigest()
+EDITED = hashlib.sha256(b"01xy56789!").hexdigest()
+CHANGES = [
+    {"at": 2, "remove": 3, "insert": "7879"},
+    {"at": 10, "remove": 0, "insert": "21"},
+]
+
+
+def _case(root, name, files, **stored):
+    home = root / f"a/b/c/{name}"
+    home.mkdir(parents=True)
+    given = {"uri": "dataset", "files": files}
+    case = {"id": f"a/b/c/{name}", "input": given, "expect": []}
+    text = json.dumps(case | ({"stored": stored} if stored else {}), indent=2) + "\n"
+    (home / "case.json").write_text(text)
+    return home
+
+
+def _pack(home, **files):
+    with zipfile.ZipFile(home / "files.zip", "w", zipfile.ZIP_DEFLATED) as pack:
+        for name, data in files.items():
+            pack.writestr(name, data)
+
+
+def _edit(changes):
+    return [{"file": "dataset/x", "of": DIGEST, "changes": changes}]
+
+
+@pytest.fixture
+def parent(tmp_path):
+    """A packed case with one file of ten bytes."""
+    home = _case(tmp_path, "parent", {"x": DIGEST})
+    _pack(home, **{"dataset/x": b"0123456789"})
+    return home
+
+
+def test_a_packed_case_becomes_a_plain_folder(parent):
+    """So does a path below it; what exists is returned as it is."""
+    assert b"0123456789" == (case_folder(parent) / "dataset/x").read_bytes()
+    assert b"0123456789" == materialised(parent / "dataset/x").read_bytes()
+    assert parent / "case.json" != materialised(parent / "case.json")
+    assert parent / "files.zip" == materialised(parent / "files.zip")
+
+
+def test_files_are_taken_from_other_cases_and_edited(parent, tmp_path):
+    """By their SHA-256, under any name; the manifest comes out without `stored`."""
+    taken = _case(tmp_path, "taken", {"y": DIGEST}, **{"from": ["a/b/c/parent"]})
+    edited = _case(
+        tmp_path, "edited", {"x": EDITED}, **{"from": ["a/b/c/parent"], "edits": _edit(CHANGES)}
+    )
+
+    assert b"0123456789" == read_case(taken)["dataset/y"]
+    assert b"01xy56789!" == read_case(edited)["dataset/x"]
+    assert "stored" not in json.loads(read_case(edited)["case.json"])
+
+
+@pytest.mark.parametrize(
+    ("files", "stored", "message"),
+    [
+        ({"x": EDITED}, {"from": ["a/b/c/parent"]}, "no case of `from`"),
+        ({"../../x": DIGEST}, {"from": ["a/b/c/parent"]}, "not a name inside"),
+        ({"x": DIGEST}, {"from": ["../outside"]}, "not a name inside"),
+        ({"x": DIGEST}, {"from": ["a/b/c/nowhere"]}, "no case"),
+        ({"x": DIGEST}, {"from": ["a/b/c/parent"], "edits": _edit(CHANGES)}, "other bytes"),
+        ({"x": EDITED}, {"from": ["a/b/c/parent"], "edits": _edit(CHANGES[::-1])}, "in order"),
+        (
+            {"x": EDITED},
+            {
+                "from": ["a/b/c/parent"],
+                "edits": _edit([{"at": 9, "remove": 2**40, "insert": ""}]),
+            },
+            "in order",
+        ),
+    ],
+)
+def test_a_layout_that_cannot_be_followed_is_refused(parent, tmp_path, files, stored, message):
+    """Missing contents, names that lead out, and edits past the end or of other bytes."""
+    home = _case(tmp_path, "hostile", files, **stored)
+
+    with pytest.raises(StoredError, match=message):
+        read_case(home)
+
+
+def test_a_link_in_the_place_of_another_case_is_not_followed(tmp_path):
+    """Nor is a link in the place of a file."""
+    (tmp_path / "fixtures/a/b/c").mkdir(parents=True)
+    outside = _case(tmp_path, "outside", {"x": DIGEST})
+    (tmp_path / "fixtures/a/b/c/link").symlink_to(outside)
+    home = _case(tmp_path / "fixtures", "hostile", {"x": DIGEST}, **{"from": ["a/b/c/link"]})
+    (home / "link").symlink_to(outside / "case.json")
+
+    assert ["case.json"] == list(own_files(home))
+    with pytest.raises(StoredError, match="not below"):
+        read_case(home)
+
+
+@pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "c:x", "a\\x"])
+def test_an_archive_keeps_to_its_folder(parent, name):
+    """A member with such a name is refused before anything is written."""
+    _pack(parent, **{name: b"1"})
+
+    with pytest.raises(StoredError, match="not a name inside"):
+        case_folder(parent)
+
+
+def test_an_archive_is_bounded(parent):
+    """Too many bytes once unpacked, and bytes that are no archive."""
+    _pack(parent, **{"dataset/x": bytes(2**26 + 1)})
+    with pytest.raises(StoredError, match="more than"):
+        read_case(parent)
+    (parent / "files.zip").write_bytes(b"PK")
+    with pytest.raises(StoredError, match="not an archive"):
+        read_case(parent)
