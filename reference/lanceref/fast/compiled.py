@@ -34,6 +34,10 @@ class KernelUse:
     def use(self, size_bytes: int) -> bool:
         """Count a call that decodes about so many bytes; return whether to use a kernel for it."""
         self.spent += size_bytes if self.is_there else 0
+        return self.is_ready(size_bytes)
+
+    def is_ready(self, size_bytes: int) -> bool:
+        """Return whether to use a kernel for about so many bytes, which are counted elsewhere."""
         return self.is_there and size_bytes >= self.smallest and self.spent > self.enough
 
 
