@@ -88,21 +88,18 @@ def parties(session: nox.Session, party: str) -> None:
 def tests(session: nox.Session) -> None:
     """Run every test: those of Spark after the others, and in one process."""
     session.install("-e", ".[oracle,test]")
-    session.run("pytest", "-m", "not spark", "-n", "2", *session.posargs)
+    session.run("pytest", "-m", "not spark and not nightly", "-n", "2", *session.posargs)
     if _has_java(session):
         session.install("-e", ".[oracle,test,spark]")
-        session.run("pytest", "-m", "spark", *(session.posargs or _spark_tests()))
+        session.run("pytest", "-m", "spark and not nightly", *(session.posargs or _spark_tests()))
 
 
 @nox.session
 def spark(session: nox.Session) -> None:
-    """Run the tests of Spark, with 30 schedules of faults; `-- campaign` runs the long rest."""
+    """Run the tests of Spark, with 30 schedules of faults."""
     if not _has_java(session):
         return
     session.install("-e", ".[oracle,test,spark]")
-    if session.posargs[:1] == ["campaign"]:
-        session.run("python", "-m", "lance_conformance.campaigns.spark", *session.posargs[1:])
-        return
     tests = session.posargs or _spark_tests()
     session.run("pytest", "-m", "spark", *tests, env={"LANCEREF_FAULT_SCHEDULES": "30"})
 
@@ -201,75 +198,11 @@ def coverage(session: nox.Session) -> None:
 
 
 @nox.session
-def differential(session: nox.Session) -> None:
-    """Compare with the oracle on random tables."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.differential", *session.posargs)
-
-
-@nox.session
-def filters(session: nox.Session) -> None:
-    """Ask the oracle and the reference for the rows of random filters; `-- --speed` times ours."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.filters", *session.posargs)
-
-
-@nox.session
-def full_text(session: nox.Session) -> None:
-    """Ask the oracle and the reference the same full-text questions of tables that live on."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.full_text", *session.posargs)
-
-
-@nox.session
-def nearest(session: nox.Session) -> None:
-    """Ask the oracle and the reference for the same nearest rows, in each other's files."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.nearest", *session.posargs)
-
-
-@nox.session
 def indices(session: nox.Session) -> None:
     """Run the tests of indices with 200 random conditions of each type."""
     session.install("-e", ".[oracle,test]")
     tests = session.posargs or ["reference/tests/index"]
     session.run("pytest", "-m", "not spark", "-n", "2", *tests, env={"LANCEREF_QUESTIONS": "200"})
-
-
-@nox.session
-def answers(session: nox.Session) -> None:
-    """Save what the oracle finds by indices of every type; `alone` then finds it without it."""
-    session.install("-e", ".[oracle,sql]")
-    session.run("python", "-m", "lance_conformance.campaigns.answers", "save", *session.posargs)
-    session.notify("alone")
-
-
-@nox.session
-def alone(session: nox.Session) -> None:
-    """Answer the saved questions where pylance is not installed, and count what is read."""
-    session.install("-e", ".[sql]")
-    session.run("python", "-m", "lance_conformance.campaigns.answers", "find")
-
-
-@nox.session
-def written(session: nox.Session) -> None:
-    """Write random tables; both readers read them, and the oracle's bytes are compared."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.written", *session.posargs)
-
-
-@nox.session
-def odd(session: nox.Session) -> None:
-    """Read files that no writer makes, with every oddity by itself and with all of them."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.odd", *session.posargs)
-
-
-@nox.session
-def conflicts(session: nox.Session) -> None:
-    """Ask the reference and the oracle whether each operation can follow each other one."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.conflicts", *session.posargs)
 
 
 @nox.session
@@ -279,32 +212,42 @@ def defects(session: nox.Session) -> None:
     session.run("python", "tools/defects.py", *session.posargs)
 
 
-@nox.session
-def model(session: nox.Session) -> None:
-    """Let the reference and the oracle do the same random operations, each over the other's."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.histories", *session.posargs)
+CAMPAIGNS = ("files", "damage", "queries", "histories", "faults", "recall")
+"""Long comparisons with the oracle, each a tool with the same four options."""
 
 
 @nox.session
-def concurrency(session: nox.Session) -> None:
-    """Let processes of both implementations write one table at the same time."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.safety.concurrency", *session.posargs)
+def campaign(session: nox.Session) -> None:
+    """Run a campaign: `-- NAME --seed 7 --count 200 --only PART --resume DIR`."""
+    name, *options = session.posargs or [""]
+    if name not in CAMPAIGNS:
+        session.error(f"name one of {', '.join(CAMPAIGNS)}")
+    _install_for(session, name)
+    session.run("python", "-m", "lance_conformance.campaigns", name, *options)
 
 
 @nox.session
-def crash(session: nox.Session) -> None:
-    """End every operation before each of its steps, by death and by an error."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.safety.crash_points", *session.posargs)
+def nightly(session: nox.Session) -> None:
+    """Run the tests marked `nightly`, every campaign, the matrix of versions and the mutants."""
+    _install_for(session, *CAMPAIGNS)
+    session.install("-e", ".", "coverage>=7")
+    python, build = ["python", "-m", "lance_conformance.campaigns"], "build/nightly"
+    Path(build).mkdir(parents=True, exist_ok=True)
+    _run_all(
+        session,
+        ["pytest", "-m", "nightly"],
+        *([*python, name, "--resume", build, *session.posargs] for name in CAMPAIGNS),
+        ["python", "-m", "lance_conformance.campaigns.matrix", "--out", f"{build}/matrix.jsonl"],
+        ["python", "tools/mutation.py"],
+    )
 
 
-@nox.session
-def kills(session: nox.Session) -> None:
-    """Kill writers of both implementations at random moments."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.safety.kills", *session.posargs)
+def _install_for(session: nox.Session, *names: str) -> None:
+    """Install what campaigns need; Spark where Java can run it."""
+    extras = "oracle,test"
+    if "faults" in names and _java_version() >= 17:
+        extras += ",spark"
+    session.install("-e", f".[{extras}]", *(RECALL_DATA if "recall" in names else []))
 
 
 @nox.session
@@ -312,34 +255,6 @@ def matrix(session: nox.Session) -> None:
     """Let old releases and the reference read and continue each other's tables."""
     session.install("-e", ".[test]")
     session.run("python", "-m", "lance_conformance.campaigns.matrix", *session.posargs)
-
-
-@nox.session
-def robust(session: nox.Session) -> None:
-    """Damage files and whole tables; watch what the reference and the oracle do."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.damage", *session.posargs)
-
-
-@nox.session
-def flips(session: nox.Session) -> None:
-    """Flip every byte of small fixtures and watch what the reference does."""
-    session.install("-e", ".[oracle,test]")
-    session.run("python", "-m", "lance_conformance.campaigns.flips", *session.posargs)
-
-
-@nox.session
-def rabitq(session: nox.Session) -> None:
-    """Count how often distances by RabitQ codes are as near as the papers say."""
-    session.install("-e", ".[test]")
-    session.run("python", "-m", "lance_conformance.campaigns.rabitq_bound", *session.posargs)
-
-
-@nox.session
-def recall(session: nox.Session) -> None:
-    """Compare with the oracle how many of the nearest vectors indices find."""
-    session.install("-e", ".[oracle,test]", *RECALL_DATA)
-    session.run("python", "-m", "lance_conformance.campaigns.vector_recall", *session.posargs)
 
 
 @nox.session

@@ -29,8 +29,8 @@ from pathlib import Path
 
 from findings import Finding, conclude
 from lance_conformance import divergences, oracle
-from lance_conformance.campaigns.matrix.wheels import cache, interpreter
 from lance_conformance.divergences import KINDS, SEVERITIES, Divergence
+from lance_conformance.matrix.wheels import cache, interpreter
 from sources import ROOT
 
 PAGE = "spec/divergences.md"

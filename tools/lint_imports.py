@@ -27,7 +27,7 @@ ORACLE_DOORS = frozenset({"lance_conformance.oracle", "lance_conformance.adapter
 
 SPARK_DOORS = (
     "lanceref_spark",
-    "lance_conformance.campaigns.spark",
+    "lance_conformance.campaigns.faults.spark",
     "lance_conformance.bench.spark",
 )
 """What the names of modules that may import PySpark begin with."""

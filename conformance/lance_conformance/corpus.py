@@ -23,11 +23,14 @@ from lanceref.core.errors import LanceError
 from lanceref_spark.jobs import Executor
 from lanceref_testing.tables import Sample, draw_sample
 
-from lance_conformance.campaigns import differential
-from lance_conformance.campaigns.differential import VERSIONS
-from lance_conformance.campaigns.oracle_child import OracleChild
-from lance_conformance.campaigns.readings import file_differences
-from lance_conformance.campaigns.written import is_a_defect, write
+from lance_conformance.random_files.oracle_child import OracleChild
+from lance_conformance.random_files.readings import file_differences
+from lance_conformance.random_files.writers import (
+    VERSIONS,
+    is_a_defect,
+    write_by_oracle,
+    write_by_reference,
+)
 
 INDEX = "CORPUS.jsonl"
 """Name of the index."""
@@ -112,7 +115,7 @@ def _make(
 ) -> Entry:
     sample = draw_sample(Random(f"{corpus.seed}/{case}"), VERSIONS[version], MAX_DEPTH)
     made, labels = folder / "made.lance", tuple(sorted(sample.labels))
-    refused = write(sample, made)
+    refused = write_by_reference(sample, made)
     if refused is not None:
         return Entry(case, None, 0, "", labels, refused, ())
     differences = _differences(sample, made, corpus.seed, child)
@@ -146,5 +149,5 @@ def _differences(
 def _is_shared(told: str, sample: Sample, theirs: Path, child: OracleChild) -> bool:
     """Whether the oracle says the same of the rows when it wrote them itself."""
     theirs.unlink(missing_ok=True)
-    differential.write(sample, theirs)
+    write_by_oracle(sample, theirs)
     return is_a_defect(told, theirs, sample, child)

@@ -75,6 +75,11 @@ def divergences() -> Path:
     return _find("spec/divergences.md", "divergences.md")
 
 
+def known_divergences() -> Path:
+    """Return the list of divergences that campaigns know, of this checkout or wheel."""
+    return _find("spec/known-divergences.toml", "known-divergences.toml")
+
+
 def protocol() -> Path:
     """Return the page of the protocol."""
     return _find("conformance/PROTOCOL.md", "PROTOCOL.md")

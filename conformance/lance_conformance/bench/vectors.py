@@ -19,9 +19,9 @@ import numpy as np
 
 from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.race import race
+from lance_conformance.bench.recall import ask, stored
+from lance_conformance.bench.recall_data import Data, K, places
 from lance_conformance.bench.sides import OURS, SIDES
-from lance_conformance.campaigns.recall_data import Data, K, places
-from lance_conformance.campaigns.vector_recall import ask, stored
 
 SEED = 11
 DIMENSION = 64

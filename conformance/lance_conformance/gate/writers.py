@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lance_conformance import cases
-from lance_conformance.campaigns.identity import IDENTICAL, TRAINED, verdict
 from lance_conformance.gate.checks import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
+from lance_conformance.random_files.identity import IDENTICAL, TRAINED, verdict
 
 NAME = "writer drift"
 

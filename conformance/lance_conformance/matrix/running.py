@@ -13,11 +13,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from lance_conformance import judging
-from lance_conformance.campaigns.matrix.wheels import cache, interpreter
 from lance_conformance.cases import Selection
 from lance_conformance.judging import Order
 from lance_conformance.matrix import judged
 from lance_conformance.matrix.judged import Judged
+from lance_conformance.matrix.wheels import cache, interpreter
 from lance_conformance.matrix.writing import written
 from lance_conformance.reports import files
 from lance_conformance.session import Session

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lance_conformance.campaigns.matrix.actor import load, save
-from lance_conformance.campaigns.matrix.wheels import Wheel, cache, interpreter
+from lance_conformance.matrix.actor import load, save
+from lance_conformance.matrix.wheels import Wheel, cache, interpreter
 from lance_conformance.recipes.model import Made
 
 Step = tuple[object, ...]

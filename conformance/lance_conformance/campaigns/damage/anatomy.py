@@ -17,7 +17,7 @@ from lanceref.data_file.data_file import open_file
 from lanceref.explain import explain_source
 from lanceref.storage import BytesSource
 
-from lance_conformance.campaigns.undetectable import may_change
+from lance_conformance.campaigns.damage.undetectable import may_change
 
 PADDING = "padding"
 PAGES = "page buffers"

@@ -1,11 +1,8 @@
-"""Outcomes: what each reader made of each case, kept in a file that a campaign resumes from."""
+"""Outcomes: what each reader made of each mutation of each target."""
 
 from __future__ import annotations
 
-import gc
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -39,7 +36,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Reading:
     """What one side made of one case; `group`, `damage` and `region` sort it into the tables.
 
     `leaf` names what was damaged, when it is one thing.
@@ -76,29 +73,6 @@ def cases_of(target: Target, seed: int, share: int | None) -> list[Case]:
     return [cases[number] for number in sorted(rng.sample(range(len(cases)), share))]
 
 
-class Log:
-    """Outcomes in a file of JSON lines; those that are there are not asked for again."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._kept: dict[tuple[str, str], Outcome] = {}
-        if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                fields = json.loads(line)
-                outcome = Outcome(**{**fields, "judged": Judged(**fields["judged"])})
-                self._kept[outcome.case, outcome.side] = outcome
-
-    def get(self, case: Case, side: Side) -> Outcome | None:
-        """Return what is known of a case."""
-        return self._kept.get((case.name, side.name))
-
-    def add(self, outcome: Outcome) -> None:
-        """Keep an outcome."""
-        self._kept[outcome.case, outcome.side] = outcome
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(outcome)) + "\n")
-
-
 class Bench:
     """One target before one side: a copy to damage, and what the undamaged one reads as."""
 
@@ -112,13 +86,13 @@ class Bench:
         self._damage: Damage = damaged_copy(target, folder)
         self._expected: pa.Table = load_expected(folder / "expected.arrow")
 
-    def ask(self, case: Case) -> Outcome:
+    def ask(self, case: Case) -> Reading:
         """Damage the copy and let the side read it."""
         anatomy, mutation = case.anatomy, case.mutation
         data, changed = mutation.apply(anatomy.data), mutation.changed(anatomy.data)
         undetectable = anatomy.undetectable(changed)
         judged = judge(self._side, self._damage(data), self._expected, explained=undetectable)
-        return Outcome(
+        return Reading(
             case=case.name,
             side=self._side.name,
             group=case.target.group,
@@ -129,19 +103,3 @@ class Bench:
             size=len(data),
             judged=judged,
         )
-
-
-def ask_all(
-    cases: Sequence[Case], sides: Sequence[Side], log: Log, scratch: Path
-) -> Iterator[Outcome]:
-    """Yield the outcomes of the cases of one target, asking for those the log does not have."""
-    gc.freeze()  # children copy less
-    for side in sides:
-        bench = None
-        for case in cases:
-            outcome = log.get(case, side)
-            if outcome is None:
-                bench = bench or Bench(case.target, side, scratch)
-                outcome = bench.ask(case)
-                log.add(outcome)
-            yield outcome

@@ -12,12 +12,13 @@ clauses of their own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
 from lance_conformance.campaigns.child import SECONDS, is_too_much
 from lance_conformance.campaigns.damage.anatomy import PADDING
-from lance_conformance.campaigns.damage.outcomes import Outcome
-from lance_conformance.campaigns.damage.readers import FATAL, ORACLE, REFERENCE
+from lance_conformance.campaigns.damage.outcomes import Reading
+from lance_conformance.campaigns.damage.readers import FATAL
+from lance_conformance.campaigns.runner import Outcome
 
 SHAPE_SHARE = 4
 """The oracle may return this many times our wrong shapes from damage a reader can see."""
@@ -25,79 +26,35 @@ SHAPE_SHARE = 4
 SUM_CASES = 5000
 """Cases from which on the sums of both sides are compared: those of fewer differ by chance."""
 
+OUR_SHAPE, THEIR_SHAPE = "wrong shapes to see, reference", "wrong shapes to see, oracle"
+OUR_VALUES, THEIR_VALUES = "reference: silent", "oracle: silent"
+"""Counts of a case that the sums are made of."""
+
 UNKNOWN_VERSIONS = ("1.0", "2.4", "3.0", "65535.65535")
 """Version words of no format, whatever the file."""
 
-Broken = tuple[str, str]
-"""The rule, and the case or the sum that breaks it."""
 
-
-def broken_rules(outcomes: Sequence[Outcome], sum_cases: int = SUM_CASES) -> list[Broken]:
-    """Return every breach of a rule by the reference.
-
-    From `sum_cases` cases on the sums are compared with those of the oracle.
-    """
-    ours = [outcome for outcome in outcomes if outcome.side == REFERENCE.name]
-    theirs = [outcome for outcome in outcomes if outcome.side == ORACLE.name]
-    broken = [(rule, _line(outcome)) for outcome in ours for rule in _of_case(outcome)]
-    if len(theirs) >= max(1, sum_cases):
-        broken += _of_shapes(ours, theirs)
-        broken += _of_values(ours, theirs)
-    return broken + list(_of_kinds(ours))
-
-
-def structural_shapes(outcomes: Iterable[Outcome]) -> int:
-    """Count the wrong shapes from damage that a reader can see."""
-    return sum(o.judged.kind == "silent-shape" and not o.undetectable for o in outcomes)
-
-
-def _of_case(outcome: Outcome) -> Iterator[str]:
-    judged = outcome.judged
+def broken_rules(reading: Reading) -> list[str]:
+    """Return the rules R1 to R7 that the reference breaks in one case."""
+    judged, broken = reading.judged, []
     if judged.kind in (*FATAL, "err-panic"):
-        yield "R1"
+        broken.append("R1")
     if judged.kind == "err" and judged.missing:
-        yield "R2"
-    if is_too_much(judged.peak_bytes, outcome.size):
-        yield "R3"
+        broken.append("R2")
+    if is_too_much(judged.peak_bytes, reading.size):
+        broken.append("R3")
     if judged.seconds > SECONDS:
-        yield "R4"
-    if outcome.region == PADDING and outcome.damage == "byte flip" and judged.kind != "ok":
-        yield "R5"
-    if not (outcome.undetectable or judged.clause or outcome.explanation):
-        yield from {"silent-shape": ["R6"], "silent": ["R7"]}.get(judged.kind, [])
+        broken.append("R4")
+    if reading.region == PADDING and reading.damage == "byte flip" and judged.kind != "ok":
+        broken.append("R5")
+    if not (reading.undetectable or judged.clause or reading.explanation):
+        broken += {"silent-shape": ["R6"], "silent": ["R7"]}.get(judged.kind, [])
+    return broken
 
 
-def _of_shapes(ours: Sequence[Outcome], theirs: Sequence[Outcome]) -> list[Broken]:
-    found, allowed = structural_shapes(ours), structural_shapes(theirs) / SHAPE_SHARE
-    return [("R6", f"{found} wrong shapes, allowed {allowed:g}")] if found > allowed else []
-
-
-def _of_values(ours: Sequence[Outcome], theirs: Sequence[Outcome]) -> Iterator[Broken]:
-    found, allowed = _silent_by_target(ours), _silent_by_target(theirs)
-    for target, count in found.items():
-        if count > allowed[target]:
-            yield "R7", f"{target}: {count} wrong values, the oracle's {allowed[target]}"
-
-
-def _silent_by_target(outcomes: Iterable[Outcome]) -> Counter[str]:
-    return Counter(outcome.target for outcome in outcomes if outcome.judged.kind == "silent")
-
-
-def _of_kinds(ours: Iterable[Outcome]) -> Iterator[Broken]:
-    """Yield the clauses that two kinds of foreign file share, group by group."""
-    named: dict[tuple[str, str], dict[str, str]] = {}
-    for outcome in ours:
-        kind = _foreign(outcome)
-        if kind and outcome.judged.kind == "err":
-            clauses = named.setdefault((outcome.group, outcome.judged.clause), {})
-            clauses[kind] = outcome.case
-    for (group, clause), kinds in named.items():
-        if len(kinds) > 1:
-            yield "R8", f"{group}: {clause} for {', '.join(sorted(kinds.values()))}"
-
-
-def _foreign(outcome: Outcome) -> str:
-    name, _, detail = outcome.case.partition(":")[2].partition("@")
+def foreign_kind(case: str) -> str:
+    """Return which kind of foreign file a case makes: empty, wrong magic or version; or nothing."""
+    name, _, detail = case.partition(":")[2].partition("@")
     if name == "truncation" and int(detail) == 0:
         return "empty"
     if name == "wrong magic":
@@ -105,9 +62,47 @@ def _foreign(outcome: Outcome) -> str:
     return name if name == "wrong version" and detail in UNKNOWN_VERSIONS else ""
 
 
-def _line(outcome: Outcome) -> str:
-    judged = outcome.judged
+def broken_in_sum(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Yield the rules that all cases together break: R6 and R7 beside the oracle, and R8.
+
+    From `SUM_CASES` cases on the sums are compared with those of the oracle.
+    """
+    both = [one.counts for one in outcomes.values() if "read by the oracle" in one.counts]
+    if len(both) >= SUM_CASES:
+        found = sum(one.get(OUR_SHAPE, 0) for one in both)
+        allowed = sum(one.get(THEIR_SHAPE, 0) for one in both) / SHAPE_SHARE
+        if found > allowed:
+            yield f"  R6 {found:g} wrong shapes, allowed {allowed:g}"
+        yield from _more_wrong_values(outcomes)
+    yield from _shared_clauses(outcomes)
+
+
+def _more_wrong_values(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Yield the targets of which the reference returns more wrong values than the oracle."""
+    ours, theirs = Counter[str](), Counter[str]()
+    for case, one in outcomes.items():
+        ours[case.partition(":")[0]] += bool(one.counts.get(OUR_VALUES))
+        theirs[case.partition(":")[0]] += bool(one.counts.get(THEIR_VALUES))
+    for target, count in ours.items():
+        if count > theirs[target]:
+            yield f"  R7 {target}: {count} wrong values, the oracle's {theirs[target]}"
+
+
+def _shared_clauses(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Yield the clauses that refuse two kinds of foreign file, group by group (R8)."""
+    named: dict[str, dict[str, str]] = {}
+    for case, one in outcomes.items():
+        kind = foreign_kind(case)
+        if kind and one.details:
+            named.setdefault(one.details[-1], {})[kind] = case
+    for clause, kinds in named.items():
+        if len(kinds) > 1:
+            yield f"  R8 {clause} for {', '.join(sorted(kinds.values()))}"
+
+
+def line(reading: Reading) -> str:
+    """Return what one side made of a case, as one line."""
+    judged = reading.judged
     cost = f"{judged.seconds:g} s, {judged.peak_bytes // 2**20} MiB"
-    facts = (judged.kind, outcome.region, judged.missing, judged.detail, cost)
-    told = "; ".join(" ".join(fact.split()) for fact in facts if fact)
-    return f"{outcome.case}: {told}"
+    facts = (judged.kind, reading.region, judged.missing, judged.detail, cost)
+    return "; ".join(" ".join(fact.split()) for fact in facts if fact)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
 from lance_conformance.campaigns.histories.drawing import INDEXED, PLAIN, next_line
 from lance_conformance.campaigns.histories.lockstep import Line, Lockstep, Step
+from lance_conformance.campaigns.runner import Outcome, Plan, Session
 
 TRIES = 80
 """Shorter histories that are tried for one that differs."""
 
 
 @dataclass(slots=True)
-class Outcome:
+class History:
     """What became of a seed; `lines` are those of the shortest history that differs.
 
     `done` and `refused` count lines by the names of their operations, both sides alike.
@@ -31,7 +33,7 @@ class Outcome:
     differences: list[str] = field(default_factory=list)
 
 
-def run_history(seed: int, steps: int, *, indexed: bool = False) -> Outcome:
+def run_history(seed: int, steps: int, *, indexed: bool = False) -> History:
     """Draw a history and follow it to its end, or until the tables differ."""
     script = INDEXED if indexed else PLAIN
     random, told = Random(seed), list[Step]()
@@ -43,12 +45,12 @@ def run_history(seed: int, steps: int, *, indexed: bool = False) -> Outcome:
                 break
     done = Counter(step.line.name for step in told if not step.refused[0])
     refused = Counter(step.line.name for step in told if step.refused[0])
-    outcome = Outcome(seed, len(told), dict(done), dict(refused))
+    history = History(seed, len(told), dict(done), dict(refused))
     if told[-1].differences:
         lines, last = shortest([step.line for step in told], told[-1])
-        outcome.lines = [(line.text, line.crossed) for line in lines]
-        outcome.differences = last.differences
-    return outcome
+        history.lines = [(line.text, line.crossed) for line in lines]
+        history.differences = last.differences
+    return history
 
 
 def replay(lines: Iterable[Line]) -> Step | None:
@@ -73,3 +75,36 @@ def shortest(lines: list[Line], last: Step) -> tuple[list[Line], Step]:
         if size > 1 or len(lines) == before:
             size //= 2
     return lines, last
+
+
+STEPS = 30
+"""Operations of a history."""
+
+
+@contextmanager
+def plain(plan: Plan) -> Iterator[Session]:
+    """Open the part: histories of every operation."""
+    yield Session(_seeds(plan), lambda case: judged_history(run_history(int(case), STEPS)))
+
+
+@contextmanager
+def indexed(plan: Plan) -> Iterator[Session]:
+    """Open the part: histories of tables with indices of every type."""
+    yield Session(
+        _seeds(plan), lambda case: judged_history(run_history(int(case), STEPS, indexed=True))
+    )
+
+
+def _seeds(plan: Plan) -> list[str]:
+    return [str(seed) for seed in range(plan.seed, plan.seed + plan.count)]
+
+
+def judged_history(history: History) -> Outcome:
+    """Return the outcome of a history; its details begin with the lines that repeat it."""
+    counts = {"steps": history.steps}
+    counts |= {f"{name}, done": count for name, count in history.done.items()}
+    counts |= {f"{name}, refused by both": count for name, count in history.refused.items()}
+    if not history.differences:
+        return Outcome("agreed", (), counts)
+    lines = [f"{'crossed' if crossed else 'straight'}: {text}" for text, crossed in history.lines]
+    return Outcome("differed", [*history.differences[:3], *lines], counts)

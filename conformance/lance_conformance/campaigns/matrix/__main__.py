@@ -19,7 +19,7 @@ from pathlib import Path
 from lance_conformance.campaigns.matrix.histories import History, all_histories
 from lance_conformance.campaigns.matrix.judging import DIFFERS, Judge, Verdict
 from lance_conformance.campaigns.matrix.report import show
-from lance_conformance.campaigns.matrix.wheels import Wheel, cache, interpreter, reference
+from lance_conformance.matrix.wheels import Wheel, cache, interpreter, reference
 from lance_conformance.oracle import RELEASE, RELEASES
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lance_conformance.campaigns.matrix.actor import save
 from lance_conformance.campaigns.matrix.columns import general, typed
+from lance_conformance.matrix.actor import save
 
 Step = tuple[object, ...]
 """Name and arguments of a step, as the actor has them."""

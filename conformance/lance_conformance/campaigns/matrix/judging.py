@@ -17,12 +17,12 @@ from lanceref.core.errors import LanceError
 from lanceref.validate import validate
 from pylanceref.dataset import dataset
 
-from lance_conformance.campaigns.matrix.actor import load
 from lance_conformance.campaigns.matrix.histories import History
-from lance_conformance.campaigns.matrix.known import known
 from lance_conformance.campaigns.matrix.manifests import manifest_differences
-from lance_conformance.campaigns.matrix.wheels import Wheel
 from lance_conformance.compare import first_difference
+from lance_conformance.known_divergences import find
+from lance_conformance.matrix.actor import load
+from lance_conformance.matrix.wheels import Wheel
 
 SAME, REFUSED, EXCUSED, DIFFERS = "same", "refused", "excused", "differs"
 """Outcomes, from good to bad."""
@@ -207,9 +207,12 @@ def forgiven(verdict: Verdict) -> Verdict:
     """Return a verdict with each difference that is known under its name, excused if all are."""
     if verdict.outcome != DIFFERS:
         return verdict
-    names = verdict.release, verdict.direction, verdict.format, verdict.history
-    found = [(known(*names, text), text) for text in verdict.told]
-    told = tuple(text if one is None else f"{one.name}: {text}" for one, text in found)
+    where = f"{verdict.release} {verdict.format} {verdict.history}"
+    found = [
+        (find("matrix", where=where, direction=verdict.direction, told=text), text)
+        for text in verdict.told
+    ]
+    told = tuple(text if one is None else f"{one.id}: {text}" for one, text in found)
     unknown = any(one is None for one, _ in found)
     return replace(verdict, outcome=DIFFERS if unknown else EXCUSED, told=told)
 

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lance_conformance.campaigns.matrix import judging
-from lance_conformance.campaigns.matrix.actor import Actor, load, save
 from lance_conformance.campaigns.matrix.histories import all_histories
 from lance_conformance.campaigns.matrix.judging import (
     DIFFERS,
@@ -19,6 +18,7 @@ from lance_conformance.campaigns.matrix.judging import (
     Read,
     differences,
 )
+from lance_conformance.matrix.actor import Actor, load, save
 
 HISTORY = next(one for one in all_histories() if one.name == "type:int32")
 

@@ -1,4 +1,4 @@
-"""Cases: hostile tables by seed and number, what became of each, and the file that keeps it.
+"""Cases: hostile tables by seed and number, what became of each.
 
 The kind of attack goes round; the base and all that is left to chance come from the seed and the
 number, so that one case can be made again alone.
@@ -7,14 +7,15 @@ number, so that one case can be made again alone.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import shutil
 import sys
 import tempfile
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -25,9 +26,7 @@ from lance_conformance.campaigns.damage.whole.attacks import ATTACKS
 from lance_conformance.campaigns.damage.whole.bases import BASES, make_bases
 from lance_conformance.campaigns.damage.whole.operations import OPERATIONS, WHOLE, Visit, perform
 from lance_conformance.campaigns.damage.whole.trial import NOBODY, Place, Step, try_all
-
-CASES = 3000
-"""Cases of a whole run."""
+from lance_conformance.campaigns.runner import Outcome, Plan, Session
 
 GROWN_BYTES = 2**20
 """An operation that raises the peak by less is not what took the memory."""
@@ -56,64 +55,42 @@ class Case:
         return Random(f"{self.seed} {self.number} base").choice(ATTACKS[self.kind].bases)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a case."""
+SLOW = "slow, which no rule forbids"
 
-    case: str
-    kind: str
-    base: str
-    told: str
-    steps: list[Step]
+ESCAPES = ("escape", "abort", "out", "hang")
+"""What no operation may end in."""
 
 
-def cases_named(seed: int, count: int, only: str) -> list[Case]:
-    """Return the cases whose name has `only` in it, of the first `count`."""
-    kind, _, number = only.partition(":")
-    if number.isdecimal() and Case(seed, int(number)).kind == kind:
-        return [Case(seed, int(number))]
-    return [case for n in range(count) if kind in (case := Case(seed, n)).kind]
-
-
-class Log:
-    """Outcomes in a file of JSON lines; those that are there are not asked for again."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._kept: dict[str, Outcome] = {}
-        if self._path.exists():
-            for line in self._path.read_text(encoding="utf-8").splitlines():
-                fields = json.loads(line)
-                steps = [Step(**step) for step in fields.pop("steps")]
-                self._kept[fields["case"]] = Outcome(**fields, steps=steps)
-
-    def get(self, case: Case) -> Outcome | None:
-        """Return what is known of a case."""
-        return self._kept.get(case.name)
-
-    def add(self, outcome: Outcome) -> None:
-        """Keep an outcome."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(outcome)) + "\n")
-
-
-def ask_all(cases: Sequence[Case], folder: Path, log: Log) -> Iterator[Outcome]:
-    """Yield the outcomes of the cases, asking for those the log does not have.
-
-    The bases are written below `folder`, unless they are there.
-    """
-    bases, warm = folder / "bases", set[str]()
+@contextmanager
+def tables(plan: Plan) -> Iterator[Session]:
+    """Open the part: hostile tables by number; the bases are kept in the folder of the part."""
+    cases = {case.name: case for case in (Case(plan.seed, n) for n in range(plan.count))}
+    bases, warm = plan.folder / "bases", set[str]()
     with tempfile.TemporaryDirectory(dir=_memory()) as scratch:
         Path(scratch).chmod(0o755)
-        for case in cases:
-            outcome = log.get(case)
-            if outcome is None:
-                if case.base not in warm:
-                    _warm_up(case.base, bases, Path(scratch) / "warm")
-                    warm.add(case.base)
-                outcome = _outcome(case, bases, Path(scratch) / "case")
-                log.add(outcome)
-            yield outcome
+
+        def run(name: str) -> Outcome:
+            case = cases[name]
+            if case.base not in warm:
+                _warm_up(case.base, bases, Path(scratch) / "warm")
+                warm.add(case.base)
+            told, steps = _tried(case, bases, Path(scratch) / "case")
+            return judged_steps(told, steps)
+
+        yield Session(cases, run)
+
+
+def judged_steps(told: str, steps: Sequence[Step]) -> Outcome:
+    """Return the outcome of a hostile table: every operation ends well, in bounded memory."""
+    counts = Counter(f"operations: {step.kind}" for step in steps)
+    counts[SLOW] = sum(step.is_slow for step in steps)
+    broken = [step for step in steps if step.kind in ESCAPES or step.is_fat]
+    details = [
+        f"{step.kind} {step.operation}: {step.detail} "
+        f"({step.seconds:g} s, {step.peak_bytes >> 20} of {step.allowed_bytes >> 20} MiB)"
+        for step in broken
+    ]
+    return Outcome("differed" if broken else "agreed", [*details, told] if broken else (), counts)
 
 
 def _memory() -> str | None:
@@ -156,7 +133,7 @@ def _in_child(make: Callable[[], object]) -> str:
     return ended.answer[0]
 
 
-def _outcome(case: Case, bases: Path, folder: Path) -> Outcome:
+def _tried(case: Case, bases: Path, folder: Path) -> tuple[str, list[Step]]:
     attack = ATTACKS[case.kind]
     expected = bases / f"{case.base}.arrow"
     place = Place(folder, case.base, attack.by_link, attack.as_nobody, expected)
@@ -173,7 +150,7 @@ def _outcome(case: Case, bases: Path, folder: Path) -> Outcome:
                 steps[number] = Step(step.operation, step.kind, step.detail, step.seconds, 0, 0)
     finally:
         _in_child(lambda: _remove(folder))
-    return Outcome(case.name, case.kind, case.base, told, steps)
+    return told, steps
 
 
 def _make(case: Case, bases: Path, place: Place) -> str:

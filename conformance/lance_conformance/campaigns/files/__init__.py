@@ -1,0 +1,1 @@
+"""Files: random tables and noncanonical files, written and read by both implementations."""

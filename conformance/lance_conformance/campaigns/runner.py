@@ -1,0 +1,184 @@
+"""Runner: cases of a campaign from a seed, one outcome each, kept in one file that is resumed.
+
+A campaign consists of parts. A part opens a session in a folder of its own, and the session names
+its cases and runs one at a time. A case depends on the seed and its name alone, so that a single
+one can be repeated.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal
+
+Verdict = Literal["agreed", "known", "refused", "differed"]
+"""What a case came to: as wanted; a published divergence; refused by all; anything else."""
+
+PROGRESS = "outcomes.jsonl"
+"""Name of the file in the folder of `--resume` that keeps outcomes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a case; `counts` are summed per part in the report.
+
+    Each line of `details` says what differs, or which divergence is known.
+    """
+
+    verdict: Verdict
+    details: Sequence[str] = ()
+    counts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a part is asked for: seed, number of cases, and a folder that a resumed run keeps."""
+
+    seed: int
+    count: int
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An open part: the names of its cases, in order, and what runs one of them."""
+
+    cases: Iterable[str]
+    run: Callable[[str], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a campaign; `count` is the number of cases when none is given.
+
+    `required` lists, per prefix of case names, the counts that a run of full size must not leave
+    at zero. `conclude` judges all outcomes together and yields what differs in
+    sum; `summary` yields lines of the report.
+    """
+
+    name: str
+    count: int
+    open: Callable[[Plan], AbstractContextManager[Session]]
+    required: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    conclude: Callable[[Mapping[str, Outcome]], Iterable[str]] = lambda _: ()
+    summary: Callable[[Mapping[str, Outcome]], Iterable[str]] = lambda _: ()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that every campaign takes."""
+
+    seed: int = 0
+    count: int | None = None
+    only: str = "*"
+    resume: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """A named tool: what it does, in one sentence, and its parts."""
+
+    name: str
+    about: str
+    parts: Sequence[Part]
+
+    def command(self, options: Options, case: str) -> str:
+        """Return the command that repeats one case."""
+        count = "" if options.count is None else f" --count {options.count}"
+        only = shlex.quote(glob.escape(case))
+        return f"nox -s campaign -- {self.name} --seed {options.seed}{count} --only {only}"
+
+
+class NothingSelectedError(Exception):
+    """The pattern of `--only` matches no case of a campaign."""
+
+
+Results = dict[str, dict[str, Outcome]]
+"""Outcomes by part and case."""
+
+
+def run(campaign: Campaign, options: Options) -> Results:
+    """Run the cases that the options select; outcomes kept from an earlier run are not run again.
+
+    Raises NothingSelectedError where `--only` selects no case.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.resume or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        progress = Progress(folder / PROGRESS, campaign.name, options.seed)
+        results = {
+            part.name: dict(_run_part(part, options, folder, progress))
+            for part in campaign.parts
+            if _may_select(options.only, part.name)
+        }
+    results = {name: outcomes for name, outcomes in results.items() if outcomes}
+    if not results:
+        raise NothingSelectedError(f"no case of {campaign.name} matches {options.only}")
+    return results
+
+
+def _run_part(
+    part: Part, options: Options, folder: Path, progress: Progress
+) -> Iterator[tuple[str, Outcome]]:
+    place = folder / f"{part.name}-{options.seed}"
+    place.mkdir(exist_ok=True)
+    plan = Plan(options.seed, options.count or part.count, place)
+    with part.open(plan) as session:
+        for name in session.cases:
+            case = f"{part.name}/{name}"
+            if not (fnmatchcase(part.name, options.only) or fnmatchcase(case, options.only)):
+                continue
+            outcome = progress.get(case)
+            if outcome is None:
+                outcome = session.run(name)
+                progress.add(case, outcome)
+            yield case, outcome
+
+
+def _may_select(only: str, part: str) -> bool:
+    """Whether a pattern can match a part or one of its cases; a part that cannot is not opened."""
+    head = only.partition("/")[0]
+    return fnmatchcase(part, only) or fnmatchcase(part, head) or "*" in head
+
+
+class Progress:
+    """Outcomes in a file of JSON lines, one for each campaign, seed and case."""
+
+    def __init__(self, path: Path, campaign: str, seed: int) -> None:
+        self._path, self._campaign, self._seed = path, campaign, seed
+        self._kept: dict[str, Outcome] = {}
+        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        for entry in map(json.loads, lines):
+            if (entry["campaign"], entry["seed"]) == (campaign, seed):
+                self._kept[entry["case"]] = Outcome(**entry["outcome"])
+
+    def get(self, case: str) -> Outcome | None:
+        """Return the kept outcome of a case, None where it has not been run."""
+        return self._kept.get(case)
+
+    def add(self, case: str, outcome: Outcome) -> None:
+        """Append an outcome to the file, and show the number of cases on a terminal."""
+        self._kept[case] = outcome
+        kept = {
+            "verdict": outcome.verdict,
+            "details": list(outcome.details),
+            "counts": dict(outcome.counts),
+        }
+        entry = {"campaign": self._campaign, "seed": self._seed, "case": case}
+        with self._path.open("a", encoding="utf-8") as log:
+            log.write(json.dumps({**entry, "outcome": kept}) + "\n")
+        if sys.stderr.isatty():
+            print(f"\r{len(self._kept)} cases", end="", file=sys.stderr)
+
+
+def judged(differences: Sequence[str], **given: Mapping[str, float]) -> Outcome:
+    """Return the outcome of a case that agrees unless there are differences."""
+    return Outcome("differed" if differences else "agreed", tuple(differences), **given)

@@ -1,0 +1,78 @@
+"""Writers of random tables: the reference and the oracle, and what each refuses to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pyarrow as pa
+from lanceref.core.errors import LanceError
+from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
+from lanceref_testing import Sample
+from lanceref_testing.types import nesting
+from pylanceref.file import LanceFileWriter
+
+from lance_conformance.known_divergences import find
+from lance_conformance.oracle import lance_file
+from lance_conformance.random_files.oracle_child import OracleChild
+from lance_conformance.random_files.settled import settled
+
+VERSIONS = {str(version): version for version in (V0_1, V2_0, V2_1, V2_2, V2_3)}
+"""File versions of random tables, by name."""
+
+
+def write_by_oracle(sample: Sample, path: Path) -> str | None:
+    """Let the oracle write a sample; return why it did not."""
+    options = {} if sample.cache_bytes is None else {"data_cache_bytes": sample.cache_bytes}
+
+    def write_batches() -> None:
+        with lance_file().LanceFileWriter(
+            str(path), sample.table.schema, version=str(sample.version), **options
+        ) as writer:
+            for batch in batches(sample):
+                writer.write_batch(batch)
+
+    return refusal_of(write_batches)
+
+
+def refusal_of(writes: Callable[[], object]) -> str | None:
+    """Return why the oracle did not write."""
+    try:
+        writes()
+    except (OSError, ValueError, RuntimeError) as error:
+        return str(error)[:200]
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # the oracle's own class cannot be imported
+            raise
+        return f"panic: {str(error)[:200]}"
+    return None
+
+
+def batches(sample: Sample) -> Iterable[pa.RecordBatch]:
+    """Cut the table; every other sample is written from slices where the oracle can."""
+    sliceable = sample.batch_rows % 2 and all(nesting(f.type) < 1 for f in sample.table.schema)
+    for batch in sample.table.to_batches(max_chunksize=sample.batch_rows):
+        yield from [batch] if sliceable else settled(pa.table(batch)).to_batches()
+
+
+def is_a_defect(told: str, theirs: Path, sample: Sample, child: OracleChild) -> bool:
+    """Whether the oracle cannot read its own file of these rows either."""
+    if find("files/written", told=told) is None:
+        return False
+    return theirs.exists() and child.difference(theirs, sample.table) is not None
+
+
+def write_by_reference(sample: Sample, path: Path) -> str | None:
+    """Let the reference write a sample; return why it did not."""
+    try:
+        with LanceFileWriter(
+            path,
+            sample.table.schema,
+            version=str(sample.version),
+            data_cache_bytes=sample.cache_bytes,
+        ) as writer:
+            for batch in batches(sample):
+                writer.write_batch(batch)
+    except (LanceError, ValueError) as error:
+        return f"{type(error).__name__}: {str(error)[:200]}"
+    return None
