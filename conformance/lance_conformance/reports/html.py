@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -38,6 +41,19 @@ class ClauseRow:
     outcome: Outcome
 
 
+@dataclass(slots=True)
+class Cell:
+    """The claimed cases of one area in one version: how many there are, and how many pass."""
+
+    passed: int = 0
+    claimed: int = 0
+
+    @property
+    def share(self) -> float:
+        """The part of the claimed cases that pass."""
+        return self.passed / self.claimed
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """A part of the bar of outcomes."""
@@ -63,6 +79,8 @@ def render(run: Run) -> str:
             who=run.claims.implementation,
             shares=list(_shares(run.results)),
             clauses=list(_clauses(run)),
+            areas=_areas(run.results),
+            packed_bytes=_packed_bytes(run.results),
             num_checks=sum(len(result.checks) for result in run.results),
             standing=lambda result: standing(run, result),
             repeated=lambda case: repeat.commands(run, case),
@@ -86,7 +104,7 @@ def _environment() -> Environment:
         family=family,
         meanings=MEANINGS,
         expectation=expectation,
-        hexview=hexdump.view,
+        has_bytes=hexdump.shown_file,
         ladder=LADDER,
         version=__version__,
     )
@@ -101,6 +119,43 @@ def _cleaned(value: object) -> object:
 def _link(address: str) -> str:
     """Return an address that may be followed; empty for one that could run a script."""
     return address if address.startswith(("https://", "http://")) else ""
+
+
+def _areas(results: Sequence[CaseResult]) -> dict[str, dict[str, Cell]]:
+    """Return the cells of the heat map by area (`file/bitpack`) and version (`2.1` or `any`)."""
+    areas: dict[str, dict[str, Cell]] = {}
+    for result in results:
+        if result.outcome != Outcome.UNSUPPORTED:
+            family_name, version, topic = result.case.id.split("/")[:3]
+            cell = areas.setdefault(f"{family_name}/{topic}", {}).setdefault(version, Cell())
+            cell.claimed += 1
+            cell.passed += result.outcome == Outcome.PASS
+    return dict(sorted(areas.items()))
+
+
+def _packed_bytes(results: Sequence[CaseResult]) -> str:
+    """Return the hex views of all cases by id, as JSON that is deflated and then in base64.
+
+    A page unpacks it when a case is opened; written out, the views would be most of the page.
+    """
+    views = {result.case.id: hexdump.view(result.case) for result in results}
+    runs = {case: _runs(view) for case, view in views.items() if view is not None}
+    text = json.dumps(runs, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")
+
+
+def _runs(view: hexdump.View) -> list[object]:
+    """Return the title of a view, its first offset, and its runs (hex, owner, shade, patched)."""
+    runs: list[list[object]] = []
+    for segment in (segment for line in view.lines for segment in line.segments):
+        run = [segment.title, segment.shade, segment.patched]
+        packed = segment.hex.replace(" ", "")
+        if runs and runs[-1][1:] == run:
+            runs[-1][0] = f"{runs[-1][0]}{packed}"
+        else:
+            runs.append([packed, *run])
+    title = f"{view.name}, bytes {view.start} to {view.end} of {view.size}"
+    return [clean(title), view.start, runs]
 
 
 def _shares(results: Sequence[CaseResult]) -> Iterator[Share]:

@@ -108,28 +108,54 @@ def test_html_escapes_and_stands_alone(run: Run) -> None:
     assert not re.search(r'(src|href)="(https?:)?//', page)
 
 
-def test_html_works_in_a_browser(run: Run, tmp_path: Path) -> None:
-    """The page's script runs: filters know what is shown."""
+def _in_a_browser(text: str, folder: Path, target: str) -> str:
+    """Return the document that a browser makes of a page when it is opened at a case."""
     names = ("chromium", "chromium-browser", "google-chrome")
     browser = next(filter(None, map(shutil.which, names)), None)
     if browser is None:
         if os.environ.get("CI"):
             pytest.fail("no Chromium")
         pytest.skip("no Chromium: the page is not looked at")
-    page = tmp_path / "report.html"
-    page.write_text(html.render(run), encoding="utf-8")
-    options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/p"]
-    url = f"{page.as_uri()}#toy/any/read/fail"
-    shown = subprocess.run(
-        [browser, *options, "--dump-dom", url],
+    page = folder / "report.html"
+    page.write_text(text, encoding="utf-8")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/p"]
+    return subprocess.run(
+        [
+            browser,
+            *options,
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+            f"{page.as_uri()}#{target}",
+        ],
         capture_output=True,
         text=True,
         timeout=60,
         check=True,
     ).stdout
 
+
+def test_html_works_in_a_browser(run: Run, tmp_path: Path) -> None:
+    """The page's script runs: filters know what is shown."""
+    shown = _in_a_browser(html.render(run), tmp_path, "toy/any/read/fail")
+
     assert 'value="all" aria-pressed="true"' in shown
     assert re.search(r'<details class="case" id="toy/any/read/fail"[^>]* open=""', shown)
+
+
+def test_an_opened_case_shows_its_bytes(run: Run, tmp_path: Path, make_result: MakeResult) -> None:
+    """Bytes are packed into the page; with a case they are laid out, patch and owner marked."""
+    (tmp_path / "data.lance").write_bytes(bytes(range(20)))
+    (tmp_path / "data.lance.hexmap").write_text("0 4 word L.a.b first word\n4 20 page - rest\n")
+    patch = {"target": "data.lance", "at": 2, "was_hex": "02", "now_hex": "02", "meaning": "m"}
+    result = make_result(patch=[patch])
+    text = html.render(replace(run, results=[result]))
+
+    shown = _in_a_browser(text, tmp_path, result.case.id)
+
+    assert ">00 01<" not in text
+    assert '<span class="s0" title="first word (word) L.a.b">00 01</span>' in shown
+    assert '<span class="s0 patched" title="first word (word) L.a.b">02</span>' in shown
+    assert "data.lance, bytes 0 to 20 of 20" in shown
 
 
 def test_hex_view_marks_the_patch(tmp_path: Path, make_result: MakeResult) -> None:
