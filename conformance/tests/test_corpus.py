@@ -86,6 +86,6 @@ class Dying:
 def test_the_death_of_the_oracle_is_told(tmp_path, monkeypatch, dies, told):
     """A process that dies of our file is a difference, unless it dies of the oracle's own too."""
     monkeypatch.setattr(corpus, "OracleChild", lambda: Dying(dies))
-    monkeypatch.setattr(corpus.differential, "write", lambda sample, path: path.touch())
+    monkeypatch.setattr(corpus, "write_by_oracle", lambda sample, path: path.touch())
     entries = make_corpus(Loop(), Corpus(str(tmp_path), 1, True), 2, ["2.1"])
     assert [one.differences for one in entries if one.refused is None] == [told] * 2
