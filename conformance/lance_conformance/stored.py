@@ -4,7 +4,7 @@ A case folder has its files beside `case.json` or in `files.zip`. What is missin
 the member `stored` of the manifest: `from` names the cases that have it, by its SHA-256, and
 `edits` says how a file was made from another one. fixtures/README.md describes the layout. Case
 folders may be hostile: no name leads out of the folder of the case or of the fixtures, links are
-not followed, and sizes are checked before anything is read or made.
+not followed, and a case has at most `MAX_CASE_BYTES`, counted before its files are written.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from lance_conformance import schemas
 from lance_conformance.failures import Failure
 
 MANIFEST = "case.json"
@@ -43,12 +44,14 @@ def materialised(path: Path) -> Path:
     """Return a path below a case folder as a plain file or folder, which may be elsewhere.
 
     `path` is returned as it is when it exists or when no folder above it is a case. Raises
-    StoredError when the case cannot be put together.
+    StoredError when the manifest is not valid or the case cannot be put together.
     """
     for home in (path, *path.parents):
         if (home / MANIFEST).is_file():
             if path not in (home, home / MANIFEST) and path.exists():
                 return path
+            for problem in schemas.problems("case", _document(home)):
+                raise StoredError(f"{home / MANIFEST}: {problem}")
             return case_folder(home) / path.relative_to(home)
     return path
 
@@ -92,7 +95,7 @@ def cache_root() -> Path:
 def read_case(home: Path) -> dict[str, bytes]:
     """Return every file of the case at `home` by its name, with the manifest less `stored`.
 
-    Raises StoredError when the case cannot be put together.
+    The manifest follows its schema. Raises StoredError when the case cannot be put together.
     """
     manifest = _document(home)
     layout = manifest.pop(KEY, {})
@@ -101,15 +104,19 @@ def read_case(home: Path) -> dict[str, bytes]:
     root = home.parents[str(manifest["id"]).count("/")]
     for other in layout.get("from", []):
         contents |= _contents(_below(root, other))
+        _check_size(home, contents)
     wanted = listed(manifest)
     for edit in layout.get("edits", []):
         made = _edited(_content(contents, edit["of"], edit["file"], home), edit, home)
         if wanted.get(edit["file"]) != _sha256(made):
             raise StoredError(f"{home}: {edit['file']}: the edit makes other bytes")
         contents[_sha256(made)] = made
+        _check_size(home, contents)
     for name, digest in wanted.items():
         if name not in files and layout:
             files[_checked(name)] = _content(contents, digest, name, home)
+    _check_size(home, files)
+    _check_folders(home, files)
     if layout:
         text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
         files[MANIFEST] = text.encode()
@@ -132,8 +139,7 @@ def own_files(home: Path) -> dict[str, bytes]:
     """
     files = {path.relative_to(home).as_posix(): path for path in _regular_files(home)}
     pack = files.pop(PACK, None)
-    if sum(path.stat().st_size for path in files.values()) > MAX_CASE_BYTES:
-        raise StoredError(f"{home}: more than {MAX_CASE_BYTES} bytes")
+    _check_bytes(home, sum(path.stat().st_size for path in files.values()))
     packed = dict(_packed(pack)) if pack is not None else {}
     return {**packed, **{name: path.read_bytes() for name, path in files.items()}}
 
@@ -151,8 +157,7 @@ def _packed(path: Path) -> Iterator[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(path) as pack:
             members = [one for one in pack.infolist() if not one.is_dir()]
-            if sum(one.file_size for one in members) > MAX_CASE_BYTES:
-                raise StoredError(f"{path}: more than {MAX_CASE_BYTES} bytes")
+            _check_bytes(path, sum(one.file_size for one in members))
             for one in members:
                 yield _checked(one.filename), pack.read(one)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
@@ -185,6 +190,24 @@ def _edited(data: bytes, edit: Mapping[str, Any], home: Path) -> bytes:
     return b"".join([*parts, data[done:]])
 
 
+def _check_size(home: Path, files: Mapping[str, bytes]) -> None:
+    """Raise StoredError where the contents of files are more than a case may have."""
+    _check_bytes(home, sum(map(len, files.values())))
+
+
+def _check_bytes(place: Path, size: int) -> None:
+    if size > MAX_CASE_BYTES:
+        raise StoredError(f"{place}: {size} bytes, more than {MAX_CASE_BYTES}")
+
+
+def _check_folders(home: Path, files: Mapping[str, bytes]) -> None:
+    """Raise StoredError where a name is that of a file and of a folder with files."""
+    for name in files:
+        for parent in map(str, PurePosixPath(name).parents):
+            if parent in files:
+                raise StoredError(f"{home}: {parent} is a file and a folder")
+
+
 def _below(root: Path, name: str) -> Path:
     """Return a case folder below the fixtures, which no link leads out of."""
     folder = root / _checked(name)
@@ -203,7 +226,12 @@ def _checked(name: str) -> str:
 
 
 def _document(home: Path) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((home / MANIFEST).read_text("utf-8"))
+    try:
+        document = json.loads((home / MANIFEST).read_text("utf-8"))
+    except ValueError as error:
+        raise StoredError(f"{home / MANIFEST}: not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise StoredError(f"{home / MANIFEST}: not an object")
     return document
 
 

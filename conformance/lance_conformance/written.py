@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from lanceref.core.errors import LanceError
-from lanceref.explain import explain
+from lanceref.explain import CHECKS, explain
 from lanceref.validate import validate
 
 from lance_conformance.adapters.reference import in_process
@@ -32,7 +32,7 @@ PYLANCE = "pylance reads it"
 """The questions."""
 
 _WITHOUT_OWNERS = (".json", ".blob")
-"""Ends of names of files without a tree of owners: their bytes are text or values."""
+"""Suffixes of files without a tree of owners: their bytes are text or values."""
 
 UNREFERENCED = "unreferenced"
 """Kind of the bytes between two pieces of a file that nothing names and that are no padding."""
@@ -65,10 +65,15 @@ def judge_output(output: Path, meant: Path) -> list[Answer]:
 
 
 def unowned(output: Path) -> Iterator[tuple[str, list[tuple[int, int]]]]:
-    """Yield the files of an output with bytes that nobody owns, and their ranges (start, end)."""
+    """Yield the files of an output with bytes that nobody owns, and their ranges (start, end).
+
+    A file of a kind that the format does not have, such as a checksum of a file system, may be
+    there and is not asked.
+    """
     paths = [output] if output.is_file() else sorted(output.rglob("*"))
     for path in paths:
-        if path.is_file() and not path.name.endswith(_WITHOUT_OWNERS):
+        is_of_the_format = path.suffix == ".lance" or path.suffix in CHECKS
+        if path.is_file() and is_of_the_format and path.suffix not in _WITHOUT_OWNERS:
             explained = explain(path)
             leaves = explained.root.leaves()
             ranges = explained.unowned

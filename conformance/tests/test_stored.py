@@ -5,6 +5,7 @@ import json
 import zipfile
 
 import pytest
+from lance_conformance import places
 from lance_conformance.stored import StoredError, case_folder, materialised, own_files, read_case
 
 DIGEST = hashlib.sha256(b"0123456789").hexdigest()
@@ -45,10 +46,40 @@ def parent(tmp_path):
 
 def test_a_packed_case_becomes_a_plain_folder(parent):
     """So does a path below it; what exists is returned as it is."""
+    home = places.fixtures() / "table/any/fragments/version-2-0"
+
     assert b"0123456789" == (case_folder(parent) / "dataset/x").read_bytes()
-    assert b"0123456789" == materialised(parent / "dataset/x").read_bytes()
-    assert parent / "case.json" != materialised(parent / "case.json")
-    assert parent / "files.zip" == materialised(parent / "files.zip")
+    assert (home / "files.zip").is_file()
+    assert not (home / "dataset").exists()
+    assert materialised(home / "dataset/_versions").is_dir()
+    assert home / "case.json" != materialised(home / "case.json")
+    assert home / "files.zip" == materialised(home / "files.zip")
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "{}", '{"id": 3, "stored": 4}'])
+def test_a_manifest_that_is_none_is_refused(tmp_path, text):
+    """A path below a folder with another `case.json` is no case of ours."""
+    (tmp_path / "case.json").write_text(text)
+
+    with pytest.raises(StoredError, match=r"case\.json"):
+        materialised(tmp_path / "dataset")
+
+
+def test_a_case_is_bounded_as_a_whole(tmp_path):
+    """Many names of one content are many files; a name is not a file and a folder."""
+    content = bytes(2**20)
+    home = _case(tmp_path, "wide", {str(n): hashlib.sha256(content).hexdigest() for n in range(65)})
+    source = _case(tmp_path, "source", {})
+    _pack(source, x=content)
+    document = json.loads((home / "case.json").read_text())
+    (home / "case.json").write_text(json.dumps({**document, "stored": {"from": ["a/b/c/source"]}}))
+    with pytest.raises(StoredError, match="more than"):
+        read_case(home)
+
+    both = _case(tmp_path, "both", {})
+    _pack(both, a=b"1", **{"a/b": b"2"})
+    with pytest.raises(StoredError, match="a file and a folder"):
+        read_case(both)
 
 
 def test_files_are_taken_from_other_cases_and_edited(parent, tmp_path):

@@ -106,6 +106,15 @@ def test_every_file_of_a_table_has_owners(tmp_path: Path, meant: Path) -> None:
     assert "page_data.lance: bytes" in wrong[OWNED][0]
 
 
+def test_files_of_other_kinds_are_not_asked(tmp_path: Path, meant: Path) -> None:
+    """A note and a checksum that a file system keeps beside a file break no clause."""
+    pylanceref.write_dataset(ROWS, tmp_path / "table")
+    (tmp_path / "table" / "README.md").write_text("a note")
+    (tmp_path / "table" / "data" / ".file.lance.crc").write_bytes(b"crc\0\1\2\3\4")
+
+    assert {} == _wrong(tmp_path / "table", meant)
+
+
 def test_the_command_takes_pairs_and_tells_what_is_wrong(
     tmp_path: Path, file: Path, meant: Path
 ) -> None:

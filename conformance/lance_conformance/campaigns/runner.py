@@ -155,8 +155,11 @@ class Progress:
     def __init__(self, path: Path, campaign: str, seed: int) -> None:
         self._path, self._campaign, self._seed = path, campaign, seed
         self._kept: dict[str, Outcome] = {}
-        lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        for entry in map(json.loads, lines):
+        text = path.read_text("utf-8") if path.exists() else ""
+        whole = text[: text.rfind("\n") + 1]  # a killed run may have left half a line
+        if whole != text:
+            path.write_text(whole, "utf-8")
+        for entry in map(json.loads, whole.splitlines()):
             if (entry["campaign"], entry["seed"]) == (campaign, seed):
                 self._kept[entry["case"]] = Outcome(**entry["outcome"])
 

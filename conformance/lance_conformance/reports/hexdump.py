@@ -1,7 +1,7 @@
 """Hex view of a case's input: up to 512 bytes, each range with its owner, the patch marked.
 
-Owners come from the hexmap that lies beside a data file; in a wheel, which has none, from what the
-reference says of the bytes. The view begins at the start of the file, or somewhat before the patch
+Owners come from the hexmap that lies beside a data file, or else are found in its bytes by the
+reference. The view begins at the start of the file, or somewhat before the patch
 when that lies beyond the view.
 """
 

@@ -79,7 +79,8 @@ def render(run: Run) -> str:
             who=run.claims.implementation,
             shares=list(_shares(run.results)),
             clauses=list(_clauses(run)),
-            areas=_areas(run.results),
+            areas=(areas := _areas(run.results)),
+            versions=sorted({version for cells in areas.values() for version in cells}),
             packed_bytes=_packed_bytes(run.results),
             num_checks=sum(len(result.checks) for result in run.results),
             standing=lambda result: standing(run, result),
@@ -124,7 +125,7 @@ def _link(address: str) -> str:
 def _areas(results: Sequence[CaseResult]) -> dict[str, dict[str, Cell]]:
     """Return the cells of the heat map by area (`file/bitpack`) and version (`2.1` or `any`)."""
     areas: dict[str, dict[str, Cell]] = {}
-    for result in results:
+    for result in results:  # an id has three parts or more
         if result.outcome != Outcome.UNSUPPORTED:
             family_name, version, topic = result.case.id.split("/")[:3]
             cell = areas.setdefault(f"{family_name}/{topic}", {}).setdefault(version, Cell())

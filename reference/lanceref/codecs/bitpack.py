@@ -90,7 +90,11 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
 
 @specified
 def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
-    """Unpack one inline block per chunk; `widths` (chunks,), `out` (chunks, 1024)."""
+    """Unpack the inline block of each chunk, after its width (L.codec.bitpack.width).
+
+    `widths` (chunks,) int64, in bits and at most those of a word, as `inline_widths` has checked;
+    `out` (chunks, 1024), unsigned words.
+    """
     for width, chunks in run.groups(widths):
         packed = run.rows(0, chunks, width * BLOCK // 8, out.itemsize).view(out.dtype)
         target = out[int(chunks[0]) : int(chunks[-1]) + 1]

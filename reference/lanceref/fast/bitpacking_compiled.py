@@ -41,9 +41,10 @@ def unpack_block(words: Unsigned, width: int, row_starts: Ints, out: Unsigned) -
 
 @compiled
 def unpack_blocks(data: Bytes, starts: Ints, widths: Ints, row_starts: Ints, out: Unsigned) -> None:
-    """Unpack a block of `widths` bits (blocks,) from each of `starts` (blocks,) to `out`.
+    """Unpack a block from each of `starts` in `data`.
 
-    `out` (blocks, 1024).
+    `data` (bytes,) uint8, contiguous; `starts` (blocks,) int64, offsets in bytes; `widths`
+    (blocks,) int64, in bits; `row_starts` (64,) int64; `out` (blocks, 1024), unsigned words.
     """
     bits = 8 * out.itemsize
     lanes = BLOCK // bits

@@ -22,7 +22,7 @@ from lance_conformance.campaigns.damage.rules import (
     line,
 )
 from lance_conformance.campaigns.damage.targets import find_targets, make_targets
-from lance_conformance.campaigns.runner import Outcome, Plan, Session
+from lance_conformance.campaigns.runner import Outcome, Plan, Session, Verdict
 from lance_conformance.oracle import is_installed, lance
 
 
@@ -88,12 +88,12 @@ def judged_case(readings: dict[str, Reading]) -> Outcome:
             counts["refused, though the oracle reads it right"] = 1
             if ours.judged.clause not in register.load():
                 details.append(f"refused by no clause of the register: {line(ours)}")
-    verdict = "differed" if details else "agreed"
+    verdict: Verdict = "differed" if details else "agreed"
     if not details and ours.judged.kind.startswith("silent") and ours.explanation:
         return Outcome("known", (ours.explanation,), counts)
     if ours.judged.kind == "err" and foreign_kind(ours.case):
         details.append(f"{ours.group}: {ours.judged.clause}")
-    return Outcome(verdict, details, counts)  # type: ignore[arg-type]
+    return Outcome(verdict, details, counts)
 
 
 def _is_seen_shape(reading: Reading) -> bool:

@@ -4,7 +4,7 @@ R1 no exception but a `LanceError`, no abort, no hang, no lack of memory; R2 a r
 offset, clause, found and wanted; R3 memory within 64 MiB and 16 times the file; R4 two seconds; R5
 a flip in padding changes nothing; R6 a wrong number of rows or another schema, and R7 wrong values,
 only where the format keeps the bytes without any means to see a change, where `validate` reports it
-or the list of `explained` has it, and all together not more often of any target than with the
+or the list of known divergences has it, and all together not more often of any target than with the
 oracle; R8 a file without bytes, one of another format and one of another version are refused by
 clauses of their own.
 """

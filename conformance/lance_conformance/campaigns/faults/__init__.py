@@ -1,1 +1,1 @@
-"""Commit safety: writers that race, are killed, or meet errors of the file system."""
+"""Faults: writers that race, are killed, or meet errors of stores, file systems and tasks."""

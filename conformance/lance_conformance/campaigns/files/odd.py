@@ -4,7 +4,6 @@ Every oddity that `lanceref_testing.oddities` knows is put by itself into files 
 then all of them together. The reference must read each file equal, find nothing in it that binds
 readers and own all of its bytes. What the oracle gets wrong is counted; it is known by the id of a
 divergence, and then left out of the files that are odd in every way.
-
 """
 
 from __future__ import annotations

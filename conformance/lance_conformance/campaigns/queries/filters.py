@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
+from typing import Any
 
 import pyarrow as pa
 import pylanceref
@@ -30,14 +31,14 @@ OURS = (LanceError,)
 
 
 def rows_of(
-    dataset: object,
+    dataset: Any,
     text: str,
     refusals: tuple[type[Exception], ...] = REFUSALS,
     **scan: bool,
 ) -> list[int] | str:
     """Return the addresses of the rows that pass a filter, or why it is refused."""
     try:
-        rows = dataset.to_table(columns=[], filter=text, with_row_address=True, **scan)  # type: ignore[attr-defined]
+        rows = dataset.to_table(columns=[], filter=text, with_row_address=True, **scan)
     except refusals as error:
         return f"{type(error).__name__}: {str(error)[:300]}"
     except BaseException as error:

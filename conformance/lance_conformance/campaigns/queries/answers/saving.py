@@ -48,35 +48,42 @@ class Question:
     loses: bool = False
 
 
-def save_once(name: str, folder: Path, seed: int, count: int) -> str:
-    """Save a subject, unless it is there; return what is to be said of it."""
-    place = folder / name
+def save_once(name: str, folder: Path, seed: int, count: int) -> list[str]:
+    """Save a subject, unless it is there; return what is wrong with the oracle's own answers.
+
+    Nothing is saved, and nothing is wrong, where neither side makes an index of such values.
+    """
+    subject, place = named(name), folder / name
     if not (place / "questions.json").exists():
         version = VERSIONS[sum(name.encode()) % len(VERSIONS)]
         try:
-            save(named(name), place, version, seed, count)
+            save(subject, place, version, seed, count)
         except REFUSALS as error:
-            return f"the oracle makes no index: {_as_well(named(name), place)}, {error}"[:120]
+            if not _is_made_by_reference(subject, place):
+                return []
+            return [f"the reference makes an index that the oracle refuses: {error}"[:300]]
     questions = json.loads((place / "questions.json").read_text())
-    told = f"{len(questions)} questions, {sum(one['asked'] for one in questions)} ask the index"
+    wrong = []
     if len(questions) < count:
-        told += f", TOO FEW of {count}"
+        wrong.append(f"{len(questions)} questions of {count}")
     astray = [one for one in questions if one["astray"]]
-    if not astray:
-        return told
-    if named(name).divergence and all(one["loses"] for one in astray):
-        return f"{told}; of {len(astray)} the oracle's loses rows ({named(name).divergence})"
-    return f"{told}; {len(astray)} ASTRAY in {astray[0]['astray']}: {astray[0]['condition']}"
+    if astray and not (subject.divergence and all(one["loses"] for one in astray)):
+        first = astray[0]
+        wrong.append(
+            f"the oracle's index gives other rows to {len(astray)} questions, "
+            f"in {first['astray']}: {first['condition']}"
+        )
+    return wrong
 
 
-def _as_well(subject: Subject, place: Path) -> str:
-    """Say whether the reference makes the index that the oracle makes not."""
+def _is_made_by_reference(subject: Subject, place: Path) -> bool:
+    """Try to make the index by the reference; remove the tables where it refuses."""
     try:
         _index(pylanceref, str(place / OURS), subject)
     except REFUSALS:
         shutil.rmtree(place)
-        return "nor does the reference"
-    return "THE REFERENCE DOES"
+        return False
+    return True
 
 
 def save(subject: Subject, folder: Path, version: str, seed: int, count: int) -> list[Question]:
