@@ -12,11 +12,9 @@ from typing import Any
 from lance_conformance import __version__, protocol, schemas, stored, subset
 from lance_conformance.cases import MANIFEST
 from lance_conformance.hexmap import HEXMAP, hexmap
+from lance_conformance.recipes.model import DATA
 
 SUITE = subset.NAME
-DATA = "data.lance"
-"""Name of the input of a file case."""
-
 SCHEMA_VERSIONS = {"case": 1, "report": 1, "protocol": protocol.VERSION}
 
 
