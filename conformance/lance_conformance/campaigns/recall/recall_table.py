@@ -58,9 +58,8 @@ def table(name: str, builds: Sequence[Sequence[Measured]]) -> str:
             for by in ("oracle", "ours")
         }
         oracle = found["oracle", "oracle"]
-        good = (
-            min(found["oracle", "ours"], found["given", "ours"]) >= oracle - SAME_MODEL
-            and (len(builds) < FEWEST_BUILDS or found["ours", "ours"] >= oracle - TRAINED_APART)
+        good = min(found["oracle", "ours"], found["given", "ours"]) >= oracle - SAME_MODEL and (
+            len(builds) < FEWEST_BUILDS or found["ours", "ours"] >= oracle - TRAINED_APART
         )
         shown = " ".join(f"{one:9.4f}" for one in found.values())
         seconds = " ".join(
