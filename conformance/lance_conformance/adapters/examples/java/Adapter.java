@@ -1,0 +1,119 @@
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * An adapter of the protocol in Java 17, with a reader that was written from the specification.
+ *
+ * <pre>
+ * javac -d classes *.java
+ * lance-conformance run -- java -cp classes Adapter
+ * </pre>
+ */
+public final class Adapter {
+  private static final List<Object> VERSIONS = List.of("2.0");
+
+  private Adapter() {}
+
+  public static void main(String[] args) throws IOException {
+    var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    var out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+    for (String line = in.readLine(); line != null; line = in.readLine()) {
+      Map<String, Object> request = Json.object(Json.parse(line));
+      if (request.get("op").equals("bye")) return;
+      Map<String, Object> answer = new LinkedHashMap<>();
+      answer.put("id", request.get("id"));
+      try {
+        answer.put("ok", answer(request));
+      } catch (Refusal refusal) {
+        answer.put(refusal.missing == null ? "reject" : "unsupported", refusal.missing == null
+            ? Map.of("stage", "unknown", "kind", "other", "message", refusal.getMessage())
+            : Map.of("feature", refusal.missing));
+      }
+      out.println(Json.write(answer));
+    }
+  }
+
+  private static Object answer(Map<String, Object> request) {
+    return switch ((String) request.get("op")) {
+      case "hello" -> hello();
+      case "file.inspect" -> inspect(request);
+      case "file.read" -> readFile(request);
+      case "reset" -> Map.of();
+      default -> throw Refusal.unsupported("operation");
+    };
+  }
+
+  private static Object hello() {
+    var read = Map.of("versions", VERSIONS, "projection", List.of("top"), "ranges", true, "rows", true);
+    return Map.of(
+        "protocol", 1L,
+        "implementation", Map.of("name", "example-java", "version", "1", "language", "java"),
+        "capabilities", Map.of("file.inspect", Map.of("versions", VERSIONS), "file.read", read),
+        "encodings", Map.of("exclude", List.of("zstd")));
+  }
+
+  private static Object inspect(Map<String, Object> request) {
+    DataFile file = DataFile.open(Path.of((String) request.get("path")));
+    return Map.of("version", file.version, "num_rows", String.valueOf(file.rows),
+        "global_buffers", (long) file.numGlobals());
+  }
+
+  private static Object readFile(Map<String, Object> request) {
+    DataFile file = DataFile.open(Path.of((String) request.get("path")));
+    if (!VERSIONS.contains(file.version)) throw Refusal.unsupported("version");
+    List<Column> columns = FileReader.read(file);
+    int[] positions = positions(request, (int) file.rows);
+    var fields = new ArrayList<Field>();
+    var found = new ArrayList<Column>();
+    for (String name : names(request, file.fields)) {
+      int at = 0;
+      while (at < columns.size() && !file.fields.get(at).name().equals(name)) at++;
+      Refusal.need(at < columns.size(), "no column " + name);
+      fields.add(file.fields.get(at));
+      found.add(positions == null ? columns.get(at) : columns.get(at).take(positions));
+    }
+    return written(request, fields, found, positions == null ? (int) file.rows : positions.length);
+  }
+
+  private static List<String> names(Map<String, Object> request, List<Field> fields) {
+    if (request.get("columns") == null) return fields.stream().map(Field::name).toList();
+    return Json.list(request.get("columns")).stream().map(name -> (String) name).toList();
+  }
+
+  /** Returns the rows that a request asks for, or null where it asks for all. */
+  private static int[] positions(Map<String, Object> request, int rows) {
+    var found = new ArrayList<Integer>();
+    if (request.get("rows") != null) {
+      for (Object row : Json.list(request.get("rows"))) found.add(position(row, rows - 1));
+    } else if (request.get("ranges") != null) {
+      for (Object range : Json.list(request.get("ranges"))) {
+        int end = position(Json.list(range).get(1), rows);
+        for (int row = position(Json.list(range).get(0), rows); row < end; row++) found.add(row);
+      }
+    } else {
+      return null;
+    }
+    return found.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  private static int position(Object text, int most) {
+    long position = Long.parseLong(String.valueOf(text));
+    Refusal.need(position >= 0 && position <= most, "a row that the file does not have");
+    return (int) position;
+  }
+
+  private static Object written(
+      Map<String, Object> request, List<Field> fields, List<Column> columns, int rows) {
+    String out = (String) request.get("out");
+    Arrow.write(Path.of(out), fields, columns, rows);
+    return Map.of("out", out, "num_rows", String.valueOf(rows));
+  }
+}

@@ -1,0 +1,149 @@
+import java.util.ArrayList;
+import java.util.List;
+
+/** All rows of a file of 2.0, field by field (chapter 20). */
+final class FileReader {
+  private final DataFile file;
+  private int next;
+
+  private FileReader(DataFile file, int first) {
+    this.file = file;
+    this.next = first;
+  }
+
+  /** Returns a column for each top-level field of a file. */
+  static List<Column> read(DataFile file) {
+    var reader = new FileReader(file, 0);
+    List<Column> columns = new ArrayList<>();
+    for (Field field : file.fields) {
+      Column column = reader.field(field);
+      Refusal.need(column.rows() == file.rows, "as many rows as the descriptor says");
+      columns.add(column);
+    }
+    Refusal.need(reader.next == file.numColumns(), "a column for each field and no other");
+    return columns;
+  }
+
+  /** Returns the rows of a field whose first column is known. */
+  static Column read(DataFile file, Field field, int first) {
+    return new FileReader(file, first).field(field);
+  }
+
+  private Column field(Field field) {
+    Type type = field.type();
+    DataFile.Pages pages = file.column(next++);
+    if (field.isBlob()) return nullChecked(field, blob(field, pages));
+    Refusal.need(pages.encoding().arm(1, 3) == 1, "the encoding of a plain column is values");
+    if (type.name().equals("struct") && !field.isPacked()) return struct(type, pages);
+    if (type.isList()) return nullChecked(field, list(type, pages));
+    boolean early = type.isVariable() && !pages.pages().isEmpty()
+        && pages.pages().get(0).encoding().arm(1, 21) == 4;
+    Column column = early ? strings(type, pages) : leaf(type, pages);
+    if (type.isText()) {
+      for (int row = 0; row < column.rows(); row++) {
+        if (column.isValid(row)) Bytes.text(column.bytes(row));
+      }
+    }
+    return nullChecked(field, column);
+  }
+
+  private static Column nullChecked(Field field, Column column) {
+    Refusal.need(field.nullable() || !column.hasNulls(), "a null in a field that has none");
+    return column;
+  }
+
+  private static Column leaf(Type type, DataFile.Pages pages) {
+    var parts = new ArrayList<Column>();
+    for (DataFile.Page page : pages.pages()) {
+      var encodings = new Encodings(page.buffers(), pages.buffers());
+      parts.add(encodings.decode(page.encoding(), type, page.rows()));
+    }
+    return Column.concat(type.stored(), parts);
+  }
+
+  private Column struct(Type type, DataFile.Pages pages) {
+    boolean empty = file.rows == 0 && pages.pages().isEmpty();
+    Refusal.need(empty || pages.pages().size() == 1, "a struct has one header page");
+    int rows = empty ? 0 : pages.pages().get(0).rows();
+    for (DataFile.Page page : pages.pages()) {
+      boolean header = page.encoding().arm(1, 21) == 5 && page.buffers().isEmpty();
+      Refusal.need(header, "a header without buffers");
+    }
+    var children = new ArrayList<Column>();
+    for (Field child : type.children()) {
+      Column column = field(child);
+      Refusal.need(column.rows() == rows, "a header of the rows of its fields");
+      children.add(column);
+    }
+    return new Column(type, rows, null, null, null, children);
+  }
+
+  private Column list(Type type, DataFile.Pages pages) {
+    var ends = new ArrayList<int[]>();
+    var validity = new ArrayList<boolean[]>();
+    long rows = 0, items = 0;
+    for (DataFile.Page page : pages.pages()) {
+      Refusal.need(page.encoding().arm(1, 21) == 4, "a page of lists");
+      Message list = page.encoding().message(4);
+      long count = Bytes.limited(list.number(3)), adjustment = list.number(2);
+      Refusal.need(Long.compareUnsigned(adjustment, count) > 0, "an adjustment above the items");
+      var encodings = new Encodings(page.buffers(), pages.buffers());
+      boolean[] valid = new boolean[page.rows()];
+      int[] found = Encodings.ends(
+          encodings.ends(list.message(1), page.rows()), adjustment, count, valid);
+      Refusal.need(found[page.rows()] == count, "as many items as the page says");
+      ends.add(found);
+      validity.add(valid);
+      rows += page.rows();
+      items += count;
+    }
+    Column child = field(type.item());
+    Refusal.need(child.rows() == items, "as many items as the pages say");
+    int[] all = new int[Bytes.limited(rows) + 1];
+    boolean[] valid = new boolean[(int) rows];
+    int row = 0;
+    for (int page = 0; page < ends.size(); page++) {
+      int first = all[row];
+      for (int i = 0; i < validity.get(page).length; i++, row++) {
+        valid[row] = validity.get(page)[i];
+        all[row + 1] = first + ends.get(page)[i + 1];
+      }
+    }
+    return new Column(type, (int) rows, valid, null, all, List.of(child));
+  }
+
+  /** Returns strings of early writers: lists of the bytes that the next column has. */
+  private Column strings(Type type, DataFile.Pages pages) {
+    Field item = new Field(-1, "item", Type.plain("uint8", 8), false, java.util.Map.of());
+    Column lists = list(new Type("list", -1, "", "", 0, 0, 0, List.of(item)), pages);
+    byte[] data = lists.children().get(0).data();
+    return new Column(type, lists.rows(), lists.valid(), data, lists.ends(), List.of());
+  }
+
+  private Column blob(Field field, DataFile.Pages pages) {
+    Refusal.need(field.type().name().equals("large_binary"), "a blob of large_binary");
+    boolean blob = pages.encoding().arm(1, 3) == 3
+        && pages.encoding().message(3).message(1).arm(1, 3) == 1;
+    Refusal.need(blob, "the encoding of a blob column");
+    var parts = List.of(new Field(0, "position", Encodings.UINT64, false, java.util.Map.of()),
+        new Field(1, "size", Encodings.UINT64, false, java.util.Map.of()));
+    Column places = leaf(new Type("struct", -1, "", "", 0, 0, 0, parts), pages);
+    boolean[] valid = new boolean[places.rows()];
+    int[] ends = new int[places.rows() + 1];
+    var out = new java.io.ByteArrayOutputStream();
+    long least = 0;
+    for (int row = 0; row < places.rows(); row++) {
+      long position = places.children().get(0).integer(row);
+      long size = places.children().get(1).integer(row);
+      valid[row] = size != 0 || position == 0;
+      Refusal.need(size != 0 || position == 0 || position == 1, "an empty or a null blob");
+      if (size != 0) {
+        out.writeBytes(file.payload(position, size));
+        Refusal.need(position >= least, "blobs in the order of their rows");
+        least = position + 1;
+      }
+      ends[row + 1] = Bytes.limited(out.size());
+    }
+    return new Column(field.type(), places.rows(), valid, out.toByteArray(), ends, List.of());
+  }
+}
