@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * An adapter of the protocol in Java 17, with a reader that was written from the specification.
@@ -46,6 +47,7 @@ public final class Adapter {
       case "hello" -> hello();
       case "file.inspect" -> inspect(request);
       case "file.read" -> readFile(request);
+      case "dataset.read" -> readTable(request);
       case "reset" -> Map.of();
       default -> throw Refusal.unsupported("operation");
     };
@@ -56,8 +58,12 @@ public final class Adapter {
     return Map.of(
         "protocol", 1L,
         "implementation", Map.of("name", "example-java", "version", "1", "language", "java"),
-        "capabilities", Map.of("file.inspect", Map.of("versions", VERSIONS), "file.read", read),
-        "encodings", Map.of("exclude", List.of("zstd")));
+        "capabilities", Map.of("file.inspect", Map.of("versions", VERSIONS), "file.read", read,
+            "dataset.read", Map.of("versions", List.of("0.1", "2.0"), "projection", List.of("top"),
+                "limit", true)),
+        "flags", Map.of("reader_known", String.valueOf(Table.FLAGS)),
+        "features", Map.of("exclude", List.of("base-paths", "branch", "tag", "overlays")),
+        "types", Map.of("exclude", List.of()));
   }
 
   private static Object inspect(Map<String, Object> request) {
@@ -81,6 +87,33 @@ public final class Adapter {
       found.add(positions == null ? columns.get(at) : columns.get(at).take(positions));
     }
     return written(request, fields, found, positions == null ? (int) file.rows : positions.length);
+  }
+
+  private static Object readTable(Map<String, Object> request) {
+    var table = new Table(Path.of((String) request.get("uri")), (String) request.get("version"));
+    var fields = new ArrayList<Field>();
+    var columns = new ArrayList<Column>();
+    for (String name : names(request, table.fields)) {
+      Field field = Table.find(table.fields, name);
+      boolean json = field.type().name().equals("json");
+      columns.add(json ? Jsonb.texts(table.column(field)) : table.column(field));
+      fields.add(field);
+    }
+    for (Object name : request.get("with") == null ? List.of() : Json.list(request.get("with"))) {
+      long[] keys = table.keys(name.equals("_rowaddr"));
+      var data = Bytes.allocate(8L * keys.length);
+      for (long key : keys) data.putLong(key);
+      fields.add(Field.of(-1, (String) name, Encodings.UINT64, true));
+      columns.add(Column.fixed(Encodings.UINT64, keys.length, null, data.array()));
+    }
+    int rows = table.rows();
+    long first = number(request, "offset", 0), most = number(request, "limit", Long.MAX_VALUE);
+    int[] kept = IntStream.range(0, rows).skip(first).limit(most).toArray();
+    return written(request, fields, columns.stream().map(one -> one.take(kept)).toList(), kept.length);
+  }
+
+  private static long number(Map<String, Object> request, String name, long absent) {
+    return request.get(name) == null ? absent : Long.parseLong((String) request.get(name));
   }
 
   private static List<String> names(Map<String, Object> request, List<Field> fields) {

@@ -155,14 +155,28 @@ final class Arrow {
       long block = footer.struct(3, i, 24);
       long start = Bytes.u64(footer.data(), block), meta = Bytes.u32(footer.data(), block + 8);
       Flat.Reader batch = batch(Bytes.cut(data, start, meta));
-      if (batch.has(3)) throw Refusal.unsupported("zstd");
       boolean whole = batch.count(1) == 1 && batch.count(2) == 2;
       Refusal.need(whole && Bytes.u64(batch.data(), batch.struct(1, 0, 16) + 8) == 0, "no nulls");
       long values = batch.struct(2, 1, 16), count = batch.i64(0);
-      byte[] list = Bytes.cut(data, start + meta + Bytes.u64(batch.data(), values), 4 * count);
+      byte[] list = Bytes.cut(data, start + meta + Bytes.u64(batch.data(), values),
+          Bytes.u64(batch.data(), values + 8));
+      if (batch.has(3)) list = decompressed(list, batch.table(3).u8(0));
+      Refusal.need(count >= 0 && count <= list.length / 4, "a value for each row");
       for (int row = 0; row < count; row++) rows.add(Bytes.u32(list, 4L * row));
     }
     return rows.stream().mapToLong(Long::longValue).toArray();
+  }
+
+  /** Returns the bytes of a buffer of a compressed body: a size, -1 for bytes as they are. */
+  private static byte[] decompressed(byte[] buffer, int codec) {
+    if (buffer.length == 0) return buffer;
+    long size = Bytes.u64(buffer, 0);
+    byte[] rest = Bytes.cut(buffer, 8, buffer.length - 8L);
+    if (size == -1) return rest;
+    if (codec != 1) throw Refusal.unsupported("lz4 frames");
+    byte[] found = Zstd.decompress(rest);
+    Refusal.need(found.length == size, "a buffer of the size stated before it");
+    return found;
   }
 
   private static Flat.Reader batch(byte[] message) {

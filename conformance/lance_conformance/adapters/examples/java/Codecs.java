@@ -98,7 +98,14 @@ final class Codecs {
 
   /** Returns the bytes of a compressed buffer of 2.0, `size` of them, or any number when it is -1. */
   static byte[] decompress(String scheme, byte[] data, long size) {
-    if (scheme.equals("zstd")) throw Refusal.unsupported("zstd");
+    if (scheme.equals("zstd")) {
+      boolean bare = data.length >= 4 && Bytes.u32(data, 0) == Zstd.MAGIC;
+      long before = bare ? -1 : Bytes.u64(data, 0);
+      byte[] found = Zstd.decompress(bare ? data : Bytes.cut(data, 8, data.length - 8L));
+      boolean stated = (bare || before == found.length) && (size < 0 || size == found.length);
+      Refusal.need(stated, "the size before a frame is that of the values");
+      return found;
+    }
     Refusal.need(scheme.equals("lz4"), "a compression scheme that is none");
     long stated = Bytes.u32(data, 0);
     Refusal.need(size < 0 || stated == size, "the size before a block is that of the values");

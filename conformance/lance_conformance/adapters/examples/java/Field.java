@@ -5,8 +5,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A node of the schema of a file or a table (chapter 10, Schema). */
-record Field(int id, String name, Type type, boolean nullable, Map<String, byte[]> metadata) {
+/**
+ * A node of the schema of a file or a table (chapter 10, Schema).
+ *
+ * @param dictionary where the values of a dictionary of 0.1 lie, or null
+ */
+record Field(
+    int id, String name, Type type, boolean nullable, Map<String, byte[]> metadata,
+    Message dictionary) {
+
+  static Field of(int id, String name, Type type, boolean nullable) {
+    return new Field(id, name, type, nullable, Map.of(), null);
+  }
 
   /** Returns the top-level fields of the flat list of `lance.file.Field`. */
   static List<Field> tree(List<Message> messages) {
@@ -33,7 +43,9 @@ record Field(int id, String name, Type type, boolean nullable, Map<String, byte[
     for (Message one : children.getOrDefault(parent, List.of())) {
       List<Field> below = build(one.int32(3), children, depth + 1);
       Type type = Type.of(one.text(5), below);
-      fields.add(new Field(one.int32(3), one.text(2), type, one.bool(6), one.map(10)));
+      Message dictionary = one.has(8) ? one.message(8) : null;
+      fields.add(
+          new Field(one.int32(3), one.text(2), type, one.bool(6), one.map(10), dictionary));
     }
     return fields;
   }

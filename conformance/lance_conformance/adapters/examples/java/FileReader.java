@@ -1,50 +1,88 @@
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
 
-/** All rows of a file of 2.0, field by field (chapter 20). */
+/** All rows of fields of 2.0 (chapter 20), whose columns are found by field id. */
 final class FileReader {
-  private final DataFile file;
-  private int next;
+  /** A column of a file. */
+  record Place(DataFile file, int column) {
+    DataFile.Pages pages() {
+      return file.column(column);
+    }
+  }
 
-  private FileReader(DataFile file, int first) {
-    this.file = file;
-    this.next = first;
+  private final Function<Field, Place> places;
+
+  private FileReader(Function<Field, Place> places) {
+    this.places = places;
   }
 
   /** Returns a column for each top-level field of a file. */
   static List<Column> read(DataFile file) {
-    var reader = new FileReader(file, 0);
+    Map<Integer, Place> places = places(file);
     List<Column> columns = new ArrayList<>();
     for (Field field : file.fields) {
-      Column column = reader.field(field);
+      Column column = read(field, one -> places.get(one.id()), (int) file.rows);
       Refusal.need(column.rows() == file.rows, "as many rows as the descriptor says");
       columns.add(column);
     }
-    Refusal.need(reader.next == file.numColumns(), "a column for each field and no other");
     return columns;
   }
 
-  /** Returns the rows of a field whose first column is known. */
-  static Column read(DataFile file, Field field, int first) {
-    return new FileReader(file, first).field(field);
+  /** Returns the rows of a field; so many nulls where none of its columns is in a place. */
+  static Column read(Field field, Function<Field, Place> places, int rows) {
+    return new FileReader(places).field(field, rows);
   }
 
-  private Column field(Field field) {
+  /** Returns the column of each field of a file, depth-first (L.file.schema.num-columns). */
+  static Map<Integer, Place> places(DataFile file) {
+    Map<Integer, Place> places = new HashMap<>();
+    int next = 0;
+    for (Field field : file.fields) next = place(file, field, next, places);
+    Refusal.need(next == file.numColumns(), "a column for each field and no other");
+    return places;
+  }
+
+  private static int place(DataFile file, Field field, int next, Map<Integer, Place> places) {
+    var place = new Place(file, next++);
+    places.put(field.id(), place);
+    if (field.type().isVariable()) return isEarly(place.pages()) ? next + 1 : next;
+    boolean nested = field.type().isList() || field.type().name().equals("struct");
+    if (!nested || field.isPacked()) return next;
+    for (Field child : field.type().children()) next = place(file, child, next, places);
+    return next;
+  }
+
+  /** Returns whether the strings of a column are lists of bytes (L.array.binary.early). */
+  private static boolean isEarly(DataFile.Pages pages) {
+    return !pages.pages().isEmpty() && pages.pages().get(0).encoding().arm(1, 21) == 4;
+  }
+
+  private Column field(Field field, int rows) {
     Type type = field.type();
-    DataFile.Pages pages = file.column(next++);
-    if (field.isBlob()) return nullChecked(field, blob(field, pages));
+    Place place = places.apply(field);
+    Refusal.need(place != null || !hasPlace(type.children()), "a field with columns has its own");
+    if (place == null) return nullChecked(field, Column.nulls(type.stored(), rows));
+    DataFile.Pages pages = place.pages();
+    if (field.isBlob()) return nullChecked(field, blob(field, place.file, pages));
     Refusal.need(pages.encoding().arm(1, 3) == 1, "the encoding of a plain column is values");
     if (type.name().equals("struct") && !field.isPacked()) return struct(type, pages);
     if (type.isList()) return nullChecked(field, list(type, pages));
-    boolean early = type.isVariable() && !pages.pages().isEmpty()
-        && pages.pages().get(0).encoding().arm(1, 21) == 4;
-    Column column = early ? strings(type, pages) : leaf(type, pages);
+    boolean early = type.isVariable() && isEarly(pages);
+    Column column = early ? strings(type, place, pages) : leaf(type, pages);
     if (type.isText()) {
       for (int row = 0; row < column.rows(); row++) {
         if (column.isValid(row)) Bytes.text(column.bytes(row));
       }
     }
     return nullChecked(field, column);
+  }
+
+  private boolean hasPlace(List<Field> fields) {
+    return fields.stream().anyMatch(
+        one -> places.apply(one) != null || hasPlace(one.type().children()));
   }
 
   private static Column nullChecked(Field field, Column column) {
@@ -62,16 +100,15 @@ final class FileReader {
   }
 
   private Column struct(Type type, DataFile.Pages pages) {
-    boolean empty = file.rows == 0 && pages.pages().isEmpty();
-    Refusal.need(empty || pages.pages().size() == 1, "a struct has one header page");
-    int rows = empty ? 0 : pages.pages().get(0).rows();
+    Refusal.need(pages.pages().size() <= 1, "a struct has one header page");
+    int rows = (int) pages.rows();
     for (DataFile.Page page : pages.pages()) {
       boolean header = page.encoding().arm(1, 21) == 5 && page.buffers().isEmpty();
       Refusal.need(header, "a header without buffers");
     }
     var children = new ArrayList<Column>();
     for (Field child : type.children()) {
-      Column column = field(child);
+      Column column = field(child, rows);
       Refusal.need(column.rows() == rows, "a header of the rows of its fields");
       children.add(column);
     }
@@ -97,7 +134,7 @@ final class FileReader {
       rows += page.rows();
       items += count;
     }
-    Column child = field(type.item());
+    Column child = field(type.item(), Bytes.limited(items));
     Refusal.need(child.rows() == items, "as many items as the pages say");
     int[] all = new int[Bytes.limited(rows) + 1];
     boolean[] valid = new boolean[(int) rows];
@@ -113,20 +150,21 @@ final class FileReader {
   }
 
   /** Returns strings of early writers: lists of the bytes that the next column has. */
-  private Column strings(Type type, DataFile.Pages pages) {
-    Field item = new Field(-1, "item", Type.plain("uint8", 8), false, java.util.Map.of());
-    Column lists = list(new Type("list", -1, "", "", 0, 0, 0, List.of(item)), pages);
+  private static Column strings(Type type, Place place, DataFile.Pages pages) {
+    Field item = Field.of(-1, "item", Type.plain("uint8", 8), false);
+    var bytes = new FileReader(one -> new Place(place.file, place.column + 1));
+    Column lists = bytes.list(new Type("list", -1, "", "", 0, 0, 0, List.of(item)), pages);
     byte[] data = lists.children().get(0).data();
     return new Column(type, lists.rows(), lists.valid(), data, lists.ends(), List.of());
   }
 
-  private Column blob(Field field, DataFile.Pages pages) {
+  private static Column blob(Field field, DataFile file, DataFile.Pages pages) {
     Refusal.need(field.type().name().equals("large_binary"), "a blob of large_binary");
     boolean blob = pages.encoding().arm(1, 3) == 3
         && pages.encoding().message(3).message(1).arm(1, 3) == 1;
     Refusal.need(blob, "the encoding of a blob column");
-    var parts = List.of(new Field(0, "position", Encodings.UINT64, false, java.util.Map.of()),
-        new Field(1, "size", Encodings.UINT64, false, java.util.Map.of()));
+    var parts = List.of(Field.of(0, "position", Encodings.UINT64, false),
+        Field.of(1, "size", Encodings.UINT64, false));
     Column places = leaf(new Type("struct", -1, "", "", 0, 0, 0, parts), pages);
     boolean[] valid = new boolean[places.rows()];
     int[] ends = new int[places.rows() + 1];

@@ -20,7 +20,8 @@ final class Flat {
   static byte[] write(Table root) {
     var flat = new Flat();
     flat.room(8);
-    flat.out.putInt(0, flat.table(root));
+    int start = flat.table(root);
+    flat.out.putInt(0, start);
     flat.align(8);
     return java.util.Arrays.copyOf(flat.out.array(), flat.out.position());
   }

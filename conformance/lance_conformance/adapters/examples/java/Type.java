@@ -84,7 +84,7 @@ record Type(
     Refusal.need(item.bits > 0, "a fixed-size list of values without a width");
     int bits = Bytes.limited((long) item.bits * size);
     return new Type("fixed_size_list", bits, "", "", 0, 0, size,
-        List.of(new Field(-1, "item", item, true, Map.of())));
+        List.of(Field.of(-1, "item", item, true)));
   }
 
   private static Type dictionary(String rest) {
@@ -92,7 +92,7 @@ record Type(
     Refusal.need(middle > 0 && rest.substring(last + 1).matches("true|false"), "no dictionary");
     Type keys = of(rest.substring(middle + 1, last), List.of());
     Refusal.need(keys.name.matches("u?int(8|16|32|64)"), "keys that are no integers");
-    Field values = new Field(-1, "values", of(rest.substring(0, middle), List.of()), true, Map.of());
+    Field values = Field.of(-1, "values", of(rest.substring(0, middle), List.of()), true);
     return new Type("dict", keys.bits, keys.name, "", 0, 0, 0, List.of(values));
   }
 
