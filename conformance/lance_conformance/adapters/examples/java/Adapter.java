@@ -5,6 +5,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +20,10 @@ import java.util.stream.IntStream;
  * </pre>
  */
 public final class Adapter {
-  private static final List<Object> VERSIONS = List.of("2.0");
+  private static final List<Object> NOT_SUPPORTED = List.of(
+      "base-paths", "branch", "tag", "overlays", "BLOOMFILTER", "FM", "INVERTED", "IVF_FLAT",
+      "IVF_HNSW_FLAT", "IVF_HNSW_PQ", "IVF_HNSW_SQ", "IVF_PQ", "IVF_RQ", "IVF_SQ", "JSON",
+      "LABEL_LIST", "MINHASH", "NGRAM", "RTREE", "ZONEMAP");
 
   private Adapter() {}
 
@@ -47,23 +51,27 @@ public final class Adapter {
       case "hello" -> hello();
       case "file.inspect" -> inspect(request);
       case "file.read" -> readFile(request);
-      case "dataset.read" -> readTable(request);
+      case "dataset.read", "index.search" -> readTable(request);
       case "reset" -> Map.of();
       default -> throw Refusal.unsupported("operation");
     };
   }
 
   private static Object hello() {
-    var read = Map.of("versions", VERSIONS, "projection", List.of("top"), "ranges", true, "rows", true);
+    var files = Map.of("versions", List.of("2.0"));
+    var tables = Map.of("versions", List.of("0.1", "2.0"), "projection", List.of("top"),
+        "limit", true, "filter", true);
     return Map.of(
         "protocol", 1L,
         "implementation", Map.of("name", "example-java", "version", "1", "language", "java"),
-        "capabilities", Map.of("file.inspect", Map.of("versions", VERSIONS), "file.read", read,
-            "dataset.read", Map.of("versions", List.of("0.1", "2.0"), "projection", List.of("top"),
-                "limit", true)),
+        "capabilities", Map.of(
+            "file.inspect", files,
+            "file.read", Map.of("versions", List.of("2.0"), "projection", List.of("top"),
+                "ranges", true, "rows", true),
+            "dataset.read", tables,
+            "index.search", tables),
         "flags", Map.of("reader_known", String.valueOf(Table.FLAGS)),
-        "features", Map.of("exclude", List.of("base-paths", "branch", "tag", "overlays")),
-        "types", Map.of("exclude", List.of()));
+        "features", Map.of("exclude", NOT_SUPPORTED));
   }
 
   private static Object inspect(Map<String, Object> request) {
@@ -74,7 +82,7 @@ public final class Adapter {
 
   private static Object readFile(Map<String, Object> request) {
     DataFile file = DataFile.open(Path.of((String) request.get("path")));
-    if (!VERSIONS.contains(file.version)) throw Refusal.unsupported("version");
+    if (!file.version.equals("2.0")) throw Refusal.unsupported("version");
     List<Column> columns = FileReader.read(file);
     int[] positions = positions(request, (int) file.rows);
     var fields = new ArrayList<Field>();
@@ -106,10 +114,22 @@ public final class Adapter {
       fields.add(Field.of(-1, (String) name, Encodings.UINT64, true));
       columns.add(Column.fixed(Encodings.UINT64, keys.length, null, data.array()));
     }
-    int rows = table.rows();
+    var search = new Search(table, search(request) && !Boolean.FALSE.equals(request.get("use_index")));
+    int[] rows = IntStream.range(0, table.rows()).toArray();
+    if (request.get("filter") != null) {
+      String sql = (String) Json.object(request.get("filter")).get("sql");
+      rows = search.passing(sql).stream().mapToInt(Integer::intValue).toArray();
+    }
     long first = number(request, "offset", 0), most = number(request, "limit", Long.MAX_VALUE);
-    int[] kept = IntStream.range(0, rows).skip(first).limit(most).toArray();
-    return written(request, fields, columns.stream().map(one -> one.take(kept)).toList(), kept.length);
+    int[] kept = Arrays.stream(rows).skip(first).limit(most).toArray();
+    columns.replaceAll(column -> column.take(kept));
+    Map<String, Object> ok = new LinkedHashMap<>(written(request, fields, columns, kept.length));
+    if (search(request)) ok.put("used", search.used);
+    return ok;
+  }
+
+  private static boolean search(Map<String, Object> request) {
+    return request.get("op").equals("index.search");
   }
 
   private static long number(Map<String, Object> request, String name, long absent) {
@@ -143,7 +163,7 @@ public final class Adapter {
     return (int) position;
   }
 
-  private static Object written(
+  private static Map<String, Object> written(
       Map<String, Object> request, List<Field> fields, List<Column> columns, int rows) {
     String out = (String) request.get("out");
     Arrow.write(Path.of(out), fields, columns, rows);

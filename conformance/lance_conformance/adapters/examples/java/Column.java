@@ -50,6 +50,42 @@ record Column(
     };
   }
 
+  /** Returns a value as filters see it: Long, Double, String, Boolean, or null. */
+  Object value(int row) {
+    if (!isValid(row)) return null;
+    var view = Bytes.view(data == null ? new byte[0] : data);
+    return switch (type.name()) {
+      case "bool" -> data[row] != 0;
+      case "halffloat", "float", "double" -> number(row);
+      case "string", "large_string" -> Bytes.text(bytes(row));
+      case "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32" -> integer(row);
+      case "uint64" -> {
+        if (view.getLong(8 * row) < 0) throw Refusal.unsupported("sql");
+        yield integer(row);
+      }
+      default -> throw Refusal.unsupported("sql");
+    };
+  }
+
+  /** Returns a value of a type of floats, or of uint8. */
+  double number(int row) {
+    var view = Bytes.view(data);
+    return switch (type.bits()) {
+      case 8 -> data[row] & 0xff;
+      case 16 -> half(view.getShort(2 * row));
+      case 32 -> view.getFloat(4 * row);
+      default -> view.getDouble(8 * row);
+    };
+  }
+
+  /** Returns the number that sixteen bits of a half float stand for. */
+  static double half(short bits) {
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double size = exponent == 0 ? fraction * 0x1p-24 : (1024 + fraction) * Math.pow(2, exponent - 25);
+    if (exponent == 31) size = fraction == 0 ? Double.POSITIVE_INFINITY : Double.NaN;
+    return bits < 0 ? -size : size;
+  }
+
   /** Returns the rows at some positions, where -1 stands for a null. */
   Column take(int[] positions) {
     boolean[] validity = new boolean[positions.length];
