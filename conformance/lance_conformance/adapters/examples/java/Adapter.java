@@ -20,10 +20,7 @@ import java.util.stream.IntStream;
  * </pre>
  */
 public final class Adapter {
-  private static final List<Object> NOT_SUPPORTED = List.of(
-      "base-paths", "branch", "tag", "overlays", "BLOOMFILTER", "FM", "INVERTED", "IVF_FLAT",
-      "IVF_HNSW_FLAT", "IVF_HNSW_PQ", "IVF_HNSW_SQ", "IVF_PQ", "IVF_RQ", "IVF_SQ", "JSON",
-      "LABEL_LIST", "MINHASH", "NGRAM", "RTREE", "ZONEMAP");
+  private static final List<Object> VERSIONS = List.of("0.1", "2.0");
 
   private Adapter() {}
 
@@ -58,20 +55,19 @@ public final class Adapter {
   }
 
   private static Object hello() {
-    var files = Map.of("versions", List.of("2.0"));
-    var tables = Map.of("versions", List.of("0.1", "2.0"), "projection", List.of("top"),
-        "limit", true, "filter", true);
     return Map.of(
         "protocol", 1L,
         "implementation", Map.of("name", "example-java", "version", "1", "language", "java"),
         "capabilities", Map.of(
-            "file.inspect", files,
+            "file.inspect", Map.of("versions", List.of("2.0")),
             "file.read", Map.of("versions", List.of("2.0"), "projection", List.of("top"),
                 "ranges", true, "rows", true),
-            "dataset.read", tables,
-            "index.search", tables),
+            "dataset.read", Map.of("versions", VERSIONS, "projection", List.of("top"),
+                "limit", true, "filter", true),
+            "index.search", Map.of("versions", VERSIONS, "filter", true, "nearest", true,
+                "types", List.of("BTREE", "BITMAP", "IVF_FLAT", "IVF_PQ"))),
         "flags", Map.of("reader_known", String.valueOf(Table.FLAGS)),
-        "features", Map.of("exclude", NOT_SUPPORTED));
+        "features", Map.of("exclude", List.of("base-paths", "branch", "tag", "overlays")));
   }
 
   private static Object inspect(Map<String, Object> request) {
@@ -99,37 +95,53 @@ public final class Adapter {
 
   private static Object readTable(Map<String, Object> request) {
     var table = new Table(Path.of((String) request.get("uri")), (String) request.get("version"));
-    var fields = new ArrayList<Field>();
-    var columns = new ArrayList<Column>();
-    for (String name : names(request, table.fields)) {
-      Field field = Table.find(table.fields, name);
-      boolean json = field.type().name().equals("json");
-      columns.add(json ? Jsonb.texts(table.column(field)) : table.column(field));
-      fields.add(field);
-    }
-    for (Object name : request.get("with") == null ? List.of() : Json.list(request.get("with"))) {
-      long[] keys = table.keys(name.equals("_rowaddr"));
-      var data = Bytes.allocate(8L * keys.length);
-      for (long key : keys) data.putLong(key);
-      fields.add(Field.of(-1, (String) name, Encodings.UINT64, true));
-      columns.add(Column.fixed(Encodings.UINT64, keys.length, null, data.array()));
-    }
-    var search = new Search(table, search(request) && !Boolean.FALSE.equals(request.get("use_index")));
+    boolean isSearch = request.get("op").equals("index.search");
+    boolean withIndex = isSearch && !Boolean.FALSE.equals(request.get("use_index"));
+    var search = new Search(table, withIndex);
     int[] rows = IntStream.range(0, table.rows()).toArray();
     if (request.get("filter") != null) {
       String sql = (String) Json.object(request.get("filter")).get("sql");
       rows = search.passing(sql).stream().mapToInt(Integer::intValue).toArray();
     }
+    var answer = new LinkedHashMap<String, Column>();
+    if (request.get("nearest") != null) {
+      var nearest = new Nearest(table, Json.object(request.get("nearest")));
+      List<Nearest.Hit> hits = nearest.search(rows, withIndex);
+      rows = hits.stream().mapToInt(Nearest.Hit::row).toArray();
+      var distances = Bytes.allocate(4L * rows.length);
+      for (Nearest.Hit hit : hits) distances.putFloat((float) hit.distance());
+      Type type = Type.of("float", List.of());
+      answer.put("_distance", Column.fixed(type, rows.length, null, distances.array()));
+      search.used |= nearest.used;
+    }
     long first = number(request, "offset", 0), most = number(request, "limit", Long.MAX_VALUE);
     int[] kept = Arrays.stream(rows).skip(first).limit(most).toArray();
-    columns.replaceAll(column -> column.take(kept));
-    Map<String, Object> ok = new LinkedHashMap<>(written(request, fields, columns, kept.length));
-    if (search(request)) ok.put("used", search.used);
+    Map<String, Object> ok = new LinkedHashMap<>(project(request, table, kept, answer));
+    if (isSearch) ok.put("used", search.used);
     return ok;
   }
 
-  private static boolean search(Map<String, Object> request) {
-    return request.get("op").equals("index.search");
+  /** Writes the columns that a request names, of some live rows; `answer` has what is computed. */
+  private static Map<String, Object> project(
+      Map<String, Object> request, Table table, int[] rows, Map<String, Column> answer) {
+    var fields = new ArrayList<Field>();
+    var columns = new ArrayList<Column>();
+    for (String name : names(request, table.fields)) {
+      boolean computed = answer.containsKey(name);
+      Field field = computed ? Field.of(-1, name, answer.get(name).type(), true)
+          : Table.find(table.fields, name);
+      Column column = computed ? answer.get(name) : table.column(field).take(rows);
+      columns.add(field.type().name().equals("json") ? Jsonb.texts(column) : column);
+      fields.add(field);
+    }
+    for (Object name : request.get("with") == null ? List.of() : Json.list(request.get("with"))) {
+      long[] keys = table.keys(name.equals("_rowaddr"));
+      var data = Bytes.allocate(8L * rows.length);
+      for (int row : rows) data.putLong(keys[row]);
+      fields.add(Field.of(-1, (String) name, Encodings.UINT64, true));
+      columns.add(Column.fixed(Encodings.UINT64, rows.length, null, data.array()));
+    }
+    return written(request, fields, columns, rows.length);
   }
 
   private static long number(Map<String, Object> request, String name, long absent) {

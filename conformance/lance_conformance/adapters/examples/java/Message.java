@@ -122,6 +122,19 @@ final class Message {
     return found.stream().mapToLong(Long::longValue).toArray();
   }
 
+  /** Returns a repeated field of f32, packed or one by one. */
+  double[] floats(int field) {
+    var all = new java.io.ByteArrayOutputStream();
+    for (Part part : fields.getOrDefault(field, List.of())) {
+      Refusal.need(part.wire == 5 || part.wire == 2, "floats of another kind");
+      all.writeBytes(part.wire == 2 ? part.bytes : Bytes.allocate(4).putInt((int) part.number).array());
+    }
+    Refusal.need(all.size() % 4 == 0, "floats of four bytes");
+    var view = Bytes.view(all.toByteArray());
+    return java.util.stream.IntStream.range(0, all.size() / 4)
+        .mapToDouble(i -> view.getFloat(4 * i)).toArray();
+  }
+
   private Message(byte[] data, int at) {
     this.data = data;
     this.at = at;
