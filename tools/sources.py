@@ -26,8 +26,8 @@ CODE_FOLDERS = ("reference", "conformance", "tools")
 """Where the Python of the repository lies."""
 
 TEXT_SUFFIXES = frozenset(
-    {".css", ".hexmap", ".html", ".j2", ".js", ".json", ".jsonl", ".md", ".mjs", ".proto", ".py"}
-    | {".pyi", ".sh", ".svg", ".toml", ".txt", ".yaml", ".yml"}
+    {".css", ".hexmap", ".html", ".j2", ".java", ".js", ".json", ".jsonl", ".md", ".mjs", ".proto"}
+    | {".py", ".pyi", ".sh", ".svg", ".toml", ".txt", ".yaml", ".yml"}
 )
 """Ends of the names of text files; files without an end are text when they start with `#!`."""
 

@@ -17,6 +17,12 @@ from lance_conformance.runner import run
 
 SOURCES = Path(lance_conformance.__file__).parent / "adapters/examples/java"
 
+CHOSEN = (
+    *("file/0.1/**", "file/2.0/**", "table/any/backward/*", "table/any/json/*"),
+    *("index/any/bitmap/*", "index/any/btree/*", "index/any/ivf-flat/*", "index/any/ivf-pq/*"),
+)
+"""Where the cases are that the example claims."""
+
 EVERY = 8
 """One case of so many is asked about."""
 
@@ -36,7 +42,7 @@ def _adapter(classes: Path) -> list[str]:
 def test_the_example_reads_what_is_valid_and_refuses_what_is_damaged(tmp_path):
     """Of every eighth case each passes or is not claimed."""
     command = _adapter(tmp_path / "classes")
-    wanted = Selection(profile="all", only=("file/2.0/**",))
+    wanted = Selection(profile="all", only=CHOSEN)
     cases = select(load(places.fixtures()), wanted)[::EVERY]
 
     _, results = run(command, cases, tmp_path)
@@ -47,4 +53,4 @@ def test_the_example_reads_what_is_valid_and_refuses_what_is_damaged(tmp_path):
         for result in results
         if result.outcome not in (Outcome.PASS, Outcome.UNSUPPORTED)
     ]
-    assert counts[Outcome.PASS] >= 0.8 * len(cases)
+    assert counts[Outcome.PASS] >= 0.7 * len(cases)

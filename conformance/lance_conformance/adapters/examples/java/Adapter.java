@@ -64,7 +64,7 @@ public final class Adapter {
                 "ranges", true, "rows", true),
             "dataset.read", Map.of("versions", VERSIONS, "projection", List.of("top"),
                 "limit", true, "filter", true),
-            "index.search", Map.of("versions", VERSIONS, "filter", true, "nearest", true,
+            "index.search", Map.of("versions", List.of("0.1", "2.0", "2.1", "2.2"), "filter", true, "nearest", true,
                 "types", List.of("BTREE", "BITMAP", "IVF_FLAT", "IVF_PQ"))),
         "flags", Map.of("reader_known", String.valueOf(Table.FLAGS)),
         "features", Map.of("exclude", List.of("base-paths", "branch", "tag", "overlays")));

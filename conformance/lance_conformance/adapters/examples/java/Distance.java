@@ -18,6 +18,14 @@ final class Distance {
     return IntStream.range(0, vector.length).mapToDouble(i -> vector[i] / length).toArray();
   }
 
+  /** Returns the nearest number that a float of some bits has. */
+  static double rounded(double value, int bits) {
+    if (bits == 32) return (float) value;
+    if (bits != 16 || value == 0 || Double.isNaN(value)) return value;
+    double unit = Math.scalb(1.0, Math.max(Math.getExponent(value), -14) - 10);
+    return Math.rint(value / unit) * unit;
+  }
+
   private static double dot(double[] one, double[] other) {
     double sum = 0;
     for (int i = 0; i < one.length; i++) sum += one[i] * other[i];

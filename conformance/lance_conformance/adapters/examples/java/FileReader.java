@@ -14,6 +14,7 @@ final class FileReader {
   }
 
   private final Function<Field, Place> places;
+  private int structs;
 
   private FileReader(Function<Field, Place> places) {
     this.places = places;
@@ -46,10 +47,11 @@ final class FileReader {
   }
 
   private static int place(DataFile file, Field field, int next, Map<Integer, Place> places) {
-    var place = new Place(file, next++);
-    places.put(field.id(), place);
-    if (field.type().isVariable()) return isEarly(place.pages()) ? next + 1 : next;
     boolean nested = field.type().isList() || field.type().name().equals("struct");
+    boolean owns = file.version.equals("2.0") || !nested || field.isPacked();
+    var place = new Place(file, owns ? next++ : -1);
+    if (owns) places.put(field.id(), place);
+    if (owns && field.type().isVariable()) return isEarly(place.pages()) ? next + 1 : next;
     if (!nested || field.isPacked()) return next;
     for (Field child : field.type().children()) next = place(file, child, next, places);
     return next;
@@ -63,12 +65,17 @@ final class FileReader {
   private Column field(Field field, int rows) {
     Type type = field.type();
     Place place = places.apply(field);
+    boolean isStruct = type.name().equals("struct") && !field.isPacked();
+    if (place == null && isStruct && isLater(type.children())) return later(type, rows);
     Refusal.need(place != null || !hasPlace(type.children()), "a field with columns has its own");
     if (place == null) return nullChecked(field, Column.nulls(type.stored(), rows));
     DataFile.Pages pages = place.pages();
+    if (!place.file.version.equals("2.0")) {
+      return nullChecked(field, Pages.read(type, place.file, pages, structs));
+    }
     if (field.isBlob()) return nullChecked(field, blob(field, place.file, pages));
     Refusal.need(pages.encoding().arm(1, 3) == 1, "the encoding of a plain column is values");
-    if (type.name().equals("struct") && !field.isPacked()) return struct(type, pages);
+    if (isStruct) return struct(type, pages);
     if (type.isList()) return nullChecked(field, list(type, pages));
     boolean early = type.isVariable() && isEarly(pages);
     Column column = early ? strings(type, place, pages) : leaf(type, pages);
@@ -78,6 +85,20 @@ final class FileReader {
       }
     }
     return nullChecked(field, column);
+  }
+
+  /** Returns whether fields lie in a file of 2.1 or later, where structs have no column. */
+  private boolean isLater(List<Field> fields) {
+    return fields.stream().anyMatch(one -> places.apply(one) != null
+        ? !places.apply(one).file.version.equals("2.0") : isLater(one.type().children()));
+  }
+
+  private Column later(Type type, int rows) {
+    structs++;
+    List<Column> children = new ArrayList<>();
+    for (Field child : type.children()) children.add(field(child, rows));
+    structs--;
+    return new Column(type, rows, null, null, null, children);
   }
 
   private boolean hasPlace(List<Field> fields) {

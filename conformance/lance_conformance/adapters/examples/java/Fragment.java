@@ -59,7 +59,7 @@ final class Fragment {
     boolean version = opened.version.equals(file.number(4) + "." + file.number(5))
         && (table.isLegacy ? "2.0" : table.manifest.message(15).text(2)).equals(opened.version);
     Refusal.need(version, "a file of the version of the table");
-    if (!opened.version.equals("2.0")) throw Refusal.unsupported("version");
+    if (opened.version.equals("2.3")) throw Refusal.unsupported("version");
     FileReader.places(opened);
     Refusal.need(columns.length == ids.length, "a column index for each field");
     Set<Long> used = new HashSet<>();

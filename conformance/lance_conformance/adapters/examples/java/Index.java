@@ -13,10 +13,11 @@ final class Index {
 
   /** An entry of the index section: the files of one segment, and the fragments it covers. */
   record Segment(
-      Path folder, String type, int field, Set<Long> fragments, long greatestKey) {
+      Path folder, String type, int field, Set<Long> fragments, long greatestKey,
+      Reuse reuse) {
     DataFile file(String name) {
       DataFile file = DataFile.open(folder.resolve(name));
-      if (!file.version.equals("2.0")) throw Refusal.unsupported("version");
+      if (file.version.equals("2.3")) throw Refusal.unsupported("version");
       return file;
     }
 
@@ -40,18 +41,27 @@ final class Index {
   static List<Segment> segments(Table table) {
     List<Segment> segments = new ArrayList<>();
     if (!table.manifest.has(6)) return segments;
-    for (Message entry : table.section(table.manifest.number(6)).messages(1)) {
-      String uuid = uuid(entry.message(1).bytes(1));
-      Path folder = table.root.resolve("_indices").resolve(uuid);
-      if (entry.text(3).equals("__lance_frag_reuse")) return List.of();
+    List<Message> entries = table.section(table.manifest.number(6)).messages(1);
+    Reuse reuse = Reuse.NONE;
+    for (Message entry : entries) {
+      if (!entry.text(3).equals("__lance_frag_reuse") || table.hasRowIds()) continue;
+      reuse = Reuse.of(Message.of(entry.message(6).bytes(2)), folder(table, entry));
+    }
+    for (Message entry : entries) {
+      Path folder = folder(table, entry);
       String type = type(entry, folder);
       long[] fields = entry.numbers(2);
       if (type == null || fields.length != 1 || !entry.has(5)) continue;
       Set<Long> covered = new HashSet<>();
       for (long fragment : Roaring.bitmap(entry.bytes(5))) covered.add(fragment);
-      segments.add(new Segment(folder, type, (int) fields[0], covered, table.greatestKey()));
+      segments.add(new Segment(
+          folder, type, (int) fields[0], reuse.moved(covered), table.greatestKey(), reuse));
     }
     return segments;
+  }
+
+  private static Path folder(Table table, Message entry) {
+    return table.root.resolve("_indices").resolve(uuid(entry.message(1).bytes(1)));
   }
 
   private static String uuid(byte[] bytes) {
@@ -129,7 +139,8 @@ final class Index {
   }
 
   private static void add(
-      Segment segment, Rows rows, Sql.Condition condition, Object value, long key) {
+      Segment segment, Rows rows, Sql.Condition condition, Object value, long stored) {
+    long key = segment.reuse.moved(stored);
     boolean found = value == null || Boolean.TRUE.equals(condition.test(value));
     Refusal.need(!found || key <= segment.greatestKey, "a row of a fragment that never was");
     if (value == null) rows.nulls.add(key);

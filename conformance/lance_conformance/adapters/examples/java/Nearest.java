@@ -23,19 +23,18 @@ final class Nearest {
     this.table = table;
     this.asked = asked;
     field = Table.find(table.fields, (String) asked.get("column"));
-    if (!field.type().name().equals("fixed_size_list")) throw Refusal.unsupported("list");
+    if (!field.type().name().equals("fixed_size_list")) throw Refusal.unsupported("several vectors");
     vectors = table.column(field);
     query = cast(Json.list(asked.get("q")), field.type());
   }
 
   /** Returns the numbers of a query as the type of the column has them. */
   private static double[] cast(List<Object> numbers, Type type) {
-    if (numbers.get(0) instanceof List) throw Refusal.unsupported("list");
+    if (numbers.get(0) instanceof List) throw Refusal.unsupported("several vectors");
     Refusal.need(numbers.size() == type.size(), "a query of the dimension of the column");
     double[] found = numbers.stream().mapToDouble(text -> Double.parseDouble((String) text)).toArray();
     int bits = type.item().type().bits();
-    if (bits == 32) return Arrays.stream(found).map(number -> (float) number).toArray();
-    return found; // a number that 16 bits do not have is not asked for
+    return Arrays.stream(found).map(number -> Distance.rounded(number, bits)).toArray();
   }
 
   private int number(String name, int absent) {
@@ -53,7 +52,7 @@ final class Nearest {
       if (!segment.type().equals("VECTOR") || segment.field() != field.id()) continue;
       var index = VectorIndex.open(segment, field.type());
       if (metric != null && !metric.equals(index.metric)) continue;
-      index.checkKeys(segment.fragments(), sizes);
+      if (table.greatestKey() < Long.MAX_VALUE) index.checkKeys(segment.fragments(), sizes);
       indices.add(index);
       covered.addAll(segment.fragments());
     }

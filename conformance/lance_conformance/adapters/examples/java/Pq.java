@@ -6,8 +6,10 @@ import java.util.stream.IntStream;
  * Product quantization (chapter 66, PQ): codes of sub-vectors, and the codewords they stand for.
  *
  * @param codes the bytes of all rows, partition by partition
+ * @param numberBits width of the numbers of the column
  */
-record Pq(int bits, int parts, boolean transposed, double[] codebook, byte[] codes) {
+record Pq(
+    int bits, int parts, boolean transposed, double[] codebook, byte[] codes, int numberBits) {
 
   /** Reads the codes and the codebook of a file with two columns. */
   static Pq of(DataFile file, Map<String, Object> storage, Column codes, Type column) {
@@ -39,7 +41,8 @@ record Pq(int bits, int parts, boolean transposed, double[] codebook, byte[] cod
     boolean divides = parts > 0 && column.size() % parts == 0 && (bits == 8 || parts % 2 == 0);
     Refusal.need(divides, "sub-vectors that divide the dimension");
     Refusal.need(codebook.length == column.size() << bits, "a codebook of all codewords");
-    return new Pq((int) bits, (int) parts, transposed, codebook, codes);
+    return new Pq(
+        (int) bits, (int) parts, transposed, codebook, codes, column.item().type().bits());
   }
 
   static long number(Map<String, Object> storage, String key) {
@@ -82,7 +85,9 @@ record Pq(int bits, int parts, boolean transposed, double[] codebook, byte[] cod
       if (bits == 4) code = code >> 4 * (part % 2) & 15;
       for (int i = 0; i < width; i++) {
         double word = codebook[((part << bits) + code) * width + i];
-        double asked = query[part * width + i] - (dot ? 0 : centroid[part * width + i]);
+        int component = part * width + i;
+        double asked = dot ? query[component]
+            : Distance.rounded(query[component] - centroid[component], numberBits);
         sum += dot ? asked * word : (asked - word) * (asked - word);
       }
     }

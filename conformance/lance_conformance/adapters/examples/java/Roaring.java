@@ -92,6 +92,21 @@ final class Roaring {
     values.add(value);
   }
 
+  /** Returns the keys of a `RoaringTreemap`. */
+  static long[] treemap(byte[] data) {
+    var roaring = new Roaring(data);
+    long last = -1;
+    roaring.at = 8;
+    for (long left = Bytes.u64(data, 0); left != 0; left--) {
+      long upper = roaring.u32();
+      Refusal.need(upper > last, "upper halves that rise");
+      roaring.read(upper);
+      last = upper;
+    }
+    Refusal.need(roaring.at == data.length, "bytes after the last bitmap");
+    return roaring.found();
+  }
+
   /** Returns the keys of a `RowAddrTreeMap`. Sets of whole fragments are refused. */
   static long[] rows(byte[] data) {
     var roaring = new Roaring(data);

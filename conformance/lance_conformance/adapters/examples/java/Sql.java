@@ -190,15 +190,21 @@ final class Sql {
     };
   }
 
-  /** Compares two values, numbers by size. The zeros are equal, NaN is above all else. */
+  /** Compares two values as the order of values says (chapter 62), but that the zeros are equal. */
   static int compare(Object one, Object other) {
     if (one instanceof Long a && other instanceof Long b) return Long.compare(a, b);
     if (one instanceof Number a && other instanceof Number b) {
-      return Double.compare(a.doubleValue() + 0.0, b.doubleValue() + 0.0);
+      return Long.compare(rank(a.doubleValue()), rank(b.doubleValue()));
     }
     if (one instanceof String a && other instanceof String b) return a.compareTo(b);
     if (one instanceof Boolean a && other instanceof Boolean b) return Boolean.compare(a, b);
     throw Refusal.unsupported("sql");
+  }
+
+  /** Returns a number by which floats are in the total order of IEEE 754. */
+  private static long rank(double value) {
+    long bits = Double.doubleToRawLongBits(value + 0.0);
+    return bits ^ bits >> 63 & Long.MAX_VALUE;
   }
 
   private Expression sum() {

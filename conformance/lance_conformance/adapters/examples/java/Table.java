@@ -107,10 +107,14 @@ final class Table {
     return keys.stream().mapToLong(Long::longValue).toArray();
   }
 
+  /** Returns whether rows have stable ids, which are the keys of indices then. */
+  boolean hasRowIds() {
+    return (manifest.number(9) & 2) != 0;
+  }
+
   /** Returns what no key of an index is above: any where keys are row ids. */
   long greatestKey() {
-    boolean stable = (manifest.number(9) & 2) != 0;
-    return stable || !manifest.has(11) ? Long.MAX_VALUE : (manifest.number(11) + 1 << 32) - 1;
+    return hasRowIds() || !manifest.has(11) ? Long.MAX_VALUE : (manifest.number(11) + 1 << 32) - 1;
   }
 
   /** Returns a field by its name, with dots for the fields of structs. */

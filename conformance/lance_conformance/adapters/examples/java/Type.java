@@ -65,7 +65,6 @@ record Type(
       type = new Type(text.replace(".struct", ""), -1, "", "", 0, 0, 0, children);
       leaf = false;
     }
-    if (name.equals("map") || name.equals("blob")) throw Refusal.unsupported("map");
     Refusal.need(type != null, "no type is called " + text);
     Refusal.need(!leaf || children.isEmpty(), "a leaf has no children");
     return type;
@@ -76,7 +75,6 @@ record Type(
     boolean valid = colon > 0 && rest.substring(colon + 1).matches("\\d{1,8}");
     Refusal.need(valid, "no fixed-size list");
     String inner = rest.substring(0, colon);
-    if (inner.equals("struct")) throw Refusal.unsupported("fixed_size_list");
     Refusal.need(children.isEmpty(), "a fixed-size list of values has no children");
     Type item = inner.equals("lance.bfloat16") ? of("fixed_size_binary:2", List.of())
         : of(inner, List.of());

@@ -58,7 +58,7 @@ final class VectorIndex {
     Column stored = Index.Segment.column(auxiliary, isPq ? "__pq_code" : "flat", "fixed_size_list");
     Refusal.need(!stored.children().get(0).hasNulls(), "vectors without nulls");
     int[] starts = starts(Message.of(auxiliary.global(auxiliary.text("lance:ivf"))), count, ids.rows());
-    long[] keys = IntStream.range(0, ids.rows()).mapToLong(ids::integer).toArray();
+    long[] keys = IntStream.range(0, ids.rows()).mapToLong(ids::integer).map(segment.reuse()::moved).toArray();
     if (isPq) {
       Pq pq = Pq.of(auxiliary, storage, stored, column);
       return new VectorIndex(metric, centroids, starts, keys, null, pq);
