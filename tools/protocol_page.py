@@ -95,6 +95,23 @@ GREETING: tuple[dict[str, Any], dict[str, Any]] = (
 )
 """The example of a greeting."""
 
+WORDS = {
+    "versions": "file versions; absent: all",
+    "projection": "a list of `top`, columns can be chosen, and `nested`, fields of structs too",
+    "ranges": "true: ranges of rows can be asked for",
+    "rows": "true: single rows can be asked for",
+    "filter": "true: filters can be asked for",
+    "limit": "true: `limit` and `offset` can be asked for",
+    "types": "types of indices, by the words below; absent: all",
+    "nearest": "true: searches for vectors can be asked for",
+    "text": "true: full-text queries can be asked for",
+    "scan": "false: rows cannot be looked at without an index",
+    "modes": "modes of writing",
+    "operations": "messages of operations; absent: all",
+    "verbs": "verbs of `mutate`; absent: all",
+}
+"""What the words mean that `hello` says of an operation."""
+
 _OUT = {"file.read", "dataset.read", "dataset.take", "index.search", "index.dump"}
 
 
@@ -132,6 +149,17 @@ def fields(schema: dict[str, Any], definitions: dict[str, Any]) -> Iterator[str]
         elif one.get("properties"):
             meaning += f" (`{'`, `'.join(one['properties'])}`)"
         yield f"| `{name}` | {kind(one)}{need} | {meaning.strip()} |"
+
+
+def capabilities(hello: dict[str, Any]) -> Iterator[str]:
+    """Yield the tables of what `hello` can say of each operation."""
+    said = hello["properties"]["capabilities"]["properties"]
+    yield from ("| capability | words |", "|---|---|")
+    for op, one in said.items():
+        yield f"| `{op}` | {', '.join(f'`{word}`' for word in one.get('properties', ()))} |"
+    yield from ("", "| word | meaning |", "|---|---|")
+    for word, meaning in WORDS.items():
+        yield f"| `{word}` | {meaning} |"
 
 
 def example(op: str, root: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -176,6 +204,8 @@ def render(root: Path) -> tuple[str, list[Finding]]:
         lines += [*fields(definitions[f"{op}.request"], definitions), ""]
         if f"{op}.ok" in definitions:
             lines += ["Body of `ok`:", "", *fields(definitions[f"{op}.ok"], definitions), ""]
+        if op == "hello":
+            lines += [*capabilities(definitions["hello.ok"]), ""]
         if op == "mutate":
             lines += ["| verb | example of args | does |", "|---|---|---|"]
             lines += [f"| `{verb}` | `{args}` | {does} |" for verb, (args, does) in VERBS.items()]

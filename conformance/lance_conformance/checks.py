@@ -98,7 +98,7 @@ def expand(case: Case, claims: Claims) -> list[Check]:
     """Return the checks of a case that an adapter claims to be able to answer."""
     expected = alternative(case, claims)
     op = main_operation(case)
-    args = dict(case.manifest["input"].get("args", {}))
+    args = _asked(case)
     if _unknown_flags(case, claims):
         return [Check("full", op, args, Refuses())]
     if "reject" in expected:
@@ -124,6 +124,14 @@ def expand(case: Case, claims: Claims) -> list[Check]:
     if not checks:
         raise CaseError(f"{case.id}: this runner has no procedure for {sorted(expected)}")
     return [check for check in checks if check.op in claims.capabilities]
+
+
+def _asked(case: Case) -> dict[str, Any]:
+    """Return the arguments of the request of a case, where some have rows as numbers, as text."""
+    args = dict(case.manifest["input"].get("args", {}))
+    if "rows" in args:
+        args["rows"] = [str(row) for row in args["rows"]]
+    return args
 
 
 def _unknown_flags(case: Case, claims: Claims) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lance_conformance import cases
+from lance_conformance import cases, places, schemas
 from lance_conformance.cases import Case, CaseError
 from lance_conformance.checks import (
     HasFacts,
@@ -68,6 +68,27 @@ def test_particular_read_is_not_varied(reading: Case, claims: MakeClaims) -> Non
     case = Case(reading.folder, {**reading.manifest, "input": given})
 
     assert 1 == len(expand(case, claims(file__read=ALL)))
+
+
+def test_requests_of_all_cases_keep_to_the_schema(claims: MakeClaims) -> None:
+    """What a case asks is valid by the protocol, rows that manifests have as numbers included."""
+    ops = ("file.read", "dataset.read", "dataset.take", "index.search", "index.dump")
+    claimed = claims(**{op.replace(".", "__"): {"scan": False} for op in ops})
+    asked = [
+        case
+        for case in cases.load(places.fixtures())
+        if case.manifest["input"].get("args") and case.status == "active"
+    ]
+    broken = dict[str, list[str]]()
+    for case in asked:
+        place = "path" if "path" in case.manifest["input"] else "uri"
+        for check in expand(case, claimed):
+            message = {"id": 1, "op": check.op, place: "/x", "out": "/y", **check.args}
+            if problems := schemas.problems("protocol", message, f"{check.op}.request"):
+                broken[case.id] = problems
+
+    assert {} == broken
+    assert len(asked) > 500
 
 
 @pytest.mark.parametrize(
