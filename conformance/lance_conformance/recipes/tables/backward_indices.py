@@ -86,7 +86,7 @@ def _graph(release: str) -> Positive:
         kind="index-search",
         facts={"used": True},
         args={
-            "nearest": {**asked, "k": 100, "ef": 100, "nprobes": 1, "refine_factor": 1},
+            "nearest": {**asked, "k": 100, "ef": 100, "nprobes": 1},
             "columns": ["id", "_distance"],
         },
         index="IVF_HNSW_SQ",
