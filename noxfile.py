@@ -149,7 +149,7 @@ def spec(session: nox.Session) -> None:
     _run_all(
         session,
         *(["python", f"tools/{page}.py", "--check"] for page in pages),
-        ["python", "tools/citations.py", *session.posargs],
+        ["python", "tools/citations.py", "--strict", *session.posargs],
         ["python", "tools/worked_bytes.py"],
         ["python", "tools/prose.py"],
     )
