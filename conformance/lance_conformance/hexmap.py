@@ -5,15 +5,15 @@ It is made of the bytes and not stored: `copy` lays it beside the file as `data.
 
 from __future__ import annotations
 
-from lanceref.explain import explain_source
-from lanceref.storage import BytesSource
-
 HEXMAP = ".hexmap"
 """What is appended to the name of the data file."""
 
 
 def hexmap(data: bytes) -> str:
     """Return the owner of every byte range of a data file: `start end kind clause name` a line."""
+    from lanceref.explain import explain_source  # a run without a report does without it
+    from lanceref.storage import BytesSource
+
     root = explain_source(BytesSource(data, "data.lance")).root
     leaves = sorted(root.leaves(), key=lambda span: (span.start, span.end))
     return "".join(

@@ -66,7 +66,7 @@ Choice = tuple[list[cases.Case], list[cases.Case]]
 
 def choose(order: Order) -> Choice:
     """Return the active cases of the suite, and those of the order's selection."""
-    every = cases.load(order.fixtures or places.fixtures())
+    every = cases.load(order.fixtures)
     return [case for case in every if case.is_active], cases.select(every, order.selection)
 
 

@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lance_conformance.acting import act
 from lance_conformance.cases import Case
 from lance_conformance.checks import READING, Check, alternative, expand
 from lance_conformance.inputs import Snapshot, copy_input, is_unchanged, snapshot
@@ -127,6 +126,8 @@ class Worker:
 
     def _act(self, case: Case, claims: Claims) -> list[CheckResult]:
         """Take the steps of a case: its first actor is this session, each other one its own."""
+        from lance_conformance.acting import act  # most runs take no step: it needs the reference
+
         folder = self._folder()
         given = copy_input(case.input_root, folder)
         sessions: dict[str, Session] = {}

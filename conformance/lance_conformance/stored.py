@@ -56,21 +56,24 @@ def materialised(path: Path) -> Path:
     return path
 
 
-def case_folder(home: Path) -> Path:
+def case_folder(home: Path, *, manifest: bool = True) -> Path:
     """Return the folder with every file of the case at `home`.
 
     It is `home` itself when the case is stored plainly or has no manifest, else a folder that is
-    removed when this process ends. Raises StoredError when the case cannot be put together.
+    removed when this process ends; there `manifest=False` leaves the manifest out. Raises
+    StoredError when the case cannot be put together.
     """
     plain = not (home / PACK).is_file()
     if plain and not ((home / MANIFEST).is_file() and KEY in _document(home)):
         return home
-    return _materialise(home.resolve())
+    return _materialise(home.resolve(), manifest=manifest)
 
 
 @cache
-def _materialise(home: Path) -> Path:
-    files = read_case(home)
+def _materialise(home: Path, *, manifest: bool) -> Path:
+    files = read_case(home) if manifest else _data_files(home, _document(home))
+    if not manifest:
+        files.pop(MANIFEST)
     folder = Path(tempfile.mkdtemp(dir=cache_root()))
     for name, data in files.items():
         path = folder / name
@@ -98,10 +101,20 @@ def read_case(home: Path) -> dict[str, bytes]:
     The manifest follows its schema. Raises StoredError when the case cannot be put together.
     """
     manifest = _document(home)
-    layout = manifest.pop(KEY, {})
+    files = _data_files(home, manifest)
+    if KEY in manifest:
+        del manifest[KEY]
+        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+        files[MANIFEST] = text.encode()
+    return files
+
+
+def _data_files(home: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return the files of a case; its manifest among them is as it is stored."""
+    layout = manifest.get(KEY, {})
     files = dict(own_files(home))
     contents = {_sha256(data): data for data in files.values()}
-    root = home.parents[str(manifest["id"]).count("/")]
+    root = home.resolve().parents[str(manifest["id"]).count("/")]
     for other in layout.get("from", []):
         contents |= _contents(_below(root, other))
         _check_size(home, contents)
@@ -117,9 +130,6 @@ def read_case(home: Path) -> dict[str, bytes]:
             files[_checked(name)] = _content(contents, digest, name, home)
     _check_size(home, files)
     _check_folders(home, files)
-    if layout:
-        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-        files[MANIFEST] = text.encode()
     return files
 
 
@@ -209,9 +219,9 @@ def _check_folders(home: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _below(root: Path, name: str) -> Path:
-    """Return a case folder below the fixtures, which no link leads out of."""
+    """Return a case folder below the resolved fixtures, which no link leads out of."""
     folder = root / _checked(name)
-    if not folder.resolve().is_relative_to(root.resolve()):
+    if not folder.resolve().is_relative_to(root):
         raise StoredError(f"{name} is not below {root}")
     return folder
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lance_conformance import __version__, protocol, schemas, stored, subset
-from lance_conformance.cases import MANIFEST
+from lance_conformance.cases import MANIFEST, manifests_hash
 from lance_conformance.hexmap import HEXMAP, hexmap
 from lance_conformance.recipes.model import DATA
 
@@ -22,6 +22,10 @@ def case_schema() -> dict[str, Any]:
     """Return the JSON Schema of a case manifest."""
     return schemas.load("case")
 
+
+FIXED_OF_ANY = ("suite", "schemas")
+FIXED = (*FIXED_OF_ANY, "counts", "tree_sha256", "manifests_sha256")
+"""Members of `SUITE.json` that say what the files are; of a subset only the first."""
 
 TABLES_AS_JSON = ("expect.json", "input.json")
 """Tables that `copy --expect json` lays beside their Arrow files."""
@@ -77,7 +81,8 @@ def describe(root: Path) -> dict[str, Any]:
     """Return what `SUITE.json` must say; the notes on flags are taken over from it."""
     path = root / SUITE
     notes = json.loads(path.read_text("utf-8"))["notes"] if path.exists() else {}
-    manifests = [json.loads(p.read_text("utf-8")) for p in sorted(root.rglob(MANIFEST))]
+    texts = {path: path.read_bytes() for path in sorted(root.rglob(MANIFEST))}
+    manifests = [json.loads(text) for text in texts.values()]
     cases = {manifest["id"]: _digests(root / manifest["id"]) for manifest in manifests}
     kinds = Counter(manifest["kind"] for manifest in manifests)
     return {
@@ -92,6 +97,7 @@ def describe(root: Path) -> dict[str, Any]:
                 for name, one in digests.items()
             }
         ),
+        "manifests_sha256": manifests_hash(root, texts),
         "notes": notes,
     }
 
@@ -110,7 +116,7 @@ def verify(root: Path) -> list[str]:
     stored, actual = json.loads(path.read_text("utf-8")), describe(root)
     whole = subset.whole(root)
     chosen = stored[subset.KEY]["ids"] if whole else stored.get("cases", {}).keys()
-    fixed = ("suite", "schemas") if whole else ("suite", "schemas", "counts", "tree_sha256")
+    fixed = FIXED_OF_ANY if whole else FIXED
     found = [
         f"{key}: {SUITE} does not say what the files are"
         for key in fixed

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lance_conformance import cases
+from lance_conformance import cases, places, schemas
 from lance_conformance.cases import Case, CaseError, Selection
 
 MakeCase = Callable[..., Case]
@@ -105,3 +105,26 @@ def test_shuffle_is_repeatable(make_case: MakeCase) -> None:
 
     assert orders[0] == orders[1] != orders[2]
     assert sorted(orders[0]) == sorted(orders[2])
+
+
+def test_manifests_with_the_hash_of_the_suite_are_not_checked_again(
+    toy_suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of this suite, the schema is asked only when a manifest is not what SUITE.json fixed."""
+    monkeypatch.setattr(places, "fixtures", lambda: toy_suite)
+    asked: list[object] = []
+    monkeypatch.setattr(schemas, "problems", lambda name, value: asked.append(value) or [])
+
+    assert 3 == len(cases.load()) and not asked
+    assert 3 == len(cases.load(toy_suite)) == len(asked)
+
+
+def test_a_changed_manifest_of_the_suite_is_noticed(
+    toy_suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A damaged checkout does not keep the trust that its hash gave it."""
+    monkeypatch.setattr(places, "fixtures", lambda: toy_suite)
+    path = toy_suite / "toy/any/read/columns/case.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "surprise": 1}))
+    with pytest.raises(CaseError, match="surprise"):
+        cases.load()

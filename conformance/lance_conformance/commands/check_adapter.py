@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from lance_conformance import cases, first_contact, places
+from lance_conformance import cases, first_contact
 from lance_conformance.commands import options
 from lance_conformance.outcomes import MEANINGS, Outcome
 from lance_conformance.runner import CaseResult
@@ -25,7 +25,7 @@ def check_adapter(command: options.Command = None, fixtures: options.Fixtures = 
     Exit codes: 0 all of them pass, 1 some fail or are not supported, 3 the adapter broke the
     protocol.
     """
-    every = cases.load(fixtures or places.fixtures())
+    every = cases.load(fixtures)
     outcomes = []
     log: list[str] = []
     with tempfile.TemporaryDirectory(prefix="lance-conformance-") as folder:

@@ -61,9 +61,9 @@ def copy(
     """
     source = fixtures or places.fixtures()
     selected = options.selection(profile, only, clause, level=level, kind=kind, exclude=exclude)
-    order = Order(selection=selected, fixtures=source)
+    order = Order(selection=selected, fixtures=fixtures)
     chosen = options.chosen(order)
-    every = cases.load(source)
+    every = cases.load(fixtures)
     folders = [(case.home, case.id) for case in chosen]
     if target.name.endswith(".tar.gz"):
         with tempfile.TemporaryDirectory() as name:

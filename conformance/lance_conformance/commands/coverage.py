@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import cases, places, register
+from lance_conformance import cases, register
 from lance_conformance.commands import options
 from lance_conformance.coverage import clauses, survey
 from lance_conformance.views import coverage as view
@@ -21,7 +21,7 @@ def coverage(
 
     Exit 1 when something that could occur does not, or a byte has no owner.
     """
-    found = report(cases.load(fixtures or places.fixtures()))
+    found = report(cases.load(fixtures))
     if json_:
         typer.echo(view.to_json(found))
     else:

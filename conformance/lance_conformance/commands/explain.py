@@ -10,7 +10,7 @@ import typer
 from lanceref.explain import explain_source
 from lanceref.storage import is_local, local_path, open_source, store_options
 
-from lance_conformance import cases, places, stored
+from lance_conformance import cases, stored
 from lance_conformance.commands import options
 from lance_conformance.commands.options import StorageOptions, storage_options
 from lance_conformance.commands.validate import REFUSED
@@ -60,12 +60,11 @@ def explain(
 
 def _of_case(name: str, fixtures: Path | None) -> str:
     """Return the file that reports show of a case, where a name is the id of one."""
-    root = fixtures or places.fixtures()
     if not is_local(name) or Path(local_path(name)).exists():
         return name
     if not cases.is_id(name):
         return str(stored.materialised(Path(local_path(name))))
-    found = next((case for case in cases.load(root) if case.id == name), None)
+    found = next((case for case in cases.load(fixtures) if case.id == name), None)
     path = hexdump.shown_file(found) if found is not None else None
     return name if path is None else str(path)
 

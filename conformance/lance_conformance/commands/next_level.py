@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import cases, first_contact, levels, places
+from lance_conformance import cases, first_contact, levels
 from lance_conformance.cases import Case
 from lance_conformance.commands import options, run_options
 from lance_conformance.outcomes import Outcome
@@ -31,7 +31,7 @@ def next_level(
     Levels come in the order of the chapter for a first reader: those of files of 2.1 first.
     """
     told = run_options.read_outcomes(report) if report is not None else {}
-    active = [case for case in cases.load(fixtures or places.fixtures()) if case.is_active]
+    active = [case for case in cases.load(fixtures) if case.is_active]
     name = first_unreached(active, told)
     if name is None:
         typer.echo("every level is reached")

@@ -19,7 +19,7 @@ def show(
     fixtures: options.Fixtures = None,
 ) -> None:
     """Show what a case asks, what a clause says and which cases test it, or a divergence."""
-    every = cases.load(fixtures or places.fixtures())
+    every = cases.load(fixtures)
     shown = {"L.": _clause, "D.": _divergence}.get(id_[:2], _case)
     told = list(shown(id_, every))
     if not told:

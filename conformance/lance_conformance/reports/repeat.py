@@ -49,7 +49,7 @@ def commands(run: Run, case: Case) -> tuple[str, str]:
 
 def patched_bytes(case: Case) -> list[Range]:
     """Return the patched bytes with their owners and the owners next to them; none without one."""
-    view = hexdump.view(case)
+    view = hexdump.view(case) if "patch" in case.manifest else None
     if view is None:
         return []
     ranges = [one for line in view.lines for one in _ranges(line)]

@@ -28,7 +28,7 @@ def files() -> list[Path]:
 def _validator(name: str, definition: str) -> jsonschema.Draft202012Validator:
     schema = load(name)
     if definition:
-        schema = {"$defs": schema["$defs"], "$ref": f"#/$defs/{definition}"}
+        schema = {"$defs": schema["$defs"], **schema["$defs"][definition]}
     return jsonschema.Draft202012Validator(schema)
 
 
