@@ -18,12 +18,7 @@ from typing import TYPE_CHECKING
 from pylanceref.late_names import late_names, listing
 
 if TYPE_CHECKING:
-    from lanceref.operations.cleanup import (
-        CleanupCandidateFile,
-        CleanupExplanation,
-        CleanupReferencedBranch,
-        CleanupStats,
-    )
+    from lanceref.operations.cleanup import CleanupStats
     from lanceref.search.projection import ColumnOrdering
     from lanceref.storage import bytes_read_counter, iops_counter
 
@@ -40,12 +35,10 @@ if TYPE_CHECKING:
     )
     from pylanceref.dataset import LanceDataset, dataset, write_dataset
     from pylanceref.fragment import DataFile, LanceFragment
-    from pylanceref.fts_tokens import FtsToken, tokenize
     from pylanceref.history import sanitize_ts
-    from pylanceref.merge_insert import CompactedSsTable, MergeInsertBuilder
+    from pylanceref.merge_insert import MergeInsertBuilder
     from pylanceref.metadata import FragmentMetadata
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
-    from pylanceref.progress import IndexProgress
     from pylanceref.scanner import LanceScanner, ScanStatistics
     from pylanceref.schema import json_to_schema, schema_to_json
     from pylanceref.session import Session
@@ -55,20 +48,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = ["BatchUDF", "Blob", "BlobArray", "BlobColumn", "BlobDescriptor"]
-__all__ += ["BlobDescriptorArrayBuilder", "BlobFile", "BlobType", "CleanupCandidateFile"]
-__all__ += ["CleanupExplanation", "CleanupReferencedBranch", "CleanupStats", "ColumnOrdering"]
-__all__ += ["CompactedSsTable", "DataFile", "DataStatistics", "DatasetBasePath"]
-__all__ += ["FieldStatistics", "FragmentMetadata", "FtsToken", "Index"]
-__all__ += ["IndexFile", "IndexProgress", "LanceDataset", "LanceFragment", "LanceOperation"]
+__all__ += ["BlobDescriptorArrayBuilder", "BlobFile", "BlobType"]
+__all__ += ["CleanupStats", "ColumnOrdering"]
+__all__ += ["DataFile", "DataStatistics", "DatasetBasePath"]
+__all__ += ["FieldStatistics", "FragmentMetadata", "Index"]
+__all__ += ["IndexFile", "LanceDataset", "LanceFragment", "LanceOperation"]
 __all__ += ["LanceScanner", "MergeInsertBuilder", "ScanStatistics"]
 __all__ += ["Session", "Transaction", "batch_udf", "blob_array", "blob_field"]
 __all__ += ["bytes_read_counter", "dataset", "iops_counter", "json_to_schema", "sanitize_ts"]
-__all__ += ["schema_to_json", "tokenize", "write_dataset"]
+__all__ += ["schema_to_json", "write_dataset"]
 
 _NAMES = {
-    "lanceref.operations.cleanup": (
-        "CleanupCandidateFile CleanupExplanation CleanupReferencedBranch CleanupStats"
-    ),
+    "lanceref.operations.cleanup": "CleanupStats",
     "lanceref.search.projection": "ColumnOrdering",
     "lanceref.storage": "bytes_read_counter iops_counter",
     "pylanceref.blob": (
@@ -77,12 +68,10 @@ _NAMES = {
     ),
     "pylanceref.dataset": "LanceDataset dataset write_dataset",
     "pylanceref.fragment": "DataFile LanceFragment",
-    "pylanceref.fts_tokens": "FtsToken tokenize",
     "pylanceref.history": "sanitize_ts",
-    "pylanceref.merge_insert": "CompactedSsTable MergeInsertBuilder",
+    "pylanceref.merge_insert": "MergeInsertBuilder",
     "pylanceref.metadata": "FragmentMetadata",
     "pylanceref.operation": "DatasetBasePath Index IndexFile LanceOperation Transaction",
-    "pylanceref.progress": "IndexProgress",
     "pylanceref.scanner": "LanceScanner ScanStatistics",
     "pylanceref.schema": "json_to_schema schema_to_json",
     "pylanceref.session": "Session",

@@ -55,7 +55,7 @@ LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 """Transaction property that holds the message of a commit."""
 
 _LATE = {
-    "lanceref.operations.cleanup": "AutoCleanupConfig CleanupExplanation CleanupStats",
+    "lanceref.operations.cleanup": "AutoCleanupConfig CleanupStats",
     "lanceref.search.projection": "ColumnOrdering",
     "lanceref.search.filter": "serialize_row_addrs",
     "lanceref.table.refs": "Branch Tag",
@@ -244,7 +244,6 @@ class LanceDataset(OpenTable):
     _take_rows = reading._take_rows
     take_blobs = reading.take_blobs
     read_blobs = reading.read_blobs
-    read_blob_ranges = reading.read_blob_ranges
     get_fragments = reading.get_fragments
     get_fragment = reading.get_fragment
     fragment_ids = reading.fragment_ids
@@ -272,7 +271,6 @@ class LanceDataset(OpenTable):
     get_transactions = history.get_transactions
     migrate_manifest_paths_v2 = history.migrate_manifest_paths_v2
     cleanup_old_versions = history.cleanup_old_versions
-    explain_cleanup_old_versions = history.explain_cleanup_old_versions
     update_config = history.update_config
     delete_config_keys = history.delete_config_keys
     update_metadata = history.update_metadata
@@ -300,11 +298,8 @@ class LanceDataset(OpenTable):
     describe_indices = index_listing.describe_indices
     index_statistics = index_listing.index_statistics
     prewarm_index = index_listing.prewarm_index
-    get_ivf_model = index_listing.get_ivf_model
-    centroids = index_listing.centroids
     index_cache_entry_count = index_listing.index_cache_entry_count
     index_cache_hit_rate = index_listing.index_cache_hit_rate
-    remap_row_addrs = index_listing.remap_row_addrs
 
 
 @parameters(

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 from lanceref import operations
 from lanceref.core.errors import DataRefused, NotFound
-from lanceref.core.integers import difference, unique
 from lanceref.file import schema as core
 from lanceref.search.snapshot import positions_of
 from lanceref.storage.protocol import Draft
@@ -233,20 +232,6 @@ class LanceFragment:
     def delete(self, predicate: object) -> FragmentMetadata | None:
         """Take out the rows that pass a filter; None when none is left. Raises QueryRefused."""
         return self._without(condition(self._snapshot, predicate).positions(self._rows))
-
-    def delete_rows(self, offsets: Iterable[int]) -> FragmentMetadata | None:
-        """Take out rows by their offsets, deleted ones counted; None when none is left.
-
-        Raises OverflowError for a negative one, DataRefused for one after the last.
-        """
-        given = unique(np.array(list(offsets), np.int64))
-        if len(given) and given[0] < 0:
-            raise OverflowError("out of range integral type conversion attempted")
-        if len(given) and given[-1] >= self.physical_rows:
-            raise DataRefused(f"delete_rows offset {given[-1]} is out of range")
-        live = difference(np.arange(self.physical_rows), self._rows.deleted)
-        positions = np.flatnonzero(np.isin(live, given))
-        return self._without(positions) if len(positions) else self.metadata
 
     def _without(self, positions: NDArray[np.int64]) -> FragmentMetadata | None:
         with Draft() as draft:

@@ -15,7 +15,7 @@ from typing import TypedDict
 from lanceref import operations
 from lanceref.core.errors import CleanupRefused, OperationRefused
 from lanceref.core.integers import unsigned
-from lanceref.operations.cleanup import Cleanup, CleanupExplanation, CleanupPlan, CleanupStats
+from lanceref.operations.cleanup import Cleanup, CleanupPlan, CleanupStats
 from lanceref.proto import transaction_pb2
 from lanceref.storage.manifests.manifest_names import VersionName, list_versions, name_of
 from lanceref.table.manifest import Manifest, open_named, open_version
@@ -142,29 +142,6 @@ def cleanup_old_versions(
         raise CleanupRefused(f"delete_concurrency must be from 1 on, got {delete_concurrency}")
     plan = _cleanup_plan(table, **which)  # type: ignore[arg-type]
     return Cleanup(table._snapshot, table._root).carry_out(plan, delete_rate_limit)
-
-
-@parameters(f"{CLEANUP} include_files max_files", **CLEANUP_DEFAULTS)
-def explain_cleanup_old_versions(
-    table: OpenTable,
-    *,
-    include_files: bool = False,
-    max_files: int = 1000,
-    delete_rate_limit: int | None = None,
-    **which: object,
-) -> CleanupExplanation:
-    """Return what a cleanup with the same arguments would remove; up to `max_files` are named.
-
-    Raises as `cleanup_old_versions`, and ValueError for no files at most.
-    """
-    if max_files <= 0:
-        raise ValueError("max_files must be positive")
-    plan = _cleanup_plan(table, **which)  # type: ignore[arg-type]
-    files = plan.candidates if include_files else []
-    cut, branches = len(files) > max_files, Cleanup(table._snapshot, table._root).branches
-    return CleanupExplanation(
-        table.version, plan.stats, files[:max_files], cut, max_files, branches
-    )
 
 
 def _cleanup_plan(

@@ -10,12 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 from uuid import UUID
 
-import numpy as np
-import pyarrow as pa
-from lanceref.core.errors import NotFound, QueryRefused
+from lanceref.core.errors import QueryRefused
 from lanceref.index.fragment_reuse import content_of
 from lanceref.index.index_type import Warmable
 from lanceref.index.indices import Index, kind_of, paths_of, type_name
@@ -30,9 +28,6 @@ from pyroaring import BitMap
 from pylanceref.bitmap import Bitmap
 from pylanceref.errors import IndexMissing, IndexNotFound
 from pylanceref.table_handle import OpenTable
-
-if TYPE_CHECKING:
-    from pylanceref.vector_models import IvfModel
 
 
 @dataclass(frozen=True)
@@ -210,44 +205,6 @@ def prewarm_index(
             segment.uses.kept += opened.warm(positions=with_position)
 
 
-def get_ivf_model(table: OpenTable, index_name: str) -> IvfModel:
-    """Return the centroids of an index over vectors. Raises NotFound where there is none."""
-    from lanceref.index.vector.vector_index import VectorIndex
-
-    from pylanceref.vector_models import IvfModel
-
-    for index in table._snapshot.indices.known:
-        for segment in index.segments if index.name == index_name else ():
-            opened = index.open(segment).index if segment.built else None
-            if isinstance(opened, VectorIndex):
-                model = opened.head.model
-                flat = pa.array(model.centroids.reshape(-1))
-                centroids = pa.FixedSizeListArray.from_arrays(flat, model.dimension)
-                return IvfModel(centroids, model.metric)
-    raise NotFound(f'Index "{index_name}" not found among the trained ones over vectors')
-
-
-def centroids(
-    table: OpenTable, *, index_name: str | None = None, column: str | None = None
-) -> pa.FixedSizeListArray:
-    """Return the centroids of an index, or of the first one over a column of vectors.
-
-    Raises ValueError without either, NotFound, KeyError for a column without such an index.
-    """
-    if index_name is None:
-        if column is None:
-            raise ValueError("Must provide 'index_name' or 'column'.")
-        fields = table._snapshot.manifest.schema.fields
-        ids = {one.id for one in fields if one.name.lower() == column.lower()}
-        for index in table._snapshot.indices.known:
-            of_vectors = index.kind.details == VECTOR_DETAILS
-            built = [one.entry.fields[0] for one in index.segments if of_vectors and one.built]
-            if not ids.isdisjoint(built):
-                return get_ivf_model(table, index.name).centroids
-        raise KeyError(f"No IVF index for column '{column}'")
-    return get_ivf_model(table, index_name).centroids
-
-
 def index_cache_entry_count(table: OpenTable) -> int:
     """Return how many parts of indices are in memory."""
     return table._snapshot.indices.uses.kept
@@ -256,26 +213,6 @@ def index_cache_entry_count(table: OpenTable) -> int:
 def index_cache_hit_rate(table: OpenTable) -> float:
     """Return the share of parts that questions found in memory."""
     return table._snapshot.indices.uses.hit_rate
-
-
-def remap_row_addrs(table: OpenTable, addrs: pa.Array) -> pa.Array | None:
-    """Return where rows are now whose addresses were taken before compactions moved them.
-
-    None without a list of moved rows; null for a row that is gone. An address that no step of
-    the list knows stays what it is. Raises TypeError for other values than uint64.
-    """
-    if not isinstance(addrs, pa.Array) or addrs.type != pa.uint64():
-        kind = addrs.type if isinstance(addrs, pa.Array) else type(addrs)
-        raise TypeError(f"argument 'addrs': expected an array of uint64, got {kind}")
-    reuse = table._snapshot.indices.reuse
-    if not reuse.steps:
-        return None
-    valid = np.flatnonzero(np.asarray(addrs.is_valid()))
-    kept, moved = reuse(addrs.drop_null().to_numpy())
-    made = np.zeros(len(addrs), np.uint64)
-    gone = np.ones(len(addrs), np.bool_)
-    made[valid[kept]], gone[valid[kept]] = moved, False
-    return pa.array(made, mask=gone)
 
 
 def _known(table: OpenTable, name: str) -> Index | None:

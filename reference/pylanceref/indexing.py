@@ -7,8 +7,8 @@ processes may build segments over fragments of their own and one of them commit 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -26,17 +26,11 @@ from pylanceref.errors import IndexMixed, IndexNotFound
 from pylanceref.index_listing import IndexConfig, SupportedDistributedIndices
 from pylanceref.index_request import BY_KEYWORD, IndexRequest, index_request, vector_request
 from pylanceref.operation import Index
-from pylanceref.progress import IndexProgress, stages_for
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable, T
 from pylanceref.transactions import index_message, index_of
 
 Entries = Sequence[table_pb2.IndexMetadata]
-
-ProgressCallback = Callable[[IndexProgress], object] | None
-
-VECTOR = "VECTOR"
-"""Name of the type of all indices over vectors."""
 
 WITH_UUID = ("INVERTED", "BITMAP")
 """Types whose uncommitted segments may be given an id."""
@@ -53,13 +47,13 @@ OF_VECTORS = (
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How a segment is built: of rows or empty, of which fragments, and who gets its progress."""
+    """How a segment is built: of rows or empty, and of which fragments; no progress is reported."""
 
     replace: bool = False
     train: bool = True
     fragment_ids: list[int] | None = None
     index_uuid: str | None = None
-    progress_callback: ProgressCallback = None
+    progress_callback: object = None
 
     @classmethod
     def split(cls, arguments: Mapping[str, object]) -> tuple[Self, dict[str, object]]:
@@ -105,14 +99,11 @@ def _build(
     table: OpenTable, request: IndexRequest, name: str, options: BuildOptions, *, staged: bool
 ) -> table_pb2.IndexMetadata:
     """Build a segment and return its entry; a staged one is finished later."""
-    stages, kind = stages_for(options.progress_callback), request.kind
     chosen = options.fragment_ids if options.train else []
-    loading = nullcontext() if kind.name == VECTOR else stages.stage("load_data", unit="rows")
-    with loading:
-        fragments = table.fragment_rows(None if chosen is None else sorted(set(chosen)))
-    given = kind, request.column, request.parameters, fragments, name
+    fragments = table.fragment_rows(None if chosen is None else sorted(set(chosen)))
+    given = request.kind, request.column, request.parameters, fragments, name
     own, build = segment_uuid(options.index_uuid), operations.index_build.build_segment
-    return build(table._snapshot, *given, own, staged=staged, stages=stages)
+    return build(table._snapshot, *given, own, staged=staged)
 
 
 def _free_name(table: OpenTable, request: IndexRequest) -> str:
@@ -225,11 +216,12 @@ def merge_index_metadata(
     index_uuid: str,
     index_type: str,
     batch_readhead: int | None = None,
-    progress_callback: ProgressCallback = None,
+    progress_callback: object = None,
 ) -> None:
     """Write the files of a full-text segment that was staged in parts under one uuid.
 
-    Raises NotImplementedError, ValueError for another type, OperationRefused without parts.
+    No progress is reported. Raises NotImplementedError, ValueError for another type,
+    OperationRefused without parts.
     """
     if index_type.upper() not in SupportedDistributedIndices.__members__:
         raise NotImplementedError(f"{index_type} has no metadata to merge")
@@ -239,9 +231,7 @@ def merge_index_metadata(
     kind = BY_NAME.get(index_type.upper())
     if kind is None or kind.staging is None:
         raise ValueError(f"{index_type} no longer supports merge_index_metadata: merge segments")
-    operations.index_build.finish_folder(
-        table._snapshot, kind, index_uuid, stages_for(progress_callback)
-    )
+    operations.index_build.finish_folder(table._snapshot, kind, index_uuid)
 
 
 def merge_existing_index_segments(table: OpenTable, segments: list[Index]) -> Index:

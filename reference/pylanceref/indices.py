@@ -33,7 +33,6 @@ from pylanceref.index_listing import (
 )
 from pylanceref.indexing import commit_segments, segments_of
 from pylanceref.late_names import listing
-from pylanceref.signatures import parameters
 from pylanceref.vector_models import (
     IvfModel,
     PqModel,
@@ -138,25 +137,6 @@ class IndicesBuilder:
         )
         codebook = np.reshape(found.codebook, (2**num_bits, self.dimension))
         return PqModel(count, _lists(codebook), num_bits=num_bits)
-
-    @parameters(
-        "self num_partitions num_subvectors * distance_type accelerator sample_rate max_iters "
-        "num_bits fragment_ids",
-        distance_type="l2",
-        sample_rate=256,
-        max_iters=50,
-        num_bits=8,
-    )
-    def prepare_global_ivf_pq(
-        self, num_partitions: int | None, num_subvectors: int | None, **arguments: object
-    ) -> dict[str, pa.FixedSizeListArray]:
-        """Train both, as arguments of `create_index`: `ivf_centroids` and `pq_codebook`."""
-        of_ivf, of_pq = ("distance_type", "accelerator"), ("num_bits",)
-        given = {name: value for name, value in arguments.items() if name not in of_pq}
-        ivf = self.train_ivf(num_partitions, **given)  # type: ignore[arg-type]
-        given = {name: value for name, value in arguments.items() if name not in of_ivf}
-        pq = self.train_pq(ivf, num_subvectors, **given)  # type: ignore[arg-type]
-        return {"ivf_centroids": ivf.centroids, "pq_codebook": pq.codebook}
 
     def transform_vectors(
         self,

@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Self, TypedDict
-from uuid import UUID
 
 import pyarrow as pa
 from lanceref.core.errors import EditFailed, QueryRefused
@@ -56,14 +55,6 @@ WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
 """How updated rows are written."""
 
 
-@dataclass
-class CompactedSsTable:
-    """The last generation of a write-ahead log's shard whose rows are in the table."""
-
-    shard_id: str
-    generation: int
-
-
 class ExecuteResult(TypedDict):
     """How many rows a merge inserted, updated and deleted."""
 
@@ -84,7 +75,6 @@ class MergeInsertBuilder:
         self._timeout = RETRY_TIMEOUT
         self._version = file_version_of(table, None)
         self._mode, self._use_index = "auto", True
-        self._compacted: Sequence[CompactedSsTable] = ()
         self._bases: Sequence[str] = ()
         self._all_bases: bool | None = None
         self._first_version = table.version
@@ -177,11 +167,6 @@ class MergeInsertBuilder:
     def target_all_bases(self, include_primary: bool = True) -> Self:
         """Say that new files go in turn into all bases, first into the root if that is one."""
         self._all_bases = include_primary
-        return self
-
-    def mark_sstables_as_compacted(self, sstables: Sequence[CompactedSsTable]) -> Self:
-        """Say which tables of the write-ahead log the merge takes in: its commit notes them."""
-        self._compacted = list(sstables)
         return self
 
     def explain_plan(self, schema: pa.Schema | None = None, verbose: bool = False) -> str:
@@ -293,15 +278,7 @@ class MergeInsertBuilder:
             raise EditFailed(f"target column(s) {json.dumps(lacking)} are non-nullable")
 
     def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, ExecuteResult]:
-        """Write what the merge needs; the tables of the log it takes in are noted with it."""
-        staged, result = self._stage_rows(source, draft)
-        noted = staged.transaction.update.compacted_sstables
-        for one in self._compacted:
-            shard = UUID(one.shard_id).bytes
-            noted.add(generation=one.generation).shard_id.uuid = shard
-        return staged, result
-
-    def _stage_rows(self, source: pa.Table, draft: Draft) -> tuple[Staged, ExecuteResult]:
+        """Write what the merge needs, and return what is to be committed."""
         actions = self._actions
         if actions.only_deletes:
             source = self._only_keys(source)

@@ -1,4 +1,4 @@
-"""Progress: hooks that are called as fragments are written and indices are built (face).
+"""Progress: hooks that are called as fragments are written (face).
 
 Has the names of pylance's `lance.progress`.
 """
@@ -7,58 +7,11 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from lanceref.index.segment import Event, Stages
 from lanceref.proto import table_pb2
 
-from pylanceref.errors import CallerCode, CallerFailed
 from pylanceref.metadata import FragmentMetadata
-
-LAST_STAGES = ("write_metadata", "write_merged_metadata", "merge_partitions")
-"""Stages after which all files of an index are there."""
-
-
-@dataclass(frozen=True)
-class IndexProgress:
-    """What happened to a stage of a build: so much of it is done, of so much in all, if known."""
-
-    event: Event
-    stage: str
-    completed: int | None = None
-    total: int | None = None
-    unit: str = ""
-
-    @property
-    def fraction(self) -> float | None:
-        """The share that is done, at most 1, None where it is not known."""
-        if self.completed is None or not self.total:
-            return None
-        return min(self.completed / self.total, 1.0)
-
-
-def stages_for(callback: Callable[[IndexProgress], object] | None) -> Stages:
-    """Return what tells a caller of the stages of a build.
-
-    What the caller raises ends the build, unless all is written. Raises ValueError for what cannot
-    be called.
-    """
-    if callback is None:
-        return Stages()
-    if not callable(callback):
-        raise ValueError("Progress callback must be callable")
-
-    def listen(event: Event, stage: str, completed: int, total: int | None, unit: str) -> None:
-        told = IndexProgress(event, stage, completed, total, unit)
-        if event == "complete" and stage in LAST_STAGES:
-            with suppress(CallerFailed), CallerCode():
-                callback(told)
-        else:
-            callback(told)
-
-    return Stages(listen)
 
 
 class FragmentWriteProgress(ABC):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import pyarrow as pa
 from lanceref.core.context import Finding
@@ -16,7 +16,7 @@ from lanceref.core.errors import NotYet
 from lanceref.core.plain import plain_forms
 from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.snapshot import positions_of
-from lanceref.search.take_blobs import check_buffer, locate_blobs, read_ranges
+from lanceref.search.take_blobs import check_buffer, locate_blobs
 from lanceref.storage import IOStats
 from lanceref.table.rows import FragmentRows
 
@@ -209,24 +209,6 @@ def read_blobs(
     check_buffer(io_buffer_size)
     found = locate_blobs(table._snapshot, blob_column, ids, addresses, indices)
     return [(row, None if blob is None else blob.read(0, blob.size)) for row, blob in found]
-
-
-def read_blob_ranges(
-    table: OpenTable,
-    blob_column: str,
-    requests: Sequence[tuple[int, int, int]],
-    *,
-    selector: Literal["ids", "addresses", "indices"],
-    io_buffer_size: int | None = None,
-    preserve_order: bool | None = None,
-) -> list[tuple[int, int, bytes | None]]:
-    """Return number, row address and bytes for each request: row, offset and length.
-
-    Rows are row ids, row addresses or positions, as `selector` says. Raises ValueError for a
-    range that is not inside its blob.
-    """
-    check_buffer(io_buffer_size)
-    return read_ranges(table._snapshot, blob_column, requests, selector)
 
 
 def io_stats_snapshot(table: OpenTable) -> IOStats:

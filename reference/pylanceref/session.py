@@ -8,15 +8,10 @@ metadata drops the latter after each call. Other capacities change nothing.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from typing import Protocol
 from weakref import WeakSet
 
 from lanceref.core.integers import unsigned
-
-Backend = str | Mapping[str, object] | None
-"""A kind of cache with its options, as a URI or as `kind` and `options`: `moka` with a capacity."""
 
 
 class Holder(Protocol):
@@ -34,14 +29,11 @@ class Session:
         self,
         index_cache_size_bytes: int | None = None,
         metadata_cache_size_bytes: int | None = None,
-        index_cache_backend: Backend = None,
-        metadata_cache_backend: Backend = None,
-        store_registry: None = None,
     ) -> None:
-        """Begin without any. Raises ValueError for an unknown backend."""
-        _capacity("index_cache", index_cache_size_bytes, index_cache_backend)
-        room = _capacity("metadata_cache", metadata_cache_size_bytes, metadata_cache_backend)
-        self._keeps_metadata = room != 0
+        """Begin without any table. Raises OverflowError for a negative size."""
+        for size in (index_cache_size_bytes, metadata_cache_size_bytes):
+            unsigned(size or 0)
+        self._keeps_metadata = metadata_cache_size_bytes != 0
         self._open: WeakSet[Holder] = WeakSet()
 
     def take_in(self, table: Holder) -> None:
@@ -80,21 +72,3 @@ def session_of(session: object, metadata_size_bytes: int | None = None) -> Sessi
         return session
     kind = type(session).__name__
     raise TypeError(f"argument 'session': {kind!r} object is not an instance of '_Session'")
-
-
-def _capacity(name: str, size: int | None, backend: Backend) -> int | None:
-    """Return a capacity in bytes. Raises ValueError for an unknown backend, and beside a size."""
-    if backend is None:
-        return None if size is None else unsigned(size)
-    if size is not None:
-        raise ValueError(f"{name}_size_bytes and {name}_backend are mutually exclusive")
-    uri = backend
-    if isinstance(backend, Mapping) and backend.keys() == {"kind", "options"}:
-        options = backend["options"]
-        given = options.items() if isinstance(options, Mapping) else ()
-        texts = [f"{key}={value}" for key, value in given if isinstance(value, str)]
-        uri = f"{backend['kind']}://?{'&'.join(texts)}"
-    match = re.fullmatch(r"(?i:moka):(?://)?\?capacity=(\d+)", str(uri))
-    if match is None:
-        raise ValueError(f"{name}_backend: {backend!r} is not of the form moka://?capacity=<bytes>")
-    return int(match[1])

@@ -166,25 +166,6 @@ def test_the_oracle_takes_away_the_same(tmp_path):
         assert getattr(theirs, name) == getattr(ours, name)
 
 
-def test_a_cleanup_is_explained_before_it_is_done(table):
-    """What it would take away, file by file up to a number; then it takes away just that."""
-    asked = {"older_than": timedelta(0), "retain_versions": 2}
-    told = table.explain_cleanup_old_versions(**asked, include_files=True, max_files=2)
-    whole = table.explain_cleanup_old_versions(**asked, include_files=True)
-    assert (table.version, 2, True) == (
-        told.read_version,
-        len(told.candidate_files),
-        told.candidate_files_truncated,
-    )
-    assert [] == table.explain_cleanup_old_versions(**asked).candidate_files
-    assert whole.stats.bytes_removed == sum(one.size_bytes for one in whole.candidate_files)
-    assert {"data", "manifest", "transaction"} >= {one.kind for one in whole.candidate_files}
-    assert not any(one.unverified for one in whole.candidate_files)
-    assert whole.stats == table.cleanup_old_versions(**asked)
-    with pytest.raises(ValueError, match="max_files"):
-        table.explain_cleanup_old_versions(max_files=0)
-
-
 def test_files_go_no_faster_than_asked(table, monkeypatch):
     """A pause lies between two of them."""
     pauses = []

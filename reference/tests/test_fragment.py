@@ -94,20 +94,6 @@ def test_a_fragment_is_changed_for_a_later_commit(tmp_path):
     assert (2, ["a", "b", "s"]) == (made.version, pylanceref.dataset(tmp_path).schema.names)
 
 
-def test_rows_are_deleted_by_their_offsets(tmp_path):
-    """Deleted ones are counted, and may be given again; a fragment without rows is none."""
-    made = pylanceref.write_dataset(pa.table({"a": range(5)}), tmp_path)
-    made.delete("a = 1")
-    (fragment,) = made.get_fragments()
-    assert 2 == fragment.delete_rows([1, 3, 3]).num_deletions
-    assert fragment.metadata == fragment.delete_rows([1])
-    assert fragment.delete_rows(range(5)) is None
-    with pytest.raises(ValueError, match="offset 5 is out of range"):
-        fragment.delete_rows([5])
-    with pytest.raises(OverflowError):
-        fragment.delete_rows([-1])
-
-
 def test_a_fragment_is_opened_by_its_id(tmp_path):
     """It knows its files; another id is none."""
     made = pylanceref.write_dataset(pa.table({"a": range(5), "b": range(5)}), tmp_path)

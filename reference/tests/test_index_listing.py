@@ -112,40 +112,6 @@ def test_an_early_index_of_vectors_is_known_by_its_file(tmp_path):
     assert {"v": "Vector", "w": "Unknown"} == shown
 
 
-def _deferred(root):
-    """Four fragments become two, then one; a row goes in between, indices are not told."""
-    made = pylanceref.write_dataset(pa.table({"id": range(40)}), root, max_rows_per_file=10)
-    assert made.remap_row_addrs(pa.array([1], pa.uint64())) is None
-    made.create_scalar_index("id", "BTREE")
-    made.delete("id = 3")
-    for size in (20, 40):
-        made.optimize.compact_files(target_rows_per_fragment=size, defer_index_remap=True)
-    return made
-
-
-def test_addresses_are_followed_to_where_rows_are_now(tmp_path):
-    """Through every compaction; null for one that is gone, and what is not known stays."""
-    made = _deferred(tmp_path)
-    before = pa.array([0, 3, 5, 3 << 32 | 9, None, 9 << 32], pa.uint64())
-    now = made.to_table(with_row_address=True).to_pydict()
-    at = dict(zip(now["id"], now["_rowaddr"], strict=True))
-
-    assert [at[0], None, at[5], at[39], None, 9 << 32] == made.remap_row_addrs(before).to_pylist()
-    for wrong in ([1], pa.array([1], pa.int64())):
-        with pytest.raises(TypeError, match="addrs"):
-            made.remap_row_addrs(wrong)
-
-
-@pytest.mark.oracle
-def test_the_oracle_follows_addresses_alike(tmp_path):
-    """In a table of ours."""
-    import lance
-
-    made = _deferred(tmp_path)
-    before = pa.array([number << 32 | row for number in range(6) for row in range(10)], pa.uint64())
-    assert lance.dataset(tmp_path).remap_row_addrs(before) == made.remap_row_addrs(before)
-
-
 def test_rows_that_several_segments_cover_are_counted_for_each(tmp_path):
     """As pylance counts them: such segments are of early releases."""
     made = pylanceref.write_dataset(pa.table({"a": range(6)}), tmp_path / "t", max_rows_per_file=3)

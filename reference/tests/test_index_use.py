@@ -92,33 +92,3 @@ def test_wrong_arguments_are_refused(uri, name, arguments, error, text):
     """With what pylance raises."""
     with pytest.raises(error, match=text):
         pylanceref.dataset(uri).prewarm_index(name, **arguments)
-
-
-def test_centroids_are_those_of_an_index_over_vectors(uri):
-    """By its name or by its column; there are as many as partitions."""
-    dataset = pylanceref.dataset(uri)
-    model = dataset.get_ivf_model("v_idx")
-
-    assert ("l2", 2) == (model.distance_type, model.num_partitions)
-    assert pa.list_(pa.float32(), 8) == model.centroids.type
-    assert model.centroids == dataset.centroids(index_name="v_idx") == dataset.centroids(column="V")
-    (shown,) = dataset.index_statistics("v_idx")["indices"]
-    assert shown["centroids"] == model.centroids.to_pylist()
-    with pytest.raises(ValueError, match="Must provide 'index_name' or 'column'"):
-        dataset.centroids()
-    for name in ("none", "id_idx"):
-        with pytest.raises(ValueError, match=f'Index "{name}" not found'):
-            dataset.get_ivf_model(name)
-    for column in ("none", "id"):
-        with pytest.raises(KeyError, match=f"No IVF index for column '{column}'"):
-            dataset.centroids(column=column)
-
-
-@pytest.mark.oracle
-def test_centroids_are_those_that_the_oracle_reads(uri):
-    """Bit by bit."""
-    import lance
-
-    wanted = lance.dataset(uri).centroids(column="v").to_pylist()
-
-    assert wanted == pylanceref.dataset(uri).centroids(column="v").to_pylist()

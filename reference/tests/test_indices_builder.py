@@ -36,14 +36,16 @@ def test_centroids_are_trained(dataset):
 def test_codewords_are_trained_and_used(dataset):
     """Both models go to every segment; what is near is found with them."""
     builder = IndicesBuilder(dataset, "v")
-    models = builder.prepare_global_ivf_pq(4, 8, sample_rate=2, num_bits=8)
-    assert len(models["pq_codebook"]) == 256
+    ivf = builder.train_ivf(4, sample_rate=2)
+    codebook = builder.train_pq(ivf, 8, sample_rate=2).codebook
+    assert len(codebook) == 256
+    models = {"ivf_centroids": ivf.centroids, "pq_codebook": codebook}
     made = dataset.create_index(
         "v", "IVF_PQ", replace=True, num_partitions=4, num_sub_vectors=8, **models
     )
     index = made._snapshot.indices.known[0]
     kept = index.open(index.segments[0]).index.auxiliary.quantizer.quantizer.codebook
-    given = models["pq_codebook"].flatten().to_numpy()
+    given = codebook.flatten().to_numpy()
     np.testing.assert_array_equal(kept.ravel(), given)
 
 

@@ -153,38 +153,6 @@ def test_new_rows_go_to_the_bases_asked_for(tmp_path):
 
 
 @pytest.mark.oracle
-def test_tables_of_the_log_are_noted_as_by_the_oracle(tmp_path):
-    """In the same words when the generation is stale."""
-    import lance
-    import lance.mem_wal
-    from lanceref.proto import mem_wal_pb2
-    from pylanceref.merge_insert import CompactedSsTable
-
-    shard = "00000000-0000-0000-0000-000000000007"
-    kinds = [(pylanceref, CompactedSsTable), (lance, lance.mem_wal.CompactedSsTable)]
-    key = pa.field("a", pa.int64(), False, {"lance-schema:unenforced-primary-key": "true"})
-    rows = pa.table({"a": [1, 2]}, schema=pa.schema([key]))
-    told = []
-    for number, (module, noted) in enumerate(kinds):
-        made = module.write_dataset(rows, tmp_path / str(number))
-        lance.dataset(made.uri).initialize_mem_wal()
-        made.checkout_latest()
-
-        def merge(made, *noted):
-            described = made.merge_insert("a").when_not_matched_insert_all()
-            described.mark_sstables_as_compacted(noted).execute(rows)
-
-        merge(made, noted(shard, 2))
-        with pytest.raises(OSError, match=f"Stale SSTable compaction for shard {shard}: prop"):
-            merge(made, noted(shard, 2))
-        details = mem_wal_pb2.MemWalIndexDetails()
-        (log,) = pylanceref.dataset(made.uri)._snapshot.manifest.indices
-        log.index_details.Unpack(details)
-        told.append((log.dataset_version, f"{details.compacted_sstables}"))
-    assert told[0] == told[1]
-
-
-@pytest.mark.oracle
 @pytest.mark.parametrize("act", ["when_matched_delete", "when_not_matched_by_source_delete"])
 @pytest.mark.parametrize(
     "source",

@@ -12,23 +12,6 @@ from .sql.written import write
 
 TABLE = pa.table({"a": range(20)})
 
-WRONG = [
-    {"index_cache_size_bytes": 1, "index_cache_backend": "moka://?capacity=1"},
-    {"metadata_cache_size_bytes": 1, "metadata_cache_backend": "moka://?capacity=1"},
-    {"index_cache_backend": {"kind": "moka", "capacity": "1"}},
-    {"index_cache_backend": {"options": {}}},
-    {"index_cache_backend": {"kind": "moka", "options": {"capacity": 1}}},
-    {"index_cache_backend": {"kind": "moka", "options": {"capacity": "1", "more": "2"}}},
-    {"index_cache_backend": {"kind": "m", "options": None}},
-    {"index_cache_backend": 5},
-    {"metadata_cache_backend": "moka"},
-    {"metadata_cache_backend": "disk://?capacity=1"},
-    {"metadata_cache_backend": "moka://"},
-    {"metadata_cache_backend": "moka://host?capacity=1"},
-    {"metadata_cache_backend": "moka://?capacity="},
-    {"metadata_cache_backend": "moka://?capacity=-1"},
-]
-
 
 def test_a_table_that_is_read_holds_more(tmp_path):
     """The metadata of its files, beside its manifest."""
@@ -47,7 +30,6 @@ def test_a_table_that_is_read_holds_more(tmp_path):
     [
         {"metadata_cache_size_bytes": 0},
         {"session": Session(metadata_cache_size_bytes=0)},
-        {"session": Session(metadata_cache_backend="moka://?capacity=0")},
     ],
 )
 def test_without_room_nothing_is_kept_between_calls(tmp_path, arguments):
@@ -91,15 +73,3 @@ def test_an_opened_table_keeps_its_session(tmp_path):
     for wrong in (5, "x"):
         with pytest.raises(TypeError, match="is not an instance of '_Session'"):
             pylanceref.dataset(dataset.uri, session=wrong)
-
-
-def test_the_kind_of_a_backend_has_any_letters():
-    """Without slashes too."""
-    assert 0 == Session(index_cache_backend="MOKA:?capacity=9").size_bytes()
-
-
-@pytest.mark.parametrize("arguments", WRONG)
-def test_wrong_backends_are_refused(arguments):
-    """A size beside one, another kind, option or number."""
-    with pytest.raises(ValueError, match="_cache"):
-        Session(**arguments)

@@ -119,31 +119,7 @@ def test_tables_of_blobs_read_as_with_the_oracle(version: str, tmp_path: Path) -
         )
 
 
-def test_ranges_are_read_in_the_order_asked_for() -> None:
-    """Several of one blob, nulls, and the empty end of a blob."""
-    opened = dataset(materialised(CASES / "second-kind" / "dataset"))
-    requests = [(2, 3, 4), (3, 9, 9), (0, 0, 3), (2, 13, 0), (4, 0, 0)]
-
-    for selector in ("indices", "addresses", "ids"):
-        found = opened.read_blob_ranges("b", requests, selector=selector)
-        assert found == [(0, 2, b"3456"), (1, 3, None), (2, 0, b"abc"), (3, 2, b""), (4, 4, b"")]
-    assert [] == opened.read_blob_ranges("b", [], selector="ids")
-
-
 CALLS = {
-    "ranges": lambda d: d.read_blob_ranges("b", [(0, 2, 3), (1, 0, 9)], selector="indices"),
-    "past the end": lambda d: d.read_blob_ranges("b", [(0, 8, 3)], selector="ids"),
-    "empty past the end": lambda d: d.read_blob_ranges("b", [(0, 11, 0)], selector="ids"),
-    "overflow": lambda d: d.read_blob_ranges("b", [(1, 2**64 - 1, 2)], selector="ids"),
-    "negative": lambda d: d.read_blob_ranges("b", [(0, -1, 2)], selector="ids"),
-    "too large": lambda d: d.read_blob_ranges("b", [(2**64, 1, 2)], selector="ids"),
-    "a pair": lambda d: d.read_blob_ranges("b", [(0, 1)], selector="ids"),
-    "selector": lambda d: d.read_blob_ranges("b", [], selector="rows"),
-    "no selector": lambda d: d.read_blob_ranges("b", [], selector=None),
-    "no buffer": lambda d: d.read_blob_ranges("b", [(0, 1, 2)], selector="ids", io_buffer_size=0),
-    "no column": lambda d: d.read_blob_ranges("c", [(0, 1, 2)], selector="ids"),
-    "no row": lambda d: d.read_blob_ranges("b", [(9, 1, 2)], selector="indices"),
-    "no id": lambda d: d.read_blob_ranges("b", [(9, 1, 2)], selector="ids"),
     "blobs": lambda d: d.read_blobs("b", indices=[2, 0, 0], io_buffer_size=1, preserve_order=True),
     "blobs, no buffer": lambda d: d.read_blobs("b", indices=[0], io_buffer_size=0),
     "blobs, text": lambda d: d.read_blobs("b", indices=["x"]),

@@ -15,11 +15,10 @@ Clauses: L.index.segment.folder, L.index.segment.files, L.index.segment.keys, L.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -205,60 +204,11 @@ class Segment:
         return bytes(file.whole("file of an index", "L.index.segment.files").data)
 
 
-Event: TypeAlias = Literal["start", "progress", "complete"]
-
-Listener: TypeAlias = Callable[[Event, str, int, int | None, str], object]
-"""Takes an event of a build, the stage, how much of it is done, of how much, and the unit."""
-
-
-@dataclass
-class Stage:
-    """A named stage of a build; `total` is None where it is not known how much there is to do."""
-
-    name: str
-    total: int | None
-    unit: str
-    listener: Listener | None
-    done: int = 0
-
-    def report(self, event: Event) -> None:
-        """Report an event to the listener, if there is one."""
-        if self.listener is not None:
-            self.listener(event, self.name, self.done, self.total, self.unit)
-
-    def more(self, count: int = 1) -> None:
-        """Report that `count` more units of the stage are done."""
-        self.done += count
-        self.report("progress")
-
-
-@dataclass(frozen=True)
-class Stages:
-    """Reports the stages of one build to a progress callback."""
-
-    listener: Listener | None = None
-
-    @contextmanager
-    def stage(self, name: str, total: int | None = None, unit: str = "") -> Iterator[Stage]:
-        """Report where a stage begins and ends; one that fails is not reported as complete."""
-        stage = Stage(name, total, unit, self.listener)
-        stage.report("start")
-        yield stage
-        stage.report("complete")
-
-
 class SegmentWriter:
     """Writes the files of a segment; leaving its block by an error removes them."""
 
-    def __init__(
-        self,
-        store: Store,
-        version: FileVersion,
-        name: uuid.UUID | None = None,
-        stages: Stages | None = None,
-    ) -> None:
+    def __init__(self, store: Store, version: FileVersion, name: uuid.UUID | None = None) -> None:
         self.store, self.version = store, version
-        self.stages = stages or Stages()
         self.uuid = name or uuid.uuid4()
         self.files: list[table_pb2.IndexFile] = []
         self._paths: list[str] = []

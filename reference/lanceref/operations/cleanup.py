@@ -23,7 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import TypedDict
 
@@ -78,44 +78,11 @@ class CleanupStats:
 
 
 @dataclass(frozen=True, slots=True)
-class CleanupCandidateFile:
-    """A file that goes; `unverified` says that no version ever needed it."""
-
-    path: str
-    kind: str
-    unverified: bool
-    size_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class CleanupReferencedBranch:
-    """A branch whose first version may need files of the table."""
-
-    name: str
-    referenced_version: int
-    cleanup_candidate: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CleanupExplanation:
-    """What a cleanup would remove from a version, and the first of the files."""
-
-    read_version: int
-    stats: CleanupStats
-    candidate_files: Sequence[CleanupCandidateFile]
-    candidate_files_truncated: bool
-    candidate_file_limit: int
-    referenced_branches: Sequence[CleanupReferencedBranch]
-    warnings: Sequence[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
 class CleanupPlan:
-    """Manifests that go, with their sizes, other files, and those that no version ever needed."""
+    """Manifests that go, with their sizes, and other files."""
 
     manifests: Mapping[str, int]
     files: Sequence[Entry]
-    unverified: frozenset[str]
 
     @property
     def stats(self) -> CleanupStats:
@@ -123,17 +90,6 @@ class CleanupPlan:
         counts = Counter(entry.path.split("/")[0] for entry in self.files)
         size_bytes = sum(entry.size for entry in self.files) + sum(self.manifests.values())
         return CleanupStats(size_bytes, len(self.manifests), *(counts[one] for one in KINDS))
-
-    @property
-    def candidates(self) -> list[CleanupCandidateFile]:
-        """Each file that goes, paths below the root of the table, manifests last."""
-        files = []
-        for one in self.files:
-            kind = KINDS.get(one.path.split("/")[0], "other")
-            unverified = one.path in self.unverified
-            files.append(CleanupCandidateFile(one.path, kind, unverified, one.size))
-        manifests = self.manifests.items()
-        return files + [CleanupCandidateFile(path, "manifest", False, n) for path, n in manifests]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,15 +103,6 @@ class Cleanup:
     def version(self) -> int:
         """The version of the table that is open."""
         return self.snapshot.manifest.version
-
-    @property
-    def branches(self) -> list[CleanupReferencedBranch]:
-        """The branches that began at a version of the branch that is open."""
-        return [
-            CleanupReferencedBranch(name, one["parent_version"], False)
-            for name, one in list_branches(self.root, self._ctx).items()
-            if one["parent_branch"] == self._branch
-        ]
 
     @property
     def _branch(self) -> str | None:
@@ -241,11 +188,10 @@ class Cleanup:
         files = [entry for entry in owned if not _is_within(entry.path, kept)]
         files += orphans(store, list_branches(self.root, self._ctx))
         young = time.time() - UNVERIFIED_SECONDS
-        unverified = frozenset(one.path for one in files if not _is_within(one.path, old))
         if not delete_unverified:
-            files = [one for one in files if one.path not in unverified or one.modified < young]
+            files = [one for one in files if _is_within(one.path, old) or one.modified < young]
         manifests = {name.path: store.open(name.path).size for name in leaving}
-        return CleanupPlan(manifests, files, unverified)
+        return CleanupPlan(manifests, files)
 
     def _staying(self, names: list[VersionName], going: set[int]) -> Iterable[Manifest]:
         """Yield every version that stays and may need files of this table: branches' too."""

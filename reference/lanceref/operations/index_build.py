@@ -30,7 +30,7 @@ from lanceref.index.index_file import version_for
 from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.indices import Index, indexed_path, kind_of, paths_of
 from lanceref.index.row_set import SHIFT, Keys
-from lanceref.index.segment import FOLDER, Moved, Segment, SegmentWriter, Stages
+from lanceref.index.segment import FOLDER, Moved, Segment, SegmentWriter
 from lanceref.index.training import Training
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot
@@ -58,7 +58,6 @@ def build_segment(
     segment_uuid: uuid.UUID | None = None,
     *,
     staged: bool = False,
-    stages: Stages | None = None,
 ) -> table_pb2.IndexMetadata:
     """Write a segment over fragments and return its entry. Raises OperationRefused.
 
@@ -68,7 +67,7 @@ def build_segment(
     if not kind.accepts(field):
         raise OperationRefused(f"{kind.name} cannot index {column}, a {field.arrow.type}")
     build = kind.staging.build if staged and kind.staging is not None else kind.build
-    with segment_writer(snapshot, segment_uuid, stages) as writer:
+    with segment_writer(snapshot, segment_uuid) as writer:
         built = build(training_of(snapshot, kind, field, fragments), writer, parameters)
     covered = fragments if writer.files else ()  # an index may only be defined
     return new_entry(snapshot, writer, built, name, field_id, covered)
@@ -83,12 +82,10 @@ def training_of(
     return Training(field, fragments, stable, by_address)
 
 
-def segment_writer(
-    snapshot: Snapshot, segment_uuid: uuid.UUID | None = None, stages: Stages | None = None
-) -> SegmentWriter:
+def segment_writer(snapshot: Snapshot, segment_uuid: uuid.UUID | None = None) -> SegmentWriter:
     """Return a writer of a new segment, in the version of the table's files."""
     version = version_for(storage_version_of(snapshot.manifest.message))
-    return SegmentWriter(snapshot.store, version, segment_uuid, stages)
+    return SegmentWriter(snapshot.store, version, segment_uuid)
 
 
 def new_entry(
@@ -195,7 +192,7 @@ def finish_entry(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> table_pb
     return made
 
 
-def finish_folder(snapshot: Snapshot, kind: Kind, name: str, stages: Stages | None = None) -> None:
+def finish_folder(snapshot: Snapshot, kind: Kind, name: str) -> None:
     """Write the files of a segment that several have staged in one folder.
 
     Raises ValueError for what is no uuid, OperationRefused when nothing is there.
@@ -213,7 +210,7 @@ def finish_folder(snapshot: Snapshot, kind: Kind, name: str, stages: Stages | No
     staging = kind.staging
     if staging is None or not staging.is_staged([file.path for file in entry.files]):
         raise OperationRefused(f"No partition metadata files found in index directory: {folder}")
-    _finish(snapshot, kind, entry, stages)
+    _finish(snapshot, kind, entry)
     remove_staged(snapshot, entry)
 
 
@@ -231,16 +228,13 @@ def remove_staged(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> None:
 
 
 def _finish(
-    snapshot: Snapshot,
-    kind: Kind,
-    entry: table_pb2.IndexMetadata,
-    stages: Stages | None = None,
+    snapshot: Snapshot, kind: Kind, entry: table_pb2.IndexMetadata
 ) -> list[table_pb2.IndexFile]:
     """Write the files of a staged segment and return them."""
     segments = snapshot.indices.of([entry]).segments
     if kind.staging is None or len(segments) != 1:
         raise IndexRefused("the segment cannot be finished")
-    with segment_writer(snapshot, uuid.UUID(bytes=entry.uuid.uuid), stages) as writer:
+    with segment_writer(snapshot, uuid.UUID(bytes=entry.uuid.uuid)) as writer:
         kind.staging.finish(segments[0], writer)
     return writer.files
 

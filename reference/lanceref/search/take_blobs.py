@@ -5,7 +5,7 @@ Rows are chosen by position among the live ones, by address or by row id, in any
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -23,8 +23,6 @@ from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 
-SELECTORS = ("ids", "addresses", "indices")
-
 Rows: TypeAlias = Sequence[int] | pa.Array
 
 
@@ -32,41 +30,6 @@ def check_buffer(size: int | None) -> None:
     """Refuse a size of buffers in bytes that is none. Raises TypeError and ValueError."""
     if size is not None and unsigned(size) == 0:
         raise ValueError("io_buffer_size must be greater than 0")
-
-
-def read_ranges(
-    snapshot: Snapshot, column: str, requests: Iterable[tuple[int, int, int]], selector: str
-) -> list[tuple[int, int, bytes | None]]:
-    """Return number, row address and bytes (None: null) for each request: row, offset, length.
-
-    Raises ValueError for ranges outside of their blobs, and as `locate_blobs`.
-    """
-    if not isinstance(selector, str):
-        raise TypeError(f"selector must be a str, got {type(selector).__name__}")
-    if selector not in SELECTORS:
-        raise ValueError(
-            f"selector must be one of 'ids', 'addresses', or 'indices', got \"{selector}\""
-        )
-    given = [(unsigned(row), unsigned(start), unsigned(size)) for row, start, size in requests]
-    for number, (_, start, size) in enumerate(given):
-        if start + size >= 2**64:
-            raise ValueError(
-                f"Blob range request {number} offset + length overflowed u64: offset={start}, "
-                f"length={size}"
-            )
-    chosen = {
-        name: [row for row, _, _ in given] if name == selector else None for name in SELECTORS
-    }
-    blobs = locate_blobs(snapshot, column, **chosen) if given else []
-    ranges: list[tuple[int, int, bytes | None]] = []
-    for number, ((address, blob), (_, start, size)) in enumerate(zip(blobs, given, strict=True)):
-        if blob is not None and start + size > blob.size:
-            raise ValueError(
-                f"Blob range request {number} for row address {address} is invalid: Blob range end "
-                f"{start + size} exceeds blob size {blob.size}"
-            )
-        ranges.append((number, address, None if blob is None else blob.read(start, start + size)))
-    return ranges
 
 
 def locate_blobs(

@@ -51,7 +51,7 @@ from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Kind, Parameters, Staging
 from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
-from lanceref.index.segment import Moved, Segment, SegmentWriter, Stages
+from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.table.roaring import parse_bitmap
 
@@ -64,9 +64,6 @@ _STAGED = re.compile(STAGING + r"part_(empty_)?(\d{1,20})_metadata\.lance")
 
 ROWS = 1 << 14
 """Rows whose documents are kept as words together."""
-
-PARTITION_FILES = 3
-"""Files of a partition: tokens, documents and postings."""
 
 TOKEN_SETS = ("fst", "arrow")
 SCHEMA = pa.schema([pa.field("deleted_fragments", pa.binary(), nullable=False)])
@@ -226,42 +223,34 @@ def _write(
     settings: Settings, partitions: Sequence[PartitionWriter], writer: SegmentWriter
 ) -> Built:
     """Write partitions, then the file that lists them."""
-    with writer.stages.stage("copy_partitions", len(partitions), "partitions") as stage:
-        for number, one in enumerate(partitions):
-            one.write(writer, number)
-            stage.more()
-    with writer.stages.stage("write_metadata", 1, "files") as stage:
-        none = pa.record_batch(
-            [pa.array([bitmaps.BitMap().serialize()], pa.binary())], schema=SCHEMA
-        )
-        writer.write_file(METADATA, SCHEMA, [none], _metadata(settings, range(len(partitions))))
-        stage.more()
+    for number, one in enumerate(partitions):
+        one.write(writer, number)
+    none = pa.array([bitmaps.BitMap().serialize()], pa.binary())
+    writer.write_table(METADATA, SCHEMA, [none], _metadata(settings, range(len(partitions))))
     return Built(settings.details, settings.index_version)
 
 
-def _collect(training: Training, settings: Settings, stages: Stages) -> PartitionWriter:
+def _collect(training: Training, settings: Settings) -> PartitionWriter:
     """Return a partition of the documents of rows."""
     into, analyzer = PartitionWriter(settings), Analyzer(settings.analysis)
-    with stages.stage("tokenize_docs", unit="rows") as stage:
-        for run in training.runs():
-            for first in range(0, len(run.keys), ROWS):
-                values = run.values.slice(first, ROWS)
-                documents = gather(values, analyzer, list_elements=settings.list_elements)
-                into.add(run.keys[first : first + ROWS], documents)
-            stage.more(len(run.keys))
+    for run in training.runs():
+        for first in range(0, len(run.keys), ROWS):
+            values = run.values.slice(first, ROWS)
+            documents = gather(values, analyzer, list_elements=settings.list_elements)
+            into.add(run.keys[first : first + ROWS], documents)
     return into
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
     """Build the index over the rows of a training. Raises TypeError, ValueError."""
     settings = requested(parameters, json_documents=_is_json(training.type))
-    return _write(settings, _filled(_collect(training, settings, writer.stages)), writer)
+    return _write(settings, _filled(_collect(training, settings)), writer)
 
 
 def stage(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
     """Build over rows of some fragments, to be finished later. Raises TypeError, ValueError."""
     settings = requested(parameters, json_documents=_is_json(training.type))
-    partition = _collect(training, settings, writer.stages)
+    partition = _collect(training, settings)
     number = first_number(min((rows.fragment.id for rows in training.fragments), default=0))
     name, numbers = f"empty_{number}", []
     if partition.num_documents:
@@ -278,18 +267,8 @@ def finish(segment: Segment, writer: SegmentWriter) -> Built:
     def unmoved(keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
         return np.ones(len(keys), np.bool_), keys
 
-    stages, paths = writer.stages, staged([file.path for file in segment.entry.files])
-    with stages.stage("read_partition_metadata", len(paths), "files") as stage:
-        index = Inverted(segment)
-        stage.more(len(paths))
-    count = PARTITION_FILES * len(index.partitions)
-    with stages.stage("remap_partition_files", count, "files") as stage:
-        merged = _merged([(index, unmoved)], index.settings)
-        stage.more(count)
-    with stages.stage("write_merged_metadata", 1, "files") as stage:
-        built = _write(index.settings, _filled(merged), writer)
-        stage.more()
-    return built
+    index = Inverted(segment)
+    return _write(index.settings, _filled(_merged([(index, unmoved)], index.settings)), writer)
 
 
 def rewrite(
@@ -304,7 +283,7 @@ def rewrite(
     merged = _merged(opened, settings)
     if len(opened) == 1 and opened[0][0].partitions and not training.fragments:
         return _write(settings, [merged], writer)
-    added = _collect(training, settings, writer.stages)
+    added = _collect(training, settings)
     return _write(settings, [*_filled(merged), *_filled(added)], writer)
 
 

@@ -25,7 +25,7 @@ import pyarrow as pa
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import unique
 from lanceref.index.row_set import NO_KEYS, Keys
-from lanceref.index.segment import Moved, SegmentWriter, Stage
+from lanceref.index.segment import Moved, SegmentWriter
 from lanceref.index.training import Training
 from lanceref.index.vector.graph import GRAPH_SCHEMA, graph_rows, graph_text
 from lanceref.index.vector.parameters import SAMPLE_RATE, VectorParameters
@@ -138,25 +138,20 @@ def assigned(vectors: AnyVectors, model: Model) -> tuple[Counts, float]:
 
 def build(training: Training, parameters: VectorParameters, writer: SegmentWriter) -> Quantizer:
     """Train and write a segment over rows; return the quantizer. Raises OperationRefused."""
-    random, stages = np.random.default_rng(), writer.stages
-    count = parameters.partitions(training.num_rows)
-    with stages.stage("train_ivf", parameters.max_iters, "iterations"):
-        model = Model(parameters.metric, _centroids(training, parameters, count, random))
+    random, count = np.random.default_rng(), parameters.partitions(training.num_rows)
+    model = Model(parameters.metric, _centroids(training, parameters, count, random))
 
     def sample(most: int) -> tuple[AnyVectors, Counts]:
         vectors = sampled_vectors(training, model.metric, most, random)
         return vectors, assign(vectors, model.centroids, model.of_vectors)
 
-    with stages.stage("train_quantizer"):
-        if parameters.quantizer is not None:
-            quantizer = parameters.quantizer.with_model(model)
-        else:
-            quantizer = parameters.type.storage.train(sample, model, parameters.storage)
+    if parameters.quantizer is not None:
+        quantizer = parameters.quantizer.with_model(model)
+    else:
+        quantizer = parameters.type.storage.train(sample, model, parameters.storage)
     rows = EncodedRows(quantizer)
-    with stages.stage("shuffle", training.num_rows, "rows") as stage:
-        for keyed in indexed_vectors(training, model.metric):
-            rows.add_vectors(keyed)
-            stage.more(len(keyed.keys))
+    for keyed in indexed_vectors(training, model.metric):
+        rows.add_vectors(keyed)
     if parameters.single_file and isinstance(quantizer, Product):
         partitions, keys, columns = rows.in_order()
         parts = []
@@ -221,19 +216,18 @@ def write(
 ) -> None:
     """Write the files of a segment; `parameters` are those of its graphs, if it has any."""
     model, (partitions, keys, columns) = rows.quantizer.model, rows.in_order()
-    with writer.stages.stage("merge_partitions", len(model.centroids), "partitions") as stage:
-        batches = _batches(rows.quantizer, partitions, keys, columns, stage)
-        write_auxiliary(writer, model, rows.quantizer, partitions, batches)
-        head = None
-        if type_.graphs:
-            texts, nodes = graph_texts(partitions, parameters)
-            graphs = graph_batches(rows.quantizer, partitions, columns, parameters)
-            head = GRAPH_SCHEMA, graphs, nodes, texts
-        write_head(writer, type_, model, loss, head)
+    batches = _batches(rows.quantizer, partitions, keys, columns)
+    write_auxiliary(writer, model, rows.quantizer, partitions, batches)
+    head = None
+    if type_.graphs:
+        texts, nodes = graph_texts(partitions, parameters)
+        graphs = graph_batches(rows.quantizer, partitions, columns, parameters)
+        head = GRAPH_SCHEMA, graphs, nodes, texts
+    write_head(writer, type_, model, loss, head)
 
 
 def _batches(
-    quantizer: Quantizer, partitions: Partitions, keys: Keys, columns: Columns, stage: Stage
+    quantizer: Quantizer, partitions: Partitions, keys: Keys, columns: Columns
 ) -> Iterator[pa.RecordBatch]:
     """Yield row ids and columns as they are in the file, some whole partitions together."""
     schema, start = storage_schema(quantizer), 0
@@ -242,7 +236,6 @@ def _batches(
         first, end = partitions.rows(number)
         if end > first:
             packed.append(quantizer.pack({n: column[first:end] for n, column in columns.items()}))
-        stage.more()
         if packed and (end - start >= BATCH_ROWS or number + 1 == len(partitions.lengths)):
             arrays = [
                 arrow_column(np.concatenate([part[one.name] for part in packed]), one.type)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from lanceref.index.full_text.analyzer import Analyzer
+from lanceref.index.full_text.parameters import requested
 from lanceref.index.full_text.tokenizers import code, parts_of, split_code
-from pylanceref.fts_tokens import tokenize
 
 
 @pytest.mark.parametrize(
@@ -65,9 +66,10 @@ def test_the_oracle_cuts_operators_alike():
     import lance
 
     options = {"analyzer": "code", "index_operators": True}
+    analyzer = Analyzer(requested(options, json_documents=False).analysis)
     signs = [*"!%&*+-/:<=>?^|~._", "a"]
     texts = map("".join, itertools.chain(*(itertools.product(signs, repeat=n) for n in (1, 2, 3))))
     for text in itertools.islice(texts, 0, None, 3):
         assert [one.text for one in lance.tokenize(text, **options)] == [
-            one.text for one in tokenize(text, **options)
+            token for token, _ in analyzer.tokens(text)
         ]

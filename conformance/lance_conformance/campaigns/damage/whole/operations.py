@@ -89,9 +89,6 @@ def _indices(visit: Visit) -> list[pa.Table]:
 
 def _files(visit: Visit) -> list[pa.Table]:
     visit.table.stats.dataset_stats()
-    visit.table.explain_cleanup_old_versions(
-        older_than=timedelta(0), delete_unverified=True, error_if_tagged_old_versions=False
-    )
     return []
 
 
