@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lanceref.operations.cleanup import CleanupCandidateFile, CleanupPlan, CleanupStats
+from lanceref.operations.cleanup import CleanupPlan, CleanupStats
 from lanceref.storage import Entry
 
 PLAN = CleanupPlan(
@@ -14,20 +14,9 @@ PLAN = CleanupPlan(
         Entry("_transactions/0-u.txn", 4, 0.0),
         Entry("tree/b/_versions/x", 5, 0.0),
     ],
-    frozenset({"data/a.lance"}),
 )
 
 
 def test_files_are_counted_by_their_folders():
     """Their bytes all together; what lies elsewhere is in no other number."""
     assert CleanupStats(25, 1, 1, 1, 1, 1) == PLAN.stats
-
-
-def test_files_are_named_with_their_kinds():
-    """Manifests last; a manifest is never one that no version needed."""
-    kinds = ["data", "deletion", "index", "transaction", "other", "manifest"]
-    assert kinds == [one.kind for one in PLAN.candidates]
-    assert CleanupCandidateFile("data/a.lance", "data", True, 1) == PLAN.candidates[0]
-    assert (
-        CleanupCandidateFile("_versions/1.manifest", "manifest", False, 10) == (PLAN.candidates[-1])
-    )
