@@ -5,6 +5,11 @@ may be a glob) is read line by line: an offset in decimal, then hex and quoted t
 blanks and what it means. The bytes must be those of the case at that offset. After `...` follow
 bytes that are not shown; a line without an offset, or without hex after it, is not read.
 
+A block whose language is `hex VERSION TYPE VALUES` shows a file of one column that the reference
+writes: `hex 2.1 list<int32> [[1, 2], null]`. Values are JSON; ` * n` after a list repeats it, ` + `
+joins lists. Before the type, `full-zip` asks for pages of that layout, and KEY=VALUE is metadata of
+the field.
+
     python tools/worked_bytes.py
 """
 
@@ -12,14 +17,18 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 from findings import Finding, conclude
 from lance_conformance.stored import case_folder
+from lanceref import write_table
 from sources import ROOT
 
-_FENCE = re.compile(r"```hex (\S+)(?: (\S+))?")
+_FENCE = re.compile(r"```hex (?:(\d\.\d) (?:(\S+=\S+|full-zip) )?(\S+) (\[.*)|(\S+)(?: (\S+))?)")
+_FULL_ZIP = "lance-encoding:structural-encoding=fullzip"
 _BEGIN = re.compile(r" *\d+ +(?:\"|[0-9a-f]+(?: |$))")
 _WORD = r"(?:(?:[0-9a-f]{2})+|\"[^\"]*\"|\.\.\.)"
 _LINE = re.compile(rf"(\d+) +({_WORD}(?: {_WORD})*)(?:  .*)?")
@@ -31,8 +40,44 @@ def shown(text: str) -> bytes:
     return b"".join(p[1:-1].encode() if p[0] == '"' else bytes.fromhex(p) for p in parts)
 
 
-def data_of(root: Path, case: str, name: str | None) -> bytes:
-    """Return the bytes of the input of a case. Raises OSError, ValueError."""
+def data_of(root: Path, fence: re.Match[str]) -> bytes:
+    """Return the bytes that a block shows. Raises OSError, ValueError, KeyError."""
+    version, metadata, type_, values, case, name = fence.groups()
+    if case is not None:
+        return _data_of_case(root, case, name)
+    key, _, value = (_FULL_ZIP if metadata == "full-zip" else metadata or "").partition("=")
+    field = pa.field("c", type_of(type_), metadata={key: value} if key else None)
+    column = pa.array(_rows(values), field.type)
+    with tempfile.TemporaryDirectory() as folder:
+        write_table(folder, pa.table([column], schema=pa.schema([field])), version=version)
+        (path,) = Path(folder, "data").iterdir()
+        return path.read_bytes()
+
+
+def _rows(text: str) -> list[object]:
+    """Return the values of a block. Raises ValueError."""
+    rows = list[object]()
+    for part in text.split(" + "):
+        values, _, times = part.partition(" * ")
+        rows += json.loads(values) * int(times or 1)
+    return rows
+
+
+def type_of(text: str) -> pa.DataType:
+    """Return a type: `list<T>`, `T[n]` for lists of a fixed size, or a type of Arrow by its name.
+
+    Raises ValueError.
+    """
+    if text.endswith("]"):
+        item, _, size = text[:-1].rpartition("[")
+        return pa.list_(type_of(item), int(size))
+    if text.startswith("list<"):
+        return pa.list_(type_of(text[5:-1]))
+    return pa.type_for_alias(text)
+
+
+def _data_of_case(root: Path, case: str, name: str | None) -> bytes:
+    """Return the bytes of the input of a case. Raises OSError, ValueError, KeyError."""
     folder = case_folder(root / "fixtures" / case)
     given = json.loads((folder / "case.json").read_text("utf-8"))["input"]
     if name is None:
@@ -52,7 +97,7 @@ def check(root: Path, path: Path) -> Iterator[Finding]:
         if begins:
             is_open = True
             try:
-                data = data_of(root, begins[1], begins[2])
+                data = data_of(root, begins)
             except (OSError, ValueError, KeyError) as error:
                 yield Finding(name, number, f"no such bytes: {error}")
                 is_open = False

@@ -61,3 +61,33 @@ def test_other_bytes_are_a_finding(root, old, new, finding):
     (message,) = _findings(root)
 
     assert finding in message
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ('2.1 string ["a", null, "bcd"]', "72   00000100 0000fefe 1000"),
+        ("2.1 full-zip int32 [1, null]", "0    00 01000000 01 00000000 48"),
+        ("2.0 int16[2] [[1, 2]] * 2 + [[3, 4]]", "0    01000200 01000200 03000400 48"),
+        ("2.2 list<int8> [[5, 6], []]", "64   0300"),
+        ("0.1 int32 [7]", "0    07000000"),
+    ],
+)
+def test_a_block_shows_a_file_that_is_written(root, language, line):
+    """The bytes of the file that the reference writes are there, and others are not."""
+    page = root / "spec" / "10.md"
+    page.write_text(f"```hex {language}\n{line}  what they mean\n```\n", "utf-8")
+    assert [] == _findings(root)
+
+    page.write_text(f"```hex {language}\n{line}ab  what they mean\n```\n", "utf-8")
+    assert len(_findings(root)) == 1
+
+
+def test_a_type_that_is_none_is_a_finding(root):
+    """A block that cannot be written is no example."""
+    page = root / "spec" / "10.md"
+    page.write_text("```hex 2.1 integer [1]\n0    00\n```\n", "utf-8")
+
+    (message,) = _findings(root)
+
+    assert "no such bytes" in message
