@@ -8,6 +8,7 @@ by value with NaN last and -0.0 before +0.0, text and binary by bytes, nested va
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,9 @@ MAX_ROWS = 5
 
 MAX_BESIDE = 60
 """Characters of a value of the rows after the first."""
+
+_BESIDE = re.compile(r"  row (\d+): expected (.*), found (.*)")
+"""The line of a row after the first."""
 
 
 def first_difference(
@@ -70,16 +74,27 @@ def _column_difference(
     row = int(rows[0])
     return row, (
         f"column {name}, row {row} ({len(rows)} of {len(expected)} rows differ)\n"
-        f"  expected {_shown(expected[row])}\n"
-        f"  found    {_shown(found[row])}"
+        f"  expected {shown(expected[row])}\n"
+        f"  found    {shown(found[row])}"
         + "".join(_beside(int(row), expected, found) for row in rows[1:MAX_ROWS])
     )
 
 
 def _beside(row: int, expected: pa.Array, found: pa.Array) -> str:
     """Return the line of one more row that differs."""
-    ours, theirs = (shortened(_shown(column[row]), MAX_BESIDE) for column in (expected, found))
+    ours, theirs = (shortened(shown(column[row]), MAX_BESIDE) for column in (expected, found))
     return f"\n  row {row}: expected {ours}, found {theirs}"
+
+
+def differing_rows(told: str) -> list[tuple[str, str, str]]:
+    """Return row, expected and found value of each row that a difference shows; else nothing."""
+    first, *rest = told.split("\n")
+    row = re.fullmatch(r"column .*, row (\d+) \(.* differ\)", first)
+    if row is None or len(rest) < 2:
+        return []
+    values = (rest[0].removeprefix("  expected "), rest[1].removeprefix("  found    "))
+    others = (_BESIDE.fullmatch(line) for line in rest[2:])
+    return [(row[1], *values), *((one[1], one[2], one[3]) for one in others if one)]
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -96,12 +111,13 @@ def _decoded(chunk: pa.Array) -> pa.Array:
     return plain(chunk) if pa.types.is_dictionary(chunk.type) else chunk
 
 
-def _shown(scalar: pa.Scalar) -> str:
+def shown(scalar: pa.Scalar, most: int = MAX_SHOWN) -> str:
+    """Return a value as text of at most about `most` characters."""
     try:
         text = repr(scalar.as_py())
     except (ValueError, OverflowError, pa.ArrowException):
         text = f"{scalar.type} {scalar.cast(_numbered(scalar.type)).as_py()}"
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}… ({len(text)} characters)"
+    return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
 
 def sorted_rows(table: pa.Table, names: Sequence[str]) -> pa.Table:

@@ -9,12 +9,15 @@ HEXMAP = ".hexmap"
 """What is appended to the name of the data file."""
 
 
-def hexmap(data: bytes) -> str:
-    """Return the owner of every byte range of a data file: `start end kind clause name` a line."""
+def hexmap(data: bytes, name: str = "data.lance") -> str:
+    """Return the owner of every byte range of a file: `start end kind clause name` a line.
+
+    The `name` says what kind of file it is: a data file, a manifest.
+    """
     from lanceref.explain import explain_source  # a run without a report does without it
     from lanceref.storage import BytesSource
 
-    root = explain_source(BytesSource(data, "data.lance")).root
+    root = explain_source(BytesSource(data, name)).root
     leaves = sorted(root.leaves(), key=lambda span: (span.start, span.end))
     return "".join(
         f"{leaf.start} {leaf.end} {leaf.kind.replace(' ', '-')} {leaf.clause or '-'} {leaf.name}\n"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import re
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -107,6 +110,19 @@ def fake() -> Callable[[str], list[str]]:
 def open_session(tmp_path: Path, fake: Callable[[str], list[str]]) -> Callable[[str], Session]:
     """Sessions with fakes, by mode."""
     return lambda mode: Session(fake(mode), tmp_path / "scratch" / mode)
+
+
+@pytest.fixture
+def case_bodies() -> Callable[[str], dict[str, str]]:
+    """The bodies of the cases that are packed into an HTML report, by id."""
+
+    def unpack(page: str) -> dict[str, str]:
+        packed = re.search(r'id="packed">([^<]*)<', page)
+        assert packed is not None
+        cases = json.loads(zlib.decompress(base64.b64decode(packed[1])))
+        return {name: body for name, (body, _) in cases.items()}
+
+    return unpack
 
 
 def make_claims(**capabilities: dict[str, object]) -> Claims:

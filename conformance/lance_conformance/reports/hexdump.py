@@ -1,8 +1,8 @@
 """Hex view of a case's input: up to 512 bytes, each range with its owner, the patch marked.
 
-Owners come from the hexmap that lies beside a data file, or else are found in its bytes by the
-reference. The view begins at the start of the file, or somewhat before the patch
-when that lies beyond the view.
+Owners come from the hexmap that lies beside a data file, or else are found in the bytes of a data
+file or manifest by the reference. The view begins at the start of the file, or somewhat before the
+patch when that lies beyond the view.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 
 from lance_conformance.cases import Case
 from lance_conformance.hexmap import hexmap as made_hexmap
-from lance_conformance.recipes.model import DATA
 
 VIEW_BYTES = 512
 LINE_BYTES = 16
@@ -92,9 +91,9 @@ def _owners(path: Path, data: bytes, case: Case) -> list[Owner]:
     beside = path.with_name(f"{path.name}.hexmap")
     if beside.exists():
         return hexmap(beside.read_text("utf-8"))
-    if path.name != DATA or case.kind == "robust":
+    if path.suffix not in (".lance", ".manifest") or case.kind == "robust":
         return []
-    return hexmap(made_hexmap(data))
+    return hexmap(made_hexmap(data, path.name))
 
 
 def shown_file(case: Case) -> Path | None:

@@ -10,13 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import pyarrow as pa
 from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
 
-from lance_conformance import __version__
+from lance_conformance import __version__, compare
 from lance_conformance.levels import LADDER
 from lance_conformance.outcomes import DEATHS, MEANINGS, Outcome, worst
 from lance_conformance.outside_text import clean
-from lance_conformance.reports import hexdump, repeat
+from lance_conformance.reports import hexdump, repeat, score
 from lance_conformance.reports.jsonl import Run, expectation, standing
 from lance_conformance.reports.score import by_clause, percent
 from lance_conformance.runner import CaseResult
@@ -27,6 +29,15 @@ _FAMILIES = {
     **dict.fromkeys((*DEATHS, Outcome.PANIC, Outcome.FLAKY_CRASH, Outcome.INFRA), "dead"),
 }
 """Colour family by outcome; all others are `wrong`."""
+
+MAX_QUERY = 600
+"""Characters of a query that are shown."""
+
+MAX_ROWS = 5
+"""Expected rows that are shown."""
+
+MAX_VALUE = 120
+"""Characters of a value of an expected row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +92,10 @@ def render(run: Run) -> str:
             clauses=list(_clauses(run)),
             areas=(areas := _areas(run.results)),
             versions=sorted({version for cells in areas.values() for version in cells}),
-            packed_bytes=_packed_bytes(run.results),
+            packed=_packed(run),
             num_checks=sum(len(result.checks) for result in run.results),
             standing=lambda result: standing(run, result),
-            repeated=lambda case: repeat.commands(run, case),
+            number_of=_number_of,
         )
     )
 
@@ -98,6 +109,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_cleaned,
     )
+    environment.filters["with_code"] = _with_code
     environment.globals.update(
         passing=_passing,
         link=_link,
@@ -105,11 +117,22 @@ def _environment() -> Environment:
         family=family,
         meanings=MEANINGS,
         expectation=expectation,
-        has_bytes=hexdump.shown_file,
+        wrong_of={
+            score.VALID: "wrong-valid",
+            score.REFUSED: "wrong-damage",
+            score.SURVIVED: "accident",
+        },
         ladder=LADDER,
         version=__version__,
     )
     return environment
+
+
+def _with_code(text: str) -> Markup:
+    """Return a text in which what is between backticks is code."""
+    parts = clean(text).split("`")
+    marked = (Markup("<code>{}</code>") if at % 2 else Markup("{}") for at in range(len(parts)))
+    return Markup("").join(mark.format(part) for mark, part in zip(marked, parts, strict=True))
 
 
 def _cleaned(value: object) -> object:
@@ -134,15 +157,63 @@ def _areas(results: Sequence[CaseResult]) -> dict[str, dict[str, Cell]]:
     return dict(sorted(areas.items()))
 
 
-def _packed_bytes(results: Sequence[CaseResult]) -> str:
-    """Return the hex views of all cases by id, as JSON that is deflated and then in base64.
+def _packed(run: Run) -> str:
+    """Return body and bytes of all cases by id, as JSON that is deflated and then in base64.
 
-    A page unpacks it when a case is opened; written out, the views would be most of the page.
+    A page unpacks it when a case is opened; written out, the bodies would be most of the page.
+    Bytes are those of the cases that did not pass.
     """
-    views = {result.case.id: hexdump.view(result.case) for result in results}
-    runs = {case: _runs(view) for case, view in views.items() if view is not None}
-    text = json.dumps(runs, separators=(",", ":"))
+    body = _environment().get_template("case.html")
+    cases = {}
+    for result in run.results:
+        stands = standing(run, result)
+        view = hexdump.view(result.case) if stands != "good" else None
+        text = body.render(
+            run=run,
+            result=result,
+            case=result.case,
+            stands=stands,
+            query=_query(result),
+            rows=_first_rows(result) if _shows_rows(result) else [],
+            differing=compare.differing_rows(result.detail),
+            commands=repeat.commands(run, result.case),
+        )
+        cases[clean(result.case.id)] = [text, _runs(view) if view is not None else None]
+    text = json.dumps(cases, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")
+
+
+def _query(result: CaseResult) -> str:
+    """Return what a case asks of a table or index beside all of it, as one line of JSON."""
+    args = result.case.manifest["input"].get("args", {})
+    return json.dumps(args, ensure_ascii=False)[:MAX_QUERY] if args else ""
+
+
+def _shows_rows(result: CaseResult) -> bool:
+    """Whether the page shows the rows that a case expects: a search, or valid data not read."""
+    return result.case.kind == "index-search" or result.outcome == Outcome.REJECTS_VALID
+
+
+def _first_rows(result: CaseResult) -> list[list[str]]:
+    """Return the names of the columns that a case expects, and its first rows as short texts."""
+    named = [one["table"]["path"] for one in result.case.manifest["expect"] if "table" in one]
+    path = result.case.folder / named[0] if named else None
+    if path is None or not path.is_file():
+        return []
+    with pa.memory_map(str(path)) as source:
+        table = pa.ipc.open_file(source).read_all()
+    first = range(min(MAX_ROWS, table.num_rows))
+    rows = [[compare.shown(column[row], MAX_VALUE) for column in table.columns] for row in first]
+    return [table.column_names, *rows]
+
+
+def _number_of(result: CaseResult) -> str:
+    """Return the words by which the page finds the claimed cases of one of the three numbers."""
+    if result.outcome == Outcome.UNSUPPORTED:
+        return ""
+    words = ["damage" if result.case.is_negative else "valid"]
+    words += [f"wrong-{words[0]}"] if result.outcome != Outcome.PASS else []
+    return " ".join([*words, *(["accident"] if result.outcome in score.ACCIDENTS else [])])
 
 
 def _runs(view: hexdump.View) -> list[object]:

@@ -13,8 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pyarrow as pa
 import pytest
 from lance_conformance import schemas, summary
+from lance_conformance.compare import first_difference
 from lance_conformance.known import Known, Reckoning
 from lance_conformance.outcomes import Outcome
 from lance_conformance.reports import badge, hexdump, html, jsonl, junit, markdown, score
@@ -99,12 +101,15 @@ def test_badge_tells_both_numbers(run: Run) -> None:
     ElementTree.fromstring(badge.svg(run))
 
 
-def test_html_escapes_and_stands_alone(run: Run) -> None:
+def test_html_escapes_and_stands_alone(
+    run: Run, case_bodies: Callable[[str], dict[str, str]]
+) -> None:
     """Nothing of an adapter's text becomes markup, and nothing is loaded from elsewhere."""
     page = html.render(run)
+    bodies = case_bodies(page)
 
-    assert "<script>alert" not in page
-    assert "&lt;script&gt;alert" in page
+    assert "<script>alert" not in page + "".join(bodies.values())
+    assert "&lt;script&gt;alert" in bodies["toy/any/read/fail"]
     assert not re.search(r'(src|href)="(https?:)?//', page)
 
 
@@ -135,11 +140,46 @@ def _in_a_browser(text: str, folder: Path, target: str) -> str:
 
 
 def test_html_works_in_a_browser(run: Run, tmp_path: Path) -> None:
-    """The page's script runs: filters know what is shown."""
-    shown = _in_a_browser(html.render(run), tmp_path, "toy/any/read/fail")
+    """The page starts at what is unexpected, and opens the case that its address names."""
+    page = html.render(run)
+    shown = _in_a_browser(page, tmp_path, "toy/any/read/pass")
 
+    assert 'value="unexpected" aria-pressed="true"' in _in_a_browser(page, tmp_path, "")
     assert 'value="all" aria-pressed="true"' in shown
-    assert re.search(r'<details class="case" id="toy/any/read/fail"[^>]* open=""', shown)
+    assert re.search(r'<details class="case" id="toy/any/read/pass"[^>]* open=""', shown)
+
+
+def test_filter_search_and_case_come_back_with_the_address(run: Run, tmp_path: Path) -> None:
+    """A fragment with filter, search and opened case gives the view that it was taken from."""
+    address = "show=fail&q=l.toy.col&case=toy/any/read/fail"
+    shown = _in_a_browser(html.render(run), tmp_path, address)
+    found = shown[shown.index('<ul class="found"') :]
+
+    assert 'value="fail" title="a wrong answer" aria-pressed="true"' in shown
+    assert re.search(r'id="toy/any/read/fail"[^>]* open=""', shown)
+    assert re.search(r'id="toy/any/read/panic"[^>]* hidden=""', shown)
+    assert '<li><a href="#q=L.toy.columns">L.toy.columns</a>' in found[: found.index("</ul>")]
+
+
+def test_three_clicks_lead_to_bytes_and_command(
+    run: Run, tmp_path: Path, make_result: MakeResult
+) -> None:
+    """From the numbers to the failures of one, to a case, to its bytes and what repeats it."""
+    (tmp_path / "data.lance").write_bytes(bytes(range(20)))
+    bad = make_result("toy/any/read/bad", Outcome.FAIL)
+    good = make_result("toy/any/read/good", Outcome.PASS)
+    clicks = """<script>
+      document.querySelector('a[href="#show=wrong-valid"]').click();
+      setTimeout(() => document.querySelector("details.case:not([hidden]) summary").click(), 500);
+    </script></body>"""
+    page = html.render(replace(run, results=[good, bad])).replace("</body>", clicks)
+
+    shown = _in_a_browser(page, tmp_path, "")
+
+    assert re.search(r'id="toy/any/read/bad"[^>]* open=""', shown)
+    assert re.search(r'id="toy/any/read/good"[^>]* hidden=""', shown)
+    assert "lance-conformance run -v --only toy/any/read/bad" in shown
+    assert "00 01 02 03" in shown
 
 
 def test_an_opened_case_shows_its_bytes(run: Run, tmp_path: Path, make_result: MakeResult) -> None:
@@ -147,7 +187,7 @@ def test_an_opened_case_shows_its_bytes(run: Run, tmp_path: Path, make_result: M
     (tmp_path / "data.lance").write_bytes(bytes(range(20)))
     (tmp_path / "data.lance.hexmap").write_text("0 4 word L.a.b first word\n4 20 page - rest\n")
     patch = {"target": "data.lance", "at": 2, "was_hex": "02", "now_hex": "02", "meaning": "m"}
-    result = make_result(patch=[patch])
+    result = make_result(outcome=Outcome.FAIL, patch=[patch])
     text = html.render(replace(run, results=[result]))
 
     shown = _in_a_browser(text, tmp_path, result.case.id)
@@ -156,6 +196,20 @@ def test_an_opened_case_shows_its_bytes(run: Run, tmp_path: Path, make_result: M
     assert '<span class="s0" title="first word (word) L.a.b">00 01</span>' in shown
     assert '<span class="s0 patched" title="first word (word) L.a.b">02</span>' in shown
     assert "data.lance, bytes 0 to 20 of 20" in shown
+    assert '<span class="owner" title="">first word (word) L.a.b</span>' in shown
+
+
+def test_a_wrong_answer_has_its_rows_side_by_side(
+    run: Run, tmp_path: Path, make_result: MakeResult
+) -> None:
+    """The rows that differ are a table of expected and found values."""
+    table, other = pa.table({"a": [1, 2, 3]}), pa.table({"a": [1, 5, 6]})
+    result = make_result("toy/any/read/fail", Outcome.FAIL, first_difference(table, other))
+
+    shown = _in_a_browser(html.render(replace(run, results=[result])), tmp_path, result.case.id)
+
+    row = '<td class="num">{}</td><td><code>{}</code></td><td><code>{}</code></td>'
+    assert row.format(1, 2, 5) in shown and row.format(2, 3, 6) in shown
 
 
 def test_hex_view_marks_the_patch(tmp_path: Path, make_result: MakeResult) -> None:
