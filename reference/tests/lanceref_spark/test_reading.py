@@ -1,20 +1,70 @@
-"""Reading: what a partition is, and that a worker opens a version once."""
+"""Reading with Spark: options, partitions, readers in processes of their own, validation."""
+
+from __future__ import annotations
 
 import pickle
+import sys
 
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import NotFound
-from lanceref_spark.options import parse
+from lanceref.core.errors import LanceError, NotFound, QueryRefused
+from lanceref_spark.options import parse, reader_module
 from lanceref_spark.partition import Rows
-from lanceref_spark.reading import TableReader, described, rows_of
+from lanceref_spark.reading import rows_of
 
 pytestmark = pytest.mark.spark
 
 
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({}, "the path"),
+        ({"path": "t", "verison": "1"}, "no such option: verison"),
+        ({"path": "t", "version": "-1"}, "option version"),
+        ({"path": "t", "batch_size": "0"}, "option batch_size"),
+        ({"path": "t", "with_row_id": "yes"}, "one of false, true"),
+        ({"path": "t", "ns": "round"}, "one of refuse, truncate"),
+        ({"path": "t", "version": "1", "tag": "x"}, "exclude each other"),
+    ],
+)
+def test_wrong_options_are_refused(given, text):
+    """The refusal names the option."""
+    with pytest.raises(QueryRefused, match=text):
+        parse(given)
+
+
+def test_keys_of_object_stores_are_named_and_not_said(monkeypatch):
+    """Secrets come from the environment and appear in no pickle or text."""
+    with pytest.raises(QueryRefused, match="env:NAME") as refused:
+        parse({"path": "t", "storage.AWS_Secret_Access_Key": "hush"})
+    assert "hush" not in str(refused.value)
+    options = parse({"path": "t", "storage.aws_secret_access_key": "env:THE_KEY"})
+    with pytest.raises(QueryRefused, match="THE_KEY"):
+        assert options.storage_options
+    monkeypatch.setenv("THE_KEY", "hush")
+    assert options.storage_options == {"aws_secret_access_key": "hush"}
+    assert b"hush" not in pickle.dumps(options)
+    assert "hush" not in repr(options)
+
+
+def test_the_reader_is_this_implementation():
+    """A reader is named by its entry point."""
+    assert reader_module("reference") is pylanceref
+    with pytest.raises(QueryRefused, match="no such reader"):
+        reader_module("nobody")
+
+
+@pytest.mark.oracle
+def test_the_oracle_is_a_reader():
+    """The entry point of the suite gives the oracle."""
+    import lance
+
+    assert reader_module("pylance") is lance
+
+
 @pytest.fixture
-def table(tmp_path):
+def fifty(tmp_path):
     """50 rows in three fragments, of which five are deleted from the second."""
     rows = pa.table({"a": pa.array(range(50), pa.uint8())})
     made = pylanceref.write_dataset(rows, str(tmp_path / "t"), max_rows_per_file=20)
@@ -22,43 +72,83 @@ def table(tmp_path):
     return made
 
 
-def parts(table, **options):
-    reader = TableReader(parse({"path": table.uri, **options}), ["a"])
-    return [(one.fragment, one.start, one.count) for one in reader.partitions()]
-
-
-def test_fragments_are_partitions_and_large_ones_several(table):
-    """Live rows are counted; with a filter a fragment stays whole."""
-    assert parts(table) == [(0, 0, None), (1, 0, None), (2, 0, None)]
-    assert parts(table, split_rows="12") == [
-        (0, 0, 12),
-        (0, 12, 8),
-        (1, 0, 12),
-        (1, 12, 3),
-        (2, 0, None),
-    ]
-    assert parts(table, split_rows="12", filter="a > 3") == parts(table)
-
-
-def test_a_partition_is_small(table):
-    """What travels is a version and a few numbers, less than 200 bytes of pickle."""
-    reader = TableReader(parse({"path": table.uri}), ["a"])
-    assert all(len(pickle.dumps(one)) < 200 for one in reader.partitions())
-    assert {one.version for one in reader.partitions()} == {2}
-
-
-def test_rows_of_a_partition_are_its_live_rows(table):
-    """Rows 12 on of the second fragment, deleted ones not counted, in Spark's type."""
+def test_rows_of_a_partition_are_its_live_rows(fifty):
+    """A partition gives live rows in Spark's types."""
     schema = pa.schema([("a", pa.int16())])
-    batches = rows_of(parse({"path": table.uri}), Rows(2, 1, 12, 3), ["a"], schema)
+    batches = rows_of(parse({"path": fifty.uri}), Rows(2, 1, 12, 3), ["a"], schema)
     found = pa.Table.from_batches(batches, schema)
     assert found["a"].to_pylist() == [37, 38, 39]
     with pytest.raises(NotFound, match="fragment 9"):
-        list(rows_of(parse({"path": table.uri}), Rows(2, 9), ["a"], schema))
+        list(rows_of(parse({"path": fifty.uri}), Rows(2, 9), ["a"], schema))
 
 
-def test_the_schema_has_the_chosen_columns_in_order(table):
-    """System columns come after those that were chosen."""
-    options = parse({"path": table.uri, "columns": "a", "with_row_id": "true"})
-    assert described(options).schema.names == ["a", "_rowid"]
-    assert described(options, ["_rowid", "a"]).schema.names == ["_rowid", "a"]
+READER = """
+import os, pylanceref
+
+class Table:
+    def __init__(self, table):
+        self.table = table
+    def get_fragment(self, number):
+        return self
+    def scanner(self, **arguments):
+        return self
+    def to_batches(self):
+        yield from self.table.to_batches()
+        END
+
+def dataset(uri, **arguments):
+    return Table(pylanceref.dataset(uri).to_table())
+"""
+
+
+@pytest.fixture
+def options(tmp_path):
+    """Options of a load of ten rows."""
+    from lanceref_spark.options import parse
+
+    uri = pylanceref.write_dataset(pa.table({"a": range(10)}), str(tmp_path / "t")).uri
+    return parse({"path": uri, "reader": "ending"})
+
+
+def install(tmp_path, monkeypatch, end):
+    """Make the entry point of a reader that ends as is said, after its rows."""
+    folder = tmp_path / "packages"
+    marks = folder / "ending_reader-1.dist-info"
+    marks.mkdir(parents=True)
+    (marks / "METADATA").write_text("Metadata-Version: 2.1\nName: ending-reader\nVersion: 1\n")
+    (marks / "entry_points.txt").write_text("[lanceref.readers]\nending = ending_reader\n")
+    (folder / "ending_reader.py").write_text(READER.replace("END", end))
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+
+
+def rows(options):
+    from lanceref_spark.partition import Rows
+    from lanceref_spark.subprocess_reader import rows_apart
+
+    schema = pa.schema([("a", pa.int64())])
+    return rows_apart(options, Rows(1, 0), ["a"], schema)
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("os.abort()", "ending at fragment 0 of version 1 of .*: ended by signal 6"),
+        ("raise ValueError('no such page')", "exit 1: ValueError: no such page"),
+        ("os._exit(0)", "exit 0"),
+    ],
+)
+def test_a_reader_that_ends_is_an_error_after_its_rows(tmp_path, monkeypatch, options, end, told):
+    """Rows that came are given, and the error names place and end of the reader."""
+    install(tmp_path, monkeypatch, end)
+    found = rows(options)
+    assert next(found).num_rows == 10
+    with pytest.raises(LanceError, match=told):
+        next(found)
+
+
+def test_who_wants_no_more_rows_ends_the_child(tmp_path, monkeypatch, options):
+    """A reader that never ends is not waited for."""
+    install(tmp_path, monkeypatch, "import time; time.sleep(1000)")
+    found = rows(options)
+    next(found)
+    found.close()

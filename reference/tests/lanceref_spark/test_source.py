@@ -128,17 +128,3 @@ def test_both_readers_give_the_same_rows(spark, table):
     ours, theirs = load(spark, table).cache(), load(spark, table, reader="pylance").cache()
     assert ours.schema == theirs.schema
     assert ours.exceptAll(theirs).count() == theirs.exceptAll(ours).count() == 0
-
-
-@pytest.mark.xfail(strict=True, reason="Spark reuses a pushed filter for unfiltered scans")
-def test_filter_push_down_of_python_sources_is_sound(spark):
-    """One frame counts 100 rows, 10 below 10, and 100 again: not so in Spark 4.3."""
-    from tests.lanceref_spark.toy_source import Toy
-
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
-    spark.dataSource.register(Toy)
-    try:
-        frame = spark.read.format("toy").load()
-        assert [frame.count(), frame.filter("k < 10").count(), frame.count()] == [100, 10, 100]
-    finally:
-        spark.conf.unset("spark.sql.python.filterPushdown.enabled")

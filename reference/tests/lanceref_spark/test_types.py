@@ -1,13 +1,22 @@
-"""Types: each has one place in Spark, and comes back as it was."""
+"""Types of Spark: each Arrow type has one place, values come back, none is rounded."""
 
+from __future__ import annotations
+
+import datetime
+import decimal
+
+import ml_dtypes
+import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.core.errors import SchemaRefused
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from lanceref.core.errors import DataRefused, SchemaRefused
+from lanceref_spark.batches import converted, fitted
 from lanceref_spark.types import KEY, arrow_schema, batch_schema, is_bfloat16, spark_schema
 from pyspark.sql import types as st
 
 pytestmark = pytest.mark.spark
-
 HALF = pa.field("c", pa.binary(2), metadata={"ARROW:extension:name": "lance.bfloat16"})
 
 WORKED = [
@@ -45,7 +54,7 @@ WORKED = [
 
 @pytest.mark.parametrize(("arrow", "spark", "batches"), WORKED, ids=lambda one: str(one)[:30])
 def test_a_column_has_the_spark_type_of_the_table(arrow, spark, batches):
-    """The Spark type and the Arrow type of the batches are those that were worked out."""
+    """Spark type and Arrow type of the batches are those worked out by hand."""
     schema = pa.schema([("c", arrow)])
     assert spark_schema(schema)["c"].dataType == spark
     assert batch_schema(schema).field("c").type == batches
@@ -53,20 +62,20 @@ def test_a_column_has_the_spark_type_of_the_table(arrow, spark, batches):
 
 @pytest.mark.parametrize("arrow", [one for one, _, _ in WORKED], ids=str)
 def test_a_schema_comes_back_from_spark(arrow):
-    """What went to Spark and came back unchanged is written in the Arrow type it had."""
+    """An unchanged schema is written in the Arrow types it had."""
     schema = pa.schema([pa.field("c", arrow, nullable=False), pa.field("d", arrow)])
     assert arrow_schema(spark_schema(schema)).equals(schema)
 
 
 def test_a_bfloat16_is_a_float_in_spark():
-    """Two bytes under the name of a bfloat16 are a number, and come back as two bytes."""
+    """A bfloat16 is a float in Spark and two bytes in the table."""
     schema = pa.schema([HALF])
     assert spark_schema(schema)["c"].dataType == st.FloatType()
     assert is_bfloat16(arrow_schema(spark_schema(schema)).field("c"))
 
 
 def test_a_changed_type_is_written_as_spark_has_it():
-    """The type in the metadata holds no longer when the column has become another one."""
+    """A column whose type changed is written in its Spark type."""
     field = spark_schema(pa.schema([("c", pa.uint8())]))["c"]
     assert KEY in field.metadata
     changed = st.StructType([st.StructField("c", st.LongType(), True, field.metadata)])
@@ -75,7 +84,7 @@ def test_a_changed_type_is_written_as_spark_has_it():
 
 @pytest.mark.parametrize("kind", [pa.timestamp("ns"), pa.duration("ns")], ids=str)
 def test_nanoseconds_are_refused_unless_cut(kind):
-    """Values of a nanosecond are never cut without being asked for."""
+    """Nanoseconds are refused unless truncation is asked for."""
     schema = pa.schema([("t", pa.list_(kind))])
     with pytest.raises(SchemaRefused, match=r"t\.item.*ns=truncate"):
         spark_schema(schema)
@@ -84,6 +93,82 @@ def test_nanoseconds_are_refused_unless_cut(kind):
 
 @pytest.mark.parametrize("kind", [pa.null(), pa.decimal256(50, 2), pa.month_day_nano_interval()])
 def test_what_spark_cannot_hold_is_refused(kind):
-    """The refusal names the column and its type."""
+    """The refusal of a type names column and type."""
     with pytest.raises(SchemaRefused, match="column 'c'"):
         spark_schema(pa.schema([("c", kind)]))
+
+
+D = decimal.Decimal
+
+VALUES = [
+    pa.array([0, None, 255], pa.uint8()),
+    pa.array([0, None, 2**64 - 1], pa.uint64()),
+    pa.array([1.5, None, -0.0], pa.float16()),
+    pa.array(["a", None, ""], pa.large_string()),
+    pa.array(["a", None, "ü"], pa.string_view()),
+    pa.array([b"ab", None, b"cd"], pa.binary(2)),
+    pa.array([1, None, 86399], pa.time32("s")),
+    pa.array([1, None, 5], pa.time64("ns")),
+    pa.array([1, None, -5], pa.duration("s")),
+    pa.array([0, None, 86400000], pa.date64()),
+    pa.array([0, None, 10**6], pa.timestamp("ms", "Asia/Tokyo")),
+    pa.array([D("1.50"), None, D("-2.25")], pa.decimal128(9, 2)),
+    pa.array(["x", None, "y"], pa.string()).dictionary_encode(),
+    pa.array([[1, 2], None, [3, None]], pa.list_(pa.uint8(), 2)),
+    pa.array([[], None, [3, None]], pa.large_list(pa.float16())),
+    pa.array([[[1, 2], [3, 4]], None, [[5, 6], [7, 8]]], pa.list_(pa.list_(pa.int8(), 2), 2)),
+    pa.array(
+        [{"x": 1, "y": ["a"]}, None, {"x": None, "y": None}],
+        pa.struct([("x", pa.uint16()), ("y", pa.list_(pa.large_string()))]),
+    ),
+    pa.array([[("k", 1)], None, []], pa.map_(pa.string(), pa.uint32())),
+]
+
+
+def _there_and_back(array):
+    source = pa.field("c", array.type)
+    target = batch_schema(pa.schema([source])).field("c")
+    there = converted(array, source, target)
+    there.validate(full=True)
+    assert there.type == target.type
+    return converted(there, target, source)
+
+
+@pytest.mark.parametrize("array", VALUES, ids=lambda one: str(one.type))
+def test_values_go_to_spark_and_back(array):
+    """Whole and sliced arrays keep values and nulls."""
+    assert _there_and_back(array).to_pylist() == array.to_pylist()
+    assert _there_and_back(array[1:]).to_pylist() == array[1:].to_pylist()
+    assert _there_and_back(array[:0]).type == array.type
+
+
+@given(some.lists(some.floats(width=16, allow_nan=False), min_size=1))
+@settings(max_examples=50, deadline=None)
+def test_every_bfloat16_survives(values):
+    """Every bfloat16 is the same after the way through float."""
+    field = pa.field("c", pa.binary(2), metadata={"ARROW:extension:name": "lance.bfloat16"})
+    held = np.array(values, ml_dtypes.bfloat16)
+    floats = pa.array(held.astype(np.float32))
+    stored = converted(floats, pa.field("c", pa.float32()), field)
+    assert b"".join(stored.to_pylist()) == held.tobytes()
+
+
+def test_nanoseconds_are_cut_where_that_was_asked_for():
+    """1 501 ns are truncated to 1 us."""
+    source = pa.field("t", pa.timestamp("ns"))
+    target = batch_schema(pa.schema([source]), truncate=True).field("t")
+    cut = converted(pa.array([1501], pa.timestamp("ns")), source, target)
+    assert cut.to_pylist() == [datetime.datetime(1970, 1, 1, 0, 0, 0, 1)]
+
+
+def test_a_value_that_does_not_fit_is_refused():
+    """Values out of range, other list sizes and nulls of required columns are refused."""
+    for array, kind in (
+        (pa.array([300], pa.int16()), pa.uint8()),
+        (pa.array([[1, 2, 3]], pa.list_(pa.int8())), pa.list_(pa.int8(), 2)),
+    ):
+        with pytest.raises(DataRefused):
+            converted(array, pa.field("c", array.type), pa.field("c", kind))
+    batch = pa.record_batch({"c": pa.array([1, None])})
+    with pytest.raises(DataRefused, match="holds nulls"):
+        fitted(batch, pa.schema([pa.field("c", pa.int64(), nullable=False)]))

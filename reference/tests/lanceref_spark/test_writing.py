@@ -1,10 +1,17 @@
-"""Writing: one job is one version, whatever becomes of its tasks."""
+"""Writing with Spark: one job is one version or none, whatever becomes of its tasks."""
 
+from __future__ import annotations
+
+import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
 import pylanceref
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from lanceref_spark.streaming import EPOCH, QUERY
 
 pytestmark = pytest.mark.spark
 
@@ -23,17 +30,8 @@ def files_of(uri):
     return {path.name for path in folder.iterdir()} if folder.exists() else set()
 
 
-def named_files(dataset):
-    fragments = (one for n in dataset.versions() for one in _fragments(dataset, n["version"]))
-    return {file.path for fragment in fragments for file in fragment.data_files()}
-
-
-def _fragments(dataset, version):
-    return pylanceref.dataset(dataset.uri, version=version).get_fragments()
-
-
 def test_a_frame_becomes_a_table(spark, tmp_path):
-    """The first save makes version 1, with the rows in the order of the partitions."""
+    """The first save makes version 1 with rows in the order of partitions."""
     made = save(numbers(spark, 100), tmp_path / "t")
     assert made.version == 1
     assert made.to_table()["id"].to_pylist() == list(range(100))
@@ -41,7 +39,7 @@ def test_a_frame_becomes_a_table(spark, tmp_path):
 
 
 def test_append_and_overwrite_are_one_version_each(spark, tmp_path):
-    """Rows go after those there are, or in their place; older versions stay."""
+    """Append and overwrite make one version each, and older versions stay."""
     save(numbers(spark, 10), tmp_path / "t")
     assert save(numbers(spark, 10), tmp_path / "t").count_rows() == 20
     made = save(numbers(spark, 3), tmp_path / "t", "overwrite")
@@ -50,7 +48,7 @@ def test_append_and_overwrite_are_one_version_each(spark, tmp_path):
 
 
 def test_rows_of_a_table_are_written_in_its_types(spark, tmp_path):
-    """Through Spark and back, a table has the same schema and rows; so has what it appends to."""
+    """A table that goes through Spark keeps its schema and rows."""
     rows = pa.table(
         {
             "u": pa.array([1, None], pa.uint64()),
@@ -74,7 +72,7 @@ def test_rows_of_a_table_are_written_in_its_types(spark, tmp_path):
 
 
 def test_rows_of_other_columns_are_refused(spark, tmp_path):
-    """The refusal comes before a file is written."""
+    """Other columns are refused before a file is written."""
     made = save(numbers(spark, 3), tmp_path / "t")
     before = files_of(made.uri)
     with pytest.raises(Exception, match="has no columns other"):
@@ -83,13 +81,13 @@ def test_rows_of_other_columns_are_refused(spark, tmp_path):
 
 
 def test_a_frame_without_rows_makes_an_empty_table(spark, tmp_path):
-    """The table has the schema, and no data file."""
+    """An empty frame makes a table with a schema and no data file."""
     made = save(numbers(spark, 0), tmp_path / "t")
     assert (made.count_rows(), made.schema.names, files_of(made.uri)) == (0, ["id"], set())
 
 
 def test_a_transaction_is_committed_once(spark, tmp_path):
-    """A job that is run again under the id of its transaction leaves the table as it is."""
+    """A job that runs again under its transaction id changes nothing."""
     save(numbers(spark, 3), tmp_path / "t")
     one = save(numbers(spark, 5), tmp_path / "t", transaction_id="0b" * 16)
     frame = numbers(spark, 5)
@@ -103,7 +101,7 @@ def test_a_transaction_is_committed_once(spark, tmp_path):
 
 
 def test_a_table_that_is_made_meanwhile_is_not_written_over(spark, tmp_path):
-    """A job that found no table does not take the place of one that another job made since."""
+    """A table that another job made meanwhile is a conflict."""
     from lanceref.core.errors import CommitConflict
     from lanceref_spark.options import parse
     from lanceref_spark.writing import aim, commit
@@ -118,7 +116,7 @@ def test_a_table_that_is_made_meanwhile_is_not_written_over(spark, tmp_path):
 
 @pytest.mark.oracle
 def test_the_oracle_reads_what_spark_wrote(spark, tmp_path):
-    """Rows, schema and version are those that were saved."""
+    """The oracle reads rows and schema that were saved."""
     import lance
 
     frame = numbers(spark, 1000).selectExpr("id", "cast(id as string) s", "array(id, 1) l")
@@ -126,3 +124,121 @@ def test_the_oracle_reads_what_spark_wrote(spark, tmp_path):
     theirs = lance.dataset(made.uri)
     assert theirs.to_table().to_pylist() == made.to_table().to_pylist()
     assert theirs.count_rows() == 1000
+
+
+SCHEDULES = int(os.environ.get("LANCEREF_FAULT_SCHEDULES", "4"))
+"""How many schedules of faults are tried."""
+
+FAULTS = ("ok", "before", "after", "kill before", "kill after")
+
+
+@pytest.fixture(scope="module")
+def faulty(spark):
+    """The session, which knows the source that fails."""
+    from lanceref_spark.faulty import FaultySource
+
+    spark.dataSource.register(FaultySource)
+    return spark
+
+
+def named_files(dataset):
+    fragments = (one for n in dataset.versions() for one in _fragments(dataset, n["version"]))
+    return {file.path for fragment in fragments for file in fragment.data_files()}
+
+
+def _fragments(dataset, version):
+    return pylanceref.dataset(dataset.uri, version=version).get_fragments()
+
+
+schedules = some.fixed_dictionaries(
+    {}, optional={str(n): some.lists(some.sampled_from(FAULTS), min_size=1, max_size=2)
+                  for n in range(4)}
+)  # fmt: skip
+
+
+def _attempts(faults):
+    """The faults that happen: attempts end with the first that is well."""
+    return faults[: faults.index("ok")] if "ok" in faults else faults
+
+
+@given(schedule=schedules)
+@settings(max_examples=SCHEDULES)
+def test_faults_leave_exactly_the_rows_and_known_orphans(faulty, tmp_path_factory, schedule):
+    """After any survivable faults every row exists once, and late failures leave orphans."""
+    uri = str(tmp_path_factory.mktemp("faulty") / "t")
+    pylanceref.write_dataset(pa.table({"id": range(7)}), uri)
+    made = save(numbers(faulty, 100), uri, source="faulty", schedule=json.dumps(schedule))
+    assert made.version == 2
+    assert sorted(made.to_table()["id"].to_pylist()) == sorted([*range(7), *range(100)])
+    late = sum(f.endswith("after") for faults in schedule.values() for f in _attempts(faults))
+    assert len(files_of(uri) - named_files(made)) == late
+
+
+def test_a_job_that_fails_changes_nothing(faulty, tmp_path):
+    """A job that fails makes no version and removes no file."""
+    made = pylanceref.write_dataset(pa.table({"id": range(7)}), str(tmp_path / "t"))
+    schedule = json.dumps({"2": ["after"] * 3})
+    with pytest.raises(Exception, match="fault: after"):
+        save(numbers(faulty, 100), tmp_path / "t", source="faulty", schedule=schedule)
+    after = pylanceref.dataset(made.uri)
+    assert (after.version, after.count_rows()) == (1, 7)
+    assert len(files_of(made.uri) - named_files(after)) >= 3
+
+
+def rows(start, stop):
+    return pa.table({"a": pa.array(range(start, stop), pa.int64())})
+
+
+def follow(spark, source, tmp_path, **options):
+    """Let a stream copy what there is from one table to another, and return the other."""
+    given = spark.readStream.format("lance_reference").options(**options).load(source.uri)
+    target, marks = str(tmp_path / "copy"), str(tmp_path / "marks")
+    query = (
+        given.writeStream.format("lance_reference")
+        .option("checkpointLocation", marks)
+        .trigger(availableNow=True)
+        .start(target)
+    )
+    query.awaitTermination()
+    return pylanceref.dataset(target)
+
+
+def test_a_stream_follows_appends_and_not_compactions(spark, tmp_path):
+    """Each run brings new rows once, and compacted rows never again."""
+    source = pylanceref.write_dataset(rows(0, 10), str(tmp_path / "t"), max_rows_per_file=4)
+    assert follow(spark, source, tmp_path).count_rows() == 10
+    source = pylanceref.write_dataset(rows(10, 15), source.uri, mode="append")
+    source.optimize.compact_files()
+    source.create_scalar_index("a", "BTREE")
+    source = pylanceref.write_dataset(rows(15, 18), source.uri, mode="append")
+    copy = follow(spark, source, tmp_path)
+    assert sorted(copy.to_table()["a"].to_pylist()) == list(range(18))
+    assert follow(spark, source, tmp_path).version == copy.version
+
+
+def test_changed_rows_are_refused_or_skipped(spark, tmp_path):
+    """Deletes end a stream unless changes are skipped."""
+    source = pylanceref.write_dataset(rows(0, 4), str(tmp_path / "t"))
+    source.delete("a = 1")
+    with pytest.raises(Exception, match="changes=skip"):
+        follow(spark, source, tmp_path / "x")
+    assert follow(spark, source, tmp_path / "y", changes="skip").count_rows() == 4
+
+
+def test_an_epoch_is_committed_once(spark, tmp_path):
+    """A transaction names query and epoch, and an epoch is committed once."""
+    source = pylanceref.write_dataset(rows(0, 3), str(tmp_path / "t"))
+    copy = follow(spark, source, tmp_path)
+    properties = copy.read_transaction(copy.version).transaction_properties
+    assert properties[EPOCH] == "0"
+    from lanceref_spark.options import parse
+    from lanceref_spark.streaming import StreamWriter
+    from lanceref_spark.types import spark_schema
+    from lanceref_spark.writing import Fragments
+
+    writer = StreamWriter(parse({"path": copy.uri}), spark_schema(copy.schema), False)
+    again = Fragments((), 0, 0, properties[QUERY])
+    writer.commit([again], 0)
+    assert pylanceref.dataset(copy.uri).version == copy.version
+    writer.commit([again], 1)
+    assert pylanceref.dataset(copy.uri).version == copy.version + 1

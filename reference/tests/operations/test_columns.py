@@ -1,4 +1,6 @@
-"""New columns of a table."""
+"""Columns: added, cast, dropped, renamed, and given new values for some rows."""
+
+from __future__ import annotations
 
 import importlib
 import shutil
@@ -6,39 +8,27 @@ import shutil
 import pyarrow as pa
 import pylanceref
 import pytest
+from lanceref.core.errors import EvolutionRefused
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.columns import (
-    all_rows,
-    fill_deleted,
-    next_field_id,
+    joined_source,
     numbered_fields,
+    ordered_source,
     write_columns,
 )
-from lanceref.search.projection import scan_projection
+from lanceref.operations.schema_evolution import (
+    drop_fields,
+)
 from lanceref.storage.protocol import Draft
-from lanceref.table.logical import BlobHandling
 from pylanceref.file import LanceFileReader
 
 from tests.operations.tables import table
 
 
-def test_deleted_rows_are_read_too(tmp_path):
-    """All five rows of fragment 0; values of live rows are spread over them."""
-    snapshot = table(tmp_path)._snapshot
-    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), ["a"])
-    first = snapshot.fragments[0]
-
-    assert [0, 1, 2, 3, 4] == [
-        value for batch in all_rows(first, projection) for value in batch["a"].to_pylist()
-    ]
-    assert [7, 7, 8, 9, 10] == fill_deleted(first, pa.array([7, 8, 9, 10])).to_pylist()
-    assert [None] * 5 == fill_deleted(first, pa.array([], pa.int8())).to_pylist()
-
-
 @pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 def test_columns_are_added_where_files_are_gone(tmp_path, maker):
-    """To a clone whose base has lost its files: where no row is deleted they are not needed."""
+    """Columns are added to a clone whose base lost its files."""
     maker, base, clone = importlib.import_module(maker), tmp_path / "base", str(tmp_path / "clone")
     maker.write_dataset(pa.table({"a": range(3)}), str(base)).shallow_clone(clone, 1)
     shutil.rmtree(base / "data")
@@ -51,31 +41,12 @@ def test_columns_are_added_where_files_are_gone(tmp_path, maker):
     assert new.equals(LanceFileReader(f"{clone}/data/{file}").read_all().to_table())
 
 
-def test_ids_are_never_used_twice(tmp_path):
-    """Fields 0 to 4 are there; 1 was dropped, and its file is still listed."""
-    made = table(tmp_path)
-    assert 5 == next_field_id(made._snapshot)
-    made.drop_columns(["s"])
-    assert 5 == next_field_id(made._snapshot)
-    drafts = schema_of(pa.schema({"p": pa.struct({"q": pa.int8()}), "r": pa.int8()})).fields
-    assert [5, 6, 7] == [one.id for top in numbered_fields(drafts, 5) for one in top.flat()]
-
-
 def _schema():
     return LanceSchema(numbered_fields(schema_of(pa.schema({"n": pa.int64()})).fields, 5))
 
 
-def test_a_file_is_added_to_each_fragment(tmp_path):
-    """Of as many rows as the fragment has."""
-    snapshot = table(tmp_path)._snapshot
-    new = [pa.record_batch({"n": range(5)})]
-    made = write_columns(snapshot, _schema(), lambda _: iter(new), Draft())
-
-    assert [[[0, 1, 3, 4], [5]]] * 2 == [[list(f.fields) for f in one.files] for one in made]
-
-
 def test_a_failure_leaves_no_file(tmp_path):
-    """The second fragment fails: the file of the first goes too."""
+    """A failing second fragment removes the file of the first."""
     snapshot = table(tmp_path)._snapshot
     before = sorted(one.name for one in (tmp_path / "data").iterdir())
 
@@ -92,7 +63,7 @@ def test_a_failure_leaves_no_file(tmp_path):
 @pytest.mark.oracle
 @pytest.mark.parametrize("maker", ["lance", "pylanceref"])
 def test_a_fragment_without_files_has_rows_of_nulls(tmp_path, maker):
-    """D.fragment.no-files: either drops the only column with a file; the oracle reads no more."""
+    """D.fragment.no-files: rows remain after the last file is dropped."""
     import lance
 
     made = importlib.import_module(maker).write_dataset(pa.table({"k": range(3)}), tmp_path)
@@ -102,3 +73,105 @@ def test_a_fragment_without_files_has_rows_of_nulls(tmp_path, maker):
     assert pa.table({"n": pa.nulls(3, pa.int32())}) == pylanceref.dataset(tmp_path).to_table()
     with pytest.raises(pa.ArrowInvalid, match="does not contain any data"):
         lance.dataset(tmp_path).to_table()
+
+
+@pytest.fixture
+def snapshot(tmp_path):
+    """Two fragments of five rows, the second row of the first deleted."""
+    return table(tmp_path)._snapshot
+
+
+def _values(source, snapshot):
+    return [
+        [row for batch in source.rows_of(rows) for row in batch.column(0).to_pylist()]
+        for rows in snapshot.fragments
+    ]
+
+
+def test_rows_that_are_brought_are_those_that_live(snapshot):
+    """Given rows are those of live rows; too few or many are refused."""
+    source = ordered_source(snapshot, pa.table({"n": range(9)}), snapshot.fragments)
+
+    assert [[0, 0, 1, 2, 3], [4, 5, 6, 7, 8]] == _values(source, snapshot)
+    with pytest.raises(EvolutionRefused, match="ended before"):
+        ordered_source(snapshot, pa.table({"n": range(8)}), snapshot.fragments)
+    with pytest.raises(EvolutionRefused, match="more values"):
+        ordered_source(snapshot, pa.table({"n": range(10)}), snapshot.fragments)
+
+
+def test_rows_are_joined_by_a_key(snapshot):
+    """Joined columns are null without a match, and unknown keys are refused."""
+    right = pa.table({"k": [4, 5], "v": ["x", "y"]})
+
+    assert [[None] * 4 + ["x"], ["y"] + [None] * 4] == _values(
+        joined_source(snapshot, right, "a", "k", "dataset"), snapshot
+    )
+    for left_on, right_on in (("zz", "k"), ("a", "zz")):
+        with pytest.raises(EvolutionRefused, match="zz"):
+            joined_source(snapshot, right, left_on, right_on, "dataset")
+    with pytest.raises(EvolutionRefused, match="No data"):
+        joined_source(snapshot, right.slice(0, 0), "a", "k", "dataset")
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_nulls_that_a_file_cannot_hold_are_refused(tmp_path, legacy):
+    """Files of 0.1 hold nulls of text and not of numbers."""
+    version = "0.1" if legacy else "2.1"
+    made = pylanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path, data_storage_version=version)
+    text = pa.table({"a": [1], "v": ["x"]})
+    assert [["x", None]] == _values(
+        joined_source(made._snapshot, text, "a", "a", "dataset"), made._snapshot
+    )
+
+    numbers = joined_source(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a", "dataset")
+    brought_ones = ordered_source(
+        made._snapshot, pa.table({"v": [7, None]}), made._snapshot.fragments
+    )
+    if legacy:
+        for source in (numbers, brought_ones):
+            with pytest.raises(EvolutionRefused, match="storing nulls"):
+                _values(source, made._snapshot)
+        made.delete("a = 2")
+        again = joined_source(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a", "dataset")
+        assert [[7, 7]] == _values(again, made._snapshot)
+    else:
+        assert (
+            [[7, None]] == _values(numbers, made._snapshot) == _values(brought_ones, made._snapshot)
+        )
+
+
+@pytest.mark.parametrize("version", ["0.1", "2.0"])
+def test_a_struct_with_a_column_of_its_own_is_not_cast(tmp_path, version):
+    """Structs of 0.1 and 2.0 are not cast in part."""
+    rows = pa.table({"n": [{"x": 1}]})
+    made = pylanceref.write_dataset(rows, tmp_path, data_storage_version=version)
+    with pytest.raises(EvolutionRefused, match="cannot be cast"):
+        made.alter_columns({"path": "n.x", "data_type": pa.int32()})
+
+
+@pytest.mark.oracle
+def test_the_oracle_cannot_read_what_it_cast_in_2_0(tmp_path):
+    """D.table.nested-cast-2-0: the oracle cannot read the result of its cast."""
+    import lance
+
+    rows = pa.table({"n": [{"x": 1, "y": 2}]})
+    made = lance.write_dataset(rows, str(tmp_path), data_storage_version="2.0")
+    made.alter_columns({"path": "n.x", "data_type": pa.int32()})
+
+    with pytest.raises(ValueError, match="fewer column indices"):
+        lance.dataset(str(tmp_path)).to_table()
+
+
+@pytest.mark.parametrize("paths", [["n.x", "n.m.y"], ["l.item.z"], ["n", "l.item"]])
+def test_what_has_no_field_left_is_dropped_too(paths):
+    """Structs and lists without a remaining field are dropped."""
+    nested = pa.struct([("x", pa.int8()), ("m", pa.struct([("y", pa.int8())]))])
+    listed = pa.list_(pa.struct([("z", pa.int8())]))
+    schema = schema_of(pa.schema([("k", pa.int8()), ("n", nested), ("l", listed)]))
+    found = drop_fields(schema, paths)
+
+    assert {"k", "n", "l"} - {path.split(".")[0] for path in paths} == {
+        one.name for one in found.fields
+    }
+    with pytest.raises(EvolutionRefused, match="all columns"):
+        drop_fields(schema, ["k", "n.x", "n.m.y", "l.item.z"])

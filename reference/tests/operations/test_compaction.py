@@ -1,16 +1,14 @@
-"""Compaction: plan and groups."""
+"""Compaction: which fragments are joined, and what becomes of their indices."""
 
-from dataclasses import replace
+from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.operations.compaction import CompactionRules, plan_compaction, write_group
-from lanceref.storage.protocol import Draft
-from lanceref.transactions.row_lineage import moved_ids
-
-from tests.transactions import versions
+from lanceref.core.errors import OperationRefused
+from lanceref.index.fragment_reuse import NAME, content_of
+from lanceref.operations.compaction import CompactionRules, plan_compaction
 
 
 def _table(path, *sizes, stable=False):
@@ -31,85 +29,12 @@ def _groups(made, **options):
     return [[rows.fragment.id for rows in group] for group in groups]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "target", "groups"),
-    [
-        ([5, 5], 10, [[0, 1]]),
-        ([5, 5], 5, []),
-        ([5, 5, 20, 5], 10, [[0, 1]]),
-        ([5, 5, 5, 5], 10, [[0, 1], [2, 3]]),
-        ([5, 5, 5], 10, [[0, 1, 2]]),
-        ([9, 1, 1, 9], 10, [[0, 1], [2, 3]]),
-        ([3, 3, 3, 3, 3], 7, [[0, 1, 2, 3, 4]]),
-        ([5], 10, []),
-        ([20, 5, 20], 10, []),
-    ],
-)
-def test_small_neighbours_are_joined(tmp_path, sizes, target, groups):
-    """Never over a fragment that is long enough; one alone is left as it is."""
-    assert groups == _groups(_table(tmp_path, *sizes), target_rows=target)
-
-
-def test_deleted_rows_ask_for_it(tmp_path):
-    """More than a tenth, or as the caller says."""
-    made = _table(tmp_path, 20)
-    made.delete("a < 2")
-    assert [] == _groups(made, target_rows=10)
-    made.delete("a < 3")
-    assert [[0]] == _groups(made, target_rows=10)
-    assert [] == _groups(made, target_rows=10, materialize_deletions=False)
-    assert [] == _groups(made, target_rows=10, deletions_threshold=0.5)
-
-
 def test_fragments_can_be_left_out(tmp_path):
-    """By id, and by a number of them."""
+    """Fragments are excluded by id or by a maximal number."""
     made = _table(tmp_path, 5, 5, 5, 5)
 
     assert [[2, 3]] == _groups(made, target_rows=10, excluded=frozenset([1]))
     assert [[0, 1]] == _groups(made, target_rows=10, max_source_fragments=3)
-
-
-def test_differently_indexed_fragments_are_not_joined(tmp_path):
-    """The index covers 0 and 1."""
-    snapshot = _table(tmp_path, 5, 5, 5, 5)._snapshot
-    indexed = versions.indexed(snapshot.manifest, versions.index("x", 0, [0, 1]))
-    known = snapshot.indices.of(indexed.indices)
-    indexed_snapshot = replace(snapshot, manifest=indexed, indices=known)
-    groups = plan_compaction(indexed_snapshot, CompactionRules(100))
-
-    assert [[0, 1], [2, 3]] == [[rows.fragment.id for rows in group] for group in groups]
-
-
-def test_a_group_is_written_with_its_ids(tmp_path):
-    """Live rows only, in their order, in fragments as even as can be; versions stay."""
-    made = _table(tmp_path, 5, 5, stable=True)
-    made.delete("a in (1, 2)")
-    snapshot = made._snapshot
-    new = write_group(snapshot, list(snapshot.fragments), CompactionRules(target_rows=4), Draft())
-
-    assert [4, 4] == [one.physical_rows for one in new]
-    assert [0, 3, 4, 5, 6, 7, 8, 9] == np.concatenate([moved_ids(one) for one in new]).tolist()
-    assert all(one.inline_created_at_versions for one in new)
-
-
-@pytest.mark.parametrize(
-    ("rows", "target", "sizes"),
-    [
-        (9, 3, [3, 3, 3]),
-        (8, 3, [4, 4]),
-        (11, 3, [4, 4, 3]),
-        (7, 2, [3, 2, 2]),
-        (5, 3, [5]),
-        (20, 7, [10, 10]),
-    ],
-)
-def test_new_fragments_are_even(tmp_path, rows, target, sizes):
-    """None is shorter than the target if all rows are not."""
-    made = _table(tmp_path, rows)
-    group = list(made._snapshot.fragments)
-    new = write_group(made._snapshot, group, CompactionRules(target), Draft())
-
-    assert sizes == [one.physical_rows for one in new]
 
 
 def moved_twice(module, path):
@@ -127,13 +52,13 @@ def moved_twice(module, path):
 
 
 def test_rows_that_were_moved_before_are_in_the_index(tmp_path):
-    """The fragments of both compactions are joined."""
+    """Rows that two compactions moved are found in the index."""
     assert [20, 12] == moved_twice(pylanceref, tmp_path / "t")
 
 
 @pytest.mark.oracle
 def test_the_oracle_loses_rows_that_were_moved_before(tmp_path):
-    """D.index.compaction-after-deferred."""
+    """D.index.compaction-after-deferred: the oracle finds none of them."""
     import lance
 
     assert [20, 0] == moved_twice(lance, tmp_path / "t")
@@ -155,7 +80,7 @@ NEAREST = {"column": "v", "q": [24.0] * 8, "k": 20, "nprobes": 2, "ef": 100}
 
 
 def test_a_graph_whose_rows_moved_is_walked_over_deleted_ones(tmp_path):
-    """The row that was deleted before they moved is passed over."""
+    """A deferred graph passes over a row that was deleted before."""
     found = _graph_moved(pylanceref, tmp_path).to_table(nearest=NEAREST)
 
     assert {*range(20)} - {3} == {*found["k"].to_pylist()}
@@ -163,8 +88,107 @@ def test_a_graph_whose_rows_moved_is_walked_over_deleted_ones(tmp_path):
 
 @pytest.mark.oracle
 def test_the_oracle_refuses_a_graph_whose_rows_moved(tmp_path):
-    """D.index.vector-graph-after-deferred: it leaves the deleted row out of the vectors alone."""
+    """D.index.vector-graph-after-deferred: the oracle refuses its own index."""
     import lance
 
     with pytest.raises(pa.ArrowInvalid, match="10 nodes"):
         _graph_moved(lance, tmp_path).to_table(nearest=NEAREST)
+
+
+DEFERRED = pa.table({"i": [n * 7 % 50 for n in range(600)], "z": range(600)})
+CONDITIONS = ("i = 3", "i > 40", "not (i = 3)", "z between 100 and 120")
+
+
+def deferred_table(path, **options) -> pylanceref.LanceDataset:
+    """Write a table of twelve fragments with two indices, and delete some rows."""
+    dataset = pylanceref.write_dataset(DEFERRED, path, max_rows_per_file=50, **options)
+    dataset.create_scalar_index("i", "BTREE")
+    dataset.create_scalar_index("z", "ZONEMAP")
+    dataset.delete("z % 7 = 0")
+    return dataset
+
+
+def compact(dataset, rows: int) -> None:
+    """Compact and leave the indices."""
+    dataset.optimize.compact_files(target_rows_per_fragment=rows, defer_index_remap=True)
+
+
+def names(dataset) -> list[str]:
+    """Return the names of all entries."""
+    return sorted(one["name"] for one in dataset.list_indices())
+
+
+def assert_found(path) -> None:
+    """Indices are asked, and find what a scan finds."""
+    opened = pylanceref.dataset(path)
+    for condition in CONDITIONS:
+        assert "ScalarIndexQuery" in opened.scanner(filter=condition).explain_plan()
+        found = opened.to_table(filter=condition)
+        assert found == opened.to_table(filter=condition, use_scalar_index=False)
+
+
+def test_long_messages_have_a_file_of_their_own(tmp_path, monkeypatch):
+    """A long reuse message is stored in a file of its entry."""
+    monkeypatch.setattr("lanceref.operations.compaction.INLINE_BYTES", 10)
+    path = tmp_path / "t"
+    dataset = deferred_table(path)
+    compact(dataset, 150)
+    (segment,) = [one for one in dataset._snapshot.indices.segments if one.entry.name == NAME]
+    assert (path / segment.folder / "details.binpb").is_file()
+    assert len(content_of(segment, segment.ctx).versions) == 1
+    assert_found(path)
+
+
+def test_nothing_is_said_where_no_index_covers_the_rows(tmp_path):
+    """Without covering index no reuse is recorded, and stable tables refuse to defer."""
+    dataset = pylanceref.write_dataset(DEFERRED, tmp_path / "t", max_rows_per_file=50)
+    compact(dataset, 600)
+    assert names(dataset) == []
+    stable = deferred_table(tmp_path / "s", enable_stable_row_ids=True)
+    with pytest.raises(OperationRefused):
+        compact(stable, 600)
+
+
+MOVED = pa.table({"i": range(40)})
+
+
+def _branch_to_compact(module, path):
+    """Return a branch of two small fragments, with the index of the table it comes from."""
+    made = module.write_dataset(MOVED, path, max_rows_per_file=20)
+    made.create_scalar_index("i", "BTREE")
+    return made.create_branch("dev", made.version)
+
+
+@pytest.mark.oracle
+def test_the_oracle_looks_for_a_rewritten_segment_elsewhere(tmp_path):
+    """D.index.rewritten-base: the oracle fails on its own segment and reads ours."""
+    import lance
+
+    for module in (lance, pylanceref):
+        path = str(tmp_path / module.__name__)
+        _branch_to_compact(module, path).optimize.compact_files()
+        theirs = lance.dataset(path).checkout_version(("dev", None))
+        if module is lance:
+            with pytest.raises(pa.ArrowInvalid, match="Not found"):
+                theirs.to_table(filter="i = 7")
+        else:
+            assert theirs.to_table(filter="i = 7")["i"].to_pylist() == [7]
+
+
+@pytest.mark.oracle
+def test_an_index_of_no_field_stays_as_it_is(tmp_path):
+    """D.txn.index-of-no-field: rows are joined and the index covers none."""
+    import lance
+
+    rows = MOVED.append_column("gone", MOVED["i"])
+    old = lance.write_dataset(rows, tmp_path, max_rows_per_file=20)
+    lance.dataset(tmp_path).drop_columns(["gone"])
+    old.create_scalar_index("gone", "BTREE")
+    made = pylanceref.dataset(tmp_path)
+    assert [[1]] == [list(one.fields) for one in made._snapshot.manifest.indices]
+    made.optimize.compact_files()
+
+    made = pylanceref.dataset(tmp_path)
+    (fragment,), (index,) = made.get_fragments(), made.list_indices()
+    assert fragment.fragment_id not in index["fragment_ids"]
+    assert MOVED == made.to_table()

@@ -1,103 +1,26 @@
-"""What becomes of matched and other rows."""
+"""Merges: which rows are matched, changed and inserted, by rows and by columns."""
+
+from __future__ import annotations
 
 import importlib
 
+import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lanceref.core.errors import EditFailed
-from lanceref.operations.merge import Actions, by_fragment, match, merged_rows, plan_merge
-from pylanceref.sql.columns import condition as condition_of
-from pylanceref.sql.columns import mask_of
-
-from tests.operations.tables import table
-
-SOURCE = pa.table({"a": [100, 2, 9], "b": [1, 2, 3]})
-
-
-def _below_5(snapshot):
-    return condition_of(snapshot, "a < 5")
-
-
-def _plan(tmp_path, **actions):
-    snapshot = table(tmp_path, stable=True)._snapshot
-    found = match(snapshot, SOURCE, ["a"])
-    return snapshot, plan_merge(snapshot, SOURCE, ["a"], Actions(**actions), found)
-
-
-@pytest.mark.parametrize(
-    ("actions", "removed", "updated", "inserted"),
-    [
-        ({"update": True}, [1, 8], [1, 8], []),
-        ({"update": True, "update_if": mask_of("source.b > 2")}, [8], [8], []),
-        ({"update": True, "update_if": mask_of("target.b < source.b")}, [], [], []),
-        ({"delete": True}, [1, 8], [], []),
-        ({"insert": True}, [], [], [0]),
-        (
-            {
-                "delete_unmatched": True,
-                "delete_if": lambda snapshot: condition_of(snapshot, "a < 5"),
-            },
-            [0, 2, 3],
-            [],
-            [],
-        ),
-        (
-            {"update": True, "insert": True, "delete_unmatched": True},
-            [0, 1, 2, 3, 4, 5, 6, 7, 8],
-            [1, 8],
-            [0],
-        ),
-    ],
+from lanceref.operations.merge import (
+    list_keys,
 )
-def test_every_action(tmp_path, actions, removed, updated, inserted):
-    """Live row positions to take out and to write anew, source rows to insert."""
-    _, plan = _plan(tmp_path, **actions)
+from lanceref.transactions.conflict import may_insert_same
 
-    assert removed == plan.removed.tolist()
-    assert (updated, inserted) == (plan.updated.tolist(), plan.inserted.tolist())
-    assert len(removed) - len(updated) == plan.num_deleted
-
-
-def test_a_match_may_be_forbidden(tmp_path):
-    """The key of the first is named; nothing is asked for by no action."""
-    with pytest.raises(EditFailed, match="a = 2"):
-        _plan(tmp_path, fail=True)
-    assert not Actions()
-
-
-@pytest.mark.parametrize("condition", ["", "source.b < 3", "target.a = 2"])
-def test_a_row_is_changed_once(tmp_path, condition):
-    """Two source rows that change row 2: nobody knows which."""
-    twice = pa.table({"a": [2, 2], "b": [1, 2]})
-    for actions in (
-        Actions(update=True, update_if=mask_of(condition) if condition else None),
-        Actions(delete=True),
-    ):
-        with pytest.raises(EditFailed, match=r"Ambiguous.*a = 2"):
-            _twice(tmp_path, twice, actions)
-
-
-def test_a_row_that_stays_may_be_matched_twice(tmp_path):
-    """Where the condition passes for one of the two source rows, or none, all is clear."""
-    twice = pa.table({"a": [2, 2], "b": [1, 2]})
-    plan = _twice(
-        tmp_path, twice, Actions(update=True, update_if=mask_of("source.b > 1"), insert=True)
-    )
-    assert ([1], [1]) == (plan.updated.tolist(), plan.update_sources.tolist())
-    plan = _twice(
-        tmp_path, twice, Actions(update=True, update_if=mask_of("target.a < 2"), insert=True)
-    )
-    assert ([], []) == (plan.updated.tolist(), plan.inserted.tolist())
-
-
-def _twice(tmp_path, source, actions):
-    snapshot = table(tmp_path / str(len(list(tmp_path.iterdir()))))._snapshot
-    return plan_merge(snapshot, source, ["a"], actions, match(snapshot, source, ["a"]))
+from tests.transactions import versions
 
 
 def test_missing_values_have_the_type_of_their_column(tmp_path):
-    """Updated rows and inserted ones of a JSON column go into one file."""
+    """Updated and inserted rows without a JSON column are written together."""
     schema = pa.schema([("a", pa.int64()), ("j", pa.json_()), ("b", pa.int64())])
     rows = pa.Table.from_pylist([{"a": n, "j": "1", "b": n} for n in (1, 2)], schema)
     made = pylanceref.write_dataset(rows, tmp_path)
@@ -126,14 +49,159 @@ def test_a_vector_that_is_not_given_reads_as_zeros_in_0_1(tmp_path, maker):
     assert found[10] in MERGED_VECTORS[maker]
 
 
-def test_rows_are_put_together(tmp_path):
-    """Updated ones keep what the source has not, with their ids; inserted ones lack it."""
-    snapshot, plan = _plan(tmp_path, update=True, insert=True)
-    batches, ids = merged_rows(snapshot, SOURCE, plan)
-    rows = [row for batch in batches for row in batch.to_pylist()]
+ROWS = pa.table({"k": range(9), "a": range(9), "b": [f"t{n}" for n in range(9)]})
 
-    assert [2, 9] == ids.tolist()
-    assert [(2, 2), (9, 3), (100, 1)] == [(row["a"], row["b"]) for row in rows]
-    assert [{"x": 2, "y": "2"}, {"x": 9, "y": "9"}, None] == [row["s"] for row in rows]
-    chosen = by_fragment(snapshot, plan.removed)
-    assert [(0, [1]), (1, [4])] == [(r.fragment.id, p.tolist()) for r, p in chosen]
+
+def _thirds(module, root, *, stable=False):
+    made = module.write_dataset(ROWS, root, max_rows_per_file=3, enable_stable_row_ids=stable)
+    made.delete("k = 4")
+    return module.dataset(root)
+
+
+@pytest.mark.parametrize(
+    ("build", "columns", "why"),
+    [
+        (
+            lambda one: one.when_matched_update_all().when_not_matched_insert_all(),
+            "ka",
+            "inserting",
+        ),
+        (lambda one: one.when_matched_delete(), "ka", "must update"),
+        (lambda one: one.when_matched_fail(), "ka", "must update"),
+        (
+            lambda one: one.when_matched_update_all().when_not_matched_by_source_delete(),
+            "ka",
+            "removes rows",
+        ),
+        (lambda one: one.when_matched_update_all(), "k", "no column besides"),
+        (lambda one: one.when_matched_update_all(), "kab", "nothing to skip"),
+    ],
+)
+def test_other_merges_cannot_be_written_so(tmp_path, build, columns, why):
+    """Column mode refuses inserts, removals and sources without or with all columns."""
+    made = _thirds(pylanceref, tmp_path)
+    with pytest.raises(EditFailed, match=why):
+        build(made.merge_insert("k")).write_mode("rewrite_columns").execute(
+            ROWS.slice(1, 1).select(list(columns))
+        )
+    with pytest.raises(ValueError, match="Invalid write_mode: foo"):
+        made.merge_insert("k").write_mode("foo")
+
+
+def _labels(root):
+    """Return a table with an index on its key and one on its lists, in two fragments."""
+    rows = pa.table({"k": range(6), "l": [[number] for number in range(6)], "x": range(6)})
+    made = pylanceref.write_dataset(rows, root, max_rows_per_file=3, data_storage_version="2.1")
+    made.create_scalar_index("k", "BTREE")
+    made.create_scalar_index("l", "LABEL_LIST")
+    return made
+
+
+def _found(root, label):
+    return (
+        pylanceref.dataset(root).to_table(["k"], filter=f"array_has(l, {label})")["k"].to_pylist()
+    )
+
+
+def test_lists_that_are_written_anew_leave_their_index(tmp_path):
+    """Rewritten lists are not found in their index by old items."""
+    made = _labels(tmp_path)
+
+    made.merge_insert("k").when_matched_update_all().execute(
+        pa.table({"k": [1, 2], "l": [[9], [4]]})
+    )
+
+    operation = pylanceref.dataset(tmp_path).get_transactions(1)[0].operation
+    assert sorted(operation.fields_modified) == [1, 2]
+    assert [_found(tmp_path, label) for label in (1, 9, 4)] == [[], [1], [2, 4]]
+
+
+PRIMARY = {"lance-schema:unenforced-primary-key": "true"}
+SEVEN = [8452, 8487, 8539, 8553, 8577, 8630, 8649, 8684]
+ZERO = [54025, 54074, 54093, 54137, 54148, 54204, 54222, 54254]
+LETTER = [215314, 215345, 215361, 215404, 215441, 215480, 215515, 215551]
+
+PAIR = [43023, 43058, 43076, 43127, 43155, 43198, 43210, 43248]
+"""Bits of the keys 7, 0, "a" and (7, "x"), as the oracle sets them."""
+
+
+def _bits(keys):
+    bitmap = np.frombuffer(keys.bloom.bitmap, np.uint8)
+    return np.flatnonzero(np.unpackbits(bitmap, bitorder="little")).tolist()
+
+
+def _keys(*columns):
+    arrays = [pa.array(values, type_) for values, type_ in columns]
+    return pa.table(arrays, [f"c{number}" for number in range(len(arrays))])
+
+
+@pytest.mark.parametrize(
+    ("keys", "bits"),
+    [
+        (_keys(([7], pa.int64())), SEVEN),
+        (_keys(([7], pa.uint32())), SEVEN),
+        (_keys(([7, 0, 7], pa.int32())), SEVEN + ZERO),
+        (_keys((["a", None], pa.string())), LETTER),
+        (_keys(([b"a"], pa.large_binary())), LETTER),
+        (_keys(([7], pa.int64()), (["x"], pa.string())), PAIR),
+        (_keys(([7], pa.int16())), []),
+        (_keys(([7], pa.int64()), ([1], pa.int8())), []),
+        (_keys(([], pa.int64())), []),
+    ],
+)
+def test_eight_bits_are_set_for_a_key(keys, bits):
+    """A key sets a bit in each of eight words; nulls and other types set none."""
+    made = list_keys(keys, [3])
+
+    assert bits == _bits(made)
+    assert ([3], 262144, 32768) == (
+        list(made.field_ids),
+        made.bloom.num_bits,
+        len(made.bloom.bitmap),
+    )
+
+
+def _inserted(**keys):
+    return versions.transaction(update={"inserted_rows": keys})
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "same"),
+    [
+        ({"exact": {"key_hashes": [1, 2]}}, {"exact": {"key_hashes": [2]}}, True),
+        ({"exact": {"key_hashes": [1]}}, {"exact": {"key_hashes": [2]}}, False),
+        ({"bloom": {"bitmap": b"\1\0"}}, {"bloom": {"bitmap": b"\2\0"}}, False),
+        ({"bloom": {"bitmap": b"\3\0"}}, {"bloom": {"bitmap": b"\2\0"}}, True),
+        ({"bloom": {"bitmap": b"\1"}}, {"exact": {"key_hashes": [2]}}, True),
+        ({"exact": {}, "field_ids": [1]}, {"exact": {}, "field_ids": [2]}, True),
+    ],
+)
+def test_inserts_of_the_same_key_are_suspected(ours, theirs, same):
+    """Filters that cannot be compared may hold the same key."""
+    assert same == may_insert_same(_inserted(**ours), _inserted(**theirs))
+    assert not may_insert_same(versions.transaction(update={}), _inserted(**theirs))
+
+
+@given(st.sets(st.integers(-(2**63), 2**63 - 1)), st.sets(st.integers(-(2**63), 2**63 - 1)))
+def test_a_key_of_both_is_always_seen(one, two):
+    """A key in both filters is always found; a filter errs in the other direction only."""
+    listed = [list_keys(_keys((list(keys), pa.int64())), [0]) for keys in (one, two)]
+    ours, theirs = (versions.transaction(update={"inserted_rows": keys}) for keys in listed)
+
+    assert may_insert_same(ours, theirs) or not one & two
+
+
+def _rows(*ids):
+    field = pa.field("id", pa.int64(), False, PRIMARY)
+    return pa.table([list(ids), [0] * len(ids)], schema=pa.schema([field, ("n", pa.int64())]))
+
+
+def test_a_key_is_inserted_once(tmp_path):
+    """Of two concurrent merges that insert a key, the second finds it."""
+    pylanceref.write_dataset(_rows(1), tmp_path)
+    tables = [pylanceref.dataset(tmp_path) for _ in range(2)]
+    merges = [one.merge_insert("id").when_not_matched_insert_all() for one in tables]
+    results = [merge.execute(_rows(7)) for merge in merges]
+
+    assert [1, 0] == [one["num_inserted_rows"] for one in results]
+    assert [1, 7] == sorted(pylanceref.dataset(tmp_path).to_table()["id"].to_pylist())

@@ -1,11 +1,17 @@
-"""Computed columns, by hand."""
+"""Computed columns and the functions that Lance adds: types, nulls, documents, geometries."""
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.core.errors import QueryRefused
-from pylanceref.sql.columns import bind_columns
+import shapely
+from lanceref.core.errors import QueryFailed, QueryRefused
+from pylanceref.sql.columns import bind_columns, take_columns
+from pylanceref.sql.expression import bind as bind_sql
+
+from tests.sql.written import write
 
 SCHEMA = pa.schema(
     [
@@ -18,7 +24,7 @@ BATCH = pa.record_batch([pa.array([1, 2], pa.int8()), [{"a": 5}, None], ["x", No
 
 
 def test_expressions_by_name():
-    """A column keeps its type and its nulls, a literal has none."""
+    """Renamed columns keep type and nullability, and a literal is required."""
     computed = bind_columns({"c": "i", "p": "i + 1", "one": "1", "a": "st.a", "no": "null"}, SCHEMA)
     wanted = pa.schema(
         [
@@ -39,20 +45,15 @@ def test_expressions_by_name():
     ).to_pylist()
 
 
-def test_no_columns():
-    """The rows are still counted."""
-    assert 2 == bind_columns({}, SCHEMA).batch(BATCH).num_rows
-
-
 @pytest.mark.parametrize("text", ["nope", "i +", "i + 0.5", "count(i)"])
 def test_wrong_expressions_are_refused(text):
-    """Before anything is read."""
+    """Wrong expressions are refused before anything is read."""
     with pytest.raises(QueryRefused):
         bind_columns({"x": text}, SCHEMA)
 
 
 def test_a_renamed_column_is_what_is_stored():
-    """Its dictionary, its extension type and its metadata stay; a function sees plain values."""
+    """A renamed column keeps dictionary, extension type and metadata."""
     inner = pa.field("m", pa.int32(), metadata={"q": "w"})
     schema = pa.schema(
         [
@@ -80,6 +81,7 @@ def test_a_renamed_column_is_what_is_stored():
 DICTIONARY = pa.dictionary(pa.int32(), pa.utf8())
 NARROW = pa.dictionary(pa.int8(), pa.utf8())
 WORDS = {"x": ["u", "v", None, "u"], "z": ["u", "v", None, "u"], "y": ["a", None, "c", "u"]}
+
 KEPT = [
     ("coalesce(x, 'z')", DICTIONARY, ["u", "v", "z", "u"]),
     ("coalesce(y, x)", DICTIONARY, ["a", "v", "c", "u"]),
@@ -103,7 +105,7 @@ def words():
 
 @pytest.mark.parametrize(("text", "type_", "wanted"), KEPT)
 def test_a_function_that_returns_an_argument_keeps_its_dictionary(text, type_, wanted):
-    """The widest of several, where it takes such; what is computed is in none."""
+    """A returned argument keeps its dictionary, the widest of several."""
     (batch,) = words().combine_chunks().to_batches()
     computed = bind_columns({"c": text}, batch.schema)
     assert computed.schema.field("c").type == type_
@@ -114,7 +116,7 @@ def test_a_function_that_returns_an_argument_keeps_its_dictionary(text, type_, w
 
 @pytest.mark.oracle
 def test_the_oracle_keeps_the_same_dictionaries(tmp_path):
-    """The same types and values."""
+    """Types and values of returned dictionaries are the oracle's."""
     import lance
     import pylanceref
 
@@ -126,3 +128,180 @@ def test_the_oracle_keeps_the_same_dictionaries(tmp_path):
     )
     assert theirs.schema.types == ours.schema.types
     assert theirs.to_pydict() == ours.to_pydict()
+
+
+POINT_NAME = {"ARROW:extension:name": "geoarrow.point"}
+POINT = pa.struct([pa.field(axis, pa.float64()) for axis in "xy"])
+
+GEOMETRIES = pa.schema(
+    [
+        pa.field("p", POINT, metadata=POINT_NAME),
+        pa.field("t", pa.utf8()),
+        pa.field("s", pa.struct([pa.field("q", POINT, metadata=POINT_NAME)])),
+        pa.field("n", pa.int64()),
+    ]
+)
+INSIDE, OUTSIDE = {"x": 1.0, "y": 1.0}, {"x": 9.0, "y": 1.0}
+
+GEOMETRY_ROWS = pa.record_batch(
+    [
+        pa.array([INSIDE, OUTSIDE, None], POINT),
+        pa.array(["POINT(1 1)", "LINESTRING(0 0,9 9)", "POINT EMPTY"]),
+        pa.array([{"q": one} for one in (INSIDE, OUTSIDE, None)], GEOMETRIES.field("s").type),
+        pa.array([1, 2, 3]),
+    ],
+    schema=GEOMETRIES,
+)
+BOX = "st_geomfromtext('POLYGON((0 0,4 0,4 4,0 4,0 0))')"
+
+
+def run(text: str) -> list[object]:
+    """Return what an expression is for each row."""
+    return bind_sql(text, GEOMETRIES).evaluate(GEOMETRY_ROWS).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"st_intersects(p, {BOX})", [True, False, None]),
+        (f"st_contains({BOX}, p)", [True, False, None]),
+        (f"ST_DISJOINT(t, {BOX})", [False, False, True]),
+        ("st_equals(p, t)", [True, False, None]),
+        (f"st_distance({BOX}, p)", [0, 5, None]),
+        ("st_touches(p, 'LINESTRING(1 1,2 2)')", [True, False, None]),
+        (
+            f"st_intersects(p, st_geomfromwkb(X'{shapely.Point(9, 1).wkb.hex()}'))",
+            [False, True, None],
+        ),
+        ("st_intersects(st_geomfromtext(t), p)", [True, False, None]),
+        (f"st_covers({BOX}, 'POINT(4 4)') and st_coveredby('POINT(4 4)', {BOX})", [True] * 3),
+        ("st_crosses(t, 'LINESTRING(0 2,2 0)')", [False, True, False]),
+        (f"st_overlaps('POLYGON((1 1,9 1,9 9,1 1))', {BOX})", [True] * 3),
+    ],
+)
+def test_what_they_return(text, found):
+    """Geometry functions take columns and literals, and are null where one is null."""
+    assert run(text) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["st_intersects(n, p)", "st_within(p)", f"st_geomfromtext({BOX}, 1)"]
+)
+def test_what_is_no_geometry_is_refused(text):
+    """Arguments that are no geometries are refused before reading."""
+    with pytest.raises(QueryRefused):
+        run(text)
+
+
+DOCUMENTS = [
+    '{"a":1,"c":[1,"two",3.5,null,true],"d":{"e":{"f":"deep"}},"n":null,"s":"12"}',
+    '[1,2,{"a":5},"x"]',
+    '"just"',
+    None,
+    '{"a":7,"c":"none","d":[{"e":1},{"e":2}],"s":"3"}',
+]
+DATA = pa.array(DOCUMENTS)
+
+
+def _call(name, *arguments):
+    batch = pa.record_batch({"j": DATA})
+    given = ", ".join(["j", *map(repr, arguments)])
+    return bind_sql(f"{name}({given})", batch.schema).evaluate(batch).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "values"),
+    [
+        ("json_extract", ["$.a"], ["1", None, None, None, "7"]),
+        ("json_extract", ["$.d[*].e"], ['{"f":"deep"}', None, None, None, "[1,2]"]),
+        ("json_extract", ["$.n"], ["null", None, None, None, None]),
+        ("json_exists", ["$.n"], [True, False, False, None, False]),
+        ("json_exists", ["$[0]"], [False, True, False, None, False]),
+        ("json_array_length", ["$.c"], [5, None, None, None, 0]),
+        ("json_array_length", ["$"], [0, 4, 0, None, 0]),
+        ("json_array_length", ["$.c[*]"], [0, None, None, None, 0]),
+        ("json_array_contains", ["$.c", "two"], [True, False, False, None, False]),
+        ("json_array_contains", ["$.c", "null"], [True, False, False, None, False]),
+        ("json_array_contains", ["$", 1], [False, True, False, None, False]),
+        ("json_get_int", ["a"], [1, None, None, None, 7]),
+        ("json_get_int", ["1"], [None, 2, None, None, None]),
+        ("json_get_int", [1], [None, 2, None, None, None]),
+        ("json_get_float", ["s"], [12.0, None, None, None, 3.0]),
+        ("json_get_string", ["a"], ["1", None, None, None, "7"]),
+        ("json_get_string", ["n"], [None] * 5),
+        ("json_get_bool", ["zz"], [None] * 5),
+    ],
+)
+def test_values_by_hand(name, arguments, values):
+    """JSON functions are null where the document is null or lacks the value."""
+    assert values == _call(name, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("int", '"x"'),
+        ("int", "[]"),
+        ("int", "1e20"),
+        ("float", '"0x1"'),
+        ("bool", "1"),
+        ("string", "{}"),
+        ("bool", '"t"'),
+        ("int", '" 3 "'),
+    ],
+)
+def test_values_of_another_type_are_errors(name, value):
+    """A value that does not convert is an error and not null."""
+    with pytest.raises(QueryFailed, match="Failed to convert"):
+        batch = pa.record_batch({"j": [f'{{"k":{value}}}']})
+        bind_sql(f"json_get_{name}(j, 'k')", batch.schema).evaluate(batch)
+
+
+NUMBERS = ["true", "false", "1", "1.5", "-2.5", "0.5", "-0.5", "1e20", "1e-7", "1e15", "[]", "{}"]
+NUMBERS += [f'"{one}"' for one in ("12", "x", "1e3", " 3 ", "TRUE", "t", "yes", "", "nan", "+5")]
+NUMBERS += ["12345678901234567890", '"9223372036854775808"', "9223372036854775807", "null"]
+PATHS = ["$", "$.a", "$.c[*]", "$.d[*].e", "$.n", "$[0]", "$[*]", "$.c[0 to 2]", "$.*", "$.c[last]"]
+
+EXPRESSIONS = [
+    f"json_{name}(data, '{path}')"
+    for name in ("extract", "exists", "array_length")
+    for path in PATHS
+]
+EXPRESSIONS += [f"json_array_contains(data, '$.c', {one})" for one in ("'two'", "1", "'1'", "true")]
+EXPRESSIONS += ["json_get(data, 'c')", "json_get(data, 0)", "json_extract(data, '$.')"]
+
+
+def _answer(table, expression):
+    try:
+        return table.to_table(columns={"x": expression})["x"].to_pylist()
+    except pa.ArrowInvalid:
+        return "an error"
+
+
+@pytest.mark.oracle
+def test_the_oracle_reads_documents_alike(tmp_path):
+    """Documents of all shapes and values of all kinds give the oracle's answers."""
+    import lance
+
+    shapes = [(DOCUMENTS, EXPRESSIONS)]
+    kinds = [f"json_get_{kind}(data, 'k')" for kind in ("int", "float", "bool", "string")]
+    shapes += [([f'{{"k":{one}}}'], kinds) for one in NUMBERS]
+    for number, (documents, expressions) in enumerate(shapes):
+        root = str(tmp_path / str(number))
+        rows = pa.table({"data": pa.array(documents, pa.json_())})
+        theirs = lance.write_dataset(rows, root, data_storage_version="2.2")
+        ours = pylanceref.dataset(root)
+        for one in expressions:
+            wanted, found = _answer(theirs, one), _answer(ours, one)
+            assert str(wanted) == str(found), (documents, one)
+
+
+def test_columns_or_expressions(tmp_path):
+    """Taken rows come in the order asked for, as columns or expressions."""
+    table = pa.table({"n": [1, 2, 3], "st": [{"a": 4, "b": 5}] * 3})
+    snapshot = write(table, tmp_path)._snapshot
+    rows = np.array([2, 0, 2])
+
+    assert {"n": [3, 1, 3]} == take_columns(snapshot, rows, ["n"]).to_pydict()
+    found = take_columns(snapshot, rows, {"x": "n * 2", "y": "st.b", "at": "_rowoffset"})
+    assert {"x": [6, 2, 6], "y": [5, 5, 5], "at": [2, 0, 2]} == found.to_pydict()

@@ -1,120 +1,33 @@
-"""Local store: files of a folder."""
+"""Local files: refusals name the path, and nothing outside the root is touched."""
 
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import socket
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.core.errors import NotFound, StoreFailed
-from lanceref.storage import SMALL_BYTES, BytesSource, LocalSource, LocalStore
+from lanceref.core.errors import LanceError, NotFound, StoreFailed, Unreadable
+from lanceref.storage import (
+    LocalSource,
+    LocalStore,
+    make_folder,
+    open_source,
+)
 
-
-def test_positioned_reads_are_counted(tmp_path):
-    """A read returns the bytes asked for and adds one request and its bytes to the counters."""
-    path = tmp_path / "f"
-    path.write_bytes(bytes(range(100)))
-    source = LocalSource(str(path))
-
-    assert bytes([10, 11, 12]) == bytes(source.read(10, 3))
-    assert (1, 3) == (source.stats.read_iops, source.stats.read_bytes)
-
-
-@pytest.mark.parametrize("offset", [95, 100, 200])
-def test_a_read_past_the_end_is_short(tmp_path, offset):
-    """Only the bytes that exist come back, from memory and from a file alike."""
-    data = bytes(range(100))
-    path = tmp_path / "f"
-    path.write_bytes(data)
-
-    for source in (LocalSource(str(path)), BytesSource(data)):
-        assert data[offset : offset + 10] == bytes(source.read(offset, 10))
-
-
-def test_a_truncated_file_gives_a_short_read(tmp_path):
-    """A file that shrinks after opening is no reason to crash."""
-    path = tmp_path / "f"
-    path.write_bytes(bytes(100))
-    source = LocalSource(str(path))
-    path.write_bytes(bytes(10))
-
-    assert 5 == len(source.read(5, 50))
-
-
-@pytest.mark.parametrize("size", [3, SMALL_BYTES + 1])
-def test_many_reads_are_what_each_is(tmp_path, size):
-    """Small or large, counted one by one, short at the end of the file."""
-    path = tmp_path / "x"
-    path.write_bytes(bytes(range(100)))
-    source = LocalSource(str(path))
-    found = source.read_many([98, 5], [size, 2])
-
-    assert [bytes([98, 99]), bytes([5, 6])] == [bytes(part) for part in found]
-    assert (2, 4) == (source.stats.read_iops, source.stats.read_bytes)
-
-
-def test_a_missing_file_is_not_found(tmp_path):
-    """Opening what does not exist raises NotFound, which is also a ValueError."""
-    with pytest.raises(NotFound):
-        LocalSource(str(tmp_path / "none"))
-    with pytest.raises(ValueError, match="no such file"):
-        LocalStore(tmp_path).open("none")
-
-
-def test_put_if_absent_never_overwrites(tmp_path):
-    """The second writer of a name learns that it lost and changes nothing."""
-    store = LocalStore(tmp_path)
-
-    assert store.put_if_absent("a/x", b"first") is True
-    assert store.put_if_absent("a/x", b"second") is False
-    assert b"first" == bytes(store.open("a/x").read(0, 100))
-    assert ["x"] == list(store.list("a"))
-
-
-def test_put_replaces_and_delete_forgives(tmp_path):
-    """`put` replaces in one step; deleting twice is fine."""
-    store = LocalStore(tmp_path)
-    store.put("x", b"1")
-    store.put("x", b"22")
-
-    assert 2 == store.open("x").size
-    store.delete("x")
-    store.delete("x")
-    assert store.exists("x") is False
-
-
-def test_an_object_is_put_whole_or_not_at_all(tmp_path):
-    """A folder in its place makes it fail, and no temporary file stays."""
-    store = LocalStore(tmp_path)
-    store.put("a/b", b"xy")
-    (tmp_path / "a/c").mkdir()
-
-    with pytest.raises(OSError, match="c"):
-        store.put("a/c", b"z")
-
-    assert b"xy" == (tmp_path / "a/b").read_bytes()
-    assert ["b", "c"] == sorted(entry.name for entry in (tmp_path / "a").iterdir())
-
-
-def test_only_the_first_put_if_absent_counts(tmp_path):
-    """The second says so, changes nothing and leaves nothing; both are counted as writes."""
-    store = LocalStore(tmp_path)
-
-    assert store.put_if_absent("v/1", b"first")
-    assert not store.put_if_absent("v/1", b"second")
-    assert b"first" == (tmp_path / "v/1").read_bytes()
-    assert ["1"] == list(store.list("v"))
-    assert (2, 11) == (store.stats.write_iops, store.stats.written_bytes)
-
-
-def test_an_object_can_be_deleted_twice(tmp_path):
-    """A missing one is no error."""
-    store = LocalStore(tmp_path)
-    store.put("a", b"")
-    store.delete("a")
-    store.delete("a")
-
-    assert not store.exists("a")
+from tests.table_deeds import DEEDS
 
 
 @pytest.mark.parametrize("path", ["folder", "loop/x"])
 def test_what_cannot_be_removed_is_refused_by_name(tmp_path, path):
-    """A folder in the place of a file, or a loop of links above it, is the fault of the path."""
+    """A folder in place of a file and a loop of links above it are faults of the path."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "loop").symlink_to("loop")
 
@@ -122,31 +35,8 @@ def test_what_cannot_be_removed_is_refused_by_name(tmp_path, path):
         LocalStore(tmp_path).delete(path)
 
 
-def test_nothing_is_below_a_file(tmp_path):
-    """What would lie below one is missing, and removed without an error."""
-    store = LocalStore(tmp_path)
-    store.put("a", b"")
-    store.delete("a/b")
-
-    assert ["a"] == list(store.list(""))
-
-
-def test_a_store_is_walked_and_pruned(tmp_path):
-    """Files at any depth with their sizes; empty folders go only when asked."""
-    store = LocalStore(tmp_path)
-    store.put("a/b/one", b"12")
-    store.put("a/two", b"3")
-
-    assert [("a/two", 1), ("a/b/one", 2)] == [(e.path, e.size) for e in store.walk("a")]
-    assert [] == list(store.walk("none"))
-    store.delete("a/b/one")
-    assert (tmp_path / "a" / "b").is_dir()
-    store.prune("a")
-    assert ["two"] == [one.name for one in (tmp_path / "a").iterdir()]
-
-
 def test_folders_are_walked_and_pruned_however_deep(tmp_path):
-    """More of them than a process nests calls."""
+    """Folders nested deeper than the recursion limit are walked and pruned."""
     store, folder = LocalStore(tmp_path), tmp_path / "a"
     folder.mkdir()
     for _ in range(1200):
@@ -159,3 +49,214 @@ def test_folders_are_walked_and_pruned_however_deep(tmp_path):
     store.delete(path)
     store.prune("a")
     assert not (tmp_path / "a").exists()
+
+
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EIO, errno.EOVERFLOW, errno.ESTALE)
+
+
+def fifo(path):
+    """A pipe that nobody writes to."""
+    os.mkfifo(path)
+
+
+def listening(path):
+    """A socket; its path may be longer than a socket's name."""
+    here = Path.cwd()
+    os.chdir(path.parent)
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def loop(path):
+    """A link to itself."""
+    path.symlink_to(path.name)
+
+
+KINDS = {
+    "fifo": fifo,
+    "socket": listening,
+    "loop": loop,
+    "folder": lambda path: path.mkdir(),
+    "dangling": lambda path: path.symlink_to("nowhere"),
+    "device": lambda path: path.symlink_to("/dev/zero"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_regular_file_is_not_found(tmp_path, kind):
+    """Opening a special file ends at once, by path and by store, and names the path."""
+    path = tmp_path / "x"
+    KINDS[kind](path)
+    store = LocalStore(tmp_path)
+
+    for opened in (lambda: open_source(path), lambda: store.open("x")):
+        with pytest.raises(NotFound, match=str(path)):
+            opened()
+    assert not store.exists("x")
+    assert ([] if kind == "folder" else ["x"]) == list(store.list(""))
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 300, "file/x", ""])
+def test_what_names_no_file_is_not_found(tmp_path, name):
+    """Null bytes, lone surrogates, long names and paths through a file are not found."""
+    (tmp_path / "file").write_bytes(b"1")
+    store = LocalStore(tmp_path)
+
+    with pytest.raises(NotFound):
+        store.open(name)
+    assert not store.exists(name)
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a/../../x", "..", "a/.."])
+def test_a_path_out_of_the_root_is_refused(tmp_path, path):
+    """No operation on a climbing path opens, writes or deletes anything outside the root."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "x").write_bytes(b"1")
+    store = LocalStore(root)
+
+    for ask in (
+        lambda: store.open(path),
+        lambda: list(store.list(path)),
+        lambda: list(store.walk(path)),
+        lambda: store.create(path),
+        lambda: store.put(path, b"2"),
+        lambda: store.put_if_absent(path, b"2"),
+        lambda: store.delete(path),
+        lambda: store.rename(path, "here"),
+        lambda: store.prune(path),
+    ):
+        with pytest.raises(NotFound, match="no path below"):
+            ask()
+    assert not store.exists(path)
+    assert ["root", "x"] == sorted([path.name for path in (tmp_path).iterdir()])
+
+
+@pytest.mark.parametrize("number", NOT_ALLOWED)
+def test_a_file_that_cannot_be_read_is_unreadable(tmp_path, monkeypatch, number):
+    """Opening, checking and listing raise one class with the path, which can be pickled."""
+    (tmp_path / "x").write_bytes(b"1")
+
+    def refuse(*args, **kwargs):
+        raise OSError(number, os.strerror(number))
+
+    store = LocalStore(tmp_path)
+    for name, ask in (
+        ("open", lambda: store.open("x")),
+        ("stat", lambda: store.exists("x")),
+        ("scandir", lambda: list(store.list(""))),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, refuse)
+            with pytest.raises(Unreadable, match=str(tmp_path)) as caught:
+                ask()
+        assert isinstance(caught.value, OSError)
+        assert isinstance(caught.value, LanceError)
+        assert str(caught.value) == str(pickle.loads(pickle.dumps(caught.value)))
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20])
+@pytest.mark.parametrize("many", [True, False])
+def test_a_read_that_fails_names_the_file(tmp_path, monkeypatch, size, many):
+    """A failing read names its file, also when several are made at once."""
+    path = tmp_path / "x"
+    path.write_bytes(bytes(2 << 20))
+    source = LocalSource(str(path))
+
+    def refuse(*args):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "pread", refuse)
+    monkeypatch.setattr(os, "preadv", refuse)
+    with pytest.raises(Unreadable, match=str(path)):
+        source.read_many([0], [size]) if many else source.read(0, size)
+
+
+def test_nothing_is_removed_through_a_link(tmp_path):
+    """A folder that is a link out of the root is neither read nor changed."""
+    (tmp_path / "elsewhere" / "empty").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "x").write_bytes(b"1")
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "data").symlink_to(tmp_path / "elsewhere")
+    store = LocalStore(tmp_path / "root")
+
+    assert not store.owns("data")
+    with pytest.raises(NotFound, match="leads out"):
+        store.open("data/x")
+    assert not store.exists("data/x")
+    assert [] == [*store.list("data"), *store.walk("data")]
+    for ask in (
+        lambda: store.delete("data/x"),
+        lambda: store.put("data/x", b"2"),
+        lambda: store.put_if_absent("data/y", b"2"),
+        lambda: store.create("data/new/y"),
+        lambda: store.rename("data/x", "here"),
+    ):
+        with pytest.raises(StoreFailed, match="leads out"):
+            ask()
+    store.prune("data")
+    assert ["empty", "x"] == sorted([path.name for path in (tmp_path / "elsewhere").iterdir()])
+
+
+def test_a_link_to_a_file_elsewhere_is_not_opened(tmp_path):
+    """Links within the root are followed; a link out of it can only be replaced."""
+    (tmp_path / "secret").write_bytes(b"1")
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "own").write_bytes(b"12")
+    (tmp_path / "root" / "inner").symlink_to("own")
+    (tmp_path / "root" / "x").symlink_to(tmp_path / "secret")
+    store = LocalStore(tmp_path / "root")
+
+    assert 2 == store.open("inner").size
+    with pytest.raises(NotFound, match="leads out"):
+        store.open("x")
+    assert not store.exists("x")
+    store.put("x", b"123")
+    assert 3 == store.open("x").size
+    assert b"1" == (tmp_path / "secret").read_bytes()
+
+
+@contextmanager
+def umask(mask: int) -> Iterator[None]:
+    """Set the umask until the block ends."""
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("mask", [0o077, 0o027, 0o022, 0o002])
+@pytest.mark.parametrize("name", ["INVERTED", "delete", "tag", "branch", "blobs", "append to 0.1"])
+def test_the_umask_decides_who_may_read(tmp_path: Path, name: str, mask: int) -> None:
+    """Every file and folder of a table has the mode that the umask leaves."""
+    with umask(mask):
+        DEEDS[name].prepare(tmp_path / "t")
+        DEEDS[name].act(pylanceref.dataset(tmp_path / "t"))
+        options = {"manifest_store": f"sqlite://{tmp_path}/deep/m.db"}
+        pylanceref.write_dataset(pa.table({"x": [1]}), tmp_path / "s", storage_options=options)
+
+    modes = {(one.is_dir(), one.stat().st_mode & 0o777) for one in tmp_path.rglob("*")}
+
+    assert {(True, 0o777 & ~mask), (False, 0o666 & ~mask)} == modes
+
+
+def test_a_folder_that_cannot_be_flushed_is_no_error(tmp_path: Path, monkeypatch) -> None:
+    """Where a file system cannot flush folders, everything is flushed."""
+    real, synced = os.fsync, []
+
+    def fsync(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "sync", lambda: synced.append(1))
+
+    make_folder(tmp_path / "a" / "b")
+
+    assert synced
+    assert (tmp_path / "a" / "b").is_dir()

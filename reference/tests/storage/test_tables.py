@@ -1,4 +1,4 @@
-"""Tables in object stores: bases in several, locks, blobs, files."""
+"""Tables in object stores: bases in several stores, locks, blobs and single files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Lock:
 
 
 def test_a_lock_decides_where_the_store_cannot(server):
-    """Without one nothing is written there; what is opened with one keeps it."""
+    """Without conditional puts a commit needs a lock, which an opened table keeps."""
     options = {**server.options, "aws_conditional_put": "disabled"}
     uri, lock = server.uri(), Lock()
     with pytest.raises(Unconditional):
@@ -49,7 +49,7 @@ def test_a_lock_decides_where_the_store_cannot(server):
 @pytest.mark.oracle
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_bases_are_reached_with_their_own_options(server, tmp_path, ours_first):
-    """A folder with its rows in a bucket: options by id or by path, or those of the table."""
+    """A base in a bucket is reached with options by id, by path, or of the table."""
     import lance
 
     pair = (pylanceref, lance) if ours_first else (lance, pylanceref)
@@ -81,7 +81,7 @@ def test_bases_are_reached_with_their_own_options(server, tmp_path, ours_first):
 @pytest.mark.oracle
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_single_files_are_shared(server, ours_first):
-    """Written by one, read by the other; a session lists, copies and removes them."""
+    """A file in a bucket written by one is read, listed and deleted by the other."""
     import lance.file as theirs
 
     ours = (LanceFileWriter, LanceFileReader, LanceFileSession)
@@ -107,24 +107,3 @@ def server_size(server, folder: str) -> int:
     """Return the size of the only file of a folder."""
     key = f"{prefix_of(folder)}/a/x.lance"
     return server.s3.head_object(Bucket=BUCKET, Key=key)["ContentLength"]
-
-
-def test_blobs_are_taken_from_a_bucket(server, tmp_path):
-    """With the options of the write; a URI that is kept is read with those of the table."""
-    uri = server.uri()
-    server.s3.put_object(Bucket=BUCKET, Key=prefix_of(uri), Body=b"payload")
-    column = pylanceref.blob_array([pylanceref.Blob(uri=uri)])
-    rows = pa.table([column], schema=pa.schema([pylanceref.blob_field("b")]))
-    for name, arguments in (
-        ("taken", {"external_blob_mode": "ingest"}),
-        ("kept", {"allow_external_blob_outside_bases": True}),
-    ):
-        table = pylanceref.write_dataset(
-            rows,
-            tmp_path / name,
-            data_storage_version="2.2",
-            storage_options=server.options,
-            **arguments,
-        )
-        (blob,) = table.take_blobs("b", indices=[0])
-        assert b"payload" == blob.readall()

@@ -1,117 +1,197 @@
-"""Blob descriptors of tables."""
+"""Blobs: how rows give them, where they are stored, and that both libraries read them."""
 
+from __future__ import annotations
+
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 
 import pyarrow as pa
 import pytest
-from lanceref.blobs.blob_reader import BlobFiles
-from lanceref.core.context import Context
-from lanceref.core.errors import FormatError, LimitExceeded, OutOfRange, UnknownEncoding
-from lanceref.core.limits import Limits
-from lanceref.data_file.descriptors import BLOB_DESCRIPTOR, sidecar_path
-from lanceref.file.column_io import DESCRIPTOR
-from lanceref.storage import LocalStore
-from lanceref.table.bases import Bases
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lanceref import validate
+from lanceref.core.errors import (
+    AppendRefused,
+    DataRefused,
+)
+from pylanceref import dataset, write_dataset
+from pylanceref.blob import Blob, blob_array, blob_field
 
-from .manifests import minimal, parse
-
-CTX = Context("f.lance", limits=Limits(expansion_bytes=100, expansion_factor=1))
-
-
-def _files(root: Path) -> BlobFiles:
-    """Files of a table: a data file, two sidecars, an external object, and a base."""
-    beside, base = root / "t" / "data" / "f", root / "base"
-    for folder in (beside, base):
-        folder.mkdir(parents=True)
-    (root / "t" / "data" / "f.lance").write_bytes(b"0123456789")
-    (beside / ("1" + "0" * 31 + ".blob")).write_bytes(b"packedtogether")
-    (beside / ("01" + "0" * 30 + ".blob")).write_bytes(b"dedicated")
-    (base / "object").write_bytes(b"from a base")
-    manifest = parse(
-        minimal(
-            base_paths=[{"id": 3, "path": str(base)}],
-            reader_feature_flags=16,
-            writer_feature_flags=16,
-        )
-    )
-    bases = Bases(LocalStore(root / "t"), manifest)
-    return BlobFiles(bases, "f.lance", None, CTX, {})
+SMALL = {"inline_size_threshold": 2, "dedicated_size_threshold": 10}
+VERSIONS = ["2.2", "2.3"]
 
 
-def _rows(*rows: tuple[int, int, int, int, str] | None) -> pa.Array:
-    names = ("kind", "position", "size", "blob_id", "blob_uri")
-    return pa.array([row and dict(zip(names, row)) for row in rows], BLOB_DESCRIPTOR)
+def _table(*columns: list, **thresholds: int) -> pa.Table:
+    fields = [blob_field(name, **{**SMALL, **thresholds}) for name, _ in zip("bcd", columns)]
+    return pa.table([blob_array(values) for values in columns], schema=pa.schema(fields))
 
 
-def test_each_kind_leads_to_its_file(tmp_path: Path) -> None:
-    """Inline, packed, dedicated, external whole, in part and below a base; null and empty."""
-    files = _files(tmp_path)
-    uri = f"file://{tmp_path}/base/object"
-    rows = _rows(
-        (0, 2, 3, 0, ""),
-        (1, 6, 8, 1, ""),
-        (2, 0, 9, 2, ""),
-        (3, 0, 0, 0, uri),
-        (3, 5, 6, 0, uri),
-        (3, 0, 4, 3, "object"),
-        None,
-        (0, 10**9, 0, 0, ""),
-    )
-
-    assert files.fetch(rows).to_pylist() == [
-        *(b"234", b"together", b"dedicated", b"from a base", b"a base", b"from"),
-        *(None, b""),
-    ]
-
-
-def test_a_descriptor_of_the_first_kind_lies_in_the_data_file(tmp_path: Path) -> None:
-    """Position 1 with size 0 is the null of a 2.0 file."""
-    rows = [{"position": 1, "size": 2}, {"position": 1, "size": 0}, {"position": 0, "size": 0}]
-
-    assert _files(tmp_path).fetch(pa.array([*rows, None], DESCRIPTOR)).to_pylist() == [
-        *(b"12", None, b"", None)
-    ]
+def test_a_write_that_fails_leaves_no_file(tmp_path) -> None:
+    """A failing write removes data files and blob files."""
+    table = pa.concat_tables([_table([b"abc", b"0123456789abc"]), _table(["x:nothing"])])
+    with pytest.raises(DataRefused):
+        write_dataset(table, tmp_path, max_rows_per_file=2)
+    assert [] == [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize(
-    ("row", "error", "clause"),
+    ("key", "text"),
+    [("inline-size", "x"), ("inline-size", "-1"), ("dedicated-size", "0"), ("pack-file-size", "")],
+)
+def test_a_threshold_is_a_number(tmp_path, key: str, text: str) -> None:
+    """Thresholds are numbers of bytes, and only that of inline blobs may be 0."""
+    field = blob_field("b").with_metadata({f"lance-encoding:blob-{key}-threshold": text})
+    with pytest.raises(DataRefused, match="Invalid blob threshold metadata"):
+        write_dataset(pa.table([blob_array([b"a"])], schema=pa.schema([field])), tmp_path)
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.none() | st.binary(max_size=20), max_size=12),
+    st.sampled_from(VERSIONS),
+    st.integers(1, 12),
+    st.integers(1, 40),
+)
+def test_any_blobs_read_back(tmp_path_factory, values, version, most_rows, most_bytes) -> None:
+    """Blobs are read back for any rows per file and bytes per shared file."""
+    root = tmp_path_factory.mktemp("t")
+    lists = pa.ListArray.from_arrays(
+        pa.array([0, len(values) // 2, len(values)]), blob_array(values)
+    )
+    table = _table(values, pack_file_size_threshold=most_bytes)
+    write_dataset(table, root / "a", data_storage_version=version, max_rows_per_file=most_rows)
+    write_dataset(pa.table({"b": lists}), root / "b", data_storage_version=version)
+
+    for name, wanted in (("a", values), ("b", [values[: len(values) // 2]])):
+        shown = dataset(root / name).to_table(blob_handling="all_binary")["b"].to_pylist()
+        assert shown[: len(wanted)] == wanted
+        assert [] == validate(root / name)
+
+
+def _oracle_cases(uri: str) -> dict[str, tuple[pa.Table, dict[str, object]]]:
+    one = _table([b"aaa", b"a" * 11, b"b" * 8, b"x"], [b"ccc", b"c" * 11, b"d" * 8, None])
+    other = one.cast(
+        pa.schema([one.field(0), blob_field("c", **SMALL, pack_file_size_threshold=9)])
+    )
+    first = pa.array([b"x" * 10, None, b"", b"y" * 70000], pa.large_binary())
+    first_field = pa.field("b", first.type, metadata={"lance-encoding:blob": "true", "k": "v"})
+    outside = _table([uri, Blob.from_uri(uri, 3, 4), b"q"])
+    short = pa.array([{"data": b"abc"}, None, {"data": b""}], blob_array([]).type.storage_type)
+    structs = pa.StructArray.from_arrays(
+        [blob_array([b"aaa", None, b"x"]), pa.array([1, 2, 3])],
+        fields=[blob_field("b", **SMALL), pa.field("i", pa.int64())],
+        mask=pa.array([False, False, True]),
+    )
+    lists = pa.ListArray.from_arrays(pa.array([0, 2, None, 3]), blob_array([b"aaa", None, b"x"]))
+    metadata = {"ARROW:extension:name": "lance.blob.v2"}
+    return {
+        "two": (pa.concat_tables([one, one]), {}),
+        "limits": (pa.concat_tables([other, other]), {}),
+        "files": (pa.concat_tables([one, one]), {"max_rows_per_file": 3}),
+        "call": (pa.concat_tables([other, other]), {"blob_pack_file_size_threshold": 6}),
+        "kept": (outside, {"allow_external_blob_outside_bases": True}),
+        "taken": (outside, {"external_blob_mode": "ingest"}),
+        "first": (pa.table([first], schema=pa.schema([first_field])), {}),
+        "storage": (
+            pa.table([short], schema=pa.schema([pa.field("b", short.type, metadata=metadata)])),
+            {},
+        ),
+        "structs": (pa.table({"s": structs}), {}),
+        "lists": (pa.table({"s": lists, "i": [1, 2, 3]}), {}),
+        "large": (_table([b"a" * n for n in (1 << 16, (1 << 16) + 1, 4 << 20)]), {}),
+        "none": (_table([]), {}),
+        "nulls": (_table([None, None]), {}),
+    }
+
+
+def _files_of(root: Path) -> list[tuple[str, list[int]]]:
+    """The files of a table without their random names; map entries may come in any order."""
+    paths = [path for path in (root / "data").rglob("*") if path.is_file()]
+    return sorted(
+        (path.name if path.suffix == ".blob" else "", sorted(path.read_bytes())) for path in paths
+    )
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", VERSIONS)
+def test_tables_are_the_oracles(tmp_path, version: str) -> None:
+    """Files, schema and rows are those of the oracle for both readers."""
+    import lance
+
+    (tmp_path / "x").write_bytes(b"0123456789")
+    for name, (table, arguments) in _oracle_cases(f"file://{tmp_path / 'x'}").items():
+        ours, theirs = tmp_path / f"{name}-ours", tmp_path / f"{name}-theirs"
+        write_dataset(table, ours, data_storage_version=version, **arguments)
+        wanted = lance.write_dataset(table, theirs, data_storage_version=version, **arguments)
+        if not (name == "structs" and version == "2.3"):
+            assert _files_of(ours) == _files_of(theirs), name
+        assert dataset(ours).lance_schema == dataset(theirs).lance_schema, name
+        for reader in (lance.dataset(ours), dataset(ours)):
+            assert reader.schema.equals(wanted.schema, check_metadata=True), name
+            for handling in ("all_binary", "blobs_descriptions"):
+                expected = wanted.to_table(blob_handling=handling)
+                assert reader.to_table(blob_handling=handling).equals(expected), name
+        assert [] == validate(ours), name
+
+
+@pytest.mark.oracle
+def test_refusals_are_the_oracles(tmp_path) -> None:
+    """Refusals have the class and first words of the oracle's."""
+    import lance
+
+    type_ = blob_array([]).type.storage_type
+    field = pa.field("b", type_, metadata={"ARROW:extension:name": "lance.blob.v2"})
+    rows = [{}, {"data": b"a", "uri": "x"}, {"uri": "x"}, {"uri": "x", "size": 1}]
+    cases = [(pa.table([pa.array([row], type_)], schema=pa.schema([field])), {}) for row in rows]
+    one = _table([b"a"])
+    cases += [
+        (cases[2][0], {"allow_external_blob_outside_bases": True}),
+        (cases[2][0], {"external_blob_mode": "ingest"}),
+        (one, {"data_storage_version": "2.1"}),
+        (one, {"data_storage_version": "0.1"}),
+        (one, {"external_blob_mode": "x"}),
+        (one, {"external_blob_mode": "ingest", "allow_external_blob_outside_bases": True}),
+    ]
+    for number, (table, arguments) in enumerate(cases):
+        errors = []
+        for library in (lance.write_dataset, write_dataset):
+            with pytest.raises((OSError, ValueError)) as caught:
+                library(table, str(tmp_path / "t"), **arguments)
+            errors.append(caught.value)
+        theirs, ours = errors
+        assert isinstance(ours, type(theirs)), number
+        if number != 5:
+            said = str(theirs).removeprefix("Invalid user input: ").partition(" (")[0]
+            assert str(ours).startswith(said.partition(", /home")[0]), number
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "fits"),
     [
-        ((6, 0, 1, 0, ""), UnknownEncoding, "L.blob.kind"),
-        ((4, 0, 1, 0, ""), FormatError, "L.blob.managed"),
-        ((4, 0, 1, 0, "../x"), FormatError, "L.blob.managed"),
-        ((4, 0, 1, 0, "_blobs/none.blob"), FormatError, "L.blob.managed"),
-        ((5, 0, 1, 9, "x"), FormatError, "L.table.base.resolves"),
-        ((0, 8, 3, 0, ""), OutOfRange, "L.blob.range"),
-        ((1, 14, 1, 1, ""), OutOfRange, "L.blob.range"),
-        ((2, 0, 10, 2, ""), OutOfRange, "L.blob.range"),
-        ((1, 0, 1, 4, ""), FormatError, "L.blob.sidecar"),
-        ((3, 0, 0, 0, "file:///no/such/object"), FormatError, "L.blob.external"),
-        ((3, 0, 0, 0, "nowhere://bucket/key"), FormatError, "L.blob.external"),
-        ((3, 0, 0, 0, "nul\0inside"), FormatError, "L.blob.external"),
-        ((3, 0, 0, 9, "object"), FormatError, "L.blob.external"),
-        ((3, 0, 0, 0, ""), FormatError, "L.blob.external"),
+        ({"inline_size_threshold": 4096}, {"inline_size_threshold": 1024}, False),
+        ({"inline_size_threshold": 4096}, {"inline_size_threshold": 4096}, True),
+        ({"inline_size_threshold": 4096}, {}, True),
+        ({}, {"inline_size_threshold": 1024}, False),
+        ({}, {"inline_size_threshold": 65536}, True),
+        ({"pack_file_size_threshold": 5000}, {"pack_file_size_threshold": 6000}, False),
+        ({"inline_size_threshold": 4096}, {"dedicated_size_threshold": 6000}, False),
     ],
 )
-def test_what_leads_nowhere_is_refused(
-    row: tuple[int, int, int, int, str], error: type[Exception], clause: str, tmp_path: Path
-) -> None:
-    """Unknown kinds, bytes outside their file and files that are not there have their clauses."""
-    with pytest.raises(error) as caught:
-        _files(tmp_path).fetch(_rows(row))
-
-    assert caught.value.clause == clause  # type: ignore[attr-defined]
-
-
-def test_many_descriptors_of_the_same_bytes_are_bounded(tmp_path: Path) -> None:
-    """A run of blobs may not expand beyond the limit of the files they lie in."""
-    with pytest.raises(LimitExceeded, match=r"L\.blob\.range"):
-        _files(tmp_path).fetch(_rows(*[(0, 0, 10, 0, "")] * 12))
-
-
-def test_the_digits_of_a_blob_id_are_reversed() -> None:
-    """The lowest binary digit comes first."""
-    assert sidecar_path("x.lance", 6) == "x/011" + "0" * 29 + ".blob"
+def test_thresholds_are_those_of_the_table(tmp_path, own, given, fits):
+    """Appended rows may repeat thresholds of the table and not name others."""
+    for nested in (False, True):
+        root = tmp_path / f"{nested}"
+        for mode, thresholds in (("create", own), ("append", given)):
+            field, values = blob_field("b", **thresholds), blob_array([b"x"])
+            if nested:
+                values = pa.StructArray.from_arrays([values], fields=[field])
+                field = pa.field("s", pa.struct([field]))
+            rows = pa.table([values], schema=pa.schema([field]))
+            refused = mode == "append" and not fits
+            told = pytest.raises(AppendRefused, match="effective value")
+            with told if refused else nullcontext():
+                write_dataset(rows, root, mode=mode, data_storage_version="2.2")
 
 
 def _managed(path: Path, module: ModuleType) -> str:
@@ -122,10 +202,10 @@ def _managed(path: Path, module: ModuleType) -> str:
         (folder / "x.blob").write_bytes(b"0123456789")
     bases = [module.DatasetBasePath(str(base), "b", True, 1)]
     rows = []
-    for given in ({}, {"base_id": 1}):
+    for base_id in ({}, {"base_id": 1}):
         builder = module.BlobDescriptorArrayBuilder("b")
-        builder.append_managed("_blobs/x.blob", 2, 3, **given)
-        builder.append_managed("_blobs/x.blob", 9, 0, **given)
+        builder.append_managed("_blobs/x.blob", 2, 3, **base_id)
+        builder.append_managed("_blobs/x.blob", 9, 0, **base_id)
         schema = pa.schema([builder.field], metadata={"lance.blob.managed": "true"})
         rows.append(pa.Table.from_arrays([builder.finish()], schema=schema))
     options = {"data_storage_version": "2.2", "initial_bases": bases}
@@ -134,7 +214,7 @@ def _managed(path: Path, module: ModuleType) -> str:
     return str(uri)
 
 
-def _bytes_of(module: ModuleType, uri: str) -> list[bytes]:
+def _bytes_read(module: ModuleType, uri: str) -> list[bytes]:
     found = module.dataset(uri).scanner(blob_handling="all_binary").to_table()
     return list(found["b"].to_pylist())
 
@@ -142,7 +222,7 @@ def _bytes_of(module: ModuleType, uri: str) -> list[bytes]:
 @pytest.mark.oracle
 @pytest.mark.parametrize("ours", [True, False])
 def test_objects_of_a_table_are_read_alike(tmp_path: Path, ours: bool) -> None:
-    """Whoever wrote them; through a clone and after a compaction and a cleanup too."""
+    """Managed objects are read by both, through a clone, a compaction and a cleanup."""
     import lance
     import lanceref
     import pylanceref
@@ -152,12 +232,12 @@ def test_objects_of_a_table_are_read_alike(tmp_path: Path, ours: bool) -> None:
     kinds = [row["kind"] for row in pylanceref.dataset(made).to_table()["b"].to_pylist()]
 
     assert [4, 4, 5, 5] == kinds
-    assert wanted == _bytes_of(lance, made) == _bytes_of(pylanceref, made)
+    assert wanted == _bytes_read(lance, made) == _bytes_read(pylanceref, made)
     assert [] == lanceref.validate(made, deep=True)
     pylanceref.dataset(made).tags.create("x", 1)
     pylanceref.dataset(made).shallow_clone(str(tmp_path / "c"), "x")
-    assert wanted[:2] == _bytes_of(pylanceref, str(tmp_path / "c"))
+    assert wanted[:2] == _bytes_read(pylanceref, str(tmp_path / "c"))
     pylanceref.dataset(made).tags.delete("x")
     pylanceref.dataset(made).optimize.compact_files()
     pylanceref.dataset(made).cleanup_old_versions(retain_versions=1, delete_unverified=True)
-    assert wanted == _bytes_of(lance, made) == _bytes_of(pylanceref, made)
+    assert wanted == _bytes_read(lance, made) == _bytes_read(pylanceref, made)

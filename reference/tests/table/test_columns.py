@@ -1,24 +1,98 @@
-"""Columns of a fragment, looked up by field id."""
+"""Columns of fragments: split, missing, overlaid and without deleted rows."""
 
+from __future__ import annotations
+
+import numpy as np
 import pyarrow as pa
+import pylanceref
+import pyroaring
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.errors import BytesError, FormatError, LanceError, LimitExceeded
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, NullColumn
+from lanceref.table.file_entries import OverlaidColumn, Patch
+from lanceref.table.rows import FragmentRows
 from pylanceref import write_dataset
 
-from ..file.files import WORKED_FILE
-from .manifests import data_file, fragment, minimal, parse
+from tests.file.files import WORKED_FILE
+from tests.table.manifests import data_file, fragment, minimal, parse
+
+CTX = Context("m.manifest")
+PLACE = CTX.at(4, 50)
+
+
+@given(st.integers(0, 3_000_000), st.integers(0, 3_000_000))
+def test_null_columns_cover_what_is_asked(start, rows):
+    """A column in no file has nulls for all rows, a bounded run at a time."""
+    column = NullColumn(pa.int64(), start + rows, CTX, PLACE)
+    arrays = list(column.scan(start, start + rows))
+
+    assert rows == sum(len(array) for array in arrays) == sum(a.null_count for a in arrays)
+    assert all(array.nbytes < 2**22 for array in arrays)
+    assert [None] * 3 == column.take(np.array([0, 0, 1])).to_pylist()
+
+
+def _rows(root, deleted, stable=False, **more) -> FragmentRows:
+    """Ten rows in no file, so that every column is null; some deleted."""
+    (root / "_deletions").mkdir(exist_ok=True)
+    bitmap = pyroaring.BitMap(deleted).serialize()
+    (root / "_deletions" / "3-0-1.bin").write_bytes(bitmap)
+    entry = {"file_type": 1, "id": 1, "num_deleted_rows": len(deleted)}
+    one = {"id": 3, "physical_rows": 10, **({"deletion_file": entry} if deleted else {}), **more}
+    manifest = parse(minimal(fragments=[one]), findings=[])
+    bases = Bases(LocalStore(root), manifest)
+    return FragmentRows(manifest.fragments[0], bases, Context("m"), stable)
+
+
+def _scan(rows: FragmentRows, size: int, start: int, end: int, system=("_rowaddr",), **how):
+    fields = parse(minimal()).schema.fields
+    return list(rows.scan(fields, system, size, start, end, **how))
+
+
+@given(st.sets(st.integers(0, 9), max_size=10), st.integers(1, 11), st.integers(0, 10), st.data())
+def test_any_slice_of_the_live_rows(tmp_path_factory, deleted, size, start, data):
+    """Scan and take give the offsets of a list without the deleted ones."""
+    live = [offset for offset in range(10) if offset not in deleted]
+    start = min(start, len(live))
+    end = data.draw(st.integers(start, len(live)))
+    rows = _rows(tmp_path_factory.mktemp("t"), deleted)
+    batches = _scan(rows, size, start, end)
+    wanted = [(3 << 32) + offset for offset in live[start:end]]
+
+    assert len(live) == rows.num_rows
+    assert wanted == [value for _, arrays in batches for value in arrays[1].to_pylist()]
+    assert all(count == len(array) for count, arrays in batches for array in arrays)
+    assert all(size == count for count, _ in batches[:-1])
+    taken = rows.take(np.arange(start, end), (), ("_rowaddr",))
+    assert wanted == taken[0].to_pylist()
+    uncut = _scan(rows, size, start, end, uncut=True)
+    assert wanted == [value for _, arrays in uncut for value in arrays[1].to_pylist()]
+    assert all(count % size == 0 for count, _ in uncut[:-1])
+    assert len(uncut) <= len(batches)
+
+
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
+def test_a_null_that_is_deleted_is_none(tmp_path, version):
+    """A column becomes required once only deleted rows lack a value."""
+    table = pa.table({"k": [1, 2, 3], "n": [{"x": 1}, {"x": None}, {"x": 3}]})
+    dataset = pylanceref.write_dataset(table, tmp_path, data_storage_version=version)
+    dataset.delete("k = 2")
+    if version != "2.0":
+        dataset.alter_columns({"path": "n.x", "nullable": False})
+    opened = pylanceref.dataset(tmp_path)
+
+    assert [{"x": 1}, {"x": 3}] == opened.to_table()["n"].to_pylist()
+    assert [{"x": 3}] == opened.take([1])["n"].to_pylist()
+
 
 FIELDS = [
     {"name": "a", "id": 0, "parent_id": -1, "logical_type": "int32", "nullable": True},
     {"name": "b", "id": 1, "parent_id": -1, "logical_type": "string", "nullable": True},
 ]
 FORM = {"file_format": "lance", "version": "2.0"}
-FILE = data_file(file_minor_version=0, path="worked.lance")
-"""The worked file of the container: a column `a` of 1, null, 3."""
 
 
 def _reader(tmp_path, one, **more):
@@ -35,78 +109,8 @@ def _values(manifest, reader, number=0):
     return pa.chunked_array(column.scan(0, column.num_rows), column.type).to_pylist()
 
 
-def test_a_field_is_read_from_the_column_the_manifest_names(tmp_path):
-    """The file's own schema does not count: the same column under another id."""
-    manifest, reader = _reader(tmp_path, fragment(0, FILE, physical_rows=3))
-    assert [1, None, 3] == _values(manifest, reader)
-
-    renamed = [{**FIELDS[0], "name": "z", "id": 9}]
-    other = {**FILE, "fields": [9]}
-    manifest, reader = _reader(tmp_path, fragment(0, other, physical_rows=3), fields=renamed)
-    assert [1, None, 3] == _values(manifest, reader)
-
-
-def test_a_field_in_no_file_is_null(tmp_path):
-    """As many nulls as the fragment has rows."""
-    manifest, reader = _reader(tmp_path, fragment(0, FILE, physical_rows=3))
-
-    assert isinstance(reader.column(manifest.schema.fields[1]), NullColumn)
-    assert [None] * 3 == _values(manifest, reader, 1)
-
-
-def test_a_replaced_column_is_null_unless_another_file_has_it(tmp_path):
-    """-2 hides the column of the file."""
-    gone = {**FILE, "fields": [-2]}
-    manifest, reader = _reader(tmp_path, fragment(0, gone, physical_rows=3))
-
-    assert [None] * 3 == _values(manifest, reader)
-
-
-def test_the_files_say_the_rows_when_the_manifest_does_not(tmp_path):
-    """physical_rows 0 is unknown."""
-    manifest, reader = _reader(tmp_path, fragment(0, FILE, physical_rows=0))
-
-    assert (3, 3) == (reader.stated_rows, reader.physical_rows)
-    assert [1, None, 3] == _values(manifest, reader)
-
-
-@pytest.mark.parametrize(
-    ("file", "rows", "clause"),
-    [
-        (FILE, 4, "L.table.fragments.rows"),
-        (FILE, 2**32 - 1, "L.table.fragments.rows"),
-        ({**FILE, "file_size_bytes": 347}, 3, "L.table.datafile.size"),
-        ({**FILE, "path": "none.lance"}, 3, "L.table.files.exist"),
-        ({**FILE, "path": "n\0ne.lance"}, 3, "L.table.files.exist"),
-        ({**FILE, "path": "n" * 5000}, 3, "L.table.files.exist"),
-        ({**FILE, "path": "."}, 3, "L.table.files.exist"),
-        ({**FILE, "column_indices": [1]}, 3, "L.file.schema.num-columns"),
-    ],
-)
-def test_the_manifest_and_its_files_agree(file, rows, clause, tmp_path):
-    """Rows, size, version, place: also where only null columns are asked for."""
-    manifest, reader = _reader(tmp_path, fragment(0, file, physical_rows=rows))
-    with pytest.raises(BytesError) as caught:
-        reader.column(manifest.schema.fields[0])
-    assert clause == caught.value.clause
-    if clause != "L.file.schema.num-columns":
-        with pytest.raises(BytesError):
-            reader.column(manifest.schema.fields[1])
-
-
-def test_a_file_is_of_the_version_the_manifest_says(tmp_path):
-    """A 2.0 file listed as 2.1."""
-    file = {**FILE, "file_minor_version": 1}
-    form = {"file_format": "lance", "version": "2.1"}
-    manifest, reader = _reader(tmp_path, fragment(0, file, physical_rows=3), data_format=form)
-    with pytest.raises(FormatError) as caught:
-        reader.column(manifest.schema.fields[0])
-
-    assert "L.table.datafile.version" == caught.value.clause
-
-
 def test_the_size_of_a_0_1_file_may_be_wrong(tmp_path):
-    """D.legacy.file-size: old releases wrote what the file had before its metadata."""
+    """D.legacy.file-size: old releases stated the size before the metadata."""
     made = write_dataset(pa.table({"a": [1, 2, 3]}), tmp_path, data_storage_version="legacy")
     (file,) = made.get_fragments()[0].data_files()
     old = data_file(file_major_version=0, file_minor_version=2, path=file.path, fields=[0])
@@ -121,30 +125,42 @@ def test_the_size_of_a_0_1_file_may_be_wrong(tmp_path):
     assert [1, 2, 3] == _values(manifest, reader)
 
 
-def test_rows_in_no_file_have_a_limit(tmp_path):
-    """Nothing but the manifest says how many there are."""
-    none = {"id": 0, "physical_rows": 2**31 + 1}
-    manifest, reader = _reader(tmp_path, none)
-    with pytest.raises(LimitExceeded) as caught:
-        reader.column(manifest.schema.fields[0])
+class HeldArray:
+    """A column of an array."""
 
-    assert "L.table.limits.no-file" == caught.value.clause
-    few = {"id": 0, "physical_rows": 5}
-    assert [None] * 5 == _values(*_reader(tmp_path, few))
+    def __init__(self, array, run=2):
+        self.array, self.type, self.num_rows, self.run = array, array.type, len(array), run
+
+    def scan(self, start, end):
+        """Yield runs."""
+        for at in range(start, end, self.run):
+            yield self.array.slice(at, min(self.run, end - at))
+
+    def take(self, rows):
+        """Return rows."""
+        return self.array.take(pa.array(rows))
+
+    def check(self):
+        """Pass."""
 
 
-def test_many_rows_are_held_against_a_file(tmp_path):
-    """What few rows may size is not."""
-    gone = {**FILE, "path": "none.lance"}
-    assert 3 == _reader(tmp_path, fragment(0, gone, physical_rows=3))[1].bounded_rows
-    with pytest.raises(LanceError):
-        _ = _reader(tmp_path, fragment(0, gone, physical_rows=2**31))[1].bounded_rows
+PATCHES = st.lists(st.dictionaries(st.integers(0, 9), st.none() | st.integers(0, 99)), max_size=4)
 
 
-def test_hidden_columns_are_found_by_their_id(tmp_path):
-    """A file lists -3; the others do not have it."""
-    file = {**FILE, "fields": [-3]}
-    _, reader = _reader(tmp_path, fragment(0, file, physical_rows=3))
+@settings(max_examples=50)
+@given(PATCHES, st.integers(0, 10), st.integers(0, 10), st.integers(1, 4))
+def test_every_way_to_the_rows_shows_the_same(patches, start, end, run):
+    """Scans and takes of patched columns agree with a loop over the patches."""
+    wanted = list(range(100, 110))
+    held = []
+    for patch in patches:
+        for row, value in patch.items():
+            wanted[row] = value
+        offsets = np.array(sorted(patch), np.int64)
+        values = pa.array([patch[row] for row in sorted(patch)], pa.int64())
+        held.append(Patch((), offsets, HeldArray(values), 0))
+    column = OverlaidColumn(HeldArray(pa.array(range(100, 110), pa.int64()), run), held)
 
-    assert reader.hidden(-4) is None
-    assert 3 == reader.hidden(-3).num_rows
+    scanned = [value for array in column.scan(start, end) for value in array.to_pylist()]
+    assert wanted[start:end] == scanned
+    assert wanted[start:end] == column.take(np.arange(start, max(start, end))).to_pylist()

@@ -1,4 +1,6 @@
-"""Data files of new fragments."""
+"""Data files of new fragments: how rows are divided, and which schemas may be appended."""
+
+from __future__ import annotations
 
 import pyarrow as pa
 import pytest
@@ -12,9 +14,8 @@ from lanceref.storage import LocalStore
 from lanceref.table.data_files import (
     FileLimits,
     Home,
+    appended_schema,
     file_entry,
-    new_name,
-    with_dictionaries,
     write_files,
 )
 
@@ -50,7 +51,7 @@ def _rows(new):
     ids=str,
 )
 def test_an_entry_lists_the_fields_with_columns(version, fields, indices, words):
-    """All fields until 2.0, from 2.1 on only leaves; 0.1 has no column indices."""
+    """Entries list all fields until 2.0 and leaves from 2.1 on; 0.1 has no indices."""
     entry = file_entry("f", NESTED, version, 99)
 
     assert (fields, indices) == (list(entry.fields), list(entry.column_indices))
@@ -58,38 +59,18 @@ def test_an_entry_lists_the_fields_with_columns(version, fields, indices, words)
     assert 99 == entry.file_size_bytes
 
 
-def test_a_name_is_random():
-    """24 binary digits, 26 hexadecimal ones."""
-    name = new_name()
-
-    assert (56, "01") == (len(name), "".join(sorted({*name[:24], "0", "1"})))
-    assert set(name[24:50]) <= set("0123456789abcdef")
-    assert name != new_name()
-
-
 @pytest.mark.parametrize(
     ("version", "rows"), [(V0_1, [1600, 1600, 1600, 200]), (V2_2, [1500, 1500, 1500, 500])]
 )
 def test_a_file_is_full_at_a_cut(tmp_path, version, rows):
-    """5,000 rows in files of 1,500 with groups of 400: 0.1 ends a file after a group."""
+    """Files end at the limit of rows, in 0.1 after a whole group."""
     assert rows == _rows(_write(tmp_path, _batches(5000), version, rows=1500, group=400))
-
-
-def test_a_group_is_no_longer_than_a_file(tmp_path):
-    """Files of three rows have groups of three."""
-    assert [3, 3, 1] == _rows(_write(tmp_path, _batches(7), V0_1, rows=3))
-
-
-@pytest.mark.parametrize(("version", "rows"), [(V0_1, [10] * 3), (V2_2, [30])])
-def test_a_file_is_full_of_bytes(tmp_path, version, rows):
-    """Only bytes that are written count: 2.x still queues its rows."""
-    assert rows == _rows(_write(tmp_path, _batches(30), version, size=40, group=10))
 
 
 @given(st.lists(st.integers(0, 50), max_size=6), st.integers(1, 40), st.integers(1, 40))
 @pytest.mark.parametrize("version", [V0_1, V2_2])
 def test_no_row_is_lost(tmp_path_factory, version, counts, rows, group):
-    """The fragments have all rows, and each file is there with the size its entry says."""
+    """Fragments have all rows, and files have the size of their entry."""
     root = tmp_path_factory.mktemp("t")
     new = _write(root, _batches(*counts), version, rows=rows, group=group)
 
@@ -101,7 +82,7 @@ def test_no_row_is_lost(tmp_path_factory, version, counts, rows, group):
 
 @pytest.mark.parametrize("version", [V0_1, V2_2])
 def test_files_of_a_failed_write_are_removed(tmp_path, version):
-    """The second file meets a batch of another type."""
+    """A batch of another type in the second file removes both files."""
     wrong = pa.record_batch({"a": ["x"] * 4})
 
     with pytest.raises(DataRefused):
@@ -110,7 +91,7 @@ def test_files_of_a_failed_write_are_removed(tmp_path, version):
 
 
 def test_dictionaries_of_a_legacy_table_are_the_same_in_all_files(tmp_path):
-    """The manifest has room for one."""
+    """A 0.1 table has one dictionary for all its files."""
     schema = schema_of(pa.schema({"d": pa.dictionary(pa.int32(), pa.string())}))
     batches = [
         pa.record_batch({"d": pa.array(values).dictionary_encode()}) for values in ("ab", "ab")
@@ -123,11 +104,45 @@ def test_dictionaries_of_a_legacy_table_are_the_same_in_all_files(tmp_path):
         _write(tmp_path, [*batches, other], V0_1, rows=2, group=2, schema=schema)
 
 
-def test_a_dictionary_has_a_place_in_the_schema():
-    """Empty until a 0.1 manifest locates the values; below other fields too."""
-    type_ = pa.dictionary(pa.int8(), pa.string())
-    schema = schema_of(pa.schema({"s": pa.struct({"d": type_}), "i": pa.int8()}))
+STRUCT = pa.struct([pa.field("x", pa.int64()), pa.field("y", pa.list_(pa.string()))])
 
-    found = [field.dictionary for field in with_dictionaries(schema).flat()]
+TABLE_SCHEMA = schema_of(
+    pa.schema([pa.field("a", pa.int32(), nullable=False), ("s", STRUCT)], metadata={"k": "v"})
+)
 
-    assert [None, (0, 0), None] == found
+
+def _ids(schema):
+    return [field.id for field in schema.flat()]
+
+
+def test_what_can_be_null_may_be_missing():
+    """A nullable column or a nullable part of one may be missing."""
+    part = pa.struct([STRUCT.field("x")])
+
+    assert [0] == _ids(appended_schema(TABLE_SCHEMA, schema_of(pa.schema({"a": pa.int32()})), V2_2))
+    rows = schema_of(pa.schema({"a": pa.int32(), "s": part}))
+    assert [0, 1, 2] == _ids(appended_schema(TABLE_SCHEMA, rows, V2_2))
+
+
+A = ("a", pa.int32())
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ([("s", STRUCT)], r"missing=\[a\], unexpected=\[\]"),
+        ([A, ("z", pa.int8())], r"missing=\[\], unexpected=\[z\]"),
+        ([("a", pa.int64())], "`a` should have type int32 but type was int64"),
+        ([A, ("s", pa.int64())], "`s` should have type struct but type was int64"),
+        (
+            [A, ("s", pa.struct({"y": pa.list_(pa.int64())}))],
+            "`s` had mismatched children: `s.y` had mismatched children: "
+            "`s.y.item` should have type string",
+        ),
+        ([A, ("s", pa.struct({"z": pa.int8()}))], r"mismatched children: .*unexpected=\[s\.z\]"),
+    ],
+)
+def test_another_schema_is_refused(fields, text):
+    """The refusal names the field and the difference."""
+    with pytest.raises(AppendRefused, match=text):
+        appended_schema(TABLE_SCHEMA, schema_of(pa.schema(fields)), V2_2)

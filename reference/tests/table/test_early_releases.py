@@ -1,23 +1,25 @@
-"""Tables of early releases that no later one may write."""
+"""Tables of early releases: what they left out or wrote wrong is read, and corrected by commits."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import lanceref
+import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
+from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, OperationRefused
-from lanceref.proto import table_pb2
+from lanceref.storage import LocalStore
 from lanceref.table.file_entries import (
-    FIELD_TWICE,
-    FileOfFragment,
     fields_held_twice,
-    is_before,
-    last_holders,
 )
-from lanceref.table.manifest import encode_manifest
+from lanceref.table.manifest import encode_manifest, open_manifest
+from pylanceref.dataset import dataset, write_dataset
+
+from tests.table import manifests
+from tests.transactions import versions
 
 B, Z = [0, 4, 8, 12], [0, 3, 6, 9]
 
@@ -59,31 +61,8 @@ def field_twice(tmp_path):
     return uri
 
 
-def test_releases_are_compared_by_number():
-    """Other libraries are not early, nor is who does not say."""
-
-    def manifest(library, version):
-        made = table_pb2.Manifest()
-        made.writer_version.library, made.writer_version.version = library, version
-        return made
-
-    assert is_before(manifest("lance", "0.9.18"), FIELD_TWICE)
-    assert not is_before(manifest("lance", "0.11.0"), FIELD_TWICE)
-    assert not is_before(manifest("lance", "1.0.0-beta.1"), FIELD_TWICE)
-    assert not is_before(manifest("other", "0.1.0"), FIELD_TWICE)
-    assert not is_before(manifest("lance", "x.y"), FIELD_TWICE)
-    assert not is_before(table_pb2.Manifest(), FIELD_TWICE)
-
-
-def test_the_last_file_holds_a_field():
-    """Other fields stay where they are."""
-    files = [FileOfFragment("p", None, columns, 0, None) for columns in ({1: 0, 2: 1}, {2: 0})]
-
-    assert [{1: 0}, {2: 0}] == [file.columns for file in last_holders(files)]
-
-
 def test_a_field_in_two_files_is_read_from_the_last(field_twice):
-    """And a validation tells of it; a later release is refused."""
+    """The last file counts, validation reports it, and a later release is refused."""
     assert B == pylanceref.dataset(field_twice).to_table()["b"].to_pylist()
     assert "L.table.datafile.once" in [one.clause for one in lanceref.validate(field_twice)]
     written_by(field_twice, "0.11.0", lambda message: None)
@@ -93,7 +72,7 @@ def test_a_field_in_two_files_is_read_from_the_last(field_twice):
 
 @pytest.mark.parametrize("how", ["config", "delete", "append", "add", "drop", "index"])
 def test_a_commit_gives_the_field_an_id_of_its_own(field_twice, how):
-    """Whatever it does; the values stay."""
+    """Any commit corrects the ids, and the values stay."""
     dataset = pylanceref.dataset(field_twice)
     wanted = B
     if how == "config":
@@ -118,16 +97,8 @@ def test_a_commit_gives_the_field_an_id_of_its_own(field_twice, how):
     assert [] == [one.clause for one in lanceref.validate(field_twice, deep=True)]
 
 
-def test_a_dropped_field_is_held_by_the_last_file_alone(field_twice):
-    """It has no other id."""
-    pylanceref.dataset(field_twice).drop_columns(["b"])
-    message = pylanceref.dataset(field_twice)._snapshot.manifest.message
-
-    assert not fields_held_twice(message.fragments)
-
-
 def test_a_compaction_asks_for_another_commit_first(field_twice):
-    """Its first commit would take the ids from the second."""
+    """A compaction is refused, since its first commit would invalidate its second."""
     with pytest.raises(OperationRefused, match="corrects its id"):
         pylanceref.dataset(field_twice).optimize.compact_files()
     pylanceref.dataset(field_twice).update_config({"a": "b"})
@@ -138,7 +109,7 @@ def test_a_compaction_asks_for_another_commit_first(field_twice):
 
 @pytest.mark.oracle
 def test_the_oracle_reads_the_first_file_until_a_commit(field_twice):
-    """D.table.field-in-two-files: then it reads what we read, whoever made the commit."""
+    """D.table.field-in-two-files: after our commit the oracle reads what we read."""
     import lance
 
     assert Z == lance.dataset(field_twice).to_table()["b"].to_pylist()
@@ -147,7 +118,7 @@ def test_the_oracle_reads_the_first_file_until_a_commit(field_twice):
 
 
 def test_fragments_of_one_id_are_read(tmp_path):
-    """Of release 0.16, and no later one."""
+    """Duplicate fragment ids of release 0.16 are read, and of later ones refused."""
     uri = str(tmp_path / "t")
     pylanceref.write_dataset(pa.table({"x": range(4)}), uri, max_rows_per_file=2)
 
@@ -160,3 +131,83 @@ def test_fragments_of_one_id_are_read(tmp_path):
     written_by(uri, "0.17.0", lambda message: None)
     with pytest.raises(FormatError, match="id used twice"):
         pylanceref.dataset(uri)
+
+
+ROWS = pa.table({"a": range(10)})
+
+
+class _Early(versions.SizedPast):
+    """A past of files that have ten rows, of which 3 and 4 are deleted."""
+
+    def num_rows(self, before, fragment):
+        return 10
+
+    def deleted(self, before, fragment):
+        return np.array([3, 4])
+
+
+EDIT = {"config_updates": {"update_entries": [{"key": "k", "value": "v"}]}}
+
+
+def test_a_version_that_is_not_that_of_the_files_is_corrected():
+    """A stated 0.1 above files of 2.0 is corrected by the next commit."""
+    files = versions.files(0, 1, 2) | {"file_major_version": 0, "file_minor_version": 3}
+    stated = {"file_format": "lance", "version": "0.1"}
+    before = versions.table(
+        0, fragments=[manifests.fragment(0, files)], max_fragment_id=None, data_format=stated
+    )
+    after = versions.after(before, past=_Early(), update_config=EDIT)
+
+    assert "0.1" == before.storage_version
+    assert "2.0" == after.storage_version
+
+
+@pytest.mark.parametrize("old", ["2.0", "2.2"])
+def test_an_overwrite_or_restore_brings_its_own_format(tmp_path, old):
+    """Overwrite and restore change between 0.1 and 2.x, also without rows."""
+    path = str(tmp_path / "t")
+    write_dataset(ROWS, path, data_storage_version=old)
+    write_dataset(ROWS, path, mode="overwrite", data_storage_version="0.1")
+    assert "0.1" == dataset(path).data_storage_version
+    dataset(path, 1).restore()
+    assert old == dataset(path).data_storage_version
+    dataset(path, 2).restore()
+    assert "0.1" == dataset(path).data_storage_version
+    write_dataset(ROWS, path, mode="append")
+    assert 2 * ROWS.num_rows == dataset(path).count_rows()
+    write_dataset(ROWS.slice(0, 0), path, mode="overwrite", data_storage_version=old)
+    write_dataset(ROWS.slice(0, 0), path, mode="overwrite", data_storage_version="0.1")
+    assert "0.1" == dataset(path).data_storage_version
+
+
+def _without(path, strip):
+    """Write two fragments, delete two rows, and strip the latest manifest."""
+    made = write_dataset(ROWS, path, max_rows_per_file=6)
+    made.delete("a in (1, 8)")
+    name = LocalStore(path)
+    found = sorted(name.list("_versions"))[0]
+    manifest = open_manifest(name.open(f"_versions/{found}"), Context(found))
+    for fragment in manifest.message.fragments:
+        strip(fragment)
+    data = encode_manifest(manifest.message, manifest.transaction, [], {})
+    (path / "_versions" / found).write_bytes(data)
+
+
+def _strip(fragment):
+    fragment.physical_rows = 0
+    fragment.deletion_file.num_deleted_rows = 0
+    for file in fragment.files:
+        file.file_size_bytes = 0
+
+
+def test_rows_are_read_where_the_counts_are_missing(tmp_path):
+    """Counts, rows and filters come from the files, and an append states the counts."""
+    _without(tmp_path, _strip)
+    found = dataset(tmp_path)
+
+    assert [0, 2, 3, 4, 5, 6, 7, 9] == found.to_table()["a"].to_pylist()
+    assert (8, 3) == (found.count_rows(), found.count_rows("a < 4"))
+    write_dataset(ROWS, tmp_path, mode="append")
+    stated = [one.metadata for one in dataset(tmp_path).get_fragments()]
+    assert [(6, 1), (4, 1), (10, 0)] == [(one.physical_rows, one.num_deletions) for one in stated]
+    assert all(file.file_size_bytes for one in stated for file in one.files)

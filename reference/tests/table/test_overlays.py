@@ -1,143 +1,205 @@
-"""Overlay entries of a manifest: which rows of which fields they cover."""
+"""Overlays: which value a row shows, and what commits make of overlays."""
 
 from __future__ import annotations
 
-import tracemalloc
-
-import numpy as np
+import pyarrow as pa
+import pylanceref
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from lanceref.core.context import Context
-from lanceref.core.errors import FormatError, LanceError
-from lanceref.file.schema import LanceSchema
-from lanceref.proto import table_pb2
-from lanceref.table.file_entries import (
-    offsets_below,
-    overlaid_since,
-    parse_coverage,
-    parse_overlays,
-)
-from pyroaring import BitMap
+from lanceref.core.errors import CommitConflict, FormatError, OperationRefused
+from pylanceref.file import LanceFileWriter
+from pylanceref.metadata import DataFile
+from pylanceref.operation import LanceOperation as Op
 
-CTX = Context("manifest")
-PLACE = CTX.at(0, 9)
+from tests.overlaid import ROWS, group, overlay, table
 
 
-def entry(*bitmaps, fields=(0, 1), version=2, words=(2, 1)):
-    """Return an overlay with a set for each field, or one for all."""
-    made = table_pb2.DataOverlayFile(committed_version=version)
-    file = made.data_file
-    file.path, file.fields[:], file.column_indices[:] = "x", fields, range(len(fields))
-    file.file_major_version, file.file_minor_version = words
-    if words == (0, 2):
-        del file.column_indices[:]
-    if len(bitmaps) == 1:
-        made.shared_offset_bitmap = bitmaps[0]
-    else:
-        made.field_coverage.offset_bitmaps.extend(bitmaps)
-    return made
+def test_rows_show_the_newest_value(tmp_path):
+    """Scans, slices, takes and filters show the newest value beside deleted rows."""
+    dataset = table(tmp_path / "t")
+    overlay(dataset, [0, 2], {"a": [100, 102]}, [0])
+    found = overlay(dataset, [[2], [0, 1]], {"a": [202, 0], "s": ["X", None]}, [0, 1])
+
+    assert [100, 1, 202, 3, 4, 5] == found.to_table()["a"].to_pylist()
+    assert ["X", None, "c", "d", "e", "f"] == found.to_table()["s"].to_pylist()
+    assert [202, 3] == found.to_table(columns=["a"], offset=2, limit=2)["a"].to_pylist()
+    assert [202, 5, 100] == found.take([2, 5, 0], ["a"])["a"].to_pylist()
+    assert [202] == found.to_table(filter="a = 202")["a"].to_pylist()
+    found.delete("a = 100")
+    assert [1, 202, 3, 4, 5] == pylanceref.dataset(found.uri).to_table()["a"].to_pylist()
 
 
-def bits(*offsets):
-    """Return the bytes of a set of offsets."""
-    return BitMap(offsets).serialize()
+@pytest.mark.oracle
+def test_the_oracle_shows_the_same(tmp_path, monkeypatch):
+    """Both readers show the same rows of an overlaid table, before and after compaction."""
+    monkeypatch.setenv("LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES", "1")
+    import lance
 
+    dataset = table(tmp_path / "t", enable_stable_row_ids=True)
+    overlay(dataset, [0, 2], {"a": [100, 102]}, [0])
+    overlay(dataset, [1], {"n": [{"x": 9, "y": 8}]}, [3, 4])
+    lance.dataset(dataset.uri).delete("a = 4")
+    ours, theirs = pylanceref.dataset(dataset.uri), lance.dataset(dataset.uri)
+    system = ["_rowid", "_row_last_updated_at_version"]
 
-def parse(*entries, rows=10, ctx=CTX):
-    """Parse the overlays of a fragment."""
-    message = table_pb2.DataFragment(physical_rows=rows, overlays=entries)
-    known = {one.id: one for one in LanceSchema(()).fields}
-    return parse_overlays(message, known, set(), ctx, PLACE)
-
-
-def test_a_set_is_for_all_fields_or_for_each():
-    """A replaced field, -2, is covered by nothing."""
-    both = parse_coverage(entry(bits(1, 3)), CTX, PLACE)
-    assert {0: BitMap([1, 3]), 1: BitMap([1, 3])} == both
-    each = parse_coverage(entry(bits(1), bits(0, 2), fields=(-2, 5)), CTX, PLACE)
-    assert {5: BitMap([0, 2])} == each
-
-
-def test_offsets_beyond_the_rows_take_no_memory():
-    """130 containers, runs of every value they can hold, stand for 8 million offsets."""
-    held = BitMap(range(130 * 2**16))
-    held.run_optimize()
-    tracemalloc.start()
-    covered = parse_coverage(entry(held.serialize()), CTX, PLACE)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-
-    assert held == covered[0] and peak < 2**22
-    assert [0, 1, 2] == offsets_below(3, covered[0]).tolist()
-    assert [4] == offsets_below(9, BitMap([4])).tolist()
+    columns = [*ROWS.column_names, *system]
+    assert theirs.to_table(columns).to_pylist() == ours.to_table(columns).to_pylist()
+    theirs.optimize.compact_files()
+    again = pylanceref.dataset(dataset.uri)
+    assert ours.to_table(columns).to_pylist() == again.to_table(columns).to_pylist()
 
 
 @pytest.mark.parametrize(
-    ("wrong", "clause"),
-    [
-        (entry(bits(1), bits(2), fields=(0, 1, 2)), "L.table.overlay.coverage"),
-        (entry(b""), "L.table.overlay.bitmap"),
-        (entry(b"\0" * 8), "L.table.overlay.bitmap"),
-        (entry(bits(1), words=(0, 2)), "L.table.overlay.version"),
-    ],
+    ("offsets", "fields"), [([1], [3]), ([1], [4]), ([[1], [0]], [3, 4]), ([1], [3, 4])]
 )
-def test_what_does_not_fit_is_refused(wrong, clause):
-    """By its clause and with the place of the manifest."""
-    with pytest.raises(FormatError) as caught:
-        parse(wrong)
-
-    assert (clause, PLACE.offset) == (caught.value.clause, caught.value.place.offset)
-
-
-@pytest.mark.parametrize(
-    ("entries", "clause"),
-    [
-        ([entry(bits(10))], "L.table.overlay.range"),
-        ([entry(bits(1), version=3), entry(bits(1), version=2)], "L.table.overlay.order"),
-        ([entry(bits(1), bits(2), bits(3))], "L.table.overlay.coverage"),
-    ],
-)
-def test_what_readers_pass_over_is_found(entries, clause):
-    """A validation tells of it."""
-    findings = []
-    parse(*entries, ctx=Context("manifest", findings=findings))
-
-    assert [clause] == [one.clause for one in findings]
-
-
-def test_the_highest_version_is_the_newest():
-    """Of one version it is the last in the list."""
-    entries = [entry(bits(1), version=3), entry(bits(2), version=2), entry(bits(4), version=3)]
-
-    assert [2, 1, 4] == [int(one.coverage[0][0]) for one in parse(*entries)]
-
-
-def test_indices_do_not_know_of_later_overlays_of_their_fields():
-    """Those of other fields, and older ones, change nothing."""
-    fragments = [
-        table_pb2.DataFragment(id=7, overlays=[entry(bits(1), version=5)]),
-        table_pb2.DataFragment(id=8, overlays=[entry(bits(1), version=4)]),
-        table_pb2.DataFragment(id=9, overlays=[entry(bits(1), fields=(2, 3), version=9)]),
-    ]
-    index = table_pb2.IndexMetadata(fields=[1], dataset_version=4)
-
-    assert {7} == overlaid_since(fragments, index)
-
-
-@given(st.sets(st.integers(0, 2**32 - 1), max_size=40))
-def test_offsets_are_those_that_were_written(offsets):
-    """Ascending."""
-    found = parse_coverage(entry(bits(*offsets), fields=(3,)), CTX, PLACE)[3]
-
-    assert BitMap(offsets) == found
-
-
-@given(st.binary(max_size=60))
-def test_any_bytes_are_offsets_or_refused(data):
-    """Nothing else than an error of ours escapes."""
-    try:
-        found = parse_coverage(entry(data, fields=(0,)), CTX, PLACE)[0]
-    except LanceError:
+def test_lists_are_covered_whole(tmp_path, offsets, fields):
+    """Parts of a list item, or different rows of each part, are refused."""
+    rows = pa.table({"k": [1, 2], "l": [[{"x": 1, "y": 2}], []]})
+    dataset = pylanceref.write_dataset(rows, str(tmp_path / "t"), data_storage_version="2.1")
+    assert [3, 4] == dataset._snapshot.manifest.message.fragments[0].files[0].fields[-2:]
+    names = {3: "x", 4: "y"}
+    values = {"l": [[{names[one]: 7 for one in fields}]]}
+    found = overlay(dataset, offsets, values, fields)
+    if offsets == [1] and len(fields) == 2:
+        assert [{"x": 7, "y": 7}] == found.to_table()["l"].to_pylist()[1]
         return
-    assert np.all(found[1:] > found[:-1])
+    with pytest.raises(FormatError) as caught:
+        found.to_table()
+    assert "L.table.overlay.coverage" == caught.value.clause
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """A table with an overlay of two fields."""
+    made = table(tmp_path / "t")
+    return overlay(made, [0, 2], {"a": [100, 102], "s": ["X", "Z"]}, [0, 1])
+
+
+def overlays(dataset):
+    """Return fields and version of the overlays of the first fragment."""
+    held = pylanceref.dataset(dataset.uri).get_fragments()[0].metadata.overlays
+    return [(one.data_file.fields, one.committed_version) for one in held]
+
+
+def values(dataset, column="a"):
+    """Return the column as the latest version shows it."""
+    return pylanceref.dataset(dataset.uri).to_table()[column].to_pylist()
+
+
+def test_a_commit_stamps_its_version(dataset):
+    """The flag is set, and earlier overlays stay before the new one."""
+    overlay(dataset, [1], {"a": [101]}, [0])
+
+    assert [([0, 1], 2), ([0], 3)] == overlays(dataset)
+    assert 64 == pylanceref.dataset(dataset.uri)._snapshot.manifest.message.reader_feature_flags
+    read = pylanceref.dataset(dataset.uri).read_transaction(3).operation
+    assert [1] == list(read.groups[0].overlays[0].offsets)
+
+
+def test_a_fragment_that_is_not_there_is_refused(dataset):
+    """An overlay of a missing fragment commits nothing."""
+    with pytest.raises(OperationRefused, match="targets fragment 9"):
+        overlay(dataset, [1], {"a": [101]}, [0], fragment=9)
+
+    assert 2 == pylanceref.dataset(dataset.uri).version
+
+
+def test_a_replaced_column_is_taken_out(dataset):
+    """Replaced data uncovers its column, and projection drops the overlay and its flag."""
+    rows = pa.table({"a": [7, 8, 9]})
+    with LanceFileWriter(f"{dataset.uri}/data/r.lance", rows.schema, version="2.1") as writer:
+        writer.write_batch(rows)
+    replaced = Op.DataReplacementGroup(0, DataFile("r.lance", [0], [0], 2, 1))
+    pylanceref.LanceDataset.commit(dataset.uri, Op.DataReplacement([replaced]), read_version=2)
+
+    assert [7, 8, 9, 3, 4, 5] == values(dataset)
+    assert ["X", "b", "Z"] == values(dataset, "s")[:3]
+    assert [([-2, 1], 2)] == overlays(dataset)
+    pylanceref.dataset(dataset.uri).drop_columns(["s"])
+    assert [] == overlays(dataset)
+    assert 0 == pylanceref.dataset(dataset.uri)._snapshot.manifest.message.reader_feature_flags
+
+
+def test_updated_columns_show_what_they_were_updated_to(dataset):
+    """D.txn.columns-under-overlay: the oracle leaves the overlay above the new values."""
+    fragment = pylanceref.dataset(dataset.uri).get_fragment(0)
+    changed, fields = fragment.update_columns(pa.table({"s": ["X"], "a": [55]}), "s", "s")
+    update = Op.Update(
+        updated_fragments=[changed], fields_modified=fields, update_mode="rewrite_columns"
+    )
+    pylanceref.LanceDataset.commit(dataset.uri, update, read_version=2)
+
+    assert [55, 1, 102, 3, 4, 5] == values(dataset)
+
+
+@pytest.mark.parametrize("kind", ["BTREE", "BITMAP", "ZONEMAP"])
+def test_indices_that_are_older_are_not_asked(tmp_path, kind):
+    """Indices do not answer for overlaid rows after appends, optimization or compaction."""
+    dataset = table(tmp_path / "t")
+    dataset.create_scalar_index("a", kind)
+    overlay(dataset, [0, 2], {"a": [100, 4]}, [0])
+
+    def found(text):
+        rows = pylanceref.dataset(dataset.uri).to_table(filter=text)
+        return sorted(rows["a"].to_pylist())
+
+    for step in ("overlaid", "appended", "optimized", "compacted"):
+        latest = pylanceref.dataset(dataset.uri)
+        if step == "appended":
+            pylanceref.write_dataset(pa.table({"a": [50]}), dataset.uri, mode="append")
+        elif step == "optimized":
+            latest.optimize.optimize_indices()
+        elif step == "compacted":
+            latest.optimize.compact_files()
+        assert ([], [100], [4, 4]) == tuple(map(found, ("a = 0", "a = 100", "a = 4")))
+
+
+def test_deletions_and_overlays_of_one_fragment_both_stand(dataset):
+    """A delete and an overlay of one fragment are both committed in either order."""
+    early = pylanceref.dataset(dataset.uri)
+    overlay(dataset, [1], {"a": [101]}, [0])
+    early.delete("a = 102")
+    late = group(dataset, [0], pa.table({"a": [900]}), [0])
+    pylanceref.LanceDataset.commit(dataset.uri, Op.DataOverlay([late]), read_version=3)
+
+    assert [900, 101, 3, 4, 5] == values(dataset)
+
+
+@pytest.mark.parametrize("change", ["compact", "add", "delete"])
+def test_a_fragment_that_is_gone_or_another_is_a_conflict(dataset, change):
+    """A compacted, extended or emptied fragment makes the overlay a retryable conflict."""
+    late = group(dataset, [0], pa.table({"a": [900]}), [0])
+    latest = pylanceref.dataset(dataset.uri)
+    if change == "compact":
+        latest.optimize.compact_files()
+    elif change == "add":
+        latest.add_columns({"c": "a"})
+    else:
+        latest.delete("a in (100, 1, 102)")
+    with pytest.raises(CommitConflict) as caught:
+        pylanceref.LanceDataset.commit(dataset.uri, Op.DataOverlay([late]), read_version=2)
+
+    assert caught.value.retryable
+
+
+@pytest.mark.parametrize("first", ["overlay", "update"])
+@pytest.mark.parametrize(("key", "same"), [(1, False), (102, True)])
+def test_rows_that_move_and_an_overlay_of_others_both_stand(dataset, first, key, same):
+    """An update and an overlay conflict only on the same rows."""
+    early = pylanceref.dataset(dataset.uri)
+    late = Op.DataOverlay([group(dataset, [0, 2], pa.table({"a": [900, 902]}), [0])])
+    if first == "overlay":
+        pylanceref.LanceDataset.commit(dataset.uri, late, read_version=2)
+        early.update({"s": "'u'"}, where=f"a = {key}")
+        wanted = [900, 1, 902, 3, 4, 5]
+    else:
+        early.update({"s": "'u'"}, where=f"a = {key}")
+        wanted = [100, 1, 102, 3, 4, 5] if same else [900, 1, 902, 3, 4, 5]
+        if same:
+            with pytest.raises(CommitConflict):
+                pylanceref.LanceDataset.commit(dataset.uri, late, read_version=2)
+        else:
+            pylanceref.LanceDataset.commit(dataset.uri, late, read_version=2)
+
+    assert wanted == sorted(values(dataset), key=lambda value: value % 100)
+    changed = pylanceref.dataset(dataset.uri).to_table(filter="s = 'u'").num_rows
+    assert changed == (0 if same and first == "overlay" else 1)

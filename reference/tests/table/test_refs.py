@@ -1,132 +1,251 @@
-"""Tags and branches."""
+"""Tags and branches: their bytes, their names, and that no name leads out of the table."""
 
-from datetime import UTC, datetime
+from __future__ import annotations
 
+import json
+from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
+
+import lanceref
+import pyarrow as pa
+import pylanceref
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.errors import FormatError
+from lanceref.core.errors import FormatError, LanceError, RefRefused, StoreFailed
 from lanceref.storage import LocalStore
-from lanceref.table.refs import list_branches, list_tags
-
-CTX = Context("t")
-
-TAG = b"""{
-  "branch": "dev/x", "version": 2, "createdAt": "2026-11-21T06:00:29.475201856Z",
-  "updatedAt": null, "manifestSize": 453, "metadata": {"a": "b"}
-}"""
-BRANCH = b"""{
-  "parentBranch": null, "identifier": {"version_mapping": [[1, "3a31"]]}, "parentVersion": 1,
-  "createAt": 1795240829, "manifestSize": 369, "metadata": {}
-}"""
-
-
-def _store(tmp_path, folder: str, name: str, data: bytes) -> LocalStore:
-    below = tmp_path / "_refs" / folder
-    below.mkdir(parents=True)
-    (below / name).write_bytes(data)
-    (below / ".tmpXyz").write_bytes(b"left over")
-    return LocalStore(tmp_path)
-
-
-def test_a_worked_tag_reads_as_written(tmp_path):
-    """Version, branch, times in UTC and cut to microseconds."""
-    moment = datetime(2026, 11, 21, 6, 0, 29, 475201, UTC)
-
-    assert {
-        "v 2": {
-            "branch": "dev/x",
-            "version": 2,
-            "created_at": moment,
-            "updated_at": None,
-            "manifest_size": 453,
-            "metadata": {"a": "b"},
-        }
-    } == list_tags(_store(tmp_path, "tags", "v 2.json", TAG), CTX)
-
-
-def test_a_worked_branch_reads_as_written(tmp_path):
-    """The name is percent-encoded, the parent is the main branch."""
-    assert {
-        "dev/x": {
-            "parent_branch": None,
-            "branch_identifier": [(1, "3a31")],
-            "parent_version": 1,
-            "create_at": 1795240829,
-            "manifest_size": 369,
-            "metadata": {},
-        }
-    } == list_branches(_store(tmp_path, "branches", "dev%2Fx.json", BRANCH), CTX)
-
-
-def test_a_tag_needs_only_its_version(tmp_path):
-    """Older ones say no more."""
-    (tag,) = list_tags(_store(tmp_path, "tags", "t.json", b'{"version": 7}'), CTX).values()
-
-    assert (7, None, None) == (tag["version"], tag["branch"], tag["manifest_size"])
-
-
-def test_no_folder_is_no_ref(tmp_path):
-    """A table need not have any."""
-    assert {} == list_tags(LocalStore(tmp_path), CTX) == list_branches(LocalStore(tmp_path), CTX)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"[]",
-        b"nothing",
-        b"\xff\xfe",
-        b"[" * 100_000,
-        b"{}",
-        b'{"version": "1"}',
-        b'{"version": true}',
-        b'{"version": -1}',
-        b'{"version": 18446744073709551616}',
-        b'{"version": ' + b"9" * 5000 + b"}",
-        b'{"version": 1, "branch": 5}',
-        b'{"version": 1, "createdAt": "yesterday"}',
-        b'{"version": 1, "manifestSize": null}',
-        b'{"version": 1, "metadata": []}',
-    ],
-    ids=range(15),
+from lanceref.table.refs import (
+    Branch,
+    Tag,
+    check_branch_name,
+    check_tag_name,
+    list_branches,
+    list_tags,
+    put_branch,
+    put_tag,
 )
-def test_a_broken_tag_is_refused(data, tmp_path):
-    """No JSON, no object, values of another type."""
-    with pytest.raises(FormatError) as caught:
-        list_tags(_store(tmp_path, "tags", "t.json", data), CTX)
 
-    assert ("L.table.refs.tag", "t.json") == (caught.value.clause, caught.value.file)
+MOMENT = datetime(2026, 11, 21, 10, 55, 25, 359620, UTC)
 
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"{}",
-        b'{"parentVersion": 1, "identifier": []}',
-        b'{"parentVersion": 1, "identifier": {"version_mapping": [1]}}',
-        b'{"parentVersion": 1, "parentBranch": 1}',
-    ],
-    ids=range(4),
+NEW_TAG = Tag(
+    branch=None,
+    version=2,
+    created_at=MOMENT,
+    updated_at=MOMENT,
+    manifest_size=423,
+    metadata={"k": "v"},
 )
-def test_a_broken_branch_is_refused(data, tmp_path):
-    """Likewise."""
-    with pytest.raises(FormatError) as caught:
-        list_branches(_store(tmp_path, "branches", "b.json", data), CTX)
 
-    assert "L.table.refs.branch" == caught.value.clause
+NEW_BRANCH = Branch(
+    parent_branch=None,
+    branch_identifier=[(2, "2ec5e8db9d124d289e029191dfb727d6")],
+    parent_version=2,
+    create_at=1795258525,
+    manifest_size=423,
+    metadata={},
+)
 
 
-@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
-@pytest.mark.parametrize(("folder", "data"), [("tags", TAG), ("branches", BRANCH)])
-def test_damage_never_escapes(folder, data, mask, tmp_path):
-    """Every byte flipped: refs or a FormatError."""
-    store = _store(tmp_path, folder, "r.json", data)
-    for at in range(len(data)):
-        flipped = bytearray(data)
-        flipped[at] ^= mask
-        (tmp_path / "_refs" / folder / "r.json").write_bytes(flipped)
+def test_refs_come_back(tmp_path):
+    """Tags and branches with slashes and letters of any script are read back."""
+    store = LocalStore(tmp_path)
+    put_tag(store, "v1", NEW_TAG)
+    put_branch(store, "dev/ü", NEW_BRANCH)
+
+    assert {"v1": NEW_TAG} == list_tags(store, Context("t"))
+    assert {"dev/ü": NEW_BRANCH} == list_branches(store, Context("t"))
+    file = tmp_path / "_refs" / "branches" / "dev%2F%C3%BC.json"
+    assert [[2, NEW_BRANCH["branch_identifier"][0][1]]] == json.loads(file.read_bytes())[
+        "identifier"
+    ]["version_mapping"]
+
+
+def test_a_new_ref_takes_no_name_that_is_taken(tmp_path):
+    """A new ref is refused under a used name, and the old one stays."""
+    store = LocalStore(tmp_path)
+    put_tag(store, "x", NEW_TAG, new=True)
+    put_branch(store, "x", NEW_BRANCH, new=True)
+    with pytest.raises(RefRefused, match="already exists"):
+        put_tag(store, "x", {**NEW_TAG, "version": 7}, new=True)
+    with pytest.raises(RefRefused, match="already exists"):
+        put_branch(store, "x", NEW_BRANCH, new=True)
+
+    assert 2 == list_tags(store, Context("t"))["x"]["version"]
+
+
+@pytest.mark.oracle
+def test_bad_names_are_refused_in_the_words_of_the_oracle(tmp_path):
+    """Refusals of names begin as those of the oracle."""
+    import lance
+
+    made = lance.write_dataset(pa.table({"a": [1]}), tmp_path / "t")
+    checks = [
+        (
+            check_tag_name,
+            lambda name: made.tags.create(name, 1),
+            ["a b", "a.", ".a", "a..b", "a.lock"],
+        ),
+        (check_branch_name, made.create_branch, ["main", "/a", "a//b", "a..b", "a b/c", "a.lock"]),
+    ]
+    for ours, theirs, names in checks:
+        for name in ["", *names]:
+            with pytest.raises(RefRefused) as own:
+                ours(name)
+            with pytest.raises(OSError, match="Ref is invalid") as told:
+                theirs(name)
+            assert str(told.value).startswith(str(own.value))
+
+
+OUT = "../../victim"
+BAD = [OUT, "..", ".", "./x", "a/../../x", "/etc", "a//b", "a/", "a\\b", "a\0b", "\x01", "", "a b"]
+
+NAMES = st.one_of(
+    st.text(max_size=8),
+    st.lists(
+        st.sampled_from(["..", ".", "", "victim", "a", "\\", "\0", "%2F", "x.lock", "/"]),
+        max_size=5,
+    ).map("/".join),
+)
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """A table, and another one beside it that is never to be touched."""
+    for name, value in (("victim", 1), ("hostile", 2)):
+        pylanceref.write_dataset(pa.table({"a": [value]}), tmp_path / name)
+    for folder in ("_refs/branches", "_refs/tags", "tree"):
+        (tmp_path / "hostile" / folder).mkdir(parents=True)
+    return tmp_path
+
+
+def put_tag_file(root, name, branch):
+    """Put a tag file by hand."""
+    text = json.dumps({"branch": branch, "version": 1, "manifestSize": 1})
+    (root / "hostile" / "_refs" / "tags" / f"{name}.json").write_text(text)
+
+
+def put_branch_file(root, name, parent=None):
+    """Put a branch file by hand."""
+    text = json.dumps({"parentBranch": parent, "parentVersion": 1})
+    (root / "hostile" / "_refs" / "branches" / f"{quote(name, safe='')}.json").write_text(text)
+
+
+def files(root):
+    """Every file below a folder, with its bytes."""
+    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_tag_of_a_branch_that_cannot_be_is_refused(tables, name):
+    """Using such a tag is refused; listing, other tags and its deletion are not."""
+    put_tag_file(tables, "bad", name)
+    put_tag_file(tables, "good", None)
+    uri = tables / "hostile"
+    made = pylanceref.dataset(uri)
+
+    for use in (
+        lambda: pylanceref.dataset(uri, version="bad"),
+        lambda: made.checkout_version("bad"),
+        lambda: made.create_branch("new", "bad"),
+        lambda: made.tags.create("other", "bad"),
+        lambda: made.shallow_clone(tables / "clone", "bad"),
+    ):
+        with pytest.raises(FormatError) as caught:
+            use()
+        assert "L.table.refs.branch-name" == caught.value.clause
+    assert {"bad", "good"} == made.tags.list().keys()
+    assert [2] == pylanceref.dataset(uri, version="good").to_table()["a"].to_pylist()
+    found = {finding.clause for finding in lanceref.validate(uri)}
+    assert {"L.table.refs.branch-name"} == found
+    tag = uri / "_refs" / "tags" / "bad.json"
+    assert found == {finding.clause for finding in lanceref.explain(tag).findings}
+    made.tags.delete("bad")
+    assert {"good"} == made.tags.list().keys()
+
+
+@pytest.mark.parametrize("name", [name for name in BAD if name])
+def test_a_branch_file_of_such_a_name_is_refused(tables, name):
+    """Using such a branch and a cleanup are refused, and validation reports it."""
+    put_branch_file(tables, name)
+    uri = tables / "hostile"
+    made = pylanceref.dataset(uri)
+
+    assert [name] == list(made.branches.list())
+    for use in (
+        lambda: made.checkout_version((name, 1)),
+        lambda: made.branches.delete(name),
+        lambda: made.branches.replace_metadata(name, {}),
+        lambda: made.cleanup_old_versions(timedelta(0)),
+        lambda: made.create_branch(name),
+    ):
+        with pytest.raises(RefRefused, match="Ref is invalid"):
+            use()
+    assert {"L.table.refs.branch-name"} == {one.clause for one in lanceref.validate(uri)}
+
+
+@pytest.mark.parametrize("name", ["../x", "../../x", "a/b", "a\0b", "", "first."])
+def test_a_tag_of_a_name_that_cannot_be_is_refused(tables, name):
+    """A tag name that leads out of the folder is refused by every operation."""
+    put_tag_file(tables, quote(name, safe=""), None)
+    made = pylanceref.dataset(tables / "hostile")
+    before = files(tables)
+
+    for use in (
+        lambda: made.tags.get_version(name),
+        lambda: made.tags.create(name, 1),
+        lambda: made.tags.update(name, 1),
+        lambda: made.tags.replace_metadata(name, {"k": "v"}),
+        lambda: made.tags.delete(name),
+        lambda: made.checkout_version(name),
+    ):
+        with pytest.raises(RefRefused, match="Ref is invalid"):
+            use()
+    assert before == files(tables)
+
+
+def test_a_branch_folder_that_is_a_link_is_refused(tables):
+    """A branch folder that is a link is not followed to another table."""
+    put_branch_file(tables, "dev")
+    (tables / "hostile" / "tree" / "dev").symlink_to(tables / "victim")
+    made = pylanceref.dataset(tables / "hostile")
+    before = files(tables / "victim")
+
+    with pytest.raises(StoreFailed, match="leads out"):
+        made.checkout_version(("dev", 1))
+    made.branches.delete("dev")
+    assert before == files(tables / "victim")
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=NAMES)
+@example(name=OUT)
+def test_no_name_leads_out_of_the_table(tables, name):
+    """Any name of a tag or branch leaves the table next to this one unchanged."""
+    made = pylanceref.dataset(tables / "hostile")
+    put_tag_file(tables, "stable", name)
+    before = files(tables / "victim")
+    beside = sorted([path.name for path in (tables).iterdir()])
+    uses = (
+        lambda: pylanceref.dataset(tables / "hostile", version="stable"),
+        lambda: pylanceref.write_dataset(
+            pa.table({"a": [666]}), made.checkout_version("stable"), mode="append"
+        ),
+        lambda: made.checkout_version((name, 1)),
+        lambda: made.create_branch(name),
+        lambda: made.branches.delete(name),
+        lambda: made.tags.create(name),
+        lambda: made.tags.update(name),
+        lambda: made.tags.replace_metadata(name, {}),
+        lambda: made.tags.delete(name),
+        lambda: made.cleanup_old_versions(timedelta(0)),
+    )
+    for use in uses:
         try:
-            assert 1 == len((list_tags if folder == "tags" else list_branches)(store, CTX))
-        except FormatError as error:
-            assert error.clause.startswith("L.table.refs.") and error.found and error.wanted
+            found = use()
+        except LanceError:
+            continue
+        if isinstance(found, pylanceref.LanceDataset):
+            assert 1 not in found.to_table()["a"].to_pylist()
+    assert before == files(tables / "victim")
+    assert beside == sorted([path.name for path in (tables).iterdir()])

@@ -1,11 +1,16 @@
-"""Commits: races, refusals, failures."""
+"""Commits: races, lost answers, failures and rebases leave the old version or the new one."""
+
+from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
+import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
 from lanceref.core.errors import (
     AlreadyExists,
     CommitConflict,
@@ -13,7 +18,6 @@ from lanceref.core.errors import (
     NotFound,
     RetriesExhausted,
     StoreFailed,
-    UnknownFlag,
 )
 from lanceref.core.file_versions import V2_2
 from lanceref.file.arrow_schema import schema_of
@@ -22,15 +26,19 @@ from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import LocalStore
 from lanceref.storage.manifests.manifest_names import list_versions
+from lanceref.table.roaring import parse_bitmap
 from lanceref.transactions.commit import CommitPolicy, commit, transaction_of
 from lanceref.transactions.manifest_builder import Staged
+from lanceref.transactions.rebase import rebase
 from lanceref.transactions.transaction import new_append, new_overwrite
 
 from tests.faulty_store import FaultyStore
 from tests.table import manifests
+from tests.transactions import versions
 
 CTX = Context("t")
 SCHEMA = schema_of(pa.schema({"a": pa.int64()}))
+
 FRAGMENT = table_pb2.DataFragment(
     files=[manifests.data_file(file_size_bytes=1000)], physical_rows=10
 )
@@ -54,7 +62,7 @@ def _ids(store):
 
 
 def test_a_transaction_becomes_a_version(tmp_path):
-    """Manifest, transaction file with the same message, and hint."""
+    """A commit writes the manifest, a transaction file of the same message, and the hint."""
     store, staged = LocalStore(tmp_path), _overwrite()
 
     assert 1 == _commit(store, staged)
@@ -69,42 +77,8 @@ def test_a_transaction_becomes_a_version(tmp_path):
     assert staged.transaction == open_snapshot(store, 1, CTX).manifest.transaction
 
 
-def test_the_naming_scheme_of_a_table_stays(tmp_path):
-    """V1 is chosen at creation only."""
-    store = LocalStore(tmp_path)
-    _commit(store, _overwrite(), scheme="V1")
-    _commit(store, _append(1), scheme="V2")
-
-    assert ["1.manifest", "2.manifest"] == [name.name for name in list_versions(store, CTX)]
-
-
-def test_an_append_follows_appends_it_has_not_read(tmp_path):
-    """It takes the next fragment id and keeps its read version."""
-    store = LocalStore(tmp_path)
-    _commit(store, _overwrite())
-    _commit(store, _append(1))
-
-    assert 3 == _commit(store, _append(1))
-    assert [0, 1, 2] == _ids(store)
-    assert 1 == open_snapshot(store, 3, CTX).manifest.transaction.read_version
-
-
-def test_an_append_does_not_follow_an_overwrite(tmp_path):
-    """Nothing is written but what was there before."""
-    store = LocalStore(tmp_path)
-    _commit(store, _overwrite())
-    _commit(store, _overwrite(1))
-    before = list(store.list("_transactions"))
-
-    with pytest.raises(CommitConflict) as caught:
-        _commit(store, _append(1))
-
-    assert (2, False) == (caught.value.version, caught.value.retryable)
-    assert before == list(store.list("_transactions"))
-
-
 def test_a_version_that_a_listing_lacks_is_looked_for(tmp_path):
-    """It was made while the folder was read, as was the one after it."""
+    """A version that was made during the listing is found."""
     store = LocalStore(tmp_path)
     _commit(store, _overwrite())
     _commit(store, _append(1))
@@ -138,7 +112,7 @@ class _Forgetful(LocalStore):
 
 @pytest.mark.parametrize("answer", [False, OSError("the connection is gone")])
 def test_a_commit_whose_answer_got_lost_happens_once(tmp_path, answer):
-    """The version that lies there is looked at: it is our own."""
+    """A commit whose answer got lost finds its own version."""
     _commit(LocalStore(tmp_path), _overwrite())
 
     assert 2 == _commit(_Forgetful(tmp_path, answer), _append(1))
@@ -147,7 +121,7 @@ def test_a_commit_whose_answer_got_lost_happens_once(tmp_path, answer):
 
 
 def test_a_commit_that_may_come_yet_keeps_its_files(tmp_path):
-    """The manifest may be on its way; what fails before it takes its file along."""
+    """A commit with an unknown outcome keeps its transaction file."""
     store = LocalStore(tmp_path)
     _commit(store, _overwrite())
 
@@ -161,7 +135,7 @@ def test_a_commit_that_may_come_yet_keeps_its_files(tmp_path):
 
 
 def test_a_version_that_is_gone_is_a_conflict(tmp_path):
-    """Nobody can tell what it did to indexed rows; new rows fit whatever it did."""
+    """A missing version conflicts with new indices and not with new rows."""
     store = LocalStore(tmp_path)
     _commit(store, _overwrite())
     _commit(store, _append(1))
@@ -176,7 +150,7 @@ def test_a_version_that_is_gone_is_a_conflict(tmp_path):
 
 
 def test_a_table_is_created_once(tmp_path):
-    """And an Append creates none."""
+    """A table is created once, and an append creates none."""
     store = LocalStore(tmp_path)
     with pytest.raises(NotFound, match="must already exist unless"):
         _commit(store, _append(0))
@@ -186,19 +160,8 @@ def test_a_table_is_created_once(tmp_path):
         _commit(store, _overwrite(), create_only=True)
 
 
-def test_nothing_is_built_on_a_version_with_an_unknown_writer_bit(tmp_path):
-    """L.table.flags.writer-refuses."""
-    store = LocalStore(tmp_path)
-    message = manifests.minimal(writer_feature_flags=1 << 20)
-    store.put("_versions/1.manifest", manifests.to_bytes(message))
-
-    with pytest.raises(UnknownFlag):
-        _commit(store, _append(1))
-    assert 1 == len(list_versions(store, CTX))
-
-
 def test_of_many_writers_each_gets_a_version(tmp_path):
-    """L.txn.commit.exclusive: sixteen appends at once, none lost, no id given twice."""
+    """L.txn.commit.exclusive: sixteen concurrent appends get versions and ids of their own."""
     store = LocalStore(tmp_path)
     _commit(store, _overwrite())
 
@@ -210,7 +173,7 @@ def test_of_many_writers_each_gets_a_version(tmp_path):
 
 
 def test_who_loses_every_race_gives_up(tmp_path):
-    """After its retries, with a conflict that can be tried again."""
+    """A writer that always loses raises a retryable conflict after its retries."""
 
     class Losing(LocalStore):
         def put_if_absent(self, path, data):
@@ -224,7 +187,7 @@ def test_who_loses_every_race_gives_up(tmp_path):
 
 
 def test_no_version_follows_where_a_folder_has_its_name(tmp_path):
-    """Trying again would not end: the first try says that the name is taken."""
+    """A folder in place of the next manifest is reported at the first try."""
     store = LocalStore(tmp_path)
     _commit(store, _overwrite())
     (tmp_path / "_versions/18446744073709551613.manifest").mkdir()
@@ -234,7 +197,7 @@ def test_no_version_follows_where_a_folder_has_its_name(tmp_path):
 
 
 def test_no_version_follows_one_that_says_a_lower_number(tmp_path):
-    """The name of the next one would be taken for ever."""
+    """A manifest that states a lower version than its name is refused."""
     store = LocalStore(tmp_path)
     _commit(store, _overwrite())
     latest = tmp_path / "_versions" / "18446744073709551614.manifest"
@@ -245,7 +208,7 @@ def test_no_version_follows_one_that_says_a_lower_number(tmp_path):
 
 
 def test_a_commit_that_fails_anywhere_leaves_the_old_version(tmp_path):
-    """Whichever call fails: the commit is whole or has not happened, and the next one succeeds."""
+    """Whichever call fails, the commit is whole or did not happen, and the next succeeds."""
     calls, failed = 0, 0
     while True:
         root = tmp_path / str(calls)
@@ -268,7 +231,7 @@ def test_a_commit_that_fails_anywhere_leaves_the_old_version(tmp_path):
 
 
 def test_the_transaction_file_counts_where_there_is_no_inline_one(tmp_path):
-    """Older writers have none; without either nobody knows."""
+    """Without an inline transaction the transaction file is read."""
     store = LocalStore(tmp_path)
     staged = _append(4)
     name = f"4-{staged.transaction.uuid}.txn"
@@ -278,3 +241,117 @@ def test_the_transaction_file_counts_where_there_is_no_inline_one(tmp_path):
     store.put(f"_transactions/{name}", staged.transaction.SerializeToString())
     assert staged.transaction == transaction_of(store, manifest, CTX)
     assert transaction_of(store, manifests.parse(manifests.minimal()), CTX) is None
+
+
+class _Gone:
+    """A table whose fragments have the same rows deleted."""
+
+    def __init__(self, root, *rows):
+        self.store = LocalStore(root)
+        self.rows = np.array(rows, np.int64)
+
+    def deleted(self, before, fragment):
+        return self.rows
+
+
+def _deletion(rows):
+    entry = {"read_version": 1, "id": 1, "num_deleted_rows": len(rows)}
+    fragment = manifests.fragment(0, versions.files(0, 1, 2), deletion_file=entry)
+    given = versions.transaction(delete={"updated_fragments": [fragment]})
+    return Staged(given, affected={0: np.array(rows, np.int64)})
+
+
+THEIRS = [_deletion([7]).transaction]
+
+
+def test_deletions_of_different_rows_are_joined(tmp_path):
+    """Deletions of both are joined in a bitmap under a new read version."""
+    latest = versions.table(version=4)
+    made = rebase(_deletion([2, 3]), THEIRS, latest, _Gone(tmp_path, 7)).transaction
+    entry = made.delete.updated_fragments[0].deletion_file
+    data = (tmp_path / "_deletions" / f"0-4-{entry.id}.bin").read_bytes()
+
+    assert (4, 1, 3) == (made.read_version, entry.file_type, entry.num_deleted_rows)
+    assert [2, 3, 7] == parse_bitmap(Cursor(memoryview(data), 0, Context("d"))).tolist()
+
+
+def test_a_row_that_is_gone_cannot_be_deleted_again(tmp_path):
+    """A row deleted by both is a retryable conflict."""
+    with pytest.raises(CommitConflict) as caught:
+        rebase(_deletion([2, 7]), THEIRS, versions.table(version=4), _Gone(tmp_path, 7))
+
+    assert caught.value.retryable
+
+
+def test_a_fragment_with_a_row_that_is_gone_is_not_removed(tmp_path):
+    """Removing a fragment with newly deleted rows is a retryable conflict."""
+    ours = Staged(versions.transaction(delete={"deleted_fragment_ids": [0]}), affected={})
+    with pytest.raises(CommitConflict) as caught:
+        rebase(ours, THEIRS, versions.table(version=4), _Gone(tmp_path, 7))
+
+    assert caught.value.retryable
+
+
+def test_a_fragment_whose_rows_are_all_out_goes(tmp_path):
+    """A fragment of which both delete all rows is removed."""
+    latest = versions.table(version=4)
+    staged = _deletion([0, 1, 2, 3, 4])
+    made = rebase(staged, THEIRS, latest, _Gone(tmp_path, 5, 6, 7, 8, 9)).transaction
+
+    assert [0] == list(made.delete.deleted_fragment_ids)
+    assert list(staged.transaction.delete.updated_fragments) == list(made.delete.updated_fragments)
+
+
+def test_rows_changed_in_a_fragment_of_other_files_are_looked_at_again(tmp_path):
+    """A fragment with other files since is a retryable conflict."""
+    other = manifests.fragment(0, versions.files(0))
+    theirs = [versions.transaction(delete={"updated_fragments": [other]})]
+    with pytest.raises(CommitConflict, match="This Delete transaction was preempted") as caught:
+        rebase(_deletion([2]), theirs, versions.table(version=4), _Gone(tmp_path, 7))
+
+    assert caught.value.retryable
+
+
+def test_a_new_index_does_not_cover_columns_written_since(tmp_path):
+    """A new index loses fragments whose column was rewritten since."""
+    columns = {"updated_fragments": [manifests.fragment(0)], "fields_modified": [1]}
+    theirs = [versions.transaction(update={**columns, "update_mode": 1})]
+    ours = Staged(
+        versions.transaction(create_index={"new_indices": [versions.index("b", 1, [0, 1])]})
+    )
+    made = rebase(ours, theirs, versions.table(version=2), _Gone(tmp_path))
+
+    kept = made.transaction.create_index.new_indices[0]
+    assert versions.index("b", 1, [1]).fragment_bitmap == kept.fragment_bitmap
+    gone = versions.table(version=2, fields=versions.FIELDS[:1])
+    with pytest.raises(CommitConflict) as caught:
+        rebase(ours, theirs, gone, _Gone(tmp_path))
+    assert not caught.value.retryable
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("between", [("drop",), ("delete", "drop"), ("drop", "delete")])
+@pytest.mark.parametrize("change", ["update", "delete"])
+def test_the_oracle_keeps_the_same_files(tmp_path, change, between):
+    """Both keep the same files in transaction and version after a drop between."""
+    import lance
+
+    steps = {"drop": lambda one: one.drop_columns(["c"]), "delete": lambda one: one.delete("k = 1")}
+    found = []
+    for module, name in ((lance, "o"), (pylanceref, "l")):
+        root = str(tmp_path / name)
+        module.write_dataset(pa.table({"k": range(9), "f": range(9)}), root).add_columns({"c": "k"})
+        old = module.dataset(root)
+        for step in between:
+            steps[step](module.dataset(root))
+        if change == "update":
+            old.update({"f": "7"}, where="k > 4")
+        else:
+            old.delete("k > 4")
+        made = module.dataset(root)
+        operation = made.get_transactions(1)[0].operation
+        parts = [*operation.updated_fragments, *made.get_fragments()]
+        kept = [one.files if hasattr(one, "files") else one.data_files() for one in parts]
+        found.append([[file.fields for file in files] for files in kept])
+
+    assert found[0] == found[1]

@@ -1,0 +1,244 @@
+"""Operations as the oracle performs them: rows, fragments, fields and refusals as one table."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pylanceref
+import pytest
+
+pytestmark = pytest.mark.oracle
+
+REFUSALS = (ValueError, OSError, TypeError, RuntimeError, NotImplementedError, pa.ArrowException)
+
+NESTED = pa.struct([("x", pa.int32()), ("y", pa.string()), ("z", pa.struct([("p", pa.int8())]))])
+
+
+def _rows(start: int = 0, stop: int = 12) -> pa.Table:
+    """Return keys, numbers, words with nulls, and structs with nulls."""
+    numbers = range(start, stop)
+    return pa.table(
+        {
+            "k": pa.array(numbers, pa.int64()),
+            "b": pa.array([10 * n for n in numbers], pa.int64()),
+            "s": pa.array([None if n % 5 == 2 else f"w{n}" for n in numbers], pa.string()),
+            "n": pa.array(
+                [None if n % 4 == 3 else {"x": n, "y": "q", "z": {"p": n % 7}} for n in numbers],
+                NESTED,
+            ),
+        }
+    )
+
+
+def _source(*keys: int | None, **columns: list[object]) -> pa.Table:
+    """Return rows of a merge: keys and new values of `b`."""
+    return pa.table(
+        {
+            "k": pa.array(keys, pa.int64()),
+            "b": pa.array([1 + n for n in range(len(keys))], pa.int64()),
+            **columns,
+        }
+    )
+
+
+def _merge(build, source: pa.Table, on: object = "k"):
+    return lambda dataset: build(dataset.merge_insert(on)).execute(source)
+
+
+def _all(merge):
+    return merge.when_matched_update_all().when_not_matched_insert_all()
+
+
+FEW, TWICE = _source(100, 2, 9), _source(2, 2)
+
+MERGES = {
+    "update": _merge(lambda m: m.when_matched_update_all(), FEW),
+    "update, of the source": _merge(lambda m: m.when_matched_update_all("source.b > 2"), FEW),
+    "update, of the target": _merge(lambda m: m.when_matched_update_all("target.b < 50"), FEW),
+    "update of every column": _merge(_all, _rows(9, 14)),
+    "insert": _merge(lambda m: m.when_not_matched_insert_all(), FEW),
+    "delete": _merge(lambda m: m.when_matched_delete(), FEW),
+    "fail": _merge(lambda m: m.when_matched_fail(), FEW),
+    "fail without a match": _merge(
+        lambda m: m.when_matched_fail().when_not_matched_insert_all(), _source(100)
+    ),
+    "delete others": _merge(lambda m: m.when_not_matched_by_source_delete(), FEW),
+    "delete some others": _merge(lambda m: m.when_not_matched_by_source_delete("k < 5"), FEW),
+    "replace": _merge(lambda m: _all(m).when_not_matched_by_source_delete(), FEW),
+    "a row twice": _merge(_all, TWICE),
+    "a row twice, one of them": _merge(lambda m: m.when_matched_update_all("source.b > 1"), TWICE),
+    "delete a row twice": _merge(lambda m: m.when_matched_delete(), TWICE),
+    "null keys": _merge(_all, _source(None, 3)),
+    "two keys": _merge(_all, _source(1, 2, s=["w1", "zz"]), ["k", "s"]),
+    "columns": _merge(lambda m: m.when_matched_update_all().write_mode("rewrite_columns"), FEW),
+    "rows": _merge(lambda m: m.when_matched_update_all().write_mode("rewrite_rows"), FEW),
+    "without the index": _merge(lambda m: m.when_matched_update_all().use_index(False), FEW),
+    "no action": _merge(lambda m: m, FEW),
+    "an unknown key": _merge(_all, FEW, "zz"),
+}
+
+UPDATES = {
+    "update some": lambda d: d.update({"b": "k + 1", "s": "'new'"}, where="k % 3 = 1"),
+    "update all": lambda d: d.update({"b": "b * 2"}),
+    "update none": lambda d: d.update({"b": "0"}, where="k > 100"),
+    "update nothing": lambda d: d.update({}),
+    "update an unknown column": lambda d: d.update({"zz": "1"}),
+    "update to another type": lambda d: d.update({"k": "'x'"}),
+    "delete some": lambda d: d.delete("k in (0, 5, 11)"),
+    "delete a fragment": lambda d: d.delete("k < 4"),
+    "delete all": lambda d: d.delete("true"),
+    "delete none": lambda d: d.delete("k > 100"),
+    "delete by the null of a word": lambda d: d.delete("s is null"),
+}
+
+
+def _drop(*names: str):
+    return lambda dataset: dataset.drop_columns(list(names))
+
+
+def _alter(**change: object):
+    return lambda dataset: dataset.alter_columns(change)
+
+
+def _add(given: object):
+    return lambda dataset: dataset.add_columns(given)
+
+
+COLUMNS = {
+    "drop": _drop("s"),
+    "drop below a struct": _drop("n.z.p", "n.x"),
+    "drop all": _drop("k", "b", "s", "n"),
+    "drop an unknown one": _drop("zz"),
+    "rename": _alter(path="s", name="t"),
+    "rename below a struct": _alter(path="n.y", name="yy"),
+    "make nullable": _alter(path="k", nullable=True),
+    "cast": _alter(path="b", data_type=pa.int32()),
+    "cast below structs": _alter(path="n.z.p", data_type=pa.int32()),
+    "cast to another kind": _alter(path="b", data_type=pa.string()),
+    "add by an expression": _add({"w": "b + 1", "v": "upper(s)"}),
+    "add nulls": _add(pa.schema([("w", pa.list_(pa.int8()))])),
+    "add a known name": _add({"s": "k"}),
+    "add by an unknown column": _add({"w": "zz + 1"}),
+    "merge": lambda d: d.merge(pa.table({"kk": [1, 7, 50], "w": ["x", "y", "z"]}), "k", "kk"),
+}
+
+
+def _compact(**options: object):
+    return lambda dataset: dataset.optimize.compact_files(**options)
+
+
+COMPACTIONS = {
+    f"compact {options}": _compact(**options)
+    for options in (
+        {},
+        {"target_rows_per_fragment": 4},
+        {"target_rows_per_fragment": 5},
+        {"target_rows_per_fragment": 8},
+        {"target_rows_per_fragment": 3, "materialize_deletions_threshold": 0.5},
+        {"target_rows_per_fragment": 3, "materialize_deletions": False},
+        {"target_rows_per_fragment": 100, "materialize_deletions": False},
+    )
+}
+
+OPERATIONS: dict[str, Callable[[object], object]] = {
+    **MERGES,
+    **UPDATES,
+    **COLUMNS,
+    **COMPACTIONS,
+}
+
+
+PRIMARY = {"lance-schema:unenforced-primary-key": "true"}
+
+
+def _table(module, uri: str, stable: bool, deleted: str | None, kind: str = "plain"):
+    rows = _rows()
+    if kind == "primary key":
+        key = pa.field("k", pa.int64(), nullable=False, metadata=PRIMARY)
+        rows = rows.set_column(0, key, rows["k"])
+    made = module.write_dataset(
+        rows, uri, max_rows_per_file=4, enable_stable_row_ids=stable, data_storage_version="2.1"
+    )
+    if kind in ("BTREE", "BITMAP"):
+        made.create_scalar_index("k", kind)
+    if deleted:
+        made.delete(deleted)
+    return module.dataset(uri)
+
+
+def _state(uri: str) -> tuple[object, ...]:
+    """Return what a table holds: fields, rows, fragments, row ids, and what its Update says."""
+    dataset = pylanceref.dataset(uri)
+    manifest = dataset._snapshot.manifest
+    message, update = manifest.message, manifest.transaction.update
+    columns = [*dataset.schema.names, "_row_last_updated_at_version", "_row_created_at_version"]
+    rows = dataset.to_table(columns) if dataset.schema.names else None
+    return (
+        [(one.id, one.parent_id, one.name, one.logical_type) for one in message.fields],
+        rows and sorted(map(str, rows.to_pylist())),
+        [
+            (one.id, one.physical_rows, one.deletion_file.num_deleted_rows)
+            for one in message.fragments
+        ],
+        [[list(file.fields) for file in one.files] for one in message.fragments],
+        [one.inline_row_ids for one in message.fragments],
+        message.max_fragment_id,
+        (update.update_mode, sorted(update.fields_modified), update.inserted_rows.bloom.bitmap),
+        {key: list(one.values) for key, one in update.updated_fragment_offsets.items()},
+        dict(update.updated_fragment_offset_bitmaps),
+        sorted((one["name"], sorted(one["fragment_ids"])) for one in dataset.list_indices()),
+    )
+
+
+def _states(tmp_path, name: str, *how: object) -> list[object]:
+    """Return what becomes of the table of each library, and whether it refused or what it told."""
+    found = []
+    for library in ("lance", "pylanceref"):
+        uri = str(tmp_path / f"{library}{len(list(tmp_path.iterdir()))}")
+        made = _table(importlib.import_module(library), uri, *how)
+        try:
+            result = OPERATIONS[name](made)
+        except REFUSALS:
+            result = "refused"
+        counts = result if isinstance(result, dict) else result == "refused"
+        found.append((counts, _state(uri)))
+    return found
+
+
+@pytest.mark.parametrize("stable", [False, True], ids=["addresses", "stable ids"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_leaves_the_same_table(tmp_path, name, stable):
+    """Both perform it alike on whole fragments and on some with deleted rows, or refuse it."""
+    for deleted in (None, "k in (1, 2, 3, 9)"):
+        theirs, ours = _states(tmp_path, name, stable, deleted)
+        assert theirs == ours
+
+
+@pytest.mark.parametrize("kind", ["BTREE", "BITMAP", "primary key"])
+@pytest.mark.parametrize("name", MERGES)
+def test_a_merge_by_an_indexed_or_primary_key_is_written_alike(tmp_path, name, kind):
+    """Both choose rows or columns alike, list the same inserted keys, and keep the same index."""
+    theirs, ours = _states(tmp_path, name, True, "k = 3", kind)
+    assert theirs == ours
+
+
+SIZES = [[5, 5], [5, 5, 20, 5], [9, 1, 1, 9], [3, 3, 3, 3, 3], [5], [20, 5, 20], [11, 2, 2]]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("target", [3, 5, 7, 10])
+def test_fragments_of_any_sizes_are_joined_alike(tmp_path, sizes, target):
+    """Both join the same neighbours and divide their rows into the same new fragments."""
+    found = []
+    for library in ("lance", "pylanceref"):
+        module, uri = importlib.import_module(library), str(tmp_path / library)
+        for number, size in enumerate(sizes):
+            mode = "append" if number else "create"
+            module.write_dataset(pa.table({"a": np.arange(size)}), uri, mode=mode)
+        module.dataset(uri).optimize.compact_files(target_rows_per_fragment=target)
+        held = pylanceref.dataset(uri)
+        found.append(([one.physical_rows for one in held.get_fragments()], held.to_table()))
+    assert found[0] == found[1]

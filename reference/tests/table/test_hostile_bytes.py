@@ -1,0 +1,335 @@
+"""Hostile bytes of tables: any damage is refused by its clause, in bounded memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+import pyarrow as pa
+import pyroaring
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import BytesError, FormatError, LanceError, LimitExceeded
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.spans import SpanRecorder, uncovered
+from lanceref.proto import rowids_pb2, table_pb2
+from lanceref.storage import BytesSource, LocalStore
+from lanceref.table.bases import Bases
+from lanceref.table.columns import FragmentReader, NullColumn
+from lanceref.table.deletions import check_deletion_file, read_deletions
+from lanceref.table.file_entries import offsets_below, parse_coverage
+from lanceref.table.refs import list_branches, list_tags
+from lanceref.table.roaring import parse_bitmap
+from lanceref.table.row_ids import decode_row_ids, decode_versions
+from lanceref.transactions.transaction import check_transaction, open_transaction
+
+from tests.file.files import WORKED_FILE
+from tests.table.manifests import (
+    WORKED,
+    data_file,
+    footer,
+    fragment,
+    minimal,
+    parse,
+    section,
+    to_bytes,
+)
+
+CTX = Context("m.manifest")
+PLACE = CTX.at(76, 121)
+
+
+def _arrow(values: list[int], **options: str) -> bytes:
+    """Return a deletion file in the form of an Arrow file."""
+    schema = pa.schema([pa.field("row_id", pa.uint32(), nullable=False)])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_batch(pa.record_batch([pa.array(values, pa.uint32())], schema=schema))
+    return sink.getvalue().to_pybytes()
+
+
+def _with_index(**fields: object) -> bytes:
+    """Return a manifest with an index section of one entry."""
+    entry = {"uuid": {"uuid": bytes(16)}, "fields": [0], "name": "a_idx", **fields}
+    front = section(table_pb2.IndexSection(indices=[entry]).SerializeToString())
+    return front + section(minimal(index_section=0).SerializeToString()) + footer(len(front))
+
+
+def _overlay(bitmap: bytes) -> table_pb2.DataOverlayFile:
+    made = table_pb2.DataOverlayFile(committed_version=2, shared_offset_bitmap=bitmap)
+    file = made.data_file
+    file.path, file.fields[:], file.column_indices[:] = "x", [0], [0]
+    file.file_major_version, file.file_minor_version = 2, 1
+    return made
+
+
+def _ids(data: bytes, rows: int) -> list[int]:
+    return decode_row_ids(data, rows, CTX, PLACE).at(np.arange(rows)).tolist()
+
+
+def _deletions(suffix: str) -> Callable[[bytes], object]:
+    def read(data: bytes) -> None:
+        source = BytesSource(data, f"0-1-2{suffix}")
+        check_deletion_file(source, Context(source.path, spans=SpanRecorder(), findings=[]))
+        rows = read_deletions(source, Context(source.path), None, 2**20 + 1)
+        assert np.all(rows[1:] > rows[:-1])
+
+    return read
+
+
+def _transaction(data: bytes) -> None:
+    source = BytesSource(data, "1-u.txn")
+    check_transaction(source, Context("1-u.txn", spans=SpanRecorder(), findings=[]))
+    open_transaction(source, Context("1-u.txn"))
+
+
+RUNS = pyroaring.BitMap([*range(50), *range(2**16, 2**16 + 90, 3)])
+RUNS.run_optimize()
+ONE_AND_THREE = bytes.fromhex("3a30000001000000000001001000000001000300")
+SEQUENCE = bytes.fromhex("0a091a07080510081a01050a080a06089601109701")
+
+STRUCTURES: dict[str, tuple[bytes, Callable[[bytes], object]]] = {
+    "manifest": (WORKED, lambda data: (parse(data).summary(), parse(data).timestamp)),
+    "index section": (_with_index(fragment_bitmap=ONE_AND_THREE), parse),
+    "transaction": (bytes.fromhex("08011224") + b"c" * 36 + bytes.fromhex("aa0600"), _transaction),
+    "plain deletions": (_arrow([3, 5, 9]), _deletions(".arrow")),
+    "compressed deletions": (
+        _arrow([*range(0, 400, 3)], compression="zstd"),
+        _deletions(".arrow"),
+    ),
+    "deletion bitmap": (pyroaring.BitMap([3, 5, 2**20]).serialize(), _deletions(".bin")),
+    "bitmap of runs": (
+        RUNS.serialize(),
+        lambda data: parse_bitmap(Cursor(memoryview(data), 0, Context("d.bin"))),
+    ),
+    "overlay": (ONE_AND_THREE, lambda data: parse_coverage(_overlay(data), CTX, PLACE)),
+    "row ids": (SEQUENCE, lambda data: _ids(data, 3)),
+    "row versions": (
+        bytes.fromhex("0a080a040a02100210010a0a0a060a04080210031002"),
+        lambda data: decode_versions(data, 3, CTX, PLACE).at(np.arange(3)),
+    ),
+}
+"""Whole bytes of each structure, and what reads them."""
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_every_flipped_byte_is_read_or_refused(name):
+    """A refusal names a clause, what was found and what was wanted; no other error escapes."""
+    whole, read = STRUCTURES[name]
+    read(whole)
+    for at in range(len(whole)):
+        for mask in (0x01, 0x80, 0xFF):
+            data = bytearray(whole)
+            data[at] ^= mask
+            try:
+                read(bytes(data))
+            except LanceError as error:
+                assert error.clause.startswith("L.")
+                assert error.found and error.wanted
+                assert 0 <= error.offset
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+@given(data=st.binary(max_size=60))
+def test_any_bytes_are_read_or_refused(name, data):
+    """Bytes that were never of the structure raise nothing but errors of the library."""
+    with suppress(LanceError):
+        STRUCTURES[name][1](data)
+
+
+MAPPING = b'{"parentVersion": 1, "identifier": {"version_mapping": %s}}'
+REFS = {
+    "tags": [
+        b'{"branch": "dev/x", "version": 2, "createdAt": "2026-11-21T06:00:29.475201856Z"}',
+        *(b"", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"version": true}', b'{"version": -1}'),
+        *(b'{"version": 1, "branch": 5}', b'{"version": ' + b"9" * 5000 + b"}"),
+    ],
+    "branches": [
+        MAPPING % b'[[1, "3a31"]]',
+        *(b"{}", b'{"parentVersion": 1, "identifier": []}', MAPPING % b"[1]"),
+    ],
+}
+"""A ref of each kind, and texts that are none."""
+
+
+@pytest.mark.parametrize("folder", REFS)
+def test_a_damaged_ref_is_read_or_refused(tmp_path, folder):
+    """Every byte flipped, and JSON of another shape, depth or size."""
+    whole, *others = REFS[folder]
+    path = tmp_path / "_refs" / folder / "r.json"
+    path.parent.mkdir(parents=True)
+    read = list_tags if folder == "tags" else list_branches
+    for at in range(len(whole)):
+        path.write_bytes(
+            whole[:at] + bytes([whole[at] ^ (1, 0x80, 0xFF)[at % 3]]) + whole[at + 1 :]
+        )
+        try:
+            assert 1 == len(read(LocalStore(tmp_path), CTX))
+        except FormatError as error:
+            assert error.clause.startswith("L.table.refs.") and error.found and error.wanted
+    for data in others:
+        path.write_bytes(data)
+        with pytest.raises(FormatError, match=r"L\.table\.refs\."):
+            read(LocalStore(tmp_path), CTX)
+
+
+@pytest.mark.parametrize("kind", ["plain deletions", "compressed deletions", "deletion bitmap"])
+def test_every_byte_of_a_deletion_file_has_an_owner(kind):
+    """Headers, validity, values, padding and footer are explained."""
+    data, suffix = STRUCTURES[kind][0], ".bin" if "bitmap" in kind else ".arrow"
+    spans, findings = SpanRecorder(), []
+    ctx = Context("0-1-2" + suffix, spans=spans, findings=findings)
+    check_deletion_file(BytesSource(data, "0-1-2" + suffix), ctx)
+
+    assert ([], []) == (findings, uncovered(spans.finish(len(data))))
+
+
+PATHS = ["", "/f", "../f", "a/../../f", "a//b", "..\\f", "a/", "f\0", "n" * 5000, "."]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_data_file_lies_in_its_folder(tmp_path, path):
+    """Absolute, empty, climbing and impossible paths are refused."""
+    given_entry = data_file(file_minor_version=0, path=path)
+    message = minimal(
+        fragments=[fragment(0, given_entry, physical_rows=3)],
+        data_format={"file_format": "lance", "version": "2.0"},
+    )
+    with pytest.raises(BytesError) as caught:
+        manifest = parse(message)
+        bases = Bases(LocalStore(tmp_path), manifest)
+        FragmentReader(manifest.fragments[0], bases, CTX).column(manifest.schema.fields[0])
+
+    assert caught.value.clause in ("L.table.datafile.path", "L.table.files.exist")
+
+
+@pytest.mark.parametrize(
+    ("fields", "rows", "clause"),
+    [
+        ({}, 4, "L.table.fragments.rows"),
+        ({}, 2**32 - 1, "L.table.fragments.rows"),
+        ({"file_size_bytes": 347}, 3, "L.table.datafile.size"),
+        ({"column_indices": [1]}, 3, "L.file.schema.num-columns"),
+    ],
+)
+def test_a_manifest_and_its_files_agree(tmp_path, fields, rows, clause):
+    """Rows, size and columns of a data file are those that its entry states."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "worked.lance").write_bytes(WORKED_FILE)
+    entry = data_file(file_minor_version=0, path="worked.lance", **fields)
+    manifest = parse(
+        minimal(
+            fields=[{"name": "a", "parent_id": -1, "logical_type": "int32", "nullable": True}],
+            data_format={"file_format": "lance", "version": "2.0"},
+            fragments=[fragment(0, entry, physical_rows=rows)],
+        )
+    )
+    reader = FragmentReader(manifest.fragments[0], Bases(LocalStore(tmp_path), manifest), CTX)
+    with pytest.raises(BytesError) as caught:
+        reader.column(manifest.schema.fields[0])
+
+    assert clause == caught.value.clause
+
+
+def _peak(read: Callable[[], object]) -> int:
+    """Return the most memory that a call allocated at once."""
+    tracemalloc.start()
+    try:
+        read()
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return peak
+
+
+def _runs(containers: int) -> bytes:
+    held = pyroaring.BitMap(range(containers * 2**16))
+    held.run_optimize()
+    return held.serialize()
+
+
+def test_runs_take_no_memory_before_they_are_bounded():
+    """Millions of offsets in a kilobyte are refused or kept as runs, in four megabytes at most."""
+
+    def deletions() -> None:
+        with pytest.raises(FormatError, match=r"L\.table\.deletions\.count"):
+            read_deletions(BytesSource(_runs(150), "d.bin"), Context("d.bin"), 5)
+
+    def coverage() -> None:
+        covered = parse_coverage(_overlay(_runs(130)), CTX, PLACE)[0]
+        assert [0, 1, 2] == offsets_below(3, covered).tolist()
+
+    assert _peak(deletions) < 2**22
+    assert _peak(coverage) < 2**22
+
+
+def test_bitmaps_that_expand_too_far_are_refused():
+    """131 072 000 values in 28 kB, and a million fragments of an index, exceed limits."""
+    numbers = range(2000)
+    head = (12347 | 1999 << 16).to_bytes(4, "little") + b"\xff" * 250
+    head += np.array([word for key in numbers for word in (key, 65535)], "<u2").tobytes()
+    data = head + bytes(8000) + np.array([1, 0, 65535], "<u2").tobytes() * 2000
+    with pytest.raises(LimitExceeded) as caught:
+        parse_bitmap(Cursor(memoryview(data), 0, Context("d.bin")))
+    assert ("L.table.limits.bitmap", "131072000 values") == (
+        caught.value.clause,
+        caught.value.found,
+    )
+
+    many = pyroaring.BitMap(range(2**20), optimize=True).serialize()
+    with pytest.raises(LimitExceeded, match="over 1048576 fragments"):
+        parse(_with_index(fragment_bitmap=many))
+
+
+def test_a_compressed_batch_that_claims_too_much_is_refused():
+    """The stated plain size counts before anything is decompressed, against the limits."""
+    data = _arrow([*range(1000)], compression="zstd")
+    at = data.index((4000).to_bytes(8, "little") + b"\x28\xb5\x2f\xfd")
+    claimed = data[:at] + (2**40).to_bytes(8, "little") + data[at + 8 :]
+    limits = Limits(expansion_bytes=3999, expansion_factor=0)
+    for held, allowed in ((claimed, DEFAULT_LIMITS), (data, limits)):
+        with pytest.raises(LimitExceeded, match=r"L\.table\.limits\.deletions"):
+            read_deletions(BytesSource(held, "0-1-2.arrow"), Context("d", limits=allowed))
+
+
+@pytest.mark.parametrize(
+    ("type_", "rows"),
+    [
+        (pa.list_(pa.int64(), 2**31 - 1), 1),
+        (pa.struct([("v", pa.list_(pa.list_(pa.int8(), 2**15), 2**12))]), 1),
+        (pa.int64(), 2**31 + 1),
+    ],
+    ids=str,
+)
+def test_rows_without_a_file_have_a_limit(tmp_path, type_, rows):
+    """A schema and a count of a few bytes cannot ask for gigabytes of nulls."""
+    with pytest.raises(LimitExceeded, match=r"L\.table\.limits\.no-file"):
+        if rows == 1:
+            NullColumn(type_, rows, CTX, PLACE)
+        else:
+            manifest = parse(minimal(fragments=[{"id": 0, "physical_rows": rows}]))
+            reader = FragmentReader(
+                manifest.fragments[0], Bases(LocalStore(tmp_path), manifest), CTX
+            )
+            reader.column(manifest.schema.fields[0])
+
+
+def test_a_range_of_row_ids_is_never_expanded():
+    """A fragment of 2**31 rows costs nothing until rows are asked for."""
+    segment = {"range": {"start": 5, "end": 5 + 2**31}}
+    data = rowids_pb2.RowIdSequence(segments=[segment]).SerializeToString()
+    decoded = decode_row_ids(data, 2**31, CTX, PLACE)
+
+    assert [5, 2**31 + 4] == decoded.at(np.array([0, 2**31 - 1])).tolist()
+    with pytest.raises(FormatError, match=r"L\.table\.row-ids\.length"):
+        _ids(data, 10)
+
+
+def test_a_manifest_of_a_test_reads_back():
+    """What the tests build by hand is what a reader gets."""
+    assert minimal() == parse(to_bytes(minimal())).message

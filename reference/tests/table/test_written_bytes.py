@@ -1,0 +1,283 @@
+"""Written bytes of tables: manifests, sequences, deletions, refs and transactions by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyroaring
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import (
+    UnknownFlag,
+)
+from lanceref.proto import rowids_pb2 as pb
+from lanceref.proto import table_pb2, transaction_pb2
+from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.storage import BytesSource, LocalStore
+from lanceref.storage.protocol import Draft
+from lanceref.table import flags
+from lanceref.table.deletions import encode_arrow, encode_bitmap, read_deletions
+from lanceref.table.manifest import encode_manifest
+from lanceref.table.roaring import parse_bitmap
+from lanceref.table.row_ids import (
+    decode_row_ids,
+    decode_versions,
+    encode_id_parts,
+    encode_ids,
+    encode_runs,
+    encode_segment,
+    stored_count,
+)
+from lanceref.transactions.transaction import (
+    write_transaction,
+)
+
+from tests.table import manifests
+from tests.table.manifests import (
+    WORKED,
+    minimal,
+    parse,
+)
+
+
+def test_the_worked_manifest_reads_as_written():
+    """Every fact of the 213 bytes: sections at 0 and 72, one column, no fragment."""
+    manifest = parse(WORKED)
+
+    assert 72 + 4 == manifest.place.offset + 4
+    assert (1, "2.2", ()) == (manifest.version, manifest.storage_version, manifest.fragments)
+    assert ["a"] == manifest.schema.arrow.names
+    assert manifest.transaction is not None
+    assert "f90e17ac-85c0-4857-b697-74211a7e0b3c" == manifest.transaction.uuid
+    assert f"0-{manifest.transaction.uuid}.txn" == manifest.message.transaction_file
+    assert 0 == manifest.message.transaction_section
+
+
+TRANSACTION = transaction_pb2.Transaction(read_version=1, uuid="u", append={})
+
+
+def test_the_worked_manifest_is_written_back_byte_for_byte():
+    """The transaction section is at 0, the manifest after it, the footer has its position."""
+    parsed = manifests.parse(manifests.WORKED)
+    message = table_pb2.Manifest()
+    message.CopyFrom(parsed.message)
+    message.transaction_section = 99
+
+    assert manifests.WORKED == encode_manifest(message, parsed.transaction, (), {})
+
+
+def test_indices_come_first():
+    """The index section is at 0 and the transaction section after it."""
+    index = table_pb2.IndexMetadata(uuid={"uuid": bytes(range(16))}, fields=[0], name="i")
+
+    data = encode_manifest(manifests.minimal(), TRANSACTION, [index], {})
+    parsed = manifests.parse(data)
+
+    assert (index,) == parsed.indices
+    assert (0, 4 + data[0]) == (
+        parsed.message.index_section,
+        parsed.message.transaction_section,
+    )
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=5))
+def test_dictionaries_come_back(values):
+    """Values of a 0.1 dictionary are at the head, and their field has the position."""
+    fields = [{"name": "d", "id": 3, "parent_id": -1, "logical_type": "dict:string:int32:false"}]
+    message = manifests.minimal(
+        fields=fields, data_format={"file_format": "lance", "version": "0.1"}
+    )
+
+    parsed = manifests.parse(encode_manifest(message, TRANSACTION, (), {3: pa.array(values)}))
+
+    assert {3: values} == {key: array.to_pylist() for key, array in parsed.dictionaries.items()}
+
+
+def test_a_writer_bit_we_do_not_know_is_refused():
+    """L.table.flags.writer-refuses: such a version opens, and no commit follows it."""
+    parsed = parse(minimal(writer_feature_flags=1 << 20))
+
+    with pytest.raises(UnknownFlag, match=r"L\.table\.flags\.writer-refuses"):
+        flags.check_writable(parsed.message, parsed.place)
+
+
+def test_a_bitmap_has_no_runs():
+    """1 and 3 in golden bytes; nine thousand rows in a row are one bitset container."""
+    golden = "3a30000001000000000001001000000001000300"
+
+    assert bytes.fromhex(golden) == encode_bitmap(np.array([1, 3]))
+    assert 8208 == len(encode_bitmap(np.arange(9000)))
+
+
+@given(st.lists(st.integers(0, 2**32 - 2), unique=True, max_size=30).map(sorted))
+def test_any_deleted_rows_come_back(rows):
+    """Any rows are read back from both forms."""
+    for data, name in (
+        (encode_arrow(np.array(rows)), "d.arrow"),
+        (encode_bitmap(np.array(rows)), "d.bin"),
+    ):
+        assert rows == read_deletions(BytesSource(data, name), Context("d")).tolist()
+
+
+CTX = Context("m.manifest")
+PLACE = CTX.at(76, 121)
+
+
+def _back(data: bytes) -> list[int]:
+    count = stored_count(data, CTX, PLACE)
+    return decode_row_ids(data, count, CTX, PLACE).at(np.arange(count)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("ids", "held"),
+    [
+        (range(100), "0a040a021064"),
+        (range(100, 200), "0a070a05086410c801"),
+        ([9, 10, 11, 200], "0a10220e0a0c08091208000001000200bf00"),
+    ],
+)
+def test_the_smallest_segment_is_written(ids, held):
+    """Golden bytes of ranges, and of ids too far apart for holes or a bitmap."""
+    assert bytes.fromhex(held) == encode_ids(np.array(ids, np.uint64))
+
+
+def test_parts_are_segments_of_their_own():
+    """Golden bytes: 5 and 7 as a bitmap from 5 on, then the range 150."""
+    parts = [np.array([5, 7], np.uint64), np.array([150], np.uint64)]
+
+    assert bytes.fromhex("0a091a07080510081a01050a080a06089601109701") == encode_id_parts(parts)
+
+
+@pytest.mark.parametrize(
+    ("ids", "arm"),
+    [
+        ([], "range"),
+        ([7], "range"),
+        ([1, 2, 4, 5, 6], "range_with_bitmap"),
+        ([*range(50), *range(51, 200)], "range_with_holes"),
+        ([0, 1000], "sorted_array"),
+        ([2, 1], "array"),
+        ([3, 3], "array"),
+    ],
+)
+def test_the_form_follows_the_sizes(ids, arm):
+    """The smallest form wins: 24 bytes and 4 a hole, an eighth a slot, or 2 a value."""
+    assert arm == encode_segment(np.array(ids, np.uint64)).WhichOneof("segment")
+
+
+@given(st.lists(st.integers(0, 2**64 - 2), max_size=40))
+def test_any_ids_come_back(ids):
+    """Any ids are read back in their order."""
+    assert ids == _back(encode_ids(np.array(ids, np.uint64)))
+
+
+@given(st.lists(st.integers(1, 5), max_size=60))
+def test_any_versions_come_back(versions):
+    """Any row versions are read back; equal neighbours are one run."""
+    data = encode_runs(np.array(versions, np.uint64))
+    decoded = decode_versions(data, len(versions), CTX, PLACE)
+
+    assert versions == decoded.at(np.arange(len(versions))).tolist()
+
+
+def _ids(data: bytes | pb.RowIdSequence, rows: int) -> list[int]:
+    held = data if isinstance(data, bytes) else data.SerializeToString()
+    return decode_row_ids(held, rows, CTX, PLACE).at(np.arange(rows)).tolist()
+
+
+def _words(width: int, *values: int) -> bytes:
+    return np.array(values, f"<u{width}").tobytes()
+
+
+@st.composite
+def _segments(draw):
+    """A segment of one of the five kinds, and its ids."""
+    arm = draw(st.sampled_from(["range", "holes", "bitmap", "sorted_array", "array"]))
+    start, size = draw(st.integers(0, 2**63)), draw(st.integers(0, 60))
+    present = draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    ids = [start + i for i, here in enumerate(present) if here]
+    gone = [start + i for i, here in enumerate(present) if not here]
+    spanned = {"start": start, "end": start + size}
+    if arm == "range":
+        return {"range": spanned}, [start + i for i in range(size)]
+    if arm == "holes":
+        return {"range_with_holes": {**spanned, "holes": _array(draw, gone)}}, ids
+    if arm == "bitmap":
+        packed = np.packbits(np.array(present, np.bool_), bitorder="little").tobytes()
+        return {"range_with_bitmap": {**spanned, "bitmap": packed}}, ids
+    if arm == "array":
+        ids = draw(st.permutations(ids))
+    return {arm: _array(draw, ids)}, ids
+
+
+def _array(draw, values: list[int]) -> dict[str, object]:
+    width = draw(st.sampled_from([2, 4, 8]))
+    if width == 8:
+        return {"u64_array": {"values": _words(8, *values)}}
+    base = min(values, default=0)
+    offsets = _words(width, *(value - base for value in values))
+    return {f"u{8 * width}_array": {"base": base, "offsets": offsets}}
+
+
+@given(st.lists(_segments(), max_size=6), st.data())
+def test_any_segments_read_back(segments, data):
+    """All rows of any segments, and any ascending choice of them, are read."""
+    sequence = pb.RowIdSequence(segments=[segment for segment, _ in segments])
+    ids = [value for _, part in segments for value in part]
+    rows = st.lists(st.integers(0, max(0, len(ids) - 1)), max_size=20 if ids else 0)
+    chosen = sorted(data.draw(rows))
+    decoded = decode_row_ids(sequence.SerializeToString(), len(ids), CTX, PLACE)
+
+    assert ids == _ids(sequence, len(ids))
+    assert [ids[row] for row in chosen] == decoded.at(np.array(chosen, np.int64)).tolist()
+
+
+def _parse(data: bytes):
+    return parse_bitmap(Cursor(memoryview(data), 0, Context("d.bin")))
+
+
+@given(
+    st.sets(st.integers(0, 2**32 - 1) | st.integers(0, 70_000), max_size=300),
+    st.lists(st.tuples(st.integers(0, 2**32 - 9000), st.integers(1, 9000)), max_size=4),
+    st.booleans(),
+)
+def test_any_set_reads_back(values, runs, optimize):
+    """Arrays, bitsets and runs of any set are read as the library writes them."""
+    bitmap = pyroaring.BitMap(values)
+    for start, length in runs:
+        bitmap.add_range(start, start + length)
+    if optimize:
+        bitmap.run_optimize()
+
+    assert np.array_equal(np.array(bitmap.to_array()), _parse(bitmap.serialize()))
+
+
+UUID = "cf0fa767-57e9-4f7f-a13f-ec54d69f641d"
+TRANSACTION_NAME = f"1-{UUID}.txn"
+
+DELETE = Transaction(
+    read_version=1,
+    uuid=UUID,
+    delete={
+        "updated_fragments": [
+            {
+                "files": [{"path": "f.lance", "fields": [0], "column_indices": [0]}],
+                "deletion_file": {"read_version": 1, "id": 8659902538907322467},
+                "physical_rows": 10,
+            }
+        ],
+        "predicate": "a=3 or a=5",
+    },
+)
+DATA = DELETE.SerializeToString()
+
+
+def test_a_transaction_is_written_under_its_name(tmp_path):
+    """The file is named by read version and uuid and holds the message."""
+    name = write_transaction(LocalStore(tmp_path), DELETE, Draft())
+
+    assert TRANSACTION_NAME == name
+    assert DATA == (tmp_path / "_transactions" / name).read_bytes()

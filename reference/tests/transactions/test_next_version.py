@@ -1,0 +1,310 @@
+"""The next version: what each operation makes of fragments, schema, flags and row ids."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.errors import AppendRefused, FormatError
+from lanceref.core.file_versions import V0_1, V2_1, V2_2
+from lanceref.file.arrow_schema import schema_of
+from lanceref.proto import table_pb2
+from lanceref.proto import transaction_pb2 as pb
+from lanceref.table.row_ids import (
+    decode_row_ids,
+    decode_versions,
+    encode_ids,
+    encode_runs,
+    encode_versions,
+)
+from lanceref.transactions.apply import encode_next
+from lanceref.transactions.fragment_operations import put_file, updated_offsets
+from lanceref.transactions.manifest_builder import Staged
+from lanceref.transactions.transaction import new_append, new_overwrite
+from pyroaring import BitMap
+
+from tests.table import manifests
+from tests.transactions import versions
+from tests.transactions.versions import NOWHERE
+
+APPLIED = schema_of(pa.schema({"a": pa.int64()}, metadata={"k": "v"}))
+
+
+def _new_files(*counts, **words):
+    fragments = []
+    for count in counts:
+        one = manifests.minimal(fragments=[manifests.fragment(0, manifests.data_file(**words))])
+        one.fragments[0].physical_rows = count
+        fragments.append(one.fragments[0])
+    return fragments
+
+
+def _created(*counts, stable=False, version=V2_2):
+    staged = Staged(new_overwrite(0, _new_files(*counts), APPLIED), APPLIED, version, stable)
+    return manifests.parse(encode_next(None, staged, NOWHERE))
+
+
+def _appended(before, *counts, **words):
+    staged = Staged(new_append(before.version, _new_files(*counts, **words)), APPLIED, V2_2)
+    return manifests.parse(encode_next(before, staged, NOWHERE))
+
+
+def test_an_overwrite_replaces_but_never_reuses_ids():
+    """Config stays; schema, metadata and indices are those of the overwrite."""
+    before = _created(3, 4)
+    before.message.config["c"] = "d"
+    other = schema_of(pa.schema({"b": pa.string()}))
+    staged = Staged(new_overwrite(1, _new_files(9, file_minor_version=1), other), other, V2_1)
+
+    after = manifests.parse(encode_next(before, staged, NOWHERE))
+
+    assert [2] == [fragment.id for fragment in after.fragments]
+    assert other == after.schema
+    assert ("2.1", {"c": "d"}, 8) == (
+        after.storage_version,
+        dict(after.message.config),
+        after.message.writer_feature_flags,
+    )
+
+
+@given(st.lists(st.lists(st.integers(1, 9), max_size=3), min_size=1, max_size=4))
+def test_row_ids_are_given_out_once(appends):
+    """In a stable table every row has the next id and the version that added it."""
+    made = _created(2, stable=True)
+    for counts in appends:
+        made = _appended(made, *counts)
+
+    rows = 2 + sum(sum(counts) for counts in appends)
+    assert rows == made.message.next_row_id == sum(f.physical_rows for f in made.fragments)
+    assert 2 == made.message.reader_feature_flags == made.message.writer_feature_flags
+    assert all(f.message.inline_row_ids for f in made.fragments)
+
+
+@pytest.mark.parametrize(("version", "words"), [(V0_1, (2, 2)), (V2_2, (0, 2))])
+def test_old_and_new_files_do_not_mix(version, words):
+    """Files of 0.1 and 2.x are not mixed in one table."""
+    before = _created(version=version)
+    major, minor = words
+
+    with pytest.raises(AppendRefused, match="cannot be mixed"):
+        _appended(before, 1, file_major_version=major, file_minor_version=minor)
+
+
+CTX = Context("m")
+
+
+def _deleted(number, count):
+    entry = {"file_type": 0, "read_version": 1, "id": 5, "num_deleted_rows": count}
+    return manifests.fragment(number, versions.files(0, 1, 2), deletion_file=entry)
+
+
+def test_an_update_moves_rows_to_a_new_fragment():
+    """Moved rows keep their ids and created versions, and others are new."""
+    moved = manifests.fragment(
+        0,
+        versions.files(0, 1, 2, path="n.lance"),
+        inline_row_ids=encode_ids(np.array([13, 2], "u8")),
+    )
+    moved["physical_rows"] = 3
+    made = versions.after(
+        versions.stable(),
+        past=_Rows(),
+        update={"new_fragments": [moved], "updated_fragments": [_stable_deleted()]},
+    )
+    new, place = made.message.fragments[-1], made.place
+
+    assert [0, 1, 2] == versions.ids(made)
+    ids = decode_row_ids(new.inline_row_ids, 3, CTX, place)
+    assert [13, 2, 20] == ids.at(np.arange(3)).tolist()
+    created = decode_versions(new.inline_created_at_versions, 3, CTX, place)
+    assert [1, 1, 2] == created.at(np.arange(3)).tolist()
+    updated = decode_versions(new.inline_last_updated_at_versions, 3, CTX, place)
+    assert [2, 2, 2] == updated.at(np.arange(3)).tolist()
+    assert 21 == made.message.next_row_id
+
+
+class _Rows(versions.SizedPast):
+    """Ten rows of version 1 in each fragment, ids from ten times its number on."""
+
+    def lineage(self, before, fragment, name):
+        return (
+            np.arange(10, dtype="u8") + 10 * fragment.id if name == "_rowid" else np.ones(10, "u8")
+        )
+
+    def deleted(self, before, fragment):
+        return np.empty(0, np.int64)
+
+
+def _stable_deleted():
+    fragment = versions.stable().message.fragments[0]
+    fragment.deletion_file.num_deleted_rows = 1
+    return fragment
+
+
+def test_columns_written_anew_for_some_rows_update_those():
+    """Rows 3 and 4 get version 2, and the others keep version 1."""
+    offsets = {0: BitMap([3, 4]).serialize()}
+    fragment = versions.stable().message.fragments[0]
+    made = versions.after(
+        versions.stable(),
+        past=_Rows(),
+        update={
+            "updated_fragments": [fragment],
+            "fields_modified": [1],
+            "update_mode": 1,
+            "updated_fragment_offset_bitmaps": offsets,
+        },
+    )
+    data = made.message.fragments[0].inline_last_updated_at_versions
+    updated = decode_versions(data, 10, CTX, made.place)
+
+    assert [1, 1, 1, 2, 2, 1, 1, 1, 1, 1] == updated.at(np.arange(10)).tolist()
+
+
+def test_offsets_come_as_a_list_or_as_a_bitmap():
+    """Updated offsets are a list or a bitmap, and a broken bitmap is refused."""
+    listed = {0: pb.Transaction.Update.FragmentOffsets(values=[1, 5])}
+    both = pb.Transaction.Update(
+        updated_fragment_offsets=listed,
+        updated_fragment_offset_bitmaps={1: BitMap([2]).serialize()},
+    )
+
+    assert {0: [1, 5], 1: [2]} == {n: o.tolist() for n, o in updated_offsets(both).items()}
+    with pytest.raises(FormatError):
+        updated_offsets(pb.Transaction.Update(updated_fragment_offset_bitmaps={1: b"xx"}))
+
+
+def test_a_delete_leaves_what_overlays_changed_since():
+    """A delete keeps later overlays and the versions of their rows."""
+    file = manifests.data_file(path="o.lance", fields=[2], column_indices=[0])
+    over = {"data_file": file, "shared_offset_bitmap": BitMap([1, 5]).serialize()}
+    changed = encode_runs(np.array([1, 2, 1, 1, 1, 2, 1, 1, 1, 1], np.uint64))
+    told = _deleted(0, 4)
+    told |= {"inline_last_updated_at_versions": encode_versions(10, 1)}
+    held = {**told, "inline_last_updated_at_versions": changed}
+    held |= {"overlays": [{**over, "committed_version": 2}], "deletion_file": None}
+    before = versions.table(1, fragments=[held], reader_feature_flags=64, writer_feature_flags=64)
+    made = versions.after(before, delete={"updated_fragments": [told]})
+
+    (one,) = made.message.fragments
+    assert [2] == [overlay.committed_version for overlay in one.overlays]
+    assert changed == one.inline_last_updated_at_versions
+    assert 4 == one.deletion_file.num_deleted_rows
+
+
+def test_a_project_drops_files_without_a_field():
+    """Files without a remaining field are dropped, and others keep dropped ids."""
+    fragment = manifests.fragment(0, versions.files(0, 1), versions.files(2, path="c.lance"))
+    before = versions.table(fragments=[fragment], max_fragment_id=0)
+    made = versions.after(before, project={"schema": versions.FIELDS[:1]})
+
+    assert [[0, 1]] == [list(file.fields) for file in made.message.fragments[0].files]
+
+
+def test_data_is_replaced_in_place_or_beside():
+    """A file of the same fields is replaced; another column leaves a tombstone."""
+    same = versions.files(0, 1, 2, path="n.lance")
+    one = {**versions.files(1, path="b.lance"), "file_size_bytes": 7}
+    for new, wanted in ((same, [[0, 1, 2]]), (one, [[0, -2, 2], [1]])):
+        new["file_size_bytes"] = 7
+        given = {"replacements": [{"fragment_id": 0, "new_file": new}]}
+        made = versions.after(versions.table(), data_replacement=given)
+
+        assert wanted == [list(file.fields) for file in made.message.fragments[0].files]
+        assert 7 == made.message.fragments[0].files[-1].file_size_bytes
+
+
+def test_replaced_data_updates_all_rows():
+    """With stable ids all rows of a replaced fragment are updated."""
+    new = {**versions.files(0, 1, 2, path="n.lance"), "file_size_bytes": 7}
+    given = {"replacements": [{"fragment_id": 0, "new_file": new}]}
+    made = versions.after(versions.stable(), data_replacement=given)
+    held = [one.inline_last_updated_at_versions for one in made.message.fragments]
+    decoded = [decode_versions(data, 10, Context("m"), made.place) for data in held]
+
+    assert [2, 1] == [int(one.at(np.array([0]))[0]) for one in decoded]
+
+
+def test_files_of_0_1_have_no_columns():
+    """Column indices that a caller gives for a file of 0.1 are dropped."""
+    old = table_pb2.DataFile(path="a", fields=[0], file_minor_version=2)
+    new = table_pb2.DataFile(path="b", fields=[0], column_indices=[0], file_minor_version=2)
+    fragment = table_pb2.DataFragment(files=[old])
+    put_file(fragment, new)
+
+    assert ("b", []) == (fragment.files[0].path, list(fragment.files[0].column_indices))
+
+
+def test_indices_do_not_cover_replaced_values():
+    """An index on the replaced field loses the fragment, and another keeps it."""
+    before = versions.indexed(
+        versions.table(), versions.index("a", 0, [0, 1], 1), versions.index("c", 2, [0, 1], 2)
+    )
+    new = {**versions.files(0, 1, path="n.lance"), "file_size_bytes": 7}
+    given = {"replacements": [{"fragment_id": 0, "new_file": new}]}
+    made = versions.after(before, data_replacement=given)
+
+    assert {"a": [1], "c": [0, 1]} == versions.covers(made)
+
+
+def test_reserved_ids_are_given_to_nobody_else():
+    """After three reserved ids the next append takes the fourth."""
+    reserved = versions.after(versions.table(), reserve_fragments={"num_fragments": 3})
+    new = manifests.fragment(0, versions.files(0))
+
+    assert (4, [0, 1]) == (reserved.message.max_fragment_id, versions.ids(reserved))
+    assert [0, 1, 5] == versions.ids(versions.after(reserved, append={"fragments": [new]}))
+
+
+def _group(old, new):
+    return {
+        "old_fragments": [manifests.fragment(n, versions.files(0)) for n in old],
+        "new_fragments": [manifests.fragment(n, versions.files(0, 1, 2)) for n in new],
+    }
+
+
+def test_rewritten_indices_cover_the_new_fragments():
+    """By address an entry gets the uuid and details of its new files."""
+    before = versions.indexed(versions.table(3), versions.index("x", 0, [0, 1, 2], 1))
+    swapped = {
+        "old_id": {"uuid": (1).to_bytes(16, "big")},
+        "new_id": {"uuid": (2).to_bytes(16, "big")},
+        "new_index_version": 3,
+        "new_index_files": [{"path": "page", "size_bytes": 4}],
+    }
+    given = {"groups": [_group([0, 1], [3])], "rewritten_indices": [swapped]}
+    made = versions.after(before, rewrite=given)
+
+    assert {"x": [2, 3]} == versions.covers(made)
+    assert (2).to_bytes(16, "big") == made.indices[0].uuid.uuid
+    assert (3, "page") == (made.indices[0].index_version, made.indices[0].files[0].path)
+
+
+def test_indices_by_row_id_cover_the_new_fragments_as_they_are():
+    """With stable ids entries cover new fragments without a rewrite."""
+    before = versions.indexed(versions.stable(3), versions.index("x", 0, [0, 1], 1))
+    group = _group([0, 1], [3])
+    ids = versions.stable().message.fragments[0].inline_row_ids
+    group["new_fragments"][0]["inline_row_ids"] = ids
+    made = versions.after(before, rewrite={"groups": [group]})
+
+    assert {"x": [3]} == versions.covers(made)
+
+
+class _Older(versions.SizedPast):
+    """A table with one older version."""
+
+    def manifest(self, version):
+        return versions.table(1, config={"k": "1"}, writer_feature_flags=8, next_row_id=3)
+
+
+def test_the_content_of_an_older_version_comes_back():
+    """Restored fragments and config are the old ones; ids are never given out again."""
+    before = versions.table(4, next_row_id=40, version=5)
+    made = versions.after(before, past=_Older(), restore={"version": 1})
+
+    assert (6, [0], {"k": "1"}) == (made.version, versions.ids(made), dict(made.message.config))
+    assert (3, 40) == (made.message.max_fragment_id, made.message.next_row_id)
