@@ -200,6 +200,18 @@ def test_a_branch_that_is_gone_leaves_its_name_free(place, name):
     assert 3 == table.create_branch(name).count_rows()
 
 
+def test_names_are_migrated_with_their_records(place):
+    """Migration of names from V1 to V2 renames records too."""
+    made = write_dataset(
+        ROWS, place.uri, storage_options=place.options, enable_v2_manifest_paths=False
+    )
+    made.migrate_manifest_paths_v2()
+
+    assert [name_of(1, "V2").name] == place.files()
+    assert 2 == place.write("append")
+    assert 6 == place.rows()
+
+
 def test_a_detached_version_has_no_record(place):
     """A detached version is written by name and leaves the latest as it was."""
     place.write()

@@ -18,7 +18,11 @@ from lanceref.operations.columns import (
     write_columns,
 )
 from lanceref.operations.schema_evolution import (
+    cast_field,
+    check_cast,
     drop_fields,
+    find_field,
+    ids_of,
 )
 from lanceref.storage.protocol import Draft
 from pylanceref.file import LanceFileReader
@@ -140,6 +144,26 @@ def test_nulls_that_a_file_cannot_hold_are_refused(tmp_path, legacy):
         )
 
 
+KIND = pa.struct([("x", pa.int32()), ("y", pa.string()), ("z", pa.struct([("p", pa.int8())]))])
+SCHEMA = schema_of(pa.schema([pa.field("n", KIND), pa.field("l", pa.list_(KIND))]))
+
+
+def test_a_field_below_a_struct_gets_an_id_of_its_own():
+    """A cast field gets a new id in its place; inside lists nothing is cast."""
+    held = find_field(SCHEMA, "n.z.p")
+    made = cast_field(SCHEMA, held, pa.int64(), 40)
+
+    assert (40, held.parent_id, "p", "int64") == (
+        made.id,
+        made.parent_id,
+        made.name,
+        made.logical_type,
+    )
+    assert {held.id} == ids_of(held)
+    with pytest.raises(EvolutionRefused, match="cannot be cast"):
+        cast_field(SCHEMA, find_field(SCHEMA, "l.item.x"), pa.int64(), 40)
+
+
 @pytest.mark.parametrize("version", ["0.1", "2.0"])
 def test_a_struct_with_a_column_of_its_own_is_not_cast(tmp_path, version):
     """Structs of 0.1 and 2.0 are not cast in part."""
@@ -160,6 +184,21 @@ def test_the_oracle_cannot_read_what_it_cast_in_2_0(tmp_path):
 
     with pytest.raises(ValueError, match="fewer column indices"):
         lance.dataset(str(tmp_path)).to_table()
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [
+        (pa.int64(), pa.int8()),
+        (pa.float16(), pa.float64()),
+        (pa.utf8(), pa.large_utf8()),
+        (pa.list_(pa.int8()), pa.large_list(pa.int64())),
+        (pa.list_(pa.float32(), 4), pa.list_(pa.float16(), 4)),
+    ],
+)
+def test_values_of_one_kind_can_be_cast(held, wanted):
+    """Numbers, texts and lists of them can be cast to another width."""
+    check_cast("a", held, wanted)
 
 
 @pytest.mark.parametrize("paths", [["n.x", "n.m.y"], ["l.item.z"], ["n", "l.item"]])

@@ -238,11 +238,11 @@ class LifeWithTheOracle(Life):
 SIZE = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=15, stateful_step_count=12, **SIZE)
+TestLife.settings = settings(max_examples=10, stateful_step_count=12, **SIZE)
 
 
 @pytest.mark.oracle
 class TestLifeWithTheOracle(LifeWithTheOracle.TestCase):
     """The oracle and the reference go on from each other at every step."""
 
-    settings = settings(max_examples=12, stateful_step_count=12, derandomize=True, **SIZE)
+    settings = settings(max_examples=8, stateful_step_count=12, derandomize=True, **SIZE)

@@ -84,6 +84,13 @@ UPDATES = {
     "update some": lambda d: d.update({"b": "k + 1", "s": "'new'"}, where="k % 3 = 1"),
     "update all": lambda d: d.update({"b": "b * 2"}),
     "update none": lambda d: d.update({"b": "0"}, where="k > 100"),
+    "update to a fraction": lambda d: d.update({"b": "k / 2.0 + 0.7"}, where="k < 4"),
+    "update columns of an unknown name": lambda d: d.get_fragments()[0].update_columns(
+        _source(1, zz=[1]), "k"
+    ),
+    "update a column of the table": lambda d: d.get_fragments()[0].update_columns(
+        _source(1, _rowaddr=[1]), "k"
+    ),
     "update nothing": lambda d: d.update({}),
     "update an unknown column": lambda d: d.update({"zz": "1"}),
     "update to another type": lambda d: d.update({"k": "'x'"}),
@@ -107,6 +114,16 @@ def _add(given: object):
     return lambda dataset: dataset.add_columns(given)
 
 
+def _add_by_a_function(dataset) -> None:
+    module = importlib.import_module(type(dataset).__module__.partition(".")[0])
+
+    @module.batch_udf()
+    def plus(batch):
+        return pa.record_batch({"w": pa.array([1 + n for n in batch["k"].to_pylist()])})
+
+    dataset.add_columns(plus, read_columns=["k"])
+
+
 COLUMNS = {
     "drop": _drop("s"),
     "drop below a struct": _drop("n.z.p", "n.x"),
@@ -122,6 +139,9 @@ COLUMNS = {
     "add nulls": _add(pa.schema([("w", pa.list_(pa.int8()))])),
     "add a known name": _add({"s": "k"}),
     "add by an unknown column": _add({"w": "zz + 1"}),
+    "add by a function": _add_by_a_function,
+    "index an unknown column": lambda d: d.create_scalar_index("zz", "BTREE"),
+    "index a struct": lambda d: d.create_scalar_index("n", "BTREE"),
     "merge": lambda d: d.merge(pa.table({"kk": [1, 7, 50], "w": ["x", "y", "z"]}), "k", "kk"),
 }
 

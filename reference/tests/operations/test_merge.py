@@ -8,15 +8,25 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.errors import EditFailed
 from lanceref.operations.merge import (
     list_keys,
+    match,
 )
 from lanceref.transactions.conflict import may_insert_same
 
 from tests.transactions import versions
+
+
+def test_keys_of_several_columns_and_of_dictionaries(tmp_path):
+    """Rows match if all keys are equal, dictionaries by value."""
+    words = pa.array(["p", "q", "p"]).dictionary_encode()
+    made = pylanceref.write_dataset(pa.table({"a": [1, 1, 2], "k": words}), tmp_path)
+    found = match(made._snapshot, pa.table({"k": ["q", "q"], "a": [1, 2]}), ["a", "k"])
+
+    assert ([1], [0]) == (found.target.tolist(), found.source.tolist())
 
 
 def test_missing_values_have_the_type_of_their_column(tmp_path):
@@ -182,6 +192,17 @@ def test_inserts_of_the_same_key_are_suspected(ours, theirs, same):
     assert not may_insert_same(versions.transaction(update={}), _inserted(**theirs))
 
 
+def test_inserts_that_are_not_listed_are_suspected():
+    """Appends and updates without a list may insert any key, deletes none."""
+    ours = _inserted(exact={"key_hashes": [1]})
+    others = {name: versions.transaction(**{name: {}}) for name in ("append", "update", "delete")}
+
+    assert {"append": True, "update": True, "delete": False} == {
+        name: may_insert_same(ours, other) for name, other in others.items()
+    }
+
+
+@settings(max_examples=30)
 @given(st.sets(st.integers(-(2**63), 2**63 - 1)), st.sets(st.integers(-(2**63), 2**63 - 1)))
 def test_a_key_of_both_is_always_seen(one, two):
     """A key in both filters is always found; a filter errs in the other direction only."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -12,20 +13,33 @@ from lanceref.core.errors import (
     NotFound,
 )
 from lanceref.operations.column_update import update_columns
-from lanceref.operations.new_rows import external_file, write_new_rows
+from lanceref.operations.new_rows import external_file, give_ids, write_new_rows
 from lanceref.operations.update import (
     assign,
     read_updated,
+    remove,
     select_rows,
 )
+from lanceref.proto import table_pb2
 from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling
+from lanceref.transactions.row_lineage import moved_ids
 from pylanceref.file import LanceFileReader, LanceFileWriter
 from pylanceref.fragment import DataFile, LanceFragment
 from pylanceref.operation import DatasetBasePath, LanceOperation
 from pylanceref.sql.columns import bind_values, condition
 
 from tests.operations.tables import column, table
+
+
+def test_a_fragment_of_which_no_row_goes_stays_as_it_is(tmp_path):
+    """Deleting no row of a fragment writes no file."""
+    table(tmp_path)
+    (first, *_) = pylanceref.dataset(tmp_path).get_fragments()
+    removal = remove(first._snapshot, [(first._rows, np.array([], np.int64))], Draft())
+
+    assert [first._rows.fragment.message] == removal.updated
+    assert first.metadata == first.delete("a > 1000")
 
 
 def bind_assignments(snapshot, updates):
@@ -101,6 +115,15 @@ def test_rows_of_a_scan_fill_their_pages(tmp_path):
 
     file = LanceFileReader(str(tmp_path / "data" / fragment.files[0].path))
     assert [len(column.pages) for column in file.metadata().columns] == [1]
+
+
+def test_ids_go_with_the_rows():
+    """Given ids belong to the first rows of the fragments."""
+    fragments = [table_pb2.DataFragment(physical_rows=2) for _ in range(3)]
+    give_ids(fragments, [np.array([7], np.uint64), np.array([], "u8"), np.array([3, 9], "u8")])
+
+    assert [[7, 3], [9], []] == [moved_ids(one).tolist() for one in fragments]
+    assert all(one.HasField("inline_row_ids") for one in fragments)
 
 
 ROWS = pa.table({"a": [1, 2], "s": [{"x": 1, "y": "a"}, {"x": 2, "y": "b"}]})

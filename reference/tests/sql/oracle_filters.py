@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
@@ -52,6 +53,14 @@ coalesce(case when n = 1 then true end, false)
 _rowid in (1, 3)
 _rowid = 1 or n = 3
 _rowoffset = 2
+f between 0 and 2
+f not between 0 and 2
+f is not distinct from g
+f is distinct from 1
+x in ('a', null)
+array_has_any(k, null)
+regexp_match(x, '^a') is null
+k is null
 """.strip().splitlines()
 """Filters over `FLOATS`."""
 
@@ -95,14 +104,14 @@ LITERALS = (
     "cast(1 as double)",
 )  # fmt: skip
 
-FORMS = ("{} = {}", "not ({} = {})", "{} in ({})", "{} < {}")
+FORMS = ("{} = {}", "not ({} < {})", "{} in ({})")
 
 
 def matrix() -> list[str]:
     """Return each column against each literal and each other column."""
     names = TABLE.column_names
     against = [form.format(name, one) for name in names for one in LITERALS for form in FORMS]
-    return against + [f"{one} = {other}" for one in names for other in names]
+    return against + [f"{one} = {other}" for one, other in combinations(names, 2)]
 
 
 FILTERS = r"""
@@ -150,6 +159,19 @@ cast('00:00:01' as time) = t32
 array[1,2] = l
 exists (select 1)
 sum(i64) > 1
+i64 == 1
+(1,2) = (1,2)
+st.b = 1
+st['a'] = 1
+y9 = 1
+cast(i64 as decimal) = 1
+t32 = cast('00:00:01' as time)
+i64 is null
+f64 is distinct from 1
+bo is not distinct from null
+X'31' = b
+u64 = 300
+d32 < current_date
 """.strip().splitlines()
 """Filters over `TABLE`, a column of each type."""
 
@@ -177,6 +199,9 @@ sqrt(l) > 0
 li > [2]
 li between [1] and [2, 5]
 replace(s, '', '-') = '-a-'
+not (f is distinct from 0.0)
+0.0 not between f and 1.5
+cast(i as decimal) = 1
 """.strip().splitlines()
 """Filters over the table of `expressions` that once were answered otherwise."""
 

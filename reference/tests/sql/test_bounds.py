@@ -6,7 +6,8 @@ import lanceref
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.query_limits import GROWN_BYTES, QueryTooLarge
+from lanceref.core.errors import QueryFailed, QueryRefused
+from lanceref.core.query_limits import GROWN_BYTES, QueryTooLarge, calling, charge
 from pylanceref.sql.rewriting import NESTING, TEXT_BYTES
 
 
@@ -154,3 +155,21 @@ def test_a_path_does_not_find_values_again_and_again(grown, name):
     """A path of many `.**` is refused before it finds exponentially many values."""
     with pytest.raises(QueryTooLarge, match="again and again"):
         grown.to_table(columns={"x": f"{name}(j, '${'.**' * 50}')"})
+
+
+def test_the_budget_is_one_of_a_step():
+    """Each step of a query has the whole budget."""
+    for _ in range(3):
+        with calling(QueryFailed):
+            charge(GROWN_BYTES)
+            with pytest.raises(QueryTooLarge):
+                charge(1)
+
+
+@pytest.mark.parametrize(
+    "error", [OverflowError, MemoryError, pa.ArrowCapacityError, KeyError, UnicodeError]
+)
+def test_errors_of_libraries_are_refusals(error):
+    """An error of a library becomes the refusal of the step."""
+    with pytest.raises(QueryRefused, match="why"), calling(QueryRefused):
+        raise error("why")

@@ -21,8 +21,19 @@ from lanceref.storage import (
     make_folder,
     open_source,
 )
+from lanceref.storage.local_file import refusal
 
 from tests.table_deeds import DEEDS
+
+
+def test_a_truncated_file_gives_a_short_read(tmp_path):
+    """A file that shrinks after it was opened gives the bytes it still has."""
+    path = tmp_path / "f"
+    path.write_bytes(bytes(100))
+    source = LocalSource(str(path))
+    path.write_bytes(bytes(10))
+
+    assert 5 == len(source.read(5, 50))
 
 
 @pytest.mark.parametrize("path", ["folder", "loop/x"])
@@ -173,6 +184,16 @@ def test_a_read_that_fails_names_the_file(tmp_path, monkeypatch, size, many):
     monkeypatch.setattr(os, "preadv", refuse)
     with pytest.raises(Unreadable, match=str(path)):
         source.read_many([0], [size]) if many else source.read(0, size)
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM])
+def test_an_exhausted_process_is_no_fault_of_the_file(number):
+    """Running out of handles or memory stays an OSError of its number."""
+    made = refusal("/some/x", OSError(number, os.strerror(number)))
+
+    assert not isinstance(made, LanceError)
+    assert isinstance(made, OSError)
+    assert (number, "/some/x") == (made.errno, made.filename)
 
 
 def test_nothing_is_removed_through_a_link(tmp_path):

@@ -41,6 +41,12 @@ def test_a_uri_is_taken_apart():
     assert Location("s3+ddb", "b", "x y/t", "q=1") == parse_uri("s3+ddb://b/x%20y/t/?q=1")
 
 
+def test_an_unknown_scheme_is_not_found():
+    """The error lists the schemes that there are."""
+    with pytest.raises(NotFound, match=r"(?s)'gopher'.*s3\+ddb"):
+        parse_uri("gopher://x/y")
+
+
 def test_local_places_have_paths():
     """Paths and file URIs are local; other schemes have no path."""
     assert "/a b/c" == local_path("file:///a%20b/c") == local_path("file-object-store:///a%20b/c")

@@ -11,12 +11,68 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref import validate
+from lanceref.blobs.blob_reader import BlobFiles
+from lanceref.blobs.blob_writer import (
+    declared_schema,
+)
+from lanceref.core.context import Context
 from lanceref.core.errors import (
     AppendRefused,
     DataRefused,
+    FormatError,
+    NotStorable,
+    OutOfRange,
+    UnknownEncoding,
 )
+from lanceref.core.file_versions import V2_0, V2_2
+from lanceref.core.limits import Limits
+from lanceref.data_file.descriptors import (
+    BLOB_DESCRIPTOR,
+)
+from lanceref.file.column_io import DESCRIPTOR
+from lanceref.file.schema import BLOB_EXTENSION
+from lanceref.storage import LocalStore
+from lanceref.table.bases import Bases
 from pylanceref import dataset, write_dataset
 from pylanceref.blob import Blob, blob_array, blob_field
+
+from tests.table.manifests import minimal, parse
+
+FIRST = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "TRUE", "k": "v"})
+SECOND = {"ARROW:extension:name": BLOB_EXTENSION}
+
+
+def _declared(field: pa.Field, version=V2_2) -> pa.Field:
+    (found,) = declared_schema(pa.schema([field]), version)
+    return found
+
+
+def test_fields_inside_others_are_found() -> None:
+    """Blob fields inside structs, lists and maps are declared, and others unchanged."""
+    plain = pa.field("p", pa.list_(pa.field("x", pa.dictionary(pa.int8(), pa.utf8()), False)))
+    nested = pa.struct([plain, FIRST])
+    for type_ in (
+        pa.list_(nested),
+        pa.large_list(nested),
+        pa.list_(nested, 2),
+        pa.map_(pa.utf8(), nested),
+    ):
+        given = pa.field("f", type_, metadata={"k": "v"})
+        found = _declared(given)
+        assert found.metadata == given.metadata
+        assert str(found.type) == str(given.type).replace(
+            "large_binary", "struct<data: large_binary, uri: string>"
+        )
+    assert _declared(plain) == plain
+
+
+def test_what_cannot_be_declared_is_refused() -> None:
+    """Blobs of the second kind before 2.2 and of other layouts are refused."""
+    with pytest.raises(NotStorable, match=r"requires file version >= 2.2 \(got 2.0\)"):
+        _declared(blob_field("b"), V2_0)
+    with pytest.raises(DataRefused, match=r"unrecognized layout \['data'\]"):
+        _declared(pa.field("b", pa.struct([("data", pa.binary())]), metadata=SECOND))
+
 
 SMALL = {"inline_size_threshold": 2, "dedicated_size_threshold": 10}
 VERSIONS = ["2.2", "2.3"]
@@ -46,7 +102,7 @@ def test_a_threshold_is_a_number(tmp_path, key: str, text: str) -> None:
         write_dataset(pa.table([blob_array([b"a"])], schema=pa.schema([field])), tmp_path)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     st.lists(st.none() | st.binary(max_size=20), max_size=12),
     st.sampled_from(VERSIONS),
@@ -192,6 +248,72 @@ def test_thresholds_are_those_of_the_table(tmp_path, own, given, fits):
             told = pytest.raises(AppendRefused, match="effective value")
             with told if refused else nullcontext():
                 write_dataset(rows, root, mode=mode, data_storage_version="2.2")
+
+
+CTX = Context("f.lance", limits=Limits(expansion_bytes=100, expansion_factor=1))
+
+
+def _files(root: Path) -> BlobFiles:
+    """Files of a table: a data file, two sidecars, an external object, and a base."""
+    beside, base = root / "t" / "data" / "f", root / "base"
+    for folder in (beside, base):
+        folder.mkdir(parents=True)
+    (root / "t" / "data" / "f.lance").write_bytes(b"0123456789")
+    (beside / ("1" + "0" * 31 + ".blob")).write_bytes(b"packedtogether")
+    (beside / ("01" + "0" * 30 + ".blob")).write_bytes(b"dedicated")
+    (base / "object").write_bytes(b"from a base")
+    manifest = parse(
+        minimal(
+            base_paths=[{"id": 3, "path": str(base)}],
+            reader_feature_flags=16,
+            writer_feature_flags=16,
+        )
+    )
+    bases = Bases(LocalStore(root / "t"), manifest)
+    return BlobFiles(bases, "f.lance", None, CTX, {})
+
+
+def _rows(*rows: tuple[int, int, int, int, str] | None) -> pa.Array:
+    names = ("kind", "position", "size", "blob_id", "blob_uri")
+    return pa.array([row and dict(zip(names, row)) for row in rows], BLOB_DESCRIPTOR)
+
+
+def test_a_descriptor_of_the_first_kind_lies_in_the_data_file(tmp_path: Path) -> None:
+    """Position 1 with size 0 is the null of a 2.0 file."""
+    rows = [{"position": 1, "size": 2}, {"position": 1, "size": 0}, {"position": 0, "size": 0}]
+
+    assert _files(tmp_path).fetch(pa.array([*rows, None], DESCRIPTOR)).to_pylist() == [
+        *(b"12", None, b"", None)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "error", "clause"),
+    [
+        ((6, 0, 1, 0, ""), UnknownEncoding, "L.blob.kind"),
+        ((4, 0, 1, 0, ""), FormatError, "L.blob.managed"),
+        ((4, 0, 1, 0, "../x"), FormatError, "L.blob.managed"),
+        ((4, 0, 1, 0, "_blobs/none.blob"), FormatError, "L.blob.managed"),
+        ((5, 0, 1, 9, "x"), FormatError, "L.table.base.resolves"),
+        ((0, 8, 3, 0, ""), OutOfRange, "L.blob.range"),
+        ((1, 14, 1, 1, ""), OutOfRange, "L.blob.range"),
+        ((2, 0, 10, 2, ""), OutOfRange, "L.blob.range"),
+        ((1, 0, 1, 4, ""), FormatError, "L.blob.sidecar"),
+        ((3, 0, 0, 0, "file:///no/such/object"), FormatError, "L.blob.external"),
+        ((3, 0, 0, 0, "nowhere://bucket/key"), FormatError, "L.blob.external"),
+        ((3, 0, 0, 0, "nul\0inside"), FormatError, "L.blob.external"),
+        ((3, 0, 0, 9, "object"), FormatError, "L.blob.external"),
+        ((3, 0, 0, 0, ""), FormatError, "L.blob.external"),
+    ],
+)
+def test_what_leads_nowhere_is_refused(
+    row: tuple[int, int, int, int, str], error: type[Exception], clause: str, tmp_path: Path
+) -> None:
+    """Unknown kinds, ranges outside files and missing files have their clauses."""
+    with pytest.raises(error) as caught:
+        _files(tmp_path).fetch(_rows(row))
+
+    assert caught.value.clause == clause  # type: ignore[attr-defined]
 
 
 def _managed(path: Path, module: ModuleType) -> str:

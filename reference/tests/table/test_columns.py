@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage, FormatError
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
-from lanceref.table.columns import FragmentReader, NullColumn
+from lanceref.table.columns import FragmentReader, NullColumn, SplitColumn
 from lanceref.table.file_entries import OverlaidColumn, Patch
+from lanceref.table.lineage import ROW_ID, open_lineage
 from lanceref.table.rows import FragmentRows
 from pylanceref import write_dataset
+from pylanceref.file import LanceFileWriter
 
 from tests.file.files import WORKED_FILE
 from tests.table.manifests import data_file, fragment, minimal, parse
@@ -164,3 +167,68 @@ def test_every_way_to_the_rows_shows_the_same(patches, start, end, run):
     scanned = [value for array in column.scan(start, end) for value in array.to_pylist()]
     assert wanted[start:end] == scanned
     assert wanted[start:end] == column.take(np.arange(start, max(start, end))).to_pylist()
+
+
+PLACE = Context("m.manifest").at(4, 50)
+
+
+class Parts:
+    """A column reader over an array, which yields one row at a time."""
+
+    def __init__(self, array: pa.Array) -> None:
+        self.type, self.num_rows, self._array = array.type, len(array), array
+
+    def scan(self, start: int, end: int):
+        """Yield the rows from start to end."""
+        yield from (self._array.slice(row, 1) for row in range(start, end))
+
+    def take(self, rows):
+        """Return the given rows."""
+        return self._array.take(pa.array(rows))
+
+
+ITEM = pa.struct([("p", pa.int8()), ("q", pa.string())])
+LISTS = {
+    "list": pa.list_,
+    "large list": pa.large_list,
+    "fixed-size list": lambda item: pa.list_(item, 2),
+}
+VALUES = [[{"p": 1, "q": "a"}, {"p": 2, "q": None}], None, [{"p": 3, "q": "c"}] * 2]
+
+
+def _part(make, values, leaf: str) -> Parts:
+    rows = [value and [{leaf: item[leaf]} for item in value] for value in values]
+    return Parts(pa.array(rows, make(pa.struct([ITEM.field(leaf)]))))
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_parts_of_items_are_joined(kind):
+    """Files with one field of the items each make the whole lists, if their lists are equal."""
+    make = LISTS[kind]
+    column = SplitColumn(make(ITEM), [_part(make, VALUES, leaf) for leaf in "pq"], 3, PLACE)
+
+    assert VALUES == pa.chunked_array(column.scan(0, 3)).to_pylist()
+    assert [VALUES[2], VALUES[0]] == column.take(np.array([2, 0])).to_pylist()
+    if kind != "fixed-size list":
+        other = _part(make, [VALUES[0], None, VALUES[2][:1]], "q")
+        with pytest.raises(FormatError, match=r"L\.table\.datafile\.lookup"):
+            SplitColumn(make(ITEM), [_part(make, VALUES, "p"), other], 3, PLACE).take(np.arange(3))
+
+
+def test_a_null_among_hidden_row_ids_is_refused(tmp_path):
+    """Row ids of a hidden column are read, and a null is refused when its row is read."""
+    (tmp_path / "data").mkdir()
+    table = pa.table({"_rowid": pa.array([9, None, 7], pa.uint64())})
+    path = str(tmp_path / "data" / "ids.lance")
+    with LanceFileWriter(path, table.schema, version="2.2") as writer:
+        writer.write_batch(table)
+    file = data_file(path="ids.lance", fields=[-3])
+    flags = {"reader_feature_flags": 2050, "writer_feature_flags": 2050}
+    one = fragment(0, file, physical_rows=3, column_row_ids={})
+    manifest = parse(minimal(fragments=[one], **flags))
+    columns = FragmentReader(manifest.fragments[0], Bases(LocalStore(tmp_path), manifest), CTX)
+    ids = open_lineage(ROW_ID, columns, CTX)
+
+    assert [9, 7] == ids.at(np.array([0, 2])).tolist()
+    with pytest.raises(CorruptPage, match=r"L\.table\.row-ids\.column"):
+        ids.at(np.array([1]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.errors import AppendRefused, DataRefused
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
@@ -67,6 +67,7 @@ def test_a_file_is_full_at_a_cut(tmp_path, version, rows):
     assert rows == _rows(_write(tmp_path, _batches(5000), version, rows=1500, group=400))
 
 
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 50), max_size=6), st.integers(1, 40), st.integers(1, 40))
 @pytest.mark.parametrize("version", [V0_1, V2_2])
 def test_no_row_is_lost(tmp_path_factory, version, counts, rows, group):
@@ -122,6 +123,12 @@ def test_what_can_be_null_may_be_missing():
     assert [0] == _ids(appended_schema(TABLE_SCHEMA, schema_of(pa.schema({"a": pa.int32()})), V2_2))
     rows = schema_of(pa.schema({"a": pa.int32(), "s": part}))
     assert [0, 1, 2] == _ids(appended_schema(TABLE_SCHEMA, rows, V2_2))
+
+
+def test_a_legacy_file_holds_every_field():
+    """Files of 0.1 cannot leave a field out."""
+    with pytest.raises(AppendRefused, match=r"\[1, 2, 3, 4\] are missing"):
+        appended_schema(TABLE_SCHEMA, schema_of(pa.schema({"a": pa.int32()})), V0_1)
 
 
 A = ("a", pa.int32())

@@ -17,6 +17,7 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BytesError, FormatError, LanceError, LimitExceeded
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.spans import SpanRecorder, uncovered
+from lanceref.explain import explain_source
 from lanceref.proto import rowids_pb2, table_pb2
 from lanceref.storage import BytesSource, LocalStore
 from lanceref.table.bases import Bases
@@ -187,6 +188,9 @@ def test_every_byte_of_a_deletion_file_has_an_owner(kind):
     check_deletion_file(BytesSource(data, "0-1-2" + suffix), ctx)
 
     assert ([], []) == (findings, uncovered(spans.finish(len(data))))
+    kinds = explain_source(BytesSource(data, "0-1-2" + suffix)).bytes_per_kind()
+    assert len(data) == sum(kinds.values())
+    assert ("uint32[]" in kinds) == (kind == "plain deletions")
 
 
 PATHS = ["", "/f", "../f", "a/../../f", "a//b", "..\\f", "a/", "f\0", "n" * 5000, "."]
@@ -301,6 +305,7 @@ def test_a_compressed_batch_that_claims_too_much_is_refused():
     ("type_", "rows"),
     [
         (pa.list_(pa.int64(), 2**31 - 1), 1),
+        (pa.binary(2**31 - 1), 1),
         (pa.struct([("v", pa.list_(pa.list_(pa.int8(), 2**15), 2**12))]), 1),
         (pa.int64(), 2**31 + 1),
     ],
@@ -317,6 +322,48 @@ def test_rows_without_a_file_have_a_limit(tmp_path, type_, rows):
                 manifest.fragments[0], Bases(LocalStore(tmp_path), manifest), CTX
             )
             reader.column(manifest.schema.fields[0])
+
+
+def test_a_manifest_without_a_length_is_no_empty_table():
+    """Zero in place of the length is refused with file, span and what was found."""
+    with pytest.raises(FormatError, match=r"L\.table\.manifest\.end") as caught:
+        parse(WORKED[:72] + bytes(4) + WORKED[76:])
+
+    assert ("18446744073709551614.manifest", (72, 76)) == (caught.value.file, caught.value.span)
+    assert "an end at 76" in str(caught.value.found)
+
+
+def _two_sets_of_three() -> dict[str, object]:
+    over = _overlay(b"")
+    over.ClearField("shared_offset_bitmap")
+    over.field_coverage.offset_bitmaps.extend([ONE_AND_THREE] * 3)
+    words = {"reader_feature_flags": 64, "writer_feature_flags": 64, "max_fragment_id": 0}
+    return {"fragments": [fragment(overlays=[over])], "version": 2, **words}
+
+
+@pytest.mark.parametrize(
+    ("data", "clause"),
+    [
+        (_with_index(base_id=4), "L.table.base.resolves"),
+        (to_bytes(minimal(**_two_sets_of_three())), "L.table.overlay.coverage"),
+    ],
+)
+def test_what_readers_pass_over_is_found(data, clause):
+    """An unlisted base of an index and sets without a field are findings."""
+    findings = []
+    parse(data, findings)
+
+    assert clause in [finding.clause for finding in findings]
+
+
+def test_a_field_is_listed_once():
+    """A field in two columns of a file, or in two files, is refused."""
+    for files in (
+        [data_file(fields=[0, 0], column_indices=[0, 1])],
+        [data_file(), data_file(path="g")],
+    ):
+        with pytest.raises(FormatError, match=r"L\.table\.datafile\.once"):
+            parse(minimal(fragments=[fragment(0, *files)]))
 
 
 def test_a_range_of_row_ids_is_never_expanded():

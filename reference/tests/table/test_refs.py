@@ -184,6 +184,16 @@ def test_a_branch_file_of_such_a_name_is_refused(tables, name):
     assert {"L.table.refs.branch-name"} == {one.clause for one in lanceref.validate(uri)}
 
 
+def test_a_parent_of_such_a_name_is_reported(tables):
+    """An impossible parent is reported by validation of table and file."""
+    put_branch_file(tables, "dev", OUT)
+    uri = tables / "hostile"
+
+    assert {"L.table.refs.branch-name"} == {one.clause for one in lanceref.validate(uri)}
+    found = lanceref.explain(uri / "_refs" / "branches" / "dev.json").findings
+    assert {"L.table.refs.branch-name"} == {one.clause for one in found}
+
+
 @pytest.mark.parametrize("name", ["../x", "../../x", "a/b", "a\0b", "", "first."])
 def test_a_tag_of_a_name_that_cannot_be_is_refused(tables, name):
     """A tag name that leads out of the folder is refused by every operation."""
@@ -217,7 +227,7 @@ def test_a_branch_folder_that_is_a_link_is_refused(tables):
     assert before == files(tables / "victim")
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=NAMES)
 @example(name=OUT)
 def test_no_name_leads_out_of_the_table(tables, name):

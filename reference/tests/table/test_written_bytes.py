@@ -235,6 +235,21 @@ def test_any_segments_read_back(segments, data):
     assert [ids[row] for row in chosen] == decoded.at(np.array(chosen, np.int64)).tolist()
 
 
+def _ranges(*ends):
+    segments = [pb.U64Segment(range={"start": start, "end": end}) for start, end in ends]
+    return pb.RowIdSequence(segments=segments).SerializeToString()
+
+
+def test_ids_come_by_segments_and_rising_ranges_are_one():
+    """Parts follow the segments, and rising ranges are joined."""
+    rising = decode_row_ids(_ranges((3, 5), (8, 9)), 3, CTX, PLACE)
+    falling = decode_row_ids(_ranges((8, 9), (3, 5)), 3, CTX, PLACE)
+
+    assert [[3, 8]] == [part.tolist() for part in rising.parts(np.array([0, 2]))]
+    assert [[8], [4]] == [part.tolist() for part in falling.parts(np.array([0, 2]))]
+    assert [[], [3, 4]] == [part.tolist() for part in falling.parts(np.array([1, 2]))]
+
+
 def _parse(data: bytes):
     return parse_bitmap(Cursor(memoryview(data), 0, Context("d.bin")))
 

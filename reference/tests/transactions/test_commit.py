@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from uuid import uuid4
 
 import numpy as np
@@ -25,12 +26,15 @@ from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import LocalStore
-from lanceref.storage.manifests.manifest_names import list_versions
+from lanceref.storage.manifests.manifest_names import find_version, list_versions
+from lanceref.table.manifest import open_named
 from lanceref.table.roaring import parse_bitmap
+from lanceref.transactions.apply import check_succession
 from lanceref.transactions.commit import CommitPolicy, commit, transaction_of
 from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.rebase import rebase
 from lanceref.transactions.transaction import new_append, new_overwrite
+from pylanceref import dataset, write_dataset
 
 from tests.faulty_store import FaultyStore
 from tests.table import manifests
@@ -355,3 +359,31 @@ def test_the_oracle_keeps_the_same_files(tmp_path, change, between):
         found.append([[file.fields for file in files] for files in kept])
 
     assert found[0] == found[1]
+
+
+def test_a_version_is_what_its_transaction_makes_of_the_one_before(tmp_path):
+    """Another deletion file, an invented flag and an impossible operation are found."""
+    write_dataset(pa.table({"a": range(4)}), tmp_path, max_rows_per_file=2)
+    dataset(tmp_path).delete("a = 1")
+    store = LocalStore(str(tmp_path))
+
+    def found(edit) -> list[str]:
+        ctx = Context("m", findings=[])
+        manifest = open_named(store, find_version(store, CTX, None), CTX)
+        edit(manifest)
+        check_succession(store, replace(manifest), ctx)
+        return [finding.clause for finding in ctx.findings]
+
+    def other_file(manifest) -> None:
+        manifest.message.fragments[0].deletion_file.id = 1
+
+    def flag(manifest) -> None:
+        manifest.message.reader_feature_flags |= 256
+
+    def elsewhere(manifest) -> None:
+        manifest.transaction.data_replacement.replacements.add(fragment_id=9)
+
+    assert [] == found(lambda manifest: None)
+    assert ["L.txn.op.delete"] == found(other_file)
+    assert ["L.table.flags.sticky"] == found(flag)
+    assert ["L.txn.op.data-replacement"] == found(elsewhere)

@@ -15,6 +15,7 @@ from lanceref.proto import mem_wal_pb2, table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import LocalStore
+from lanceref.table.row_ids import encode_row_ids
 from lanceref.transactions.index_entries import bring_forward, covered, moved
 from lanceref.transactions.manifest_builder import (
     REUSE_INDEX,
@@ -310,7 +311,10 @@ def test_an_operation_that_does_not_fit_is_refused(name, operation, text):
         versions.after(versions.table(), **{name: operation})
 
 
-def test_a_rewrite_without_row_ids_is_refused_in_a_stable_table():
-    """L.txn.op.rewrite: new fragments bring the ids of their rows."""
+def test_row_ids_of_a_stable_table_fit_its_rows():
+    """L.txn.op.rewrite: rewritten fragments bring their ids, and no fragment more than its rows."""
     with pytest.raises(OperationRefused, match="row ids"):
         versions.after(versions.stable(), rewrite={"groups": [_group([0], [8])]})
+    many = manifests.fragment(0, versions.files(0), inline_row_ids=encode_row_ids(20, 31))
+    with pytest.raises(OperationRefused, match="more row IDs"):
+        versions.after(versions.stable(), append={"fragments": [many]})

@@ -22,7 +22,7 @@ from lanceref.table.row_ids import (
 )
 from lanceref.transactions.apply import encode_next
 from lanceref.transactions.fragment_operations import put_file, updated_offsets
-from lanceref.transactions.manifest_builder import Staged
+from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import new_append, new_overwrite
 from pyroaring import BitMap
 
@@ -91,6 +91,14 @@ def test_old_and_new_files_do_not_mix(version, words):
 
     with pytest.raises(AppendRefused, match="cannot be mixed"):
         _appended(before, 1, file_major_version=major, file_minor_version=minor)
+
+
+@pytest.mark.parametrize(("flags", "version"), [(0, V0_1), (4, V2_2)])
+def test_a_manifest_without_a_name_says_its_version_by_a_flag(flags, version):
+    """Without stated format the writer flag tells 0.1 from 2.0."""
+    message = manifests.minimal(data_format=None, writer_feature_flags=flags)
+
+    assert version == storage_version_of(message)
 
 
 CTX = Context("m")
