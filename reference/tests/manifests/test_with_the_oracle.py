@@ -11,7 +11,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.storage.manifests.manifest_names import name_of
-from lanceref_testing.faults import Crash, Fault, Meanwhile, faulty
+from lanceref_testing.faults import Crash, Fault, faulty
 
 from tests.object_server import BUCKET, TABLE, ObjectServer, prefix_of
 
@@ -185,14 +185,3 @@ def test_many_writers_of_both_kinds_lose_nothing(table):
 
     assert 3 * 13 == table.rows()
     assert 13 == table.open(lance).version
-
-
-@pytest.mark.parametrize("before", range(1, 9))
-def test_the_oracle_comes_in_between(table, before):
-    """The oracle commits before any step of ours, and both commits are there."""
-    table.write(lance, "create")
-    with faulty(Meanwhile(before=before, other=lambda: table.write(lance))) as fault:
-        table.write(pylanceref)
-
-    assert fault.other is None or before > len(fault.steps)
-    assert (6 if fault.other else 9) == table.rows()

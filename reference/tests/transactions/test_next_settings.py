@@ -229,25 +229,6 @@ def _base(paths):
     return only.id, only.path
 
 
-def test_a_clone_of_a_clone_keeps_the_bases(tmp_path):
-    """A clone of a clone adds its direct source as the next base."""
-    bases = [{"id": 0, "path": "/first", "is_dataset_root": True}]
-    flags = {"reader_feature_flags": 16, "writer_feature_flags": 16}
-    fragments = [
-        manifests.fragment(0, {**versions.files(0), "base_id": 0}),
-        manifests.fragment(1, versions.files(0)),
-    ]
-    held = versions.table(fragments=fragments, base_paths=bases, branch="dev", **flags)
-    write_shallow(LocalStore(tmp_path), Source(held, "/second"), "more")
-    made = _opened(tmp_path).message
-
-    assert [(0, "/first", ""), (1, "/second", "dev")] == [
-        (one.id, one.path, one.name) for one in made.base_paths
-    ]
-    assert "dev" == _opened(tmp_path).transaction.clone.ref_name
-    assert ([0, 1], "more") == ([one.files[0].base_id for one in made.fragments], made.branch)
-
-
 def test_a_deep_clone_stands_alone(tmp_path):
     """A deep clone has no base, and no clone replaces a table."""
     bases = [{"id": 0, "path": "/first", "is_dataset_root": True}]

@@ -14,9 +14,7 @@ from lanceref.file.arrow_schema import schema_of
 from lanceref.proto import table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.table.row_ids import (
-    decode_row_ids,
     decode_versions,
-    encode_ids,
     encode_runs,
     encode_versions,
 )
@@ -101,75 +99,9 @@ def test_a_manifest_without_a_name_says_its_version_by_a_flag(flags, version):
     assert version == storage_version_of(message)
 
 
-CTX = Context("m")
-
-
 def _deleted(number, count):
     entry = {"file_type": 0, "read_version": 1, "id": 5, "num_deleted_rows": count}
     return manifests.fragment(number, versions.files(0, 1, 2), deletion_file=entry)
-
-
-def test_an_update_moves_rows_to_a_new_fragment():
-    """Moved rows keep their ids and created versions, and others are new."""
-    moved = manifests.fragment(
-        0,
-        versions.files(0, 1, 2, path="n.lance"),
-        inline_row_ids=encode_ids(np.array([13, 2], "u8")),
-    )
-    moved["physical_rows"] = 3
-    made = versions.after(
-        versions.stable(),
-        past=_Rows(),
-        update={"new_fragments": [moved], "updated_fragments": [_stable_deleted()]},
-    )
-    new, place = made.message.fragments[-1], made.place
-
-    assert [0, 1, 2] == versions.ids(made)
-    ids = decode_row_ids(new.inline_row_ids, 3, CTX, place)
-    assert [13, 2, 20] == ids.at(np.arange(3)).tolist()
-    created = decode_versions(new.inline_created_at_versions, 3, CTX, place)
-    assert [1, 1, 2] == created.at(np.arange(3)).tolist()
-    updated = decode_versions(new.inline_last_updated_at_versions, 3, CTX, place)
-    assert [2, 2, 2] == updated.at(np.arange(3)).tolist()
-    assert 21 == made.message.next_row_id
-
-
-class _Rows(versions.SizedPast):
-    """Ten rows of version 1 in each fragment, ids from ten times its number on."""
-
-    def lineage(self, before, fragment, name):
-        return (
-            np.arange(10, dtype="u8") + 10 * fragment.id if name == "_rowid" else np.ones(10, "u8")
-        )
-
-    def deleted(self, before, fragment):
-        return np.empty(0, np.int64)
-
-
-def _stable_deleted():
-    fragment = versions.stable().message.fragments[0]
-    fragment.deletion_file.num_deleted_rows = 1
-    return fragment
-
-
-def test_columns_written_anew_for_some_rows_update_those():
-    """Rows 3 and 4 get version 2, and the others keep version 1."""
-    offsets = {0: BitMap([3, 4]).serialize()}
-    fragment = versions.stable().message.fragments[0]
-    made = versions.after(
-        versions.stable(),
-        past=_Rows(),
-        update={
-            "updated_fragments": [fragment],
-            "fields_modified": [1],
-            "update_mode": 1,
-            "updated_fragment_offset_bitmaps": offsets,
-        },
-    )
-    data = made.message.fragments[0].inline_last_updated_at_versions
-    updated = decode_versions(data, 10, CTX, made.place)
-
-    assert [1, 1, 1, 2, 2, 1, 1, 1, 1, 1] == updated.at(np.arange(10)).tolist()
 
 
 def test_offsets_come_as_a_list_or_as_a_bitmap():
@@ -272,23 +204,6 @@ def _group(old, new):
         "old_fragments": [manifests.fragment(n, versions.files(0)) for n in old],
         "new_fragments": [manifests.fragment(n, versions.files(0, 1, 2)) for n in new],
     }
-
-
-def test_rewritten_indices_cover_the_new_fragments():
-    """By address an entry gets the uuid and details of its new files."""
-    before = versions.indexed(versions.table(3), versions.index("x", 0, [0, 1, 2], 1))
-    swapped = {
-        "old_id": {"uuid": (1).to_bytes(16, "big")},
-        "new_id": {"uuid": (2).to_bytes(16, "big")},
-        "new_index_version": 3,
-        "new_index_files": [{"path": "page", "size_bytes": 4}],
-    }
-    given = {"groups": [_group([0, 1], [3])], "rewritten_indices": [swapped]}
-    made = versions.after(before, rewrite=given)
-
-    assert {"x": [2, 3]} == versions.covers(made)
-    assert (2).to_bytes(16, "big") == made.indices[0].uuid.uuid
-    assert (3, "page") == (made.indices[0].index_version, made.indices[0].files[0].path)
 
 
 def test_indices_by_row_id_cover_the_new_fragments_as_they_are():
