@@ -61,6 +61,17 @@ def test_after_a_crash_no_step_is_done(tmp_path: Path) -> None:
     assert [] == list(store.walk(""))
 
 
+def test_an_error_happens_once(tmp_path: Path) -> None:
+    """A failed step is an OSError, and later steps are done."""
+    with faulty(Fault(1, "error")):
+        store = open_store(tmp_path)
+    with pytest.raises(OSError, match="on purpose"):
+        store.put("a", b"1")
+    store.put("b", b"1")
+
+    assert [False, True] == [store.exists(path) for path in "ab"]
+
+
 def _run(code: str, folder: Path) -> int:
     lines = "import sys\nfrom lanceref.storage import open_store\nfrom lanceref_testing.faults "
     lines += "import Fault, faulty, watch_calls\n" + code

@@ -61,6 +61,9 @@ x in ('a', null)
 array_has_any(k, null)
 regexp_match(x, '^a') is null
 k is null
+f is null
+x is null
+x like 'B'
 """.strip().splitlines()
 """Filters over `FLOATS`."""
 
@@ -163,7 +166,6 @@ i64 == 1
 (1,2) = (1,2)
 st.b = 1
 st['a'] = 1
-y9 = 1
 cast(i64 as decimal) = 1
 t32 = cast('00:00:01' as time)
 i64 is null
@@ -172,6 +174,12 @@ bo is not distinct from null
 X'31' = b
 u64 = 300
 d32 < current_date
+i64 = 7 / 2
+i64 = 2 - 1
+`nope` = 1
+s like 'b'
+s like null
+s like s
 """.strip().splitlines()
 """Filters over `TABLE`, a column of each type."""
 

@@ -139,19 +139,24 @@ def test_other_clouds_have_a_client(uri):
         assert 'account_name="account"' in repr(client)
 
 
-def test_without_the_package_the_extra_is_named(monkeypatch):
+@pytest.mark.parametrize(
+    ("package", "module"),
+    [("obstore", "lanceref.storage.objects"), ("boto", "lanceref.storage.manifests.dynamodb")],
+)
+def test_without_the_package_the_extra_is_named(monkeypatch, package, module):
     """Without the client library the error names the extra to install."""
     real = builtins.__import__
 
     def refusing(name, *arguments):
-        if name.startswith("obstore"):
+        if name.startswith(package):
             raise ImportError(name)
         return real(name, *arguments)
 
-    monkeypatch.delitem(sys.modules, "lanceref.storage.objects")
+    importlib.import_module(module)
+    monkeypatch.delitem(sys.modules, module)
     monkeypatch.setattr(builtins, "__import__", refusing)
     with pytest.raises(ExtraMissing, match=r"lance-conformance\[objectstore\]"):
-        importlib.import_module("lanceref.storage.objects")
+        importlib.import_module(module)
 
 
 def test_no_error_shows_the_password_of_an_endpoint():

@@ -13,6 +13,11 @@ from hypothesis import strategies as st
 from lanceref import validate
 from lanceref.blobs.blob_reader import BlobFiles
 from lanceref.blobs.blob_writer import (
+    LONG,
+    NOWHERE,
+    ExternalBlobs,
+    Payload,
+    blob_rows,
     declared_schema,
 )
 from lanceref.core.context import Context
@@ -20,6 +25,7 @@ from lanceref.core.errors import (
     AppendRefused,
     DataRefused,
     FormatError,
+    LimitExceeded,
     NotStorable,
     OutOfRange,
     UnknownEncoding,
@@ -33,10 +39,60 @@ from lanceref.file.column_io import DESCRIPTOR
 from lanceref.file.schema import BLOB_EXTENSION
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
+from lanceref.table.logical import BlobHandling
 from pylanceref import dataset, write_dataset
 from pylanceref.blob import Blob, blob_array, blob_field
 
 from tests.table.manifests import minimal, parse
+
+ANYWHERE = ExternalBlobs(anywhere=True)
+INGEST = ExternalBlobs(ingest=True)
+
+
+def _payload(row: object) -> bytes | None:
+    assert row is None or isinstance(row, Payload)
+    return None if row is None else b"".join(row.parts())
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        ({}, "row 1 must set exactly one of `data` and `uri`"),
+        ({"data": b"a", "uri": "u:x"}, "must set exactly one"),
+        ({"uri": "u:x", "position": 1}, "must set both"),
+        ({"uri": "u:x", "size": 1}, "must set both"),
+        ({"data": b"a", "position": 1, "size": 1}, "`uri` is null"),
+        ({"uri": "u:x", "position": 1, "size": 0}, "greater than zero"),
+        ({"uri": "relative"}, "not a valid absolute URI"),
+        ({"uri": "/absolute"}, "not a valid absolute URI"),
+    ],
+)
+def test_a_row_that_is_no_blob_is_refused(row: dict, text: str) -> None:
+    """The refusal names row and field."""
+    array = pa.array([{"data": b"a"}, row], LONG)
+    with pytest.raises(DataRefused, match=text):
+        list(blob_rows(array, "b", ANYWHERE))
+
+
+def test_an_object_that_is_not_there_is_refused(tmp_path) -> None:
+    """A missing object and a range beyond its end are refused."""
+    path = tmp_path / "x"
+    with pytest.raises(DataRefused, match="Not found"):
+        list(blob_rows(pa.array([{"uri": str(path)}], LONG), "b", INGEST))
+    path.write_bytes(b"0123456789")
+    rows = pa.array([{"uri": str(path), "position": 8, "size": 3}], LONG)
+    (row,) = blob_rows(rows, "b", INGEST)
+    with pytest.raises(DataRefused, match="fill whole buffer"):
+        _payload(row)
+
+
+def test_descriptions_are_no_blobs() -> None:
+    """Descriptions that a read returned cannot be written again."""
+    rows = pa.array([{"position": 1, "size": 2}])
+
+    with pytest.raises(DataRefused, match="holds no bytes"):
+        list(blob_rows(rows, "b", NOWHERE))
+
 
 FIRST = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "TRUE", "k": "v"})
 SECOND = {"ARROW:extension:name": BLOB_EXTENSION}
@@ -316,6 +372,12 @@ def test_what_leads_nowhere_is_refused(
     assert caught.value.clause == clause  # type: ignore[attr-defined]
 
 
+def test_many_descriptors_of_the_same_bytes_are_bounded(tmp_path: Path) -> None:
+    """Descriptors of the same bytes expand no further than the limit."""
+    with pytest.raises(LimitExceeded, match=r"L\.blob\.range"):
+        _files(tmp_path).fetch(_rows(*[(0, 0, 10, 0, "")] * 12))
+
+
 def _managed(path: Path, module: ModuleType) -> str:
     """Write blobs in objects of a table and of its bases, and return where it is."""
     uri, base = path / "t", path / "base"
@@ -363,3 +425,11 @@ def test_objects_of_a_table_are_read_alike(tmp_path: Path, ours: bool) -> None:
     pylanceref.dataset(made).optimize.compact_files()
     pylanceref.dataset(made).cleanup_old_versions(retain_versions=1, delete_unverified=True)
     assert wanted == _bytes_read(lance, made) == _bytes_read(pylanceref, made)
+
+
+def test_handlings_have_the_oracles_names() -> None:
+    """Descriptors are the default, and an unknown handling is refused."""
+    assert BlobHandling.of(None) is BlobHandling.of("all_descriptions")
+    assert BlobHandling.of("all_binary") is BlobHandling.BYTES
+    with pytest.raises(ValueError, match="Invalid blob_handling"):
+        BlobHandling.of("junk")

@@ -97,6 +97,14 @@ def test_a_commit_gives_the_field_an_id_of_its_own(field_twice, how):
     assert [] == [one.clause for one in lanceref.validate(field_twice, deep=True)]
 
 
+def test_a_dropped_field_is_held_by_the_last_file_alone(field_twice):
+    """A dropped field loses its columns in all files but the last."""
+    pylanceref.dataset(field_twice).drop_columns(["b"])
+    message = pylanceref.dataset(field_twice)._snapshot.manifest.message
+
+    assert not fields_held_twice(message.fragments)
+
+
 def test_a_compaction_asks_for_another_commit_first(field_twice):
     """A compaction is refused, since its first commit would invalidate its second."""
     with pytest.raises(OperationRefused, match="corrects its id"):

