@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from types import ModuleType
 
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref import validate
-from lanceref.blobs.blob_reader import BlobFiles
 from lanceref.blobs.blob_writer import (
     LONG,
     NOWHERE,
@@ -20,30 +18,11 @@ from lanceref.blobs.blob_writer import (
     blob_rows,
     declared_schema,
 )
-from lanceref.core.context import Context
-from lanceref.core.errors import (
-    AppendRefused,
-    DataRefused,
-    FormatError,
-    LimitExceeded,
-    NotStorable,
-    OutOfRange,
-    UnknownEncoding,
-)
+from lanceref.core.errors import AppendRefused, DataRefused, NotStorable
 from lanceref.core.file_versions import V2_0, V2_2
-from lanceref.core.limits import Limits
-from lanceref.data_file.descriptors import (
-    BLOB_DESCRIPTOR,
-)
-from lanceref.file.column_io import DESCRIPTOR
 from lanceref.file.schema import BLOB_EXTENSION
-from lanceref.storage import LocalStore
-from lanceref.table.bases import Bases
-from lanceref.table.logical import BlobHandling
 from pylanceref import dataset, write_dataset
 from pylanceref.blob import Blob, blob_array, blob_field
-
-from tests.table.manifests import minimal, parse
 
 ANYWHERE = ExternalBlobs(anywhere=True)
 INGEST = ExternalBlobs(ingest=True)
@@ -304,132 +283,3 @@ def test_thresholds_are_those_of_the_table(tmp_path, own, given, fits):
             told = pytest.raises(AppendRefused, match="effective value")
             with told if refused else nullcontext():
                 write_dataset(rows, root, mode=mode, data_storage_version="2.2")
-
-
-CTX = Context("f.lance", limits=Limits(expansion_bytes=100, expansion_factor=1))
-
-
-def _files(root: Path) -> BlobFiles:
-    """Files of a table: a data file, two sidecars, an external object, and a base."""
-    beside, base = root / "t" / "data" / "f", root / "base"
-    for folder in (beside, base):
-        folder.mkdir(parents=True)
-    (root / "t" / "data" / "f.lance").write_bytes(b"0123456789")
-    (beside / ("1" + "0" * 31 + ".blob")).write_bytes(b"packedtogether")
-    (beside / ("01" + "0" * 30 + ".blob")).write_bytes(b"dedicated")
-    (base / "object").write_bytes(b"from a base")
-    manifest = parse(
-        minimal(
-            base_paths=[{"id": 3, "path": str(base)}],
-            reader_feature_flags=16,
-            writer_feature_flags=16,
-        )
-    )
-    bases = Bases(LocalStore(root / "t"), manifest)
-    return BlobFiles(bases, "f.lance", None, CTX, {})
-
-
-def _rows(*rows: tuple[int, int, int, int, str] | None) -> pa.Array:
-    names = ("kind", "position", "size", "blob_id", "blob_uri")
-    return pa.array([row and dict(zip(names, row)) for row in rows], BLOB_DESCRIPTOR)
-
-
-def test_a_descriptor_of_the_first_kind_lies_in_the_data_file(tmp_path: Path) -> None:
-    """Position 1 with size 0 is the null of a 2.0 file."""
-    rows = [{"position": 1, "size": 2}, {"position": 1, "size": 0}, {"position": 0, "size": 0}]
-
-    assert _files(tmp_path).fetch(pa.array([*rows, None], DESCRIPTOR)).to_pylist() == [
-        *(b"12", None, b"", None)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("row", "error", "clause"),
-    [
-        ((6, 0, 1, 0, ""), UnknownEncoding, "L.blob.kind"),
-        ((4, 0, 1, 0, ""), FormatError, "L.blob.managed"),
-        ((4, 0, 1, 0, "../x"), FormatError, "L.blob.managed"),
-        ((4, 0, 1, 0, "_blobs/none.blob"), FormatError, "L.blob.managed"),
-        ((5, 0, 1, 9, "x"), FormatError, "L.table.base.resolves"),
-        ((0, 8, 3, 0, ""), OutOfRange, "L.blob.range"),
-        ((1, 14, 1, 1, ""), OutOfRange, "L.blob.range"),
-        ((2, 0, 10, 2, ""), OutOfRange, "L.blob.range"),
-        ((1, 0, 1, 4, ""), FormatError, "L.blob.sidecar"),
-        ((3, 0, 0, 0, "file:///no/such/object"), FormatError, "L.blob.external"),
-        ((3, 0, 0, 0, "nowhere://bucket/key"), FormatError, "L.blob.external"),
-        ((3, 0, 0, 0, "nul\0inside"), FormatError, "L.blob.external"),
-        ((3, 0, 0, 9, "object"), FormatError, "L.blob.external"),
-        ((3, 0, 0, 0, ""), FormatError, "L.blob.external"),
-    ],
-)
-def test_what_leads_nowhere_is_refused(
-    row: tuple[int, int, int, int, str], error: type[Exception], clause: str, tmp_path: Path
-) -> None:
-    """Unknown kinds, ranges outside files and missing files have their clauses."""
-    with pytest.raises(error) as caught:
-        _files(tmp_path).fetch(_rows(row))
-
-    assert caught.value.clause == clause  # type: ignore[attr-defined]
-
-
-def test_many_descriptors_of_the_same_bytes_are_bounded(tmp_path: Path) -> None:
-    """Descriptors of the same bytes expand no further than the limit."""
-    with pytest.raises(LimitExceeded, match=r"L\.blob\.range"):
-        _files(tmp_path).fetch(_rows(*[(0, 0, 10, 0, "")] * 12))
-
-
-def _managed(path: Path, module: ModuleType) -> str:
-    """Write blobs in objects of a table and of its bases, and return where it is."""
-    uri, base = path / "t", path / "base"
-    for folder in (uri / "_blobs", base / "_blobs"):
-        folder.mkdir(parents=True)
-        (folder / "x.blob").write_bytes(b"0123456789")
-    bases = [module.DatasetBasePath(str(base), "b", True, 1)]
-    rows = []
-    for base_id in ({}, {"base_id": 1}):
-        builder = module.BlobDescriptorArrayBuilder("b")
-        builder.append_managed("_blobs/x.blob", 2, 3, **base_id)
-        builder.append_managed("_blobs/x.blob", 9, 0, **base_id)
-        schema = pa.schema([builder.field], metadata={"lance.blob.managed": "true"})
-        rows.append(pa.Table.from_arrays([builder.finish()], schema=schema))
-    options = {"data_storage_version": "2.2", "initial_bases": bases}
-    module.write_dataset(rows[0], str(uri), **options)
-    module.write_dataset(rows[1], str(uri), mode="append")
-    return str(uri)
-
-
-def _bytes_read(module: ModuleType, uri: str) -> list[bytes]:
-    found = module.dataset(uri).scanner(blob_handling="all_binary").to_table()
-    return list(found["b"].to_pylist())
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("ours", [True, False])
-def test_objects_of_a_table_are_read_alike(tmp_path: Path, ours: bool) -> None:
-    """Managed objects are read by both, through a clone, a compaction and a cleanup."""
-    import lance
-    import lanceref
-    import pylanceref
-
-    made = _managed(tmp_path, pylanceref if ours else lance)
-    wanted = [b"234", b"", b"234", b""]
-    kinds = [row["kind"] for row in pylanceref.dataset(made).to_table()["b"].to_pylist()]
-
-    assert [4, 4, 5, 5] == kinds
-    assert wanted == _bytes_read(lance, made) == _bytes_read(pylanceref, made)
-    assert [] == lanceref.validate(made, deep=True)
-    pylanceref.dataset(made).tags.create("x", 1)
-    pylanceref.dataset(made).shallow_clone(str(tmp_path / "c"), "x")
-    assert wanted[:2] == _bytes_read(pylanceref, str(tmp_path / "c"))
-    pylanceref.dataset(made).tags.delete("x")
-    pylanceref.dataset(made).optimize.compact_files()
-    pylanceref.dataset(made).cleanup_old_versions(retain_versions=1, delete_unverified=True)
-    assert wanted == _bytes_read(lance, made) == _bytes_read(pylanceref, made)
-
-
-def test_handlings_have_the_oracles_names() -> None:
-    """Descriptors are the default, and an unknown handling is refused."""
-    assert BlobHandling.of(None) is BlobHandling.of("all_descriptions")
-    assert BlobHandling.of("all_binary") is BlobHandling.BYTES
-    with pytest.raises(ValueError, match="Invalid blob_handling"):
-        BlobHandling.of("junk")

@@ -397,8 +397,3 @@ def test_a_range_of_row_ids_is_never_expanded():
     assert [5, 2**31 + 4] == decoded.at(np.array([0, 2**31 - 1])).tolist()
     with pytest.raises(FormatError, match=r"L\.table\.row-ids\.length"):
         _ids(data, 10)
-
-
-def test_a_manifest_of_a_test_reads_back():
-    """What the tests build by hand is what a reader gets."""
-    assert minimal() == parse(to_bytes(minimal())).message
