@@ -10,7 +10,7 @@ import pyarrow as pa
 import pylanceref
 
 QUESTIONS = int(os.environ.get("LANCEREF_QUESTIONS", "60"))
-"""Random conditions of each kind that are asked; `nox -s indices` asks more."""
+"""How many conditions are asked in each step of an index; `nox -s indices` asks more."""
 
 
 def write(table: pa.Table, root: Path, **options) -> pylanceref.LanceDataset:
@@ -46,14 +46,6 @@ def assert_found(dataset: pylanceref.LanceDataset, conditions: Iterable[str]) ->
     for condition, expected in zip(asking, scanned(dataset, asking), strict=True):
         assert ids(dataset, condition) == expected, condition
     assert ids(dataset, asking[0], use_scalar_index=False) == ids(dataset, asking[0])
-
-
-def assert_same(dataset: pylanceref.LanceDataset, conditions: Iterable[str]) -> None:
-    """Every filter must ask an index and find what a look at all rows finds."""
-    asking = list(conditions)
-    for condition in asking:
-        assert asked(dataset, condition), condition
-    assert_found(dataset, asking)
 
 
 def index_reads(dataset: pylanceref.LanceDataset, condition: str) -> int:

@@ -1,25 +1,23 @@
-"""The indices of a version."""
+"""The indices of a version: which are known, and what happens to those that are not."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from uuid import UUID
 
 import lanceref
-import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
 from lance_conformance.stored import materialised
-from lanceref.core.errors import OutOfRange
-from lanceref.index.indices import paths_of
-from lanceref.index.row_set import RowSet, encode_row_set
 from lanceref.transactions.manifest_builder import Staged
+from lanceref.validate import validate
 
-from .rewriting import rewritten
 from .tables import asked, ids, write
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
+
 
 TABLE = pa.table({"i": range(100), "a": [{"b": n % 7} for n in range(100)]})
 
@@ -48,30 +46,6 @@ def changed(dataset, change) -> pylanceref.LanceDataset:
     return pylanceref.dataset(dataset.uri)
 
 
-def test_indices_are_found_by_the_path_of_their_field(dataset):
-    """Parts of structs have a dot."""
-    assert set(dataset._snapshot.indices.by_path) == {"i", "a.b"}
-    assert ids(dataset, "a.b = 3") == ids(dataset, "a.b = 3", use_scalar_index=False)
-
-
-def test_paths_end_at_lists(tmp_path):
-    """Only structs have parts."""
-    items = pa.list_(pa.struct([("c", pa.int8())]))
-    schema = pylanceref.write_dataset(
-        pa.table({"a": pa.array([{"b": [{"c": 1}]}], pa.struct([("b", items)]))}), tmp_path / "p"
-    )._snapshot.manifest.schema
-    assert set(paths_of(schema).values()) == {"a", "a.b"}
-
-
-def test_type_urls_are_compared_without_case(dataset):
-    """Upper case is the same type."""
-
-    def shout(entry):
-        entry.index_details.type_url = entry.index_details.type_url.upper()
-
-    assert asked(changed(dataset, shout), "i = 5")
-
-
 def unknown_type(entry):
     """Name a type that nobody knows."""
     entry.index_details.type_url = "/lance.table.OtherIndexDetails"
@@ -88,45 +62,6 @@ def test_what_is_not_known_is_scanned(dataset, change):
     other = changed(dataset, change)
     assert not asked(other, "i = 5")
     assert ids(other, "i = 5") == [5]
-
-
-def test_fragments_that_are_not_covered_are_scanned(dataset):
-    """Rows added later are found as well, those of a fragment that is gone are not."""
-    pylanceref.write_dataset(TABLE.slice(5, 1), dataset.uri, mode="append")
-    other = pylanceref.dataset(dataset.uri)
-    assert ids(other, "i = 5") == [5, 2 << 32]
-    other.delete("i < 60")
-    assert ids(other, "i = 5 or i = 70") == [1 << 32 | 10]
-
-
-@pytest.mark.parametrize(("fragment", "refused"), [(1, False), (2, True)])
-def test_rows_of_fragments_that_never_were_are_refused(tmp_path, fragment, refused):
-    """Those of another fragment are only not found."""
-    dataset = write(pa.table({"i": range(8)}), tmp_path, max_rows_per_file=4)
-    dataset.create_scalar_index("i", "BITMAP")
-    (segment,) = dataset._snapshot.indices.segments
-    file = segment.file("bitmap_page_lookup.lance")
-    own = file.read("bitmaps").to_pylist()
-    own[2] = encode_row_set(RowSet(np.array([fragment << 32 | 9], np.uint64)))
-    rewritten(segment, "bitmap_page_lookup.lance", {"bitmaps": pa.array(own, pa.binary())})
-    assert ids(dataset, "i = 1") == [1]
-    if refused:
-        with pytest.raises(OutOfRange, match="fragment 2") as caught:
-            ids(dataset, "i = 2")
-        assert caught.value.clause == "L.index.rows.fragment"
-    else:
-        assert ids(dataset, "i = 2") == []
-
-
-def test_files_of_early_releases_are_scanned():
-    """A table of 0.20.0 whose index files are of 0.1: same rows, and nothing is found wrong."""
-    path = materialised(FIXTURES / "table/any/backward/0-20-0-indexed/dataset")
-    opened = pylanceref.dataset(path)
-    (index,) = opened._snapshot.indices.known
-    (column,) = [name for name, held in opened._snapshot.indices.by_path.items() if index in held]
-    found = opened.to_table(filter=f"{column} is not null")
-    assert found == opened.to_table(filter=f"{column} is not null", use_scalar_index=False)
-    assert [one for one in lanceref.validate(path, deep=True) if one.severity == "must"] == []
 
 
 @pytest.mark.parametrize("anew", [False, True])
@@ -158,20 +93,66 @@ def test_an_index_of_an_early_release_is_brought_up_to_date(tmp_path, anew):
     ] == []
 
 
-def test_an_entry_that_is_listed_again_is_asked_once(dataset):
-    """It has the same files."""
-    entries = dataset._snapshot.manifest.indices
-    indices = dataset._snapshot.indices.of([*entries, *entries])
-
-    assert [1, 1] == [len(index.segments) for index in indices.known]
+FROZEN = Path(__file__).parents[4] / "fixtures" / "index" / "any"
 
 
-@pytest.mark.parametrize("created", [2**63 + 1, 9_069_393_600_000_000])
-def test_a_time_that_is_none_is_not_shown(dataset, created):
-    """Beyond the year 9999."""
+@pytest.mark.parametrize(
+    "case", ["zonemap/4-0-1-nulls", "zonemap/4-0-1-values", "bloomfilter/4-0-1-nulls"]
+)
+@pytest.mark.parametrize("change", ["optimize", "compact"])
+def test_segments_without_sets_of_nulls_are_continued(tmp_path, case, change):
+    """Those of 4.0.1, brought up to date or rewritten, leave no row out and are found whole."""
+    shutil.copytree(materialised(FROZEN / case / "dataset"), tmp_path / "t")
+    dataset = pylanceref.dataset(tmp_path / "t")
+    if change == "optimize":
+        dataset.optimize.optimize_indices()
+    else:
+        dataset.optimize.compact_files(target_rows_per_fragment=100)
+    for condition in ("c = 5", "c IS NULL", "c IS NOT NULL", "c = 3 OR c IS NULL"):
+        found = dataset.to_table(filter=condition)
+        assert found == dataset.to_table(filter=condition, use_scalar_index=False)
+        assert len(found)
+    assert [] == [one.clause for one in lanceref.validate(dataset.uri, deep=True)]
 
-    def later(entry):
-        entry.created_at = created
 
-    found = changed(dataset, later).describe_indices()
-    assert {None} == {one.created_at for index in found for one in index.segments}
+@pytest.mark.parametrize("kind", ["ZONEMAP", "BLOOMFILTER"])
+def test_a_fragment_without_zones_is_scanned_and_reported(tmp_path, kind):
+    """Early releases said of rows that they moved that the zones of the old places cover them."""
+    dataset = pylanceref.write_dataset(pa.table({"i": [1, None, 3]}), tmp_path / "t")
+    dataset.create_scalar_index("i", kind, name="known")
+    (entry,) = dataset._snapshot.manifest.indices
+    dataset.insert(pa.table({"i": [3, None]}))
+    dataset.drop_index("known")
+    details = entry.index_details.type_url, entry.index_details.value
+    uuid = str(UUID(bytes=entry.uuid.uuid))
+    stale = pylanceref.Index(uuid, "i_idx", [0], 1, {0, 1}, 0, index_details=details)
+    made = pylanceref.LanceOperation.CreateIndex([stale], [])
+    dataset = pylanceref.LanceDataset.commit(dataset.uri, made, read_version=dataset.version)
+
+    assert [3, 3] == dataset.to_table(filter="i = 3")["i"].to_pylist()
+    assert 2 == dataset.count_rows("i is null")
+    assert [1, 3, 3] == dataset.to_table(filter="i is not null")["i"].to_pylist()
+    assert "L.index.segment.complete" in {one.clause for one in validate(dataset.uri, deep=True)}
+
+
+def test_keys_are_addresses_under_stable_row_ids(tmp_path):
+    """A moved row is found where it is now, by its new value and not by the old one."""
+    table = pa.table({"i": range(10)})
+    dataset = write(table, tmp_path, enable_stable_row_ids=True)
+    dataset.create_scalar_index("i", "BTREE")
+    assert dataset._snapshot.manifest.indices[0].index_version == 1
+    dataset.update({"i": "100"}, where="i = 3")
+    dataset.update({"i": "i"}, where="i = 4")
+    opened = pylanceref.dataset(dataset.uri)
+    assert [ids(opened, f"i = {one}") for one in (3, 4, 100)] == [[], [4], [3]]
+
+
+def test_keys_under_their_early_name_are_kept_in_memory():
+    """An index of 0.33.0 that has been warmed up finds the same rows."""
+    dataset = pylanceref.dataset(materialised(FROZEN / "btree/0-33-0-row-ids/dataset"))
+    (name,) = [one.name for one in dataset._snapshot.indices.known]
+    found = ids(dataset, "c >= 3 AND c < 9")
+    warm = pylanceref.dataset(dataset.uri)
+    warm.prewarm_index(name)
+    assert found == ids(warm, "c >= 3 AND c < 9")
+    assert warm.index_cache_hit_rate() > 0

@@ -1,19 +1,109 @@
-"""Rows that pass a filter and how they are read."""
+"""Rows by filter, id or list: found, ordered, cut into batches and read."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
-from lanceref.search import rows as query_rows
-from lanceref.search.projection import scan_projection
-from lanceref.search.rows import Passed, passing_rows, read_passed
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.core.errors import OutOfRange, RowNotFound
+from lanceref.search.projection import ColumnOrdering, resize_batches, sort_order
+from lanceref.search.row_locator import live_rows, locator, positions_of_ids
 from pylanceref.sql.columns import condition
 
+from ..index.vector.indexed import points
+from ..index.vector.indexed import write as write_vectors
 from ..sql.written import without, write
 
+SIZES = st.lists(st.integers(0, 9), max_size=6)
+
+
+def batches(sizes):
+    """Return batches of these sizes, counting on."""
+    at = 0
+    for size in sizes:
+        yield pa.record_batch({"n": pa.array(range(at, at + size), pa.int64())})
+        at += size
+
+
+@given(SIZES, st.integers(1, 12))
+def test_strict_batches_have_one_size(sizes, rows):
+    """All but the last, and nothing is lost."""
+    found = list(resize_batches(batches(sizes), rows, None, strict=True))
+
+    assert list(range(sum(sizes))) == [n for batch in found for n in batch["n"].to_pylist()]
+    assert all(rows == batch.num_rows for batch in found[:-1])
+    assert all(0 < batch.num_rows <= rows for batch in found)
+
+
+@given(SIZES, st.integers(0, 80))
+def test_bytes_bound_batches(sizes, size_bytes):
+    """Of 8 bytes a row; a row alone may be larger."""
+    found = list(resize_batches(batches(sizes), 100, size_bytes, strict=False))
+
+    assert list(range(sum(sizes))) == [n for batch in found for n in batch["n"].to_pylist()]
+    assert all(batch.nbytes <= max(size_bytes, 8) for batch in found if size_bytes)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("ascending", "nulls_first", "wanted"),
+    [(True, False, [2, 0, 3, 1]), (True, True, [1, 2, 0, 3]), (False, False, [3, 0, 2, 1])],
+)
+def test_nulls_stand_where_asked(ascending, nulls_first, wanted):
+    """Whatever the direction; NaN is the greatest."""
+    keys = [pa.array([1.0, None, -0.5, NAN])]
+
+    assert wanted == sort_order(keys, [ColumnOrdering("f", ascending, nulls_first)]).tolist()
+
+
+@given(st.lists(st.tuples(st.none() | st.integers(0, 3), st.none() | st.integers(0, 3))))
+def test_order_is_that_of_tuples(rows):
+    """Two keys, nulls last."""
+    keys = [pa.array([row[n] for row in rows], pa.int8()) for n in (0, 1)]
+    found = sort_order(keys, [ColumnOrdering("a"), ColumnOrdering("b")]).tolist()
+    wanted = sorted(range(len(rows)), key=lambda at: [(one is None, one or 0) for one in rows[at]])
+
+    assert wanted == found
+
+
+TABLE = pa.table({"n": range(10)})
+
+
+@pytest.mark.parametrize("stable", [False, True])
+def test_ids_are_found_in_any_order(stable, tmp_path):
+    """Also repeated; deleted rows are left out."""
+    dataset = write(TABLE, tmp_path, max_rows_per_file=4, enable_stable_row_ids=stable)
+    dataset = without(dataset, {0: [1], 1: [0]})
+    ids = dataset.to_table(with_row_id=True)["_rowid"].to_pylist()
+    gone = 1
+    asked = [ids[5], ids[0], gone, ids[5], ids[3]]
+
+    assert [5, 0, 5, 3] == positions_of_ids(dataset._snapshot, asked).tolist()
+    assert [7, 0, 7, 5] == dataset._take_rows(asked, ["n"])["n"].to_pylist()
+    assert [] == positions_of_ids(dataset._snapshot, []).tolist()
+
+
+def test_addresses_of_no_row_are_refused(tmp_path):
+    """Behind a fragment, or of none; an unknown stable id is only left out."""
+    dataset = write(TABLE, tmp_path)
+    for address in (10, 1 << 32):
+        with pytest.raises(RowNotFound):
+            positions_of_ids(dataset._snapshot, [0, address])
+
+    (tmp_path / "s").mkdir()
+    stable = write(TABLE, tmp_path / "s", enable_stable_row_ids=True)
+    assert [0] == positions_of_ids(stable._snapshot, [0, 99]).tolist()
+
+
 NUM_ROWS = 200_000
-TABLE = pa.table(
+
+
+MANY = pa.table(
     {
         "n": pa.array(range(NUM_ROWS)),
         "wide": pa.array([f"{n:0100d}" for n in range(NUM_ROWS)]),
@@ -25,7 +115,7 @@ TABLE = pa.table(
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory):
     """Two fragments; some rows are deleted."""
-    written = write(TABLE, tmp_path_factory.mktemp("rows"), max_rows_per_file=150_000)
+    written = write(MANY, tmp_path_factory.mktemp("rows"), max_rows_per_file=150_000)
     return without(written, {0: [0, 7, 99_999]})
 
 
@@ -46,81 +136,71 @@ def test_a_selective_filter_reads_less(dataset):
     assert bytes_of(dataset, filter="n = -1")[1] <= own * 1.1
 
 
-def test_late_materialization_says_what_is_read_for_every_row(dataset):
-    """None, all, or some of the columns; the rows are the same."""
-    late, few = bytes_of(dataset, columns=["wide", "n"], filter="n = 5", late_materialization=True)
-    early, all_ = bytes_of(
-        dataset, columns=["wide", "n"], filter="n = 5", late_materialization=False
-    )
-    some = bytes_of(dataset, columns=["wide", "n"], filter="n = 5", late_materialization=["wide"])
-
-    assert late == early == some[0]
-    assert few * 5 < all_
-    assert some[1] <= few
+def keys(*rows) -> np.ndarray:
+    """Return addresses of rows, each as fragment and offset."""
+    return np.array([fragment << 32 | offset for fragment, offset in rows], np.uint64)
 
 
-def test_only_the_parts_that_are_asked_for_are_read(dataset):
-    """By the filter and by the projection."""
-    part = bytes_of(dataset, columns=["st.a"], filter="st.a > 5")[1]
-
-    assert part * 5 < bytes_of(dataset, columns=["st"])[1]
-    assert (
-        bytes_of(dataset, columns={"x": "st.a + 1"})[1] * 5 < bytes_of(dataset, columns=["st"])[1]
-    )
-
-
-def test_a_limit_ends_the_reading(dataset):
-    """After the run that had enough rows."""
-    assert (
-        bytes_of(dataset, columns=["n"], filter="n >= 0", limit=5)[1]
-        < (bytes_of(dataset, columns=["n"], filter="n >= 0")[1])
-    )
+@pytest.fixture
+def vectors(tmp_path):
+    """An index over two of three fragments, some rows deleted."""
+    found = write_vectors(points(), tmp_path)
+    built = found.create_index_uncommitted("v", "IVF_FLAT", fragment_ids=[0, 2], num_partitions=1)
+    found.commit_existing_index_segments("v_idx", "v", [built])
+    found.delete("i in (3, 501)")
+    return found
 
 
-@pytest.mark.parametrize(
-    ("text", "count"), [("n >= 0", NUM_ROWS - 3), ("n % 3 = 0", 66_665), ("n < 10", 8)]
-)
-@pytest.mark.parametrize("run", [1 << 16, 1000])
-def test_many_and_few_rows_are_read_alike(dataset, text, count, run, monkeypatch):
-    """By a scan or one by one, in runs of any size."""
-    monkeypatch.setattr(query_rows, "RUN_ROWS", run)
-    found = dataset.to_table(filter=text, columns=["st", "n"])
-
-    assert count == found.num_rows == dataset.count_rows(text)
-    assert found["n"].to_pylist() == [one["a"] for one in found["st"].to_pylist()]
+def alive(vectors, given, where=None):
+    """Return which of some keys count."""
+    snapshot = vectors._snapshot
+    (segment,) = snapshot.indices.segments
+    own = [rows for rows in snapshot.fragments if rows.fragment.id in (0, 2)]
+    asked = None if where is None else condition(snapshot, where)
+    kept, left = live_rows(segment, own, asked, by_address=True)(given)
+    assert given[kept].tolist() == left.tolist()
+    return kept.tolist()
 
 
-def test_offset_and_limit_count_rows_that_pass(dataset):
-    """Over fragments too."""
-    snapshot = dataset._snapshot
-    wanted = condition(snapshot, "n % 50000 = 1")
-    found = [
-        (passed.rows.fragment.id, *passed.positions.tolist())
-        for passed in passing_rows(snapshot.fragments, wanted, 1, 2)
-    ]
-
-    assert [(0, 49_999), (0, 99_998)] == found
-    assert [] == list(passing_rows(snapshot.fragments, wanted, 0, 0))
+def test_deleted_rows_and_other_fragments_do_not_count(vectors):
+    """Nor do rows of fragments that are gone."""
+    given = keys((0, 0), (0, 3), (1, 5), (2, 1), (2, 2), (7, 0))
+    assert [True, False, False, False, True, False] == alive(vectors, given)
+    assert [False] * 4 + [True, False] == alive(vectors, given, "i > 100")
 
 
-def test_positions_are_read_in_batches(dataset):
-    """Of the size asked for."""
-    snapshot = dataset._snapshot
-    projection = scan_projection(snapshot.manifest.schema, ["n"])
-    positions = np.array([0, 5, 6, 7], np.int64)
-    batches = read_passed(Passed(snapshot.fragments[0], positions), projection, 3)
-
-    assert [[1, 6, 8], [9]] == [batch["n"].to_pylist() for batch in batches]
+def test_a_row_that_was_never_there(vectors):
+    """It is an error, and not left out silently."""
+    with pytest.raises(OutOfRange, match=r"L\.index\.vector\.row-id"):
+        alive(vectors, keys((2, 100)))
 
 
-def test_pages_are_skipped_by_their_statistics(tmp_path):
-    """In files of 0.1: fewer bytes, the same rows."""
-    table = TABLE.select(["n", "wide"]).slice(0, 50_000)
-    old = write(table, tmp_path, data_storage_version="0.1", max_rows_per_group=1000)
-    old.to_table(limit=1)
-    with_, few = bytes_of(old, filter="n = 41500")
-    without_, many = bytes_of(old, filter="n = 41500", use_stats=False)
+NONE = np.empty(0, np.uint32)
 
-    assert with_ == without_
-    assert [41_500] == with_["n"].to_pylist()
-    assert few * 5 < many
+
+KEYS = np.array([1, 2, 1 << 32, 1 << 32 | 2, 5 << 32], np.uint64)
+
+
+def fragments(root, **options):
+    """Return the fragments of two times three rows, the second of which is deleted."""
+    rows = pa.table({"i": range(6)})
+    dataset = pylanceref.write_dataset(rows, root / "t", max_rows_per_file=3, **options)
+    dataset.delete("i = 1")
+    return pylanceref.dataset(dataset.uri)._snapshot.fragments
+
+
+def test_addresses_lead_to_live_rows(tmp_path):
+    """Row 1 of fragment 0 is deleted, there is no fragment 5; where 0 is not covered it is gone."""
+    both = fragments(tmp_path)
+
+    assert [-1, 1, 2, 4, -3] == locator(both, None, NONE, True)(KEYS).tolist()
+    assert [-3, -3, 2, 4, -3] == locator(both[1:], None, NONE, True)(KEYS).tolist()
+
+
+def test_ids_lead_to_rows_wherever_they_are(tmp_path):
+    """Six rows have the ids 0 to 5."""
+    both = fragments(tmp_path, enable_stable_row_ids=True)
+
+    assert [3, -3, 0, -3] == locator(both, None, NONE, False)(
+        np.array([4, 1, 0, 1 << 32], np.uint64)
+    ).tolist()

@@ -1,19 +1,20 @@
-"""Parameters."""
+"""Parameters of full-text indices: as requested, stored, and listed."""
 
 from __future__ import annotations
 
 import pytest
-from lanceref.core.errors import FormatError, UnknownIndex, UnknownVersion
+from lanceref.core.errors import Place
 from lanceref.index.full_text.parameters import (
     Analysis,
-    DocumentGranularity,
     parse_analysis,
     parse_settings,
     requested,
+    says_words,
 )
 
-from .test_posting_blocks import PLACE
+from ..subjects import KEPT_WORDS
 
+PLACE = Place("f", 0)
 STORED = (
     '{"lance_tokenizer":"text","base_tokenizer":"simple","language":"English",'
     '"with_position":false,"max_token_length":40,"lower_case":true,"stem":true,'
@@ -32,16 +33,6 @@ def test_worked_parameters():
     wanted = "0a0673696d706c65120922456e676c697368222801300138014001480350036080017802"
     assert wanted.replace("2228", "22 28").replace(" ", "") in (details.hex(), wanted)
     assert Analysis() == parse_analysis(STORED, PLACE)
-
-
-@pytest.mark.parametrize(
-    ("given", "version"), [({}, 2), ({"block_size": 256}, 3), ({"format_version": "v1"}, 1)]
-)
-def test_formats(given, version):
-    """Large blocks need format 3."""
-    assert version == requested(given, json_documents=False).format_version
-    element = {**given, "document_granularity": DocumentGranularity.LIST_ELEMENT}
-    assert 3 == requested(element, json_documents=False).index_version
 
 
 @pytest.mark.parametrize(
@@ -71,24 +62,6 @@ def test_wrong_arguments_are_refused(given, error):
     """With the classes that pylance has."""
     with pytest.raises(error):
         requested(given, json_documents=False)
-
-
-@pytest.mark.parametrize(
-    ("metadata", "error", "clause"),
-    [
-        ({"params": "{"}, FormatError, "params"),
-        ({"params": "[1]"}, FormatError, "params"),
-        ({"params": '{"stem":3}'}, FormatError, "params"),
-        ({"params": '{"max_token_length":-1}'}, FormatError, "params"),
-        ({"params": '{"base_tokenizer":"none"}'}, UnknownIndex, "params"),
-        ({"format_version": "9"}, UnknownVersion, "format-version"),
-        ({"posting_block_size": "127"}, FormatError, "block-size"),
-    ],
-)
-def test_stored_parameters_are_checked(metadata, error, clause):
-    """Each of the conditions."""
-    with pytest.raises(error, match=rf"L\.index\.fts\.{clause}"):
-        parse_settings(metadata, PLACE)
 
 
 @pytest.mark.parametrize(
@@ -136,3 +109,15 @@ def test_the_environment_says_the_format(monkeypatch, variable, asked, built):
     assert 2 == requested({"format_version": 2}, json_documents=False).format_version
     with pytest.raises(ValueError, match="LANCE_FTS_FORMAT_VERSION invalid"):
         requested({}, json_documents=False)
+
+
+def test_parameters_that_keep_words():
+    """Every step that changes or drops a token is one too many."""
+    plain = Analysis(**KEPT_WORDS)
+    assert plain.keeps_words
+    assert not Analysis().keeps_words
+    for name in ("stem", "remove_stop_words", "ascii_folding", "lower_case"):
+        assert not Analysis(**{**KEPT_WORDS, name: True}).keeps_words, name
+    assert not Analysis(**{**KEPT_WORDS, "max_token_length": 40}).keeps_words
+    assert not says_words(b"")
+    assert not says_words(b"\xff")

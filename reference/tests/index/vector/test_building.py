@@ -1,50 +1,104 @@
-"""Building of vector indices."""
+"""Building of vector indices: which vectors, how many partitions, and how they change."""
 
 from __future__ import annotations
+
+from contextlib import nullcontext
 
 import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import IndexRefused
-from lanceref.index.vector.building import assigned
-from lanceref.index.vector.storage import Model
+from lanceref.core.errors import IndexRefused, QueryRefused
+from lanceref.index.vector.parameters import VectorParameters, check_column
+from lanceref.index.vector.vector_file import TYPES
+from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.index.vector.vectors import (
+    VectorType,
+    indexed_vectors,
+    vector_type,
+    vectors_of,
+)
+from lanceref.operations.index_build import indexed_field, training_of
 
-from .indexed import near, opened, points, write
-
-
-def test_vectors_go_to_the_nearest_centroid():
-    """The first of those as near; the loss is the sum of the distances."""
-    model = Model("l2", np.array([[0, 0], [4, 0], [0, 0]], np.float32))
-    numbers, loss = assigned(np.array([[1, 1], [2, 0], [4, 1]], np.float32), model)
-    assert ([0, 0, 1], 2 + 4 + 1) == (numbers.tolist(), loss)
-
-
-@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
-@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-@pytest.mark.parametrize("stable", [False, True])
-def test_what_is_built_is_found(tmp_path, dtype, metric, stable):
-    """With all partitions the answer is that of looking at every row."""
-    values = points(dtype=dtype)
-    dataset = write(values, tmp_path, enable_stable_row_ids=stable)
-    dataset.create_index("v", "IVF_FLAT", num_partitions=5, metric=metric)
-    assert values.dtype == opened(dataset).head.model.centroids.dtype
-    for q in values[:3]:
-        found = near(dataset, q, k=20, nprobes=5)
-        wanted = near(dataset, q, k=20, use_index=False, metric=metric)
-        np.testing.assert_allclose(found[1], wanted[1], rtol=1e-3, atol=1e-3)
-        assert 18 <= len({*found[0]} & {*wanted[0]})
+from .indexed import DIMENSION, near, opened, points, table, write
 
 
-def test_centroids_that_are_given_are_kept(tmp_path):
-    """Rows lie in the order of the table in each partition."""
-    values = points()
-    dataset = write(values, tmp_path)
-    dataset.create_index("v", "IVF_FLAT", ivf_centroids=values[:3])
-    index = opened(dataset)
-    assert values[:3].tolist() == index.head.model.centroids.tolist()
-    for number in range(3):
-        assert (np.diff(index.keys(number).astype(np.int64)) > 0).all()
+@pytest.mark.parametrize("element", [pa.float16(), pa.float32(), pa.float64(), pa.uint8()])
+def test_rows_without_a_vector_are_left_out(element):
+    """Each vector is known by its row, in a part of a column too."""
+    column = pa.array([[1, 2], None, [3, 4], [5, 6]], pa.list_(pa.float32(), 2))
+    column = column.cast(pa.list_(element, 2))
+    found = vectors_of(column)
+    assert [0, 2, 3] == found.rows.tolist()
+    assert [[1, 2], [3, 4], [5, 6]] == found.values.tolist()
+    assert [[3, 4], [5, 6]] == vectors_of(column.slice(1)).values.tolist()
+    assert VectorType(element, 2, multivector=False).dtype == found.values.dtype
+
+
+def test_rows_with_several():
+    """A row may hold none, one or more; the type says so."""
+    type_ = pa.list_(pa.list_(pa.float32(), 2))
+    column = pa.array([[[1, 2], [3, 4]], [], None, [[5, 6]]], type_)
+    found = vectors_of(column)
+    assert [0, 0, 3] == found.rows.tolist()
+    assert [[1, 2], [3, 4], [5, 6]] == found.values.tolist()
+    assert VectorType(pa.float32(), 2, multivector=True) == vector_type(type_)
+
+
+def training(dataset):
+    """Return the rows of the column of vectors."""
+    snapshot = dataset._snapshot
+    field, _ = indexed_field(snapshot.manifest.schema, "v")
+    return training_of(snapshot, VECTOR, field, snapshot.fragments)
+
+
+def test_what_is_left_out(tmp_path):
+    """Nulls and what is not finite always, zeros where directions count."""
+    values = [[3, 4], None, [float("nan"), 0], [float("inf"), 0], [0, 0], [0, 2]]
+    table = pa.table({"v": pa.array(values, pa.list_(pa.float32(), 2))})
+    dataset = pylanceref.write_dataset(table, tmp_path / "t")
+    (found,) = indexed_vectors(training(dataset), "l2")
+    assert [0, 4, 5] == found.keys.tolist()
+    (found,) = indexed_vectors(training(dataset), "cosine")
+    assert [0, 5] == found.keys.tolist()
+    np.testing.assert_allclose([[0.6, 0.8], [0, 1]], found.vectors, rtol=1e-6)
+
+
+FLAT = TYPES["IVF_FLAT"]
+
+
+@pytest.mark.parametrize(
+    ("given", "rows", "wanted"),
+    [
+        ({}, 4095, 1),
+        ({}, 8191, 1),
+        ({}, 8192, 2),
+        ({"target_partition_size": 100}, 1000, 10),
+        ({"num_partitions": 3, "target_partition_size": 100}, 1000, 3),
+        ({"centroids": np.zeros((5, 2))}, 1000, 5),
+    ],
+)
+def test_how_many_partitions(given, rows, wanted):
+    """As many as are asked for, else by the rows; there is one at least."""
+    assert wanted == VectorParameters(FLAT, "l2", **given).partitions(rows)
+
+
+@pytest.mark.parametrize(
+    ("element", "multivector", "metric", "type_", "told"),
+    [
+        (pa.uint8(), False, "hamming", "IVF_HNSW_FLAT", None),
+        (pa.uint8(), False, "l2", "IVF_FLAT", "Unsupported training sample type uint8"),
+        (pa.float32(), False, "hamming", "IVF_FLAT", "type float with metric hamming"),
+        (pa.uint8(), False, "hamming", "IVF_PQ", "IVF_PQ cannot store uint8 vectors"),
+        (pa.float16(), True, "cosine", "IVF_RQ", None),
+        (pa.float16(), True, "dot", "IVF_RQ", "only cosine distance"),
+    ],
+)
+def test_which_columns_there_are_indices_over(element, multivector, metric, type_, told):
+    """Bytes have their own metric, several vectors a direction."""
+    column = VectorType(element, 8, multivector)
+    with nullcontext() if told is None else pytest.raises(QueryRefused, match=told):
+        check_column(column, metric, TYPES[type_])
 
 
 def test_fewer_vectors_than_partitions(tmp_path):
@@ -58,23 +112,113 @@ def test_fewer_vectors_than_partitions(tmp_path):
         dataset.create_index("v", "IVF_FLAT", num_partitions=1)
 
 
-def test_segments_are_merged(tmp_path):
-    """Those of the same centroids become one with the rows of all."""
-    values = points()
-    dataset = write(values, tmp_path)
-    built = [
-        dataset.create_index_uncommitted(
-            "v", "IVF_FLAT", fragment_ids=[number], ivf_centroids=values[:3]
-        )
-        for number in range(3)
-    ]
-    merged = dataset.merge_existing_index_segments(built)
-    dataset.commit_existing_index_segments("v_idx", "v", [merged])
-    assert near(dataset, values[5], k=9, nprobes=3) == near(
-        dataset, values[5], k=9, use_index=False
+VALUES = points(900)
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """An index over 600 rows; 300 were appended later."""
+    found = write(VALUES[:600], tmp_path)
+    found.create_index("v", "IVF_FLAT", num_partitions=3)
+    return found.insert(table(VALUES[600:])) or found
+
+
+def test_an_index_that_is_only_defined(tmp_path):
+    """It has no files and is passed over; it is built when it is brought up to date."""
+    dataset = write(VALUES[:600], tmp_path)
+    dataset.create_index("v", "IVF_FLAT", train=False, metric="dot", num_partitions=3)
+    (shown,) = dataset.describe_indices()
+    assert ("IVF_FLAT", "DOT", 0) == (
+        shown.index_type,
+        shown.details["metric_type"],
+        shown.segments[0].size_bytes,
     )
-    other = dataset.create_index_uncommitted(
-        "v", "IVF_FLAT", fragment_ids=[0], ivf_centroids=values[3:6]
-    )
-    with pytest.raises(IndexRefused, match="centroids"):
-        dataset.merge_existing_index_segments([other, built[1]])
+    assert [{}] == dataset.index_statistics("v_idx")["indices"]
+    assert near(dataset, VALUES[5], k=9) == near(dataset, VALUES[5], k=9, use_index=False)
+    dataset.optimize.optimize_indices()
+    assert 600 == dataset.index_statistics("v_idx")["num_indexed_rows"]
+    assert "dot" == opened(dataset).head.model.metric
+
+
+def test_product_quantizers_need_rows(tmp_path):
+    """With fewer than there are codes nothing is built."""
+    dataset = write(VALUES[:100], tmp_path)
+    dataset.create_index("v", "IVF_PQ", num_sub_vectors=4, num_partitions=1)
+    assert 0 == dataset.index_statistics("v_idx")["num_indexed_rows"]
+    (shown,) = dataset.describe_indices()
+    assert {"type": "pq", "num_bits": 8, "num_sub_vectors": 4} == shown.details["compression"]
+
+
+PLACES = (10 * np.eye(DIMENSION) * np.arange(1, DIMENSION + 1)[:, None]).astype("f4")
+"""Centroids: number n lies at 10 (n + 1) of its own axis."""
+
+
+def around(counts, seed: int = 1):
+    """Return so many vectors near to each place, mixed."""
+    source = np.random.default_rng(seed)
+    values = np.repeat(PLACES[: len(counts)], counts, axis=0)
+    values = values + source.normal(size=values.shape) / 10
+    return source.permutation(values).astype("f4")
+
+
+def around_places(root, counts, library=pylanceref, kind="IVF_FLAT", **options):
+    """Write vectors with an index whose partitions have so many."""
+    dataset = library.write_dataset(table(around(counts)), str(root))
+    given = {"ivf_centroids": PLACES[: len(counts)], "num_partitions": len(counts), **options}
+    if "PQ" in kind:
+        given["num_sub_vectors"] = 4
+    dataset.create_index("v", kind, **given)
+    return dataset
+
+
+def sizes(dataset):
+    """Return the rows of the partitions of each segment."""
+    held = dataset.stats.index_stats("v_idx")["indices"]
+    return [[one["size"] for one in segment["partitions"]] for segment in held]
+
+
+def grown(dataset, added, **options):
+    """Append so many vectors near to each place, bring the index up to date, return its sizes."""
+    dataset.insert(table(around(added, 2)))
+    dataset.optimize.optimize_indices(**options)
+    return sizes(dataset)
+
+
+@pytest.mark.parametrize(
+    ("counts", "options", "wanted"),
+    [
+        ([100, 100], {"target_partition_size": 100}, [[100, 100], [5, 5]]),
+        ([100], {}, [[100], [5]]),
+        ([19, 100], {"target_partition_size": 100}, [[129]]),
+        ([20, 100], {"target_partition_size": 100}, [[20, 100], [5, 5]]),
+        ([100, 10, 100, 10], {"target_partition_size": 100}, [[135, 105]]),
+        ([10, 12, 12], {}, [[49]]),
+        ([395, 100], {"target_partition_size": 100}, [[395, 100], [5, 5]]),
+    ],
+)
+def test_small_partitions_are_given_up(tmp_path, counts, options, wanted):
+    """Below a quarter of the rows that one is meant to have, with those that are new."""
+    dataset = around_places(tmp_path / "t", counts, **options)
+    assert wanted == grown(dataset, [5] * len(counts))
+
+
+def test_large_partitions_are_split(tmp_path):
+    """Into as many as have the wanted rows on the average; small ones wait for the next time."""
+    dataset = around_places(tmp_path / "t", [396, 100, 10], target_partition_size=100)
+    (found,) = grown(dataset, [5, 5, 5])
+    assert [105, 15] == found[1:3]
+    assert 7 == len(found)
+    assert 401 == sum(found) - 120
+    centroids = opened(dataset).head.model.centroids
+    assert PLACES[1:3].tolist() == centroids[1:3].tolist()
+    assert (np.abs(centroids[[0, 3, 4, 5, 6]] - PLACES[0]).max(axis=1) < 1).all()
+    dataset.optimize.optimize_indices()
+    assert 120 + 401 == sum(sizes(dataset)[0])
+    assert len(sizes(dataset)[0]) < 7
+
+
+@pytest.mark.parametrize(("merged", "wanted"), [(0, [[10, 12], [5, 5]]), (1, [[15, 17]])])
+def test_a_number_of_segments_leaves_partitions(tmp_path, merged, wanted):
+    """However small they are."""
+    dataset = around_places(tmp_path / "t", [10, 12])
+    assert wanted == grown(dataset, [5, 5], num_indices_to_merge=merged)

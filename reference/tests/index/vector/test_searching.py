@@ -1,12 +1,23 @@
-"""Search in a vector index."""
+"""Search: partitions that are looked at, walks in graphs, and how answers are joined."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from lanceref.core.errors import QueryRefused
-from lanceref.index.vector.searching import SearchParameters, ranking, search
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.index.vector.searching import (
+    Neighbours,
+    SearchParameters,
+    probes,
+    ranking,
+    search,
+    sum_distances,
+    walk,
+)
 from lanceref.index.vector.storage import Model
+from lanceref.kernels.hnsw_build import build
+from lanceref.kernels.hnsw_graph import GraphParameters
 
 from .indexed import opened, points, write
 
@@ -63,17 +74,105 @@ def test_rows_that_do_not_count_are_not_found(index):
     assert all(key > 10**6 and key % 2 for key in found.ids.tolist())
 
 
-@pytest.mark.parametrize("type_", ["IVF_HNSW_FLAT", "IVF_HNSW_SQ", "IVF_HNSW_PQ"])
-def test_where_there_is_a_graph_it_is_walked(type_, tmp_path):
-    """Whatever its vectors are kept as: fewer than are wanted may not be kept on the way."""
-    dataset = write(VALUES, tmp_path)
-    more = {"num_sub_vectors": 4} if type_.endswith("PQ") else {}
-    dataset.create_index("v", type_, num_partitions=1, **more)
+GROWING = (1.01 ** np.arange(60)).astype(np.float32)
 
-    def few(keys):
-        return keys < 3, keys[keys < 3]
 
-    for alive in (every, few):  # few are held against the query one by one
-        with pytest.raises(QueryRefused, match="ef must be"):
-            search(opened(dataset), VALUES[:1], SearchParameters(20, ef=10), alive)
-    assert 3 == len(search(opened(dataset), VALUES[:1], SearchParameters(20), few)[0].ids)
+def first(near, asked, metric="l2", rows=10**6) -> int:
+    """Return how many are searched first."""
+    return probes(np.array(near, np.float32), asked, metric, rows)[0]
+
+
+@pytest.mark.parametrize(
+    ("k", "counts"), [(1, (19, 5, 5)), (2, (24, 6, 6)), (10, (24, 6, 6)), (11, (29, 11, 7))]
+)
+def test_as_many_as_are_about_as_near(k, counts):
+    """Within bounds, and there are no more than there are."""
+    assert counts[0] == first(GROWING, SearchParameters(k))
+    assert counts[1] == first(GROWING**99, SearchParameters(k))
+    assert min(counts[2], 7) == first(GROWING[:7] ** 99, SearchParameters(k))
+
+
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        (SearchParameters(1, 3), (19, 60)),
+        (SearchParameters(1, 30), (30, 60)),
+        (SearchParameters(1, None, 3), (3, 3)),
+        (SearchParameters(11, 3, 25), (25, 25)),
+        (SearchParameters(1, 7, 7), (7, 7)),
+        (SearchParameters(1, 99, 99), (60, 60)),
+        (SearchParameters(1, effort=0.25), (5, 60)),
+        (SearchParameters(1, effort=0.75), (34, 60)),
+        (SearchParameters(1, 4, effort=0.0), (4, 60)),
+        (SearchParameters(1, 4, effort=0.25), (9, 60)),
+        (SearchParameters(1, None, 40, effort=1.0), (40, 40)),
+        (SearchParameters(1, None, 40, effort=0.75), (28, 40)),
+        (SearchParameters(30, final_k=1), (19, 60)),
+    ],
+)
+def test_what_a_caller_asks_for(asked, wanted):
+    """Bounds hold, effort leads from the least over the usual to the most."""
+    assert wanted == probes(GROWING, asked, "l2", 10**6)
+
+
+ROWS = st.lists(st.tuples(st.integers(0, 99), st.sampled_from([0.0, 1.0, 2.0, np.inf, np.nan])))
+
+
+def of(rows) -> Neighbours:
+    """Return neighbours by id and distance."""
+    ids, near = [one for one, _ in rows], [one for _, one in rows]
+    return Neighbours(np.array(ids, np.uint64), np.array(near, np.float32))
+
+
+@given(ROWS, st.integers(1, 20))
+def test_the_nearest_stand_first(rows, k):
+    """Those as near lie by their id; what is no number is nowhere."""
+    found = of(rows).within((None, None)).best(k)
+    wanted = sorted((near, id_) for id_, near in rows if not np.isnan(near))[:k]
+    assert wanted == list(zip(found.distances.tolist(), found.ids.tolist(), strict=True))
+
+
+def test_the_ends_of_a_range():
+    """The lower end is in it, the upper one is not."""
+    rows = of([(1, 1), (2, 2), (3, 3)])
+    assert [1, 2] == rows.within((1, 3)).ids.tolist()
+    assert [2, 3] == rows.within((1.5, None)).ids.tolist()
+    assert [] == rows.within((3, 1)).ids.tolist()
+
+
+def test_sums_over_the_queries_of_one_row():
+    """A row counts once; where it is not found it is as far as the furthest that is."""
+    found = sum_distances([of([(1, 1.0), (2, 2.0), (1, 4.0)]), of([(2, 8.0), (3, 9.0)])])
+    assert [(1, 10), (2, 10), (3, 13)] == list(
+        zip(found.ids.tolist(), found.distances.tolist(), strict=True)
+    )
+
+
+CORNERS = np.random.default_rng(4).normal(size=(300, 4)).astype(np.float32)
+
+
+GRAPH = build(CORNERS, "l2", GraphParameters(8, 40, 4))
+
+
+KEYS = np.arange(300, dtype=np.uint64) + np.uint64(1000)
+
+
+ALL = np.ones(300, np.bool_)
+
+
+def score(rows):
+    """Return the distances from the first vector."""
+    return ((CORNERS[rows] - CORNERS[0]) ** 2).sum(1)
+
+
+def walked(asked, kept=ALL):
+    """Return what a walk finds."""
+    return walk(GRAPH, score, asked, kept, KEYS[kept])
+
+
+def test_walks_leave_out_rows_that_do_not_count():
+    """Ids are those of rows that count."""
+    kept = np.arange(300) % 3 == 1
+    answer = walked(SearchParameters(10, ef=100), kept)
+    near = [row for row in np.argsort(score(slice(None))).tolist() if kept[row]][:10]
+    assert (np.array(near) + 1000).tolist() == answer.ids.tolist()

@@ -1,11 +1,227 @@
-"""Types of storage."""
+"""Storages of vectors, worked by hand: what is encoded, and distances from it."""
 
 from __future__ import annotations
 
-from lanceref.index.vector.vector_file import STORAGES
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from lanceref.index.vector.pq_storage import COLUMN, Product
+from lanceref.index.vector.rq_rows import (
+    ADD,
+    BLOCKED,
+    ERROR,
+    FOLLOWING,
+    SCALE,
+    SIGNS,
+    Layout,
+    rotated_rows,
+)
+from lanceref.index.vector.rq_storage import train as train_rq
+from lanceref.index.vector.sq_storage import Sq, SqRows
+from lanceref.index.vector.storage import Model
+from lanceref.kernels.distance import distances
+from lanceref.kernels.product_quantizer import ProductQuantizer
+from lanceref.kernels.rabitq_codes import codes_in
+from lanceref.kernels.rabitq_estimate import MatrixRotation
+from lanceref.kernels.scalar_quantizer import Bounds, quantize, squares_of
 
 
-def test_every_type_has_its_name():
-    """By which it is found."""
-    assert STORAGES
-    assert all(name == one.name for name, one in STORAGES.items())
+def scalar(metric="l2", bounds=(-12.0, 12.0)) -> Sq:
+    """Return a quantizer of vectors of 8 numbers."""
+    return Sq(Model(metric, np.zeros((1, 8), np.float32)), Bounds(*bounds))
+
+
+def test_what_bytes_stand_for():
+    """The first of 255 steps is the lower bound, the last the upper one."""
+    sq = scalar(bounds=(-1, 50))
+    vectors = np.array([[-9, -1, -0.79, -0.7, 0, 49.9, 50, 99]], np.float32)
+    stored = sq.open_rows(sq.encode(vectors, np.zeros(1, np.int64)), 0)
+    expected = [[-1, -1, -0.8, -0.8, 0, 49.8, 50, 50]]
+    np.testing.assert_allclose(stored.points() - 1, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("dimension", [1, 7, 64, 300])
+@pytest.mark.parametrize("metric", ["l2", "dot"])
+def test_the_nearest_are_found_by_half_of_the_bytes(metric, dimension):
+    """With the same distances to the last bit, of kept rows only, however few they are."""
+    random = np.random.default_rng(dimension)
+    values = random.normal(size=(3000, dimension)).astype(np.float32)
+    bounds = Bounds(-4.0, 4.0)
+    codes = quantize(values, bounds)
+    stored = SqRows(codes, squares_of(codes), Model(metric, values[:1]), bounds)
+    near = stored.score(values[9], "normal")(slice(None))
+    for share in (1.0, 0.5, 0.001):
+        kept = random.random(len(values)) < share
+        for k in (0, 1, 20):
+            rows, found = stored.nearest(values[9], "normal", kept, k)
+            assert (np.diff(rows) > 0).all()
+            assert kept[rows].all()
+            np.testing.assert_array_equal(found, near[rows])
+            np.testing.assert_array_equal(np.sort(found)[:k], np.sort(near[kept])[:k])
+    if (metric, dimension) == ("l2", 7):
+        assert len(stored.nearest(values[9], "normal", near >= 0, 1)[0]) < 1500
+
+
+def line(metric="l2", dtype=np.float32, transposed=True):
+    """Return a quantizer of pairs: codewords 0 .. 15 and 0 .. 30, centroids (0, 0), (8, 8)."""
+    words = np.arange(16, dtype=dtype)
+    codebook = np.stack([words, 2 * words])[:, :, None]
+    model = Model(metric, np.array([(0, 0), (8, 8)], dtype))
+    return Product(model, ProductQuantizer(codebook, model.of_vectors), transposed)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize(("metric", "wanted"), [("l2", [0x12, 0x20]), ("dot", [0x5A, 0x68])])
+def test_codes_are_of_residuals_but_for_dot(metric, wanted, dtype):
+    """(10, 10) in the partition of (8, 8) is (2, 2), codes 2 and 1; for dot it is 10 and 5."""
+    quantizer = line(metric, dtype)
+    vectors = np.array([(10, 10), (8, 12)], dtype)
+    rows = quantizer.encode(vectors, np.array([1, 1]))
+    assert rows[COLUMN].tolist() == [[one] for one in wanted]
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+def test_distances_are_from_what_codes_stand_for(metric):
+    """A query has its own residual: distances are those between the vectors themselves."""
+    quantizer = line(metric)
+    vectors = np.array([(10, 10), (8, 12), (9, 18)], np.float32)
+    stored = quantizer.open_rows(quantizer.encode(vectors, np.array([1, 1, 1])), 1)
+    query = np.array((9, 9), np.float32)
+    score = stored.score(query, "normal")
+    of_vectors = "dot" if metric == "dot" else "l2"
+    wanted = distances(query[None], vectors, of_vectors)[0]
+    np.testing.assert_array_equal(score(slice(None)), wanted)
+    np.testing.assert_array_equal(score(np.array([2, 0])), score(slice(None))[[2, 0]])
+    apart = distances(stored.points(), stored.points(), of_vectors)
+    np.testing.assert_array_equal(apart, distances(vectors, vectors, of_vectors))
+
+
+@pytest.mark.parametrize("transposed", [True, False])
+def test_rows_come_back_from_a_file(transposed):
+    """Packed rows of a partition are the rows again; transposed ones differ from them."""
+    random = np.random.default_rng(1)
+    codebook = random.normal(size=(4, 256, 2)).astype(np.float32)
+    model = Model("l2", np.zeros((1, 8), np.float32))
+    quantizer = Product(model, ProductQuantizer(codebook, "l2"), transposed)
+    rows = quantizer.encode(random.normal(size=(30, 8)).astype(np.float32), np.zeros(30, int))
+    packed = quantizer.pack(rows)
+    assert (packed[COLUMN].tolist() == rows[COLUMN].tolist()) is not transposed
+    assert quantizer.unpack(packed)[COLUMN].tolist() == rows[COLUMN].tolist()
+
+
+PLAIN = MatrixRotation(np.eye(8, dtype=np.float32))
+
+
+CENTER = np.zeros(8, np.float32)
+
+
+def rows_of(layout, vectors, metric="l2"):
+    """Return the columns of vectors around zero, not rotated."""
+    squares = np.einsum("ij,ij->i", vectors, vectors)
+    return layout.encode(vectors, np.zeros_like(vectors), squares, metric)
+
+
+def test_worked_distances():
+    """A vector whose components are all as large is its code: the distance is exact."""
+    vectors = np.array([[1, -1, 1, -1, 1, 1, 1, 1]], np.float32)
+    rows = rows_of(Layout(8, 1), vectors)
+    assert rows[SIGNS].tolist() == [[0b11110101]]
+    assert (rows[ADD].tolist(), rows[SCALE].tolist()) == ([8], [-4])
+    assert rows[ERROR].tolist() == [0]
+    stored = rotated_rows(Layout(8, 1), rows, "l2", PLAIN, CENTER, CENTER)
+    query = np.arange(8, dtype=np.float32)
+    assert stored.score(query, "normal")(slice(None)).tolist() == [
+        1 + 4 + 1 + 16 + 9 + 16 + 25 + 36
+    ]
+    np.testing.assert_array_equal(stored.points(), vectors)
+
+
+@pytest.mark.parametrize("metric", ["l2", "dot"])
+@pytest.mark.parametrize(
+    "layout", [Layout(8, 1), Layout(8, 1, residual=True, errors=False), Layout(8, 5), Layout(8, 9)]
+)
+def test_what_codes_stand_for(layout, metric):
+    """Of a vector with components of one size, itself, by both estimators."""
+    center = np.arange(8, dtype=np.float32)
+    residuals = np.array([[2, -2, 2, -2, 2, 2, 2, 2], [0.5] * 8, [-1] * 8], np.float32)
+    squares = np.einsum("ij,ij->i", residuals, residuals)
+    rows = layout.encode(residuals, np.tile(center, (3, 1)), squares, metric)
+    stored = rotated_rows(layout, rows, metric, PLAIN, center, center)
+    np.testing.assert_allclose(stored.points(), center + residuals, rtol=1e-6, atol=1e-6)
+
+
+DIM = 16
+
+
+RANDOM = np.random.default_rng(11)
+
+
+def model_of(metric="l2", dtype=np.float32):
+    """Return two centroids."""
+    return Model(metric, RANDOM.normal(size=(2, DIM)).astype(dtype))
+
+
+def drawn(num_rows=70):
+    """Return vectors, and their partitions."""
+    vectors = RANDOM.normal(size=(num_rows, DIM)).astype(np.float32)
+    return vectors, np.arange(num_rows) % 2
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("num_bits", [1, 4])
+def test_rows_of_signs_come_back_from_a_file(packed, num_bits):
+    """Packed columns of a partition are the columns again."""
+    quantizer = train_rq(None, model_of(), {"num_bits": num_bits, "skip_transpose": not packed})
+    assert quantizer.packed_signs is packed
+    rows = quantizer.encode(*drawn())
+    assert list(rows) == [field.name for field in quantizer.fields]
+    back = quantizer.unpack(quantizer.pack(rows))
+    for name, column in rows.items():
+        np.testing.assert_array_equal(back[name], column)
+
+
+@pytest.mark.parametrize("num_bits", [1, 2, 5, 9])
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+def test_the_nearest_are_among_those_that_may_be(metric, num_bits):
+    """With the distances that all rows have; of more than one bit the other side is left alone."""
+    quantizer = train_rq(None, model_of(metric), {"num_bits": num_bits})
+    random = np.random.default_rng(num_bits)
+    query = 10 * random.normal(size=DIM).astype(np.float32)
+    vectors = query + random.normal(size=(640, DIM)).astype(np.float32)
+    vectors[::2] *= -1
+    stored = quantizer.open_rows(quantizer.encode(vectors, np.zeros(640, int)), 0)
+    kept = random.random(640) < 0.9
+    for mode in ("fast", "normal", "accurate"):
+        every = stored.score(query, mode)(slice(None))
+        for mask in (kept, np.ones(640, np.bool_)):
+            rows, near = stored.nearest(query, mode, mask, 7)
+            assert mask[rows].all()
+            np.testing.assert_allclose(near, every[rows], rtol=1e-5, atol=1e-2)
+            np.testing.assert_allclose(
+                np.sort(near)[:7], np.sort(every[mask])[:7], rtol=1e-5, atol=1e-5
+            )
+            all_ = num_bits == 1 or mode != "normal"
+            assert len(rows) == mask.sum() if all_ else (rows % 2).all()
+
+
+def test_codes_that_follow_each_other_become_blocks():
+    """Older rows are read, and written in blocks when they are joined."""
+    newer = train_rq(None, model_of(), {"num_bits": 4})
+    rows = newer.encode(*drawn(40))
+    codes = codes_in(rows[BLOCKED], DIM, 3)
+    bits = np.unpackbits(codes[:, :, None], axis=2, count=3, bitorder="little")
+    following = np.packbits(bits.reshape(40, -1), axis=1, bitorder="little")
+    older = replace(newer, layout=replace(newer.layout, blocked=False))
+    said = {name: column for name, column in rows.items() if name != BLOCKED}
+    said[FOLLOWING] = following
+    assert {field.name for field in older.fields} == set(said)
+    joined = older.merge([newer])
+    np.testing.assert_array_equal(joined.convert(older, said)[BLOCKED], rows[BLOCKED])
+    assert joined.convert(newer, rows) is rows
+    query = RANDOM.normal(size=DIM).astype(np.float32)
+    one, two = (
+        quantizer.open_rows(columns, 0).score(query, "normal")(slice(None))
+        for quantizer, columns in ((older, said), (newer, rows))
+    )
+    np.testing.assert_array_equal(one, two)

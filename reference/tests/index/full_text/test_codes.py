@@ -1,0 +1,265 @@
+"""Codes of postings, positions and impacts: worked bytes, and what is written comes back."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage, FormatError, LanceError, Place, Truncated
+from lanceref.index.full_text.packed_integers import (
+    group_runs,
+    parse_group,
+    parse_varint,
+    parse_varints,
+    varint_runs,
+)
+from lanceref.index.full_text.positions import (
+    encode_position_blobs,
+    parse_position_blobs,
+    parse_positions,
+    position_runs,
+)
+from lanceref.index.full_text.posting_blocks import (
+    Blobs,
+    BlockLayout,
+    Postings,
+    full_postings,
+    impact_runs,
+    length_codes,
+    parse_postings,
+    posting_runs,
+    rounded_lengths,
+)
+
+SCORED, FIXED_TAIL, WIDE = BlockLayout(), BlockLayout(fixed_tail=True), BlockLayout(256)
+LAYOUTS = [SCORED, FIXED_TAIL, WIDE]
+PLACE = Place("f", 0, 0, "open")
+
+
+def cursor(data: bytes) -> Cursor:
+    """Return a cursor over bytes."""
+    return Cursor(memoryview(data), 0, Context("f"))
+
+
+def u32(*values: int) -> np.ndarray:
+    """Return numbers as they are encoded."""
+    return np.array(values, np.uint32)
+
+
+def test_numbers_take_turns_in_the_lanes():
+    """With one bit, numbers 0 and 4 are bits 0 and 1 of word 0, number 1 is bit 0 of word 1."""
+    numbers = np.zeros((1, 128), np.uint32)
+    numbers[0, [0, 4, 1]] = 1
+    wanted = bytes.fromhex("01 03000000 01000000 00000000 00000000")
+    assert [wanted] == group_runs(numbers).as_bytes()
+
+
+@given(st.integers(0, 32), st.sampled_from([4, 8]), st.integers(0, 2**32))
+def test_groups_come_back(width, lanes, seed):
+    """For every width and both numbers of lanes, as many rows at once as there are."""
+    random = np.random.default_rng(seed)
+    rows = random.integers(0, 2**width, (3, 32 * lanes)).astype(np.uint32)
+    found = [parse_group(cursor(one), lanes, "n").tolist() for one in group_runs(rows).as_bytes()]
+    assert rows.tolist() == found
+
+
+def test_worked_varints():
+    """300 is 0b10_0101100: the low seven bits first."""
+    assert ["ac02", "ffffffff0f", "00", "7f"] == [
+        one.hex() for one in varint_runs(u32(300, 2**32 - 1, 0, 127)).as_bytes()
+    ]
+
+
+@given(st.lists(st.integers(0, 2**32 - 1), max_size=20))
+def test_varints_come_back(values):
+    """Whatever the numbers."""
+    data = b"".join(varint_runs(u32(*values)).as_bytes())
+    assert values == parse_varints(cursor(data), len(values), "n").tolist()
+
+
+@given(st.binary(min_size=12, max_size=60), st.integers(8, 12))
+def test_many_varints_are_parsed_as_one_by_one(data, count):
+    """Whatever the bytes: the same numbers and the same place after them, or the same refusal."""
+    whole, single = cursor(data), cursor(data)
+    try:
+        expected = [parse_varint(single, "n") for _ in range(count)]
+    except (CorruptPage, Truncated) as error:
+        with pytest.raises(type(error)):
+            parse_varints(whole, count, "n")
+        return
+    assert parse_varints(whole, count, "n").tolist() == expected
+    assert whole.position == single.position
+
+
+def encoded(own: Postings, layout: BlockLayout, *, score: float = 0) -> list[bytes]:
+    """Return the blocks of one token, all of the same highest score."""
+    count = len(own.documents)
+    scores = np.full(layout.num_blocks(count), score, np.float32)
+    return posting_runs(own, np.array([count]), layout, scores).as_bytes()
+
+
+def parsed(blocks: list[bytes], length: int, num_documents: int, layout: BlockLayout) -> Postings:
+    """Parse blocks of bytes."""
+    return parse_postings(of_blocks(blocks), length, num_documents, layout, PLACE)
+
+
+def of_blocks(blocks: list[bytes]) -> Blobs:
+    """Return blocks as they are handed over: the rest of an array."""
+    array = pa.array([b"before", *blocks], pa.large_binary())
+    return Blobs.of(array.slice(1), Context("f"))
+
+
+@pytest.mark.parametrize(
+    ("layout", "wanted"),
+    [
+        (SCORED, "0000803f 03 02 02 01"),
+        (FIXED_TAIL, "0000803f 03000000 05000000 02000000 01000000"),
+        (WIDE, "03 02 02 01"),
+    ],
+)
+def test_worked_blocks(layout, wanted):
+    """Documents 3 and 5, held twice and once: after the score the steps, then the frequencies."""
+    assert [bytes.fromhex(wanted)] == encoded(Postings(u32(3, 5), u32(2, 1)), layout, score=1)
+
+
+def test_a_worked_full_block():
+    """128 documents from 7 on: steps 0 and then 1 in one bit, frequencies all 1."""
+    own = Postings(np.arange(7, 135, dtype=np.uint32), np.ones(128, np.uint32))
+    steps = "feffffff" + "ffffffff" * 3
+    wanted = bytes.fromhex("00000000 07000000 01" + steps + "01" + "ff" * 16)
+    assert [wanted] == encoded(own, SCORED)
+
+
+def test_a_worked_patched_block():
+    """One frequency of 1000 among ones is an exception: place 5, high bits 500."""
+    frequencies = np.ones(256, np.uint32)
+    frequencies[5] = 1000
+    (block,) = encoded(Postings(np.arange(256, dtype=np.uint32), frequencies), WIDE)
+    assert bytes.fromhex("01 01") == block[4 + 1 + 32 :][:2]
+    assert bytes.fromhex("05 f403") == block[-3:]
+
+
+@given(
+    st.sampled_from(LAYOUTS),
+    st.lists(st.sampled_from([1, 2, 127, 128, 129, 256, 257, 600]), min_size=1, max_size=5),
+    st.integers(0, 2**32),
+)
+@settings(max_examples=50)
+def test_blocks_come_back(layout, counts, seed):
+    """Those of many tokens are those of each, with steps and frequencies of few bits and many."""
+    random, own, blocks = np.random.default_rng(seed), [], []
+    for count in counts:
+        kinds = u32(1, 1, 1, 2, 9, 300, 2**32 - 1)[: random.integers(1, 8)]
+        chosen = np.sort(random.choice(2000, count, replace=False)).astype(np.uint32)
+        own.append(Postings(chosen, random.choice(kinds, count)))
+        blocks += encoded(own[-1], layout)
+        found = parsed(encoded(own[-1], layout), count, 2000, layout)
+        assert own[-1].documents.tolist() == found.documents.tolist()
+        assert own[-1].frequencies.tolist() == found.frequencies.tolist()
+    every = Postings(*(np.concatenate(one) for one in zip(*map(_columns, own), strict=True)))
+    scores = np.zeros(sum(map(layout.num_blocks, counts)), np.float32)
+    assert blocks == posting_runs(every, np.array(counts), layout, scores).as_bytes()
+
+
+def _columns(own: Postings) -> tuple[np.ndarray, np.ndarray]:
+    return own.documents, own.frequencies
+
+
+@given(st.sampled_from(LAYOUTS), st.binary(max_size=90), st.integers(0, 300))
+def test_any_bytes_are_postings_or_an_error(layout, data, length):
+    """Nothing but a LanceError escapes."""
+    with contextlib.suppress(LanceError):
+        parsed([data] * layout.num_blocks(length), length, 400, layout)
+
+
+@given(st.integers(0, 41), st.integers(0, 255), st.integers(128, 400))
+def test_full_blocks_together_are_the_blocks_of_each(at, byte, total):
+    """With any byte changed the same postings come back, or both ways refuse them."""
+    own = Postings(np.arange(8, 136, dtype=np.uint32), np.ones(128, np.uint32))
+    (block,) = encoded(own, SCORED)
+    block = block[:at] + bytes([byte]) + block[at + 1 :]
+    second = block[:4] + (200).to_bytes(4, "little") + block[8:]
+    for blocks in ([block], [block, second]):
+        found = full_postings(of_blocks(blocks), total)
+        try:
+            wanted = parsed(blocks, 128 * len(blocks), total, SCORED)
+        except FormatError:
+            assert found is None
+        else:
+            assert found is not None
+            assert np.array_equal(found.documents, wanted.documents)
+
+
+lists = st.lists(st.sets(st.integers(0, 5000), min_size=1, max_size=300), min_size=1, max_size=4)
+
+
+def test_worked_positions():
+    """Positions 1 and 4, then 2 in the next document: steps 1, 3 and 2."""
+    found = position_runs(u32(1, 4, 2), u32(2, 1), np.array([2]))
+    assert [bytes.fromhex("010302")] == found.as_bytes()
+    blobs = [bytes.fromhex("02000000"), bytes.fromhex("01000000 04000000")]
+    assert blobs == encode_position_blobs(u32(1, 4))
+
+
+@given(st.lists(lists, min_size=1, max_size=3))
+def test_positions_come_back(blocks):
+    """In both layouts, whether a block fills groups or not."""
+    own = [[u32(*sorted(one)) for one in block] for block in blocks]
+    every = [one for block in own for one in block]
+    counts, sizes = u32(*map(len, every)), np.array([len(block) for block in own])
+    data = position_runs(np.concatenate(every), counts, sizes).as_bytes()
+    for block, written in zip(own, data, strict=True):
+        found = parse_positions(cursor(written), u32(*map(len, block)))
+        assert [one.tolist() for one in block] == [one.tolist() for one in found]
+    for one in every:
+        blobs = [cursor(blob) for blob in encode_position_blobs(one)]
+        assert one.tolist() == parse_position_blobs(blobs, len(one), PLACE).tolist()
+
+
+def test_worked_lengths():
+    """Up to 15 a length is its code; 16 and 17 are one, 0b1_0000 and 0b1_0001."""
+    assert [0, 7, 8, 15, 16, 16, 17] == length_codes(np.array([0, 7, 8, 15, 16, 17, 18])).tolist()
+    assert [0, 15, 16, 16, 18, 960] == rounded_lengths(u32(0, 15, 16, 17, 18, 1023)).tolist()
+
+
+def test_worked_impacts():
+    """Of two documents that hold a token once the shorter counts; more often and longer counts.
+
+    The pairs (1, 4) and (3, 6) are the steps 2 * (1 - 0 - 1) + 1 and 4, 2 * (3 - 1 - 1) + 1 and 2.
+    A block has an entry, and so has the group that it is in.
+    """
+    own = Postings(u32(2, 5, 7, 9), u32(1, 1, 3, 2))
+    found, entries = impact_runs(own, np.array([4]), u32(5, 4, 6, 7), SCORED)
+    assert [bytes.fromhex("09 02 0104 0302")] * 2 == found.as_bytes()
+    assert [2] == entries.tolist()
+
+
+@given(
+    st.sampled_from(LAYOUTS),
+    st.lists(st.sampled_from([1, 2, 128, 129, 600, 9000]), min_size=1, max_size=4),
+    st.integers(0, 2**32),
+)
+@settings(max_examples=20)
+def test_impacts_of_many_tokens_are_those_of_each(layout, counts, seed):
+    """With equal frequencies and lengths, and with others: one for each block and each group."""
+    random, total = np.random.default_rng(seed), sum(counts)
+    frequencies = random.choice(u32(1, 1, 2, 7, 300, 2**32 - 1), total)
+    lengths = random.choice(u32(0, 3, 7, 8, 15, 16, 17, 500, 2**20), total)
+    every = Postings(np.arange(total, dtype=np.uint32), frequencies)
+    found, entries = impact_runs(every, np.array(counts), lengths, layout)
+    wanted, start = [], 0
+    for count in counts:
+        own = slice(start, start + count)
+        one = Postings(every.documents[own], frequencies[own])
+        wanted += impact_runs(one, np.array([count]), lengths[own], layout)[0].as_bytes()
+        start += count
+    assert wanted == found.as_bytes()
+    assert [
+        layout.num_blocks(count) + -(-layout.num_blocks(count) // 32) for count in counts
+    ] == entries.tolist()

@@ -1,0 +1,176 @@
+"""Partitions of a segment: occurrences, rows of postings, merged, staged and early ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.core.errors import FormatError
+from lanceref.index.full_text import partition_writer
+from lanceref.index.full_text.fst import Fst
+from lanceref.index.full_text.inverted import layout_of
+from lanceref.index.full_text.parameters import Analysis, Settings
+from lanceref.index.full_text.partition import Partition
+from lanceref.index.full_text.partition_writer import (
+    CompactOccurrences,
+    Occurrences,
+    PostingRows,
+    count_occurrences,
+    cut_tokens,
+    merge_occurrences,
+    postings_schema,
+)
+from lanceref.index.full_text.posting_blocks import BlockLayout
+from pylanceref.transactions import index_message
+
+from ..tables import write
+
+
+def numbers(*values: int) -> np.ndarray:
+    """Return numbers as they are kept."""
+    return np.array(values, np.uint32)
+
+
+def test_a_worked_run_of_tokens():
+    """Token 1 occurs twice in document 0 and once in 1, token 0 once in 0."""
+    found = count_occurrences(numbers(1, 0, 1, 1), numbers(0, 0, 0, 1), numbers(0, 1, 2, 5))
+    assert [0, 1, 1] == found.tokens.tolist()
+    assert [0, 0, 1] == found.documents.tolist()
+    assert [1, 2, 1] == found.frequencies.tolist()
+    assert [1, 0, 2, 5] == found.positions.tolist()
+    assert [1, 2, 0] == CompactOccurrences.of(found).counts(3).tolist()
+
+
+def test_parts_are_gathered_by_token():
+    """Positions come along, and a part of them with a part."""
+    first = count_occurrences(numbers(1, 0), numbers(0, 0), numbers(0, 1))
+    second = count_occurrences(numbers(0, 0), numbers(1, 1), numbers(3, 4))
+    found = merge_occurrences([first, second])
+    assert [0, 0, 1] == found.tokens.tolist()
+    assert [0, 1, 0] == found.documents.tolist()
+    assert [1, 3, 4, 0] == found.positions.tolist()
+    assert [3, 4] == CompactOccurrences.of(second).between(0, 1).positions.tolist()
+    without = count_occurrences(numbers(1, 0), numbers(0, 0), None)
+    assert (
+        []
+        == CompactOccurrences.of(without).between(0, 1).positions.tolist()
+        == merge_occurrences([]).tokens.tolist()
+    )
+
+
+@pytest.mark.parametrize("first", [0, 70_000])
+@pytest.mark.parametrize("often", [1, 300])
+def test_what_is_kept_comes_back(first, often):
+    """Of all tokens and of some; far documents, and many words in one."""
+    tokens, documents = numbers(*[3] * often, 9, 3, 5), numbers(*[0] * often, 0, 1, 2)
+    found = count_occurrences(
+        tokens, documents + np.uint32(first), np.arange(often + 3, dtype=np.uint32)
+    )
+    kept = CompactOccurrences.of(found)
+    assert shown(kept.between(0, 10)) == shown(found)
+    parts = [kept.between(0, 3), kept.between(3, 4), kept.between(4, 9), kept.between(9, 10)]
+    assert [0, 2, 1, 1] == [len(part.tokens) for part in parts]
+    assert shown(merge_occurrences(parts)) == shown(found)
+    assert kept.documents.dtype == np.uint8
+
+
+def shown(found: Occurrences) -> list[list[int]]:
+    """Return the columns of occurrences."""
+    columns = (found.tokens, found.documents, found.frequencies, found.positions)
+    assert all(column.dtype == np.uint32 for column in columns)
+    return [column.tolist() for column in columns]
+
+
+@pytest.mark.parametrize("format_version", [1, 2, 3])
+def test_rows_do_not_depend_on_how_many_are_made_at_once(format_version):
+    """Three tokens of 700 documents; of the positions each block has its own."""
+    settings = Settings(Analysis(with_position=True), format_version)
+    documents = np.repeat(np.arange(700, dtype=np.uint32), 4)
+    tokens = np.tile(np.array([0, 1, 1, 2], np.uint32), 700)
+    held = CompactOccurrences.of(
+        count_occurrences(tokens, documents, np.tile(np.arange(4, dtype=np.uint32), 700))
+    )
+    rows = PostingRows(settings, np.full(700, 4, np.uint32))
+    counts, schema = np.array([700] * 3), postings_schema(settings)
+    found = rows.batch(held.between(0, 3), counts, schema)
+    assert [700] * 3 == found["_length"].to_pylist()
+    assert [6, 6, 6] == [len(one) for one in found["_posting"]]
+    if format_version > 1:
+        assert [0, 0, 0] == [one[0].as_py() for one in found["_position_block_offset"]]
+    parts = [rows.batch(held.between(token, token + 1), counts[:1], schema) for token in range(3)]
+    assert pa.concat_batches(parts) == found
+
+
+TEXTS = ["red fox", "red red dog", None, "cow"]
+
+
+def opened(root, **parameters):
+    """Return the folder of an index over some texts, and its partition."""
+    dataset = write(pa.table({"s": TEXTS}), root)
+    dataset.create_scalar_index("s", "INVERTED", with_position=True, **parameters)
+    (segment,) = dataset._snapshot.indices.segments
+    segment.entry.ClearField("files")
+    layout = BlockLayout(fixed_tail=parameters.get("format_version") == 1)
+    return segment, Partition(segment, 0, layout)
+
+
+@pytest.mark.parametrize("format_version", [1, 2, 3])
+def test_a_worked_partition(tmp_path, format_version):
+    """Tokens are numbered as they come, documents without a token are none."""
+    _, partition = opened(tmp_path, format_version=format_version)
+    assert [("cow", 3), ("dog", 2), ("fox", 1), ("red", 0)] == list(partition.items())
+    assert [0, 1, 3] == partition.keys.tolist()
+    assert [2, 3, 1] == partition.lengths.tolist()
+    red = partition.postings(partition.number_of("red"))
+    assert ([0, 1], [1, 2]) == (red.documents.tolist(), red.frequencies.tolist())
+    assert [[0], [0, 1]] == [one.tolist() for one in partition.positions(0)]
+    assert partition.number_of("re") is None
+    assert (3, 6) == (partition.corpus.num_documents, partition.corpus.num_tokens)
+    assert isinstance(partition.tokens, Fst)
+
+
+def test_tokens_are_cut_by_rows_and_by_occurrences(monkeypatch):
+    """A token with more occurrences than are encoded together stands alone."""
+    monkeypatch.setattr(partition_writer, "MOST_OCCURRENCES", 10)
+    monkeypatch.setattr(partition_writer, "BATCH_TOKENS", 3)
+    counts = np.array([4, 6, 1, 99, 1, 1, 1, 1])
+    assert [(0, 2), (2, 3), (3, 4), (4, 7), (7, 8)] == list(cut_tokens(counts))
+    assert [] == list(cut_tokens(counts[:0]))
+
+
+def staged_segment(root, texts):
+    """A segment over two fragments, one staged by each of two builders."""
+    dataset = write(pa.table({"s": texts}), root, max_rows_per_file=2)
+    parts = [
+        dataset.create_index_uncommitted("s", "INVERTED", fragment_ids=[one]) for one in range(2)
+    ]
+    return dataset, parts
+
+
+def test_a_staged_segment_is_read(tmp_path):
+    """Its partition has the number of the first fragment."""
+    dataset, parts = staged_segment(tmp_path, ["a1", "b1", "c1", "d1"])
+    assert "staging/part_4294967296_docs.lance" in {file.path for file in parts[1].files}
+    (segment,) = dataset._snapshot.indices.of([index_message(parts[1])]).segments
+    (partition,) = layout_of(segment).partitions
+    assert [("c1", 0), ("d1", 1)] == list(partition.items())
+
+
+def test_a_segment_without_documents_is_staged(tmp_path):
+    """It says that there is no partition."""
+    dataset, parts = staged_segment(tmp_path, ["a1", "b1", "", None])
+    assert ["staging/part_empty_4294967296_metadata.lance"] == [one.path for one in parts[1].files]
+    (segment,) = dataset._snapshot.indices.of([index_message(parts[1])]).segments
+    assert () == layout_of(segment).partitions
+
+
+def test_partitions_of_other_parameters_are_refused(tmp_path):
+    """Those who build a segment together agree."""
+    dataset = write(pa.table({"s": ["a1", "b1"]}), tmp_path, max_rows_per_file=1)
+    name = "12345678-1234-1234-1234-123456789abc"
+    for fragment, stem in ((0, True), (1, False)):
+        dataset.create_scalar_index(
+            "s", "INVERTED", name="x", fragment_ids=[fragment], index_uuid=name, stem=stem
+        )
+    with pytest.raises(FormatError, match=r"L\.index\.fts\.staging"):
+        dataset.merge_index_metadata(name, "INVERTED")

@@ -1,0 +1,146 @@
+"""Index files, segments and their builds: what is written, read again, reported and counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from lanceref.core.context import Context
+from lanceref.core.errors import DataRefused
+from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2
+from lanceref.index.index_file import IndexFile, version_for, write_index_file
+from lanceref.index.segment import SegmentWriter, Stages
+from lanceref.index.training import Training, trained
+from lanceref.operations.index_build import indexed_field
+from lanceref.storage import LocalStore
+
+from .tables import write
+
+SCHEMA = pa.schema([pa.field("n", pa.uint32(), nullable=False)])
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A file of ten rows with metadata and two buffers."""
+    store = LocalStore(tmp_path)
+    batch = pa.record_batch([pa.array(range(10), pa.uint32())], schema=SCHEMA)
+    size = write_index_file(
+        store, "f.lance", SCHEMA, V2_1, [batch], {"k": "12", "t": "x"}, [b"one", b"two"]
+    )
+    return store, size
+
+
+def opened(written, size=None) -> IndexFile:
+    """Open the file."""
+    return IndexFile(written[0].open("f.lance"), Context("f.lance"), size)
+
+
+def test_what_was_written_is_read(written):
+    """Rows, some of them, metadata, buffers."""
+    file = opened(written, written[1])
+    assert file.read("n", pa.uint32(), 2, 4).to_pylist() == [2, 3]
+    assert file.take("n", np.array([1, 9])).to_pylist() == [1, 9]
+    assert (file.number("k"), file.text("t"), file.num_rows) == (12, "x", 10)
+    assert bytes(file.buffer(2).take(3, "two", "L.index.files.buffer")) == b"two"
+
+
+def test_small_parts_are_read_once(tmp_path):
+    """All of two short columns and the row index of a wide one: then a row costs one request."""
+    schema = pa.schema([SCHEMA.field("n"), ("wide", pa.large_binary()), ("m", pa.uint64())])
+    wide = [bytes([number]) * 30_000 for number in range(10)]
+    columns = [list(range(10)), wide, [number * number for number in range(10)]]
+    arrays = [pa.array(one, field.type) for one, field in zip(columns, schema, strict=True)]
+    store = LocalStore(tmp_path)
+    batch = pa.record_batch(arrays, schema=schema)
+    write_index_file(store, "f.lance", schema, V2_1, [batch], {})
+    file = opened((store, 0))
+    file.hold()
+    store.stats.incremental()
+    assert file.read("n", pa.uint32()).to_pylist() == columns[0]
+    assert file.read("m", pa.uint64()).to_pylist() == columns[2]
+    assert store.stats.incremental().read_iops == 0
+    assert file.take("wide", np.array([3, 4])).to_pylist() == wide[3:5]
+    assert store.stats.incremental().read_iops == 1
+
+
+def test_nothing_is_left_of_a_file_that_failed(tmp_path):
+    """A batch of another type stops it."""
+    store, schema = LocalStore(tmp_path), pa.schema([pa.field("n", pa.uint32(), nullable=False)])
+    with pytest.raises(DataRefused):
+        write_index_file(store, "g.lance", schema, V2_1, [pa.record_batch({"n": ["x"]})], {})
+    assert not store.exists("g.lance")
+
+
+def test_versions_follow_the_data():
+    """2.0 is the first there is."""
+    assert [version_for(one) for one in (V0_1, V2_0, V2_2)] == [V2_0, V2_0, V2_2]
+
+
+NUMBERS = pa.schema([pa.field("n", pa.int64())])
+
+
+def test_files_are_listed_with_their_sizes(tmp_path):
+    """Index files and others."""
+    with SegmentWriter(LocalStore(tmp_path), V2_1) as writer:
+        writer.write_file("a.lance", NUMBERS, [pa.record_batch({"n": [1]})])
+        writer.write_bytes("b.bin", b"123")
+    for file in writer.files:
+        assert (tmp_path / writer.folder / file.path).stat().st_size == file.size_bytes
+    assert [file.path for file in writer.files] == ["a.lance", "b.bin"]
+
+
+def test_an_error_leaves_nothing(tmp_path):
+    """Not even the folder."""
+    with pytest.raises(DataRefused), SegmentWriter(LocalStore(tmp_path), V2_1) as writer:
+        writer.write_file("a.lance", NUMBERS, [pa.record_batch({"n": [1]})])
+        writer.write_file("b.lance", NUMBERS, [pa.record_batch({"n": ["x"]})])
+    assert not (tmp_path / writer.folder).exists()
+
+
+def test_a_stage_is_told_from_start_to_end():
+    """How much is done grows; in all stays what it is."""
+    told = []
+    with Stages(lambda *event: told.append(event)).stage("read", 5, "rows") as stage:
+        stage.more(2)
+        stage.more(3)
+    assert told == [
+        ("start", "read", 0, 5, "rows"),
+        ("progress", "read", 2, 5, "rows"),
+        ("progress", "read", 5, 5, "rows"),
+        ("complete", "read", 5, 5, "rows"),
+    ]
+
+
+def told(table, **query):
+    """Return segments opened, parts read, and parts found, of a scan."""
+    found = []
+    table.scanner(scan_stats_callback=found.append, **query).to_table()
+    (one,) = found
+    assert one.parts_loaded == one.index_cache_misses
+    return one.indices_loaded, one.parts_loaded, one.index_cache_hits
+
+
+PARTS = pa.table({"a": [{"b": 1, "c": 1}, None, {"b": None, "c": 2}, {"b": 4, "c": 3}]})
+
+
+def training(dataset, by_address=True) -> Training:
+    """Return the rows of `a.b`."""
+    field, _ = indexed_field(dataset._snapshot.manifest.schema, "a.b")
+    return Training(field, dataset._snapshot.fragments, False, by_address)
+
+
+def test_a_part_of_a_struct_is_null_where_the_struct_is(tmp_path):
+    """Values of `a.b` with their addresses."""
+    dataset = write(PARTS, tmp_path, max_rows_per_file=3)
+    values, keys = trained(training(dataset))
+    assert values.to_pylist() == [1, None, None, 4]
+    assert keys.tolist() == [0, 1, 2, 1 << 32]
+
+
+def test_deleted_rows_are_left_out(tmp_path):
+    """Offsets say where the others lie."""
+    dataset = write(PARTS, tmp_path)
+    dataset.delete("a.c = 2")
+    (run,) = training(dataset).runs()
+    assert run.values.to_pylist() == [1, None, 4]
+    assert (run.fragment_id, run.offsets.tolist()) == (0, [0, 1, 3])

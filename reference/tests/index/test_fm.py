@@ -1,0 +1,227 @@
+"""FM: suffix arrays, trees, partitions, and rows by parts of their text."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pylanceref
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import Place
+from lanceref.index.fm import fm
+from lanceref.index.fm.fm import beginnings, endings_with, rows_with, texts_of
+from lanceref.index.fm.partition import (
+    FINGERPRINT_PRIME,
+    FINGERPRINT_START,
+    Partition,
+    fingerprint,
+    open_partition,
+    suffix_array,
+)
+from lanceref.index.fm.wavelet import (
+    BLOCK_WORDS,
+    BYTE,
+    NODE,
+    HuffmanTree,
+    NodeBits,
+    WaveletTree,
+    build_tree,
+    node_bits,
+    packed,
+    parse_topology,
+)
+from pylanceref.indices import IndexConfig
+
+from .tables import asked, ids, write
+
+
+def fm_over(values, root, **options) -> pylanceref.LanceDataset:
+    """Write texts and an FM index over them."""
+    dataset = write(pa.table({"s": pa.array(values, pa.string())}), root, **options)
+    dataset.create_scalar_index("s", IndexConfig("fm"))
+    return dataset
+
+
+def partitions(dataset) -> list[Partition]:
+    """Return the partitions of the only segment."""
+    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
+    return [open_partition(segment.file(one.path)) for one in segment.entry.files]
+
+
+def array_of(text: bytes) -> list[int]:
+    """Return the suffix array of a text."""
+    return suffix_array(np.frombuffer(text, np.uint8)).tolist()
+
+
+def test_a_worked_suffix_array():
+    """The endings of banana: a, ana, anana, banana, na, nana."""
+    assert array_of(b"banana") == [5, 3, 1, 0, 4, 2]
+    assert array_of(b"") == []
+
+
+@given(st.text("ab\x00\xff", max_size=200).map(lambda text: text.encode("latin-1")))
+def test_as_sorted_by_hand(text):
+    """Equal to sorting the endings themselves."""
+    assert array_of(text) == sorted(range(len(text)), key=lambda start: text[start:])
+
+
+def tree_of(text: bytes) -> HuffmanTree:
+    """Return the tree over the bytes of a text."""
+    return build_tree(np.bincount(np.frombuffer(text, np.uint8), minlength=256))
+
+
+def parsed(data: bytes) -> HuffmanTree:
+    """Parse a topology."""
+    return parse_topology(Cursor(memoryview(data), 0, Context("x")))
+
+
+def test_a_worked_tree():
+    """Of "banana" twice n and once b are joined, then with three times a: the older part first."""
+    tree = tree_of(b"banana")
+    assert [((BYTE, ord("a")), (NODE, 1)), ((BYTE, ord("b")), (BYTE, ord("n")))] == tree.sides
+    assert {ord("a"): [(0, 0)], ord("b"): [(0, 1), (1, 0)], ord("n"): [(0, 1), (1, 1)]} == (
+        tree.paths()
+    )
+    assert tree.encode_topology().hex() == (
+        "02000000" + "0161000000" + "0001000000" + "0162000000" + "016e000000"
+    )
+    # a is 0 at node 0, b is 10 at nodes 0 and 1
+    codes = tree.encode_codes()[97 * 7 :]
+    assert codes.hex().startswith("00000000010100" + "00000000" + "02000000020200" + "00000000")
+
+
+@given(st.binary(min_size=2).filter(lambda text: len(set(text)) > 1))
+def test_what_is_written_is_parsed(text):
+    """And every byte has a path of its own, no longer than that of a rarer byte."""
+    tree = tree_of(text)
+    assert parsed(tree.encode_topology()) == tree
+    paths = tree.paths()
+    assert set(paths) == set(text)
+    lengths = sorted((-text.count(byte), len(path)) for byte, path in paths.items())
+    assert all(a[1] <= b[1] for a, b in pairwise(lengths) if a[0] < b[0])
+
+
+def held(bits: np.ndarray, change: int = 0) -> NodeBits:
+    """Return bits as a file would hold them, with a bit of the first word changed."""
+    words, before = packed(bits)
+    if change:
+        words[0] ^= np.uint64(change)
+    blocks = [words[at : at + BLOCK_WORDS] for at in range(0, len(words), BLOCK_WORDS)]
+    return NodeBits(len(bits), np.append(before, bits.sum()), blocks.__getitem__, Place("x", 0))
+
+
+def wavelet_of(text: bytes) -> WaveletTree:
+    """Return the wavelet tree of a text."""
+    array = np.frombuffer(text, np.uint8)
+    tree = build_tree(np.bincount(array, minlength=256))
+    nodes = [held(bits) for bits in node_bits(tree, array)]
+    return WaveletTree(
+        tree, nodes, tree.paths(), lambda numbers: [nodes[number].load(0) for number in numbers]
+    )
+
+
+def test_worked_bits():
+    """The root of banana says where no a is, the node below where n is among the others."""
+    tree = build_tree(np.bincount(np.frombuffer(b"banana", np.uint8), minlength=256))
+    root, below = node_bits(tree, np.frombuffer(b"banana", np.uint8))
+    assert root.astype(int).tolist() == [1, 0, 1, 0, 1, 0]
+    assert below.astype(int).tolist() == [0, 1, 1]
+    words, before = packed(root)
+    assert (words.tolist(), before.tolist()) == ([0b010101], [0])
+
+
+@given(st.binary(min_size=2, max_size=300).filter(lambda text: len(set(text)) > 1))
+def test_as_counted_by_hand(text):
+    """Bytes at places, and how often each byte occurs before every place."""
+    tree = wavelet_of(text)
+    places = np.arange(len(text))
+    found, before = tree.bytes_at(places)
+    assert found.tobytes() == text
+    assert before.tolist() == [text[:at].count(text[at : at + 1]) for at in range(len(text))]
+    for byte in set(text):
+        expected = [text[:at].count(bytes([byte])) for at in range(len(text) + 1)]
+        assert tree.count(byte, np.arange(len(text) + 1)).tolist() == expected
+
+
+def test_worked_fingerprint():
+    """Of no text it is that of eight bytes 00: each multiplies."""
+    assert fingerprint([], []) == FINGERPRINT_START * FINGERPRINT_PRIME**8 % 2**64
+    assert fingerprint([b"banana"], [0]) == 0x821D6F7CFEAB526F  # as the official writer has it
+
+
+def test_worked_columns(tmp_path):
+    """The text is banana FF FF ana FF 00; its endings begin at 12 11 7 6 ...: 00, FF 00, ..."""
+    (partition,) = partitions(fm_over(["banana", "", None, "ana"], tmp_path))
+    file = partition.file
+    assert partition.num_bytes == 13
+    assert [0, 1, 3] == partition.row_ids.tolist()
+    assert [0, 7, 8] == partition.starts.tolist()
+    assert [6, 7, 11] == partition.ends.tolist()
+    assert [0, 1, 2, 3, 0xFFFFFFFF] == file.read("node_id").to_pylist()
+    assert [13, 5, 2, 8, 1] == file.read("bit_len").to_pylist()
+    assert (
+        "851f000000000000 0e00000000000000 0100000000000000 bc00000000000000 0c00000000000000"
+    ) == " ".join(words.hex() for words in file.read("words").to_pylist())
+    assert np.flatnonzero(np.diff(partition.firsts)).tolist() == [0, *b"abn", 0xFF]
+    assert file.text("partition_fingerprint") == "a26c57570a7f6c92"
+
+
+def test_worked_example(tmp_path):
+    """ana begins three endings, at 8, 3 and 1 of banana FF FF ana FF 00."""
+    (partition,) = partitions(fm_over(["banana", "", None, "ana"], tmp_path))
+    first, end = endings_with(partition, b"ana")
+    assert sorted(beginnings(partition, first, end).tolist()) == [1, 3, 8]
+    assert [0, 3] == rows_with(partition, b"ana").tolist()
+    assert [0, 1, 3] == rows_with(partition, b"").tolist()
+    assert [] == rows_with(partition, b"nab").tolist() == rows_with(partition, b"x").tolist()
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.text("ab日", max_size=60), min_size=1, max_size=30),
+    st.lists(st.text("ab日", min_size=1, max_size=3), min_size=1, max_size=8),
+)
+def test_what_is_found_holds_the_text(texts, parts):
+    """Every text that does, and no other; steps one by one lead where all together lead."""
+    with tempfile.TemporaryDirectory() as root:
+        (partition,) = partitions(fm_over(texts, Path(root)))
+        for part in parts:
+            expected = [number for number, text in enumerate(texts) if part in text]
+            assert rows_with(partition, part.encode()).tolist() == expected
+        texts_of(partition)
+
+
+def test_rows_with_a_blank_are_looked_at(tmp_path):
+    """A byte 00 is stored as a blank: who looks for one does not find the other."""
+    dataset = fm_over(["a b", "a\x00b", None, "a  b"], tmp_path)
+    for condition, expected in (
+        ("contains(s, 'a b')", [0]),
+        ("contains(s, ' ')", [0, 3]),
+        ("contains(s, '\x00')", [1]),
+        ("not contains(s, 'a b')", [1, 3]),
+        ("contains(s, '')", [0, 1, 3]),
+        ("not contains(s, 'c')", [0, 1, 3]),
+    ):
+        assert ids(dataset, condition) == expected, condition
+    assert asked(dataset, "contains(s, ' ')")
+    assert not asked(dataset, "not contains(s, ' ')")
+
+
+def test_partitions_end_with_their_last_row(tmp_path, monkeypatch):
+    """By texts, or by bytes with one for each text."""
+    texts = ["ab", "cd", "e", "", "fghijk", "l", "", None, "mn", "opq", "r"]
+    monkeypatch.setattr(fm, "PARTITION_BYTES", 4)
+    found = [one.row_ids.tolist() for one in partitions(fm_over(texts, tmp_path / "b"))]
+    assert found == [[0, 1], [2, 3, 4], [5, 6, 8], [9], [10]]
+    monkeypatch.undo()
+    monkeypatch.setattr(fm, "PARTITION_ROWS", 3)
+    dataset = fm_over(texts, tmp_path / "r")
+    found = [one.row_ids.tolist() for one in partitions(dataset)]
+    assert found == [[0, 1, 2], [3, 4, 5], [6, 8, 9], [10]]
+    assert ids(dataset, "contains(s, 'r') or contains(s, 'd')") == [1, 10]

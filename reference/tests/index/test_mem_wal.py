@@ -1,0 +1,213 @@
+"""MemWAL: buckets, hashes and filters of keys, manifests of shards, entries of a log."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import math
+import uuid
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.errors import LimitExceeded
+from lanceref.index.mem_wal.shard_log import (
+    EPOCH,
+    FENCE,
+    FILE,
+    GENERATION,
+    HINT,
+    LogEntry,
+    entry_path,
+    key_hashes,
+    manifest_path,
+    parse_entry,
+    parse_key_filter,
+    parse_reversed,
+    positions,
+    read_entries,
+    read_manifest,
+    reversed_binary,
+    shard_folder,
+    shards,
+    sip_hash,
+    versions,
+)
+from lanceref.index.mem_wal.sharding import buckets, statistics
+from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails, ShardManifest
+from lanceref.storage import BytesSource, Store, open_store
+
+
+def write_manifest(store: Store, shard: uuid.UUID, manifest: ShardManifest) -> None:
+    """Write a version of a shard, which there is not yet, and the hint of it."""
+    data = manifest.SerializeToString(deterministic=True)
+    assert store.put_if_absent(manifest_path(shard, manifest.version), data)
+    hint = b'{"version":%d}' % manifest.version
+    store.put(f"{shard_folder(shard)}/manifest/{HINT}", hint)
+
+
+def write_entry(store: Store, shard: uuid.UUID, position: int, entry: LogEntry) -> None:
+    """Write an entry, or a fence, at a position that has none."""
+    metadata = {EPOCH: b"%d" % entry.writer_epoch}
+    if entry.rows is None:
+        metadata[FENCE] = b"true"
+        rows = pa.table({})
+    else:
+        metadata[GENERATION] = b"%d" % (entry.generation or 0)
+        rows = entry.rows
+    rows = rows.replace_schema_metadata(metadata)
+    out = io.BytesIO()
+    with pa.ipc.new_stream(out, rows.schema) as stream:
+        for batch in rows.combine_chunks().to_batches():
+            stream.write_batch(batch)
+    assert store.put_if_absent(entry_path(shard, position), out.getvalue())
+
+
+def test_worked_details():
+    """Field 12 alone says that all indices are kept; every number is 0."""
+    details = MemWalIndexDetails.FromString(b"\x60\x01")
+
+    assert details.maintain_all_indexes
+    assert {0} == set(statistics(details).values())
+
+
+def test_a_filter_is_blocks_of_eight_words():
+    """Two blocks; word 9 is the second of the second."""
+    words = np.zeros(16, "<u4")
+    words[9] = 7
+    blocks = parse_key_filter(BytesSource(words.tobytes()), Context(FILE))
+
+    assert (2, 8) == blocks.shape
+    assert 7 == blocks[1, 1] == blocks.sum()
+
+
+def test_the_hash_is_that_of_rust():
+    """Of nothing, as its standard hasher begins and ends."""
+    assert 0xD1FBA762150C532C == sip_hash(b"")
+
+
+def test_every_column_of_a_key_counts():
+    """In their order; words of 4 and of 8 bytes differ."""
+    wide, narrow = (pa.chunked_array([[1, 2]], type_) for type_ in (pa.int64(), pa.int32()))
+    text, octets = pa.chunked_array([["a", "b"]]), pa.chunked_array([[b"a", b"b"]])
+    every = [(wide,), (narrow,), (text,), (octets,), (wide, text), (text, wide)]
+    found = [number for columns in every for number in key_hashes(columns).tolist()]
+
+    assert 12 == len(set(found))
+    assert [sip_hash(bytes([0, 1, 0, 0, 0])), sip_hash(b"\0a\xff")] == [found[2], found[4]]
+    assert sip_hash(b"\0\1" + bytes(7) + b"\0a\xff") == found[8]
+
+
+DAY = datetime.date(2020, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "type_", "expected"),
+    [
+        ([1, 2, 3, None], pa.int32(), [2, 7, 1, 0]),
+        ([1, 2], pa.int8(), [2, 7]),
+        ([1, 2], pa.uint8(), [2, 7]),
+        ([1, 2**31 + 5], pa.uint32(), [2, 6]),
+        ([1, -1, 2**40], pa.int64(), [4, 0, 2]),
+        ([1, 2**63 + 1], pa.uint64(), [4, 2]),
+        (["a", "b", "", "abcde", "é日", None], pa.string(), [1, 5, 0, 4, 5, 0]),
+        (["a", "abcde"], pa.large_string(), [1, 4]),
+        ([True, False, None], pa.bool_(), [2, 6, 0]),
+        ([1.25, 0.0, -0.0, math.nan], pa.float32(), [0, 6, 6, 3]),
+        ([1.25, 0.0, -0.0, math.nan], pa.float64(), [0, 4, 4, 5]),
+        ([DAY], pa.date32(), [7]),
+        ([5], pa.timestamp("us"), [7]),
+        ([5], pa.time32("s"), [6]),
+        ([5], pa.time64("us"), [7]),
+    ],
+)
+def test_worked_buckets(values, type_, expected):
+    """Of 8, as the official writer computes them."""
+    assert buckets(pa.array(values, type_), 8).tolist() == expected
+
+
+SHARD = uuid.UUID("11111111-2222-3333-4444-555555555555")
+
+
+CTX = Context("t")
+
+
+def manifest(version: int, **values) -> ShardManifest:
+    """Return a version of the shard."""
+    found = ShardManifest(version=version, writer_epoch=1, current_generation=3, **values)
+    found.shard_id.uuid = SHARD.bytes
+    return found
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store."""
+    return open_store(str(tmp_path))
+
+
+def test_worked_names():
+    """64 digits, the lowest first."""
+    assert reversed_binary(1) == "1" + "0" * 63
+    assert reversed_binary(6) == "011" + "0" * 61
+    assert parse_reversed("011" + "0" * 61 + ".binpb", ".binpb") == 6
+    for name in (HINT, "1.binpb", "2" * 64 + ".binpb", "1" * 64, "x" + "0" * 63 + ".binpb"):
+        assert parse_reversed(name, ".binpb") is None
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_names_are_parsed(number):
+    """Every number comes back."""
+    assert parse_reversed(f"{reversed_binary(number)}.x", ".x") == number
+
+
+def test_versions_are_listed_and_read(store):
+    """Ascending; what has other names is passed over."""
+    assert versions(store, SHARD) == []
+    for version in (3, 1, 2):
+        write_manifest(store, SHARD, manifest(version))
+    assert versions(store, SHARD) == [1, 2, 3]
+    assert read_manifest(store, SHARD, 3, CTX) == manifest(3)
+    store.put("_mem_wal/other/manifest/x", b"")
+    assert list(shards(store)) == [SHARD]
+
+
+SHARD_LOG_ENTRY = uuid.UUID(int=7)
+
+
+ROWS = pa.table({"i": [1, 2], "_tombstone": [False, True]})
+
+
+def stream(rows: pa.Table, options=None, **metadata: str) -> bytes:
+    """Return an entry's bytes."""
+    out = io.BytesIO()
+    rows = rows.replace_schema_metadata(metadata)
+    with pa.ipc.new_stream(out, rows.schema, options=options) as writer:
+        writer.write_table(rows)
+    return out.getvalue()
+
+
+def test_what_is_written_is_read(store):
+    """Rows and fences, by position."""
+    write_entry(store, SHARD_LOG_ENTRY, 1, LogEntry(1, 1, ROWS))
+    write_entry(store, SHARD_LOG_ENTRY, 2, LogEntry(2, None, None))
+    write_entry(store, SHARD_LOG_ENTRY, 3, LogEntry(2, 4, ROWS))
+    assert positions(store, SHARD_LOG_ENTRY) == [1, 2, 3]
+    found = dict(read_entries(store, SHARD_LOG_ENTRY, 0, CTX))
+    assert found[1].rows.equals(ROWS)
+    assert [(one.writer_epoch, one.generation) for one in found.values()] == [
+        (1, 1),
+        (2, None),
+        (2, 4),
+    ]
+    assert [position for position, _ in read_entries(store, SHARD_LOG_ENTRY, 2, CTX)] == [3]
+
+
+def test_little_bytes_do_not_expand():
+    """What a stream claims is held against its size first."""
+    rows = pa.table({"z": np.zeros(12_000_000), "_tombstone": np.zeros(12_000_000, np.bool_)})
+    packed = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pytest.raises(LimitExceeded):
+        parse_entry(stream(rows, packed, writer_epoch="1", generation="1"), CTX)

@@ -1,0 +1,224 @@
+"""Sets of rows and of numbers, and where rows went that a compaction moved."""
+
+from __future__ import annotations
+
+import struct
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import xxhash
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import FormatError, Place
+from lanceref.index.bloom import MOST_BYTES, fill, hash_rows, hash_values, may_hold, size_for
+from lanceref.index.fragment_reuse import NAME, MovedRows, read_reuse
+from lanceref.index.row_set import (
+    RowSet,
+    distinct,
+    encode_row_set,
+    encode_treemap,
+    intersection,
+    parse_row_set,
+    parse_treemap,
+    row_set,
+    union,
+)
+from lanceref.index.training import may_be_missing, number_sets, number_sets_by_key
+from lanceref.proto import table_pb2
+from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
+from pyroaring import BitMap
+
+ROW_5_OF_2 = bytes.fromhex("01000000 02000000 12000000 3a300000 01000000 0000 0000 10000000 0500")
+
+
+keys = st.lists(st.integers(0, 3 << 32 | 70_000), max_size=50)
+
+
+def parse(data: bytes) -> RowSet:
+    """Parse a set."""
+    return parse_row_set(Cursor(memoryview(data), 0, Context("set")))
+
+
+def of(*values: int) -> RowSet:
+    """Return a set of single keys."""
+    return row_set(np.array(values, np.uint64))
+
+
+def test_a_worked_set():
+    """Row 5 of fragment 2 has the bytes that the chapter shows, both ways."""
+    rows = of(2 << 32 | 5)
+    assert encode_row_set(rows) == ROW_5_OF_2
+    assert parse(ROW_5_OF_2).keys.tolist() == rows.keys.tolist()
+    assert encode_row_set(RowSet()) == bytes(4)
+
+
+@given(keys)
+def test_distinct_keys_are_in_order_and_each_once(values):
+    """Whatever their order was; keys in order stay as they are."""
+    found = distinct(np.array(values, np.uint64))
+
+    assert sorted(set(values)) == found.tolist()
+    assert distinct(found) is found
+
+
+def test_size_0_is_a_whole_fragment():
+    """All its rows are in the set, and a fragment written whole is parsed so."""
+    rows = RowSet(of(7).keys, frozenset({1}))
+    data = encode_row_set(rows)
+    assert data.endswith(struct.pack("<II", 1, 0))
+    assert parse(data).whole == {1}
+    assert parse(data).offsets(1, 3).tolist() == [0, 1, 2]
+    assert parse(data).among(np.array([1 << 32, 7, 8], np.uint64)).tolist() == [0, 1]
+
+
+@given(keys)
+def test_every_set_is_parsed_as_it_was_written(values):
+    """Keys come back ascending and once."""
+    found = parse(encode_row_set(row_set(np.array(values, np.uint64))))
+    assert found.keys.tolist() == sorted(set(values))
+
+
+@given(keys, keys, st.sets(st.integers(0, 3)), st.sets(st.integers(0, 3)))
+def test_union_and_intersection_are_those_of_sets(one, other, whole_one, whole_other):
+    """Whole fragments count as all of their rows."""
+    left = RowSet(row_set(np.array(one, np.uint64)).keys, frozenset(whole_one))
+    right = RowSet(row_set(np.array(other, np.uint64)).keys, frozenset(whole_other))
+    asked = np.array([*one, *other, *(number << 32 | 1 for number in range(4))], np.uint64)
+
+    def inside(rows: RowSet) -> set[int]:
+        return set(rows.among(asked).tolist())
+
+    assert inside(union([left, right])) == inside(left) | inside(right)
+    assert inside(intersection([left, right])) == inside(left) & inside(right)
+
+
+@given(keys, st.booleans())
+def test_every_treemap_is_parsed_as_it_was_written(values, runs):
+    """With and without run containers."""
+    ordered = np.array(sorted(set(values)), np.uint64)
+    data = encode_treemap(ordered, runs=runs)
+    assert parse_treemap(Cursor(memoryview(data), 0, Context("map"))).tolist() == ordered.tolist()
+    for broken, clause in ((data + b"\0", "end"), (b"\xff" * 8 + data[8:], "count")):
+        with pytest.raises(FormatError) as caught:
+            parse_treemap(Cursor(memoryview(broken), 0, Context("map")))
+        assert caught.value.clause == f"L.index.treemap.{clause}"
+
+
+def test_worked_sets_of_numbers():
+    """Each number counts once; a row without any is empty."""
+    numbers = np.array([7, 1, 7, 2], np.uint32)
+    found = number_sets(numbers, np.array([0, 0, 0, 2], np.int64), 3)
+    assert found.to_pylist() == [b"\1\0\0\0\7\0\0\0", b"", b"\2\0\0\0"]
+    assert may_be_missing(found).tolist() == [False, True, False]
+
+
+def test_keys_stand_once():
+    """Ascending, each with what it has."""
+    numbers, keys = np.array([3, 1, 2], np.uint32), np.array([9, 4, 9], np.uint64)
+    values, own = number_sets_by_key(numbers, keys)
+    assert values.to_pylist() == [b"\1\0\0\0", b"\2\0\0\0\3\0\0\0"]
+    assert own.tolist() == [4, 9]
+
+
+def test_rows_of_other_fragments_stay():
+    """Those that were not written on are gone."""
+    before, after = np.array([1 << 32 | 2, 1 << 32], np.uint64), np.array([9, 8], np.uint64)
+    kept, now = MovedRows(before, after, [1])(
+        np.array([5, 1 << 32, 1 << 32 | 1, 1 << 32 | 2, 2 << 32], np.uint64)
+    )
+    assert kept.tolist() == [True, True, False, True, True]
+    assert now.tolist() == [5, 8, 9, 2 << 32]
+
+
+CTX, PLACE = Context("reuse"), Place("reuse", 0)
+
+
+KEPT = [0, 2, 3, 1 << 32, 1 << 32 | 1, 1 << 32 | 2]
+"""Rows that are left of fragments 0 (4 rows) and 1 (3 rows)."""
+
+
+def content(*, rows=6, kept=KEPT) -> Details.InlineContent:
+    """Return one version that moves them to fragment 5."""
+    found = Details.InlineContent()
+    group = found.versions.add(dataset_version=3).groups.add()
+    group.changed_row_addrs = encode_treemap(np.array(kept, np.uint64), runs=True)
+    group.old_fragments.add(id=0, physical_rows=4, num_deleted_rows=1)
+    group.old_fragments.add(id=1, physical_rows=3)
+    group.new_fragments.add(id=5, physical_rows=rows)
+    return found
+
+
+def reuse(details: Details, outside: bytes = b""):
+    """Read the details of an index."""
+    entry = table_pb2.IndexMetadata(name=NAME)
+    entry.index_details.value = details.SerializeToString()
+    segment = SimpleNamespace(entry=entry, place=PLACE, bytes_of=lambda path: outside)
+    return read_reuse([segment], CTX)
+
+
+def test_a_worked_move():
+    """Rows of fragments 0 and 1 are found in fragment 5, others where they were."""
+    found = reuse(Details(inline=content()))
+    kept, now = found(np.array([0, 1, 3, 1 << 32 | 2, 7 << 32], np.uint64))
+    assert kept.tolist() == [True, False, True, True, True]
+    assert now.tolist() == [5 << 32, 5 << 32 | 2, 5 << 32 | 5, 7 << 32]
+    assert found.covered(BitMap([0, 1, 7])) == BitMap([5, 7])
+    assert found.covered(BitMap([0, 7])) == BitMap([0, 7])
+    assert found.covered(BitMap([5])) == BitMap([5])
+
+
+def test_versions_follow_each_other():
+    """Oldest first, whatever their order in the message."""
+    both = Details.InlineContent()
+    group = both.versions.add(dataset_version=9).groups.add()
+    group.changed_row_addrs = encode_treemap(np.array([5 << 32 | 5], np.uint64), runs=True)
+    group.old_fragments.add(id=5, physical_rows=6)
+    group.new_fragments.add(id=8, physical_rows=1)
+    both.versions.extend(content().versions)
+    found = reuse(Details(inline=both))
+    kept, now = found(np.array([0, 1 << 32 | 2], np.uint64))
+    assert (kept.tolist(), now.tolist()) == ([False, True], [8 << 32])
+    assert found.covered(BitMap([0, 1])) == BitMap([8])
+
+
+def test_sizes():
+    """As the official writer chooses them."""
+    assert size_for(8192, 0.00057) == 32768
+    assert size_for(500, 0.01) == 1024
+    assert size_for(1, 0.9) == 32
+
+
+def test_a_worked_filter():
+    """1 and null in one block, as the official writer wrote them."""
+    filter_ = fill(hash_values(pa.array([1, None], pa.int32())), 32)
+    expected = "04000000 00000004 00400000 04000000 00000004 00200000 00000002 00080000"
+    assert filter_.tobytes() == bytes.fromhex(expected)
+
+
+@given(st.lists(st.text(), min_size=1, max_size=50))
+def test_what_was_put_in_is_found(words):
+    """Never a false negative; an empty filter holds nothing."""
+    hashes = hash_values(pa.array(words))
+    filters = np.stack([fill(hashes, 64), np.zeros((2, 8), np.uint32)])
+    for value in hashes:
+        assert may_hold(filters, value).tolist() == [True, False]
+
+
+def test_worked_hashes():
+    """The hashes that the algorithm's authors publish for nothing, and for the letters abc."""
+    assert hash_rows(np.zeros((1, 0), np.uint8)).tolist() == [0xEF46DB3751D8E999]
+    assert hash_rows(np.frombuffer(b"abc", np.uint8)[None]).tolist() == [0x44BC2CF5AD770999]
+
+
+@given(st.data(), st.integers(0, MOST_BYTES))
+def test_as_the_library_hashes_one_at_a_time(data, width):
+    """Of every width, whatever the bytes."""
+    rows = data.draw(st.lists(st.binary(min_size=width, max_size=width), min_size=1, max_size=8))
+
+    found = hash_rows(np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), width))
+
+    assert [xxhash.xxh64_intdigest(row) for row in rows] == found.tolist()

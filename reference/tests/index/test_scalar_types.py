@@ -1,0 +1,181 @@
+"""Scalar index types, worked by hand: what files hold, and what each answers in its own way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pylanceref
+import pytest
+from lanceref.index.scalar.bitmap import Bitmap, LabelList, entries, null_lists
+from lanceref.index.scalar.bloomfilter import read_filters
+from lanceref.index.scalar.btree import read_entries
+from lanceref.index.scalar.ngram import literals_of, tokens_of
+from lanceref.index.scalar.zonemap import cut_zones
+from lanceref.index.training import Training
+from lanceref.operations.index_build import indexed_field
+from pylanceref.indices import IndexConfig
+
+from .tables import asked, ids, write
+
+
+def page_table(dataset):
+    """Return the rows of the page table."""
+    (segment,) = dataset._snapshot.indices.segments
+    file = segment.file("page_lookup.lance")
+    return {name: file.read(name).to_pylist() for name in ("min", "max", "null_count", "page_idx")}
+
+
+def test_a_worked_btree(tmp_path):
+    """Seven values in pages of four, as the chapter shows them."""
+    dataset = write(pa.table({"i": [5, None, 2, 1, 3, None, 2]}), tmp_path)
+    dataset.create_scalar_index("i", IndexConfig("btree", {"zone_size": 4}))
+    (segment,) = dataset._snapshot.indices.segments
+    values, keys = read_entries(segment)
+    assert values.to_pylist() == [None, None, 1, 2, 2, 3, 5]
+    assert keys.tolist() == [1, 5, 3, 2, 6, 4, 0]
+    assert page_table(dataset) == {
+        "min": [None, 2],
+        "max": [2, 5],
+        "null_count": [2, 0],
+        "page_idx": [0, 1],
+    }
+    assert ids(dataset, "i = 2") == [2, 6]
+    assert ids(dataset, "i is null") == [1, 5]
+
+
+def test_a_worked_bitmap(tmp_path):
+    """Keys rise, null first; the row with null has a set of its own."""
+    dataset = write(pa.table({"s": ["b", None, "a", "b"]}), tmp_path)
+    dataset.create_scalar_index("s", "BITMAP")
+    (segment,) = dataset._snapshot.indices.segments
+    index = Bitmap(segment)
+    assert index.keys.to_pylist() == [None, "a", "b"]
+    assert index.statistics() == {"num_bitmaps": 3}
+    metadata = segment.file("bitmap_page_lookup.lance").metadata
+    assert metadata == {"lance:index_stats": '{"num_bitmaps":3}'}
+    values, keys = entries(segment)
+    assert values.to_pylist() == [None, "a", "b", "b"]
+    assert keys.tolist() == [1, 2, 0, 3]
+
+
+def test_worked_labels(tmp_path):
+    """A label counts once in a row; null is a label too; a list that is null is apart."""
+    rows = pa.array([["a", "a", "b"], None, [], [None], ["b"]], pa.list_(pa.utf8()))
+    dataset = write(pa.table({"l": rows}), tmp_path)
+    dataset.create_scalar_index("l", "LABEL_LIST")
+    (segment,) = dataset._snapshot.indices.segments
+    assert segment.file("bitmap_page_lookup.lance").read("keys").to_pylist() == [None, "a", "b"]
+    assert null_lists(segment).keys.tolist() == [1]
+    assert LabelList(segment).statistics() == {"num_bitmaps": 3}
+    assert ids(dataset, "array_has(l, 'b')") == [0, 4]
+    assert ids(dataset, "not array_has(l, 'b')") == ids(
+        dataset, "not array_has(l, 'b')", use_scalar_index=False
+    )
+
+
+def test_worked_tokens():
+    """Numbers of tokens; letters are folded, other characters end a run."""
+    assert tokens_of("abc") == {15516}
+    assert tokens_of("ell") == {21371}
+    assert tokens_of("foo_bar") == tokens_of("foo") | tokens_of("BAR")
+    assert tokens_of("ſtraße") == tokens_of("strasse")
+    assert tokens_of("日本語") == tokens_of("ab") == set()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "texts"),
+    [
+        ("hello", ["hello"]),
+        ("hel+o", ["hel", "o"]),
+        ("hell?o", ["hel", "o"]),
+        ("ab*c{2,3}d", ["a", "", "d"]),
+        ("a.c", ["a", "c"]),
+        ("a|b", []),
+        ("(abc)?def", []),
+        (r"abc\d", []),
+    ],
+)
+def test_texts_that_a_match_holds(pattern, texts):
+    """What may be missing is no part of them, and of groups nothing is said."""
+    assert literals_of(pattern) == texts
+
+
+NEGATIVE_NAN = np.frombuffer(np.uint64(0xFFF8000000000000).tobytes(), np.float64)[0]
+
+
+def contents(dataset) -> dict[str, list]:
+    """Return the columns of the file."""
+    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
+    file = segment.file("zonemap.lance")
+    return {name: file.read(name).to_pylist() for name in file.names}
+
+
+def test_worked_zones(tmp_path):
+    """NaN makes `max` NaN and does not count in `min`; nulls have no bounds."""
+    nan = float("nan")
+    dataset = write(pa.table({"f": [1.0, nan, 2.0, None, None, -0.0, 0.0]}), tmp_path)
+    dataset.create_scalar_index("f", IndexConfig("zonemap", {"rows_per_zone": 3}))
+    found = contents(dataset)
+    assert repr(found["min"]) == "[1.0, -0.0, 0.0]"
+    assert repr(found["max"]) == "[nan, -0.0, 0.0]"
+    assert (found["null_count"], found["nan_count"]) == ([0, 2, 0], [1, 0, 0])
+    assert (found["zone_start"], found["zone_length"]) == ([0, 3, 6], [3, 3, 1])
+    (entry,) = dataset._snapshot.manifest.indices
+    assert entry.index_details.value.hex() == "080310001801"
+
+
+def test_a_negative_nan_is_found(tmp_path):
+    """It lies below every number, and `min` does not count it."""
+    dataset = write(pa.table({"f": np.array([NEGATIVE_NAN, 5.0, 6.0])}), tmp_path)
+    dataset.create_scalar_index("f", "ZONEMAP")
+    assert asked(dataset, "f < 0")
+    assert ids(dataset, "f < 0") == [0]
+
+
+def test_new_rows_and_gone_fragments(tmp_path):
+    """Zones of both segments lie in order; those of a fragment that is gone are left out."""
+    dataset = write(pa.table({"i": range(9)}), tmp_path, max_rows_per_file=3)
+    dataset.create_scalar_index("i", IndexConfig("zonemap", {"rows_per_zone": 2}))
+    dataset.delete("i < 3")
+    dataset.insert(pa.table({"i": [None, 7]}))
+    dataset.optimize.optimize_indices()
+    found = contents(dataset)
+    assert found["fragment_id"] == [1, 1, 2, 2, 3]
+    assert ids(dataset, "i is null") == [3 << 32]
+
+
+def zones(dataset, rows: int) -> list[tuple[int, int, int]]:
+    """Return the zones of column `i`."""
+    field, _ = indexed_field(dataset._snapshot.manifest.schema, "i")
+    training = Training(field, dataset._snapshot.fragments)
+    return [(one.fragment_id, one.start, one.length) for one in cut_zones(training, rows)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "deleted", "size", "expected"),
+    [
+        (8, (0, 3), 2, [(0, 1, 2), (0, 4, 2), (0, 6, 2)]),
+        (10, (4, 5, 9), 3, [(0, 0, 3), (0, 3, 5), (0, 8, 1)]),
+        (4, (), 9, [(0, 0, 4)]),
+    ],
+)
+def test_worked_cuts(tmp_path, rows, deleted, size, expected):
+    """Zones are cut over live rows; deleted ones inside count in the length."""
+    dataset = write(pa.table({"i": range(rows)}), tmp_path)
+    if deleted:
+        dataset.delete(f"i in ({', '.join(map(str, deleted))})")
+    assert zones(dataset, size) == expected
+
+
+SMALL = IndexConfig("bloomfilter", {"number_of_items": 7, "probability": 0.01})
+
+
+def test_new_rows_are_taken_in(tmp_path):
+    """With the size and the zones of the segment before."""
+    dataset = write(pa.table({"i": range(20)}), tmp_path)
+    dataset.create_scalar_index("i", SMALL)
+    dataset.insert(pa.table({"i": [None, 77]}))
+    dataset.optimize.optimize_indices()
+    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
+    assert read_filters(segment.file("bloomfilter.lance")).shape == (4, 1, 8)
+    assert ids(dataset, "i = 77") == [1 << 32 | 1]

@@ -1,0 +1,218 @@
+"""Vector indices of both libraries: the same bytes, and answers over the files of the other."""
+
+from __future__ import annotations
+
+import json
+
+import lance
+import numpy as np
+import pylanceref
+import pytest
+from lanceref.index.vector.graph import graph_text
+from lanceref.index.vector.pq_storage import COLUMN
+from lanceref.index.vector.sq_storage import Sq
+from lanceref.index.vector.storage import Model
+from lanceref.kernels.distance import normalized
+from lanceref.kernels.hnsw_graph import GraphParameters, node_levels
+from lanceref.kernels.scalar_quantizer import Bounds
+from pylanceref.file import LanceFileReader
+
+from .agreement import agree, built, clustered
+from .indexed import near, opened, points, table, write
+
+pytestmark = pytest.mark.oracle
+
+
+NODES = 2000
+
+
+def answers(folder, query, **asked):
+    """Return what both find, the oracle first."""
+    return [near(who.dataset(folder), query, **asked) for who in (lance, pylanceref)]
+
+
+def check_answers(folder, queries, **asked) -> None:
+    """Assert that both find the same rows at the same distances, rows as far aside."""
+    hits = 0
+    for query in queries:
+        (theirs, far), (ours, own) = answers(folder, query, **asked)
+        np.testing.assert_allclose(own, far, rtol=1e-4, atol=1e-4)
+        hits += len(set(theirs) & set(ours)) if len(set(far)) == len(far) else len(theirs)
+    assert hits >= 0.99 * sum(asked["k"] for _ in queries)
+
+
+@pytest.mark.parametrize(("m", "max_level"), [(4, 3), (20, 7), (9, 1)])
+def test_levels_and_texts_are_those_of_the_oracle(tmp_path, m, max_level):
+    """They follow from the number of nodes."""
+    dataset = lance.write_dataset(table(points(NODES)), tmp_path / "t")
+    dataset.create_index("v", "IVF_HNSW_FLAT", num_partitions=2, m=m, max_level=max_level)
+    (path,) = (tmp_path / "t" / "_indices").glob("*/index.idx")
+    reader = LanceFileReader(str(path))
+    nodes, start = reader.read_all().to_table()["__vector_id"].to_numpy(), 0
+    parameters = GraphParameters(m, 150, max_level)
+    for text in json.loads(reader.metadata().schema.metadata[b"lance:hnsw"]):
+        said = json.loads(text)
+        count, rows = said["level_offsets"][1], said["level_offsets"][-1]
+        levels = node_levels(count, m, max_level)
+        wanted = [np.flatnonzero(levels >= level) for level in range(max_level)]
+        assert graph_text(count, parameters, 2).text == text
+        assert np.concatenate(wanted).tolist() == nodes[start : start + rows].tolist()
+        start += rows
+
+
+def test_what_is_appended_and_moved_is_found(tmp_path):
+    """Both bring the other's graphs up to date, and both answer from what the other wrote."""
+    values = points(NODES)
+    for first, then in ((lance, pylanceref), (pylanceref, lance)):
+        folder = str(tmp_path / first.__name__)
+        dataset = first.write_dataset(table(values), folder, max_rows_per_file=600)
+        dataset.create_index("v", "IVF_HNSW_FLAT", num_partitions=2, m=7, ef_construction=40)
+        other = then.dataset(folder)
+        other.insert(table(points(300, seed=5)))
+        other.optimize.optimize_indices()
+        other.delete("i % 3 = 1")
+        other.optimize.compact_files()
+        if then is pylanceref:
+            text = opened(pylanceref.dataset(folder)).graph_text
+            assert (7, 40) == (text.parameters.m, text.parameters.ef_construction)
+        check_answers(folder, values[::300], k=10, nprobes=2)
+
+
+@pytest.mark.parametrize("merger", [lance, pylanceref], ids=["lance", "lanceref"])
+@pytest.mark.parametrize("writer", [lance, pylanceref], ids=["lance", "lanceref"])
+def test_segments_of_fragments_are_merged(tmp_path, writer, merger):
+    """Whoever wrote them: their graphs are built anew over all rows."""
+    values = points(NODES // 2)
+    dataset = writer.write_dataset(table(values), str(tmp_path / "t"), max_rows_per_file=400)
+    shards = [
+        dataset.create_index_uncommitted(
+            "v",
+            "IVF_HNSW_FLAT",
+            name="x",
+            num_partitions=2,
+            fragment_ids=[fragment.fragment_id],
+            ivf_centroids=values[:2],
+        )
+        for fragment in dataset.get_fragments()
+    ]
+    other = merger.dataset(str(tmp_path / "t"))
+    other.commit_existing_index_segments("x", "v", [other.merge_existing_index_segments(shards)])
+    check_answers(str(tmp_path / "t"), values[::100], k=10, nprobes=2)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize("num_bits", [4, 8])
+def test_both_answer_over_both(tmp_path, num_bits, metric, dtype):
+    """Of an index by either, both find the same rows, as far away."""
+    import lance
+
+    values, queries = clustered(dtype)
+    said = {"num_sub_vectors": 8, "num_bits": num_bits, "metric": metric}
+    for name, by in (("a", lance), ("b", pylanceref)):
+        path = built(tmp_path / name, values, by, "IVF_PQ", **said)
+        agree(path, lance, queries)
+        agree(path, lance, queries, refine_factor=3)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize("num_bits", [4, 8])
+def test_product_codes_are_those_of_the_oracle(tmp_path, num_bits, metric):
+    """With the same centroids and codewords, files have the same rows and codes."""
+    import lance
+
+    values, _ = clustered("f4")
+    source = np.random.default_rng(1)
+    said = {
+        "num_sub_vectors": 8,
+        "num_bits": num_bits,
+        "metric": metric,
+        "ivf_centroids": values[:3] / (4 if metric == "cosine" else 1),
+        "pq_codebook": source.normal(size=(8, 2**num_bits, 2)).astype("f4"),
+    }
+    ours, theirs = (
+        opened(pylanceref.dataset(built(tmp_path / name, values, by, "IVF_PQ", **said)))
+        for name, by in (("a", pylanceref), ("b", lance))
+    )
+    assert ours.head.message.loss == pytest.approx(theirs.head.message.loss, rel=1e-5)
+    for number in range(3):
+        np.testing.assert_array_equal(ours.keys(number), theirs.keys(number))
+        np.testing.assert_array_equal(ours.rows(number)[COLUMN], theirs.rows(number)[COLUMN])
+
+
+BOUNDED = 0.9
+"""Share of the rows that is found at least: the oracle leaves out what the error bound does."""
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("num_bits", [2, 3, 4, 6, 7, 8, 9])
+def test_every_number_of_bits(tmp_path, num_bits):
+    """Blocks of all widths are read and written, of a dimension that no block fills."""
+    import lance
+
+    values, queries = clustered("f4", dimension=72)
+    for name, by in (("a", lance), ("b", pylanceref)):
+        path = built(tmp_path / name, values, by, "IVF_RQ", num_bits=num_bits)
+        for mode in ("fast", "normal", "accurate"):
+            agree(path, lance, queries, BOUNDED, approx_mode=mode)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize("num_bits", [1, 4, 9])
+def test_columns_are_those_of_the_oracle(tmp_path, num_bits, metric):
+    """With its centroids and rotation, signs and codes are its own; factors, but for rounding.
+
+    Factors near zero are differences of larger sums of float32: their rounding is of that size.
+    """
+    import lance
+
+    values, _ = clustered("f4")
+    path = built(tmp_path, values, lance, "IVF_RQ", num_bits=num_bits, metric=metric)
+    index = opened(pylanceref.dataset(path))
+    quantizer = index.auxiliary.quantizer
+    if metric == "cosine":
+        values = normalized(values)
+    for number in range(3):
+        keys = index.keys(number).astype(int)
+        made = quantizer.encode(values[keys], np.full(len(keys), number))
+        for name, column in index.rows(number).items():
+            if column.dtype == np.uint8:
+                np.testing.assert_array_equal(made[name], column)
+            else:
+                scale = float(np.abs(column).max())
+                np.testing.assert_allclose(made[name], column, rtol=1e-4, atol=4e-6 * scale)
+
+
+def quantizer(metric="l2", bounds=(-12.0, 12.0)) -> Sq:
+    """Return a quantizer of vectors of 8 numbers."""
+    return Sq(Model(metric, np.zeros((1, 8), np.float32)), Bounds(*bounds))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_bytes_are_those_of_the_oracle(tmp_path, dtype, metric):
+    """With the same centroids every byte, every bound and every distance is the same."""
+    import lance
+
+    values = points(dtype=dtype)
+    ours = write(values, tmp_path)
+    ours.create_index("v", "IVF_SQ", ivf_centroids=values[:4], metric=metric)
+    theirs = lance.write_dataset(table(values), tmp_path / "o", max_rows_per_file=250)
+    theirs.create_index("v", "IVF_SQ", ivf_centroids=values[:4], metric=metric)
+    import pylanceref
+
+    held, wanted = opened(ours), opened(pylanceref.dataset(tmp_path / "o"))
+    assert wanted.auxiliary.quantizer.bounds == held.auxiliary.quantizer.bounds
+    for number in range(4):
+        assert wanted.keys(number).tolist() == held.keys(number).tolist()
+        codes = [one.rows(number)["__sq_code"].astype(int) for one in (wanted, held)]
+        apart = np.abs(codes[0] - codes[1])
+        assert apart.max(initial=0) <= (1 if metric == "cosine" else 0)
+        assert apart.sum() <= apart.size * 1e-3
+    asked = {"column": "v", "q": values[7], "k": 30, "nprobes": 2}
+    one, other = (data.to_table(nearest=asked) for data in (lance.dataset(ours.uri), ours))
+    np.testing.assert_allclose(one["_distance"], other["_distance"], rtol=1e-5, atol=1e-4)

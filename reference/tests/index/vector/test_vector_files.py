@@ -1,0 +1,146 @@
+"""Files of vector indices: messages, metadata, graphs, and the single file of early releases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.file_versions import V2_1
+from lanceref.index.index_file import IndexFile, write_index_file
+from lanceref.index.vector.graph import (
+    DISTANCES,
+    GRAPH_SCHEMA,
+    NEIGHBOURS,
+    graph_rows,
+    graph_text,
+    parse_graph_text,
+    read_graph,
+)
+from lanceref.index.vector.pq_storage import COLUMN, Product
+from lanceref.index.vector.single_file import is_single_file, open_single_file, single_file
+from lanceref.index.vector.storage import Model
+from lanceref.index.vector.vector_file import (
+    ivf_message,
+    parse_partitions,
+    partitions_of,
+)
+from lanceref.kernels.hnsw_build import build
+from lanceref.kernels.hnsw_graph import USUAL, GraphParameters
+from lanceref.kernels.product_quantizer import ProductQuantizer
+from lanceref.storage import BytesSource, LocalStore
+
+from .indexed import points
+
+PLACE = Context("f").at(0, 0)
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=9), st.booleans())
+def test_partitions_follow_one_another(lengths, with_offsets):
+    """What is written is read, and offsets can be left out."""
+    message = ivf_message(partitions_of(lengths))
+    if not with_offsets:
+        message.ClearField("offsets")
+    found = parse_partitions(message, sum(lengths), PLACE)
+    assert lengths == found.lengths.tolist()
+    assert [sum(lengths[:n]) for n in range(len(lengths))] == found.starts.tolist()
+
+
+IDS = [0, 1, 2, 1]
+
+
+NEAR = [[1], [0, 2], [1], []]
+
+
+FAR = [[1.0], [1.0, 4.0], [4.0], []]
+"""Three nodes in a row, the middle one on level 1 too."""
+
+
+PLACE_GRAPH = Context("index.idx").at(0, 0)
+
+
+def rows(ids=IDS, near=NEAR, far=FAR) -> pa.RecordBatch:
+    """Return rows of a graph."""
+    arrays = [
+        pa.array(ids, pa.uint32()),
+        pa.array(near, NEIGHBOURS.type),
+        pa.array(far, DISTANCES.type),
+    ]
+    return pa.record_batch(arrays, schema=GRAPH_SCHEMA)
+
+
+def file_of(folder, *batches, findings=None) -> IndexFile:
+    """Write rows as a file and open it."""
+    store = LocalStore(folder)
+    write_index_file(store, "index.idx", GRAPH_SCHEMA, V2_1, batches, {}, [])
+    return IndexFile(store.open("index.idx"), Context("index.idx", findings=findings))
+
+
+def test_texts_are_those_of_real_files():
+    """Of 735 nodes 30 are on level 1, and one on level 2."""
+    wanted = (
+        '{"entry_point":364,"params":{"max_level":7,"m":20,"ef_construction":150,'
+        '"prefetch_distance":2},"level_offsets":[0,735,765,766,766,766,766,766]}'
+    )
+    assert wanted == graph_text(735, USUAL, 2).text
+    assert graph_text(735, USUAL, 2) == parse_graph_text(wanted, PLACE_GRAPH)
+    assert parse_graph_text("", PLACE_GRAPH) is None
+
+
+@given(st.integers(1, 120), st.integers(4, 9), st.integers(1, 5))
+def test_graphs_come_back(tmp_path_factory, num_nodes, m, max_level):
+    """A graph comes back as it was, and its text says how many rows it has."""
+    random = np.random.default_rng(num_nodes)
+    parameters = GraphParameters(m, 20, max_level)
+    graph = build(random.normal(size=(num_nodes, 3)), "l2", parameters)
+    said, batch = graph_text(num_nodes, parameters, None), graph_rows(graph)
+    file = file_of(tmp_path_factory.mktemp("g"), batch)
+    found = read_graph(file, said.text, 0, said.offsets[-1], num_nodes, distances=True)
+    assert batch.num_rows == said.offsets[-1]
+    assert graph.entry_point == found.entry_point
+    for level, own in zip(graph.levels, found.levels, strict=True):
+        for name in ("nodes", "offsets", "neighbours", "distances"):
+            assert getattr(level, name).tolist() == getattr(own, name).tolist()
+
+
+VALUES = points(80)
+
+
+VALUES /= np.linalg.norm(VALUES, axis=1, keepdims=True)
+
+
+def data_of(num_bits=4, metric="l2"):
+    """Return a file of two partitions of 1 and 2 rows, dimension 2, and its quantizer."""
+    model = Model(metric, np.array([(0, 0), (8, 8)], np.float32))
+    words = np.arange(2**num_bits, dtype=np.float32)
+    codebook = np.stack([words, 2 * words])[:, :, None]
+    quantizer = Product(model, ProductQuantizer(codebook, model.of_vectors), True)
+    width = num_bits * 2 // 8
+    parts = [
+        (np.array([5], np.uint64), {COLUMN: np.full((1, width), 0x21, np.uint8)}),
+        (np.array([7, 9], np.uint64), {COLUMN: np.full((2, width), 0x43, np.uint8)}),
+    ]
+    return single_file(quantizer, parts, 1.5, "v"), quantizer
+
+
+def opened_bytes(data):
+    """Open bytes as a file."""
+    return open_single_file(BytesSource(data), Context("index.idx"))
+
+
+@pytest.mark.parametrize("num_bits", [4, 8])
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+def test_single_files_come_back(num_bits, metric):
+    """Model, codewords and rows; a file of another kind is recognised."""
+    data, quantizer = data_of(num_bits, metric)
+    assert is_single_file(BytesSource(data))
+    assert not is_single_file(BytesSource(data[:-8] + b"\2\0\1\0LANC"))
+    assert not is_single_file(BytesSource(b"LANC"))
+    file = opened_bytes(data)
+    assert (file.model.metric, list(file.message.lengths)) == (metric, [1, 2])
+    np.testing.assert_array_equal(file.model.centroids, quantizer.model.centroids)
+    np.testing.assert_array_equal(file.quantizer.quantizer.codebook, quantizer.quantizer.codebook)
+    keys, rows = file.partition(1)
+    assert (keys.tolist(), set(rows[COLUMN].ravel().tolist())) == ([7, 9], {0x43})

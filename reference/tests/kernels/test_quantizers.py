@@ -1,0 +1,194 @@
+"""Product quantizer and scalar quantizer: codes, distances from codes, codes as bytes."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis.extra import numpy as hnp
+from lanceref.fast import look_up as fast_look_up
+from lanceref.kernels import product_quantizer
+from lanceref.kernels.distance import distances
+from lanceref.kernels.product_quantizer import (
+    ProductQuantizer,
+    codes_in,
+    columns_from,
+    columns_of,
+    look_up,
+    pair_columns,
+    stored_from,
+    train,
+)
+from lanceref.kernels.scalar_quantizer import (
+    Bounds,
+    bounds_of,
+    dot_distances,
+    l2_distances,
+    numbers_of,
+    quantize,
+    squares_of,
+)
+
+DTYPES = (np.float16, np.float32, np.float64)
+
+
+def grid(num_bits, dtype=np.float32, metric="l2"):
+    """Return a quantizer of two numbers each on its own: codeword c of the first is c, then 2 c."""
+    line = np.arange(2**num_bits, dtype=dtype)
+    return ProductQuantizer(np.stack([line, 2 * line])[:, :, None], metric)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("metric", ["l2", "dot"])
+@pytest.mark.parametrize("num_bits", [4, 8])
+def test_codes_are_the_nearest_codewords(num_bits, metric, dtype):
+    """Whatever the metric, 3.4 is the codeword 3, and 9 of even numbers the first that is near."""
+    quantizer = grid(num_bits, dtype, metric)
+    codes = quantizer.encode(np.array([(3.4, 9), (-5, 12.2)], dtype))
+    assert codes.tolist() == [[3, 0], [4, 6]]
+    decoded = quantizer.decode(codes)
+    assert (decoded.dtype, decoded.tolist()) == (dtype, [[3, 8], [0, 12]])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("num_bits", [4, 8])
+@pytest.mark.parametrize("metric", ["l2", "dot"])
+def test_distances_are_those_from_what_codes_stand_for(metric, num_bits, dtype):
+    """The sum of table entries is the distance from the decoded vector, for more than a block."""
+    random = np.random.default_rng(5)
+    codebook = random.normal(size=(4, 2**num_bits, 3)).astype(dtype)
+    quantizer = ProductQuantizer(codebook, metric)
+    codes = random.integers(0, 2**num_bits, (4, 20_000)).astype(np.uint8)
+    query = random.normal(size=12).astype(dtype)
+    found = quantizer.distances(quantizer.table(query), columns_from(codes, num_bits))
+    wanted = distances(query[None], quantizer.decode(codes), metric)[0]
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("num_rows", [7, 70_000])
+@pytest.mark.parametrize("num_bits", [4, 8])
+@pytest.mark.parametrize("metric", ["l2", "dot"])
+def test_the_nearest_are_found_without_all_codes(metric, num_bits, num_rows):
+    """With the same distances to the last bit, of kept rows only, however few they are."""
+    random = np.random.default_rng(5)
+    quantizer = ProductQuantizer(random.normal(size=(8, 2**num_bits, 2)).astype(np.float32), metric)
+    codes = random.integers(0, 2**num_bits, (8, num_rows)).astype(np.uint8)
+    columns = pair_columns(columns_from(codes, num_bits))
+    table = quantizer.table(random.normal(size=16).astype(np.float32))
+    near = quantizer.distances(table, columns)
+    for share in (1.0, 0.5, 0.0001):
+        kept = random.random(num_rows) < share
+        for k in (0, 1, 20):
+            rows, found = quantizer.nearest(table, columns, kept, k)
+            assert (np.diff(rows) > 0).all()
+            assert kept[rows].all()
+            np.testing.assert_array_equal(found, near[rows])
+            np.testing.assert_array_equal(np.sort(found)[:k], np.sort(near[kept])[:k])
+    if metric == "l2" and num_rows > 7:
+        assert len(quantizer.nearest(table, columns, np.ones(num_rows, np.bool_), 1)[0]) < num_rows
+
+
+@pytest.mark.parametrize("num_bits", [4, 8])
+def test_training_brings_codewords_near(num_bits):
+    """Trained codewords lose less of the vectors than vectors drawn at random."""
+    random = np.random.default_rng(5)
+    vectors = random.normal(size=(2000, 8)).astype(np.float32)
+    trained = train(vectors, 4, num_bits, "l2", random)
+    drawn = vectors[: 2**num_bits].reshape(2**num_bits, 4, 2).transpose(1, 0, 2)
+    assert trained.codebook.shape == drawn.shape == (4, 2**num_bits, 2)
+
+    def lost(quantizer):
+        return np.square(quantizer.decode(quantizer.encode(vectors)) - vectors).sum()
+
+    assert lost(trained) < 0.8 * lost(ProductQuantizer(drawn, "l2"))
+
+
+def test_transposed_rows_are_columns_cut_into_rows():
+    """Three rows of two bytes, transposed, hold all first bytes before the second ones."""
+    columns = np.array([[1, 2, 3], [11, 12, 13]], np.uint8)
+    assert stored_from(columns, transposed=True).tolist() == [[1, 2], [3, 11], [12, 13]]
+    assert stored_from(columns, transposed=False).tolist() == [[1, 11], [2, 12], [3, 13]]
+
+
+def test_of_two_codes_the_first_is_the_low_half():
+    """The codes 1, 2, 3, 4 of one row are the bytes 0x21 and 0x43."""
+    codes = np.array([[1], [2], [3], [4]], np.uint8)
+    assert columns_from(codes, 4).tolist() == [[0x21], [0x43]]
+    assert columns_from(codes, 8).tolist() == codes.tolist()
+
+
+@given(
+    hnp.arrays(np.uint8, st.tuples(st.integers(1, 5), st.integers(0, 40))),
+    st.booleans(),
+)
+def test_columns_come_back(columns, transposed):
+    """What was stored of columns is read as them."""
+    stored = stored_from(columns, transposed=transposed)
+    assert stored.shape == columns.shape[::-1]
+    np.testing.assert_array_equal(columns_of(stored, transposed=transposed), columns)
+
+
+@pytest.mark.parametrize("num_bits", [4, 8])
+@given(hnp.arrays(np.uint8, st.tuples(st.integers(1, 5), st.integers(0, 40))))
+def test_codes_come_back(num_bits, columns):
+    """Codes taken from bytes make these bytes again."""
+    np.testing.assert_array_equal(columns_from(codes_in(columns, num_bits), num_bits), columns)
+
+
+def test_a_worked_look_up():
+    """Two tables, n and 1000 n: the bytes 3 and 4 make 4003."""
+    table = np.stack([np.arange(256), 1000 * np.arange(256)]).astype(np.int32)
+    columns = np.array([[3, 0, 255], [4, 255, 0]], np.uint8)
+    assert look_up(table, columns).tolist() == [4003, 255_000, 255]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint16])
+@given(hnp.arrays(np.uint8, st.tuples(st.integers(1, 6), st.integers(0, 50))))
+def test_pairs_make_no_difference(dtype, columns):
+    """Of few rows or many, in blocks of any size, sums are those of the entries."""
+    least = 0 if dtype == np.uint16 else -1000
+    table = np.random.default_rng(1).integers(least, 1000, (len(columns), 256)).astype(dtype)
+    wanted = sum(row[column].astype(int) for row, column in zip(table, columns, strict=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast_look_up, "BLOCK_ROWS", 16)
+        for worth in (0, 1000):
+            patch.setattr(product_quantizer, "WORTH_PAIRS", worth)
+            ready = pair_columns(columns)
+            assert (ready.dtype == np.uint16) is (worth == 0 and len(columns) % 2 == 0)
+            found = look_up(table, ready)
+            assert (found.dtype, found.tolist()) == (dtype, wanted.tolist())
+            patch.setattr(product_quantizer, "WORTH_PAIRS", 1000)  # of pairs, some rows only
+            assert look_up(table, columns).tolist() == wanted.tolist()
+            more = look_up(table, ready, found)
+            assert (more.dtype, more.tolist()) == (dtype, (2 * wanted).tolist())
+
+
+def test_worked_bytes():
+    """Fractions are cut, what is outside gets the nearest byte."""
+    vectors = np.array([[0, 10, 5, 9.99, -3, 11, float("nan")]])
+    assert [[0, 255, 127, 254, 0, 255, 0]] == quantize(vectors, Bounds(0, 10)).tolist()
+    assert [[0, 0]] == quantize(np.array([[1.0, 2]]), Bounds(1, 1)).tolist()
+
+
+def test_worked_byte_distances():
+    """A step is a 255th of the width, in float32."""
+    codes = np.array([[0, 1], [3, 1]], np.uint8)
+    bounds = Bounds(0, 510)
+    assert [4 * 4, 4 * 1] == l2_distances(
+        np.array([2, 1], np.uint8), codes, squares_of(codes), bounds
+    ).tolist()
+    assert [1 - 10, 1 - 16] == dot_distances(np.array([1.0, 5]), codes, bounds).tolist()
+    shifted = Bounds(1, 511)
+    assert [1 - 16, 1 - 22] == dot_distances(np.array([1.0, 5]), codes, shifted).tolist()
+
+
+@given(st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=50), st.integers(0, 99))
+def test_numbers_are_at_most_half_a_step_away(values, more):
+    """From the middle of their byte, within bounds that may be wider."""
+    vectors = np.array([values], np.float32)
+    bounds = bounds_of(vectors).union(Bounds(0, float(more)))
+    step = (bounds.end - bounds.start) / 255
+    gap = np.abs(numbers_of(quantize(vectors, bounds), bounds) - vectors)
+    assert (gap <= step * 0.5001 + 1e-9).all() or gap.max() <= step

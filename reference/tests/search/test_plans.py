@@ -1,0 +1,206 @@
+"""Plans of filters: which indices they ask, and what is ruled out before rows are read."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pylanceref
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.index.row_set import RowSet, row_set
+from lanceref.search.filter import Restricted
+from lanceref.search.index_plan import (
+    boundings,
+)
+from pylanceref.sql.columns import bind_filter
+
+ROWS = SimpleNamespace(num_rows=4)
+
+
+def found(plan) -> tuple[list[int], bool] | None:
+    """Return rows, and whether they are exact."""
+    known = plan.ask(ROWS)
+    return None if known is None else (np.flatnonzero(known.mask).tolist(), known.exact)
+
+
+TABLE = pa.table(
+    {
+        "i": pa.array([1, 2, 3, None], pa.int32()),
+        "f": pa.array([0.1, 1.0, 2.0, None], pa.float32()),
+        "s": ["a", "ab", "b", None],
+        "b": [True, False, None, True],
+        "a": [{"b": 1}, {"b": 2}, None, {"b": None}],
+        "l": [["x"], ["y"], None, []],
+        "u": pa.array([[1], [2**64 - 1, 5], None, []], pa.list_(pa.uint64())),
+        "n": [[1], [2**53 + 1], None, []],
+        "plain": [1, 2, 3, 4],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """A table with an index on each column but one."""
+    path = tmp_path_factory.mktemp("routing") / "t"
+    written = pylanceref.write_dataset(TABLE, path)
+    for name in ("i", "f", "s", "a.b"):
+        written.create_scalar_index(name, "BTREE")
+    written.create_scalar_index("b", "BITMAP")
+    for name in "lun":
+        written.create_scalar_index(name, "LABEL_LIST")
+    return pylanceref.dataset(path)
+
+
+def plan(dataset, condition: str) -> str:
+    """Return what is asked of indices, nothing when none is."""
+    _, _, found = dataset.scanner(filter=condition).explain_plan().partition("query=")
+    return found.strip()
+
+
+ROUTED = {
+    "i = 3": "[i = 3]@i_idx(BTree)",
+    "3 < i": "[i > 3]@i_idx(BTree)",
+    "i != 3": "NOT([i = 3]@i_idx(BTree))",
+    "not (i = 3)": "NOT([i = 3]@i_idx(BTree))",
+    "i in (1, 2)": "OR([i = 1]@i_idx(BTree),[i = 2]@i_idx(BTree))",
+    "not (i in (1, 2))": "AND(NOT([i = 1]@i_idx(BTree)),NOT([i = 2]@i_idx(BTree)))",
+    "i in (1, 2, 3, 4)": "[i IN [1,2,3,4]]@i_idx(BTree)",
+    "s = '{x}'": "[s = {x}]@s_idx(BTree)",
+    "i between 1 and 2": "[i >= 1 && i <= 2]@i_idx(BTree)",
+    "i is not null": "NOT([i IS NULL]@i_idx(BTree))",
+    "a.b = 1": "[a.b = 1]@a.b_idx(BTree)",
+    "b": "[b = true]@b_idx(Bitmap)",
+    "not b": "NOT([b = true]@b_idx(Bitmap))",
+    "b != false": "[b = true]@b_idx(Bitmap)",
+    "b not in (true, false)": "AND(NOT([b = true]@b_idx(Bitmap)),[b = true]@b_idx(Bitmap))",
+    "b is true": "[b = true]@b_idx(Bitmap)",
+    "s like 'abc'": "[s = abc]@s_idx(BTree)",
+    "s not like 'abc'": "NOT([s = abc]@s_idx(BTree))",
+    "s like 'a%'": "[s LIKE 'a%']@s_idx(BTree)",
+    "s like 'a_%b'": "[s LIKE 'a%']@s_idx(BTree)",
+    "array_has(l, 'x')": "[array_has_any(l, List([x]))]@l_idx(LabelList)",
+    "array_has_any(u, [18446744073709551615, 3])": (
+        "[array_has_any(u, List([18446744073709551615, 3]))]@u_idx(LabelList)"
+    ),
+    "array_has(n, 1.0)": "[array_has_any(n, List([1]))]@n_idx(LabelList)",
+    "i = 1 and plain = 1": "[i = 1]@i_idx(BTree)",
+    "i = 1 and s = 'a'": "AND([i = 1]@i_idx(BTree),[s = a]@s_idx(BTree))",
+    "not (i = 1 and s = 'a')": "OR(NOT([i = 1]@i_idx(BTree)),NOT([s = a]@s_idx(BTree)))",
+    "not (i = 1 or plain = 1)": "NOT([i = 1]@i_idx(BTree))",
+}
+"""Filters and what is asked."""
+
+
+SCANNED = (
+    "plain = 1",
+    "i = 1 or plain = 1",
+    "i + 0 = 1",
+    "i = plain",
+    "i = null",
+    "i in (1, null)",
+    "b is not true",
+    "s like '%a'",
+    "s ilike 'a%'",
+    "not (s like 'a_%b')",
+    "lower(s) = 'a'",
+    "array_has_any(l, [])",
+    "array_has(n, 1.5)",
+    "array_has(n, 9007199254740993.0)",
+    "array_has_any(u, [18446744073709551615, -3])",
+    "not (f = 0.1)",
+)
+"""Filters that no index answers."""
+
+
+@pytest.mark.parametrize("condition", ROUTED)
+def test_what_is_asked(dataset, condition):
+    """Conditions on a column and literals, joined in any way."""
+    assert plan(dataset, condition) == ROUTED[condition]
+
+
+@pytest.mark.parametrize("condition", SCANNED)
+def test_what_is_not_asked(dataset, condition):
+    """Whatever is more than a column and literals, and OR with such."""
+    assert plan(dataset, condition) == ""
+
+
+@pytest.mark.parametrize("condition", [*ROUTED, *SCANNED])
+def test_rows_are_the_same_with_and_without(dataset, condition):
+    """An index changes nothing but the way."""
+    found = dataset.to_table(filter=condition)
+    assert found == dataset.to_table(filter=condition, use_scalar_index=False)
+
+
+SCHEMA = pa.schema(
+    [
+        ("n", pa.int8()),
+        ("f", pa.float64()),
+        ("s", pa.utf8()),
+        ("st", pa.struct([("a", pa.int8())])),
+        ("h", pa.float16()),
+    ]
+)
+
+
+FLOAT = st.none() | st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1.0, 2.0, float("nan"), float("inf")])
+
+
+TEXTS = [
+    "f = 1", "f < 1", "f <= 0", "f > 1", "f >= 0", "f between 0 and 1", "f in (0, 2)", "f is null",
+    "f > 0 and f < 1",
+]  # fmt: skip
+
+
+@given(st.lists(FLOAT, min_size=1, max_size=4), st.sampled_from(TEXTS))
+def test_no_run_is_ruled_out_that_holds_a_row(values, text):
+    """Bounds without NaN, as statistics have them."""
+    array = pa.array(values, pa.float64())
+    known = [one for one in values if one is not None and not math.isnan(one)]
+    least, greatest = (min(known), max(known)) if known else (-float("inf"), float("inf"))
+    ends = (pa.array([end]) for end in (least, greatest))
+    nulls, rows = pa.array([array.null_count]), pa.array([len(array)])
+    found = bind_filter(text, SCHEMA)
+    batch = pa.record_batch({"f": array})
+    low, high = ends
+    possible = all(
+        one.possible(low, high, nulls, rows)[0].as_py() for one in boundings(found.predicate)
+    )
+
+    assert possible or not found.mask(batch).any()
+
+
+IDS = pa.schema([("a", pa.int64()), ("_rowid", pa.uint64())])
+
+
+BATCH = pa.record_batch([pa.array([1, 2, None, 4]), pa.array([7, 8, 9, 10], pa.uint64())], IDS)
+
+
+@pytest.mark.parametrize(
+    ("own", "ids", "passed"),
+    [
+        (None, [8, 10, 10, 99], [False, True, False, True]),
+        ("a > 1", [7, 8, 9], [False, True, False, False]),
+        ("_rowid < 10", [10, 9], [False, False, True, False]),
+        ("a > 1", [], [False] * 4),
+    ],
+)
+def test_both_must_hold(own, ids, passed):
+    """Ids in any order, twice, and of no row; the id is a column it reads once."""
+    bound = bind_filter(Restricted(own, row_set(np.array(ids, np.uint64))), IDS)
+
+    assert passed == bound.mask(BATCH).tolist()
+    assert 1 == bound.columns.count("_rowid") == bound.paths.count("_rowid")
+
+
+def test_blocked_rows_do_not_pass():
+    """Nor do those of a fragment that is blocked as a whole."""
+    rows = row_set(np.array([8], np.uint64))
+    blocked = bind_filter(Restricted("a > 1", rows, blocked=True), IDS)
+    whole = bind_filter(Restricted(None, RowSet(whole=frozenset([0]))), IDS)
+
+    assert [False, False, False, True] == blocked.mask(BATCH).tolist()
+    assert [True] * 4 == whole.mask(BATCH).tolist()

@@ -1,0 +1,187 @@
+"""Full-text queries: arguments, columns, matching of phrases and near words, and scores."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import numpy as np
+import pyarrow as pa
+import pylanceref
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.search.text_column import text_column
+from lanceref.search.text_matching import follows
+from lanceref.search.text_search import TextSearch
+from pylanceref.query import (
+    BooleanQuery,
+    BoostQuery,
+    DocumentGranularity,
+    FullTextOperator,
+    MatchQuery,
+    MultiMatchQuery,
+    Occur,
+    PhraseQuery,
+)
+
+VALUES = pa.table({"s": ["Red fox", "cow", None], "i": range(3), "l": [["fox"], [], ["a", "cow"]]})
+
+
+def column(root, path="s", granularity=None, **options):
+    """Return a column of a fresh table."""
+    found = pylanceref.dataset(str(root / "t"))._snapshot
+    return text_column(found, path, granularity, fast=False, **options)
+
+
+def test_rows_beyond_the_index_are_read(tmp_path):
+    """And rows deleted from it are at no place."""
+    dataset = pylanceref.write_dataset(VALUES, tmp_path / "t")
+    dataset.create_scalar_index("s", "INVERTED")
+    dataset.insert(VALUES.slice(0, 1))
+    dataset.delete("i = 1")
+    own = column(tmp_path)
+    assert (2, 1) == (
+        own.indexed[0].documents.corpus.num_documents,
+        own.read.documents.corpus.num_documents,
+    )
+    assert [0, -1] == own.indexed[0].places(pa.array([0, 1]).to_numpy()).tolist()
+    assert [2 << 32] == own.read.places(pa.array([0]).to_numpy()).tolist()
+    assert [("red", 0), ("fox", 1)] == own.tokens("RED foxes")
+    assert [("RED", 0)] == own.tokens("RED", plain=True)
+
+
+def test_without_an_index_words_stand_as_they_are(tmp_path):
+    """No lower case, no stems, no stop words."""
+    pylanceref.write_dataset(VALUES, tmp_path / "t")
+    own = column(tmp_path)
+    assert [("The", 0), ("foxes", 1)] == own.tokens("The foxes")
+    assert {"Red": 0, "fox": 1, "cow": 2} == own.read.documents.tokens
+
+
+def asked(text: str, phrase: str, slop: int = 0) -> bool:
+    """Return whether a text of letters has a phrase of letters."""
+    positions = [
+        np.array([at for at, own in enumerate(text) if own == one], np.uint32) for one in phrase
+    ]
+    return all(map(len, positions)) and follows(positions, [1] * (len(phrase) - 1), slop)
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "slop", "wanted"),
+    [
+        ("ab", "ab", 0, True),
+        ("axb", "ab", 0, False),
+        ("axb", "ab", 1, True),
+        ("ba", "ab", 3, False),
+        ("aba", "aba", 1, True),
+        ("abxab", "abb", 2, True),
+        ("abxab", "abb", 1, False),
+        ("aab", "aab", 0, True),
+        ("axxbxc", "abc", 1, False),
+    ],
+)
+def test_worked_phrases(text, phrase, slop, wanted):
+    """In order, each at most `slop` late; the third from last is D.index.fts-slop."""
+    assert wanted is asked(text, phrase, slop)
+
+
+@given(st.text("abx", max_size=8), st.text("ab", min_size=2, max_size=3), st.integers(0, 3))
+def test_every_choice_of_places_is_tried(text, phrase, slop):
+    """As if all were tried one by one."""
+    choices = product(*([at for at, own in enumerate(text) if own == one] for one in phrase))
+    wanted = any(all(0 < b - a <= 1 + slop for a, b in pairwise(one)) for one in choices)
+    assert wanted is asked(text, phrase, slop)
+
+
+def table(root, texts, **parameters):
+    """Texts with an index, and their numbers."""
+    dataset = pylanceref.write_dataset(pa.table({"s": texts, "i": range(len(texts))}), root / "t")
+    dataset.create_scalar_index("s", "INVERTED", **parameters)
+    return dataset
+
+
+def found(dataset, query, **scan):
+    """Numbers of the rows that a query finds."""
+    rows = dataset.to_table(full_text_query=query, columns=["i"], **scan)
+    return sorted(rows["i"].to_pylist())
+
+
+def test_forms_at_one_place_are_one_word(tmp_path):
+    """A whole identifier and its first part; all n-grams of a text."""
+    texts = ["getUserName", "get user name", "user", "name user get"]
+    code = table(tmp_path, texts, base_tokenizer="code", split_identifiers=True, with_position=True)
+    every = FullTextOperator.AND
+    assert [0, 1, 3] == found(code, MatchQuery("getUserName", "s", operator=every))
+    assert [0, 1] == found(code, PhraseQuery("getUserName", "s"))
+    assert [0, 1] == found(code, PhraseQuery("UserName", "s"))
+    ngrams = table(
+        tmp_path / "n", ["abcd", "bcd", "zzz"], base_tokenizer="ngram", with_position=True
+    )
+    assert [0, 1] == found(ngrams, MatchQuery("abcd", "s", operator=every))
+    assert [0, 1] == found(ngrams, PhraseQuery("bcd abc", "s"))
+
+
+def test_a_filter_before_changes_what_is_counted(tmp_path):
+    """Of rows that no index covers only those that pass it count."""
+    dataset = table(tmp_path, ["red fox", "dog"])
+    dataset.insert(pa.table({"s": ["red cow", "red", "owl"], "i": [2, 3, 4]}))
+    scores = [
+        {
+            row["i"]: row["_score"]
+            for row in dataset.to_table(full_text_query="red", columns=["i"], **scan).to_pylist()
+        }
+        for scan in ({}, {"filter": "i < 3"}, {"filter": "i < 3", "prefilter": True})
+    ]
+    assert scores[0][2] == scores[1][2] != scores[2][2]
+    assert scores[0][0] == scores[1][0] == scores[2][0]
+
+
+TABLE = pa.table(
+    {
+        "s": ["red fox", "red red dog", "fox dog", "cow"],
+        "t": ["cow", "red", None, "dog"],
+        "l": [["red fox", "cow"], ["fox"], [], None],
+    }
+)
+
+
+ROW, ELEMENT = DocumentGranularity
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """A table with an index over each column."""
+    text_search_found = pylanceref.write_dataset(TABLE, tmp_path / "t")
+    for column in "st":
+        text_search_found.create_scalar_index(column, "INVERTED", with_position=True)
+    text_search_found.create_scalar_index("l", "INVERTED", document_granularity=ELEMENT)
+    return text_search_found
+
+
+def scored(dataset, query) -> dict[int, float]:
+    """Return rows, or rows and elements, and scores."""
+    search = TextSearch(dataset._snapshot, query)
+    hits = search.hits()
+    places = hits.places.tolist()
+    keys = [(one >> 32, one & 0xFFFF) if search.list_elements else one >> 32 for one in places]
+    return dict(zip(keys, hits.scores.tolist(), strict=True))
+
+
+def test_joined_queries(dataset):
+    """What each part finds is joined, and so are the scores."""
+    red, dog = (
+        scored(dataset, MatchQuery("red", "s")),
+        scored(dataset, MatchQuery("dog", "s")),
+    )
+    one, other = MatchQuery("red", "s"), MatchQuery("dog", "s")
+    assert {1: pytest.approx(red[1] + dog[1])} == scored(dataset, one & other)
+    assert {0, 1, 2} == scored(dataset, one | other).keys()
+    less = BooleanQuery([(Occur.MUST, one), (Occur.MUST_NOT, other)])
+    assert {0: red[0]} == scored(dataset, less)
+    boost = scored(dataset, BoostQuery(one, other, negative_boost=0.5))
+    assert {0: red[0], 1: pytest.approx(red[1] - 0.5 * dog[1])} == boost
+    best = scored(dataset, MultiMatchQuery("red", ["s", "t"]))
+    assert {
+        0: red[0],
+        1: pytest.approx(max(red[1], scored(dataset, MatchQuery("red", "t"))[1])),
+    } == best

@@ -1,0 +1,237 @@
+"""Vector queries: arguments, exact distances, batches, ranges, filters and chosen segments."""
+
+from __future__ import annotations
+
+import uuid
+
+import numpy as np
+import pyarrow as pa
+import pylanceref
+import pytest
+from lanceref.file.arrow_schema import schema_of
+from lanceref.search.vector_query import vector_query
+from lanceref.search.vector_search import exact_distances
+from pylanceref.dataset import ScannerBuilder
+
+SCHEMA = schema_of(
+    pa.schema(
+        {
+            "f": pa.list_(pa.float32(), 2),
+            "u": pa.list_(pa.uint8(), 2),
+            "i": pa.int64(),
+            "m": pa.list_(pa.list_(pa.float16(), 2)),
+            "b": pa.list_(pa.int8(), 2),
+            "s": pa.struct({"v": pa.list_(pa.float64(), 2)}),
+        }
+    )
+)
+
+
+def asked(column="f", q=(1, 2), limit=None, **given):
+    """Return a query."""
+    return vector_query({"column": column, "q": q, **given}, SCHEMA, limit)
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        [1, 2],
+        (1.0, 2.0),
+        np.array([1, 2]),
+        pa.array([1, 2]),
+        pa.array([1, 2], pa.float64()),
+        pa.array([[1, 2]], pa.list_(pa.float16(), 2))[0],
+    ],
+)
+def test_forms_of_a_vector(q):
+    """A vector may be a list, an array or a value of a column; it gets the type of the column."""
+    found = asked(q=q)
+    assert ([[1, 2]], np.float32) == (found.vectors.tolist(), found.vectors.dtype)
+    assert not found.batch
+    assert np.float64 == asked("s.v", q=q).vectors.dtype
+
+
+def test_several_vectors():
+    """They are a batch, or one query where rows have several."""
+    q = [[1, 2], [3, 4]]
+    assert (q, True) == (asked(q=q).vectors.tolist(), asked(q=q).batch)
+    found = asked("m", q=q)
+    assert (q, False, np.float16) == (found.vectors.tolist(), found.batch, found.vectors.dtype)
+    assert asked("m").vectors.shape == (1, 2)
+
+
+def test_metrics():
+    """Names are taken in any case; without one it is hamming for bytes, l2 for others."""
+    assert "l2" == asked(metric="Euclidean").metric
+    assert "cosine" == asked(metric="COSINE").metric
+    assert (None, "l2") == (asked().metric, asked().default_metric)
+    assert "hamming" == asked("u").default_metric
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"k": 0},
+        {"nprobes": 0},
+        {"minimum_nprobes": -1},
+        {"minimum_nprobes": 2, "maximum_nprobes": 1},
+        {"refine_factor": 0},
+        {"ef": 0},
+        {"query_parallelism": -2},
+        {"approx_mode": "x"},
+        {"distance_range": (1,)},
+        {"search_effort": 2},
+        {"limit": 0},
+        {"metric": "x"},
+        {"metric": "hamming"},
+        {"column": "u", "metric": "l2"},
+        {"column": "b"},
+        {"column": "x"},
+        {"q": [1, 2, 3]},
+        {"q": [[1, 2], [1]]},
+    ],
+)
+def test_wrong_values(given):
+    """They raise ValueError."""
+    with pytest.raises(ValueError, match=r"\w"):
+        asked(**given)
+
+
+QUERIES = np.array([[0, 0], [1, 1]], np.float32)
+
+
+def of(values, type_, queries):
+    """Return row ids and distances."""
+    batch = pa.record_batch(
+        [pa.array(values, type_), pa.array([7, 8, 9], pa.uint64())], names=["v", "_rowid"]
+    )
+    return [
+        (one.ids.tolist(), one.distances.tolist())
+        for one in exact_distances(batch, "v", queries, "l2")
+    ]
+
+
+def test_several_in_a_row():
+    """The nearest counts, of several queries the sum."""
+    values = [[[3, 4], [1, 1]], [], [[1, 0]]]
+    found = of(values, pa.list_(pa.list_(pa.float32(), 2)), [QUERIES[:1], QUERIES])
+    assert [([7, 9], [2, 1]), ([7, 9], [2, 2])] == found
+
+
+POINTS = [[0, 0], [3, 4], None, [1, 0], [0, 2], [float("nan"), 0], [3, 4]]
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """Points of a plane, in two fragments, and lists of points."""
+    vectors = pa.array(POINTS, pa.list_(pa.float32(), 2))
+    several = pa.array(
+        [[one, one[::-1]] if one else None for one in POINTS], pa.list_(pa.list_(pa.float32(), 2))
+    )
+    table = pa.table({"i": range(7), "v": vectors, "m": several})
+    return pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=4)
+
+
+def near(dataset, q, column="v", scan=None, **asked):
+    """Return the rows that are found, and how far they are."""
+    found = dataset.to_table(nearest={"column": column, "q": q, **asked}, **(scan or {}))
+    return list(zip(found["i"].to_pylist(), found["_distance"].to_pylist(), strict=True))
+
+
+def test_distances_by_hand(dataset):
+    """Of every metric; what is null, no number or without direction has none."""
+    l2 = [(0, 0), (3, 1), (4, 4), (1, 25), (6, 25)]
+    assert l2 == near(dataset, [0, 0])
+    assert [(1, -24), (6, -24), (4, -7), (3, -2), (0, 1)] == near(dataset, [3, 4], metric="dot")
+    cosine = near(dataset, [2, 0], metric="cosine")
+    assert [3, 1, 6, 4] == [row for row, _ in cosine]
+    np.testing.assert_allclose([0, 0.4, 0.4, 1], [one for _, one in cosine], atol=1e-6)
+
+
+def test_rows_with_several_vectors(dataset):
+    """The nearest vector of a row counts, of several queries the sum."""
+    assert [(0, 0), (3, 1)] == near(dataset, [0, 0], "m", k=2)
+    assert [(3, 0), (0, 2)] == near(dataset, [[1, 0], [0, 1]], "m", k=2)
+
+
+def test_a_batch(dataset):
+    """Each query has its own rows."""
+    found = dataset.to_table(nearest={"column": "v", "q": [[0, 0], [3, 4]], "k": 2})
+    assert [0, 0, 1, 1] == found["query_index"].to_pylist()
+    assert [0, 3, 1, 6] == found["i"].to_pylist()
+
+
+def test_ranges(dataset):
+    """Rows outside do not count."""
+    assert [(3, 1), (4, 4)] == near(dataset, [0, 0], distance_range=(1, 25))
+    assert [(1, 25), (6, 25)] == near(dataset, [0, 0], distance_range=(25, None))
+
+
+def test_a_filter_before_or_after(dataset):
+    """Before, as many rows are found as are asked for; after, of those found some are left."""
+    scan = {"filter": "i > 0"}
+    assert [(3, 1)] == near(dataset, [0, 0], k=2, scan=scan)
+    assert [(3, 1), (4, 4)] == near(dataset, [0, 0], k=2, scan={**scan, "prefilter": True})
+
+
+def test_deleted_rows_are_not_found(dataset):
+    """The next ones are."""
+    dataset.delete("i = 0")
+    assert [(3, 1)] == near(dataset, [0, 0], k=1)
+
+
+def several(rows: int = 400) -> pa.Table:
+    """Return rows of none to three vectors."""
+    source = np.random.default_rng(3)
+    around = source.normal(size=(5, 8)) * 3
+    values = around[source.integers(0, 5, 3 * rows)] + source.normal(size=(3 * rows, 8))
+    lists = [values[3 * n : 3 * n + n % 4].astype(np.float32).tolist() for n in range(rows)]
+    column = pa.array(lists, pa.list_(pa.list_(pa.float32(), 8)))
+    return pa.table({"i": range(rows), "m": column})
+
+
+VALUES = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
+
+
+NEAR = {"column": "v", "q": VALUES[30], "k": 60}
+
+
+def _rows(start, end):
+    values = pa.FixedSizeListArray.from_arrays(pa.array(VALUES[start:end].ravel()), 4)
+    return pa.table({"i": range(start, end), "v": values, "w": values})
+
+
+@pytest.fixture(scope="module")
+def segments(tmp_path_factory):
+    """Two segments of 20 rows, and 20 rows that none covers."""
+    made = pylanceref.write_dataset(_rows(0, 20), tmp_path_factory.mktemp("segments") / "t")
+    made.create_index("v", index_type="IVF_FLAT", num_partitions=1)
+    made.create_index("w", index_type="IVF_FLAT", num_partitions=1)
+    made.insert(_rows(20, 40))
+    made.optimize.optimize_indices(["v_idx"], num_indices_to_merge=0)
+    made.insert(_rows(40, 60))
+    return made
+
+
+def _ids(segments, name="v_idx") -> list[str]:
+    (index,) = (one for one in segments.describe_indices() if one.name == name)
+    return [segment.uuid for segment in index.segments]
+
+
+def _found(segments, **scan) -> list[int]:
+    return sorted(segments.scanner(["i"], nearest=NEAR, **scan).to_table()["i"].to_pylist())
+
+
+def test_only_rows_of_the_segments_are_found(segments):
+    """By text or id, twice the same too; those of no segment only in fragments that are named."""
+    first, second = _ids(segments)
+
+    assert list(range(20)) == _found(segments, index_segments=[first, uuid.UUID(first)])
+    assert list(range(20, 40)) == _found(segments, index_segments=(second,))
+    assert list(range(40)) == _found(segments, index_segments=[first, second])
+    assert list(range(60)) == _found(segments)
+    last = segments.get_fragments()[1:]
+    chosen = _found(segments, index_segments=[second], fragments=last, prefilter=True)
+    assert list(range(20, 60)) == chosen
+    built = ScannerBuilder(segments).columns(["i"]).nearest("v", VALUES[0], 60)
+    assert 20 == built.with_index_segments([first]).to_scanner().to_table().num_rows
