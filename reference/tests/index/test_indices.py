@@ -93,7 +93,7 @@ def test_an_index_of_an_early_release_is_brought_up_to_date(tmp_path, anew):
     ] == []
 
 
-FROZEN = Path(__file__).parents[4] / "fixtures" / "index" / "any"
+FROZEN = Path(__file__).parents[3] / "fixtures" / "index" / "any"
 
 
 @pytest.mark.parametrize(

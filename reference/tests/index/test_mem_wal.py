@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.errors import LimitExceeded
+from lanceref.core.errors import BytesError, CorruptPage, FormatError, LimitExceeded
+from lanceref.explain import explain
 from lanceref.index.mem_wal.shard_log import (
     EPOCH,
     FENCE,
@@ -174,9 +175,6 @@ def test_versions_are_listed_and_read(store):
     assert list(shards(store)) == [SHARD]
 
 
-SHARD_LOG_ENTRY = uuid.UUID(int=7)
-
-
 ROWS = pa.table({"i": [1, 2], "_tombstone": [False, True]})
 
 
@@ -191,18 +189,18 @@ def stream(rows: pa.Table, options=None, **metadata: str) -> bytes:
 
 def test_what_is_written_is_read(store):
     """Rows and fences, by position."""
-    write_entry(store, SHARD_LOG_ENTRY, 1, LogEntry(1, 1, ROWS))
-    write_entry(store, SHARD_LOG_ENTRY, 2, LogEntry(2, None, None))
-    write_entry(store, SHARD_LOG_ENTRY, 3, LogEntry(2, 4, ROWS))
-    assert positions(store, SHARD_LOG_ENTRY) == [1, 2, 3]
-    found = dict(read_entries(store, SHARD_LOG_ENTRY, 0, CTX))
+    write_entry(store, SHARD, 1, LogEntry(1, 1, ROWS))
+    write_entry(store, SHARD, 2, LogEntry(2, None, None))
+    write_entry(store, SHARD, 3, LogEntry(2, 4, ROWS))
+    assert positions(store, SHARD) == [1, 2, 3]
+    found = dict(read_entries(store, SHARD, 0, CTX))
     assert found[1].rows.equals(ROWS)
     assert [(one.writer_epoch, one.generation) for one in found.values()] == [
         (1, 1),
         (2, None),
         (2, 4),
     ]
-    assert [position for position, _ in read_entries(store, SHARD_LOG_ENTRY, 2, CTX)] == [3]
+    assert [position for position, _ in read_entries(store, SHARD, 2, CTX)] == [3]
 
 
 def test_little_bytes_do_not_expand():
@@ -211,3 +209,40 @@ def test_little_bytes_do_not_expand():
     packed = pa.ipc.IpcWriteOptions(compression="zstd")
     with pytest.raises(LimitExceeded):
         parse_entry(stream(rows, packed, writer_epoch="1", generation="1"), CTX)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        stream(ROWS),
+        stream(ROWS.select(["i"]), writer_epoch="1", generation="1"),
+        stream(pa.table({"_tombstone": [1]}), writer_epoch="1", generation="1"),
+    ],
+)
+def test_entries_that_lack_something_are_refused(data):
+    """The epoch of their writer, or a mark of what is deleted."""
+    with pytest.raises(BytesError) as caught:
+        parse_entry(data, CTX)
+    assert caught.value.clause == "L.index.mem-wal.entry"
+
+
+def test_folders_elsewhere_and_parts_of_blocks_are_refused(store):
+    """A generation lies beside the log, and a filter has whole blocks."""
+    broken = manifest(1, sstables=[{"generation": 1, "path": "../a"}]).SerializeToString()
+    store.put(manifest_path(SHARD, 1), broken)
+    with pytest.raises(FormatError) as caught:
+        read_manifest(store, SHARD, 1, CTX)
+    assert caught.value.clause == "L.index.mem-wal.sstables"
+    with pytest.raises(CorruptPage) as caught:
+        parse_key_filter(BytesSource(bytes(33)), Context(FILE))
+    assert caught.value.clause == "L.index.mem-wal.key-filter"
+
+
+def test_every_byte_of_the_log_has_an_owner(store, tmp_path):
+    """The name of a file tells `explain` what it is."""
+    write_manifest(store, SHARD, manifest(1))
+    write_entry(store, SHARD, 1, LogEntry(1, 1, ROWS))
+    (tmp_path / FILE).write_bytes(bytes(64))
+    for path in (manifest_path(SHARD, 1), entry_path(SHARD, 1), FILE):
+        found = explain(tmp_path / path)
+        assert ([], []) == (found.findings, found.unowned)

@@ -39,26 +39,6 @@ def test_levels_do_not_depend_on_later_nodes(num_nodes: int, m: int, max_level: 
     assert ((levels >= 0) & (levels < max_level)).all()
 
 
-@pytest.mark.parametrize(
-    ("metric", "left", "right", "wanted"),
-    [
-        ("l2", [3, 4], [0, 0], 25.0),
-        ("dot", [3, 4], [1, 2], -10.0),
-        ("cosine", [3, 4], [4, 3], 1 - 24 / 25),
-        ("hamming", [3, 4], [1, 1], 3.0),
-    ],
-)
-def test_worked_distances(metric: str, left: list[int], right: list[int], wanted: float) -> None:
-    """Each way of asking gives the distance worked by hand, both ways round."""
-    space = space_of(np.array([left, right], np.uint8), metric)
-    zero = np.array([0]), np.array([1])
-
-    assert space.pairs(*zero)[0] == pytest.approx(wanted, abs=1e-6)
-    assert space.take(slice(1, 2)).to(space)[0, 0] == pytest.approx(wanted, abs=1e-6)
-    assert space.to_one(np.array([1]))[0, 0] == pytest.approx(wanted, abs=1e-6)
-    assert space.take(np.array([1, 0])).pairs(*zero)[0] == pytest.approx(wanted, abs=1e-6)
-
-
 def by_loop(vectors: NDArray[np.float32], node: int, candidates: list[int], m: int) -> list[int]:
     """Choose as the paper says it, one candidate after another."""
 

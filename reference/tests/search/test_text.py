@@ -12,15 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.search.text_column import text_column
 from lanceref.search.text_matching import follows
-from lanceref.search.text_search import TextSearch
 from pylanceref.query import (
-    BooleanQuery,
-    BoostQuery,
     DocumentGranularity,
     FullTextOperator,
     MatchQuery,
-    MultiMatchQuery,
-    Occur,
     PhraseQuery,
 )
 
@@ -156,32 +151,3 @@ def dataset(tmp_path):
         text_search_found.create_scalar_index(column, "INVERTED", with_position=True)
     text_search_found.create_scalar_index("l", "INVERTED", document_granularity=ELEMENT)
     return text_search_found
-
-
-def scored(dataset, query) -> dict[int, float]:
-    """Return rows, or rows and elements, and scores."""
-    search = TextSearch(dataset._snapshot, query)
-    hits = search.hits()
-    places = hits.places.tolist()
-    keys = [(one >> 32, one & 0xFFFF) if search.list_elements else one >> 32 for one in places]
-    return dict(zip(keys, hits.scores.tolist(), strict=True))
-
-
-def test_joined_queries(dataset):
-    """What each part finds is joined, and so are the scores."""
-    red, dog = (
-        scored(dataset, MatchQuery("red", "s")),
-        scored(dataset, MatchQuery("dog", "s")),
-    )
-    one, other = MatchQuery("red", "s"), MatchQuery("dog", "s")
-    assert {1: pytest.approx(red[1] + dog[1])} == scored(dataset, one & other)
-    assert {0, 1, 2} == scored(dataset, one | other).keys()
-    less = BooleanQuery([(Occur.MUST, one), (Occur.MUST_NOT, other)])
-    assert {0: red[0]} == scored(dataset, less)
-    boost = scored(dataset, BoostQuery(one, other, negative_boost=0.5))
-    assert {0: red[0], 1: pytest.approx(red[1] - 0.5 * dog[1])} == boost
-    best = scored(dataset, MultiMatchQuery("red", ["s", "t"]))
-    assert {
-        0: red[0],
-        1: pytest.approx(max(red[1], scored(dataset, MatchQuery("red", "t"))[1])),
-    } == best

@@ -161,23 +161,3 @@ def test_what_we_write_is_whole(dataset, format_version):
     grown.optimize.optimize_indices()
 
     assert [] == clauses(grown)
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("format_version", [1, 2, 3])
-def test_what_the_oracle_writes_is_whole(tmp_path, format_version):
-    """Built, merged with rows that were appended, and moved by a compaction."""
-    import lance
-
-    uri = str(tmp_path / "t")
-    table = pa.table({"s": [f"word {n % 7} of{n % 3}" * (n % 4) for n in range(400)]})
-    theirs = lance.write_dataset(table, uri, max_rows_per_file=150)
-    theirs.create_scalar_index("s", "INVERTED", with_position=True, format_version=format_version)
-    theirs.delete("s = ''")
-    lance.write_dataset(table.slice(0, 20), uri, mode="append")
-    theirs = lance.dataset(uri)
-    theirs.optimize.optimize_indices()
-    assert [] == clauses(pylanceref.dataset(uri))
-    theirs.optimize.compact_files()
-
-    assert [] == clauses(pylanceref.dataset(uri))

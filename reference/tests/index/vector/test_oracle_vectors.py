@@ -18,27 +18,12 @@ from lanceref.kernels.scalar_quantizer import Bounds
 from pylanceref.file import LanceFileReader
 
 from .agreement import agree, built, clustered
-from .indexed import near, opened, points, table, write
+from .indexed import opened, points, table, write
 
 pytestmark = pytest.mark.oracle
 
 
 NODES = 2000
-
-
-def answers(folder, query, **asked):
-    """Return what both find, the oracle first."""
-    return [near(who.dataset(folder), query, **asked) for who in (lance, pylanceref)]
-
-
-def check_answers(folder, queries, **asked) -> None:
-    """Assert that both find the same rows at the same distances, rows as far aside."""
-    hits = 0
-    for query in queries:
-        (theirs, far), (ours, own) = answers(folder, query, **asked)
-        np.testing.assert_allclose(own, far, rtol=1e-4, atol=1e-4)
-        hits += len(set(theirs) & set(ours)) if len(set(far)) == len(far) else len(theirs)
-    assert hits >= 0.99 * sum(asked["k"] for _ in queries)
 
 
 @pytest.mark.parametrize(("m", "max_level"), [(4, 3), (20, 7), (9, 1)])
@@ -58,46 +43,6 @@ def test_levels_and_texts_are_those_of_the_oracle(tmp_path, m, max_level):
         assert graph_text(count, parameters, 2).text == text
         assert np.concatenate(wanted).tolist() == nodes[start : start + rows].tolist()
         start += rows
-
-
-def test_what_is_appended_and_moved_is_found(tmp_path):
-    """Both bring the other's graphs up to date, and both answer from what the other wrote."""
-    values = points(NODES)
-    for first, then in ((lance, pylanceref), (pylanceref, lance)):
-        folder = str(tmp_path / first.__name__)
-        dataset = first.write_dataset(table(values), folder, max_rows_per_file=600)
-        dataset.create_index("v", "IVF_HNSW_FLAT", num_partitions=2, m=7, ef_construction=40)
-        other = then.dataset(folder)
-        other.insert(table(points(300, seed=5)))
-        other.optimize.optimize_indices()
-        other.delete("i % 3 = 1")
-        other.optimize.compact_files()
-        if then is pylanceref:
-            text = opened(pylanceref.dataset(folder)).graph_text
-            assert (7, 40) == (text.parameters.m, text.parameters.ef_construction)
-        check_answers(folder, values[::300], k=10, nprobes=2)
-
-
-@pytest.mark.parametrize("merger", [lance, pylanceref], ids=["lance", "lanceref"])
-@pytest.mark.parametrize("writer", [lance, pylanceref], ids=["lance", "lanceref"])
-def test_segments_of_fragments_are_merged(tmp_path, writer, merger):
-    """Whoever wrote them: their graphs are built anew over all rows."""
-    values = points(NODES // 2)
-    dataset = writer.write_dataset(table(values), str(tmp_path / "t"), max_rows_per_file=400)
-    shards = [
-        dataset.create_index_uncommitted(
-            "v",
-            "IVF_HNSW_FLAT",
-            name="x",
-            num_partitions=2,
-            fragment_ids=[fragment.fragment_id],
-            ivf_centroids=values[:2],
-        )
-        for fragment in dataset.get_fragments()
-    ]
-    other = merger.dataset(str(tmp_path / "t"))
-    other.commit_existing_index_segments("x", "v", [other.merge_existing_index_segments(shards)])
-    check_answers(str(tmp_path / "t"), values[::100], k=10, nprobes=2)
 
 
 @pytest.mark.oracle

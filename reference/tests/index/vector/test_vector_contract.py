@@ -6,7 +6,7 @@ import lanceref
 import numpy as np
 import pylanceref
 import pytest
-from lanceref.core.errors import IndexRefused, OperationRefused
+from lanceref.core.errors import IndexRefused
 from lanceref.index.vector import building
 
 from .indexed import near, opened, points, table, write
@@ -81,7 +81,7 @@ def test_segments_that_learnt_alike_are_merged(tmp_path, name):
 
     parts = [built(number, VALUES[:3]) for number in range(3)]
     if name == "IVF_RQ":
-        with pytest.raises(OperationRefused, match="differ"):
+        with pytest.raises(IndexRefused, match="differ"):
             dataset.merge_existing_index_segments(parts)
         return
     merged = dataset.merge_existing_index_segments(parts)
@@ -129,3 +129,20 @@ def test_sq_segments_of_other_bounds_are_merged(tmp_path):
     bounds = opened(pylanceref.dataset(dataset.uri)).auxiliary.quantizer.bounds
     assert (bounds.start, bounds.end) == (float(values.min()), float(values.max()))
     assert found(dataset, values[252]) >= 16
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "width"),
+    [
+        ("IVF_PQ", {"num_bits": 6, "num_sub_vectors": 4}, 8),
+        ("IVF_PQ", {"num_bits": 4, "num_sub_vectors": 3}, 6),
+        ("IVF_RQ", {"num_bits": 10}, 8),
+        ("IVF_RQ", {}, 12),
+    ],
+)
+def test_what_cannot_be_built_is_refused(tmp_path, kind, parameters, width):
+    """Widths of codes that there are not, and dimensions that codes do not divide."""
+    values = np.random.default_rng(1).normal(size=(300, width)).astype("f4")
+    dataset = write(values, tmp_path)
+    with pytest.raises(ValueError, match=r"\w"):
+        dataset.create_index("v", kind, num_partitions=1, **parameters)
