@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import NotFound, UnknownVersion
+from lanceref.core.errors import NotFound, OperationRefused, UnknownVersion
 from lanceref.core.integers import is_in
 from lanceref.core.wire import parse_message
 from lanceref.file.schema import LanceSchema, project
@@ -334,7 +334,11 @@ def check_against_rows(
     order = np.argsort(keys, kind="stable")
     values, keys = values.take(pa.array(order)), keys[order]
     if index.kind.rows_of is not None:
-        training = index.kind.rows_of(training, segment)
+        try:
+            training = index.kind.rows_of(training, segment)
+        except OperationRefused as error:  # the index says another type than that of the documents
+            ctx.lint("L.index.segment.complete", segment.place, f"{error}", "values of one type")
+            return
     for run in training.runs():
         wrong = _wrong(values, keys, run.values, run.keys)
         if wrong is not None:

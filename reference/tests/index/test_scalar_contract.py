@@ -28,6 +28,10 @@ def built(subject: Subject, root, **options) -> pylanceref.LanceDataset:
     return dataset
 
 
+ZONES = ("ZONEMAP", "BLOOMFILTER")
+"""Ends of the names of types that hold no values, but what rules them out."""
+
+
 def steps(dataset: pylanceref.LanceDataset, table: pa.Table) -> Iterator[int]:
     """Yield after the build and after each operation on it."""
     yield 1
@@ -86,7 +90,7 @@ def test_segments_that_are_built_apart_are_merged(tmp_path, name):
     assert_found(dataset, subject.conditions[column])
 
 
-@pytest.mark.parametrize("name", SUBJECTS)
+@pytest.mark.parametrize("name", [one for one in SUBJECTS if not one.endswith(ZONES)])
 def test_values_of_other_rows_are_reported(tmp_path, name, monkeypatch):
     """An index that is whole in itself, with the values of the next rows, is found by a check."""
     subject, runs = SUBJECTS[name], Training.runs
@@ -135,11 +139,12 @@ def test_both_answer_from_the_files_of_the_other(tmp_path, name):
 
 
 def _differs(name: str, condition: str) -> bool:
-    """Return whether the oracle is known to find other rows (D.index.fm-not-contains)."""
-    return name == "FM" and "not" in condition
+    """Return whether the oracle finds other rows: D.index.fm-not-contains, NaN of float16."""
+    return ("not" in condition and name == "FM") or ("float16" in condition and name == "ZONEMAP")
 
 
 WIDE = [f"{n:05d} the quick brown fox {n}" * 5 for n in range(20_000)]
+LONG = [f"word{n} the quick brown fox {n}" * 30 for n in range(10_000)]
 READS = {
     "BTREE": (range(100_000), "{} = 5", {}, 4),
     "BITMAP": ([f"{n % 1000:050d}" for n in range(100_000)], "{} = '" + f"{5:050d}'", {}, 4),
@@ -147,7 +152,7 @@ READS = {
     "BLOOMFILTER": ([f"{n:0200d}" for n in range(50_000)], "{} = '" + f"{5:0200d}'", {}, 3),
     "NGRAM": (WIDE, "contains({}, '17171')", {}, 3),
     "FM": (WIDE, "contains({}, 'zzz')", {}, 5),
-    "INVERTED": (WIDE, "contains_tokens({}, '17171')", KEPT_WORDS, 3),
+    "INVERTED": (LONG, "contains_tokens({}, 'word17171')", KEPT_WORDS, 3),
 }
 
 

@@ -237,6 +237,10 @@ def _over(target: Kind, path: str) -> Kind:
     def rows_of(training: Training, segment: Segment) -> Training:
         return extract(training, path, value_type(segment, target))
 
+    def compared(training: Training, segment: Segment) -> Training:
+        rows = rows_of(training, segment)
+        return rows if target.rows_of is None else target.rows_of(rows, segment)
+
     def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
         if training.fragments and value_type(sources[0][0], target) is None:
             raise OperationRefused(f"a {target.name} does not say the type of its JSON values")
@@ -253,7 +257,7 @@ def _over(target: Kind, path: str) -> Kind:
         rewrite=rewrite,
         inherits="one",
         json_path=path,
-        rows_of=rows_of,
+        rows_of=compared,
     )
 
 
