@@ -9,7 +9,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2
 from lanceref.index.index_file import IndexFile, version_for, write_index_file
-from lanceref.index.segment import SegmentWriter, Stages
+from lanceref.index.segment import SegmentWriter
 from lanceref.index.training import Training, trained
 from lanceref.operations.index_build import indexed_field
 from lanceref.storage import LocalStore
@@ -95,29 +95,6 @@ def test_an_error_leaves_nothing(tmp_path):
         writer.write_file("a.lance", NUMBERS, [pa.record_batch({"n": [1]})])
         writer.write_file("b.lance", NUMBERS, [pa.record_batch({"n": ["x"]})])
     assert not (tmp_path / writer.folder).exists()
-
-
-def test_a_stage_is_told_from_start_to_end():
-    """How much is done grows; in all stays what it is."""
-    told = []
-    with Stages(lambda *event: told.append(event)).stage("read", 5, "rows") as stage:
-        stage.more(2)
-        stage.more(3)
-    assert told == [
-        ("start", "read", 0, 5, "rows"),
-        ("progress", "read", 2, 5, "rows"),
-        ("progress", "read", 5, 5, "rows"),
-        ("complete", "read", 5, 5, "rows"),
-    ]
-
-
-def told(table, **query):
-    """Return segments opened, parts read, and parts found, of a scan."""
-    found = []
-    table.scanner(scan_stats_callback=found.append, **query).to_table()
-    (one,) = found
-    assert one.parts_loaded == one.index_cache_misses
-    return one.indices_loaded, one.parts_loaded, one.index_cache_hits
 
 
 PARTS = pa.table({"a": [{"b": 1, "c": 1}, None, {"b": None, "c": 2}, {"b": 4, "c": 3}]})

@@ -16,10 +16,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import BytesError, CorruptPage, FormatError, LimitExceeded
 from lanceref.explain import explain
 from lanceref.index.mem_wal.shard_log import (
-    EPOCH,
-    FENCE,
     FILE,
-    GENERATION,
     HINT,
     LogEntry,
     entry_path,
@@ -32,39 +29,14 @@ from lanceref.index.mem_wal.shard_log import (
     read_entries,
     read_manifest,
     reversed_binary,
-    shard_folder,
     shards,
     sip_hash,
     versions,
 )
+from lanceref.index.mem_wal.shard_writer import write_entry, write_manifest
 from lanceref.index.mem_wal.sharding import buckets, statistics
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails, ShardManifest
-from lanceref.storage import BytesSource, Store, open_store
-
-
-def write_manifest(store: Store, shard: uuid.UUID, manifest: ShardManifest) -> None:
-    """Write a version of a shard, which there is not yet, and the hint of it."""
-    data = manifest.SerializeToString(deterministic=True)
-    assert store.put_if_absent(manifest_path(shard, manifest.version), data)
-    hint = b'{"version":%d}' % manifest.version
-    store.put(f"{shard_folder(shard)}/manifest/{HINT}", hint)
-
-
-def write_entry(store: Store, shard: uuid.UUID, position: int, entry: LogEntry) -> None:
-    """Write an entry, or a fence, at a position that has none."""
-    metadata = {EPOCH: b"%d" % entry.writer_epoch}
-    if entry.rows is None:
-        metadata[FENCE] = b"true"
-        rows = pa.table({})
-    else:
-        metadata[GENERATION] = b"%d" % (entry.generation or 0)
-        rows = entry.rows
-    rows = rows.replace_schema_metadata(metadata)
-    out = io.BytesIO()
-    with pa.ipc.new_stream(out, rows.schema) as stream:
-        for batch in rows.combine_chunks().to_batches():
-            stream.write_batch(batch)
-    assert store.put_if_absent(entry_path(shard, position), out.getvalue())
+from lanceref.storage import BytesSource, open_store
 
 
 def test_worked_details():
