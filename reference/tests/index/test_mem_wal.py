@@ -34,17 +34,9 @@ from lanceref.index.mem_wal.shard_log import (
     versions,
 )
 from lanceref.index.mem_wal.shard_writer import write_entry, write_manifest
-from lanceref.index.mem_wal.sharding import buckets, statistics
-from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails, ShardManifest
+from lanceref.index.mem_wal.sharding import buckets
+from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.storage import BytesSource, open_store
-
-
-def test_worked_details():
-    """Field 12 alone says that all indices are kept; every number is 0."""
-    details = MemWalIndexDetails.FromString(b"\x60\x01")
-
-    assert details.maintain_all_indexes
-    assert {0} == set(statistics(details).values())
 
 
 def test_a_filter_is_blocks_of_eight_words():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -145,13 +146,14 @@ def _differs(name: str, condition: str) -> bool:
 
 WIDE = [f"{n:05d} the quick brown fox {n}" * 5 for n in range(20_000)]
 LONG = [f"word{n} the quick brown fox {n}" * 30 for n in range(10_000)]
+LETTERS = ["".join(random.Random(n).choices("abcdefghijklmnop   ", k=300)) for n in range(5000)]
 READS = {
     "BTREE": (range(100_000), "{} = 5", {}, 4),
     "BITMAP": ([f"{n % 1000:050d}" for n in range(100_000)], "{} = '" + f"{5:050d}'", {}, 4),
     "ZONEMAP": (range(200_000), "{} = 5", {}, 4),
     "BLOOMFILTER": ([f"{n:0200d}" for n in range(50_000)], "{} = '" + f"{5:0200d}'", {}, 3),
     "NGRAM": (WIDE, "contains({}, '17171')", {}, 3),
-    "FM": (WIDE, "contains({}, 'zzz')", {}, 5),
+    "FM": (LETTERS, "contains({}, 'zzz')", {}, 5),
     "INVERTED": (LONG, "contains_tokens({}, 'word17171')", KEPT_WORDS, 3),
 }
 

@@ -45,6 +45,18 @@ def test_rows_beyond_the_index_are_read(tmp_path):
     assert [("RED", 0)] == own.tokens("RED", plain=True)
 
 
+def test_lists_beyond_the_index_are_one_text(tmp_path):
+    """A blank lies between two texts, but none where nothing stands yet; null adds nothing."""
+    lists = [["red", "fox"], [None, "", "red"], ["red", None, ""], ["a", "", "b"], [], None]
+    values = pa.table({"l": pa.array(lists, pa.list_(pa.string()))})
+    dataset = pylanceref.write_dataset(values, tmp_path / "t")
+    dataset.create_scalar_index("l", "INVERTED", base_tokenizer="raw", remove_stop_words=False)
+    dataset.insert(values)
+    own = column(tmp_path, "l")
+    assert {"red fox": 0, "red": 1, "red ": 2, "a  b": 3, "": 4} == own.read.documents.tokens
+    assert 6 == own.read.documents.corpus.num_documents
+
+
 def test_without_an_index_words_stand_as_they_are(tmp_path):
     """No lower case, no stems, no stop words."""
     pylanceref.write_dataset(VALUES, tmp_path / "t")

@@ -32,25 +32,6 @@ def asked(column="f", q=(1, 2), limit=None, **given):
     return vector_query({"column": column, "q": q, **given}, SCHEMA, limit)
 
 
-@pytest.mark.parametrize(
-    "q",
-    [
-        [1, 2],
-        (1.0, 2.0),
-        np.array([1, 2]),
-        pa.array([1, 2]),
-        pa.array([1, 2], pa.float64()),
-        pa.array([[1, 2]], pa.list_(pa.float16(), 2))[0],
-    ],
-)
-def test_forms_of_a_vector(q):
-    """A vector may be a list, an array or a value of a column; it gets the type of the column."""
-    found = asked(q=q)
-    assert ([[1, 2]], np.float32) == (found.vectors.tolist(), found.vectors.dtype)
-    assert not found.batch
-    assert np.float64 == asked("s.v", q=q).vectors.dtype
-
-
 def test_several_vectors():
     """They are a batch, or one query where rows have several."""
     q = [[1, 2], [3, 4]]
@@ -58,14 +39,6 @@ def test_several_vectors():
     found = asked("m", q=q)
     assert (q, False, np.float16) == (found.vectors.tolist(), found.batch, found.vectors.dtype)
     assert asked("m").vectors.shape == (1, 2)
-
-
-def test_metrics():
-    """Names are taken in any case; without one it is hamming for bytes, l2 for others."""
-    assert "l2" == asked(metric="Euclidean").metric
-    assert "cosine" == asked(metric="COSINE").metric
-    assert (None, "l2") == (asked().metric, asked().default_metric)
-    assert "hamming" == asked("u").default_metric
 
 
 @pytest.mark.parametrize(

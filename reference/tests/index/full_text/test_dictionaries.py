@@ -77,13 +77,6 @@ def test_worked_checksum():
     assert wanted == checksum(b"123456789")
 
 
-def test_an_empty_dictionary():
-    """It has one node that leads nowhere."""
-    data = bytes.fromhex("0300000000000000 0000000000000000 000000") + struct.pack("<QQ", 0, 18)
-    assert data == build_fst([])[:-4]
-    assert [] == list(parse_fst(cursor(build_fst([]))).items())
-
-
 @given(st.data())
 def test_any_bytes_are_tokens_or_an_error(data):
     """Whatever the nodes, the walk ends, and nothing but a LanceError escapes."""

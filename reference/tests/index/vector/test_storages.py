@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from lanceref.index.vector import flat_storage
+from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.rq_rows import (
     ADD,
@@ -25,6 +27,22 @@ from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.kernels.rabitq_codes import codes_in
 from lanceref.kernels.rabitq_estimate import MatrixRotation
 from lanceref.kernels.scalar_quantizer import Bounds, quantize, squares_of
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_the_nearest_are_found_by_estimates(dtype, monkeypatch):
+    """The same rows as by all distances, of those that are kept, though all lie far from 0."""
+    source = np.random.default_rng(2)
+    vectors = (source.normal(size=(500, 8)) + 50).astype(dtype)
+    stored = Flat(Model("l2", np.zeros((1, 8), dtype))).open_rows({"flat": vectors}, 0)
+    kept = source.random(500) < 0.5
+    query = vectors[7]
+    every = stored.score(query, "normal")(slice(None))
+    wanted = np.flatnonzero(kept)[np.argsort(every[kept], kind="stable")[:5]]
+    monkeypatch.setattr(flat_storage, "BLOCK_VALUES", 100)
+    rows, near = stored.nearest(query, "normal", kept, 5)
+    assert set(wanted) <= set(rows) < set(np.flatnonzero(kept))
+    np.testing.assert_array_equal(every[rows], near)
 
 
 def scalar(metric="l2", bounds=(-12.0, 12.0)) -> Sq:

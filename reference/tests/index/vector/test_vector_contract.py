@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import lanceref
 import numpy as np
 import pylanceref
 import pytest
 from lanceref.core.errors import IndexRefused
 from lanceref.index.vector import building
+from lanceref.kernels import hnsw_build
+from lanceref.kernels.hnsw_graph import Graph, Level
 
 from .indexed import near, opened, points, table, write
 
@@ -146,3 +150,33 @@ def test_what_cannot_be_built_is_refused(tmp_path, kind, parameters, width):
     dataset = write(values, tmp_path)
     with pytest.raises(ValueError, match=r"\w"):
         dataset.create_index("v", kind, num_partitions=1, **parameters)
+
+
+def to_itself(level: Level) -> Level:
+    """Return a level whose first node is its own neighbour."""
+    neighbours = level.neighbours.copy()
+    neighbours[:1] = level.nodes[0]
+    return replace(level, neighbours=neighbours)
+
+
+def cut_off(level: Level) -> Level:
+    """Return a level whose last node no edge leads to."""
+    last = level.nodes[-1]
+    others = np.where(level.nodes[:1] == last, last, level.nodes[0])
+    return replace(level, neighbours=np.where(level.neighbours == last, others, level.neighbours))
+
+
+@pytest.mark.parametrize(("edit", "clause"), [(to_itself, "degree"), (cut_off, "reached")])
+def test_graphs_that_are_not_as_they_should_be(tmp_path, monkeypatch, edit, clause):
+    """Each fault is found under its clause."""
+    true = hnsw_build.build
+
+    def changed(*arguments) -> Graph:
+        made = true(*arguments)
+        return replace(made, levels=tuple(map(edit, made.levels)))
+
+    dataset = write(VALUES, tmp_path)
+    monkeypatch.setattr(hnsw_build, "build", changed)
+    create(dataset, "IVF_HNSW_FLAT", num_partitions=2)
+    found = {one.clause for one in lanceref.validate(dataset.uri, deep=True)}
+    assert f"L.index.vector.graph.{clause}" in found
