@@ -153,7 +153,7 @@ READS = {
     "ZONEMAP": (range(200_000), "{} = 5", {}, 4),
     "BLOOMFILTER": ([f"{n:0200d}" for n in range(50_000)], "{} = '" + f"{5:0200d}'", {}, 3),
     "NGRAM": (WIDE, "contains({}, '17171')", {}, 3),
-    "FM": (LETTERS, "contains({}, 'zzz')", {}, 5),
+    "FM": (LETTERS, "contains({}, 'zzz')", {}, 4),
     "INVERTED": (LONG, "contains_tokens({}, 'word17171')", KEPT_WORDS, 3),
 }
 
