@@ -14,6 +14,7 @@ from lanceref.core.spans import Span
 from lanceref.explain import explain_source
 from lanceref.storage import BytesSource
 
+from lance_conformance.recipes.messages import put
 from lance_conformance.recipes.model import (
     Change,
     MessageEdit,
@@ -106,7 +107,7 @@ def find(root: Span, path: tuple[str, ...]) -> Iterator[Span]:
 
 
 def _edit(change: MessageEdit, target: str, data: bytes) -> tuple[bytes, Patch]:
-    edited = edit_message(target, data, change.where, change.edit)
+    edited = edit_message(target, data, change.where, lambda message: put(message, change.edit))
     at, was, now = trim(edited.was, edited.now)
     patch = Patch(target, edited.at + at, was, now, change.where, reflow=True)
     return edited.data, patch

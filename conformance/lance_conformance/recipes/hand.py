@@ -7,7 +7,8 @@ its columns are replaced by the given messages and buffers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, overload
 
 import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
@@ -18,7 +19,7 @@ from lanceref.proto import file2_pb2
 from lanceref.storage import BytesSource
 
 from lance_conformance.recipes.change import apply
-from lance_conformance.recipes.model import DATA, Change, Made
+from lance_conformance.recipes.model import DATA, Asked, Change, Made, Maker
 from lance_conformance.recipes.oracle_made import file
 
 ALIGNMENT = 64
@@ -56,8 +57,19 @@ def fast_lanes(values: Sequence[int], bits: int, width: int) -> bytes:
     return b"".join(row.to_bytes(size, "little") for row in rows)
 
 
-def reworked(make: Callable[[], Made], *changes: Change) -> Callable[[], Made]:
-    """Return a maker of what `make` makes, with changes that keep it valid."""
+@overload
+def reworked(source: Asked, *changes: Change) -> Asked: ...
+
+
+@overload
+def reworked(source: Maker, *changes: Change) -> Maker: ...
+
+
+def reworked(source: Asked | Maker, *changes: Change) -> Asked | Maker:
+    """Return a maker, or a question, with changes of the input that keep it valid."""
+    if isinstance(source, Asked):
+        return replace(source, make=reworked(source.make, *changes))
+    make = source
 
     def change_all() -> Made:
         made = make()
@@ -67,6 +79,11 @@ def reworked(make: Callable[[], Made], *changes: Change) -> Callable[[], Made]:
         return Made(files, made.table, made_by="hand")
 
     return change_all
+
+
+def remade(source: Asked, how: Callable[..., Maker], *given: Any, **named: Any) -> Asked:
+    """Return a question whose input is made by `how`, which is given the maker it had."""
+    return replace(source, make=how(source.make, *given, **named))
 
 
 def by_hand(

@@ -6,7 +6,7 @@ The same steps over either: both have the names of pylance.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pylanceref
 
 from lance_conformance.oracle import lance
-from lance_conformance.recipes.model import Made
+from lance_conformance.recipes.model import Asked, Made, Maker
 from lance_conformance.recipes.staging import files_below
 
 COLUMN = "c"
@@ -24,6 +24,9 @@ COLUMN = "c"
 
 NAME = "c_idx"
 """Name of the index."""
+
+COVERED = ("L.index.segment.coverage", "L.index.segment.keys")
+"""Clauses of every search by an index."""
 
 Steps = Callable[[Any, str], None]
 """Makes a table at a URI by a module with the names of pylance."""
@@ -94,7 +97,7 @@ def create_index(
     dataset.create_scalar_index(column, config(type_.lower(), dict(parameters)))
 
 
-def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Callable[[], Made]:
+def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Maker:
     """Return a maker of what `steps` write by the oracle or the reference.
 
     `expected` is what the question of the case finds.
@@ -107,3 +110,27 @@ def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Callable[[]
             return Made(files_below(root), expected, made_by=by)
 
     return make
+
+
+def filtered(
+    table: Indexed, sql: str, rows: Sequence[int], *, by: str = "oracle", used: bool = True
+) -> Asked:
+    """Return the question of a filter that finds the rows with these ids."""
+    return Asked(
+        make=made(table, pa.table({"id": pa.array(rows, pa.int64())}), by=by),
+        kind="index-search",
+        args={"filter": {"sql": sql}, "columns": ["id"]},
+        facts={"used": used},
+        index=table.type,
+    )
+
+
+def held_by(table: Indexed, expected: pa.Table, *, by: str = "oracle") -> Asked:
+    """Return the question of what an index holds."""
+    return Asked(
+        make=made(table, expected, by=by),
+        kind="index-bytes",
+        args={"index": NAME},
+        index=table.type,
+        order="any",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -27,6 +28,41 @@ class Made:
     version: str = ""
 
 
+Maker = Callable[[], Made]
+"""Makes the input of a positive case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a recipe is written: a file of this package and a line of it."""
+
+    file: str
+    line: int
+
+
+def _place() -> Place:
+    """Return the line of a module of cases that makes the recipe which is being made."""
+    frame, inner = sys._getframe(1), None
+    while frame.f_back is not None and frame.f_code.co_name != "<module>":
+        inner, frame = frame, frame.f_back
+    if inner is not None and inner.f_code.co_name == "<genexpr>":
+        frame = inner
+    return Place(frame.f_code.co_filename, frame.f_lineno)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An input with the question that a case asks of it; fields as those of `Positive`."""
+
+    make: Maker
+    kind: str
+    args: Mapping[str, object] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
+    index: str = ""
+    order: str = "storage"
+    tolerance: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Positive:
     """A case whose input must be read as its table.
@@ -38,8 +74,7 @@ class Positive:
     id: str
     title: str
     clauses: tuple[str, ...]
-    make: Callable[[], Made]
-    version: str = ""
+    make: Maker
     kind: str = "read-file"
     facts: Mapping[str, object] = field(default_factory=dict)
     args: Mapping[str, object] = field(default_factory=dict)
@@ -47,6 +82,7 @@ class Positive:
     index: str = ""
     order: str = "storage"
     tolerance: str = ""
+    place: Place = field(init=False, default_factory=_place, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +101,14 @@ class SpanPatch:
     target: str = DATA
 
 
+Paths = Mapping[str, object]
+"""New values of a message by paths such as `fields.0.name`.
+
+None clears a field, a list replaces all of a repeated one, an empty dict makes a message present;
+a function is given the old value.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class MessageEdit:
     """A change of one message of the parent; what encloses or follows it is recomputed.
@@ -75,7 +119,7 @@ class MessageEdit:
     """
 
     where: str
-    edit: Callable[..., None]
+    edit: Callable[..., None] | Paths
     target: str = DATA
 
 
@@ -124,6 +168,7 @@ class Negative:
     kind: str = "negative-file"
     flags: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    place: Place = field(init=False, default_factory=_place, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +212,7 @@ class Acting:
     broken: tuple[str, ...] = ()
     kind: str = "commit-race"
     writer_flags: int | None = None
+    place: Place = field(init=False, default_factory=_place, compare=False)
 
 
 Recipe = Positive | Negative | Acting

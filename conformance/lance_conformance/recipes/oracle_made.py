@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pyarrow as pa
 from pylanceref import LanceDataset
@@ -76,3 +76,25 @@ def dataset(
 def write(table: pa.Table, uri: str, **options: object) -> LanceDataset:
     """Write a dataset with the oracle and return its handle, whose calls are those of ours."""
     return cast(LanceDataset, lance().write_dataset(table, uri, **options))
+
+
+def stored(
+    table: pa.Table,
+    *changes: Callable[[Any], object],
+    holds: pa.Table | None = None,
+    version: str = "2.1",
+    keep: Callable[[str], bool] = lambda name: True,
+    **options: object,
+) -> Callable[[], Made]:
+    """Return a maker of a dataset of a table, and of what changes make of it in turn.
+
+    `holds` is the table in the end, where it is another one; `keep` chooses files as above.
+    """
+
+    def steps(uri: str) -> pa.Table:
+        write(table, uri, data_storage_version=version, **options)
+        for change in changes:
+            change(lance().dataset(uri))
+        return table if holds is None else holds
+
+    return dataset(steps, keep)

@@ -9,7 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import pyarrow as pa
+
+from lance_conformance.recipes.indexed import Indexed, made
+from lance_conformance.recipes.model import Asked
+
 K1, B = 1.2, 0.75
+
+SCORED = ("L.index.fts.score", "L.index.fts.score.statistics", "L.index.fts.unindexed")
+"""Clauses of a search that gives scores."""
+
+TOLERANCE = "0.000001"
+"""Share by which a score may be off."""
 
 Documents = Mapping[int, Sequence[str]]
 """The tokens of every document, by its row; rows without tokens are none."""
@@ -33,3 +44,25 @@ def scores(
     """Return the scores of rows; those from `indexed` on are in no index."""
     inside = {row: tokens for row, tokens in documents.items() if row < indexed}
     return {row: bm25(inside if row < indexed else documents, asked, row) for row in rows}
+
+
+def texts_found(
+    table: Indexed,
+    query: Mapping[str, Mapping[str, object]],
+    found: Mapping[int, float],
+    *,
+    by: str = "oracle",
+) -> Asked:
+    """Return the question of a full-text query that finds rows with these scores."""
+    columns = {
+        "id": pa.array(found.keys(), pa.int64()),
+        "_score": pa.array(found.values(), pa.float32()),
+    }
+    return Asked(
+        make=made(table, pa.table(columns), by=by),
+        kind="index-search",
+        args={"text": query, "columns": ["id"]},
+        index="INVERTED",
+        order="any",
+        tolerance=TOLERANCE,
+    )

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lance_conformance.adapters import searching
 from lance_conformance.oracle import lance
 from lance_conformance.output import read_output
-from lance_conformance.recipes.model import Made
+from lance_conformance.recipes.model import Asked, Made
 from lance_conformance.recipes.staging import files_below
 
 COLUMN = "v"
@@ -34,6 +34,16 @@ INDEXED = 80
 
 DELETED = 7
 """Id of a row that is deleted after the index was made."""
+
+ALL = INDEXED + 20
+"""More rows than there are in most tables."""
+
+NEAREST = (
+    "L.index.vector.search.order",
+    "L.index.vector.auxiliary.partitions",
+    "L.index.vector.ivf.rows",
+)
+"""Clauses of every search for vectors."""
 
 Numbers = NDArray[np.generic]
 
@@ -87,6 +97,11 @@ class Vectors:
     dimension: int = DIMENSION
     build: Callable[[Any, Any], object] | None = None
     afterwards: Callable[[Any], object] | None = None
+
+    @property
+    def topic(self) -> str:
+        """The folder of the cases of this type."""
+        return self.type.lower().replace("_", "-")
 
     @property
     def values(self) -> Numbers:
@@ -176,3 +191,54 @@ def answered(root: Path, request: Mapping[str, object], folder: str) -> pa.Table
     out = Path(folder, "out.arrow")
     search({"uri": str(root), "out": str(out), **request})
     return read_output(out).combine_chunks()
+
+
+def nearest(
+    vectors: Vectors,
+    *,
+    by: str = "oracle",
+    true: int | None = None,
+    tolerance: str = "0.001",
+    others: Mapping[str, object] | None = None,
+    **asked: object,
+) -> Asked:
+    """Return the question of a search; `true` nearest rows are expected, or what the oracle says.
+
+    `asked` belongs to the search for vectors, `others` lie beside it.
+    """
+    k = max(ALL, vectors.rows) if true is None else true
+    request = {**vectors.asked(k=k, **asked), **(others or {})}
+    plain = vectors.type.endswith("_FLAT") and vectors.each == 1
+    plain = plain and not others and "range" not in asked
+    expected = vectors.truth(true) if plain or true is not None else None
+    return Asked(
+        make=made(vectors, request, expected, by=by),
+        kind="index-search",
+        args=request,
+        facts={"used": True},
+        index=vectors.type,
+        order="any",
+        tolerance=tolerance,
+    )
+
+
+GRAPH: Mapping[str, object] = {"m": 4, "ef_construction": 40}
+PQ4: Mapping[str, object] = {"num_sub_vectors": 4, "num_bits": 4}
+
+TYPES: Mapping[str, Vectors] = {
+    "flat": Vectors("IVF_FLAT"),
+    "sq": Vectors("IVF_SQ"),
+    "pq": Vectors("IVF_PQ", parameters=PQ4),
+    "rq": Vectors("IVF_RQ", parameters={"num_bits": 1}),
+    "rq-5": Vectors("IVF_RQ", parameters={"num_bits": 5}),
+    "hnsw-flat": Vectors("IVF_HNSW_FLAT", parameters=GRAPH),
+    "hnsw-sq": Vectors("IVF_HNSW_SQ", parameters=GRAPH),
+    "hnsw-pq": Vectors("IVF_HNSW_PQ", parameters={**GRAPH, **PQ4}),
+}
+"""Tables of vectors by the type of their index."""
+
+EARLY: Mapping[str, object] = {"num_sub_vectors": 4, "index_file_version": "LEGACY"}
+"""Parameters of an index of early releases."""
+
+ENOUGH = 260
+"""Rows that codes of eight bits can be trained with."""

@@ -1,0 +1,198 @@
+"""Cases of blobs: descriptors, payloads, files of their own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pylanceref
+from lanceref.proto.encodings_v2_1_pb2 import REPDEF_NULLABLE_ITEM, RepDefLayer
+from lanceref.proto.file_pb2 import FileDescriptor
+from pylanceref.blob import BlobDescriptorArrayBuilder
+from pylanceref.file import LanceFileReader
+
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import byte
+from lance_conformance.recipes.hand_made import column_encoding
+from lance_conformance.recipes.messages import descriptor, field, page
+from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, Remove, SpanPatch
+from lance_conformance.recipes.oracle_made import column, dataset, file, stored
+
+_FIELD = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+_VALUES = [b"abc", None, b"", b"z" * 70]
+
+
+def _table(field: pa.Field, rows: Sequence[object]) -> pa.Table:
+    return pa.table([pa.array(rows, field.type)], schema=pa.schema([field]))
+
+
+_STORAGE = pa.struct([("data", pa.large_binary()), ("uri", pa.utf8()), ("position", pa.uint64()),
+    ("size", pa.uint64())])  # fmt: skip
+
+_THRESHOLDS = {
+    "ARROW:extension:name": "lance.blob.v2",
+    "lance-encoding:blob-inline-size-threshold": "3",
+    "lance-encoding:blob-dedicated-size-threshold": "10",
+}
+
+_SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]
+"""Inline, packed, dedicated, null, empty, packed."""
+
+
+def _managed(uri: str) -> pa.Table:
+    """Blobs in an object of the table, which a row of each data file shares."""
+    Path(uri, "_blobs").mkdir(parents=True)
+    Path(uri, "_blobs", "shared.blob").write_bytes(bytes(range(20)))
+    builder = BlobDescriptorArrayBuilder("b")
+    for start, size in ((2, 3), (10, 10), (0, 0)):
+        builder.append_managed("_blobs/shared.blob", start, size)
+    builder.append_null()
+    builder.append_inline(b"abc")
+    schema = pa.schema([builder.field], metadata={"lance.blob.managed": "true"})
+    rows = pa.Table.from_arrays([builder.finish()], schema=schema)
+    for mode in ("create", "append"):
+        pylanceref.write_dataset(rows, uri, mode=mode, data_storage_version="2.2")
+    values = [bytes(range(2, 5)), bytes(range(10, 20)), b"", None, b"abc"]
+    found = pa.table({"b": pa.array(values * 2, pa.large_binary())})
+    return found.replace_schema_metadata(schema.metadata)
+
+
+def _no_blob(message: FileDescriptor) -> None:
+    del message.schema.fields[0].metadata["lance-encoding:blob"]
+
+
+def _row(new: bytes, at: int) -> SpanPatch:
+    return SpanPatch(("column 0 page 0", "packed rows"), new, at=at)
+
+
+_BLOB = pa.field("c", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+_PAIRS = pa.list_(pa.struct([_BLOB.with_name("b")]), 2)
+
+
+def _blob_pairs() -> Maker:
+    rows = [[{"b": bytes([65 + at]) * at}, {"b": b"z" * (5 - at)}] for at in range(4)]
+    table = pa.table([pa.array(rows, _PAIRS)], schema=pa.schema([pa.field("c", _PAIRS)]))
+    return lambda: Made(file(table, "2.2")().files, table.take([2]))
+
+
+_BLOBS = pa.list_(
+    pa.struct([pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})]), 2
+)
+
+
+def _described() -> Made:
+    """Take the data file of a table of blobs by itself, and its last descriptors."""
+    made = stored(
+        _table(
+            pa.field("b", _STORAGE, metadata=_THRESHOLDS),
+            [None if one is None else {"data": one} for one in _SECOND],
+        ),
+        holds=pa.table({"b": pa.array(_SECOND, pa.large_binary())}),
+        version="2.2",
+    )()
+    (data,) = (data for name, data in made.files.items() if name.endswith(".lance"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, DATA)
+        path.write_bytes(data)
+        rows = LanceFileReader(path).take_rows([2, 3]).to_table()
+    return Made({DATA: data}, rows)
+
+
+def _no_bytes(uri: str) -> pa.Table:
+    """A blob of an object, and one of no byte, for which no object is there."""
+    Path(uri, "_blobs").mkdir(parents=True)
+    Path(uri, "_blobs", "some.blob").write_bytes(b"_abc_")
+    builder = BlobDescriptorArrayBuilder("b")
+    builder.append_managed("_blobs/some.blob", 1, 3)
+    builder.append_managed("_blobs/none.blob", 0, 0)
+    schema = pa.schema([builder.field], metadata={"lance.blob.managed": "true"})
+    rows = pa.Table.from_arrays([builder.finish()], schema=schema)
+    pylanceref.write_dataset(rows, uri, data_storage_version="2.2")
+    found = pa.table({"b": pa.array([b"abc", b""], pa.large_binary())})
+    return found.replace_schema_metadata(schema.metadata)
+
+
+CASES: tuple[Recipe, ...] = (
+    case("file/2.1/blob/top", "a blob, a null, an empty blob, a longer blob",
+        ("L.page.blob.column", "L.page.blob.inner", "L.page.blob.null", "L.page.blob.payload"),
+        _table(_FIELD, list(_VALUES))),
+    case("file/2.1/blob/struct", "blobs in structs, which can be null", ("L.page.blob.column",
+        "L.page.blob.inner", "L.page.blob.null", "L.page.blob.payload"), _table(
+        pa.field("s", pa.struct([_FIELD, pa.field("k", pa.int32())])), [{"b": b"abc", "k": 1}, None,
+        {"b": None, "k": None}, {"b": b"", "k": 2}])),
+    case("file/2.2/blob/top", "a blob page with a wide chunk table", ("L.page.blob.column",
+        "L.page.blob.inner", "L.page.blob.null", "L.page.blob.payload"),
+        _table(_FIELD, list(_VALUES))),
+    case("file/2.0/blob/bytes", "blobs: bytes, null, empty, more bytes, outside of the page",
+        ("L.array.blob.column", "L.array.blob.null", "L.array.blob.payload"),
+        column(pa.array([b"abc", None, b"", b"z" * 70], pa.large_binary()), blob="true")),
+    case("file/2.2/blob/pairs", "one row of two blobs each", ("L.page.layout.scale",
+        "L.page.blob.payload"), _blob_pairs(), args={"rows": [2]}),
+    case("file/2.0/blob/one", "a single blob, of bytes that padding has", "L.array.blob.column",
+        pa.table([pa.array([b"HHH"], pa.large_binary())], schema=pa.schema([_BLOB]))),
+    case("file/2.2/blob/pairs-ranges", "rows of two blobs each, one after the other",
+        ("L.page.layout.scale", "L.page.blob.payload"), pa.table([pa.array(
+        [[{"b": bytes([65 + at]) * at}, {"b": b"y" * (7 - at)}] for at in range(6)], _BLOBS)],
+        schema=pa.schema([pa.field("c", _BLOBS)]))),
+    *(case(f"file/{version}/blob/never-null", "blobs of which none is null", "L.page.blob.payload",
+        column(pa.array([b"ab", b"", b"c" * 9], pa.large_binary()), blob="true"))
+        for version in ("2.1", "2.2")),
+    case("file/2.2/blob/described", "descriptors of blobs, as the data file has them",
+        "L.blob.kind", _described, args={"rows": ["2", "3"]}),
+    case("table/any/blob/first-kind", "blobs in the data file", "L.page.blob.payload",
+        stored(_table(_FIELD, list(_VALUES)))),
+    case("table/any/blob/second-kind",
+        "blobs in the data file, in a shared file and in a file of their own",
+        ("L.blob.kind", "L.blob.range", "L.blob.sidecar"), stored(_table(pa.field("b", _STORAGE,
+        metadata=_THRESHOLDS), [None if one is None else {"data": one} for one in _SECOND]),
+        holds=pa.table({"b": pa.array(_SECOND, pa.large_binary())}), version="2.2")),
+    case("table/any/blob/managed", "blobs in an object of the table that two data files share",
+        "L.blob.managed", lambda: replace(dataset(_managed)(), made_by="reference")),
+    case("table/any/blob/managed-nothing", "a blob of no byte, whose object is not there",
+        "L.blob.range", lambda: replace(dataset(_no_bytes)(), made_by="reference")),
+    fault("file/2.0/blob/bytes", "same-place", "a second blob where the first is",
+        "L.array.blob.order", byte("field c", "rows", at=48, new=0)),
+    fault("file/2.1/blob/top", "level", "a null of a definition level that the layers do not have",
+        "L.page.blob.null", _row(b"\x02", 18)),
+    fault("file/2.1/blob/top", "repetition", "a null with a repetition level and no list",
+        "L.page.blob.null", _row(b"\x01", 16)),
+    fault("file/2.1/blob/top", "payload", "a blob far after the end of the file",
+        "L.page.blob.payload", _row(b"@", 55)),
+    fault("file/2.1/blob/top", "inner", "descriptors that can be null", "L.page.blob.inner",
+        page({"blob_layout.inner_layout.mini_block_layout.layers.0": REPDEF_NULLABLE_ITEM})),
+    fault("file/2.1/blob/top", "column", "a blob page for a field that is not one of blobs",
+        "L.page.blob.column", descriptor(_no_blob)),
+    fault("file/2.0/blob/bytes", "values", "blobs described as plain values", "L.array.blob.column",
+        column_encoding("values"), flags=("WrongKind",)),
+    fault("file/2.0/blob/bytes", "null", "a blob of no bytes at position 2", "L.array.blob.null",
+        byte("field c", "rows", at=32, new=2), flags=("NullWhereNone",)),
+    fault("file/2.0/blob/bytes", "order", "a first blob after the last", "L.array.blob.order",
+        byte("field c", "rows", at=0, new=100), flags=("OffsetsNotMonotonic",)),
+    fault("file/2.0/blob/bytes", "payload", "a blob of 2**40 bytes", "L.array.blob.payload",
+        byte("field c", "rows", at=13, new=1), flags=("BlobSizeHuge",)),
+    fault("file/2.0/blob/bytes", "type", "blobs in a column of strings", "L.array.blob.column",
+        field(0, logical_type="string"), flags=("WidthMismatch",)),
+    fault("file/2.1/blob/top", "lists", "blobs below a list", "L.page.layers.path",
+        page({"blob_layout.layers": lambda old: [*old, RepDefLayer.REPDEF_NULLABLE_LIST]})),
+    fault("file/2.2/blob/top", "payload", "a blob that ends after the data", "L.page.blob.payload",
+        byte("field b", "packed rows", at=9, new=0xFF)),
+    fault("file/2.1/blob/top", "numbers", "blobs in a column of numbers", "L.page.blob.column",
+        field(0, logical_type="int32")),
+    fault("file/2.0/blob/one", "payload", "the first blob, of 2**40 bytes", "L.array.blob.payload",
+        byte("field c", "rows", at=13, new=1)),
+    fault("file/2.2/blob/described", "kind-next", "a blob of the kind after the last",
+        "L.blob.kind", SpanPatch(("column 0 page 0", "value"), b"\x06"), kind="lint"),
+    fault("table/any/blob/second-kind", "second-kind-kind", "a blob of an unknown kind",
+        "L.blob.kind", SpanPatch(("column 0 page 0", "value"), b"\x07", nth=1,
+        target="data/*.lance")),
+    fault("table/any/blob/second-kind", "second-kind-range",
+        "a blob longer than the file it shares", "L.blob.range",
+        SpanPatch(("column 0 page 0", "value"), b"\x17", nth=1, at=9, target="data/*.lance")),
+    fault("table/any/blob/second-kind", "second-kind-sidecar", "the shared file is missing",
+        "L.blob.sidecar", Remove("data/*/1000*.blob")),
+    fault("table/any/blob/managed", "managed-object", "the shared object of the table is missing",
+        "L.blob.managed", Remove("_blobs/shared.blob")),
+)  # fmt: skip

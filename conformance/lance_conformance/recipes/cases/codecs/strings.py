@@ -1,0 +1,103 @@
+"""Cases of codecs of strings: lengths and symbols."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from lanceref.proto.encodings_v2_1_pb2 import Fsst, PageLayout
+
+from lance_conformance.recipes.columns import STRINGS, URLS
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import VALUES, V, assign, byte, clear, damage_table, more
+from lance_conformance.recipes.messages import field, page
+from lance_conformance.recipes.model import Recipe, SpanPatch
+from lance_conformance.recipes.oracle_made import column
+
+_VARIABLE: tuple[Recipe, ...] = (
+    case("file/2.1/variable/empty", "empty strings: a table and no bytes", "L.codec.variable.table",
+        pa.array([""] * 6)),
+    *(row for version in ("2.1", "2.2") for row in (
+        case(f"file/{version}/variable/string", "strings from empty to non-ASCII, with a null",
+            ("L.codec.variable.offsets", "L.page.leaf.utf8"), pa.array(STRINGS)),
+        case(f"file/{version}/variable/large-string", "64-bit offsets", "L.page.leaf.offset-width",
+            pa.array(STRINGS, pa.large_string())),
+        case(f"file/{version}/variable/binary", "bytes that are not UTF-8",
+            "L.codec.variable.offsets", pa.array([b"", b"\xff\xfe", None, b"\x00"], pa.binary())),
+    )),
+    fault("file/2.1/variable/binary", "value-size", "a value buffer of eight bytes more",
+        "L.page.miniblock.chunk-fill", more("chunk 0", "size of value buffer 0", by=8)),
+    fault("file/2.1/variable/large-string", "offsets", "an offset one beyond the chunk",
+        "L.codec.variable.offsets", byte("field c", "offsets", at=-8, new=0xFF)),
+    fault("file/2.2/variable/string", "first", "a first offset one byte early",
+        "L.codec.variable.offsets", more("field c", "offsets", by=-1)),
+    fault("file/2.1/variable/binary", "offsets", "string offsets of 16 bits",
+        "L.codec.encoding.context", assign(f"{V}.variable.offsets.flat.bits_per_value", 16)),
+    fault("file/2.2/variable/string", "no-offsets", "strings whose offsets have no codec",
+        "L.codec.encoding.context", clear(f"{V}.variable.offsets")),
+    fault("file/2.2/variable/binary", "values", "strings whose bytes are compressed beside",
+        "L.codec.encoding.buffer-compression", assign(f"{V}.variable.values.scheme", 2)),
+    fault("file/2.1/variable/string", "numbers", "strings in a column of numbers",
+        "L.page.leaf.kind", field(0, logical_type="int32")),
+    fault("file/2.1/variable/empty", "table", "no room for the last offset",
+        "L.codec.variable.table", byte("chunk 0", "size of value buffer 0", at=0, new=25),
+        flags=("BufferTooShort",)),
+    fault("file/2.1/variable/string", "fall", "an offset below the one before",
+        "L.codec.variable.offsets", byte("field c", "offsets", at=12, new=28),
+        flags=("OffsetsNotMonotonic",)),
+    fault("file/2.1/variable/string", "offsets", "a first offset inside the table",
+        "L.codec.variable.offsets", byte("field c", "offsets", at=0, new=1)),
+    fault("file/2.1/variable/string", "utf8", "a byte that is not UTF-8", "L.page.leaf.utf8",
+        byte("field c", "bytes", at=0, new=0xFF)),
+    fault("file/2.1/variable/string", "offset-width", "64-bit offsets in a string column",
+        "L.page.leaf.offset-width", assign(f"{VALUES}.variable.offsets.flat.bits_per_value", 64)),
+    fault("file/2.1/variable/string", "padding", "zeros after the bytes",
+        "L.codec.variable.padding", SpanPatch(("field c", "padding"), lambda old: bytes(len(old)),
+        nth=3), kind="lint"),
+    fault("file/2.1/variable/empty", "offsets", "offsets of 2.3 in a 2.1 file",
+        "L.codec.encoding.context",
+        page({"mini_block_layout.value_compression.variable.offsets.range.uncompressed_bits_per_value": 32,
+            "mini_block_layout.value_compression.variable.offsets.range.step": 1}),
+        flags=("GrammarOfAnotherVersion",)),
+)  # fmt: skip
+
+
+def _fewer_symbols(message: PageLayout) -> None:
+    """Keep the first ten symbols of a table."""
+    fsst = message.mini_block_layout.value_compression.fsst
+    table = bytes(fsst.symbol_table)
+    count, lengths_at = (10, 8 + 8 * table[0])
+    symbols, lengths = (table[8 : 8 + 8 * count], table[lengths_at : lengths_at + count])
+    kept = bytes([count]) + table[1:8] + symbols + lengths
+    fsst.symbol_table = kept.ljust(len(table), b"\x00")
+
+
+def _long_symbol(fsst: Fsst) -> None:
+    table = fsst.symbol_table
+    damage_table(fsst, 8 + 8 * table[0], 9)
+
+
+_FSST: tuple[Recipe, ...] = (
+    case("file/2.1/fsst/escapes", "fsst codes, with characters that have none",
+        ("L.codec.fsst.escape", "L.codec.fsst.code"),
+        column(pa.concat_arrays([URLS, pa.array(["é", "{}|\\^~"])]), compression="fsst")),
+    case("file/2.1/fsst/off", "fsst asked for short strings: a table that is off",
+        "L.codec.fsst.table", column(pa.array(["a", None, "b"]), compression="fsst")),
+    *(case(f"file/{version}/fsst/urls", "fsst codes with their symbol table",
+        ("L.codec.fsst.table", "L.codec.fsst.code"), column(URLS, compression="fsst"))
+        for version in ("2.1", "2.2")),
+    fault("file/2.1/fsst/off", "values", "symbols of what has no offsets",
+        "L.codec.encoding.context", clear(f"{V}.fsst.values.variable")),
+    fault("file/2.1/fsst/off", "short", "a symbol table one byte short", "L.codec.fsst.table",
+        page({"mini_block_layout.value_compression.fsst.symbol_table": lambda old: old[:-1]})),
+    fault("file/2.1/fsst/urls", "code", "a code without a symbol", "L.codec.fsst.code",
+        page(_fewer_symbols), flags=("IndexBeyondItems",)),
+    fault("file/2.1/fsst/escapes", "escape", "a value that ends after an escape",
+        "L.codec.fsst.escape", SpanPatch(("field c", "bytes"), lambda old: b"\xff" * len(old)),
+        flags=("BufferTooShort",)),
+    fault("file/2.1/fsst/urls", "table", "a symbol of nine bytes", "L.codec.fsst.table",
+        page(lambda m: _long_symbol(m.mini_block_layout.value_compression.fsst))),
+    fault("file/2.1/fsst/urls", "escape-last", "a last value that ends after an escape",
+        "L.codec.fsst.escape", byte("field c", "bytes", at=-1, new=255, nth=5)),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_VARIABLE, *_FSST)

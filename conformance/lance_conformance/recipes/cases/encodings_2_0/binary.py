@@ -1,0 +1,292 @@
+"""Cases of strings, symbols and dictionaries of 2.0."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+from google.protobuf.message import Message
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import open_file
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
+from lanceref.proto.file_pb2 import FileDescriptor
+from lanceref.storage import BytesSource
+
+from lance_conformance.recipes import columns as c
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import assign, byte, clear, damage_table, spare_buffer
+from lance_conformance.recipes.hand import Page, by_hand, reworked, words
+from lance_conformance.recipes.hand_made import flat_page
+from lance_conformance.recipes.messages import array, column_edit, descriptor, field
+from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, SpanPatch
+from lance_conformance.recipes.oracle_made import column, file
+
+
+def _owning_strings() -> pa.Array:
+    """A null that owns two bytes: "a", null over "xx", "b"."""
+    validity, offsets = (b"\x05", words(0, 1, 3, 4, width=4))
+    buffers = [pa.py_buffer(part) for part in (validity, offsets, b"axxb")]
+    return pa.Array.from_buffers(pa.string(), 3, buffers)
+
+
+def _equal_strings() -> ArrayEncoding:
+    encoding = ArrayEncoding()
+    encoding.fixed_size_binary.byte_width = 3
+    encoding.fixed_size_binary.bytes.CopyFrom(flat_page(8))
+    return encoding
+
+
+def _some_nulls() -> ArrayEncoding:
+    """Describe strings that a bitmap makes null, not their ends."""
+    encoding = ArrayEncoding()
+    encoding.nullable.some_nulls.validity.CopyFrom(flat_page(1))
+    binary = encoding.nullable.some_nulls.values.binary
+    binary.indices.nullable.no_nulls.values.CopyFrom(flat_page(64, 1))
+    binary.bytes.CopyFrom(flat_page(8, 2))
+    binary.null_adjustment = 4
+    return encoding
+
+
+_TEXTS = pa.array(["foo", "", None, "zwölf"])
+_LISTED = pa.table(
+    {
+        "n": pa.array([1, 2, 3, 4], pa.int32()),
+        "s": pa.array(
+            [None if t is None else list(t.encode()) for t in _TEXTS.to_pylist()],
+            pa.list_(pa.uint8()),
+        ),
+    }
+)
+
+
+def _say_text(message: FileDescriptor) -> None:
+    message.schema.fields[1].logical_type = "string"
+    del message.schema.fields[2]
+
+
+def _early() -> Made:
+    """Lists of bytes after a column of numbers, of which the schema says that they are text."""
+    made = reworked(file(_LISTED, "2.0"), descriptor(_say_text))()
+    return replace(made, table=_LISTED.set_column(1, "s", _TEXTS))
+
+
+_TEXTS_LEAST = pa.array(
+    [
+        "alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta "
+        "alpha beta ",
+        "alpha",
+        None,
+        "beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta "
+        "beta beta beta ",
+    ]
+)
+
+
+def _bare_frame() -> Maker:
+    """Lay the same page out anew, its last buffer without the size before the frame."""
+    table = column(_TEXTS_LEAST, compression="zstd")
+
+    def make() -> Made:
+        parsed = open_file(BytesSource(file(table, "2.0")().files[DATA]), Context("written"))
+        (page,) = parsed.columns[0].pages
+        buffers = [bytes(parsed.bytes.source.read(*extent)) for extent in page.extents]
+        assert isinstance(page.encoding, Message)
+        bare = Page(page.encoding, page.num_rows, (*buffers[:-1], buffers[-1][8:]))
+        return by_hand(table, "2.0", {0: [bare]})()
+
+    return make
+
+
+_BYTES = [b"foo", b"", None, b"\xff"]
+
+
+def _large() -> Maker:
+    """Lists of bytes of which the schema says that they are large byte strings."""
+    lists = pa.array(
+        [None if one is None else list(one) for one in _BYTES], pa.large_list(pa.uint8())
+    )
+
+    def say_bytes(message: FileDescriptor) -> None:
+        message.schema.fields[0].logical_type = "large_binary"
+        del message.schema.fields[1]
+
+    def make() -> Made:
+        made = reworked(file(column(lists), "2.0"), descriptor(say_bytes))()
+        return replace(made, table=column(pa.array(_BYTES, pa.large_binary())))
+
+    return make
+
+
+def _packed_ends() -> Maker:
+    """Lay the same page out anew, with the ends of its strings in a frame too."""
+    texts = pa.array(
+        [
+            "alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta ",
+            "alpha",
+            None,
+            "beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta ",
+        ]
+    )
+    table = column(texts, compression="zstd")
+
+    def make() -> Made:
+        parsed = open_file(BytesSource(file(table, "2.0")().files[DATA]), Context("written"))
+        (held,) = parsed.columns[0].pages
+        ends, body = (bytes(parsed.bytes.source.read(*extent)) for extent in held.extents)
+        encoding = held.encoding
+        assert isinstance(encoding, ArrayEncoding)
+        encoding.binary.indices.nullable.no_nulls.values.flat.compression.scheme = "zstd"
+        framed = words(len(ends)) + bytes(pa.Codec("zstd").compress(ends, asbytes=True))
+        return by_hand(table, "2.0", {0: [Page(encoding, held.num_rows, (framed, body))]})()
+
+    return make
+
+
+_BINARY: tuple[Recipe, ...] = (
+    case("file/2.0/binary/string", "strings from empty to non-ASCII, with a null",
+        ("L.array.ends.order", "L.array.ends.null-adjustment", "L.array.binary.utf8"),
+        pa.array(c.STRINGS)),
+    case("file/2.0/binary/large-string", "the same strings with 64-bit Arrow offsets",
+        ("L.array.ends.order", "L.array.ends.width"), pa.array(c.STRINGS, pa.large_string())),
+    case("file/2.0/binary/binary", "bytes that are not UTF-8", "L.array.ends.order",
+        pa.array([b"", b"\xff\xfe", None, b"\x00"], pa.binary())),
+    case("file/2.0/binary/all-null", "only null strings: ends that all lie beyond the adjustment",
+        "L.array.binary.null-adjustment-value", pa.array([None, None], pa.string())),
+    case("file/2.0/binary/zstd", "string bytes in a zstd frame after their length",
+        "L.array.flat.compressed-block", column(pa.array([f"the same words again and again {i}"
+        for i in range(120)]), compression="zstd")),
+    case("file/2.0/binary/lz4", "string bytes in an lz4 block after their length",
+        "L.array.flat.compressed-block", column(pa.array([f"the same words again and again {i}"
+        for i in range(120)]), compression="lz4")),
+    case("file/2.0/binary/zstd-level", "string bytes compressed at level 9",
+        ("L.array.flat.compressed-block", "L.array.flat.compression"),
+        column(pa.array([f"a line of words {i}" for i in range(120)]), compression="zstd",
+            compression_level="9")),
+    case("file/2.0/binary/large-binary", "bytes with 64-bit Arrow offsets",
+        ("L.array.binary.type", "L.array.ends.order"), pa.array([b"", b"\xff\xfe", None, b"\x00"],
+        pa.large_binary())),
+    case("file/2.0/binary/null-with-bytes", "a null string that owns bytes",
+        ("L.array.ends.order", "L.array.ends.null-adjustment"), _owning_strings()),
+    case("file/2.0/binary/two-buffers",
+        "strings without a null: ends in one buffer, bytes in another", ("L.array.buffer.shared",
+        "L.array.buffer.named"), pa.array(["ab", "c"])),
+    case("file/2.0/binary/equal-strings", "strings of three bytes each, without ends",
+        "L.array.fixed-size-binary.width", by_hand(column(pa.array(["abc", "def", "ghi"])), "2.0",
+        {0: [Page(_equal_strings(), len(pa.array(["abc", "def", "ghi"])), (b"abcdefghi",))]}, None),
+        reachable=False),
+    case("file/2.0/binary/bitmap", "strings below a bitmap of nulls", "L.array.encoding.tag",
+        by_hand(column(pa.array(["a", None, "bc"])), "2.0", {0: [Page(_some_nulls(),
+            len(pa.array(["a", None, "bc"])), (b"\x05", words(1, 1, 3), b"abc"))]}, None),
+        reachable=False),
+    case("file/2.0/binary/early",
+        "text stored as lists of bytes, as 0.13 did, after a column of numbers",
+        ("L.array.binary.early", "L.array.list.page"), _early),
+    case("file/2.0/binary/zstd-empty", "a null after compressed strings of no bytes",
+        "L.array.ends.null-adjustment", column(pa.array(["", "", None]), compression="zstd")),
+    case("file/2.0/binary/far", "two texts far apart", "L.array.ends.order",
+        c.taken(file(column(pa.array([None if i % 8 == 5 else f"text {i}" * (i % 4)
+            for i in range(c.COUNT)])), "2.0"), [2, 77]),
+        args={"rows": [str(row) for row in [2, 77]]}),
+    case("file/2.0/binary/zstd-bare", "string bytes in a zstd frame without their length",
+        "L.array.flat.compressed-block", _bare_frame(), reachable=False),
+    case("file/2.0/binary/early-large", "large byte strings stored as lists of bytes",
+        "L.array.binary.early", _large()),
+    case("file/2.0/binary/zstd-ends", "ends of strings in a zstd frame, as their bytes are",
+        ("L.array.flat.compressed-block", "L.array.ends.width"), _packed_ends(), reachable=False),
+    fault("file/2.0/binary/string", "ends-fall", "string ends that fall", "L.array.ends.order",
+        byte("field c", "page 0", "*ends*", at=16, new=0)),
+    fault("file/2.0/binary/string", "ends-bound", "a string end beyond the bytes",
+        "L.array.ends.bound", assign("binary.null_adjustment", 2 ** 40)),
+    fault("file/2.0/binary/string", "indices-width", "ends of 32 bits", "L.array.ends.width",
+        assign("binary.indices.nullable.no_nulls.values.flat.bits_per_value", 32)),
+    fault("file/2.0/binary/string", "bytes-width", "string bytes of 16 bits",
+        "L.array.binary.bytes-width", assign("binary.bytes.flat.bits_per_value", 16)),
+    fault("file/2.0/binary/string", "utf8", "a byte that is not UTF-8", "L.array.binary.utf8",
+        byte("field c", "page 0", "*bytes*", at=0, new=0xFF)),
+    fault("file/2.0/binary/string", "spare-byte",
+        "one byte of padding counted to the bytes of the strings", "L.array.binary.bytes-end",
+        column_edit({"pages.0.buffer_sizes.-1": lambda old: old + 1}), kind="lint"),
+    fault("file/2.0/binary/zstd", "size", "a zstd size one byte too large",
+        "L.array.flat.compressed-size",
+        byte("field c", "page 0", "uncompressed size", at=0, new=1)),
+    fault("file/2.0/binary/lz4", "size", "an lz4 size of 2**31", "L.array.flat.compressed-size",
+        byte("field c", "page 0", "uncompressed size", at=3, new=0x7F)),
+    fault("file/2.0/binary/zstd", "scheme", "an unknown compression", "L.array.flat.compression",
+        assign("binary.bytes.flat.compression.scheme", "lzma")),
+    fault("file/2.0/binary/zstd", "adjustment", "another null adjustment than last end + 1",
+        "L.array.binary.null-adjustment-value", assign("binary.null_adjustment", 10 ** 6),
+        kind="lint"),
+    fault("file/2.0/binary/large-binary", "type", "string ends in a column of numbers",
+        "L.array.binary.type", field(0, logical_type="int32"), flags=("WrongKind",)),
+    fault("file/2.0/binary/two-buffers", "shared", "bytes said to lie where the ends do",
+        "L.array.buffer.shared", assign("binary.bytes.flat.buffer.buffer_index", 0),
+        flags=("WrongKind",)),
+    fault("file/2.0/binary/equal-strings", "width", "strings of no bytes",
+        "L.array.fixed-size-binary.width", assign("fixed_size_binary.byte_width", 0),
+        flags=("WidthMismatch",)),
+    fault("file/2.0/binary/zstd", "frame", "a zstd frame with another magic",
+        "L.array.flat.compressed-block", byte("field c", "bytes", at=0, new=0),
+        flags=("FrameBroken",)),
+    fault("file/2.0/binary/binary", "bytes", "bytes of no kind", "L.array.encoding.tag",
+        clear("binary.bytes.flat")),
+    fault("file/2.0/binary/large-string", "end", "a string end one after the bytes",
+        "L.array.ends.bound", byte("field c", "page 0", "*ends*", at=-8, new=0xFE)),
+    fault("file/2.0/binary/binary", "adjustment", "ends above the null adjustment",
+        "L.array.ends.null-adjustment", assign("binary.null_adjustment", 3)),
+    fault("file/2.0/binary/large-binary", "first", "a first end after the last",
+        "L.array.ends.bound", byte("field c", "page 0", "*ends*", at=0, new=0x7F)),
+    fault("file/2.0/binary/zstd", "huge", "a zstd size of 2**62", "L.array.flat.compressed-size",
+        byte("field c", "page 0", "uncompressed size", at=7, new=0x40), flags=("FrameSizeHuge",)),
+    fault("file/2.0/binary/lz4", "short", "an lz4 size one byte too large",
+        "L.array.flat.compressed-size", SpanPatch(("field c", "uncompressed size"),
+        lambda old: bytes([(old[0] + 1) % 256]) + old[1:]), flags=("BufferTooShort",)),
+    fault("file/2.0/binary/string", "low", "a null adjustment below the ends", "L.array.ends.bound",
+        array({"binary.null_adjustment": 1}), also=("L.array.ends.null-adjustment",)),
+    fault("file/2.0/binary/early", "spare-buffer", "a buffer that lists of bytes do not have",
+        "L.array.buffer.named", spare_buffer(1), kind="lint"),
+    fault("file/2.0/binary/zstd-empty", "size", "a byte, where there is none",
+        "L.array.flat.compressed-size", byte("field c", "uncompressed size", at=0, new=1)),
+)  # fmt: skip
+
+
+_FSST: tuple[Recipe, ...] = (
+    case("file/2.0/fsst/off",
+        "fsst asked for a small page: a table that says off, bytes as they are",
+        "L.array.fsst.inner", column(pa.array(c.STRINGS), compression="fsst")),
+    case("file/2.0/fsst/on", "fsst codes with their symbol table", "L.array.fsst.inner",
+        column(c.URLS, compression="fsst")),
+    fault("file/2.0/fsst/on", "table", "a symbol table with another magic", "L.codec.fsst.table",
+        array(lambda m: damage_table(m.fsst, 4, 0))),
+    fault("file/2.0/fsst/on", "inner", "codes that are not stored as binary", "L.array.fsst.inner",
+        array({"fsst.binary.flat.bits_per_value": 8}), flags=("WrongKind",)),
+)  # fmt: skip
+
+
+_DICTIONARY: tuple[Recipe, ...] = (
+    case("file/2.0/dictionary/automatic",
+        "few distinct strings: u8 keys counted from 1, 0 for null", ("L.array.dictionary.key-range",
+        "L.array.dictionary.num-items"),
+        pa.concat_arrays([c.CATEGORIES, pa.array([None], pa.string())])),
+    case("file/2.0/dictionary/arrow", "an Arrow dictionary: keys from 0, null as an extra item",
+        ("L.array.dictionary.key-width", "L.array.dictionary.key-range"), c.DICTIONARY),
+    fault("file/2.0/dictionary/automatic", "key", "a key beyond the dictionary",
+        "L.array.dictionary.key-range", byte("field c", "page 0", "*", at=3, new=250)),
+    fault("file/2.0/dictionary/arrow", "key-width", "16-bit keys in an int8 dictionary",
+        "L.array.dictionary.key-width",
+        assign("dictionary.indices.nullable.no_nulls.values.flat.bits_per_value", 16)),
+    fault("file/2.0/dictionary/arrow", "key", "a key beyond the dictionary",
+        "L.array.dictionary.key-range", byte("field c", "page 0", "*", at=0, new=100)),
+    fault("file/2.0/dictionary/automatic", "items", "fewer items than the dictionary has",
+        "L.array.flat.size", assign("dictionary.num_dictionary_items", 3),
+        flags=("CountMismatch",)),
+    fault("file/2.0/dictionary/automatic", "no-items", "a dictionary of no kind",
+        "L.array.encoding.tag", clear("dictionary.items.binary")),
+    fault("file/2.0/dictionary/automatic", "one-item", "a dictionary of one item, of several",
+        "L.array.flat.size", array({"dictionary.num_dictionary_items": 1}),
+        also=("L.array.dictionary.num-items",)),
+    fault("file/2.0/dictionary/arrow", "null", "a null item where no row may be null",
+        "L.array.nullable.field", field(0, nullable=False)),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_BINARY, *_FSST, *_DICTIONARY)

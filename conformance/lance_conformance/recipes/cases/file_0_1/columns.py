@@ -1,0 +1,236 @@
+"""Cases of columns of 0.1: plain values, bytes, dictionaries, lists, structs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+from lanceref.proto.file_pb2 import Field
+
+from lance_conformance.recipes import columns as c
+from lance_conformance.recipes.cases.file_0_1.early_files import (
+    INT32,
+    LEGACY,
+    POINT,
+    byte_of,
+    early_table,
+    i64,
+    pages,
+    span,
+)
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import SECOND
+from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.messages import manifest, put, setting
+from lance_conformance.recipes.model import Made, MessageEdit, Paths, Recipe
+from lance_conformance.recipes.oracle_made import dataset, write
+
+ITEMS_BELOW_NULL = pa.Array.from_buffers(
+    pa.list_(pa.int8()),
+    3,
+    [pa.py_buffer(b"\x05"), pa.array([0, 1, 3, 4], INT32).buffers()[1]],
+    children=[pa.array([1, 2, 3, 4], pa.int8())],
+)
+
+
+def _no_inner_lists(uri: str) -> pa.Table:
+    rows = [[[1], []], [], [], []]
+    table = pa.table({"l": pa.array(rows, pa.list_(pa.list_(pa.int32())))})
+    write(table, uri, **LEGACY, max_rows_per_group=2)
+    return table
+
+
+_LIST: tuple[Recipe, ...] = (
+    case("file/0.1/list/lists", "a null list is empty", ("L.legacy.list.first-offset",
+        "L.legacy.list.items"), early_table({"l": c.LISTS}, {"l": [[1, 2], [], [], [3, 0], [4]]})),
+    case("file/0.1/list/large", "offsets of 64 bits", "L.legacy.list.ascending",
+        early_table({"l": pa.array([[1], [], [2, 3]], pa.large_list(pa.int8()))})),
+    case("file/0.1/list/named-items", "items that are called `element` and are never null",
+        "L.legacy.list.first-offset", early_table({"l": pa.array([[1], [2, 3]],
+        pa.list_(pa.field("element", INT32, False)))})),
+    case("file/0.1/list/of-lists", "inner lists of a batch without any: one offset",
+        "L.legacy.list.items", early_table({"l": pa.array([[["a"], []], [], [], [["b"]]],
+        pa.list_(pa.list_(pa.string())))}, max_rows_per_group=2)),
+    case("file/0.1/list/of-structs", "items of several children", "L.legacy.struct.children",
+        early_table({"l": pa.array([[{"x": 1, "name": "a"}], [], [{"x": 2, "name": "b"}] * 2],
+            pa.list_(POINT))})),
+    case("file/0.1/list/items-below-null", "the items of a null list become visible",
+        "L.legacy.list.items", early_table({"l": ITEMS_BELOW_NULL}, {"l": [[1], [2, 3], [4]]})),
+    case("file/0.1/list/of-nulls", "items without bytes", "L.legacy.null.pages",
+        early_table({"l": pa.array([[None, None], [], [None]], pa.list_(pa.null()))})),
+    case("file/0.1/list/of-lists-none", "a batch of lists that have no lists in them",
+        "L.legacy.list.items", dataset(_no_inner_lists)),
+    fault("file/0.1/list/lists", "offsets-short", "a page of lists with as many offsets as rows",
+        "L.legacy.page-table.length", pages(0, length=5)),
+    fault("file/0.1/list/lists", "offsets-late", "offsets that reach into the page table",
+        "L.legacy.page-table.range", pages(0, position=30)),
+    fault("file/0.1/list/of-lists", "no-end",
+        "a page of inner lists without the offset that ends it", "L.legacy.page-table.length",
+        pages(1, length=0)),
+    fault("file/0.1/list/lists", "items-negative", "a page of -1 items",
+        "L.legacy.page-table.length", pages(1, length=-1)),
+    fault("file/0.1/list/lists", "first", "a first offset of 1", "L.legacy.list.first-offset",
+        byte_of("field l", "offsets", at=0, new=1)),
+    fault("file/0.1/list/large", "falling", "offsets 0, 4, 1, 3", "L.legacy.list.ascending",
+        byte_of("field l", "offsets", at=8, new=4)),
+    fault("file/0.1/list/lists", "items", "offsets that leave out an item", "L.legacy.list.items",
+        byte_of("field l", "offsets", at=20, new=4)),
+    fault("file/0.1/list/lists", "items-more", "offsets that name an item too many",
+        "L.legacy.list.items", byte_of("field l", "offsets", at=20, new=6)),
+    fault("file/0.1/list/of-structs", "children", "children of three and two items",
+        "L.legacy.struct.children", pages(3, length=2)),
+)  # fmt: skip
+
+
+def _field(**values: object) -> MessageEdit:
+    """Change the first field of the table's schema."""
+    return manifest(lambda message: setting(**values)(message.fields[0]))
+
+
+def _numbers(arrays: Mapping[str, pa.Array]) -> Callable[[], Made]:
+    """Return a maker of a table of fixed-width columns, of which nulls read as zero."""
+
+    def steps(uri: str) -> pa.Table:
+        write(pa.table(dict(arrays)), uri, **LEGACY)
+        return pa.table(
+            {
+                name: pa.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]])
+                for name, array in arrays.items()
+            }
+        )
+
+    return dataset(steps)
+
+
+_THIRDS = pa.array([number % 3 == 1 for number in range(27)])
+
+_PLAIN: tuple[Recipe, ...] = (
+    case("file/0.1/plain/integers", "integers of every width, nulls are zero",
+        "L.legacy.plain.values", _numbers(
+        {str(type_): c.integers(type_) for type_ in (getattr(pa, f"{u}int{w}")() for u in ("",
+            "u") for w in (8, 16, 32, 64))})),
+    case("file/0.1/plain/floats", "floats of every width", "L.legacy.plain.values",
+        _numbers({str(t): c.floats(t) for t in (pa.float16(), pa.float32(), pa.float64())})),
+    case("file/0.1/plain/booleans", "a bit each, null is false", "L.legacy.plain.bool",
+        early_table({"b": c.BOOLEANS}, {"b": c.BOOLEANS.fill_null(False).to_pylist()})),
+    case("file/0.1/plain/booleans-more", "a bit each, of more rows than bytes have bits",
+        "L.legacy.plain.bool", early_table({"b": _THIRDS})),
+    case("file/0.1/plain/booleans-batches", "a bit each, in batches that end inside of bytes",
+        "L.legacy.plain.bool", early_table({"b": _THIRDS}, max_rows_per_group=9)),
+    *(case(f"file/0.1/plain/{name}", f"{array.type}, null is zero",
+        tuple(f"L.legacy.{clause}" for clause in ("plain.values",)), _numbers({"t": array}))
+        for name, array in c.TEMPORAL.items()),
+    case("file/0.1/plain/decimals", "decimals of 128 and 256 bits", "L.legacy.plain.values",
+        _numbers(c.DECIMALS)),
+    case("file/0.1/plain/fixed-size-binary", "three bytes each", "L.legacy.plain.values",
+        _numbers({"f": c.FIXED_BINARY})),
+    case("file/0.1/plain/vectors", "fixed-size lists are their items",
+        "L.legacy.plain.fixed-size-list", early_table({"v": pa.array([[1.5, 2.5], [0.0, -1.0]],
+        pa.list_(pa.float32(), 2))})),
+    case("file/0.1/plain/vectors-of-bools", "nine bits back to back",
+        "L.legacy.plain.fixed-size-list", early_table({"v": pa.array(
+        [[True, False, True], [False, True, True], [True] * 3], pa.list_(pa.bool_(), 3))})),
+    case("file/0.1/plain/below-nulls", "a null that lies on 77 reads as 77", "L.legacy.plain.nulls",
+        early_table({"a": pa.Array.from_buffers(pa.int16(), 3, [pa.py_buffer(b"\x05"),
+            pa.array([1, 77, 3], pa.int16()).buffers()[1]])}, {"a": [1, 77, 3]})),
+    fault("file/0.1/plain/vectors", "type", "vectors of strings", "L.legacy.column.type",
+        _field(logical_type="fixed_size_list:string:2")),
+)  # fmt: skip
+
+
+def _not_nullable(uri: str) -> pa.Table:
+    schema = pa.schema([pa.field("s", pa.string(), nullable=False)])
+    table = pa.table({"s": ["", "a", ""]}, schema=schema)
+    write(table, uri, **LEGACY)
+    return table
+
+
+_BINARY: tuple[Recipe, ...] = (
+    case("file/0.1/binary/strings", "no bytes are null", ("L.legacy.binary.null",
+        "L.legacy.binary.utf8"), early_table({"s": pa.array(c.STRINGS)},
+        {"s": [value or None for value in c.STRINGS]})),
+    case("file/0.1/binary/not-nullable", "no bytes are empty where null may not be",
+        "L.legacy.binary.null", dataset(_not_nullable)),
+    case("file/0.1/binary/bytes", "byte strings with offsets of either width in memory",
+        ("L.legacy.binary.offsets", "L.legacy.binary.ascending"), early_table(
+        {"b": pa.array([b"\x00", None, b"ab"], pa.binary()), "l": pa.array([b"\xff", b"x", None],
+            pa.large_binary())})),
+    fault("file/0.1/binary/bytes", "falling", "offsets 0, 3, 1, 3", "L.legacy.binary.ascending",
+        span("field b", "offsets", new=i64(3), at=8)),
+    fault("file/0.1/binary/bytes", "outside", "an offset after the data", "L.legacy.binary.offsets",
+        span("field l", "offsets", new=i64(2 ** 40), at=24)),
+    fault("file/0.1/binary/bytes", "negative", "an offset of -1", "L.legacy.binary.offsets",
+        span("field b", "offsets", new=i64(-1))),
+    fault("file/0.1/binary/strings", "utf8", "a string that is not UTF-8", "L.legacy.binary.utf8",
+        byte_of("field s", "bytes of values", at=0, new=0xFF)),
+)  # fmt: skip
+
+
+def _dictionary(edit: Callable[[Field], None] | Paths) -> MessageEdit:
+    return manifest(lambda message: put(message.fields[0], edit))
+
+
+def _dictionary_rows(values: pa.Array, keys: list[int | None]) -> Mapping[str, pa.Array]:
+    return {"d": pa.DictionaryArray.from_arrays(pa.array(keys, pa.int8()), values)}
+
+
+def _dictionary_read(values: pa.Array, keys: list[int | None]) -> Callable[[], Made]:
+    """Return a maker of dictionary rows: a null key reads as the first value."""
+
+    def steps(uri: str) -> pa.Table:
+        write(pa.table(dict(_dictionary_rows(values, keys))), uri, **LEGACY, max_rows_per_group=3)
+        return pa.table(dict(_dictionary_rows(values, [key or 0 for key in keys])))
+
+    return dataset(steps)
+
+
+def _no_words(uri: str) -> pa.Table:
+    """Write one row of a dictionary, and delete it with its file."""
+    table = pa.table({"d": pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), ["a"])})
+    write(table, uri, **LEGACY).delete("d = 'a'")
+    for path in Path(uri, "data").iterdir():
+        path.unlink()
+    none = pa.DictionaryArray.from_arrays(pa.array([], pa.int8()), pa.array([], pa.string()))
+    return pa.table({"d": none})
+
+
+_DICTIONARY: tuple[Recipe, ...] = (
+    case("file/0.1/dictionary/strings", "values in the manifest file and in the data file",
+        ("L.legacy.dictionary.values", "L.legacy.dictionary.location"),
+        _dictionary_read(pa.array(["aa", "b"]), [0, 1, 1, 0])),
+    case("file/0.1/dictionary/integers", "plain values", "L.legacy.dictionary.value-type",
+        _dictionary_read(pa.array([700, -1], pa.int16()), [1, 0, 1, 1])),
+    case("file/0.1/dictionary/nulls", "a null key is the key below it",
+        "L.legacy.dictionary.key-range",
+        _dictionary_read(pa.array(["a", "b"]), [1, None, 1, None])),
+    case("file/0.1/dictionary/no-values", "a dictionary of no values, in a table of no rows",
+        "L.legacy.dictionary.values", reworked(dataset(_no_words),
+        manifest({"fields.0.dictionary.length": 0}, SECOND)), reachable=False),
+    fault("file/0.1/dictionary/strings", "key", "a key of 2, and two values",
+        "L.legacy.dictionary.key-range", byte_of("field d", "values", at=1, new=2)),
+    fault("file/0.1/dictionary/strings", "key-negative", "a key of -1",
+        "L.legacy.dictionary.key-range", byte_of("field d", "values", at=0, new=0xFF)),
+    fault("file/0.1/dictionary/strings", "no-location",
+        "a schema that does not say where the values are", "L.legacy.dictionary.location",
+        _dictionary({"dictionary": None})),
+    fault("file/0.1/dictionary/strings", "far", "values after the file",
+        "L.legacy.dictionary.values", _dictionary({"dictionary.offset": 2 ** 40})),
+    fault("file/0.1/dictionary/strings", "many", "2**40 values", "L.legacy.dictionary.values",
+        _dictionary({"dictionary.length": 2 ** 40})),
+    fault("file/0.1/dictionary/integers", "type", "booleans as values",
+        "L.legacy.dictionary.value-type", _field(logical_type="dict:bool:int8:false")),
+)  # fmt: skip
+
+
+_STRUCT: tuple[Recipe, ...] = (
+    case("file/0.1/struct/nested", "a null struct is a struct of nulls and zeros",
+        "L.legacy.struct.children", early_table({"s": pa.array([{"x": 1, "name": "a"}, None],
+        POINT)}, {"s": [{"x": 1, "name": "a"}, {"x": 0, "name": None}]})),
+    case("file/0.1/struct/null-field", "pages without bytes", "L.legacy.null.pages",
+        early_table({"s": pa.array([{"n": None, "x": 1}, {"n": None, "x": 2}],
+            pa.struct([("n", pa.null()), ("x", pa.int8())]))})),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_LIST, *_PLAIN, *_BINARY, *_DICTIONARY, *_STRUCT)

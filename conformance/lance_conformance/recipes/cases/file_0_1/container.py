@@ -1,0 +1,254 @@
+"""Cases of files of 0.1: footer, metadata, page table, statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+from lanceref.proto import table_pb2
+from lanceref.proto.file_pb2 import Metadata
+from lanceref.proto.table_pb2 import Manifest
+
+from lance_conformance.oracle import lance
+from lance_conformance.recipes.cases.file_0_1.early_files import (
+    INT32,
+    LEGACY,
+    POINT,
+    byte_of,
+    early_table,
+    i64,
+    pages,
+    span,
+)
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.messages import manifest, setting
+from lance_conformance.recipes.model import Made, MessageEdit, Recipe, Resize, SpanPatch
+from lance_conformance.recipes.oracle_made import dataset, write
+from lance_conformance.recipes.reflow import edit_message
+
+
+def _metadata(edit: Callable[[Metadata], None]) -> MessageEdit:
+    return MessageEdit("metadata", edit, "data/*.lance")
+
+
+def _unknown_field(message: Manifest) -> None:
+    """Name a second field that the file has no pages for."""
+    field = message.fields.add()
+    field.CopyFrom(message.fields[0])
+    field.name, field.id = ("b", 1)
+    message.fragments[0].files[0].fields.append(1)
+
+
+def _column_added(uri: str) -> pa.Table:
+    ds = write(pa.table({"a": pa.array([1, 2], INT32)}), uri, **LEGACY)
+    ds.add_columns({"b": "a * 2"})
+    return pa.table({"a": pa.array([1, 2], INT32), "b": pa.array([2, 4], pa.int64())}).cast(
+        lance().dataset(uri).schema
+    )
+
+
+def _hole(uri: str) -> pa.Table:
+    """Drop the second of three fields and all rows; what is appended has the ids 0 and 2."""
+    rows = pa.table({name: pa.array([1, 2], INT32) for name in "abc"})
+    ds = write(rows, uri, **LEGACY)
+    ds.drop_columns(["b"])
+    ds.delete("a > 0")
+    for path in Path(uri, "data").iterdir():
+        path.unlink()
+    rows = rows.select(["a", "c"])
+    write(rows, uri, mode="append")
+    return rows
+
+
+WORKED = early_table({"a": pa.array([1, None, 3], INT32)}, {"a": [1, 0, 3]})
+
+
+def _unsized() -> Made:
+    """Leave the sizes of data files out of the manifest, as old manifests do."""
+    made = WORKED()
+    (path,) = (name for name in made.files if name.endswith(".manifest"))
+
+    def forget(message: object) -> None:
+        assert isinstance(message, table_pb2.Manifest)
+        message.fragments[0].files[0].ClearField("file_size_bytes")
+
+    edited = edit_message(path, made.files[path], "manifest", forget).data
+    return replace(made, files={**made.files, path: edited}, made_by="hand")
+
+
+_PAIRS = pa.table({"a": pa.array([3, 1, 2], pa.int32()), "b": pa.array([7, 9, 8], pa.int32())})
+
+
+def _pairs(uri: str) -> pa.Table:
+    write(_PAIRS, uri, **LEGACY)
+    return _PAIRS.select(["b"])
+
+
+_CONTAINER: tuple[Recipe, ...] = (
+    case("file/0.1/container/worked", "the worked example: 311 bytes", ("L.legacy.layout.gaps",
+        "L.legacy.plain.values", "L.legacy.plain.nulls", "L.legacy.page-table.first-id"), WORKED),
+    case("file/0.1/container/no-size", "a manifest that does not say the size of its file",
+        "L.legacy.footer.size", _unsized, reachable=False),
+    case("file/0.1/container/batches", "seven rows in batches of three",
+        "L.legacy.metadata.batch-offsets", early_table({"a": pa.array(range(7), INT32),
+        "s": pa.array(list("abcdefg"))}, max_rows_per_group=3)),
+    case("file/0.1/container/two-files", "two fragments of one batch each",
+        "L.legacy.metadata.batches", early_table({"a": pa.array(range(4), INT32)},
+        max_rows_per_file=2, max_rows_per_group=2)),
+    case("file/0.1/container/added-column", "a file whose page table begins at id 1",
+        "L.legacy.page-table.first-id", dataset(_column_added)),
+    case("file/0.1/container/hole", "a file without the field 1: a row of zeros in its page table",
+        "L.legacy.page-table.holes", dataset(_hole)),
+    case("file/0.1/container/first-gone", "a file whose first column counts no longer",
+        "L.legacy.page-table.first-id", reworked(dataset(_pairs),
+        manifest({"fields": lambda old: old[1:], "fragments.0.files.0.fields.0": -2})),
+        reachable=False),
+    fault("file/0.1/container/no-size", "no-size-size", "a file of ten bytes",
+        "L.legacy.footer.size", Resize(keep=10, target="data/*.lance")),
+    fault("file/0.1/container/no-size", "no-size-only-footer",
+        "a file that is nothing but a footer", "L.legacy.footer.position",
+        Resize(keep=0, append=bytes(8) + b"\x00\x00\x02\x00LANC", target="data/*.lance")),
+    fault("file/0.1/container/worked", "worked-magic", "a file that ends with LANX",
+        "L.legacy.footer.magic", span("footer", "magic", new=b"LANX")),
+    fault("file/0.1/container/worked", "worked-version", "version words 0, 3",
+        "L.legacy.footer.version", span("footer", "minor", new=3)),
+    fault("file/0.1/container/worked", "worked-version-huge", "version words 65535, 2",
+        "L.legacy.footer.version", span("footer", "major", new=0xFFFF)),
+    fault("file/0.1/container/worked", "worked-version-old", "version words 0, 1",
+        "L.legacy.footer.version-written", span("footer", "minor", new=1), kind="lint"),
+    fault("file/0.1/container/worked", "worked-position", "metadata in the footer",
+        "L.legacy.footer.position", span("footer", "metadata_position", new=295)),
+    fault("file/0.1/container/worked", "worked-position-huge", "metadata at 2**64 - 1",
+        "L.legacy.footer.position", span("footer", "metadata_position", new=2 ** 64 - 1)),
+    fault("file/0.1/container/worked", "worked-metadata-length",
+        "metadata that reaches into the footer", "L.legacy.metadata.length",
+        span("metadata section", "length", new=120)),
+    fault("file/0.1/container/worked", "worked-metadata-bytes", "metadata that does not parse",
+        "L.legacy.metadata.message", byte_of("metadata section", "manifest_position", at=0,
+        new=0xFF)),
+    fault("file/0.1/container/worked", "worked-metadata-end", "bytes between metadata and footer",
+        "L.legacy.metadata.end", span("metadata section", "length", new=8), kind="lint"),
+    fault("file/0.1/container/worked", "worked-no-batches", "no batch offsets",
+        "L.legacy.metadata.batches", byte_of("metadata section", "batch_offsets", at=0, new=0x32)),
+    fault("file/0.1/container/no-size", "no-size-one-offset", "one batch offset",
+        "L.legacy.metadata.batches", _metadata(lambda m: m.batch_offsets.__delitem__(-1))),
+    fault("file/0.1/container/batches", "batches-falling", "batch offsets 0, 6, 3, 7",
+        "L.legacy.metadata.batch-offsets", span("metadata section", "batch_offsets",
+        new=b"\x12\x04\x00\x06\x03\x07")),
+    fault("file/0.1/container/batches", "batches-first", "batch offsets from 1",
+        "L.legacy.metadata.batch-offsets", byte_of("metadata section", "batch_offsets", at=2,
+        new=1)),
+    fault("file/0.1/container/batches", "batches-same", "a batch without rows",
+        "L.legacy.metadata.batch-offsets", byte_of("metadata section", "batch_offsets", at=3,
+        new=6)),
+    fault("file/0.1/container/no-size", "no-size-manifest-position", "a manifest after the file",
+        "L.legacy.manifest.position", _metadata(setting(manifest_position=2 ** 40))),
+    fault("file/0.1/container/worked", "worked-manifest-late",
+        "a manifest of which two bytes lie before the metadata", "L.legacy.manifest.position",
+        _metadata(setting(manifest_position=170))),
+    fault("file/0.1/container/worked", "worked-manifest-length",
+        "a manifest that reaches into the metadata", "L.legacy.manifest.section",
+        span("manifest section", "length", new=61)),
+    fault("file/0.1/container/worked", "worked-manifest-bytes", "a manifest that does not parse",
+        "L.legacy.manifest.message", byte_of("manifest section", "name", at=0, new=0xFF)),
+    fault("file/0.1/container/worked", "worked-manifest-version", "a manifest inside of version 2",
+        "L.legacy.manifest.content", span("manifest section", "version", new=b"\x18\x02"),
+        kind="lint"),
+    fault("file/0.1/container/no-size", "no-size-table-position", "a page table after the file",
+        "L.legacy.page-table.extent", _metadata(setting(page_table_position=2 ** 40))),
+    fault("file/0.1/container/worked", "worked-table-late",
+        "a page table that ends in the manifest", "L.legacy.page-table.extent",
+        byte_of("metadata", "page_table_position", at=1, new=100)),
+    fault("file/0.1/container/worked", "worked-page-negative", "a page at -4",
+        "L.legacy.page-table.range", pages(0, position=-4)),
+    fault("file/0.1/container/worked", "worked-page-late",
+        "a page that reaches into the page table", "L.legacy.page-table.range",
+        pages(0, position=1)),
+    fault("file/0.1/container/worked", "worked-page-huge", "a page at 2**63 - 1",
+        "L.legacy.page-table.range", pages(0, position=2 ** 63 - 1)),
+    fault("file/0.1/container/worked", "worked-page-short", "a page of two of three rows",
+        "L.legacy.page-table.length", pages(0, length=2)),
+    fault("file/0.1/container/worked", "worked-page-long",
+        "a page of four rows, and a batch of three", "L.legacy.page-table.length",
+        pages(0, length=4)),
+    fault("file/0.1/container/hole", "hole-hole", "a page for an id that no field has",
+        "L.legacy.page-table.holes", pages(1, length=2), kind="lint"),
+    fault("file/0.1/container/worked", "worked-no-pages",
+        "a field that the page table does not reach", "L.legacy.column.pages",
+        manifest(_unknown_field)),
+    fault("file/0.1/container/hole", "hole-overlap", "two fields on one page",
+        "L.legacy.layout.overlap", pages(2, position=0), kind="lint"),
+    fault("file/0.1/container/worked", "worked-gap", "statistics that nothing refers to",
+        "L.legacy.layout.gaps", byte_of("metadata", "tag and length of statistics", at=0, new=0x32),
+        kind="lint"),
+    fault("file/0.1/container/worked", "worked-null-count", "four nulls in three rows",
+        "L.legacy.statistics.null-count", span("statistics of field 0", "values", new=i64(4)),
+        kind="lint"),
+    fault("file/0.1/container/worked", "worked-bound", "a greatest value of 1, and one null",
+        "L.legacy.statistics.bounds", byte_of("statistics of field 0", "values", at=0, new=1,
+        nth=2), kind="lint"),
+    fault("file/0.1/container/worked", "worked-ids", "ids 0, 1, 3, 3", "L.legacy.statistics.fields",
+        byte_of("metadata", "fields", at=4, new=3), kind="lint"),
+    fault("file/0.1/container/worked", "worked-no-ids", "no ids", "L.legacy.statistics.no-fields",
+        byte_of("metadata", "fields", at=0, new=0x22), kind="lint"),
+    fault("file/0.1/container/worked", "worked-name", "statistics of a field a",
+        "L.legacy.statistics.schema", byte_of("metadata", "schema: Field", "name", at=2, new=0x61),
+        kind="lint"),
+    fault("file/0.1/container/worked", "worked-types",
+        "a greatest value of another type than the least", "L.legacy.statistics.schema",
+        span("metadata", "schema: Field", "logical_type", new=b"64", nth=3, at=5), kind="lint"),
+    fault("file/0.1/container/worked", "worked-wide", "a page of more values than it has bytes",
+        "L.legacy.page-table.length", SpanPatch(("page table", "pages of id 0"), b"\x00\x00\x01",
+        at=8, target="data/*.lance"), also=("L.legacy.plain.values",)),
+)  # fmt: skip
+
+
+def _one_more(offsets: bytes) -> bytes:
+    """Move the end of the first value one byte on."""
+    return offsets[:8] + i64(int.from_bytes(offsets[8:16], "little") + 1) + offsets[16:]
+
+
+_STATISTICS: tuple[Recipe, ...] = (
+    case("file/0.1/statistics/integers", "a batch of nulls has the bounds of the type",
+        ("L.legacy.statistics.all-null", "L.legacy.statistics.null-count"),
+        early_table({"a": pa.array([5, 1, None, None, 7, None], pa.int16())},
+            {"a": [5, 1, 0, 0, 7, 0]}, max_rows_per_group=2)),
+    case("file/0.1/statistics/floats", "NaN is left out, zeros have their signs",
+        ("L.legacy.statistics.nan", "L.legacy.statistics.zero-sign"), early_table(
+        {"f": pa.array([0.0, 0.0, -1.0, -0.0, float("nan"), float("nan")])}, max_rows_per_group=2)),
+    case("file/0.1/statistics/strings", "bounds of 64 bytes, the greatest made greater",
+        ("L.legacy.statistics.prefix", "L.legacy.statistics.increment"), early_table(
+        {"s": pa.array(["zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", "a",
+            "üüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüüü", "x"])}, max_rows_per_group=2)),
+    case("file/0.1/statistics/binary", "a greatest value that carries, and one that cannot grow",
+        ("L.legacy.statistics.prefix", "L.legacy.statistics.increment"), early_table(
+        {"b": pa.array([b"a" + b"\xff" * 64, b"b", b"\xff" * 65, b"c"])}, max_rows_per_group=2)),
+    case("file/0.1/statistics/structs", "fields in structs are covered, below lists not",
+        ("L.legacy.statistics.covered", "L.legacy.statistics.schema", "L.legacy.statistics.fields"),
+        early_table({"l": pa.array([[1], [2]], pa.list_(INT32)),
+            "s": pa.array([{"x": 1, "name": "a"}, {"x": 2, "name": "b"}], POINT)})),
+    case("file/0.1/statistics/none", "timestamps have none", "L.legacy.statistics.covered",
+        early_table({"t": pa.array([1, 2], pa.timestamp("us"))})),
+    fault("file/0.1/statistics/strings", "bound", "a least string that is not the least",
+        "L.legacy.statistics.bounds", byte_of("statistics of field 0", "bytes of values", at=0,
+        new=0x62), kind="lint"),
+    fault("file/0.1/statistics/floats", "zero-sign", "a least zero that is positive",
+        "L.legacy.statistics.zero-sign", byte_of("statistics of field 0", "values", at=7, new=0,
+        nth=1), kind="lint"),
+    fault("file/0.1/statistics/binary", "prefix", "a bound of 65 bytes",
+        "L.legacy.statistics.prefix", span("statistics of field 0", "offsets", new=_one_more),
+        kind="lint"),
+    fault("file/0.1/statistics/structs", "covered", "statistics of a field that has none",
+        "L.legacy.statistics.covered", byte_of("metadata", "schema: Field", "name", at=2, new=0x30),
+        kind="lint"),
+    fault("file/0.1/statistics/floats", "nan", "a greatest value that is no number",
+        "L.legacy.statistics.bounds", SpanPatch(("statistics of field 0", "values"),
+        bytes.fromhex("000000000000f87f"), 2, target="data/*.lance"), kind="lint",
+        also=("L.legacy.statistics.nan",)),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_CONTAINER, *_STATISTICS)

@@ -1,0 +1,231 @@
+"""Cases of bitmap and label-list indices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.index.row_set import RowSet, encode_row_set, parse_row_set
+from pyroaring import BitMap
+
+from lance_conformance.recipes.cases.index import scalar_tables as s
+from lance_conformance.recipes.cases.index.damaged_files import damaged
+from lance_conformance.recipes.cases.index.index_files import (
+    held_bytes,
+    metadata,
+    nulls,
+    rewritten,
+    values,
+)
+from lance_conformance.recipes.cases.index.released_indices import made_indices
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.hand import remade, reworked, words
+from lance_conformance.recipes.indexed import (
+    COLUMN,
+    COVERED,
+    Indexed,
+    create_index,
+    filtered,
+    held_by,
+    made,
+)
+from lance_conformance.recipes.messages import index
+from lance_conformance.recipes.model import Recipe, SpanPatch
+
+_BITMAP = "bitmap_page_lookup.lance"
+LABEL_LIST = Indexed(pa.array([["a", "b"], [], None, ["b", None], ["c"], ["a", "a"], ["b"], ["a"],
+    [None], ["c", "a"], ["b"], None], pa.list_(pa.utf8())), "LABEL_LIST")  # fmt: skip
+
+_LISTED = pa.concat_tables([s.members(["a", "b", "b", None, "c", "a", "b", "a", None, "c", "a"],
+    [0, 0, 3, 3, 4, 5, 6, 7, 8, 9, 9], pa.utf8()).append_column(
+    "list", pa.array([True] * 11)), s.members([None], [2], pa.utf8()).append_column("list",
+    pa.array([False]))])  # fmt: skip
+
+_GONE_WHOLE = Indexed(pa.array([*[["y"]] * 5, ["x"], ["y"], [], ["x", "y"], [], None, None],
+    pa.list_(pa.utf8())), "LABEL_LIST", version="2.0", afterwards=lambda dataset: dataset.delete(
+    "id < 5"))  # fmt: skip
+
+
+def _with_whole(table: pa.Table) -> pa.Table:
+    """Say of the fragment that is gone that all its rows have the label `y`."""
+    sets = dict(zip(table["keys"].to_pylist(), table["bitmaps"].to_pylist(), strict=True))
+    own = parse_row_set(Cursor(memoryview(sets["y"]), 0, Context("")))
+    sets["y"] = encode_row_set(RowSet(own.keys[own.keys >> np.uint64(32) > 0], frozenset([0])))
+    bitmaps = pa.array(sets.values(), table.schema.field("bitmaps").type)
+    return table.set_column(1, table.schema.field("bitmaps"), bitmaps)
+
+
+_LABEL_LIST: tuple[Recipe, ...] = (
+    case("index/any/label-list/null-lists", "a set of the lists that are null",
+        "L.index.label-list.nulls", reworked(filtered(s.early_plain(LABEL_LIST),
+        "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]), index({"files": None}, FOURTH)),
+        reachable=False),
+    case("index/any/label-list/any", "lists with one of two labels, one of them in a deleted row",
+        COVERED, filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9])),
+    case("index/any/label-list/all", "lists with both labels", COVERED,
+        filtered(LABEL_LIST, "array_has_all(c, ['a', 'b'])", [0])),
+    case("index/any/label-list/not", "lists without a label: those that are null are not found",
+        COVERED, filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10])),
+    case("index/any/label-list/own-any", "labels in an index of the reference", COVERED,
+        filtered(LABEL_LIST, "array_has_any(c, ['b'])", [0, 3, 6, 10], by="reference")),
+    case("index/any/label-list/content", "what it holds", ("L.index.segment.complete",
+        "L.index.files.column"), held_by(LABEL_LIST, _LISTED)),
+    case("index/any/label-list/own-content", "what one of the reference holds",
+        ("L.index.segment.complete", "L.index.files.column"), held_by(LABEL_LIST, _LISTED,
+        by="reference")),
+    case("index/any/label-list/plain", "files of 2.0, whose sizes nobody says", COVERED,
+        reworked(filtered(s.early_plain(LABEL_LIST), "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]),
+            index({"files": None}, FOURTH)), reachable=False),
+    case("index/any/label-list/nulls-untold", "an index that does not tell which lists are null",
+        COVERED, reworked(filtered(LABEL_LIST, "array_has(c, 'a')", [0, 5, 9]),
+        index({"index_version": 0}, FOURTH)), reachable=False),
+    case("index/any/label-list/nulls-untold-denied",
+        "what a label is denied of, where null lists are untold", COVERED,
+        reworked(filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]),
+            index({"index_version": 0}, FOURTH)), reachable=False),
+    case("index/any/label-list/nulls-untold-asked", "null lists, where an index does not tell them",
+        COVERED, reworked(filtered(LABEL_LIST, "c IS NULL", [2, 11], used=False),
+        index({"index_version": 0}, FOURTH)), reachable=False),
+    case("index/any/label-list/whole", "a fragment that has a label in all its rows, and is gone",
+        (*COVERED, "L.index.rows.count"),
+        remade(filtered(_GONE_WHOLE, "array_has_all(c, ['x', 'y'])", [8]), rewritten,
+            "bitmap_page_lookup.lance", _with_whole, "_versions/18446744073709551610.manifest"),
+        reachable=False),
+    case("index/any/label-list/untold", "labels in an index whose entry does not tell its type",
+        COVERED, reworked(filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9]),
+        index({"index_details": None}, FOURTH)), facts={}, reachable=False),
+    fault("index/any/label-list/plain", "metadata",
+        "nothing names the buffer of the lists that are null", "L.index.files.metadata",
+        metadata(_BITMAP, "lance:label_list_nulls", None)),
+    fault("index/any/label-list/plain", "disjoint", "an item of a list that is null",
+        "L.index.label-list.disjoint", held_bytes(_BITMAP, b"\x00", 28), kind="lint"),
+    fault("index/any/label-list/plain", "nulls", "no buffer of the lists that are null",
+        "L.index.files.metadata", metadata("bitmap_page_lookup.lance", "lance:label_list_nulls",
+        "x"), also=("L.index.label-list.nulls",)),
+    fault("index/any/label-list/plain", "statistics", "another number of items",
+        "L.index.bitmap.statistics", metadata("bitmap_page_lookup.lance", "lance:index_stats",
+        '{"num_bitmaps":9}'), kind="lint"),
+    *damaged("label-list"),
+)  # fmt: skip
+
+BITMAP = Indexed(s.INTS, "BITMAP")
+
+
+def _below(module: Any, uri: str) -> None:
+    """Make a table whose index is over a field of a struct."""
+    structs = pa.array([{"b": f"{one}", "a": one} for one in s.INTS.to_pylist()])
+    table = pa.table({"id": pa.array(range(len(s.INTS)), pa.int64()), "s": structs})
+    dataset = module.write_dataset(table, uri, data_storage_version="2.1")
+    create_index(module, dataset, "s.a", "BITMAP", {})
+
+
+_NOTHING = replace(BITMAP, version="2.0")
+
+
+def _no_rows(module: Any, uri: str) -> None:
+    """Make an index before there are rows."""
+    table = _NOTHING.table
+    dataset = module.write_dataset(table.slice(0, 0), uri, data_storage_version="2.0")
+    create_index(module, dataset, COLUMN, _NOTHING.type, _NOTHING.parameters)
+    module.write_dataset(table, uri, mode="append")
+
+
+def _one_row(module: Any, uri: str) -> None:
+    """Make an index over no rows, and a row that it does not cover."""
+    schema = pa.schema([("id", pa.int64()), (COLUMN, pa.int32())])
+    dataset = module.write_dataset(schema.empty_table(), uri, schema, data_storage_version="2.0")
+    create_index(module, dataset, COLUMN, "BITMAP", {})
+    row = pa.table([[0], [3]], schema=schema)
+    module.write_dataset(row, uri, mode="append", data_storage_version="2.0")
+
+
+_BITMAP_CASES: tuple[Recipe, ...] = (
+    case("index/any/bitmap/4-0-1-unordered", "keys in any order", ("L.index.bitmap.columns",
+        "L.index.segment.keys"), made_indices("4.0.1", ("scalar", "c", "BITMAP"),
+        pa.table({"id": pa.array([3, 7], pa.int64())})), kind="index-search", facts={"used": True},
+        args={"filter": {"sql": "c = 5"}, "columns": ["id"]}, index="BITMAP", order="any"),
+    case("index/any/bitmap/equals",
+        "a value that occurs twice, and once in a row that was appended", COVERED,
+        filtered(BITMAP, "c = 3", [0, 4, 10])),
+    case("index/any/bitmap/range", "a range of values", COVERED,
+        filtered(BITMAP, "c > 2 AND c <= 5", [0, 3, 4, 10])),
+    case("index/any/bitmap/nulls", "rows that are null, and others", COVERED,
+        filtered(BITMAP, "c IS NULL OR c = 9", [1, 6, 8])),
+    case("index/any/bitmap/not-null", "rows that are not null", COVERED,
+        filtered(BITMAP, "c IS NOT NULL", [0, 2, 3, 4, 5, 8, 9, 10, 11])),
+    case("index/any/bitmap/not", "every value but one: rows that are null are not found", COVERED,
+        filtered(BITMAP, "c != 1", [0, 3, 4, 5, 8, 10, 11])),
+    case("index/any/bitmap/fragments", "a value in both fragments, the highest among them",
+        (*COVERED, "L.index.rows.fragment"), filtered(BITMAP, "c = 3 OR c = 5", [0, 3, 4, 10])),
+    case("index/any/bitmap/row-ids", "stable row ids", COVERED, filtered(s.of_version(BITMAP, "2.2",
+        stable_row_ids=True), "c = 5", [3])),
+    case("index/any/bitmap/early", "index files of 2.0", COVERED,
+        filtered(s.of_version(BITMAP, "2.0"), "c = 3", [0, 4, 10])),
+    case("index/any/bitmap/own-equals", "a value in an index of the reference", COVERED,
+        filtered(BITMAP, "c = 3", [0, 4, 10], by="reference")),
+    case("index/any/bitmap/content", "what it holds", ("L.index.segment.complete",
+        "L.index.files.column"), held_by(BITMAP, s.SORTED)),
+    case("index/any/bitmap/own-content", "what one of the reference holds",
+        ("L.index.segment.complete", "L.index.files.column"), held_by(BITMAP, s.SORTED,
+        by="reference")),
+    case("index/any/bitmap/keys", "row ids, in files of 2.0", COVERED,
+        filtered(replace(BITMAP, version="2.0", stable_row_ids=True), "c = 5", [3])),
+    case("index/any/bitmap/row-ids-second", "stable row ids of a second fragment", COVERED,
+        filtered(Indexed(s.INTS, "BITMAP", {}, "2.2", stable_row_ids=True), "c = 1", [2, 9])),
+    case("index/any/bitmap/below", "a field of a struct", COVERED, filtered(BITMAP, "s.a = 3",
+        [0, 4, 10]), make=made(_below, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
+    case("index/any/bitmap/of-no-rows", "an index of no rows, beside some that came later", COVERED,
+        filtered(_NOTHING, "c = 3", [0, 4, 10]), facts={},
+        make=made(_no_rows, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
+    case("index/any/bitmap/plain", "files of 2.0, whose sizes nobody says", COVERED,
+        reworked(filtered(s.early_plain(BITMAP), "c = 2 OR c = 3", [0, 4, 5, 10]),
+            index({"files": None}, FOURTH)), reachable=False),
+    case("index/any/bitmap/changed-ids", "a row id that got another value", COVERED,
+        filtered(s.and_then(replace(BITMAP, version="2.2", stable_row_ids=True),
+            lambda dataset: dataset.update({"c": "3"}, where="id = 5")), "c = 2", [])),
+    case("index/any/bitmap/own-segments", "two segments of the reference",
+        (*COVERED, "L.index.segment.disjoint"), filtered(s.and_then(BITMAP,
+        lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3",
+        [0, 4, 10], by="reference")),
+    case("index/any/bitmap/uncovered", "a row that an index of no rows does not cover", COVERED,
+        filtered(BITMAP, "c = 3", [0]), facts={},
+        make=made(_one_row, pa.table({"id": pa.array([0], pa.int64())}))),
+    fault("index/any/bitmap/plain", "statistics-more", "one key more than there are",
+        "L.index.bitmap.statistics", metadata("bitmap_page_lookup.lance", "lance:index_stats",
+        '{"num_bitmaps":8}'), kind="lint"),
+    fault("index/any/bitmap/plain", "complete",
+        "a value that no row has, in place of one that a row has", "L.index.segment.complete",
+        values(_BITMAP, "keys", b"\n", 20), kind="lint"),
+    fault("index/any/bitmap/plain", "fragment", "a row of a fragment that never was",
+        "L.index.rows.fragment", values(_BITMAP, "bitmaps", b"\x03", 116, "bytes"), kind="lint"),
+    fault("index/any/bitmap/plain", "null", "null in place of a set of rows",
+        "L.index.bitmap.columns", nulls(_BITMAP, 1)),
+    fault("index/any/bitmap/plain", "disjoint", "a row in the sets of two values",
+        "L.index.bitmap.disjoint", values(_BITMAP, "bitmaps", b"\x01", 140, "bytes"), kind="lint"),
+    fault("index/any/bitmap/plain", "statistics", "another number of keys",
+        "L.index.bitmap.statistics", metadata(_BITMAP, "lance:index_stats", '{"num_bitmaps":7}'),
+        kind="lint"),
+    fault("index/any/bitmap/keys", "address", "an address in place of a row id",
+        "L.index.segment.complete", values("bitmap_page_lookup.lance", "bitmaps", b"\x01", 4,
+        "bytes"), kind="lint", also=("L.index.segment.keys",)),
+    fault("index/any/bitmap/4-0-1-unordered", "complete",
+        "a value that no row has, among keys that do not rise", "L.index.segment.complete",
+        SpanPatch(("field keys", "values"), lambda old: old.replace(words(9, width=4),
+            words(10, width=4)), target="_indices/*/bitmap_page_lookup.lance"), kind="lint"),
+    fault("index/any/bitmap/plain", "fragment-asked",
+        "a row that is asked for, of a fragment that never was", "L.index.rows.fragment",
+        values("bitmap_page_lookup.lance", "bitmaps", b"\x03", 146, "bytes")),
+    fault("index/any/bitmap/uncovered", "complete",
+        "a row of a fragment that is covered by no value", "L.index.segment.complete",
+        index({"fragment_bitmap": BitMap([0]).serialize()},
+            "_versions/18446744073709551612.manifest"), kind="lint"),
+    *damaged("bitmap"),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_LABEL_LIST, *_BITMAP_CASES)

@@ -1,0 +1,313 @@
+"""Cases of B-tree indices, and of rows that moved under them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pyarrow as pa
+from lanceref.proto.file_pb2 import FileDescriptor
+from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
+from lanceref.proto.table_pb2 import IndexMetadata, IndexSection
+
+from lance_conformance.recipes.cases.index import scalar_tables as s
+from lance_conformance.recipes.cases.index.damaged_files import damaged
+from lance_conformance.recipes.cases.index.index_files import DATA_PLACE, nulls, renamed, values
+from lance_conformance.recipes.cases.index.released_indices import made_indices
+from lance_conformance.recipes.change import apply
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import FOURTH, SIXTH
+from lance_conformance.recipes.hand import remade, reworked
+from lance_conformance.recipes.indexed import (
+    COLUMN,
+    COVERED,
+    IN_FILE,
+    Indexed,
+    filtered,
+    held_by,
+)
+from lance_conformance.recipes.messages import descriptor, index, indices, put
+from lance_conformance.recipes.model import (
+    Made,
+    MessageEdit,
+    Paths,
+    Recipe,
+    Remove,
+    Rename,
+    Resize,
+    SpanPatch,
+)
+from lance_conformance.recipes.reflow import edit_message
+
+
+def _overlap(section: IndexSection) -> None:
+    for entry in section.indices:
+        entry.fragment_bitmap = section.indices[0].fragment_bitmap
+
+
+def _twice(details: FragmentReuseIndexDetails) -> None:
+    details.inline.versions.add().CopyFrom(details.inline.versions[0])
+    del details.inline.versions[1].groups[:]
+
+
+BTREE = Indexed(s.INTS, "BTREE", {"zone_size": 4})
+
+
+def moved_rows(section: IndexSection) -> IndexMetadata:
+    """Return the entry that says where rows went."""
+    (own,) = (entry for entry in section.indices if entry.name == "__lance_frag_reuse")
+    return own
+
+
+def _transition() -> MessageEdit:
+    """Say what moved in the words of index version 1."""
+
+    def apply(section: IndexSection) -> None:
+        own = moved_rows(section)
+        details = FragmentReuseIndexDetails.FromString(own.index_details.value)
+        first = details.inline.versions[0].groups[0]
+        transition = details.inline.transitions.add()
+        transition.sources.extend(first.old_fragments)
+        transition.destinations.extend(first.new_fragments)
+        transition.ordered_compaction.changed_row_addrs = first.changed_row_addrs
+        del details.inline.versions[:]
+        own.index_details.value = details.SerializeToString(deterministic=True)
+        own.index_version = 1
+
+    return indices(apply, SIXTH)
+
+
+_OLDER = FragmentReuseIndexDetails.InlineContent(
+    versions=[FragmentReuseIndexDetails.Version(dataset_version=1)]
+).SerializeToString()
+"""What the file said once, and its entry passes over."""
+
+
+def _twice_appended(dataset: Any) -> None:
+    """Append rows that the index does not cover, and write all anew."""
+    rows = pa.table({"id": pa.array([12, 13], pa.int64()), COLUMN: pa.array([3, 4], pa.int32())})
+    s.compacted(dataset.insert(rows) or dataset)
+
+
+def _without_last(dataset: Any) -> None:
+    """Delete what the index does not cover, and its last row; then write all anew."""
+    dataset.delete("id >= 9")
+    s.compacted(dataset)
+
+
+def _last_elsewhere(old: bytes) -> bytes:
+    """Put a row that is not there in place of the last one."""
+    ids = np.frombuffer(old, "<u8").copy()
+    ids[ids.argmax()] = IN_FILE
+    return ids.tobytes()
+
+
+def _without_page_rows(message: FileDescriptor) -> None:
+    del message.schema.metadata["batch_size"]
+
+
+def reuse(edit: Callable[[FragmentReuseIndexDetails], None] | Paths) -> MessageEdit:
+    """Change what is said of rows that moved."""
+
+    def apply(section: IndexSection) -> None:
+        own = moved_rows(section)
+        details = FragmentReuseIndexDetails.FromString(own.index_details.value)
+        put(details, edit)
+        own.index_details.value = details.SerializeToString(deterministic=True)
+
+    return indices(apply, SIXTH)
+
+
+def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
+    """Return a maker that puts what is said of rows that moved into a file, after some bytes."""
+
+    def made() -> Made:
+        base = make()
+        held, folder = ([], [])
+
+        def move(section: IndexSection) -> None:
+            folder.append(str(UUID(bytes=moved_rows(section).uuid.uuid)))
+
+        def edit(details: FragmentReuseIndexDetails) -> None:
+            held.append(details.inline.SerializeToString(deterministic=True))
+            details.external.path = "details.binpb"
+            details.external.offset = len(before)
+            details.external.size = len(held[0])
+
+        edit_message(SIXTH, base.files[SIXTH], "index section", indices(move).edit)
+        files, _ = apply(reuse(edit), base.files)
+        files[f"_indices/{folder[0]}/details.binpb"] = before + held[0]
+        return Made(files, base.table, made_by="hand")
+
+    return made
+
+
+def _may_be_null(message: FileDescriptor) -> None:
+    for field in message.schema.fields:
+        field.nullable = True
+
+
+CASES: tuple[Recipe, ...] = (
+    case("index/any/btree/folder", "files in the folder of their segment",
+        ("L.index.segment.folder", "L.index.btree.columns"), reworked(filtered(s.early_plain(BTREE),
+        "c >= 2 AND c < 9", [0, 3, 4, 5, 10, 11]), index({"files": None}, FOURTH)),
+        reachable=False),
+    case("index/any/btree/0-33-0-row-ids", "keys in a column of another name",
+        ("L.index.files.column", "L.index.segment.keys"), made_indices("0.33.0",
+        ("scalar", "c", "BTREE"), pa.table({"id": pa.array([0, 3, 7, 10, 11], pa.int64())})),
+        kind="index-search", facts={"used": True}, args={"filter": {"sql": "c >= 3 AND c < 9"},
+        "columns": ["id"]}, index="BTREE", order="any"),
+    case("index/any/btree/equals", "a value that occurs twice, and once in a row that was appended",
+        COVERED, filtered(BTREE, "c = 3", [0, 4, 10])),
+    case("index/any/btree/range", "a range over two pages, one of its rows deleted", COVERED,
+        filtered(BTREE, "c >= 3 AND c < 9", [0, 3, 4, 10, 11])),
+    case("index/any/btree/nulls", "rows that are null", COVERED, filtered(BTREE, "c IS NULL",
+        [1, 6])),
+    case("index/any/btree/null-alone", "a page with one row that is null", COVERED,
+        filtered(Indexed(pa.array([3, 1, 4, None, 5, 9, 2, 6, 5, 3, 5, 8]), "BTREE",
+            {"zone_size": 4}), "c IS NULL", [3])),
+    case("index/any/btree/among", "some values of which one is nowhere", COVERED,
+        filtered(BTREE, "c IN (1, 4, 9)", [2, 8, 9])),
+    case("index/any/btree/not", "a range that is denied: rows that are null are not found", COVERED,
+        filtered(BTREE, "NOT (c < 5)", [3, 8, 11])),
+    case("index/any/btree/both", "a condition on another column goes with it", COVERED,
+        filtered(BTREE, "c = 3 AND id > 2", [4, 10])),
+    case("index/any/btree/none", "a value that is nowhere", COVERED, filtered(BTREE, "c = 4", [])),
+    case("index/any/btree/zeros", "zero is looked for with either sign", COVERED,
+        filtered(Indexed(s.FLOATS, "BTREE"), "c = 0", [0, 1, 10])),
+    case("index/any/btree/above", "NaN is above everything", COVERED,
+        filtered(Indexed(s.FLOATS, "BTREE"), "c > 1.5", [2, 8, 11])),
+    case("index/any/btree/prefix", "texts that begin with another", COVERED,
+        filtered(Indexed(s.TEXTS_INDICES, "BTREE", version="2.2"), "c LIKE 'ap%'", [0, 1, 4, 10])),
+    case("index/any/btree/row-ids", "addresses where rows have stable ids", COVERED,
+        filtered(s.of_version(BTREE, "2.2", stable_row_ids=True), "c = 5", [3])),
+    case("index/any/btree/early", "index files of 2.0", COVERED,
+        filtered(s.of_version(BTREE, "2.0"), "c = 1", [2, 9])),
+    case("index/any/btree/of-0.1", "index files of 2.0 beside data files of 0.1",
+        (*COVERED, "L.index.files.version"), filtered(s.of_version(BTREE, "legacy"), "c = 2", [5])),
+    case("index/any/btree/next", "index files of 2.3", COVERED, filtered(s.of_version(BTREE, "2.3"),
+        "c = 1", [2, 9])),
+    case("index/any/btree/own-range", "a range in an index of the reference", COVERED,
+        filtered(BTREE, "c BETWEEN 2 AND 5", [0, 3, 4, 5, 10], by="reference")),
+    case("index/any/btree/own-row-ids", "addresses in an index of the reference", COVERED,
+        filtered(s.of_version(BTREE, "2.2", stable_row_ids=True), "c IN (5, 8)", [3, 11],
+            by="reference")),
+    case("index/any/btree/content", "what it holds", ("L.index.segment.complete",
+        "L.index.files.column"), held_by(BTREE, s.SORTED)),
+    case("index/any/btree/own-content", "what one of the reference holds",
+        ("L.index.segment.complete", "L.index.files.column"), held_by(BTREE, s.SORTED,
+        by="reference")),
+    case("index/any/btree/ordered", "rows that moved in order, told in words of a later version",
+        (*COVERED, "L.index.details.version"), reworked(filtered(s.and_then(BTREE, s.compacted),
+        "c = 3", [10, 0, 4]), _transition()), reachable=False),
+    case("index/any/btree/moved-beside-offset",
+        "addresses that moved, told after other bytes of a file",
+        (*COVERED, "L.index.reuse.external"), remade(filtered(s.and_then(BTREE, s.compacted),
+        "c = 3", [10, 0, 4]), beside, before=_OLDER), reachable=False),
+    case("index/any/btree/moved-beside-index", "rows moved with the index, and others beside it",
+        (*COVERED, "L.index.reuse.applied"), filtered(s.and_then(BTREE, _twice_appended), "c = 3",
+        [0, 4, 10, 12])),
+    case("index/any/btree/moved-without-last", "rows moved, but for the last of the index",
+        (*COVERED, "L.index.reuse.applied"), filtered(s.and_then(BTREE, _without_last), "c > 2",
+        [0, 3, 4, 8])),
+    case("index/any/btree/page-rows", "pages whose rows nobody counts have 4096",
+        (*COVERED, "L.index.btree.batch-size"),
+        reworked(reworked(filtered(replace(BTREE, version="2.0", parameters={}), "c = 3",
+            [0, 4, 10]), index({"files": None}, FOURTH)), descriptor(_without_page_rows,
+            "_indices/*/page_lookup.lance")), reachable=False),
+    case("index/any/btree/plain", "files of 2.0, whose sizes nobody says", COVERED,
+        reworked(filtered(s.early_plain(BTREE), "c >= 2 AND c < 9", [0, 3, 4, 5, 10, 11]),
+            index({"files": None}, FOURTH)), reachable=False),
+    case("index/any/btree/segments", "two segments of one name",
+        (*COVERED, "L.index.segment.disjoint"), filtered(s.and_then(BTREE,
+        lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3",
+        [0, 4, 10])),
+    case("index/any/btree/merged", "two segments that became one", COVERED,
+        filtered(s.and_then(BTREE, lambda dataset: dataset.optimize.optimize_indices()), "c >= 5",
+            [3, 8, 11])),
+    case("index/any/btree/rewritten", "an index that a compaction wrote anew", COVERED,
+        filtered(s.and_then(BTREE, lambda dataset: dataset.optimize.compact_files()), "c = 3",
+            [10, 0, 4])),
+    case("index/any/btree/moved", "addresses that moved since the index was written",
+        (*COVERED, "L.index.reuse.applied"), filtered(s.and_then(BTREE, s.compacted), "c = 3",
+        [10, 0, 4])),
+    case("index/any/btree/own-moved", "addresses that the reference moved",
+        (*COVERED, "L.index.reuse.applied"), filtered(s.and_then(BTREE, s.compacted), "c = 1",
+        [2, 9], by="reference")),
+    case("index/any/btree/changed", "a row that got another value lies in a fragment without index",
+        COVERED, filtered(s.and_then(BTREE, lambda dataset: dataset.update({"c": "3"},
+        where="id = 5")), "c = 3", [0, 4, 10, 5])),
+    case("index/any/btree/gone", "a fragment of the index that is gone", COVERED,
+        filtered(s.and_then(BTREE, lambda dataset: dataset.delete("id < 5")), "c <= 3", [5, 9,
+            10])),
+    case("index/any/btree/upper-case", "the name of the type in capitals",
+        (*COVERED, "L.index.details.url"), reworked(filtered(BTREE, "c = 3", [0, 4, 10]),
+        index({"index_details.type_url": lambda old: old.upper()}, FOURTH)), reachable=False),
+    case("index/any/btree/unknown-type", "a type that nobody knows: the rows are scanned",
+        (*COVERED, "L.index.details.unknown"),
+        reworked(filtered(BTREE, "c = 3", [0, 4, 10], used=False),
+            index({"index_details.type_url": "/lance.table.TomorrowIndexDetails"}, FOURTH)),
+        reachable=False),
+    case("index/any/btree/too-new", "a version that nobody knows: the rows are scanned",
+        (*COVERED, "L.index.details.version"), reworked(filtered(BTREE, "c = 3", [0, 4, 10],
+        used=False), index({"index_version": 9}, FOURTH)), reachable=False),
+    case("index/any/btree/moved-beside", "addresses that moved, told in a file beside",
+        (*COVERED, "L.index.reuse.applied"), remade(filtered(s.and_then(BTREE, s.compacted),
+        "c = 3", [10, 0, 4]), beside), reachable=False),
+    case("index/any/btree/nullable", "numbers of pages that might be null", COVERED,
+        reworked(filtered(replace(BTREE, version="2.0"), "c = 3", [0, 4, 10]),
+            index({"files": None}, FOURTH), descriptor(_may_be_null,
+            "_indices/*/page_lookup.lance")), reachable=False),
+    fault("index/any/btree/plain", "page-behind", "a page one after the last",
+        "L.index.btree.pages", values("page_lookup.lance", "page_idx", b"\x03", 8)),
+    fault("index/any/btree/early", "gone", "a file of the index is missing",
+        "L.index.segment.files", Remove(f"_indices/*/{DATA_PLACE}")),
+    fault("index/any/btree/early", "longer", "a file of the index is longer than the entry says",
+        "L.index.files.size", Resize(None, b"\x00APPEND", f"_indices/*/{DATA_PLACE}")),
+    fault("index/any/btree/early", "future", "an index of a version that is still to come",
+        "L.index.segment.dataset-version", index({"dataset_version": 99}, FOURTH), kind="lint"),
+    fault("index/any/btree/segments", "overlap",
+        "two segments of one name that cover the same fragments", "L.index.segment.disjoint",
+        indices(_overlap, "_versions/18446744073709551610.manifest"), kind="lint"),
+    fault("index/any/btree/plain", "column", "a column has another name", "L.index.files.column",
+        renamed(DATA_PLACE, "ids")),
+    fault("index/any/btree/plain", "order", "values that fall", "L.index.btree.order",
+        values(DATA_PLACE, "values", b"\x04", 8), kind="lint"),
+    fault("index/any/btree/plain", "pages", "a page after the last", "L.index.btree.pages",
+        values("page_lookup.lance", "page_idx", b"c", 4)),
+    fault("index/any/btree/plain", "bounds", "a greatest value that is not that of its page",
+        "L.index.btree.bounds", values("page_lookup.lance", "max", b"c", 8), kind="lint"),
+    fault("index/any/btree/plain", "ids", "a row that occurs twice", "L.index.btree.ids",
+        values(DATA_PLACE, "ids", b"\x04", 40), kind="lint"),
+    fault("index/any/btree/moved-beside", "missing", "a file beside that is not there",
+        "L.index.segment.files", reuse({"external.path": "other.binpb"})),
+    fault("index/any/btree/moved-beside", "longer",
+        "a file beside that is shorter than the entry says", "L.index.reuse.external",
+        reuse({"external.size": lambda old: old + 1})),
+    fault("index/any/btree/moved-beside", "elsewhere", "a file beside in another folder",
+        "L.index.reuse.external", reuse({"external.path": "../details.binpb"})),
+    fault("index/any/btree/moved", "rows", "fewer rows were written on than the new fragments have",
+        "L.index.reuse.rows",
+        reuse({"inline.versions.0.groups.0.new_fragments.0.physical_rows": lambda old: old + 1})),
+    fault("index/any/btree/moved", "fragments",
+        "rows were written on that the old fragments do not have", "L.index.reuse.fragments",
+        reuse({"inline.versions.0.groups.0.old_fragments.0.physical_rows": 2})),
+    fault("index/any/btree/moved", "order", "a version that occurs twice", "L.index.reuse.order",
+        reuse(_twice), kind="lint"),
+    fault("index/any/btree/plain", "folder", "a file of a segment in another folder",
+        "L.index.segment.files", Rename("_indices/*/page_data.lance",
+        "_indices/other/page_data.lance"), also=("L.index.segment.folder",)),
+    fault("index/any/btree/plain", "columns", "keys under another name", "L.index.files.column",
+        renamed("page_lookup.lance", "min"), also=("L.index.btree.columns",)),
+    fault("index/any/btree/plain", "page-past", "a page that begins after all rows",
+        "L.index.btree.pages", values("page_lookup.lance", "page_idx", b"\x05", 8), kind="lint"),
+    fault("index/any/btree/plain", "last", "the last row that the index covers is not in it",
+        "L.index.segment.complete", SpanPatch(("field ids", "values"), _last_elsewhere,
+        target="_indices/*/page_data.lance"), kind="lint"),
+    fault("index/any/btree/nullable", "pages", "pages without numbers", "L.index.files.column",
+        nulls("page_lookup.lance", 3)),
+    *damaged("btree"),
+)  # fmt: skip

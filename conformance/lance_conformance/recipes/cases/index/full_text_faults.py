@@ -1,0 +1,353 @@
+"""Faults of full-text indices: tokens, postings, documents, parameters."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from functools import partial
+
+import pyroaring
+from lanceref.index.full_text.fst import Fst
+from lanceref.proto.file_pb2 import FileDescriptor
+from lanceref.proto.index_details_pb2 import InvertedIndexDetails
+from lanceref.proto.table_pb2 import IndexMetadata
+
+from lance_conformance.recipes import dictionaries
+from lance_conformance.recipes.cases.index.damaged_files import damaged
+from lance_conformance.recipes.cases.index.index_files import (
+    POSTINGS,
+    metadata,
+    metadata_text,
+    nulls,
+    values,
+)
+from lance_conformance.recipes.constructors import fault
+from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.hand import words
+from lance_conformance.recipes.messages import descriptor, index
+from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, SpanPatch
+
+_INVERT = "invert.lance"
+
+
+def _float(value: float) -> bytes:
+    return struct.pack("<f", value)
+
+
+def _tokens(count: int) -> SpanPatch:
+    """State another number of tokens."""
+
+    def edit(data: bytes) -> bytes:
+        return dictionaries.sealed(data[:-20] + words(count) + data[-12:])
+
+    return SpanPatch(
+        ("field _token_fst_bytes", "bytes"), edit, target="_indices/*/part_0_tokens.lance"
+    )
+
+
+def _block(at: int, new: bytes) -> SpanPatch:
+    return values("part_0_invert.lance", "_posting", new, at, "bytes")
+
+
+def _params(**changed: object) -> MessageEdit:
+    """Change parameters of a full-text index."""
+    return metadata_text(
+        "metadata.lance", "params", lambda old: json.dumps({**json.loads(old), **changed})
+    )
+
+
+_METADATA = "metadata.lance"
+
+
+def _dictionary(edit: Callable[[bytes], bytes]) -> SpanPatch:
+    return SpanPatch(
+        ("field _token_fst_bytes", "bytes"), edit, target="_indices/*/part_0_tokens.lance"
+    )
+
+
+def _byte(at: int, octet: int) -> Callable[[bytes], bytes]:
+    """Return the edit that writes one byte and corrects the checksum."""
+
+    def edit(data: bytes) -> bytes:
+        at_ = at % len(data)
+        return dictionaries.sealed(data[:at_] + bytes([octet]) + data[at_ + 1 :])
+
+    return edit
+
+
+def _sought(is_wanted: Callable[[Fst], bool]) -> Callable[[bytes], bytes]:
+    return lambda data: dictionaries.changed(data, is_wanted)
+
+
+def _refused(clause: str) -> Callable[[Fst], bool]:
+    """Return whether looking `quick` up breaks a clause, and so does a walk over all."""
+
+    def is_wanted(fst: Fst) -> bool:
+        looked = dictionaries.refused_by(lambda: fst.get(b"quick"))
+        return looked == clause == dictionaries.refused_by(lambda: list(fst.items()))
+
+    return is_wanted
+
+
+def _other_number(fst: Fst) -> bool:
+    """Return whether `quick` has a number that no postings have."""
+    if dictionaries.refused_by(lambda: list(fst.items())):
+        return False
+    return (fst.get(b"quick") or 0) >= fst.count
+
+
+def _other_count(fst: Fst) -> bool:
+    """Return whether more or less tokens are there, among them the words of the query."""
+    found: list[tuple[bytes, int]] = []
+    clause = dictionaries.refused_by(lambda: found.extend(fst.items()))
+    if clause != "L.index.fts.fst.count" or (fst.get(b"quick"), fst.get(b"fox")) != (0, 2):
+        return False
+    return all((token.isascii() and number < fst.count for token, number in found))
+
+
+def _posting_block(at: int, new: bytes) -> SpanPatch:
+    """Write over bytes of the blocks; `quick`, the first, is in documents 0, 1 and 4."""
+    return values(POSTINGS, "_posting", new, at, "bytes")
+
+
+def _said(**changed: object) -> MessageEdit:
+    """Change parameters, in as many bytes; what is null, or what it is by itself, is left out."""
+
+    def edit(message: FileDescriptor) -> None:
+        old = message.schema.metadata["params"]
+        told = {**json.loads(old), **changed}
+        kept = {name: value for name, value in told.items() if value is not None}
+        del kept["prefix_only"]
+        new = json.dumps(kept, separators=(",", ":")).encode()
+        message.schema.metadata["params"] = new.ljust(len(old))
+
+    return descriptor(edit, "_indices/*/metadata.lance")
+
+
+def _by_element(entry: IndexMetadata) -> None:
+    details = InvertedIndexDetails.FromString(entry.index_details.value)
+    details.document_granularity = InvertedIndexDetails.LIST_ELEMENT
+    entry.index_details.value = details.SerializeToString(deterministic=True)
+
+
+def _has_dead_end(fst: Fst) -> bool:
+    """Return whether a way ends at no token; `mill` is looked up without meeting it."""
+    met: list[bool] = []
+
+    def walk() -> None:
+        left = [fst.root]
+        while left:
+            node = fst.node(left.pop())
+            met.append(not node.final and (not node.ways))
+            left += [target for _, _, target in node.ways]
+
+    return not dictionaries.refused_by(walk) and any(met) and (fst.get(b"mill") == 3)
+
+
+def _exceptions(*, long: int, short: int, first: bytes = b"") -> bytes:
+    """Return exceptions of six bytes and of two; the first one may be given."""
+    numbers = [first or b"\x80\x80\x80\x80\x01", *[b"\x80\x80\x80\x80\x01"] * (long - 1)]
+    numbers += [b"\x01"] * short
+    return b"".join((bytes([200 - place]) + one for place, one in enumerate(numbers)))
+
+
+def _patched(width: int, exceptions: bytes, count: int) -> SpanPatch:
+    new = bytes([width, count]) + b"\xff" * (32 * width) + exceptions
+    return values("part_0_invert.lance", "_posting", new, 37, "bytes")
+
+
+CASES: tuple[Recipe, ...] = (
+    fault("index/any/inverted/early", "frequency-none", "a document that does not hold its token",
+        "L.index.fts.early.documents", values(_INVERT, "_frequency", _float(0.5))),
+    fault("index/any/inverted/early", "frequency-far", "a token 2**32 times in a document",
+        "L.index.fts.early.documents", values(_INVERT, "_frequency", _float(2.0 ** 32))),
+    fault("index/any/inverted/early", "row-twice", "a row that is two documents",
+        "L.index.fts.early.documents", values("docs.lance", "_rowid", words(1), 0)),
+    fault("index/any/inverted/early", "unknown", "a document that is not among the documents",
+        "L.index.fts.early.documents", values(_INVERT, "_rowid", words(2), 0)),
+    fault("index/any/inverted/early", "positions", "a position less than the frequency says",
+        "L.index.fts.early.documents", values(_INVERT, "_frequency", _float(2.0), 68), kind="lint"),
+    fault("index/any/inverted/early", "twice", "a document that occurs twice for a token",
+        "L.index.fts.early.documents", values(_INVERT, "_rowid", words(3, 1 << 32 | 1), 112),
+        kind="lint"),
+    fault("index/any/inverted/plain", "tokens-next", "one token more than there are postings",
+        "L.index.fts.tokens", _tokens(9)),
+    fault("index/any/inverted/plain", "length-next", "a token in one document more than there are",
+        "L.index.fts.posting.blocks", values("part_0_invert.lance", "_length", b"\t")),
+    fault("index/any/inverted/plain", "varint-next", "the number 2**32", "L.index.fts.varint",
+        _block(4, b"\x80\x80\x80\x80\x10")),
+    fault("index/any/inverted/plain-blocks", "width-next", "numbers of 33 bits",
+        "L.index.fts.posting.width", _block(8, b"!")),
+    fault("index/any/inverted/plain-256", "exception-next", "one exception more than may be",
+        "L.index.fts.posting.exception", _block(38, b"\x80")),
+    fault("index/any/inverted/plain", "document-next", "the number one after the last document",
+        "L.index.fts.posting.documents", _block(6, b"\x07")),
+    fault("index/any/inverted/plain", "params-tokenizer", "a tokenizer that none knows",
+        "L.index.fts.params", _params(base_tokenizer="complex")),
+    fault("index/any/inverted/plain", "params-language", "a language that none knows",
+        "L.index.fts.params", _params(language="Klingon")),
+    fault("index/any/inverted/plain", "params-stem", "a word where true or false belongs",
+        "L.index.fts.params", _params(stem="yes")),
+    fault("index/any/inverted/plain", "params-length", "a token of true letters at most",
+        "L.index.fts.params", _params(max_token_length=True)),
+    fault("index/any/inverted/plain", "params-negative", "a token of -1 letters at most",
+        "L.index.fts.params", _params(max_token_length=-1)),
+    fault("index/any/inverted/plain", "params-words", "stop words that are numbers",
+        "L.index.fts.params", _params(custom_stop_words=[1])),
+    fault("index/any/inverted/plain", "params-word", "one stop word in place of a list",
+        "L.index.fts.params", _params(custom_stop_words="the")),
+    fault("index/any/inverted/plain", "params-ngram-none", "n-grams of no letters",
+        "L.index.fts.params", _params(base_tokenizer="ngram", min_ngram_length=0)),
+    fault("index/any/inverted/plain", "params-ngram-falls", "n-grams of five to three letters",
+        "L.index.fts.params", _params(base_tokenizer="ngram", min_ngram_length=5)),
+    fault("index/any/inverted/plain", "params-list", "parameters that are a list",
+        "L.index.fts.params", metadata_text("metadata.lance", "params", lambda _: "[]")),
+    fault("index/any/inverted/plain", "partition-text", "partitions that are words",
+        "L.index.fts.partitions", metadata_text("metadata.lance", "partitions", lambda _: '["0"]')),
+    fault("index/any/inverted/plain", "partition-negative", "a partition of number -1",
+        "L.index.segment.files", metadata_text("metadata.lance", "partitions", lambda _: "[-1]")),
+    fault("index/any/inverted/plain", "token-set-word", "a set of tokens of no known kind",
+        "L.index.fts.token-set-format", metadata_text("metadata.lance", "token_set_format",
+        lambda _: "bst")),
+    fault("index/any/inverted/plain", "format-zero", "format 0", "L.index.fts.format-version",
+        metadata_text("metadata.lance", "format_version", lambda _: "0")),
+    fault("index/any/inverted/plain", "total-word", "a number of tokens that is a word",
+        "L.index.files.metadata", metadata_text("part_0_docs.lance", "total_tokens",
+        lambda _: "many")),
+    fault("index/any/inverted/plain", "total-more", "one token more than documents have",
+        "L.index.fts.total-tokens", metadata_text("part_0_docs.lance", "total_tokens",
+        lambda _: "22")),
+    fault("index/any/inverted/plain", "partitions", "partitions that are no list",
+        "L.index.fts.partitions", metadata(_METADATA, "partitions", "{}")),
+    fault("index/any/inverted/plain", "partition", "a partition without files",
+        "L.index.segment.files", metadata(_METADATA, "partitions", "[7]")),
+    fault("index/any/inverted/plain", "params", "parameters that are no JSON", "L.index.fts.params",
+        metadata(_METADATA, "params", "[")),
+    fault("index/any/inverted/plain", "format", "a format that nobody knows",
+        "L.index.fts.format-version", metadata(_METADATA, "format_version", "9")),
+    fault("index/any/inverted/plain", "block-size", "blocks of 127", "L.index.fts.block-size",
+        metadata(_METADATA, "posting_block_size", "127")),
+    fault("index/any/inverted/plain", "token-set", "a dictionary of an unknown kind",
+        "L.index.fts.token-set-format", metadata(_METADATA, "token_set_format", "zip")),
+    fault("index/any/inverted/plain", "total", "another number of tokens in all documents",
+        "L.index.fts.total-tokens", metadata("part_0_docs.lance", "total_tokens", "99")),
+    fault("index/any/inverted/plain", "version", "a dictionary of version 2",
+        "L.index.fts.fst.version", _dictionary(_byte(0, 2))),
+    fault("index/any/inverted/plain", "checksum", "a dictionary whose checksum is not its own",
+        "L.index.fts.fst.checksum", _dictionary(lambda data: data[:-1] + bytes([data[-1] ^ 0xFF]))),
+    fault("index/any/inverted/plain", "count",
+        "a dictionary that holds another number of tokens than it says", "L.index.fts.fst.count",
+        _dictionary(_sought(_other_count)), kind="lint"),
+    fault("index/any/inverted/plain", "first-node", "a first node after the dictionary",
+        "L.index.fts.fst.target", _dictionary(_byte(-10, 1))),
+    fault("index/any/inverted/plain", "target", "a way that leads forward",
+        "L.index.fts.fst.target", _dictionary(_sought(_refused("L.index.fts.fst.target")))),
+    fault("index/any/inverted/plain", "node", "a node that begins in the header",
+        "L.index.fts.fst.node", _dictionary(_sought(_refused("L.index.fts.fst.node")))),
+    fault("index/any/inverted/plain", "number", "a token whose number no postings have",
+        "L.index.fts.tokens", _dictionary(_sought(_other_number))),
+    fault("index/any/inverted/plain", "length", "a token in more documents than there are",
+        "L.index.fts.posting.blocks", values(POSTINGS, "_length", b"\xc8")),
+    fault("index/any/inverted/plain", "documents", "a document that occurs twice",
+        "L.index.fts.posting.documents", _posting_block(5, b"\x00")),
+    fault("index/any/inverted/plain", "frequency", "a document that does not hold the token",
+        "L.index.fts.posting.frequency", _posting_block(7, b"\x00")),
+    fault("index/any/inverted/plain", "end", "bytes after the last frequency",
+        "L.index.fts.posting.end", values(POSTINGS, "_length", b"\x02")),
+    fault("index/any/inverted/plain", "varint", "a number of more than 32 bits",
+        "L.index.fts.varint", _posting_block(4, b"\xff" * 6)),
+    fault("index/any/inverted/plain-blocks", "width", "numbers of 40 bits",
+        "L.index.fts.posting.width", _posting_block(8, b"(")),
+    fault("index/any/inverted/plain-256", "exception", "200 frequencies that are patched",
+        "L.index.fts.posting.exception", _posting_block(38, b"\xc8")),
+    fault("index/any/inverted/plain", "impacts", "impacts of one block less than the token has",
+        "L.index.fts.impacts.count", values(POSTINGS, "_impacts", b"\x01", 0, "list ends"),
+        kind="lint"),
+    fault("index/any/inverted/plain", "pairs", "an impact of another document length",
+        "L.index.fts.impacts.pairs", values(POSTINGS, "_impacts", b"\x7f", 3, "bytes"),
+        kind="lint"),
+    fault("index/any/inverted/plain", "offset", "positions that do not begin at the start",
+        "L.index.fts.positions.offsets", values(POSTINGS, "_position_block_offset", b"\x01")),
+    fault("index/any/inverted/plain", "positions", "a position more than the frequencies say",
+        "L.index.fts.positions.end", _posting_block(8, b"\x01")),
+    fault("index/any/inverted/texts-raw", "simple", "texts that are not cut into words",
+        "L.index.segment.complete", _said(base_tokenizer="simple"), kind="lint",
+        also=("L.index.fts.tokenizer.simple",)),
+    fault("index/any/inverted/texts", "whitespace", "texts that are cut at more than blanks",
+        "L.index.segment.complete", _said(base_tokenizer="whitespace"), kind="lint",
+        also=("L.index.fts.tokenizer.whitespace",)),
+    fault("index/any/inverted/texts", "raw", "texts that are cut", "L.index.segment.complete",
+        _said(base_tokenizer="raw"), kind="lint", also=("L.index.fts.tokenizer.raw",)),
+    fault("index/any/inverted/texts", "ngram", "words in place of runs of letters",
+        "L.index.segment.complete", _said(base_tokenizer="ngram"), kind="lint",
+        also=("L.index.fts.tokenizer.ngram",)),
+    fault("index/any/inverted/texts", "code", "names that are cut elsewhere",
+        "L.index.segment.complete", _said(base_tokenizer="code"), kind="lint",
+        also=("L.index.fts.tokenizer.code",)),
+    fault("index/any/inverted/texts", "icu",
+        "words that end elsewhere, and one that is to be dropped", "L.index.segment.complete",
+        _said(base_tokenizer="icu"), kind="lint", also=("L.index.fts.tokenizer.icu",
+        "L.index.fts.stop-words.icu")),
+    fault("index/any/inverted/texts", "length", "a token that is too long",
+        "L.index.segment.complete", _said(max_token_length=5), kind="lint",
+        also=("L.index.fts.analyzer.length",)),
+    fault("index/any/inverted/texts", "order", "tokens that were made stems",
+        "L.index.segment.complete", _said(stem=False), kind="lint",
+        also=("L.index.fts.analyzer.order",)),
+    fault("index/any/inverted/texts", "stop-words", "a word that is to be dropped",
+        "L.index.segment.complete", _said(custom_stop_words=["fox"]), kind="lint",
+        also=("L.index.fts.stop-words",)),
+    fault("index/any/inverted/texts", "folding", "letters that were brought to ASCII",
+        "L.index.segment.complete", _said(ascii_folding=False), kind="lint",
+        also=("L.index.fts.folding",)),
+    fault("index/any/inverted/texts", "position", "a token that stands elsewhere",
+        "L.index.segment.complete", values("part_0_invert.lance", "_compressed_position", b"\x05",
+        2, "bytes"), kind="lint", also=("L.index.fts.analyzer.position",)),
+    fault("index/any/inverted/texts-raw", "empty", "a document without a token",
+        "L.index.segment.complete", _said(max_token_length=3), kind="lint",
+        also=("L.index.fts.documents.empty",)),
+    fault("index/any/inverted/texts-json", "json", "members that are tokens of a text",
+        "L.index.segment.complete", _said(lance_tokenizer="text"), kind="lint",
+        also=("L.index.fts.documents.json",)),
+    fault("index/any/inverted/texts-lists", "list", "lists that are one document each",
+        "L.index.segment.complete", index(_by_element, FOURTH), kind="lint",
+        also=("L.index.fts.documents.list",)),
+    fault("index/any/inverted/nullable", "deleted", "null in place of the fragments that are gone",
+        "L.index.fts.deleted-fragments", nulls("metadata.lance", 0)),
+    fault("index/any/inverted/plain-256", "width-high", "frequencies of 33 bits",
+        "L.index.fts.posting.exception", values("part_0_invert.lance", "_posting", b"!", 37,
+        "bytes")),
+    fault("index/any/inverted/wide-blocks", "width", "steps of 33 bits in as many bytes as before",
+        "L.index.fts.posting.width", values(POSTINGS, "_posting", b"!", 928, "bytes")),
+    fault("index/any/inverted/wide-blocks", "longer",
+        "a byte between a width and the end of a block", "L.index.fts.posting.end",
+        values(POSTINGS, "_posting", b"\xed", 40, "string ends")),
+    fault("index/any/inverted/wide-blocks", "documents", "documents that do not fit into 32 bits",
+        "L.index.fts.posting.documents", values(POSTINGS, "_posting", b"\xff\xff\xff\xff\x10\x01",
+        334, "bytes")),
+    fault("index/any/inverted/plain-256", "varint-next", "2**32 above a frequency",
+        "L.index.fts.varint", _patched(2, _exceptions(long=5, short=2,
+        first=b"\x80\x80\x80\x80\x10"), 7)),
+    fault("index/any/inverted/plain-256", "width-none", "frequencies of no bits, but for some",
+        "L.index.fts.posting.frequency", _patched(0, _exceptions(long=12, short=13), 25)),
+    fault("index/any/inverted/longer-first", "dead-end", "letters that lead to no token",
+        "L.index.fts.fst.node", SpanPatch(("field _token_fst_bytes", "bytes"),
+        partial(dictionaries.changed, is_wanted=_has_dead_end),
+        target="_indices/*/part_0_tokens.lance"), kind="lint"),
+    fault("index/any/inverted/early", "offsets", "tokens that begin nowhere",
+        "L.index.fts.early.offsets", metadata("invert.lance", "offsets", "{}")),
+    fault("index/any/inverted/early", "documents", "a row that is no document",
+        "L.index.fts.early.documents", values("invert.lance", "_rowid", b"c")),
+    fault("index/any/inverted/early-once", "positions", "null in place of the one position of each",
+        "L.index.fts.early.documents", nulls("invert.lance", 3), kind="lint"),
+    fault("index/any/inverted/plain-blocks", "width-last",
+        "frequencies of 32 bits, with bytes for two", "L.index.fts.posting.width",
+        values("part_0_invert.lance", "_posting", b" ", 378, "bytes"), kind="lint"),
+    fault("index/any/inverted/of-no-rows", "covered", "an index of no rows that is to cover some",
+        "L.index.segment.complete", index({"fragment_bitmap": pyroaring.BitMap([1]).serialize()},
+        "_versions/18446744073709551612.manifest"), kind="lint"),
+    fault("index/any/inverted/plain", "no-metadata", "the file that tells of the index is missing",
+        "L.index.segment.files", Remove("_indices/*/metadata.lance")),
+    *damaged("inverted"),
+)  # fmt: skip

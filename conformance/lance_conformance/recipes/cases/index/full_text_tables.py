@@ -1,0 +1,389 @@
+"""Tables with a full-text index, their tokens, and files of it made anew.
+
+The tokens of every text are written by hand, the scores by the formula.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from itertools import accumulate
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from lanceref.index.full_text.packed_integers import pack_rows, unpack
+
+from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritten
+from lance_conformance.recipes.cases.index.scalar_tables import key
+from lance_conformance.recipes.change import apply
+from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.hand import remade
+from lance_conformance.recipes.indexed import COLUMN, INDEXED, Indexed, Steps, create_index, made
+from lance_conformance.recipes.messages import index
+from lance_conformance.recipes.model import DATA, Asked, Made, Maker
+from lance_conformance.recipes.oracle_made import file
+from lance_conformance.recipes.scores import Documents, bm25, scores, texts_found
+
+TEXTS = pa.array(["the Quick-brown foxes", "getUserName foo_bar", "Café au lait", "le fox", None,
+    "", "fox jumps over", "dogs", "a\xa0b", "quick", "fox", "dog"])  # fmt: skip
+
+LISTS_TOKENS = pa.array([["the fox", "dogs"], [], None, ["fox"], *[["quick"]] * 8],
+    pa.list_(pa.utf8()))  # fmt: skip
+
+DOCUMENTS = pa.array(['{"a":"quick fox"}', None, '{"a":3}', *['{"b":"dog"}'] * 9], pa.json_())
+PREFIXED = pa.array(["the fox", "quick fox", None, "lazy dog", "the dog", "quit", "", "fox", "bear",
+    "dog", "quiz", "dog"])  # fmt: skip
+
+ROWS = 640
+LANES = 8
+"""Lanes of a group of 256."""
+
+Held = Mapping[int, int]
+"""How often documents hold a word."""
+
+
+def counted(steps: Sequence[int], others: Held, often: int = 1) -> dict[int, int]:
+    """Return documents by the steps between them; `others` says by place who holds more words."""
+    return {row: others.get(at, often) for at, row in enumerate(accumulate(steps))}
+
+
+def steps_blocks(usual: int, others: Held, count: int = 128) -> list[int]:
+    return [0, *(others.get(at, usual) for at in range(1, count))]
+
+
+WORDS: dict[str, tuple[dict[int, int], list[tuple[int, int]]]] = {
+    "far": (counted(steps_blocks(5, {96: 1, 100: 1}), {122: 3}), [(4, 16)]),
+    "gap": (counted(steps_blocks(1, {8: 23}), {}), [(16, 8)]),
+    "low": (counted(steps_blocks(1, {}, 256), {}), [(1, 8), (1, 1)]),
+    "mid": (counted(steps_blocks(1, {}), {7: 23}), [(32, 24)]), "pit": (counted(steps_blocks(1, {}),
+    {0: 8, 15: 7}, 3), [(4, 8)])}  # fmt: skip
+"""Words, how often documents hold them, and the widths of steps and frequencies of each block."""
+
+
+class Whole(Indexed):
+    """Rows that are all indexed."""
+
+    def __call__(self, module: Any, uri: str) -> None:
+        """Make the table and its index."""
+        dataset = module.write_dataset(self.table, uri, data_storage_version=self.version)
+        dataset.create_scalar_index("c", "INVERTED", **self.parameters)
+
+
+def group(numbers: Sequence[int], width: int) -> bytes:
+    return bytes([width]) + pack_rows(np.array([numbers], np.uint32), width).tobytes()
+
+
+def wider(blocks: list[bytes], held: Held, widths: Sequence[tuple[int, int]]) -> list[bytes]:
+    """Return the blocks of a word with other widths."""
+    rows = sorted(held)
+    out = []
+    for at, (block, (of_steps, of_counts)) in enumerate(zip(blocks, widths, strict=True)):
+        own = rows[128 * at : 128 * at + 128]
+        steps = np.diff(own, prepend=own[0]).tolist()
+        counts = [held[row] for row in own]
+        head = block[: 4 + 4]
+        out.append(head + group(steps, of_steps) + group(counts, of_counts))
+    return out
+
+
+def replaced(table: pa.Table, blocks: list[list[bytes]]) -> pa.Table:
+    at = table.schema.get_field_index("_posting")
+    field = table.schema.field(at)
+    return table.set_column(at, field, pa.array(blocks, field.type))
+
+
+def with_widths(table: pa.Table) -> pa.Table:
+    """Write the blocks of every word anew; words are numbered as they first appear."""
+    blocks = table["_posting"].to_pylist()
+    for number, (held, widths) in enumerate(WORDS.values()):
+        assert table["_length"][number].as_py() == len(held)
+        blocks[number] = wider(blocks[number], held, widths)
+    return replaced(table, blocks)
+
+
+def texts_blocks() -> dict[int, list[str]]:
+    """Return the words of every row, `rest` in those that hold no other."""
+    found: dict[int, list[str]] = {row: [] for row in range(ROWS)}
+    for word, (held, _) in WORDS.items():
+        for row, often in held.items():
+            found[row] += [word] * often
+    return {row: words or ["rest"] for row, words in found.items()}
+
+
+Query = Mapping[str, Mapping[str, object]]
+
+
+def match(query: str, **others: object) -> Query:
+    """Return a query for words."""
+    return {"match": {"query": query, "column": "c", **others}}
+
+
+def widths_blocks() -> Asked:
+    documents = texts_blocks()
+    rows = [row for row, words in documents.items() if words != ["rest"]]
+    found = dict.fromkeys(rows, 0.0)
+    for word in WORDS:
+        own = [row for row in rows if word in documents[row]]
+        for row, score in scores(documents, [word], own, ROWS).items():
+            found[row] += score
+    texts = pa.array([" ".join(words) for words in documents.values()])
+    table = Whole(texts, "INVERTED", {"stem": False}, "2.0")
+    asked = match(" ".join(WORDS))
+    return remade(texts_found(table, asked, found), rewritten, POSTINGS, with_widths)
+
+
+def wide_steps(table: pa.Table) -> pa.Table:
+    """Write the steps of the word in 256 documents with 32 bits each."""
+    blocks, word = (table["_posting"].to_pylist(), table["_length"].to_pylist().index(256))
+    (block,) = blocks[word]
+    end = 5 + LANES * 4 * block[4]
+    steps = unpack(memoryview(block)[5:end], block[4], LANES)
+    blocks[word] = [block[:4] + group(steps.tolist(), 32) + block[end:]]
+    return replaced(table, blocks)
+
+
+WORD_LISTS = pa.array([["a fox", "dog fox"], ["fox dog", None], None, [], ["a dog"]])
+
+
+def document_steps(
+    columns: Mapping[str, pa.Array], version: str, *, by_element: bool = False
+) -> Steps:
+    """Return what writes columns and a full-text index on each."""
+
+    def write(module: Any, uri: str) -> None:
+        count = len(next(iter(columns.values())))
+        table = pa.table({"id": pa.array(range(count), pa.int64()), **columns})
+        dataset = module.write_dataset(table, uri, data_storage_version=version)
+        parameters = {}
+        if by_element:
+            element = import_module(f"{module.__name__}.query").DocumentGranularity.LIST_ELEMENT
+            parameters = {"document_granularity": element}
+        for name in columns:
+            dataset.create_scalar_index(name, "INVERTED", **parameters)
+            dataset = module.dataset(uri)
+
+    return write
+
+
+def found_documents(scores: Mapping[int, float]) -> dict[str, pa.Array]:
+    return {
+        "id": pa.array(scores.keys(), pa.int64()),
+        "_score": pa.array(scores.values(), pa.float32()),
+    }
+
+
+ELEMENT_ROWS = {
+    "id": pa.array([0, 0, 1], pa.int64()),
+    "_doc_index": pa.array([[0], [1], [0]], pa.list_(pa.uint32())),
+    "_score": pa.array(
+        [
+            bm25(
+                {0: ["fox"], 1: ["dog", "fox"], 2: ["fox", "dog"], 3: [], 4: ["dog"]}, ["fox"], row
+            )
+            for row in range(3)
+        ],
+        pa.float32(),
+    ),
+}
+
+MEMBERS = {0: ["a,str,quick", "a,str,fox", "n,number,3"], 1: ["a,str,fox", "b.x,str,dog",
+    "b.x,bool,true"], 3: ["n,number,3"]}  # fmt: skip
+
+LEFT = {0: ["fox", "dog"], 1: ["fox"], 2: ["bear"]}
+RIGHT = {0: ["bear"], 1: ["fox", "fox"], 2: ["fox", "bear", "dog"]}
+TWO = {
+    "c": pa.array([" ".join(one) for one in LEFT.values()]),
+    "d": pa.array([" ".join(one) for one in RIGHT.values()]),
+}
+
+
+def best() -> dict[int, float]:
+    """Return the scores of `fox` by the better column."""
+    return {row: max(bm25(LEFT, ["fox"], row), bm25(RIGHT, ["fox"], row)) for row in range(3)}
+
+
+def combined() -> dict[int, float]:
+    """Return the scores of `fox` over both columns as one; in each of them two rows hold it."""
+    lengths = {row: len(LEFT[row]) + len(RIGHT[row]) for row in range(3)}
+    mean = sum(lengths.values()) / 3
+    weight = math.log((3 - 2 + 0.5) / (2 + 0.5) + 1)
+    found = {}
+    for row, length in lengths.items():
+        often = LEFT[row].count("fox") + RIGHT[row].count("fox")
+        found[row] = weight * 2.2 * often / (often + 1.2 * (0.25 + 0.75 * length / mean))
+    return found
+
+
+BOTH = {"query": "fox", "columns": ["c", "d"]}
+PARAMETERS = {"with_position": True}
+TEXTS_TEXT = ("the quick brown fox", "Quick quick fox", None, "lazy dogs sleep",
+    "the dog and the fox", "a quick dog", "", "fox fox fox", "brown bear", "bear hunts fox",
+    "quick fox runs", "dog")  # fmt: skip
+
+EARLY_EARLY = Indexed(pa.array(TEXTS_TEXT), "INVERTED", PARAMETERS, "2.0")
+TOKENS: Documents = {
+    0: ["quick", "brown", "fox"],
+    1: ["quick", "quick", "fox"],
+    3: ["lazi", "dog", "sleep"],
+    4: ["dog", "fox"],
+    5: ["quick", "dog"],
+    7: ["fox", "fox", "fox"],
+    8: ["brown", "bear"],
+    9: ["bear", "hunt", "fox"],
+    10: ["quick", "fox", "run"],
+    11: ["dog"],
+}
+"""Stop words are left out, the others are stems."""
+
+EARLY_ROWS = {row: tokens for row, tokens in TOKENS.items() if row < INDEXED}
+
+
+def files_early(rows_of: Documents) -> dict[str, tuple[pa.Table, Mapping[str, str]]]:
+    """Return the three files of the index: their rows and metadata."""
+    words = sorted({word for tokens in rows_of.values() for word in tokens})
+    held = [[row for row, tokens in rows_of.items() if word in tokens] for word in words]
+    places = [
+        [at for at, other in enumerate(rows_of[row]) if other == word]
+        for word, rows in zip(words, held, strict=True)
+        for row in rows
+    ]
+    keys = [key(row) for rows in held for row in rows]
+    firsts = [sum(map(len, held[:number])) for number in range(len(held))]
+    return {
+        "tokens.lance": (
+            pa.table({"_token": words, "_token_id": pa.array(range(len(words)), pa.uint32())}),
+            {"tokenizer": json.dumps(PARAMETERS)},
+        ),
+        "docs.lance": (
+            pa.table(
+                {
+                    "_rowid": pa.array(map(key, rows_of), pa.uint64()),
+                    "_num_tokens": pa.array(map(len, rows_of.values()), pa.uint32()),
+                }
+            ),
+            {},
+        ),
+        "invert.lance": (
+            pa.table(
+                {
+                    "_rowid": pa.array(keys, pa.uint64()),
+                    "_frequency": pa.array(map(len, places), pa.float32()),
+                    "_position": pa.array(places, pa.list_(pa.int32())),
+                }
+            ),
+            {"offsets": json.dumps(firsts, separators=(",", ":"))},
+        ),
+    }
+
+
+def early(make: Callable[[], Made], rows_of: Documents) -> Callable[[], Made]:
+    """Return a maker that puts early files in place of those of the index."""
+
+    def made() -> Made:
+        base = make()
+        (folder,) = {PurePosixPath(name).parent for name in base.files if "_indices/" in name}
+        others = {name: data for name, data in base.files.items() if "_indices/" not in name}
+        files, _ = apply(index({"files": [], "index_version": 0}, FOURTH), others)
+        for name, (rows, said) in files_early(rows_of).items():
+            files[f"{folder}/{name}"] = file(rows, "2.0", schema_metadata=said)().files[DATA]
+        return Made(files, base.table, made_by="hand")
+
+    return made
+
+
+PAIRS = ("red fox", "red hen", "fox red", "hen", None, "", "red hen", "fox", "hen red", None)
+ONCE: Documents = {row: text.split() for row, text in enumerate(PAIRS) if text}
+"""Tokens of rows of which none holds one twice."""
+
+EMPTY = Indexed(pa.array(["fox", "dog", *["x"] * 10]), "INVERTED", {"stem": False}, "2.0")
+
+
+def no_rows(module: Any, uri: str) -> None:
+    """Make an index before there are rows."""
+    rows = EMPTY.table
+    dataset = module.write_dataset(rows.slice(0, 0), uri, data_storage_version="2.0")
+    create_index(module, dataset, COLUMN, EMPTY.type, EMPTY.parameters)
+    module.write_dataset(rows, uri, mode="append", max_rows_per_file=6)
+
+
+def scores_text(
+    asked: str, *rows: int, documents: Documents = TOKENS, indexed: int = INDEXED
+) -> dict[int, float]:
+    return scores(documents, asked.split(), rows, indexed)
+
+
+def scores_of(asked: str, *rows: int) -> dict[int, float]:
+    """Return the scores of rows for some words."""
+    return scores_text(asked, *rows)
+
+
+FEW_WORDS = scores_of("quick fox", 1, 10)
+TEXT = Indexed(pa.array(TEXTS_TEXT), "INVERTED", {"with_position": True})
+
+
+def phrase(query: str, **others: object) -> Query:
+    """Return a query for words in order."""
+    return {"phrase": {"query": query, "column": "c", **others}}
+
+
+def sum_text(*parts: Mapping[int, float]) -> dict[int, float]:
+    rows = sorted(set[int]().union(*parts))
+    return {row: sum(part.get(row, 0.0) for part in parts) for row in rows}
+
+
+QUICK = scores_text("quick", 0, 1, 5, 10)
+FOX = scores_text("fox", 0, 1, 4, 9, 10)
+DOG = scores_text("dog", 3, 4, 5, 11)
+MANY = 300
+"""Documents that fill a block of 128, or of 256, and begin another."""
+
+
+def many() -> Documents:
+    """Return documents that all hold `word`, up to nine times, some of them other words."""
+    return {
+        row: ["word"] * (row % 7 + (300 if row == 130 else 1)) + ["rare"] * (row % 3)
+        for row in range(MANY)
+    }
+
+
+def rounded_text(length: int) -> int:
+    """Return a length as indices with blocks of 256 know it: by its four leading bits."""
+    cut = max(0, length.bit_length() - 4)
+    return length >> cut << cut
+
+
+class Many(Indexed):
+    """Rows that are all indexed; nothing is deleted."""
+
+    def __call__(self, module: object, uri: str) -> None:
+        """Make the table and its index."""
+        dataset = module.write_dataset(self.table, uri, data_storage_version=self.version)
+        dataset.create_scalar_index("c", "INVERTED", **self.parameters)
+
+
+def rounding(documents: Documents, asked: str, row: int) -> float:
+    """Return how much more a document counts where its length is rounded; the mean is not."""
+    mean = sum(map(len, documents.values())) / len(documents)
+    often, length = (documents[row].count(asked), len(documents[row]))
+    norms = (often + 1.2 * (0.25 + 0.75 * one / mean) for one in (length, rounded_text(length)))
+    exact, rounded = norms
+    return exact / rounded
+
+
+def content(by: str) -> Maker:
+    """Return the case of what an index holds: of every token its rows, by address."""
+    held = [
+        (word, (row // 5 << 32) + row % 5, TOKENS[row].count(word))
+        for word in sorted(
+            {word for row, words in TOKENS.items() if row < INDEXED for word in words}
+        )
+        for row in TOKENS
+        if row < INDEXED and word in TOKENS[row]
+    ]
+    schema = pa.schema([("token", pa.utf8()), ("row", pa.uint64()), ("frequency", pa.uint32())])
+    table = pa.table([pa.array(column) for column in zip(*held, strict=True)], names=schema.names)
+    return made(TEXT, table.cast(schema), by=by)

@@ -1,0 +1,143 @@
+"""Places and bytes in the files of indices, which their faults change."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pyarrow as pa
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import open_file
+from lanceref.proto.file_pb2 import FileDescriptor
+from lanceref.proto.index_pb2 import Tensor
+from lanceref.storage import BytesSource
+from pylanceref.file import LanceFileReader
+
+from lance_conformance.recipes.change import apply
+from lance_conformance.recipes.messages import array, descriptor, index, partitions, put
+from lance_conformance.recipes.model import DATA, Made, MessageEdit, Paths, SpanPatch
+from lance_conformance.recipes.oracle_made import file
+
+
+def values(file: str, column: str, new: bytes, at: int = 0, leaf: str = "values") -> SpanPatch:
+    """Write over bytes of a column."""
+    return SpanPatch((f"field {column}", leaf), new, at=at, target=f"_indices/*/{file}")
+
+
+def held_bytes(file: str, new: bytes, at: int) -> SpanPatch:
+    """Write over bytes of the first global buffer that is no descriptor."""
+    return SpanPatch(("global buffer 1",), new, at=at, target=f"_indices/*/{file}")
+
+
+def metadata(file: str, key: str, value: str | None) -> MessageEdit:
+    """Set an entry of the metadata of a file, or take it out."""
+
+    def edit(message: FileDescriptor) -> None:
+        if value is None:
+            del message.schema.metadata[key]
+        else:
+            message.schema.metadata[key] = value.encode()
+
+    return descriptor(edit, f"_indices/*/{file}")
+
+
+def renamed(file: str, column: str) -> MessageEdit:
+    """Give a column another name."""
+
+    def edit(message: FileDescriptor) -> None:
+        (own,) = (field for field in message.schema.fields if field.name == column)
+        own.name = f"{column}x"
+
+    return descriptor(edit, f"_indices/*/{file}")
+
+
+def nulls(file: str, column: int) -> MessageEdit:
+    """Make every value of a column null."""
+    edit = array({"nullable.all_nulls": {}}, column)
+    return MessageEdit(edit.where, edit.edit, f"_indices/*/{file}")
+
+
+DATA_PLACE = "page_data.lance"
+POSTINGS = "part_0_invert.lance"
+HEAD = "index.idx"
+
+
+def metadata_text(file: str, key: str, change: Callable[[str], str]) -> MessageEdit:
+    """Change a text of the metadata of a file."""
+
+    def edit(message: FileDescriptor) -> None:
+        held = message.schema.metadata
+        held[key] = change(held[key].decode()).encode()
+
+    return descriptor(edit, f"_indices/*/{file}")
+
+
+def head(**changed: object) -> MessageEdit:
+    """Change what the head says of the index."""
+    return metadata_text(
+        HEAD, "lance:index", lambda old: json.dumps({**json.loads(old), **changed})
+    )
+
+
+def texts(change: Callable[[list[str]], list[str]], key: str = "lance:flat") -> MessageEdit:
+    """Change the list of texts of the head."""
+    return metadata_text(HEAD, key, lambda old: json.dumps(change(json.loads(old))))
+
+
+def centroids(edit: Callable[[Tensor], None] | Paths) -> MessageEdit:
+    """Change the centroids."""
+    return partitions(lambda message: put(message.centroids_tensor, edit), f"_indices/*/{HEAD}")
+
+
+THERE = "_indices/*/auxiliary.idx"
+
+
+def stored_codes(**changed: object) -> MessageEdit:
+    """Change what the file says of how vectors are stored."""
+
+    def change(old: str) -> str:
+        said = {**json.loads(json.loads(old)[0]), **changed}
+        return json.dumps([json.dumps(said)])
+
+    return metadata_text("auxiliary.idx", "storage_metadata", change)
+
+
+def unsaid(key: str) -> MessageEdit:
+    """Take a word from what the file says of how vectors are stored."""
+
+    def change(old: str) -> str:
+        said = json.loads(json.loads(old)[0])
+        del said[key]
+        return json.dumps([json.dumps(said)])
+
+    return metadata_text("auxiliary.idx", "storage_metadata", change)
+
+
+def rewritten(
+    make: Callable[[], Made],
+    name: str,
+    change: Callable[[pa.Table], pa.Table],
+    last: str = "_versions/18446744073709551613.manifest",
+) -> Callable[[], Made]:
+    """Return a maker of the same index with other rows of a file; `last` is the last manifest."""
+
+    def made() -> Made:
+        base = make()
+        files, _ = apply(index({"files": None}, last), base.files)
+        (path,) = (one for one in files if fnmatch(one, f"*/{name}"))
+        data = files[path]
+        held = open_file(BytesSource(data), Context(name)).global_buffers[1:]
+        with tempfile.TemporaryDirectory() as folder:
+            own = Path(folder, DATA)
+            own.write_bytes(data)
+            rows = LanceFileReader(own).read_all().to_table()
+        said = {key.decode(): text.decode() for key, text in rows.schema.metadata.items()}
+        buffers = tuple(data[one.offset : one.end] for one in held)
+        table = change(rows.replace_schema_metadata(None))
+        written = file(table, "2.0", schema_metadata=said, global_buffers=buffers)
+        return Made({**files, path: written().files[DATA]}, base.table, made_by="hand")
+
+    return made

@@ -1,0 +1,291 @@
+"""Cases of IVF indices of whole vectors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from lanceref.proto.file_pb2 import FileDescriptor
+from lanceref.proto.index_pb2 import IVF, Tensor
+
+from lance_conformance.recipes.cases.index.index_files import (
+    HEAD,
+    centroids,
+    head,
+    metadata,
+    metadata_text,
+    nulls,
+    renamed,
+    texts,
+    values,
+)
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.messages import descriptor, index, partitions
+from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, SpanPatch
+from lance_conformance.recipes.vectors import (
+    ALL,
+    DIMENSION,
+    NEAREST,
+    TYPES,
+    Numbers,
+    Vectors,
+    far,
+    nearest,
+)
+from lance_conformance.recipes.vectors import made as vectors_made
+
+
+def _hamming(message: FileDescriptor) -> None:
+    told = message.schema.metadata["lance:index"]
+    message.schema.metadata["lance:index"] = told.replace(b'"l2"', b'"hamming"')
+
+
+def swapped_rows(edit: Callable[[IVF], None], file: str = "auxiliary.idx") -> MessageEdit:
+    """Change which rows partitions have."""
+    return partitions(edit, f"_indices/*/{file}")
+
+
+def _fewer(message: IVF) -> None:
+    del message.lengths[1:], message.offsets[1:]
+
+
+def _one_more(message: IVF) -> None:
+    message.lengths[0] += 1
+
+
+def _one_less(message: IVF) -> None:
+    message.lengths[-1] -= 1
+
+
+def _overlapping(message: IVF) -> None:
+    message.offsets[1] -= 1
+
+
+def _no_offset(message: IVF) -> None:
+    del message.offsets[1:]
+
+
+def _append_a_hole(dataset: Any) -> None:
+    """Append a vector of bytes of which one is null."""
+    numbers = pa.array([[None, *range(40, 47)]], pa.list_(pa.uint8(), DIMENSION))
+    dataset.insert(pa.table({"id": pa.array([24], pa.int64()), "v": numbers}))
+
+
+_HOLED = Vectors("IVF_FLAT", "hamming", "u1", seed=15, rows=24, afterwards=_append_a_hole)
+_EVERY = _HOLED.asked(k=ALL, nprobes=2)
+_RANGED = Vectors("IVF_FLAT", "hamming", "u1", seed=18, rows=40)
+_BETWEEN = _RANGED.asked(k=40, nprobes=2, range=["28", "32"])
+_FAR = (100, 102, 104, 106, 108, 110, 130, 140)
+"""Squares of how far the centroids are from the query, each along an axis of its own."""
+
+_AS_FAR = 6
+"""So many of them are about as near as the first."""
+
+
+def _centroids() -> Numbers:
+    return np.diag(np.sqrt(_FAR)).astype("f4")
+
+
+class _Spread(Vectors):
+    """Eight partitions around the query: six of one row, and the nearest row in the next one."""
+
+    @property
+    def values(self) -> Numbers:
+        """The rows, of which one lies far from its centroid, and the query."""
+        centroids = _centroids()
+        rows = [*centroids[:_AS_FAR], *[centroids[7]] * 5, *[centroids[6]] * 4]
+        near = np.zeros((1, DIMENSION))
+        near[0, 6] = 2
+        return np.concatenate([rows, near, np.zeros((1, DIMENSION))]).astype("f4")
+
+
+_APART = _Spread(
+    "IVF_FLAT",
+    rows=16,
+    version="2.0",
+    parameters={"num_partitions": len(_FAR), "ivf_centroids": _centroids()},
+)
+
+_ENOUGH = _APART.asked(k=_AS_FAR)
+
+
+class _Tiny(Vectors):
+    """Vectors so short that numbers next to them are far from one."""
+
+    __slots__ = ()
+
+    @property
+    def values(self) -> Numbers:
+        """All vectors, those of a row one after the other; the last one is the query."""
+        longer: Numbers = Vectors.values.fget(self)
+        shorter: Numbers = (longer.astype(np.float64) / 16384).astype(longer.dtype)
+        return shorter
+
+
+_BITS = replace(TYPES["flat"], metric="hamming", element="u1", version="2.0", seed=4)
+
+
+def _of(row: int) -> pa.Table:
+    """Return how far a row is."""
+    distance = far(_BITS.values[row : row + 1], _BITS.query, _BITS.metric)
+    return pa.table({"id": [row], "_distance": distance.astype(np.float32)})
+
+
+CASES: tuple[Recipe, ...] = (
+    case("index/any/ivf-flat/hole", "bytes of which one is null, in no index", NEAREST,
+        nearest(_HOLED, nprobes=2), args=_EVERY, make=vectors_made(_HOLED, _EVERY, None,
+        by="oracle")),
+    case("index/any/ivf-flat/one-partition", "one partition; how many to look at is not told",
+        NEAREST,
+        nearest(replace(TYPES["flat"], parameters={"num_partitions": 1}, seed=14), true=5)),
+    case("index/any/ivf-flat/range-ends", "rows as far away as a range begins, and as it ends",
+        (*NEAREST, "L.index.vector.search.range"), nearest(_RANGED, nprobes=2, range=["28", "32"]),
+        args=_BETWEEN, make=vectors_made(_RANGED, _BETWEEN, None, by="oracle")),
+    case("index/any/ivf-flat/just-enough", "as many rows in the nearest partitions as are wanted",
+        (*NEAREST, "L.index.vector.search.first"), nearest(_APART), args=_ENOUGH,
+        make=vectors_made(_APART, _ENOUGH, None, by="oracle")),
+    case("index/any/ivf-flat/tiny", "vectors of tiny numbers", NEAREST,
+        nearest(_Tiny("IVF_FLAT", version="2.0"), nprobes=2)),
+    case("index/any/ivf-flat/own-next",
+        "a row of the partition after the nearest, where that has none", NEAREST,
+        nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}}),
+        make=vectors_made(_BITS,
+            nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}}).args,
+            _of(2), by="reference")),
+    case("index/any/ivf-flat/l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["flat"], metric="l2",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-flat/cosine-refined",
+        "the nearest by cosine, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["flat"],
+        metric="cosine", appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-flat/dot-refined",
+        "the nearest by dot, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["flat"], metric="dot",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-flat/own-l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["flat"], metric="l2",
+        appended=6, seed=3), by="reference", true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-flat/range", "rows between two distances",
+        (*NEAREST, "L.index.vector.search.range"), nearest(replace(TYPES["flat"], seed=4),
+        nprobes=2, range=["30.5", "120"])),
+    case("index/any/ivf-flat/filtered", "rows that a filter passes", NEAREST,
+        nearest(replace(TYPES["flat"], seed=4), others={"filter": {"sql": "id % 3 = 1"}},
+            nprobes=2)),
+    case("index/any/ivf-flat/several", "rows of two vectors: of each asked the nearest counts",
+        (*NEAREST, "L.index.vector.search.several"), nearest(replace(TYPES["flat"], seed=4, each=2,
+        metric="cosine"), nprobes=2)),
+    case("index/any/ivf-flat/plain", "files of 2.0, whose sizes nobody says",
+        ("L.index.vector.search.order", "L.index.vector.search.refine",
+            "L.index.vector.assignment"), reworked(nearest(replace(TYPES["flat"], version="2.0",
+        seed=13), true=max(ALL, replace(TYPES["flat"], version="2.0", seed=13).rows), refine=1,
+        nprobes=2), index({"files": None}, THIRD)), reachable=False),
+    case("index/any/ivf-flat/plain-12", "files of 2.0, whose sizes nobody says",
+        ("L.index.vector.search.order", "L.index.vector.search.refine"),
+        reworked(nearest(replace(replace(TYPES["flat"], dimension=12), version="2.0", seed=13),
+            true=max(ALL,
+                replace(replace(TYPES["flat"], dimension=12), version="2.0", seed=13).rows),
+            refine=1, nprobes=2), index({"files": None}, THIRD)), reachable=False),
+    fault("index/any/ivf-flat/plain", "head-list", "a head that is a list",
+        "L.index.vector.metadata", metadata_text(HEAD, "lance:index", lambda _: "[]")),
+    fault("index/any/ivf-flat/plain", "head-number", "a type that is a number",
+        "L.index.vector.head.type", metadata_text(HEAD, "lance:index",
+        lambda _: '{"type":1,"distance_type":"l2"}')),
+    fault("index/any/ivf-flat/plain", "centroids-shape", "centroids in one row",
+        "L.index.vector.tensor.shape", centroids({"shape": [16]})),
+    fault("index/any/ivf-flat/plain", "centroids-none", "no centroid",
+        "L.index.vector.ivf.centroids", centroids({"shape.0": 0, "data": b""})),
+    fault("index/any/ivf-flat/plain", "position-word", "partitions in buffer x",
+        "L.index.files.metadata", metadata_text(HEAD, "lance:ivf", lambda _: "x")),
+    fault("index/any/ivf-flat/plain", "position-far", "partitions in buffer 7",
+        "L.index.files.buffer", metadata_text(HEAD, "lance:ivf", lambda _: "7")),
+    fault("index/any/ivf-flat/plain", "hamming", "floats by a metric of bytes",
+        "L.index.vector.auxiliary.metric", descriptor(_hamming, "_indices/*/index.idx"),
+        kind="lint", also=("L.index.vector.column",)),
+    fault("index/any/ivf-flat/plain", "gone", "the file of the vectors is missing",
+        "L.index.segment.files", Remove("_indices/*/auxiliary.idx")),
+    fault("index/any/ivf-flat/plain", "json", "what is said of the index is no JSON",
+        "L.index.vector.metadata", metadata(HEAD, "lance:index", "{")),
+    fault("index/any/ivf-flat/plain", "texts-empty", "an empty text in place of a list",
+        "L.index.vector.metadata", metadata(HEAD, "lance:flat", "")),
+    fault("index/any/ivf-flat/plain", "objects", "an object in place of a text",
+        "L.index.vector.metadata", metadata_text("auxiliary.idx", "storage_metadata",
+        lambda old: f"[{json.loads(old)[0]}]")),
+    fault("index/any/ivf-flat/plain", "unsaid", "nothing says what the index is",
+        "L.index.files.metadata", metadata(HEAD, "lance:index", None)),
+    fault("index/any/ivf-flat/plain", "partitions-unsaid", "nothing says where the partitions are",
+        "L.index.files.metadata", metadata("auxiliary.idx", "lance:ivf", None)),
+    fault("index/any/ivf-flat/plain", "descriptor", "the descriptor in place of the partitions",
+        "L.index.files.buffer", metadata(HEAD, "lance:ivf", "0")),
+    fault("index/any/ivf-flat/plain", "column", "the vectors have another name",
+        "L.index.files.column", renamed("auxiliary.idx", "flat")),
+    fault("index/any/ivf-flat/plain", "type", "a type that none has", "L.index.vector.head.type",
+        head(type="IVF_HNSW")),
+    fault("index/any/ivf-flat/plain", "metric", "a metric that none has",
+        "L.index.vector.head.metric", head(distance_type="l3")),
+    fault("index/any/ivf-flat/plain", "texts", "a text for one of two partitions",
+        "L.index.vector.head.texts", texts(lambda held: held[:1])),
+    fault("index/any/ivf-flat/plain", "other-metric", "the vectors are those of another metric",
+        "L.index.vector.auxiliary.metric", metadata("auxiliary.idx", "distance_type", "dot")),
+    fault("index/any/ivf-flat/plain", "partitions", "rows of one of two partitions",
+        "L.index.vector.auxiliary.partitions", swapped_rows(_fewer)),
+    fault("index/any/ivf-flat/plain", "storages", "two storages",
+        "L.index.vector.auxiliary.storage", metadata_text("auxiliary.idx", "storage_metadata",
+        lambda old: json.dumps(json.loads(old) * 2))),
+    fault("index/any/ivf-flat/plain", "storage-unsaid", "no storage",
+        "L.index.vector.auxiliary.storage", metadata("auxiliary.idx", "storage_metadata", "[]")),
+    fault("index/any/ivf-flat/plain", "null", "row ids that are null",
+        "L.index.vector.columns.null", nulls("auxiliary.idx", 0)),
+    fault("index/any/ivf-flat/plain", "row-id", "a row that the fragment does not have",
+        "L.index.vector.row-id", values("auxiliary.idx", "_rowid", b"\xff")),
+    fault("index/any/ivf-flat/plain", "details", "details that do not parse",
+        "L.index.vector.details", index({"index_details.value": b"\xff"}, THIRD), kind="lint"),
+    fault("index/any/ivf-flat/plain", "dimension", "vectors of another length",
+        "L.index.vector.flat.dimension", metadata("auxiliary.idx", "storage_metadata",
+        '["{\\"dim\\":4}"]')),
+    fault("index/any/ivf-flat/plain", "values", "a vector of no row", "L.index.vector.flat.values",
+        values("auxiliary.idx", "flat", b"\x00\x00\x00\x00", 4), kind="lint"),
+    fault("index/any/ivf-flat/plain", "not-finite", "a vector with NaN",
+        "L.index.vector.rows.left-out", values("auxiliary.idx", "flat", b"\x00\x00\xc0\x7f", 8),
+        kind="lint"),
+    fault("index/any/ivf-flat/plain", "assignment", "a vector that is nearer to the other centroid",
+        "L.index.vector.assignment", SpanPatch(("field flat", "values"),
+        lambda old: old[-32:] + old[32:], target="_indices/*/auxiliary.idx"), kind="lint"),
+    fault("index/any/ivf-flat/plain", "tensor-shape", "centroids of three sizes",
+        "L.index.vector.tensor.shape", centroids({"shape": [2, 2, 4]})),
+    fault("index/any/ivf-flat/plain", "tensor-type", "centroids of a type that none has",
+        "L.index.vector.tensor.type", centroids({"data_type": Tensor.BFLOAT16})),
+    fault("index/any/ivf-flat/plain", "tensor-size", "centroids that end early",
+        "L.index.vector.tensor.size", centroids({"data": lambda old: old[:-4]})),
+    fault("index/any/ivf-flat/plain", "centroids", "partitions without centroids",
+        "L.index.vector.ivf.centroids", swapped_rows(lambda message: message.ClearField(
+        "centroids_tensor"), HEAD)),
+    fault("index/any/ivf-flat/plain", "offsets", "one offset, two lengths",
+        "L.index.vector.ivf.lengths", swapped_rows(_no_offset)),
+    fault("index/any/ivf-flat/plain", "more-rows", "partitions of more rows than there are",
+        "L.index.vector.ivf.rows", swapped_rows(_one_more)),
+    fault("index/any/ivf-flat/plain", "fewer-rows", "a row in no partition",
+        "L.index.vector.ivf.rows", swapped_rows(_one_less)),
+    fault("index/any/ivf-flat/plain", "overlap", "partitions that overlap",
+        "L.index.vector.ivf.rows", swapped_rows(_overlapping)),
+    fault("index/any/ivf-flat/plain-12", "dimension", "vectors of twelve numbers",
+        "L.index.vector.rq.dimension", head(type="IVF_RQ")),
+    fault("index/any/ivf-flat/plain", "values-last", "another vector of the last row of all",
+        "L.index.vector.flat.values", values("auxiliary.idx", "flat", b"\x00\x00\x00\x00", 79 * 32),
+        kind="lint"),
+    fault("index/any/ivf-flat/tiny", "values",
+        "a number that is off by little, and far for its vector", "L.index.vector.flat.values",
+        values("auxiliary.idx", "flat", b"\x00\x00\x00\x00"), kind="lint"),
+    fault("index/any/ivf-flat/plain", "padding",
+        "padding of a file beside that is not what is stated", "L.file.padding.value",
+        SpanPatch(("padding",), lambda old: bytes(len(old)), target="_indices/*/auxiliary.idx"),
+        kind="lint"),
+)  # fmt: skip

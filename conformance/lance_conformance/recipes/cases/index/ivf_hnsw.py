@@ -1,0 +1,267 @@
+"""Cases of HNSW graphs over vectors and codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from lance_conformance.recipes.cases.index.damaged_files import damaged
+from lance_conformance.recipes.cases.index.index_files import (
+    HEAD,
+    metadata_text,
+    nulls,
+    texts,
+    values,
+)
+from lance_conformance.recipes.cases.index.released_indices import (
+    DELETED_INDICES,
+    VECTORS_INDICES,
+    made_indices,
+)
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.messages import index
+from lance_conformance.recipes.model import Maker, MessageEdit, Recipe, SpanPatch
+from lance_conformance.recipes.vectors import (
+    ALL,
+    DIMENSION,
+    NEAREST,
+    TYPES,
+    Numbers,
+    Vectors,
+    nearest,
+    numbers,
+)
+from lance_conformance.recipes.vectors import made as vectors_made
+
+
+def _graph(release: str) -> Maker:
+    """Return the case of a search for all rows in a graph."""
+    far = ((VECTORS_INDICES - VECTORS_INDICES[0]) ** 2).sum(axis=1, dtype=np.float32)
+    order = [row for row in np.argsort(far, kind="stable").tolist() if row != DELETED_INDICES]
+    expected = pa.table({"id": pa.array(order, pa.int64()), "_distance": far[order]})
+    return made_indices(release, ("vector", "v", "IVF_HNSW_SQ"), expected)
+
+
+_IVF_HNSW_SQ: tuple[Recipe, ...] = (
+    case("index/any/ivf-hnsw-sq/9-0-1-levels", "rows of a graph that its levels do not count",
+        ("L.index.vector.graph.levels", "L.index.vector.graph.rows"), _graph("9.0.1"),
+        kind="index-search", facts={"used": True}, args={"nearest": {"column": "v",
+        "q": ["0.001230153371579945", "0.2987455427646637", "-0.27413785457611084",
+            "-0.8905918598175049"], "k": 100, "ef": 100, "nprobes": 1, "refine_factor": 1},
+        "columns": ["id", "_distance"]}, index="IVF_HNSW_SQ", tolerance="0.001", order="any"),
+    case("index/any/ivf-hnsw-sq/l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-sq"],
+        metric="l2", appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-hnsw-sq/cosine-refined",
+        "the nearest by cosine, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-sq"],
+        metric="cosine", appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-hnsw-sq/dot-refined",
+        "the nearest by dot, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-sq"],
+        metric="dot", appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-hnsw-sq/own-l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-sq"],
+        metric="l2", appended=6, seed=3), by="reference", true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-hnsw-sq/filtered", "nodes that a filter leaves out are walked over",
+        NEAREST, nearest(replace(TYPES["hnsw-sq"], seed=4), others={"filter": {"sql": "id < 40"}},
+        nprobes=2)),
+)  # fmt: skip
+
+
+def graph(**changed: object) -> MessageEdit:
+    """Change what is said of the first graph."""
+
+    def change(held: list[str]) -> list[str]:
+        return [json.dumps({**json.loads(held[0]), **changed}), *held[1:]]
+
+    return texts(change, "lance:hnsw")
+
+
+def levels(change: Callable[[list[int]], list[int]]) -> MessageEdit:
+    """Change where the levels of the first graph begin."""
+
+    def changed(held: list[str]) -> list[str]:
+        said = json.loads(held[0])
+        return [json.dumps({**said, "level_offsets": change(said["level_offsets"])}), *held[1:]]
+
+    return texts(changed, "lance:hnsw")
+
+
+_FEW_VECTORS = replace(TYPES["hnsw-flat"], version="2.0", seed=13, rows=24)
+_UNSIZED = reworked(
+    nearest(_FEW_VECTORS, true=ALL, nprobes=2, ef=ALL), index({"files": None}, THIRD)
+)
+
+
+def _without_levels(graphs: list[str]) -> list[str]:
+    """Say that no graph may have a level."""
+    parameters = {"m": 4, "ef_construction": 40, "max_level": 0}
+    return [json.dumps({**json.loads(one), "params": parameters}) for one in graphs]
+
+
+class _Three(Vectors):
+    """Three vectors around the first centroid, and all others around the second."""
+
+    @property
+    def values(self) -> Numbers:
+        """The rows, and the query."""
+        found = numbers(self.element, self.rows + 1, self.seed).astype(np.float32) / np.float32(10)
+        found[3:] += np.float32(50)
+        return np.asarray(found)
+
+
+_THREE = _Three(
+    "IVF_HNSW_FLAT",
+    rows=24,
+    seed=20,
+    version="2.0",
+    parameters={
+        "m": 4,
+        "ef_construction": 40,
+        "ivf_centroids": np.repeat([[0], [50]], DIMENSION, axis=1).astype("f4"),
+    },
+)
+
+_THIN = replace(TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4}, version="2.0",
+    seed=37)  # fmt: skip
+
+
+_IVF_HNSW_FLAT: tuple[Recipe, ...] = (
+    case("index/any/ivf-hnsw-flat/one-level", "graphs of one level",
+        "L.index.vector.graph.sequence", reworked(nearest(replace(TYPES["hnsw-flat"], version="2.0",
+        seed=13, rows=24, parameters={"m": 4, "ef_construction": 40, "max_level": 1}), true=ALL,
+        nprobes=2, ef=ALL), index({"files": None}, THIRD)), reachable=False),
+    case("index/any/ivf-hnsw-flat/few", "graphs in which each node is a neighbour of most",
+        "L.index.vector.graph.degree", nearest(_FEW_VECTORS, true=ALL, nprobes=2, ef=ALL),
+        make=_UNSIZED, reachable=False),
+    case("index/any/ivf-hnsw-flat/three", "a graph of three rows, and another after it",
+        (*NEAREST, "L.index.vector.graph.levels"), nearest(_THREE, nprobes=2, ef=ALL)),
+    case("index/any/ivf-hnsw-flat/own-kept",
+        "a walk keeps half as many rows again as are asked for", "L.index.vector.graph.ef",
+        nearest(_THIN, by="reference", true=2, nprobes=2), make=vectors_made(_THIN,
+        nearest(_THIN, by="reference", true=2, nprobes=2).args, None, by="reference")),
+    case("index/any/ivf-hnsw-flat/l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-flat"],
+        metric="l2", appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-hnsw-flat/cosine-refined",
+        "the nearest by cosine, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-flat"],
+        metric="cosine", appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-hnsw-flat/dot-refined",
+        "the nearest by dot, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-flat"],
+        metric="dot", appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-hnsw-flat/own-l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-flat"],
+        metric="l2", appended=6, seed=3), by="reference", true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-hnsw-flat/plain", "files of 2.0, whose sizes nobody says",
+        ("L.index.vector.search.order", "L.index.vector.search.refine",
+            "L.index.vector.graph.levels"),
+        reworked(nearest(replace(TYPES["hnsw-flat"], version="2.0", seed=13),
+            true=max(ALL, replace(TYPES["hnsw-flat"], version="2.0", seed=13).rows), refine=1,
+            nprobes=2, ef=100), index({"files": None}, THIRD)), reachable=False),
+    fault("index/any/ivf-hnsw-flat/plain", "texts-numbers", "texts of graphs that are numbers",
+        "L.index.vector.metadata", metadata_text(HEAD, "lance:hnsw", lambda _: "[1]")),
+    fault("index/any/ivf-hnsw-flat/plain", "entry-behind",
+        "a graph entered one after its last node", "L.index.vector.graph.entry",
+        graph(entry_point=53)),
+    fault("index/any/ivf-hnsw-flat/plain", "levels-less", "a lowest level of one node less",
+        "L.index.vector.graph.rows", levels(lambda offsets: [offsets[0], offsets[1] - 1,
+        *offsets[2:]])),
+    fault("index/any/ivf-hnsw-flat/plain", "levels-first", "a lowest level without its first node",
+        "L.index.vector.graph.levels", levels(lambda offsets: [1, *offsets[1:]])),
+    fault("index/any/ivf-hnsw-flat/plain", "entry-negative", "a graph entered at -1",
+        "L.index.vector.graph.text", graph(entry_point=-1)),
+    fault("index/any/ivf-hnsw-flat/plain", "entry-text", "a graph entered at a word",
+        "L.index.vector.graph.text", graph(entry_point="first")),
+    fault("index/any/ivf-hnsw-flat/plain", "levels-text", "levels that are a word",
+        "L.index.vector.graph.text", graph(level_offsets="all")),
+    fault("index/any/ivf-hnsw-flat/plain", "levels-unsaid", "nothing says where levels begin",
+        "L.index.vector.graph.text", graph(level_offsets=None)),
+    fault("index/any/ivf-hnsw-flat/plain", "no-graph", "a partition without its graph",
+        "L.index.vector.graph.rows", texts(lambda held: ["", *held[1:]], "lance:hnsw")),
+    fault("index/any/ivf-hnsw-flat/plain", "levels-fall", "levels that fall",
+        "L.index.vector.graph.levels", levels(lambda old: [*old[:2], old[1] - 1, *old[3:]])),
+    fault("index/any/ivf-hnsw-flat/plain", "levels-past", "levels that end after the graph",
+        "L.index.vector.graph.levels", levels(lambda old: [*old[:-1], old[-1] + 1])),
+    fault("index/any/ivf-hnsw-flat/plain", "levels-one", "one number, and no level",
+        "L.index.vector.graph.levels", levels(lambda old: old[:1])),
+    fault("index/any/ivf-hnsw-flat/plain", "levels-lost", "rows of the graph on no level",
+        "L.index.vector.graph.levels", levels(lambda old: [min(one, old[-1] - 1) for one in old])),
+    fault("index/any/ivf-hnsw-flat/plain", "entry", "searches begin at no node",
+        "L.index.vector.graph.entry", graph(entry_point=255)),
+    fault("index/any/ivf-hnsw-flat/plain", "nodes", "a node that occurs twice",
+        "L.index.vector.graph.nodes", values(HEAD, "__vector_id", b"\x00", 4)),
+    fault("index/any/ivf-hnsw-flat/plain", "neighbour", "a neighbour that is no node",
+        "L.index.vector.graph.neighbours", SpanPatch(("field __neighbors", "items", "values"),
+        b"\xff", target=f"_indices/*/{HEAD}")),
+    fault("index/any/ivf-hnsw-flat/plain", "distances", "a distance less than there are neighbours",
+        "L.index.vector.graph.distances", SpanPatch(("field _distance", "list ends"),
+        lambda old: (old[0] - 1).to_bytes(1, "little") + old[1:], target=f"_indices/*/{HEAD}"),
+        kind="lint"),
+    fault("index/any/ivf-hnsw-flat/plain", "null", "nodes that are null",
+        "L.index.vector.graph.null", nulls(HEAD, 0)),
+    fault("index/any/ivf-hnsw-flat/plain", "neighbour-next", "a neighbour one after the last node",
+        "L.index.vector.graph.neighbours", SpanPatch(("field __neighbors", "items", "values"), b"5",
+        target="_indices/*/index.idx")),
+    fault("index/any/ivf-hnsw-flat/plain", "null-neighbours", "neighbours that are null",
+        "L.index.vector.graph.null", nulls("index.idx", 2)),
+    fault("index/any/ivf-hnsw-flat/plain", "lengths", "an edge of another length",
+        "L.index.vector.graph.lengths", SpanPatch(("field _distance", "items", "values"),
+        b"\x00\x00\x00\x00", target="_indices/*/index.idx"), kind="lint"),
+    fault("index/any/ivf-hnsw-flat/one-level", "one-neighbour", "nodes that may have one neighbour",
+        "L.index.vector.graph.sequence", graph(params={"m": 1, "ef_construction": 40,
+        "max_level": 1}), kind="lint"),
+    fault("index/any/ivf-hnsw-flat/plain", "no-levels", "graphs of no levels",
+        "L.index.vector.graph.sequence", texts(_without_levels, "lance:hnsw"), kind="lint"),
+    fault("index/any/ivf-hnsw-flat/plain", "widest", "as many levels as a number can say",
+        "L.index.vector.graph.sequence", graph(params={"m": 4, "ef_construction": 40,
+        "max_level": 2 ** 16 - 1}), kind="lint"),
+    fault("index/any/ivf-hnsw-flat/few", "degree-next",
+        "nodes of some neighbours more than m allows", "L.index.vector.graph.degree",
+        graph(params={"m": 3, "ef_construction": 40, "max_level": 7}), kind="lint"),
+    fault("index/any/ivf-hnsw-flat/plain", "elsewhere",
+        "a neighbour that is a node, but not on its level", "L.index.vector.graph.degree",
+        SpanPatch(("field __neighbors", "items", "values"), lambda old: old[:-4] + bytes(4),
+            target="_indices/*/index.idx"), kind="lint"),
+    *damaged("ivf-hnsw-flat"),
+)  # fmt: skip
+
+_WALKED = replace(TYPES["hnsw-pq"], seed=19, rows=420)
+_NEAREST = _WALKED.asked(k=1, nprobes=2)
+
+_IVF_HNSW_PQ: tuple[Recipe, ...] = (
+    case("index/any/ivf-hnsw-pq/walked", "the nearest row of many, to which a graph leads", NEAREST,
+        nearest(_WALKED, nprobes=2), args=_NEAREST, make=vectors_made(_WALKED, _NEAREST, None,
+        by="oracle")),
+    case("index/any/ivf-hnsw-pq/l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-pq"],
+        metric="l2", appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-hnsw-pq/cosine-refined",
+        "the nearest by cosine, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-pq"],
+        metric="cosine", appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-hnsw-pq/dot-refined",
+        "the nearest by dot, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-pq"],
+        metric="dot", appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-hnsw-pq/own-l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["hnsw-pq"],
+        metric="l2", appended=6, seed=3), by="reference", true=5, nprobes=2, refine=20)),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_IVF_HNSW_SQ, *_IVF_HNSW_FLAT, *_IVF_HNSW_PQ)

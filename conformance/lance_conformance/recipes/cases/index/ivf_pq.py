@@ -1,0 +1,195 @@
+"""Cases of product quantization."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from lanceref.proto import index_pb2
+from lanceref.proto.file_pb2 import FileDescriptor
+from lanceref.proto.index_pb2 import Index, Tensor, VectorMetricType
+
+from lance_conformance.recipes.cases.index.damaged_files import damaged
+from lance_conformance.recipes.cases.index.index_files import (
+    HEAD,
+    THERE,
+    head,
+    stored_codes,
+    unsaid,
+    values,
+)
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.messages import descriptor, index, partitions, single_file, tensor
+from lance_conformance.recipes.model import Recipe, Resize, SpanPatch
+from lance_conformance.recipes.vectors import ALL, EARLY, ENOUGH, NEAREST, TYPES, nearest
+
+
+def _short_centroids(message: Index) -> None:
+    """State centroids as early releases did, one number less than they need."""
+    ivf = message.vector_index.stages[0].ivf
+    ivf.ClearField("centroids_tensor")
+    ivf.centroids.extend([0.0] * 7)
+
+
+def _rowwise(message: FileDescriptor) -> None:
+    told = message.schema.metadata["storage_metadata"]
+    new = told.replace(b'transposed\\":true', b'transposed\\":false')
+    message.schema.metadata["storage_metadata"] = new
+
+
+def _short(message: Tensor) -> None:
+    message.shape[0] -= 1
+    message.data = message.data[: -4 * message.shape[1]]
+
+
+def _place(by: int) -> SpanPatch:
+    return SpanPatch(
+        ("message position",),
+        lambda old: (int.from_bytes(old, "little") + by).to_bytes(8, "little"),
+        target=f"_indices/*/{HEAD}",
+    )
+
+
+def _floats(tensor: index_pb2.Tensor) -> list[float]:
+    return [float(one) for one in np.frombuffer(tensor.data, "<f4")]
+
+
+def _old_numbers(message: index_pb2.Index) -> None:
+    """State centroids and codewords as early releases did, without a tensor around them."""
+    ivf, pq = (getattr(stage, stage.WhichOneof("stage")) for stage in message.vector_index.stages)
+    ivf.centroids.extend(_floats(ivf.centroids_tensor))
+    ivf.ClearField("centroids_tensor")
+    pq.codebook.extend(_floats(pq.codebook_tensor))
+    pq.ClearField("codebook_tensor")
+
+
+CASES: tuple[Recipe, ...] = (
+    case("index/any/ivf-pq/by-columns", "codes of residuals, column by column",
+        ("L.index.vector.pq.residual", "L.index.vector.pq.layout", "L.index.vector.column"),
+        reworked(nearest(replace(TYPES["pq"], version="2.0", seed=13),
+            true=max(ALL, replace(TYPES["pq"], version="2.0", seed=13).rows), refine=1, nprobes=2),
+            index({"files": None}, THIRD)), reachable=False),
+    case("index/any/ivf-pq/sized", "partitions of a size", NEAREST,
+        nearest(replace(TYPES["pq"], seed=6, parameters={**TYPES["pq"].parameters,
+            "target_partition_size": 40}), nprobes=2)),
+    case("index/any/ivf-pq/early-numbers", "centroids and codewords as bare numbers",
+        ("L.index.vector.search.order", "L.index.vector.search.refine",
+            "L.index.vector.single.message"),
+        reworked(reworked(nearest(replace(replace(TYPES["pq"], parameters=EARLY, rows=260),
+            version="2.0", seed=13), true=max(ALL,
+            replace(replace(TYPES["pq"], parameters=EARLY, rows=260), version="2.0", seed=13).rows),
+            refine=1, nprobes=2), index({"files": None}, THIRD)), single_file(_old_numbers,
+            "_indices/*/index.idx")), reachable=False),
+    case("index/any/ivf-pq/early-l2-untold",
+        "a single file of early releases, in an entry that does not tell its type",
+        ("L.index.vector.search.order", "L.index.vector.single.message"),
+        reworked(nearest(replace(TYPES["pq"], metric="l2", parameters=EARLY, rows=ENOUGH, seed=5),
+            nprobes=2), index({"index_details": None}, THIRD)), reachable=False),
+    case("index/any/ivf-pq/one-sub-vector", "codes of whole vectors", NEAREST,
+        nearest(replace(TYPES["pq"], parameters={"num_sub_vectors": 1}, rows=260, seed=5),
+            nprobes=2)),
+    case("index/any/ivf-pq/l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["pq"], metric="l2",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-pq/cosine-refined",
+        "the nearest by cosine, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["pq"], metric="cosine",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-pq/dot-refined",
+        "the nearest by dot, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["pq"], metric="dot",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-pq/own-l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["pq"], metric="l2",
+        appended=6, seed=3), by="reference", true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-pq/plain", "files of 2.0, whose sizes nobody says",
+        ("L.index.vector.search.order", "L.index.vector.search.refine", "L.index.vector.pq.codes"),
+        reworked(nearest(replace(TYPES["pq"], version="2.0", seed=13),
+            true=max(ALL, replace(TYPES["pq"], version="2.0", seed=13).rows), refine=1, nprobes=2),
+            index({"files": None}, THIRD)), reachable=False),
+    case("index/any/ivf-pq/early-plain", "files of 2.0, whose sizes nobody says",
+        ("L.index.vector.search.order", "L.index.vector.search.refine",
+            "L.index.vector.single.message"),
+        reworked(nearest(replace(replace(TYPES["pq"], parameters=EARLY, rows=260), version="2.0",
+            seed=13), true=max(ALL,
+            replace(replace(TYPES["pq"], parameters=EARLY, rows=260), version="2.0", seed=13).rows),
+            refine=1, nprobes=2), index({"files": None}, THIRD)), reachable=False),
+    fault("index/any/ivf-pq/early-plain", "centroids-cut", "a centroid that ends early",
+        "L.index.vector.ivf.centroids", single_file(_short_centroids, f"_indices/*/{HEAD}")),
+    fault("index/any/ivf-pq/plain", "bits-nine", "codes of nine bits", "L.index.vector.pq.bits",
+        stored_codes(nbits=9)),
+    fault("index/any/ivf-pq/plain", "sub-vectors-more", "more sub-vectors than numbers",
+        "L.index.vector.pq.sub-vectors", stored_codes(num_sub_vectors=9)),
+    fault("index/any/ivf-pq/plain", "bits-true", "codes of true bits", "L.index.vector.pq.metadata",
+        stored_codes(nbits=True)),
+    fault("index/any/ivf-pq/plain", "bits-negative", "codes of -4 bits",
+        "L.index.vector.pq.metadata", stored_codes(nbits=-4)),
+    fault("index/any/ivf-pq/plain", "sub-vectors-none", "no sub-vectors",
+        "L.index.vector.pq.sub-vectors", stored_codes(num_sub_vectors=0)),
+    fault("index/any/ivf-pq/early-plain", "offsets-less", "a partition without a place",
+        "L.index.vector.single.partitions", single_file(
+        {"vector_index.stages.0.ivf.offsets": lambda old: old[:-1]}, f"_indices/*/{HEAD}")),
+    fault("index/any/ivf-pq/early-plain", "no-sub-vectors", "no sub-vectors",
+        "L.index.vector.pq.sub-vectors",
+        single_file({"vector_index.stages.1.pq.num_sub_vectors": 0}, f"_indices/*/{HEAD}")),
+    fault("index/any/ivf-pq/plain", "layout", "codes by columns that are said to lie row by row",
+        "L.index.vector.pq.codes", descriptor(_rowwise, "_indices/*/auxiliary.idx"), kind="lint",
+        also=("L.index.vector.pq.layout",)),
+    fault("index/any/ivf-pq/plain", "residual",
+        "codes that are not of the vectors less their centroid", "L.index.vector.pq.codes",
+        partitions({"centroids_tensor.data": lambda old: old[4:8] + old[4:]},
+            "_indices/*/index.idx"), kind="lint", also=("L.index.vector.pq.residual",)),
+    fault("index/any/ivf-pq/plain", "unsaid", "nothing says how codes lie",
+        "L.index.vector.pq.metadata", unsaid("transposed")),
+    fault("index/any/ivf-pq/plain", "codebook-unsaid", "no list in place of a codebook",
+        "L.index.vector.pq.metadata", unsaid("codebook_tensor")),
+    fault("index/any/ivf-pq/plain", "bits", "codes of six bits", "L.index.vector.pq.bits",
+        stored_codes(nbits=6)),
+    fault("index/any/ivf-pq/plain", "sub-vectors", "sub-vectors that do not divide",
+        "L.index.vector.pq.sub-vectors", stored_codes(num_sub_vectors=3)),
+    fault("index/any/ivf-pq/plain", "odd", "one sub-vector, of four bits",
+        "L.index.vector.pq.sub-vectors", stored_codes(num_sub_vectors=1)),
+    fault("index/any/ivf-pq/plain", "codebook", "a codeword less", "L.index.vector.pq.codebook",
+        tensor(_short, THERE)),
+    fault("index/any/ivf-pq/plain", "codebook-type", "codewords of another type",
+        "L.index.vector.pq.codebook", tensor({"data_type": Tensor.FLOAT64,
+        "data": lambda old: old * 2}, THERE)),
+    fault("index/any/ivf-pq/plain", "position", "a codebook that is nowhere",
+        "L.index.files.buffer", stored_codes(codebook_position=9)),
+    fault("index/any/ivf-pq/plain", "of-flat", "codes in place of vectors",
+        "L.index.vector.flat.dimension", head(type="IVF_FLAT")),
+    fault("index/any/ivf-pq/plain", "codes", "codes of other vectors", "L.index.vector.pq.codes",
+        SpanPatch(("field __pq_code", "values"), lambda old: bytes(255 - one for one in old),
+            target=THERE), kind="lint"),
+    fault("index/any/ivf-pq/early-plain", "footer", "nothing but the end of a footer",
+        "L.index.vector.single.footer", Resize(0, b"\x00\x00\x01\x00LANC", f"_indices/*/{HEAD}")),
+    fault("index/any/ivf-pq/early-plain", "message", "a message after the file",
+        "L.index.vector.single.message", _place(1 << 40)),
+    fault("index/any/ivf-pq/early-plain", "stages", "partitions and no codes",
+        "L.index.vector.single.stages", single_file({"vector_index.stages": lambda old: old[:1]},
+        f"_indices/*/{HEAD}")),
+    fault("index/any/ivf-pq/early-plain", "metric", "a metric of bits",
+        "L.index.vector.single.stages",
+        single_file({"vector_index.metric_type": VectorMetricType.HAMMING}, f"_indices/*/{HEAD}")),
+    fault("index/any/ivf-pq/early-plain", "rows", "a partition that ends after the file",
+        "L.index.vector.single.partitions", single_file(
+        {"vector_index.stages.0.ivf.lengths.0": lambda old: old * 1000}, f"_indices/*/{HEAD}")),
+    fault("index/any/ivf-pq/plain", "assignment",
+        "codes of a vector that is nearer to the other centroid", "L.index.vector.assignment",
+        SpanPatch(("field _rowid", "values"), lambda old: old[-8:] + old[8:-8] + old[:8],
+            target="_indices/*/auxiliary.idx"), kind="lint"),
+    fault("index/any/ivf-pq/plain", "octet", "a codebook with a number that is no byte",
+        "L.index.vector.pq.metadata", stored_codes(codebook_position=0, codebook_tensor=[256, 0])),
+    fault("index/any/ivf-pq/early-plain", "message-longer",
+        "a message that ends inside of the footer", "L.index.vector.single.message",
+        SpanPatch(("message size",), lambda old: bytes([old[0] + 2]) + old[1:],
+            target="_indices/*/index.idx")),
+    fault("index/any/ivf-pq/plain", "codes-first",
+        "a code further off, which has as great a product", "L.index.vector.pq.codes",
+        values("auxiliary.idx", "__pq_code", b"\x00"), kind="lint"),
+    *damaged("ivf-pq"),
+)  # fmt: skip

@@ -1,0 +1,230 @@
+"""Cases of RabitQ codes."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from lanceref.core.context import Context
+from lanceref.data_file.data_file import open_file
+from lanceref.index.vector.storage import tensor_of
+from lanceref.kernels.rabitq_codes import codes_in
+from lanceref.kernels.rabitq_estimate import ROUNDS, FastRotation
+from lanceref.proto import index_pb2
+from lanceref.storage import BytesSource
+from pylanceref.file import LanceFileReader
+
+from lance_conformance.recipes.cases.index.damaged_files import damaged
+from lance_conformance.recipes.cases.index.index_files import THERE, renamed, stored_codes, unsaid
+from lance_conformance.recipes.cases.index.scalar_tables import details
+from lance_conformance.recipes.change import apply
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.hand import remade, reworked
+from lance_conformance.recipes.messages import index
+from lance_conformance.recipes.model import DATA, Made, Recipe, SpanPatch
+from lance_conformance.recipes.oracle_made import file
+from lance_conformance.recipes.vectors import ALL, DIMENSION, NEAREST, TYPES, answered, nearest
+from lance_conformance.recipes.vectors import made as vectors_made
+
+_RANGED = replace(TYPES["rq-5"], seed=4)
+_FEW = _RANGED.asked(k=5, nprobes=2, range=["30.5", "400"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Codes:
+    """The file of codes: its rows, what it says of them, and its buffers after the first."""
+
+    rows: pa.Table
+    said: dict[str, Any]
+    buffers: tuple[bytes, ...]
+
+
+def _rewritten(make: Callable[[], Made], change: Callable[[_Codes], _Codes]) -> Callable[[], Made]:
+    """Return a maker of the same index with another file of codes."""
+
+    def made() -> Made:
+        base = make()
+        files, _ = apply(index({"files": None}, THIRD), base.files)
+        (name,) = (name for name in files if name.endswith("auxiliary.idx"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, DATA)
+            path.write_bytes(files[name])
+            rows = LanceFileReader(path).read_all().to_table()
+        opened = open_file(BytesSource(files[name]), Context(name))
+        kept = [files[name][one.offset : one.end] for one in opened.global_buffers[1:]]
+        texts = {key.decode(): text.decode() for key, text in rows.schema.metadata.items()}
+        said = json.loads(json.loads(texts["storage_metadata"])[0])
+        codes = change(_Codes(rows.replace_schema_metadata(None), said, tuple(kept)))
+        texts["storage_metadata"] = json.dumps([json.dumps(codes.said)])
+        written = file(codes.rows, "2.0", global_buffers=codes.buffers, schema_metadata=texts)
+        return Made({**files, name: written().files[DATA]}, base.table, made_by="hand")
+
+    return made
+
+
+def _by_matrix(codes: _Codes) -> _Codes:
+    """Say the rotation as a matrix, and how far off distances may be nowhere."""
+    signs = np.array(codes.said["fast_rotation_signs"], np.uint8).reshape(ROUNDS, -1)
+    matrix = FastRotation(signs).rotate(np.eye(DIMENSION, dtype=np.float32)).T
+    said = {**codes.said, "rotation_type": "matrix", "rotate_mat_position": 2}
+    del said["fast_rotation_signs"]
+    tensor = tensor_of(np.ascontiguousarray(matrix)).SerializeToString()
+    return _Codes(codes.rows.drop_columns(["__error_factors"]), said, (*codes.buffers, tensor))
+
+
+def _not_in_blocks(codes: _Codes) -> _Codes:
+    """Put the codes of a row one after the other."""
+    column = codes.rows["__blocked_ex_codes"].combine_chunks()
+    bits = codes.said["num_bits"] - 1
+    stored = np.asarray(column.flatten(), np.uint8).reshape(len(column), -1)
+    each = codes_in(stored, DIMENSION, bits)
+    flags = np.unpackbits(each[..., np.newaxis], axis=2, bitorder="little")[..., :bits]
+    packed = np.packbits(flags.reshape(len(each), -1), axis=1, bitorder="little")
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(packed.reshape(-1)), packed.shape[1])
+    at = codes.rows.schema.get_field_index("__blocked_ex_codes")
+    field = codes.rows.schema.field(at).with_name("__ex_codes").with_type(lists.type)
+    return replace(codes, rows=codes.rows.set_column(at, field, lists))
+
+
+def _unsaid(codes: _Codes) -> _Codes:
+    """Do not say by what distances are reckoned: by residuals, as once all were."""
+    said = {key: value for key, value in codes.said.items() if key != "query_estimator"}
+    return replace(codes, said=said)
+
+
+def _answered(base: Made, args: Mapping[str, object]) -> Made:
+    """Return files with what the oracle answers by the index as it was changed."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, "table.lance")
+        for name, data in base.files.items():
+            root.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
+            root.joinpath(name).write_bytes(data)
+        return replace(base, table=answered(root, args, folder))
+
+
+_UNSAID = remade(
+    nearest(replace(TYPES["rq"], version="2.0", seed=16), nprobes=2), _rewritten, _unsaid
+)
+
+
+def _sign(bits: int) -> SpanPatch:
+    return SpanPatch(
+        ("field _rabit_codes", "values"),
+        lambda old: bytes([old[0] ^ bits]) + old[1:],
+        target="_indices/*/auxiliary.idx",
+    )
+
+
+CASES: tuple[Recipe, ...] = (
+    case("index/any/ivf-rq/matrix",
+        "an entry that tells of a matrix; the files say how vectors are turned", NEAREST,
+        reworked(nearest(replace(TYPES["rq"], seed=6), nprobes=2),
+            details(index_pb2.VectorIndexDetails,
+                {"rq.rotation_type": index_pb2.VectorIndexDetails.RabitQuantization.MATRIX,
+                    "target_num_partitions": 2}, "_versions/18446744073709551612.manifest")),
+        reachable=False),
+    case("index/any/ivf-rq/5-range", "the nearest rows after a distance",
+        (*NEAREST, "L.index.vector.search.range"), nearest(_RANGED, nprobes=2,
+        range=["30.5", "400"]), args=_FEW, make=vectors_made(_RANGED, _FEW, None, by="oracle")),
+    case("index/any/ivf-rq/by-matrix",
+        "vectors turned by a matrix; how far off distances are is not told",
+        (*NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
+        remade(nearest(replace(TYPES["rq"], version="2.0", seed=16), nprobes=2), _rewritten,
+            _by_matrix), reachable=False),
+    case("index/any/ivf-rq/unsaid", "one bit, by residuals, since nothing else is stated",
+        (*NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
+        replace(_UNSAID, make=lambda: _answered(_UNSAID.make(), _UNSAID.args)), reachable=False),
+    case("index/any/ivf-rq/5-in-rows", "codes of a row one after the other",
+        (*NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
+        remade(nearest(replace(TYPES["rq-5"], version="2.0", seed=16), nprobes=2), _rewritten,
+            _not_in_blocks), reachable=False),
+    case("index/any/ivf-rq/l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["rq"], metric="l2",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-rq/cosine-refined",
+        "the nearest by cosine, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["rq"], metric="cosine",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-rq/dot-refined",
+        "the nearest by dot, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["rq"], metric="dot",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-rq/5-l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["rq-5"], metric="l2",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-rq/5-cosine-refined",
+        "the nearest by cosine, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["rq-5"],
+        metric="cosine", appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-rq/5-dot-refined",
+        "the nearest by dot, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["rq-5"], metric="dot",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-rq/own-l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["rq"], metric="l2",
+        appended=6, seed=3), by="reference", true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-rq/own-5-l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["rq-5"], metric="l2",
+        appended=6, seed=3), by="reference", true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-rq/plain", "files of 2.0, whose sizes nobody says",
+        ("L.index.vector.search.order", "L.index.vector.search.refine", "L.index.vector.rq.signs"),
+        reworked(nearest(replace(TYPES["rq"], version="2.0", seed=13),
+            true=max(ALL, replace(TYPES["rq"], version="2.0", seed=13).rows), refine=1, nprobes=2),
+            index({"files": None}, THIRD)), reachable=False),
+    case("index/any/ivf-rq/plain-5", "files of 2.0, whose sizes nobody says",
+        ("L.index.vector.search.order", "L.index.vector.search.refine",
+            "L.index.vector.rq.columns"), reworked(nearest(replace(TYPES["rq-5"], version="2.0",
+        seed=13), true=max(ALL, replace(TYPES["rq-5"], version="2.0", seed=13).rows), refine=1,
+        nprobes=2), index({"files": None}, THIRD)), reachable=False),
+    case("index/any/ivf-rq/sign-one", "a sign that is not that of its number: it may be near 0",
+        ("L.index.vector.search.order", "L.index.vector.search.refine", "L.index.vector.rq.signs"),
+        reworked(reworked(nearest(replace(TYPES["rq"], version="2.0", seed=13),
+            true=max(ALL, replace(TYPES["rq"], version="2.0", seed=13).rows), refine=1, nprobes=2),
+            index({"files": None}, THIRD)), _sign(1)), reachable=False),
+    fault("index/any/ivf-rq/plain", "signs-text", "signs that are words",
+        "L.index.vector.rq.rotation", stored_codes(fast_rotation_signs=["a", "b", "c", "d"])),
+    fault("index/any/ivf-rq/plain", "signs-large", "a sign of 256", "L.index.vector.rq.rotation",
+        stored_codes(fast_rotation_signs=[256, 0, 0, 0])),
+    fault("index/any/ivf-rq/plain", "packed-text", "signs that lie somehow",
+        "L.index.vector.rq.metadata", stored_codes(packed="yes")),
+    fault("index/any/ivf-rq/plain", "bits", "codes of no bits", "L.index.vector.rq.bits",
+        stored_codes(num_bits=0)),
+    fault("index/any/ivf-rq/plain", "most-bits", "codes of ten bits", "L.index.vector.rq.bits",
+        stored_codes(num_bits=10)),
+    fault("index/any/ivf-rq/plain", "metadata", "nothing says how signs lie",
+        "L.index.vector.rq.metadata", unsaid("packed")),
+    fault("index/any/ivf-rq/plain", "signs", "a rotation of too few signs",
+        "L.index.vector.rq.rotation", stored_codes(fast_rotation_signs=[1, 2, 3])),
+    fault("index/any/ivf-rq/plain", "signs-unsaid", "a rotation without signs",
+        "L.index.vector.rq.rotation", unsaid("fast_rotation_signs")),
+    fault("index/any/ivf-rq/plain", "code-dim", "a rotation of longer vectors",
+        "L.index.vector.rq.rotation", stored_codes(code_dim=16)),
+    fault("index/any/ivf-rq/plain", "rotation", "a rotation that none knows",
+        "L.index.vector.rq.rotation", stored_codes(rotation_type="slow")),
+    fault("index/any/ivf-rq/plain", "estimator", "an estimator that none knows",
+        "L.index.vector.rq.estimator", stored_codes(query_estimator="cooked_query")),
+    fault("index/any/ivf-rq/plain-5", "estimator-unsaid", "the older estimator, of five bits",
+        "L.index.vector.rq.estimator", unsaid("query_estimator")),
+    fault("index/any/ivf-rq/plain-5", "one-bit", "extended codes of one bit",
+        "L.index.vector.rq.columns", stored_codes(num_bits=1)),
+    fault("index/any/ivf-rq/plain", "factors", "no factors", "L.index.files.column",
+        renamed("auxiliary.idx", "__scale_factors")),
+    fault("index/any/ivf-rq/plain", "sign", "signs that are those of no row",
+        "L.index.vector.rq.signs", SpanPatch(("field _rabit_codes", "values"),
+        lambda old: bytes(255 - one for one in old), target=THERE), kind="lint"),
+    fault("index/any/ivf-rq/plain", "signs-two",
+        "two signs of a row that are not those of their numbers", "L.index.vector.rq.signs",
+        _sign(3), kind="lint"),
+    *damaged("ivf-rq"),
+)  # fmt: skip

@@ -1,0 +1,85 @@
+"""Cases of scalar quantization."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lanceref.proto.index_pb2 import Tensor
+
+from lance_conformance.recipes.cases.index.damaged_files import damaged
+from lance_conformance.recipes.cases.index.index_files import (
+    THERE,
+    centroids,
+    stored_codes,
+    unsaid,
+    values,
+)
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.messages import index
+from lance_conformance.recipes.model import Recipe, SpanPatch
+from lance_conformance.recipes.vectors import ALL, NEAREST, TYPES, nearest
+
+
+def _codes(by: int) -> SpanPatch:
+    return SpanPatch(
+        ("field __sq_code", "values"),
+        lambda old: bytes([old[0] + (by if old[0] < 128 else -by)]) + old[1:],
+        target="_indices/*/auxiliary.idx",
+    )
+
+
+CASES: tuple[Recipe, ...] = (
+    case("index/any/ivf-sq/dot-one", "the one row that is nearest by the dot product of bytes",
+        NEAREST, nearest(replace(TYPES["sq"], metric="dot", seed=4), true=1, nprobes=2)),
+    case("index/any/ivf-sq/code-one", "a code that is one from that of its number",
+        ("L.index.vector.search.order", "L.index.vector.search.refine", "L.index.vector.sq.code"),
+        reworked(reworked(nearest(replace(TYPES["sq"], version="2.0", seed=13),
+            true=max(ALL, replace(TYPES["sq"], version="2.0", seed=13).rows), refine=1, nprobes=2),
+            index({"files": None}, THIRD)), _codes(1)), reachable=False),
+    case("index/any/ivf-sq/l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["sq"], metric="l2",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-sq/cosine-refined",
+        "the nearest by cosine, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["sq"], metric="cosine",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-sq/dot-refined",
+        "the nearest by dot, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["sq"], metric="dot",
+        appended=6, seed=3), true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-sq/own-l2-refined",
+        "the nearest by l2, compared by their vectors; some are in no index",
+        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["sq"], metric="l2",
+        appended=6, seed=3), by="reference", true=5, nprobes=2, refine=20)),
+    case("index/any/ivf-sq/plain", "files of 2.0, whose sizes nobody says",
+        ("L.index.vector.search.order", "L.index.vector.search.refine", "L.index.vector.sq.code"),
+        reworked(nearest(replace(TYPES["sq"], version="2.0", seed=13),
+            true=max(ALL, replace(TYPES["sq"], version="2.0", seed=13).rows), refine=1, nprobes=2),
+            index({"files": None}, THIRD)), reachable=False),
+    fault("index/any/ivf-sq/plain", "bits-nine", "codes of nine bits", "L.index.vector.sq.bits",
+        stored_codes(num_bits=9)),
+    fault("index/any/ivf-sq/plain", "bounds-text", "a bound that is a word",
+        "L.index.vector.sq.bounds", stored_codes(bounds={"start": "low", "end": 1.0})),
+    fault("index/any/ivf-sq/plain", "element", "centroids of another type",
+        "L.index.vector.column-type", centroids({"data_type": Tensor.FLOAT64,
+        "data": lambda old: old * 2})),
+    fault("index/any/ivf-sq/plain", "bits", "codes of four bits", "L.index.vector.sq.bits",
+        stored_codes(num_bits=4)),
+    fault("index/any/ivf-sq/plain", "dimension", "codes of shorter vectors",
+        "L.index.vector.sq.dimension", stored_codes(dim=4)),
+    fault("index/any/ivf-sq/plain", "bounds", "bounds the wrong way round",
+        "L.index.vector.sq.bounds", stored_codes(bounds={"start": 1.0, "end": -1.0})),
+    fault("index/any/ivf-sq/plain", "bounds-unsaid", "no bounds", "L.index.vector.sq.bounds",
+        unsaid("bounds")),
+    fault("index/any/ivf-sq/plain", "code", "a byte that is not that of its number",
+        "L.index.vector.sq.code", SpanPatch(("field __sq_code", "values"),
+        lambda old: bytes([old[0] ^ 64]) + old[1:], target=THERE), kind="lint"),
+    fault("index/any/ivf-sq/plain", "row-id", "a row that the fragment does not have",
+        "L.index.vector.row-id", values("auxiliary.idx", "_rowid", b"\xff"), kind="lint"),
+    fault("index/any/ivf-sq/plain", "code-two", "a code that is two from that of its number",
+        "L.index.vector.sq.code", _codes(2), kind="lint"),
+    *damaged("ivf-sq"),
+)  # fmt: skip

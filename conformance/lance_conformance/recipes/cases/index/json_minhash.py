@@ -1,0 +1,184 @@
+"""Cases of indices of JSON paths and of MinHash signatures."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from lanceref.proto import index_pb2
+from lanceref.proto.index_pb2 import JsonIndexDetails
+from lanceref.proto.table_pb2 import IndexMetadata
+from pylanceref.file import LanceFileReader
+
+from lance_conformance.recipes.cases.index.damaged_files import damaged
+from lance_conformance.recipes.cases.index.index_files import held_bytes, metadata, values
+from lance_conformance.recipes.cases.index.scalar_tables import details
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.hand import reworked, words
+from lance_conformance.recipes.indexed import (
+    COLUMN,
+    COVERED,
+    DELETED,
+    Indexed,
+    create_index,
+    filtered,
+    made,
+)
+from lance_conformance.recipes.messages import index, put
+from lance_conformance.recipes.model import DATA, Made, MessageEdit, Paths, Recipe, SpanPatch
+from lance_conformance.recipes.oracle_made import file
+
+_LIKE = Indexed(
+    pa.array([f"the quick brown fox of number {n % 4}" for n in range(12)]), "MINHASHLSH"
+)
+
+_LEFT = _LIKE.table.take([*range(7), *range(8, 12)])
+_BANDS = "bands.lance"
+_ALIKE = Indexed(pa.array(["the quick brown fox"] * 12), "MINHASHLSH", {}, "2.0")
+_PAGE_ROWS = 2
+
+
+def _in_pages() -> Made:
+    """Put few bands of equal texts on a page, so that pages end with the same one."""
+    alike = _ALIKE.table
+    base = reworked(
+        made(_ALIKE, alike.filter(pc.not_equal(alike["id"], DELETED))),
+        index({"files": None}, FOURTH),
+    )()
+    (name,) = (name for name in base.files if name.endswith("bands.lance"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, DATA)
+        path.write_bytes(base.files[name])
+        rows = LanceFileReader(path).read_all().to_table()
+    texts = {key.decode(): text.decode() for key, text in rows.schema.metadata.items()}
+    texts["minhash_lsh_page_rows"] = f"{_PAGE_ROWS}"
+    keys = rows["band_key"].to_pylist()
+    table = words(*keys[_PAGE_ROWS - 1 :: _PAGE_ROWS], *keys[len(keys) & ~1 :])
+    rows = rows.replace_schema_metadata(None)
+    written = file(rows, "2.0", global_buffers=(table,), schema_metadata=texts)()
+    return replace(base, files={**base.files, name: written.files[DATA]})
+
+
+_ALIKE_WORDS = Indexed(pa.array(["fox", "the fox", "a", "", None, "dog fox", *["fox"] * 6],
+    pa.utf8()), "MINHASHLSH", {}, "2.0")  # fmt: skip
+
+
+_MINHASH: tuple[Recipe, ...] = (
+    case("index/any/minhash/signed", "signatures of texts", "L.index.minhash.signature",
+        reworked(made(replace(_LIKE, version="2.0"), _LEFT), index({"files": None}, FOURTH)),
+        reachable=False),
+    case("index/any/minhash/plain", "texts that are alike: the rows are what they are",
+        ("L.index.minhash.details", "L.index.minhash.version", "L.index.minhash.docs",
+            "L.index.minhash.bands", "L.index.minhash.pages", "L.index.minhash.band-key"),
+        reworked(made(replace(_LIKE, version="2.0"), _LEFT), index({"files": None}, FOURTH)),
+        reachable=False),
+    case("index/any/minhash/pages", "pages of two bands, many of which end alike",
+        "L.index.minhash.pages", _in_pages, reachable=False),
+    case("index/any/minhash/short", "texts of fewer words than are taken together",
+        ("L.index.minhash.signature", "L.index.minhash.band-key"),
+        made(_ALIKE_WORDS, _ALIKE_WORDS.table.take([row for row in range(12) if row != DELETED]))),
+    fault("index/any/minhash/plain", "document-next", "the number one after the last document",
+        "L.index.minhash.bands", values("bands.lance", "doc_id", words(10, width=4), 0),
+        kind="lint"),
+    fault("index/any/minhash/plain", "keys-fall", "a band that falls", "L.index.minhash.bands",
+        values("bands.lance", "band_key", words(1), 8), kind="lint"),
+    fault("index/any/minhash/plain", "signature", "a signature that is not that of the text",
+        "L.index.minhash.band-key", values("signatures.lance", "signature", b"\x00\x01"),
+        kind="lint", also=("L.index.minhash.signature",)),
+    fault("index/any/minhash/plain", "details", "details that are none", "L.index.minhash.details",
+        metadata(_BANDS, "minhash_lsh_details", "00"), kind="lint"),
+    fault("index/any/minhash/plain", "version", "files of a version to come",
+        "L.index.minhash.version", metadata(_BANDS, "minhash_lsh_index_version", "1"), kind="lint"),
+    fault("index/any/minhash/plain", "docs", "fewer documents than there are",
+        "L.index.minhash.docs", metadata(_BANDS, "minhash_lsh_num_docs", "3"), kind="lint"),
+    fault("index/any/minhash/plain", "bands", "bands that do not rise", "L.index.minhash.bands",
+        values(_BANDS, "band_key", b"\xff" * 8), kind="lint"),
+    fault("index/any/minhash/plain", "pages", "another last band of a page",
+        "L.index.minhash.pages", held_bytes(_BANDS, b"\x00", 0), kind="lint"),
+    fault("index/any/minhash/plain", "band-key", "a band that is not that of a signature",
+        "L.index.minhash.band-key", values(_BANDS, "band_key", b"\x00"), kind="lint"),
+    fault("index/any/minhash/plain", "exchanged", "the signatures of two rows, exchanged",
+        "L.index.segment.complete", SpanPatch(("field _rowid", "values"),
+        lambda old: old[8:16] + old[:8] + old[16:], target="_indices/*/signatures.lance"),
+        kind="lint"),
+)  # fmt: skip
+
+DOCUMENTS = pa.array(['{"a":3}', None, '{"a":1}', '{"a":5,"b":"x"}', '{"a":3}', '{"b":2}',
+    '{"a":null}', '{"a":5}', '{"a":9}', '{"a":1}', '{"a":3}', '{"a":8}'], pa.json_())  # fmt: skip
+
+
+def _in_one_fragment(module: Any, uri: str) -> None:
+    """Make a table of one fragment, and an index of one path."""
+    table = pa.table({"id": pa.array(range(len(DOCUMENTS)), pa.int64()), COLUMN: DOCUMENTS})
+    dataset = module.write_dataset(table, uri, data_storage_version="2.0")
+    parameters = {"path": "a", "target_index_type": "btree"}
+    create_index(module, dataset, COLUMN, "JSON", parameters)
+
+
+def _over(target: str, version: str = "2.0", path: str = "a") -> Indexed:
+    """Return documents whose members `a` are held by an index of another type."""
+    return Indexed(DOCUMENTS, "JSON", {"path": path, "target_index_type": target}, version)
+
+
+def _named(edit: Callable[[JsonIndexDetails], None] | Paths) -> MessageEdit:
+    """Change the details of the index."""
+
+    def apply(entry: IndexMetadata) -> None:
+        details = JsonIndexDetails.FromString(entry.index_details.value)
+        put(details, edit)
+        entry.index_details.value = details.SerializeToString(deterministic=True)
+
+    return index(apply, FOURTH)
+
+
+_NULL_LEFT = Indexed(pa.array(['{"a":1.5}', "{}", '{"a":2.5}', *['{"b":1}'] * 9], pa.json_()),
+    "JSON", {"path": "a", "target_index_type": "btree"}, "2.0",
+        afterwards=lambda dataset: dataset.delete(
+    "id IN (0, 2)"))  # fmt: skip
+
+
+_JSON: tuple[Recipe, ...] = (
+    case("index/any/json/typed", "an entry that tells the type of the values",
+        (*COVERED, "L.index.json.details"), reworked(filtered(_over("btree"),
+        "json_get_int(c, 'a') = 3", [0, 4, 10]), details(index_pb2.JsonIndexDetails,
+        {"target_data_type": 3})), reachable=False),
+    case("index/any/json/one-fragment", "documents of one fragment",
+        (*COVERED, "L.index.json.details"), filtered(Indexed(DOCUMENTS, "JSON", {}, "2.0"),
+        "json_get_int(c, 'a') = 3", [0, 4, 10]), make=made(_in_one_fragment,
+        pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
+    case("index/any/json/plain", "a whole number", (*COVERED, "L.index.json.details"),
+        filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10])),
+    case("index/any/json/range", "numbers of a range, one of their rows deleted",
+        (*COVERED, "L.index.json.details"), filtered(_over("bitmap"), "json_get_int(c, 'a') >= 5",
+        [3, 8, 11])),
+    case("index/any/json/nulls", "null, a member that is null, and none",
+        (*COVERED, "L.index.json.details"), filtered(_over("btree"), "json_get_int(c, 'a') IS NULL",
+        [1, 5, 6])),
+    case("index/any/json/zones", "numbers of zones", (*COVERED, "L.index.json.details"),
+        filtered(_over("zonemap", "2.2"), "json_get_int(c, 'a') < 2", [2, 9])),
+    case("index/any/json/asked-type",
+        "a float is asked for, whole numbers are held: the rows are scanned",
+        (*COVERED, "L.index.json.asked-type"), filtered(_over("btree"),
+        "json_get_float(c, 'a') = 3.0", [0, 4, 10])),
+    case("index/any/json/member",
+        "a member that is called as the path is spelled, which no document has",
+        (*COVERED, "L.index.json.member"), filtered(_over("btree", path="$.a"),
+        "json_get_int(c, '$.a') = 3", [], used=False)),
+    case("index/any/json/own-plain", "a whole number in an index of the reference", COVERED,
+        filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10], by="reference")),
+    case("index/any/json/null-left", "documents of which none has the number any more", COVERED,
+        filtered(_NULL_LEFT, "json_get_float(c, 'a') IS NULL", [1, 3, 4, 5, 6, 8, 9, 10, 11])),
+    fault("index/any/json/plain", "details", "values held by an index of texts",
+        "L.index.json.details",
+        _named({"target_details.type_url": "/lance.index.pb.InvertedIndexDetails"}), kind="lint"),
+    *damaged("json"),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_MINHASH, *_JSON)

@@ -1,0 +1,151 @@
+"""Cases of the write-ahead log in memory: shards and log entries."""
+
+from __future__ import annotations
+
+import io
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from google.protobuf.message import Message
+from lanceref.index.mem_wal.shard_log import EPOCH, GENERATION, TOMBSTONE, entry_path, manifest_path
+from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails, ShardManifest
+from lanceref.proto.table_pb2 import IndexSection
+
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.indexed import made
+from lance_conformance.recipes.messages import indices, put
+from lance_conformance.recipes.model import Made, MessageEdit, Paths, Recipe, Remove, Rename, Resize
+
+SHARD = uuid.UUID(int=7)
+
+
+def _rows(*ids: int) -> pa.Table:
+    return pa.table(
+        {"id": ids, "c": [f"row {one}" for one in ids]},
+        schema=pa.schema(
+            [
+                pa.field("id", pa.int64(), False, {"lance-schema:unenforced-primary-key": "true"}),
+                pa.field("c", pa.string()),
+            ]
+        ),
+    )
+
+
+def _steps(module: Any, uri: str) -> None:
+    dataset = module.write_dataset(_rows(1, 2), uri, data_storage_version="2.1")
+    dataset.create_scalar_index("id", "BTREE")
+    dataset = module.dataset(uri)
+    dataset.initialize_mem_wal(
+        bucket_column="id", num_buckets=1, maintained_indexes=["id_idx"], max_memtable_rows=10
+    )
+    for ids in ((3,), (2, 4)):
+        module.dataset(uri).mem_wal_writer(str(SHARD)).put(_rows(*ids))
+    folder = f"{uri}/_mem_wal/{SHARD}/a1b2c3d4_gen_1"
+    module.write_dataset(_rows(3), folder, data_storage_version="2.1")
+
+
+def _log(section: IndexSection, edit: Callable[[MemWalIndexDetails], None] | Paths) -> None:
+    (own,) = (entry for entry in section.indices if entry.name == "__lance_mem_wal")
+    details = MemWalIndexDetails.FromString(own.index_details.value)
+    put(details, edit)
+    own.index_details.value = details.SerializeToString(deterministic=True)
+
+
+def _all_of_log(details: MemWalIndexDetails) -> None:
+    details.snapshot_ts_millis = 1_700_000_000_000
+    details.inline_snapshots = b"rows"
+    details.maintain_all_indexes = True
+    done = details.compacted_sstables.add(generation=1)
+    done.shard_id.uuid = SHARD.bytes
+    progress = details.index_catchup.add(index_name="id_idx")
+    progress.caught_up_generations.add().CopyFrom(done)
+    details.sharding_specs[0].fields[0].expression = "bucket(id, 1)"
+
+
+def _all_of_shard(data: bytes) -> bytes:
+    """Say of the latest version of the shard all that can be said."""
+    manifest = ShardManifest.FromString(data)
+    manifest.replay_after_wal_entry_position = 1
+    manifest.current_generation, manifest.shard_spec_id = (2, 1)
+    manifest.status = ShardManifest.SEALED
+    manifest.sstables.add(
+        generation=1,
+        path="a1b2c3d4_gen_1",
+        in_memory_bytes=64,
+        physical_rows=1,
+        primary_key_bytes=8,
+    )
+    manifest.shard_field_entries.add(field_id="bucket", value=bytes(4))
+    return manifest.SerializeToString(deterministic=True)
+
+
+def _make() -> Made:
+    base = reworked(
+        made(_steps, _rows(1, 2), by="reference"),
+        indices(lambda section: _log(section, _all_of_log), THIRD),
+    )()
+    latest = manifest_path(SHARD, 3)
+    files = {**base.files, latest: _all_of_shard(base.files[latest])}
+    return Made(files, base.table, made_by="hand")
+
+
+def _mark_first() -> Made:
+    """Put the marks of a log entry before its other columns."""
+    made = _make()
+    path = entry_path(SHARD, 3)
+    held = pa.ipc.open_stream(made.files[path]).read_all()
+    names = [TOMBSTONE, *(name for name in held.column_names if name != TOMBSTONE)]
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, held.select(names).schema) as writer:
+        writer.write_table(held.select(names))
+    return replace(made, files={**made.files, path: sink.getvalue()})
+
+
+def _entry(**metadata: str) -> bytes:
+    """Return an entry of no rows."""
+    schema = pa.schema([pa.field(TOMBSTONE, pa.bool_())], metadata=metadata)
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, schema):
+        pass
+    return sink.getvalue()
+
+
+def _garbled(section: Message) -> None:
+    (own,) = (one for one in section.indices if one.name == "__lance_mem_wal")
+    own.index_details.value = b"\xff"
+
+
+CASES: tuple[Recipe, ...] = (
+    case("table/any/mem-wal/mark-first", "a log entry whose marks are its first column",
+        "L.index.mem-wal.entry", _mark_first, reachable=False),
+    case("table/any/mem-wal/shard",
+        "a log before the table: a shard of three versions, two entries and a fence",
+        "L.index.mem-wal.details", _make, reachable=False),
+    fault("table/any/mem-wal/shard", "entry-number", "an entry whose generation is no number",
+        "L.index.mem-wal.entry",
+        Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "x"}), entry_path(SHARD, 3)),
+        kind="lint"),
+    fault("table/any/mem-wal/shard", "generation-long", "a generation of 21 digits",
+        "L.index.mem-wal.entry", Resize(0, _entry(**{EPOCH.decode(): "1",
+        GENERATION.decode(): "111111111111111111111"}), entry_path(SHARD, 3)), kind="lint"),
+    fault("table/any/mem-wal/shard", "details", "details that are no message",
+        "L.index.mem-wal.details", MessageEdit("index section", _garbled, THIRD), kind="lint"),
+    fault("table/any/mem-wal/shard", "manifest", "a version of a shard that is no message",
+        "L.index.mem-wal.manifest", Resize(0, b"\xff\xff", manifest_path(SHARD, 2)), kind="lint"),
+    fault("table/any/mem-wal/shard", "manifest-name", "a version that is called another one",
+        "L.index.mem-wal.manifest-name", Rename(manifest_path(SHARD, 2), manifest_path(SHARD, 5)),
+        kind="lint"),
+    fault("table/any/mem-wal/shard", "generation", "a flushed generation that is still to come",
+        "L.index.mem-wal.sstables", Resize(None,
+        ShardManifest(current_generation=1).SerializeToString(), manifest_path(SHARD, 3)),
+        kind="lint"),
+    fault("table/any/mem-wal/shard", "entry", "an entry that is cut off", "L.index.mem-wal.entry",
+        Resize(100, b"", entry_path(SHARD, 3)), kind="lint"),
+    fault("table/any/mem-wal/shard", "position", "a position that is missing",
+        "L.index.mem-wal.positions", Remove(entry_path(SHARD, 2)), kind="lint"),
+)  # fmt: skip

@@ -1,0 +1,70 @@
+"""Tables with a scalar index, and what is done to them after it was made.
+
+Every table has twelve rows: ten indexed, one of these deleted, two appended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from google.protobuf.message import Message
+from lanceref.proto.table_pb2 import IndexMetadata
+
+from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.indexed import Indexed
+from lance_conformance.recipes.messages import index, put
+from lance_conformance.recipes.model import MessageEdit, Paths
+
+INTS = pa.array([3, None, 1, 5, 3, 2, None, 5, 9, 1, 3, 8], pa.int32())
+NAN = float("nan")
+INF = float("inf")
+FLOATS = pa.array([0.0, -0.0, NAN, -NAN, None, 1.5, -INF, 2.0, INF, 1.5, -0.0, NAN])
+TEXTS_INDICES = pa.array(["apple", "apply", None, "Äpfel", "ape", "banana", "bandana", "cabana", "",
+    "an", "apple", "b"])  # fmt: skip
+
+
+def of_version(table: Indexed, version: str, *, stable_row_ids: bool = False) -> Indexed:
+    return Indexed(table.values, table.type, table.parameters, version, stable_row_ids)
+
+
+def key(row: int) -> int:
+    """Return the address of one of the rows that are indexed."""
+    return (row // 5 << 32) + row % 5
+
+
+def members(values: Sequence[object], rows: Sequence[int], type_: pa.DataType) -> pa.Table:
+    keys = pa.array([key(row) for row in rows], pa.uint64())
+    return pa.table({"value": pa.array(values, type_), "row": keys})
+
+
+SORTED = members([None, None, 1, 1, 2, 3, 3, 5, 5, 9], [1, 6, 2, 9, 5, 0, 4, 3, 7, 8], pa.int32())
+
+
+def details(
+    kind: type[Message], edit: Callable[..., None] | Paths, target: str = FOURTH
+) -> MessageEdit:
+    """Change the details of the first index of a manifest."""
+
+    def apply(entry: IndexMetadata) -> None:
+        message = kind.FromString(entry.index_details.value)
+        put(message, edit)
+        entry.index_details.value = message.SerializeToString(deterministic=True)
+
+    return index(apply, target)
+
+
+def early_plain(table: Indexed) -> Indexed:
+    return replace(table, version="2.0")
+
+
+def and_then(table: Indexed, afterwards: Callable[[Any], object]) -> Indexed:
+    """Return a table to which something is done in the end."""
+    return replace(table, afterwards=afterwards)
+
+
+def compacted(dataset: Any) -> None:
+    """Write rows anew and leave the indices as they are."""
+    dataset.optimize.compact_files(defer_index_remap=True)

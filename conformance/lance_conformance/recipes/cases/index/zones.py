@@ -1,0 +1,151 @@
+"""Cases of zone maps and Bloom filters."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyroaring import BitMap
+
+from lance_conformance.recipes.cases.index import scalar_tables as s
+from lance_conformance.recipes.cases.index.damaged_files import damaged
+from lance_conformance.recipes.cases.index.index_files import held_bytes, metadata, values
+from lance_conformance.recipes.cases.index.released_indices import made_indices
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.hand import reworked, words
+from lance_conformance.recipes.indexed import COVERED, Indexed, filtered, held_by
+from lance_conformance.recipes.messages import index
+from lance_conformance.recipes.model import Recipe
+
+BLOOMFILTER = Indexed(s.INTS, "BLOOMFILTER", {"number_of_items": 2, "probability": 0.01})
+
+_BLOOMFILTER: tuple[Recipe, ...] = (
+    case("index/any/bloomfilter/least", "filters of the least size", "L.index.bloom.size",
+        reworked(filtered(s.early_plain(BLOOMFILTER), "c = 3", [0, 4, 10]),
+            index({"files": None}, FOURTH)), reachable=False),
+    case("index/any/bloomfilter/4-0-1-nulls", "rows that are null, which the filters do not say",
+        ("L.index.zones.nulls", "L.index.zones.order"), made_indices("4.0.1",
+        ("scalar", "c", "BLOOMFILTER"), pa.table({"id": pa.array([1, 6], pa.int64())})),
+        kind="index-search", args={"filter": {"sql": "c IS NULL"}, "columns": ["id"]},
+        index="BLOOMFILTER", order="any"),
+    case("index/any/bloomfilter/equals", "a value whose zones the filters name", COVERED,
+        filtered(BLOOMFILTER, "c = 3", [0, 4, 10])),
+    case("index/any/bloomfilter/among", "some values", COVERED, filtered(BLOOMFILTER, "c IN (1, 9)",
+        [2, 8, 9])),
+    case("index/any/bloomfilter/nulls", "rows that are null are known exactly", COVERED,
+        filtered(BLOOMFILTER, "c IS NULL", [1, 6])),
+    case("index/any/bloomfilter/zeros", "zero is looked for with either sign", COVERED,
+        filtered(Indexed(s.FLOATS, "BLOOMFILTER", BLOOMFILTER.parameters), "c = 0", [0, 1, 10])),
+    case("index/any/bloomfilter/blocks", "filters of many blocks", COVERED,
+        filtered(Indexed(s.INTS, "BLOOMFILTER", {"number_of_items": 1000, "probability": 0.0001}),
+            "c = 3", [0, 4, 10])),
+    case("index/any/bloomfilter/own-equals", "a value in an index of the reference", COVERED,
+        filtered(BLOOMFILTER, "c = 1", [2, 9], by="reference")),
+    case("index/any/bloomfilter/minus-zero", "zero, of which a zone has the negative one alone",
+        (*COVERED, "L.index.bloom.data"),
+        filtered(Indexed(pa.array([-0.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, -0.0, 6.0]),
+            "BLOOMFILTER", {"number_of_items": 2, "probability": 0.01}), "c = 0", [0, 10])),
+    case("index/any/bloomfilter/low-bits", "a value whose hash ends with five bits 0",
+        (*COVERED, "L.index.bloom.data"), filtered(Indexed(pa.array([52, None, 1, 132, 3, 2, None,
+        5, 9, 1, 3, 8], pa.int32()), "BLOOMFILTER", {"number_of_items": 2, "probability": 0.01}),
+        "c = 52", [0])),
+    case("index/any/bloomfilter/plain", "files of 2.0, whose sizes nobody says", COVERED,
+        reworked(filtered(s.early_plain(BLOOMFILTER), "c = 3", [0, 4, 10]),
+            index({"files": None}, FOURTH)), reachable=False),
+    case("index/any/bloomfilter/wide", "filters of more than one block", COVERED,
+        filtered(Indexed(pa.array(range(12), pa.int32()), "BLOOMFILTER", {"number_of_items": 60,
+            "probability": 0.01}, "2.0"), "c = 3", [3])),
+    fault("index/any/bloomfilter/plain", "fragment-behind", "a zone of fragment 2**32",
+        "L.index.zones.order", values("bloomfilter.lance", "fragment_id", words(2 ** 32), 40)),
+    fault("index/any/bloomfilter/plain", "size", "filters of two sizes", "L.index.bloom.data",
+        values("bloomfilter.lance", "bloom_filter_data", b"\x1f", 0, "string ends")),
+    fault("index/any/bloomfilter/plain", "small", "a filter of 16 bytes", "L.index.bloom.data",
+        values("bloomfilter.lance", "bloom_filter_data", b"\x10", 0, "string ends"),
+        also=("L.index.bloom.size",)),
+    fault("index/any/bloomfilter/wide", "blocks", "filters of three blocks and of five",
+        "L.index.bloom.data", values("bloomfilter.lance", "bloom_filter_data", b"`", 0,
+        "string ends")),
+    *damaged("bloomfilter"),
+)  # fmt: skip
+
+_ZONES = "zonemap.lance"
+ZONEMAP = Indexed(s.INTS, "ZONEMAP", {"rows_per_zone": 2})
+_ZONE_ROWS = pa.table({"min": pa.array([3, 1, 3, 2, 5, 1], pa.int32()),
+    "max": pa.array([3, 5, 3, 2, 9, 1], pa.int32()), "null_count": pa.array([1, 0, 0, 1, 0, 0],
+    pa.uint32()), "nan_count": pa.array([0] * 6, pa.uint32()), "fragment_id": pa.array(
+    [0, 0, 0, 1, 1, 1], pa.uint64()), "zone_start": pa.array([0, 2, 4, 0, 2, 4], pa.uint64()),
+    "zone_length": pa.array([2, 2, 1, 2, 2, 1], pa.uint64())})  # fmt: skip
+
+
+_ZONEMAP: tuple[Recipe, ...] = (
+    case("index/any/zonemap/4-0-1-values", "zones that do not say which rows are null",
+        ("L.index.zones.nulls", "L.index.files.metadata"), made_indices("4.0.1",
+        ("scalar", "c", "ZONEMAP"), pa.table({"id": pa.array([3, 7], pa.int64())})),
+        kind="index-search", facts={"used": True}, args={"filter": {"sql": "c = 5"},
+        "columns": ["id"]}, index="ZONEMAP", order="any"),
+    case("index/any/zonemap/4-0-1-nulls", "rows that are null, which the zones do not say",
+        ("L.index.zones.nulls", "L.index.segment.coverage"), made_indices("4.0.1",
+        ("scalar", "c", "ZONEMAP"), pa.table({"id": pa.array([1, 6], pa.int64())})),
+        kind="index-search", args={"filter": {"sql": "c IS NULL"}, "columns": ["id"]},
+        index="ZONEMAP", order="any"),
+    case("index/any/zonemap/range", "a range that rules zones out", COVERED,
+        filtered(ZONEMAP, "c >= 5", [3, 8, 11])),
+    case("index/any/zonemap/nulls", "rows that are null are known exactly", COVERED,
+        filtered(ZONEMAP, "c IS NULL", [1, 6])),
+    case("index/any/zonemap/nan", "a zone with NaN has no upper bound",
+        (*COVERED, "L.index.zonemap.bounds"), filtered(Indexed(s.FLOATS, "ZONEMAP",
+        {"rows_per_zone": 2}), "c > 1.75", [2, 8, 11])),
+    case("index/any/zonemap/bytes", "bounds that are null rule nothing out",
+        (*COVERED, "L.index.zonemap.bounds"), filtered(Indexed(pa.array([bytes([n, n + 1,
+            n + 2][:2]) if n else None
+        for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 11, 12)], pa.binary(2)), "ZONEMAP",
+        {"rows_per_zone": 2}), "c = X'0203'", [1])),
+    case("index/any/zonemap/own-range", "a range in an index of the reference", COVERED,
+        filtered(ZONEMAP, "c < 2", [2, 9], by="reference")),
+    case("index/any/zonemap/content", "what it holds", ("L.index.segment.complete",
+        "L.index.files.column"), held_by(ZONEMAP, _ZONE_ROWS)),
+    case("index/any/zonemap/own-content", "what one of the reference holds",
+        ("L.index.segment.complete", "L.index.files.column"), held_by(ZONEMAP, _ZONE_ROWS,
+        by="reference")),
+    case("index/any/zonemap/plain", "files of 2.0, whose sizes nobody says", COVERED,
+        reworked(filtered(s.early_plain(ZONEMAP), "c IS NULL", [1, 6]), index({"files": None},
+            FOURTH)), reachable=False),
+    case("index/any/zonemap/moved", "zones whose rows moved", (*COVERED, "L.index.reuse.applied"),
+        filtered(s.and_then(ZONEMAP, s.compacted), "c = 1", [2, 9])),
+    case("index/any/zonemap/minus-nan", "the negative NaN, which is below the bounds of its zone",
+        COVERED, filtered(Indexed(pa.array([1.0, -float("nan"), 2.0, 3.0, 4.0, *[5.0] * 7]),
+        "ZONEMAP", {"rows_per_zone": 5}), "c = CAST('-NaN' AS DOUBLE)", [1])),
+    case("index/any/zonemap/prefix", "texts that begin with another", COVERED,
+        filtered(Indexed(s.TEXTS_INDICES, "ZONEMAP", {"rows_per_zone": 2}), "c LIKE 'ap%'",
+            [0, 1, 4, 10])),
+    fault("index/any/zonemap/plain", "zone-behind", "a zone that begins at row 2**32",
+        "L.index.zones.order", values("zonemap.lance", "zone_start", words(2 ** 32), 8)),
+    fault("index/any/zonemap/plain", "zone-long", "a zone of 2**32 rows and one",
+        "L.index.zones.order", values("zonemap.lance", "zone_length", words(2 ** 32 + 1), 0)),
+    fault("index/any/zonemap/plain", "metadata", "the number of a buffer is no number",
+        "L.index.files.metadata", metadata(_ZONES, "null_bitmap", "one")),
+    fault("index/any/zonemap/plain", "buffer", "the metadata name a buffer that is not there",
+        "L.index.files.buffer", metadata(_ZONES, "null_bitmap", "7")),
+    fault("index/any/zonemap/plain", "rows-count", "a set of more fragments than it has bytes",
+        "L.index.rows.count", held_bytes(_ZONES, b"\xff\xff\xff\xff", 0)),
+    fault("index/any/zonemap/plain", "rows-order", "a fragment that occurs twice in a set of rows",
+        "L.index.rows.order", held_bytes(_ZONES, b"\x00", 30)),
+    fault("index/any/zonemap/plain", "rows-bitmap", "a bitmap that ends after its set",
+        "L.index.rows.bitmap", held_bytes(_ZONES, b"\xff", 9)),
+    fault("index/any/zonemap/plain", "rows-cookie", "a bitmap with another first word",
+        "L.table.roaring.cookie", held_bytes(_ZONES, b"\x00", 12)),
+    fault("index/any/zonemap/plain", "rows-end", "bytes after the last fragment of a set",
+        "L.index.rows.end", held_bytes(_ZONES, b"\x01", 0)),
+    fault("index/any/zonemap/plain", "order", "a zone that begins after every row",
+        "L.index.zones.order", values(_ZONES, "zone_start", b"\x01", 4)),
+    fault("index/any/zonemap/plain", "nulls",
+        "a zone counts more rows that are null than the set has", "L.index.zones.nulls",
+        values(_ZONES, "null_count", b"\x02"), kind="lint"),
+    *(fault(f"index/any/{kind}/plain", "bare-fragment",
+        "a fragment that is covered and has no zones", "L.index.segment.complete",
+        index({"fragment_bitmap": BitMap([0, 1, 2]).serialize()}, FOURTH), kind="lint")
+        for kind in ("zonemap", "bloomfilter")),
+    *damaged("zonemap"),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_BLOOMFILTER, *_ZONEMAP)

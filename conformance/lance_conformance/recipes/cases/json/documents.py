@@ -1,0 +1,91 @@
+"""Cases of JSON documents, as JSONB in their columns."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.model import Recipe, SpanPatch
+from lance_conformance.recipes.oracle_made import dataset, stored, write
+
+_NAMED = {"ARROW:extension:name": "arrow.json"}
+_TEXTS = ['{"a":"x","b":[null,true,7]}', "300", '"xy"', None, ""]
+"""One object with an array, a number of two bytes, a string, a null, and text without a value."""
+
+
+def _json(values: list[str | None]) -> pa.Array:
+    return pa.ExtensionArray.from_storage(pa.json_(), pa.array(values, pa.utf8()))
+
+
+def _nested(uri: str) -> pa.Table:
+    item = pa.field("j", pa.utf8(), metadata=_NAMED)
+    lists = pa.array([['{"b":1,"a":1.5}'], None, [], ["[]", None]], pa.list_(item))
+    write(pa.table({"l": lists}), uri, data_storage_version="2.2")
+    items = _json(['{"a":1.5,"b":1}', "[]", None])
+    shown = pa.ListArray.from_arrays(
+        pa.array([0, 1, 1, 1, 3], pa.int32()),
+        items,
+        type=pa.list_(pa.field("j", pa.json_())),
+        mask=pa.array([False, True, False, False]),
+    )
+    return pa.table({"l": shown})
+
+
+def _raw() -> pa.Table:
+    named = pa.field("j", pa.large_binary(), metadata={"ARROW:extension:name": "lance.json"})
+    return pa.table(
+        [
+            pa.array(
+                [
+                    bytes.fromhex(one)
+                    for one in [
+                        "40000002 10000001 10000001 10000001 50000012 6162 78 80000003 00000000 40000000 20000002 5007",
+                        "20000000 20000003 50012c",
+                    ]
+                ],
+                pa.large_binary(),
+            )
+        ],
+        schema=pa.schema([named]),
+    )
+
+
+def _patch(was: str, now: str) -> SpanPatch:
+    old, new = (bytes.fromhex(was), bytes.fromhex(now))
+    return SpanPatch(
+        ("page 0", "bytes"), lambda data: data.replace(old, new, 1), target="data/*.lance"
+    )
+
+
+CASES: tuple[Recipe, ...] = (
+    case("table/any/json/documents",
+        "an object, a number, a string, a null and an empty text as rows",
+        ("L.json.header", "L.json.scalar", "L.json.entries", "L.json.entry-type", "L.json.payload",
+            "L.json.trailing", "L.json.literal", "L.json.string", "L.json.number", "L.json.key",
+            "L.json.column"), stored(pa.table([pa.array(_TEXTS)],
+        schema=pa.schema([pa.field("j", pa.utf8(), metadata=_NAMED)])),
+        holds=pa.table({"j": _json([*_TEXTS[:4], "null"])}), version="2.0")),
+    case("table/any/json/nested", "documents inside lists", "L.json.column", dataset(_nested)),
+    case("file/2.0/json/raw", "a file gives documents as they are stored",
+        ("L.json.key-order", "L.json.number-width"), _raw()),
+    fault("table/any/json/documents", "header", "a container of no kind", "L.json.header",
+        _patch("80000003", "60000003")),
+    fault("table/any/json/documents", "scalar", "a lone value inside an object", "L.json.scalar",
+        _patch("80000003", "20000003")),
+    fault("table/any/json/documents", "entries", "an array of more items than it has bytes for",
+        "L.json.entries", _patch("80000003", "80000013")),
+    fault("table/any/json/documents", "entry-type", "an item of type 7", "L.json.entry-type",
+        _patch("40000000", "70000000")),
+    fault("table/any/json/documents", "payload", "a number that ends after its array",
+        "L.json.payload", _patch("200000025007", "200000035007")),
+    fault("table/any/json/documents", "trailing", "a byte after the string of a document",
+        "L.json.trailing", _patch("100000027879", "100000017879")),
+    fault("table/any/json/documents", "literal", "a null with a byte", "L.json.literal",
+        _patch("80000003 00000000", "80000003 00000001")),
+    fault("table/any/json/documents", "string", "a string that is not UTF-8", "L.json.string",
+        _patch("100000027879", "10000002ff79")),
+    fault("table/any/json/documents", "number", "a number with an unknown first byte",
+        "L.json.number", _patch("5007", "5107")),
+    fault("table/any/json/documents", "key", "a key that is a number", "L.json.key",
+        _patch("4000000210000001", "4000000220000001")),
+)  # fmt: skip

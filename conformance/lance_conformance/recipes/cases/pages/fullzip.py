@@ -1,0 +1,232 @@
+"""Cases of full-zip pages: control words, values, lengths, row index."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from lanceref.proto.encodings_v2_1_pb2 import PageLayout
+
+from lance_conformance.recipes import columns as c
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import Z, assign, byte, clear, more, resize, spare_buffer
+from lance_conformance.recipes.messages import field, page
+from lance_conformance.recipes.model import Recipe
+from lance_conformance.recipes.oracle_made import column
+
+
+def long_binaries(count: int, size: int) -> pa.Array:
+    """Return `count` binaries of `size` random bytes, one of them null."""
+    rng = np.random.default_rng(c.RANDOM_SEED)
+    return pa.array([rng.bytes(size) if i != 1 else None for i in range(count)], pa.binary())
+
+
+def _variable_rows(message: PageLayout) -> None:
+    rows = message.full_zip_layout.value_compression.variable_packed_struct
+    field = rows.fields.add(bits_per_value=32)
+    field.value.flat.bits_per_value = 32
+
+
+def _vectors(items: list[float | None]) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(pa.array(items, pa.float32()), 100)
+
+
+_FULLZIP: tuple[Recipe, ...] = (
+    case("file/2.1/fullzip/vectors", "vectors without a null: nothing but values",
+        ("L.page.fullzip.size", "L.page.fullzip.value-bits"), pa.FixedSizeListArray.from_arrays(
+        pa.array(np.random.default_rng(c.RANDOM_SEED).standard_normal(100 * 8), pa.float32()),
+            100)),
+    case("file/2.1/fullzip/nullable", "a control byte before each vector, null or not",
+        ("L.page.fullzip.control-bits", "L.page.fullzip.num-visible"),
+            pa.FixedSizeListArray.from_arrays(
+        pa.FixedSizeListArray.from_arrays(pa.array(np.random.default_rng(
+            c.RANDOM_SEED).standard_normal(100 * 8), pa.float32()), 100).flatten(),
+        100, mask=pa.array([i in (2, 5) for i in range(8)]))),
+    case("file/2.1/fullzip/list-vectors", "lists of vectors, a null and an empty list",
+        ("L.page.fullzip.repetition", "L.page.rowindex.order"), pa.ListArray.from_arrays(
+        pa.array([0, 2, None, 2, 2, 8], pa.int32()), pa.FixedSizeListArray.from_arrays(
+        pa.array(np.random.default_rng(c.RANDOM_SEED).standard_normal(100 * 8), pa.float32()),
+            100))),
+    case("file/2.1/fullzip/binary", "long binaries after their lengths", "L.page.rowindex.order",
+        long_binaries(12, 400)),
+    case("file/2.1/fullzip/zstd", "each long value a zstd frame of its own", "L.codec.general.size",
+        column(pa.array([f"{i} the same words over and over " * 20 for i in range(80)]),
+            compression="zstd")),
+    case("file/2.2/fullzip/fixed-size-list-struct", "pairs of structs, one after the other",
+        "L.page.layout.scale", column(c.pairs([1, 2, 3, 4, 5, 6]), structural_encoding="fullzip")),
+    case("file/2.1/fullzip/flags-sixteen", "zipped values of sixteen booleans",
+        "L.codec.fixed-size-list.whole-bytes", column(pa.array(
+        [[at * row % 5 < 2 for at in range(16)] for row in range(1, 5)], pa.list_(pa.bool_(), 16)),
+        structural_encoding="fullzip")),
+    case("file/2.2/fullzip/pairs-strings", "zipped pairs of structs of strings",
+        "L.page.layout.scale", column(pa.FixedSizeListArray.from_arrays(
+        pa.array([{"s": "x" * at} for at in range(14)], pa.struct([("s", pa.string())])), 2),
+        structural_encoding="fullzip")),
+    case("file/2.1/fullzip/list-strings", "lists of strings: control word, length, bytes",
+        ("L.page.fullzip.values-present", "L.page.fullzip.details", "L.page.fullzip.buffers",
+            "L.page.fullzip.entry", "L.page.fullzip.row-start", "L.page.rowindex.width"),
+        column(pa.array([["ab", "c"], [], ["d"]]), structural_encoding="fullzip")),
+    case("file/2.1/fullzip/int32", "numbers after a control byte each",
+        "L.page.fullzip.control-word", column(pa.array([1, None, 3], pa.int32()),
+        structural_encoding="fullzip")),
+    case("file/2.1/fullzip/bool", "booleans take a byte each", "L.page.leaf.width",
+        column(pa.array([True, None, False]), structural_encoding="fullzip")),
+    case("file/2.1/fullzip/null-items", "vectors of 100 items, some null: bitmap, then items",
+        ("L.codec.fixed-size-list.size", "L.codec.fixed-size-list.items"),
+        _vectors([None if i % 3 else float(i) for i in range(200)])),
+    case("file/2.1/fullzip/all-null-items", "vectors of nulls: bitmaps alone",
+        "L.codec.fixed-size-list.all-null", _vectors([None] * 400)),
+    fault("file/2.1/fullzip/bool", "def-range", "a level of 2 over one layer of nulls",
+        "L.page.fullzip.control-word", byte("control word", at=0, new=2)),
+    fault("file/2.1/fullzip/list-vectors", "visible", "one visible value less than there are",
+        "L.page.fullzip.num-visible", assign(f"{Z}.num_visible_items", 1), kind="lint"),
+    fault("file/2.1/fullzip/list-vectors", "control-bits", "15 bits of levels more",
+        "L.page.fullzip.control-bits", assign(f"{Z}.bits_rep", 17)),
+    fault("file/2.1/fullzip/vectors", "no-bits", "values of no bits", "L.page.fullzip.value-bits",
+        assign(f"{Z}.bits_per_value", 0), flags=("WidthMismatch",)),
+    fault("file/2.1/fullzip/all-null-items", "value", "items that are null and have a value",
+        "L.codec.fixed-size-list.all-null",
+        assign(f"{Z}.value_compression.fixed_size_list.values.constant.value", b"\x01")),
+    fault("file/2.1/fullzip/all-null-items", "no-bitmap", "items that are null without a bitmap",
+        "L.codec.fixed-size-list.all-null",
+        assign(f"{Z}.value_compression.fixed_size_list.has_validity", False),
+        flags=("MissingPart",)),
+    fault("file/2.1/fullzip/list-strings", "no-values", "zipped values without a codec",
+        "L.page.fullzip.values-present", clear(f"{Z}.value_compression"), flags=("MissingPart",)),
+    fault("file/2.1/fullzip/list-strings", "details", "neither bits per value nor per offset",
+        "L.page.fullzip.details", clear(f"{Z}.bits_per_offset"), flags=("MissingPart",)),
+    fault("file/2.1/fullzip/list-strings", "repetition", "lists without repetition bits",
+        "L.page.fullzip.repetition", assign(f"{Z}.bits_rep", 0), flags=("LevelsDisagree",)),
+    fault("file/2.1/fullzip/list-strings", "buffer", "a third buffer", "L.page.fullzip.buffers",
+        spare_buffer(), flags=("SpareBuffer",)),
+    fault("file/2.1/fullzip/list-strings", "empty-row", "a row without bytes",
+        "L.page.fullzip.entry", byte("start of row 1", at=0, new=0),
+        flags=("OffsetsNotMonotonic",)),
+    fault("file/2.1/fullzip/list-strings", "row-start", "a row that starts inside a list",
+        "L.page.fullzip.row-start", byte("start of row 1", at=0, new=7), flags=("LevelsDisagree",)),
+    fault("file/2.1/fullzip/list-strings", "index-width",
+        "a row index of three bytes for four positions", "L.page.rowindex.width", resize(1, -1),
+        flags=("BufferTooShort",)),
+    fault("file/2.1/fullzip/list-strings", "index-order", "positions that fall",
+        "L.page.rowindex.order", byte("start of row 2", at=0, new=5),
+        flags=("OffsetsNotMonotonic",)),
+    fault("file/2.1/fullzip/int32", "control-word", "a bit above both levels",
+        "L.page.fullzip.control-word", byte("control word", at=0, new=2),
+        flags=("LevelsDisagree",)),
+    fault("file/2.1/fullzip/null-items", "size", "items of half the width",
+        "L.codec.fixed-size-list.size",
+        assign(f"{Z}.value_compression.fixed_size_list.values.flat.bits_per_value", 16),
+        flags=("WidthMismatch",)),
+    fault("file/2.1/fullzip/null-items", "no-items", "lists of no items",
+        "L.codec.fixed-size-list.items",
+        assign(f"{Z}.value_compression.fixed_size_list.items_per_value", 0),
+        flags=("WidthMismatch",)),
+    fault("file/2.1/fullzip/all-null-items", "bitmap", "a valid item where none is stored",
+        "L.codec.fixed-size-list.all-null", byte("field c", "value", at=0, new=1),
+        flags=("NullWhereNone",)),
+    fault("file/2.1/fullzip/vectors", "size", "a byte less than the values take",
+        "L.page.fullzip.size", resize(-1, -1)),
+    fault("file/2.1/fullzip/vectors", "value-bits", "values of 3 201 bits",
+        "L.page.fullzip.value-bits", assign(f"{Z}.bits_per_value", 3201)),
+    fault("file/2.1/fullzip/nullable", "definition", "a definition level no layer has",
+        "L.page.fullzip.control-word", byte("control word", at=0, new=9)),
+    fault("file/2.1/fullzip/nullable", "visible", "a count of visible values that is wrong",
+        "L.page.fullzip.num-visible", assign(f"{Z}.num_visible_items", 3)),
+    fault("file/2.1/fullzip/nullable", "num-items", "more entries than the buffer holds",
+        "L.page.fullzip.num-items", assign(f"{Z}.num_items", 9)),
+    fault("file/2.1/fullzip/nullable", "control-bits", "40 bits of levels",
+        "L.page.fullzip.control-bits", assign(f"{Z}.bits_def", 40)),
+    fault("file/2.1/fullzip/list-vectors", "row-index", "a row that starts a byte later",
+        "L.page.rowindex.total", byte("start of row 0", at=0, new=1)),
+    fault("file/2.1/fullzip/binary", "length", "a value longer than the page",
+        "L.page.fullzip.length", byte("field c", "length", at=3, new=0x7F)),
+    fault("file/2.1/fullzip/int32", "variable-rows", "packed rows of 2.2 in a 2.1 file",
+        "L.codec.encoding.version", page(_variable_rows), flags=("GrammarOfAnotherVersion",)),
+    fault("file/2.1/fullzip/flags-sixteen", "nine", "zipped values of nine booleans",
+        "L.codec.fixed-size-list.whole-bytes",
+        page({"full_zip_layout.value_compression.fixed_size_list.items_per_value": 9})),
+    fault("file/2.1/fullzip/list-strings", "flat", "strings whose bytes are called numbers",
+        "L.page.leaf.kind", page({"full_zip_layout.value_compression.flat.bits_per_value": 8})),
+)  # fmt: skip
+
+_PAGE = "L.page.fullzip.entry"
+_PLANE = "L.page.planar.zip-levels"
+_LONG = pa.array([url * 30 for url in c.PATHS])
+
+
+def _lists(items: pa.Array) -> pa.Array:
+    offsets = pa.array(range(0, len(items) + 1, 2), pa.int32())
+    return pa.ListArray.from_arrays(offsets, items)
+
+
+_NUMBERS = pa.array(range(30))
+
+_ZIPPED: tuple[Recipe, ...] = (
+    *(case(f"file/{version}/zipped/fsst", "long strings in symbols, one by one",
+        _PLANE if version == "2.3" else _PAGE, column(_LONG, structural_encoding="fullzip",
+        compression="fsst")) for version in c.SINCE_2_1),
+    *(case(f"file/{version}/zipped/zstd", "long strings compressed one by one",
+        _PLANE if version == "2.3" else _PAGE, column(_LONG, structural_encoding="fullzip",
+        compression="zstd")) for version in c.SINCE_2_1),
+    *(case(f"file/{version}/zipped/lz4-level", "strings compressed by lz4, which heeds no level",
+        _PLANE if version == "2.3" else _PAGE, column(_LONG, structural_encoding="fullzip",
+        compression="lz4", compression_level="3")) for version in c.SINCE_2_2),
+    *(case(f"file/{version}/zipped/int16", "two bytes each", _PLANE if version == "2.3" else _PAGE,
+        column(_NUMBERS.cast(pa.int16()), structural_encoding="fullzip"))
+        for version in c.SINCE_2_1),
+    *(case(f"file/{version}/zipped/float64", "eight bytes each",
+        _PLANE if version == "2.3" else _PAGE, column(_NUMBERS.cast(pa.float64()),
+        structural_encoding="fullzip")) for version in c.SINCE_2_2),
+    *(case(f"file/{version}/zipped/decimal128", "sixteen bytes each",
+        _PLANE if version == "2.3" else _PAGE, column(_NUMBERS.cast(pa.decimal128(20, 0)),
+        structural_encoding="fullzip")) for version in c.SINCE_2_2),
+    *(case(f"file/{version}/zipped/decimal256", "32 bytes each",
+        _PLANE if version == "2.3" else _PAGE, column(_NUMBERS.cast(pa.decimal256(40, 0)),
+        structural_encoding="fullzip")) for version in c.SINCE_2_1),
+    *(case(f"file/{version}/zipped/vectors", "pairs of bytes",
+        _PLANE if version == "2.3" else _PAGE, column(c.vectors(1), structural_encoding="fullzip"))
+        for version in c.SINCE_2_2),
+    *(case(f"file/{version}/zipped/strings", "short strings after their lengths",
+        _PLANE if version == "2.3" else _PAGE, column(pa.array(c.PATHS),
+        structural_encoding="fullzip", compression="none")) for version in ("2.2",)),
+    *(case(f"file/{version}/zipped/large-strings", "lengths of eight bytes, a row index of two",
+        _PLANE if version == "2.3" else _PAGE, column(pa.array(["x" * i for i in range(60)],
+        pa.large_string()), structural_encoding="fullzip")) for version in c.SINCE_2_1),
+    *(case(f"file/{version}/zipped/lists", "lists that are never null: repetition levels alone",
+        _PLANE if version == "2.3" else _PAGE, column(_lists(_NUMBERS),
+        structural_encoding="fullzip")) for version in c.SINCE_2_1),
+    *(case(f"file/{version}/zipped/packed", "packed rows of fixed fields, zipped",
+        _PLANE if version == "2.3" else _PAGE, column(
+        pa.array([{"a": i, "b": i * 2} for i in range(20)], c.PAIR), structural_encoding="fullzip",
+        packed="true")) for version in ("2.3",)),
+    fault("file/2.2/zipped/lz4-level", "size", "a block of one byte less than told",
+        "L.codec.general.size", more("field c", "value")),
+    fault("file/2.2/zipped/vectors", "size", "a byte less than the values take",
+        "L.page.fullzip.size", resize(0, -1)),
+    fault("file/2.1/zipped/int16", "num-items", "one value more than there are",
+        "L.page.fullzip.num-items", assign(f"{Z}.num_items", 7)),
+    fault("file/2.2/zipped/strings", "length", "a value that ends after its row",
+        "L.page.fullzip.length", more("field c", "length")),
+    fault("file/2.1/zipped/large-strings", "length", "a length of 2**63", "L.page.fullzip.length",
+        byte("field c", "length", at=7, new=0x80)),
+    fault("file/2.3/zipped/lists", "row-start", "a row that starts one entry early",
+        "L.page.fullzip.row-start", more("start of row 1", by=-9)),
+    fault("file/2.1/zipped/lists", "last", "a last row that ends a byte early",
+        "L.page.fullzip.length", more("start of row 4", by=-1)),
+    fault("file/2.2/zipped/large-strings", "order", "rows whose starts fall",
+        "L.page.rowindex.order", byte("start of row 2", at=0, new=0)),
+    fault("file/2.1/zipped/zstd", "scheme", "strings compressed by scheme 0",
+        "L.codec.general.scheme", assign(f"{Z}.value_compression.general.compression.scheme", 0)),
+    fault("file/2.2/zipped/lz4-level", "scheme", "strings compressed by scheme 3",
+        "L.codec.general.scheme", assign(f"{Z}.value_compression.general.compression.scheme", 3)),
+    fault("file/2.1/zipped/int16", "bits", "values of 32 bits zipped as 16", "L.codec.flat.size",
+        assign(f"{Z}.value_compression.flat.bits_per_value", 32)),
+    fault("file/2.2/zipped/float64", "bits", "zipped values of 56 bits", "L.page.fullzip.size",
+        assign(f"{Z}.bits_per_value", 56)),
+    fault("file/2.1/zipped/large-strings", "wide", "zipped lengths of 32 bits for 64",
+        "L.page.leaf.offset-width", assign(f"{Z}.bits_per_offset", 32)),
+    fault("file/2.1/zipped/decimal256", "type", "32 bytes for values of 16", "L.page.leaf.width",
+        field(0, logical_type="decimal:128:38:0")),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_FULLZIP, *_ZIPPED)

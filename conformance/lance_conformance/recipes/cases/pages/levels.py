@@ -1,0 +1,217 @@
+"""Cases of repetition and definition levels, and of the repetition index."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+from lanceref import write_file
+from lanceref.proto.file2_pb2 import ColumnMetadata
+from pylanceref.file import LanceFileWriter
+
+from lance_conformance.recipes import columns as c
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import M, assign, byte, clear, layers, more, resize
+from lance_conformance.recipes.hand import words
+from lance_conformance.recipes.messages import column_edit, field, page
+from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, SpanPatch
+from lance_conformance.recipes.oracle_made import column
+
+
+def _set_length(message: ColumnMetadata, rows: int) -> None:
+    message.pages[0].length = rows
+
+
+def _pairs_in_lists() -> Maker:
+    """Entries of null and empty lists are repeated like all else, which 14.0.2 cannot write."""
+    pair = pa.list_(pa.struct([("x", pa.int8())]), 2)
+    lists = [[[{"x": 1}, {"x": 2}], [{"x": 3}, {"x": 4}]], [], None]
+    table = column(pa.array(lists, pa.list_(pair)))
+
+    def make() -> Made:
+        with TemporaryDirectory() as folder:
+            write_file(Path(folder, "data.lance"), table, "2.2")
+            return Made({DATA: Path(folder, "data.lance").read_bytes()}, table, "reference")
+
+    return make
+
+
+_CUT = pa.array([[], *[[{"x": True, "y": {"z": False}}]] * 33_000, None, [{"x": False, "y": None}]],
+    pa.list_(pa.struct([("x", pa.bool_()), ("y", pa.struct([("z", pa.bool_())]))])))  # fmt: skip
+"""33,003 entries: too many for one page of `z`, whose definition levels are of one bit more."""
+
+_PAIRS = column(
+    pa.array(
+        [[{"x": i, "y": 5 if i < 6 else i * 7}, {"x": -i, "y": 5}] for i in range(12)],
+        pa.list_(pa.struct([("x", pa.int8()), ("y", pa.int64())]), 2),
+    )
+)
+
+
+def _made_cut() -> Made:
+    """Write two pages of each field: one value alone is in the first page of the second."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, DATA)
+        with LanceFileWriter(str(path), _PAIRS.schema, version="2.2", data_cache_bytes=1) as writer:
+            for at in (0, 6):
+                writer.write_batch(_PAIRS.slice(at, 6))
+        return Made({DATA: path.read_bytes()}, _PAIRS, made_by="reference")
+
+
+_LEVELS: tuple[Recipe, ...] = (
+    case("file/2.1/levels/visible", "a value for each entry that is visible",
+        ("L.page.levels.visible", "L.page.leaf.count"), c.LISTS_OF_LISTS),
+    case("file/2.2/levels/rle", "definition levels in runs", "L.codec.rle.sum",
+        pa.array([None] * 2000 + list(range(1000, 3000)), pa.int32())),
+    case("file/2.2/levels/map", "maps: two leaves under one list of entries",
+        ("L.page.levels.numbering", "L.page.siblings.offsets"), pa.array([[("a", 1), ("b", None)],
+        None, []], pa.map_(pa.string(), pa.int32()))),
+    case("file/2.2/levels/fixed-size-list-struct-chunks", "pairs of structs in several chunks",
+        "L.page.layout.scale", c.pairs([at * 7919 % 30011 for at in range(12000)])),
+    case("file/2.2/levels/list-pairs-empty",
+        "lists of pairs, an empty and a null one: two entries each", ("L.page.levels.fsl-group",
+        "L.page.levels.rows"), _pairs_in_lists(), reachable=False),
+    case("file/2.1/levels/list-struct", "lists of structs: both leaves repeat the list",
+        ("L.page.siblings.rows", "L.page.siblings.offsets", "L.codec.encoding.levels"),
+        pa.array([[{"a": 1, "b": 2}, {"a": 3, "b": 4}], [{"a": 5, "b": 6}], []],
+            pa.list_(pa.struct([("a", pa.int32()), ("b", pa.int32())])))),
+    case("file/2.1/levels/cut-siblings",
+        "one leaf cut in two pages for its levels, its sibling not", ("L.page.siblings.rows",
+        "L.page.layers.code", "L.page.miniblock.num-levels"), _CUT),
+    case("file/2.1/levels/null-lists", "lists of which one is null and none empty",
+        ("L.page.layers.code", "L.page.levels.numbering"), pa.array([[1, 2], None, [3]],
+        pa.list_(pa.int32()))),
+    case("file/2.1/levels/empty-lists", "lists of which one is empty and none null",
+        ("L.page.layers.code", "L.page.layers.path"), pa.array([[1, 2], [], [3]],
+        pa.list_(pa.int32()))),
+    case("file/2.1/levels/list-vectors", "lists of vectors: two level and two value buffers",
+        "L.page.miniblock.chunk-header", pa.table({"c": pa.array([[[1.0, None], [2.0, 3.0]], [],
+        None], pa.list_(pa.list_(pa.float32(), 2))), "d": pa.array([9, 8, 7], pa.int32())})),
+    case("file/2.2/levels/fixed-size-list-struct", "pairs of structs: two slots a row",
+        ("L.page.layers.dimension", "L.page.layout.scale"), c.pairs([1, 2, 3, 4, 5, 6])),
+    case("file/2.2/levels/list-fixed-size-list-struct", "lists of pairs: entries repeated per slot",
+        "L.page.levels.fsl-group", pa.ListArray.from_arrays(pa.array([0, 1, 3], pa.int32()),
+        c.pairs([1, 2, 3, 4, 5, 6]))),
+    case("file/2.2/levels/pairs-cut", "pairs of structs, of which one field is read in two pieces",
+        ("L.page.layout.scale", "L.page.siblings.rows"), _made_cut),
+    *(row for version in ("2.1", "2.2") for row in (
+        case(f"file/{version}/levels/list", "lists: items, null, empty, a null item",
+            ("L.page.levels.numbering", "L.page.repindex.rows"), c.LISTS),
+        case(f"file/{version}/levels/list-list", "lists of lists with nulls and empties",
+            ("L.page.levels.numbering", "L.page.repindex.rows"), c.LISTS_OF_LISTS),
+        case(f"file/{version}/levels/large-list", "lists with 64-bit Arrow offsets",
+            ("L.page.levels.numbering", "L.page.repindex.rows"),
+            c.LISTS.cast(pa.large_list(pa.int32()))),
+        case(f"file/{version}/levels/struct",
+            "a struct that can be null: two leaves repeat its validity", ("L.page.levels.numbering",
+            "L.page.siblings.validity"), c.NULL_STRUCTS),
+        case(f"file/{version}/levels/list-struct-list", "lists of structs that hold lists",
+            ("L.page.levels.numbering", "L.page.repindex.rows", "L.page.siblings.offsets"),
+            c.LISTS_OF_STRUCTS),
+        case(f"file/{version}/levels/bitpacked", "enough nulls that definition levels are packed",
+            "L.page.levels.def-range", pa.array([None if i % 3 == 0 else i * 131071
+            for i in range(3000)], pa.int64())),
+    )),
+    fault("file/2.2/levels/list", "num-levels", "one level less than there are",
+        "L.codec.flat.size", more("chunk 0", "levels", by=-1)),
+    fault("file/2.2/levels/list", "rep-range", "a repetition level of 2 under one list",
+        "L.page.levels.rep-range", byte("field c", "levels", at=2, new=2, nth=1)),
+    fault("file/2.1/levels/list-list", "rep-range", "a repetition level of 3 under two lists",
+        "L.page.levels.rep-range", byte("field c", "levels", at=2, new=3, nth=1)),
+    fault("file/2.1/levels/list-list", "def-range", "a level one above the highest",
+        "L.page.levels.def-range", byte("field c", "levels", at=0, new=6, nth=2)),
+    fault("file/2.1/levels/list-list", "visible", "one value less than are visible",
+        "L.page.miniblock.visible", assign(f"{M}.num_items", 3)),
+    fault("file/2.2/levels/list", "visible", "a null that becomes a value",
+        "L.page.miniblock.visible", byte("field c", "levels", at=4, new=0, nth=2)),
+    fault("file/2.2/levels/list", "depth", "a repetition index of depth 0", "L.page.repindex.depth",
+        assign(f"{M}.repetition_index_depth", 0)),
+    fault("file/2.2/levels/list", "repindex-size", "a repetition index one byte short",
+        "L.page.repindex.size", resize(2, -1)),
+    fault("file/2.1/levels/bitpacked", "width", "levels of 16 bits packed into 24",
+        "L.codec.bitpack.width",
+        assign(f"{M}.def_compression.out_of_line_bitpacking.values.flat.bits_per_value", 24)),
+    fault("file/2.1/levels/bitpacked", "types", "levels of 12 bits", "L.codec.bitpack.types",
+        assign(f"{M}.def_compression.out_of_line_bitpacking.uncompressed_bits_per_value", 12)),
+    fault("file/2.1/levels/bitpacked", "size", "levels packed into two bits of one",
+        "L.codec.bitpack.out-of-line",
+        assign(f"{M}.def_compression.out_of_line_bitpacking.values.flat.bits_per_value", 2)),
+    fault("file/2.2/levels/bitpacked", "wide", "levels of 32 bits", "L.codec.encoding.levels",
+        assign(f"{M}.def_compression.out_of_line_bitpacking.uncompressed_bits_per_value", 32)),
+    fault("file/2.1/levels/struct", "null-child", "a null in a child that is never null",
+        "L.page.required.null", field(1, nullable=False), flags=("NullWhereNone",)),
+    fault("file/2.1/levels/list-struct", "no-pages",
+        "a leaf without pages beside one with three rows", "L.page.siblings.rows",
+        column_edit({"pages": []}, 1), flags=("MissingPart",)),
+    fault("file/2.1/levels/list-struct", "offsets", "two leaves that cut the same lists elsewhere",
+        "L.page.siblings.offsets", SpanPatch(("column 1 page 0", "levels"), b"\x01\x00\x00\x00",
+        nth=1, at=2), flags=("SiblingsDisagree",)),
+    fault("file/2.1/levels/list-struct", "levels-width", "levels of 32 bits",
+        "L.codec.encoding.levels", assign(f"{M}.rep_compression.flat.bits_per_value", 32),
+        flags=("WidthMismatch",)),
+    fault("file/2.1/levels/list-struct", "levels-none", "an encoding of levels without an arm",
+        "L.codec.encoding.present", clear(f"{M}.def_compression.flat"), flags=("MissingPart",)),
+    fault("file/2.1/levels/list-struct", "repindex-size", "half a repetition index",
+        "L.page.repindex.size", resize(2, -8), flags=("BufferTooShort",)),
+    fault("file/2.1/levels/list-struct", "repindex-huge", "a chunk that finishes 2**62 rows",
+        "L.page.repindex.range", byte("repetition index", "rows*", at=7, new=0x40),
+        flags=("RepetitionIndexHuge",)),
+    fault("file/2.1/levels/list-vectors", "chunk-header", "a chunk smaller than its header",
+        "L.page.miniblock.chunk-header", column_edit({"pages.0.buffer_offsets.0": 256,
+        "pages.0.buffer_sizes.1": 8}), flags=("BufferTooShort",)),
+    fault("file/2.2/levels/fixed-size-list-struct", "dimension", "lists of no structs",
+        "L.page.layers.dimension", field(0, logical_type="fixed_size_list:struct:0"),
+        flags=("WidthMismatch",)),
+    fault("file/2.1/levels/list", "layers-path", "no list layer in a column of lists",
+        "L.page.layers.path", layers(3)),
+    fault("file/2.1/levels/list", "rep-range", "a repetition level no layer has",
+        "L.page.levels.rep-range", byte("field c", "levels", at=2, new=9, nth=1)),
+    fault("file/2.1/levels/list", "first-entry", "a page that starts inside a row",
+        "L.page.repindex.agrees", byte("field c", "levels", at=0, new=0, nth=1)),
+    fault("file/2.1/levels/list", "visible", "a null list that owns a value",
+        "L.page.miniblock.visible", byte("field c", "levels", at=4, new=0, nth=2)),
+    fault("file/2.1/levels/list", "rows", "a page of one row more", "L.file.descriptor.length",
+        column_edit(lambda m: _set_length(m, 6))),
+    fault("file/2.1/levels/list", "no-repetition", "lists without repetition levels",
+        "L.page.miniblock.repetition", page({"mini_block_layout.rep_compression": None})),
+    fault("file/2.1/levels/list", "depth", "a repetition index of depth 2", "L.page.repindex.depth",
+        assign(f"{M}.repetition_index_depth", 2)),
+    fault("file/2.1/levels/struct", "siblings", "two fields that disagree on a null struct",
+        "L.page.siblings.validity", byte("column 1 page 0", "levels", at=2, new=0, nth=1)),
+    fault("file/2.1/levels/list-list", "fewer", "fewer values than are visible",
+        "L.page.miniblock.visible", assign("mini_block_layout.num_items", 2),
+        also=("L.page.levels.visible", "L.page.leaf.count")),
+    fault("file/2.1/levels/list-struct", "levels-runs", "levels in runs in a 2.1 file",
+        "L.codec.encoding.levels",
+        page({"mini_block_layout.def_compression.rle.values.flat.bits_per_value": 16,
+            "mini_block_layout.def_compression.rle.run_lengths.flat.bits_per_value": 8}),
+        flags=("GrammarOfAnotherVersion",)),
+)  # fmt: skip
+
+
+_REPINDEX: tuple[Recipe, ...] = (
+    *(case(f"file/{version}/repindex/long-row", "one list spans several chunks",
+        ("L.page.repindex.agrees", "L.page.repindex.size"), pa.array([list(range(3000)), [1],
+        list(range(2000))], pa.list_(pa.int64()))) for version in ("2.1", "2.2")),
+    fault("file/2.2/repindex/long-row", "rows", "a chunk that finishes one row more",
+        "L.page.repindex.rows", more("repetition index", "rows*")),
+    fault("file/2.2/repindex/long-row", "leftover", "a chunk that leaves one entry more",
+        "L.page.repindex.agrees", more("repetition index", "entries*")),
+    fault("file/2.1/repindex/long-row", "repindex", "a chunk that finishes one row more",
+        "L.page.repindex.rows", byte("repetition index", "rows*", at=0, new=7)),
+    fault("file/2.1/repindex/long-row", "leftover", "fewer entries left over than there are",
+        "L.page.repindex.agrees", byte("repetition index", "entries*", at=0, new=1)),
+    fault("file/2.1/repindex/long-row", "entries", "entries in place of rows",
+        "L.page.repindex.rows", SpanPatch(("repetition index",),
+        lambda old: words(0, 3) + bytes(len(old) - 16))),
+    fault("file/2.1/repindex/long-row", "leftover-last", "an entry left over at the end",
+        "L.page.repindex.rows", SpanPatch(("repetition index", "entries*"), b"\x01" + bytes(7),
+        nth=-1)),
+    fault("file/2.1/repindex/long-row", "leftover-huge", "2**62 entries left over",
+        "L.page.repindex.range", SpanPatch(("repetition index", "entries*"), bytes(7) + b"@")),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_LEVELS, *_REPINDEX)

@@ -1,0 +1,233 @@
+"""Cases of mini-block pages: chunk tables, chunks, values, levels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
+from lanceref.proto.file2_pb2 import ColumnMetadata
+
+from lance_conformance.recipes import columns as c
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import (
+    VALUES,
+    M,
+    assign,
+    byte,
+    clear,
+    layers,
+    minor,
+    more,
+    resize,
+    spare_buffer,
+)
+from lance_conformance.recipes.hand import Page, by_hand, words
+from lance_conformance.recipes.hand_made import case_hand, chunk, flat_layout, mini_block, table
+from lance_conformance.recipes.messages import column_edit, field, page
+from lance_conformance.recipes.model import Recipe, SpanPatch
+from lance_conformance.recipes.oracle_made import column, file
+
+
+def random_integers(count: int, type_: pa.DataType) -> pa.Array:
+    """Return `count` integers over the full range of `type_`."""
+    info = np.iinfo(type_.to_pandas_dtype())
+    rng = np.random.default_rng(c.RANDOM_SEED)
+    return pa.array(rng.integers(info.min, info.max, count, dtype=type_.to_pandas_dtype()), type_)
+
+
+_WORD = ("chunk table", "word of chunk 0")
+
+
+def _wrapped(message: PageLayout) -> None:
+    """Put the values into lists of one item, very many times."""
+    for _ in range(70):
+        inside = CompressiveEncoding()
+        inside.CopyFrom(message.mini_block_layout.value_compression)
+        outer = message.mini_block_layout.value_compression.fixed_size_list
+        outer.items_per_value = 1
+        outer.values.CopyFrom(inside)
+
+
+def _set_size(message: ColumnMetadata, buffer: int, size: int) -> None:
+    message.pages[0].buffer_sizes[buffer] = size
+
+
+_TABLE = ("L.page.miniblock.table-size", "L.page.miniblock.num-items")
+_TYPES: list[tuple[str, pa.Array]] = [*((n, c.integers(getattr(pa, n)()))
+    for n in ("int8", "int16", "int32", "int64")), *((n, c.integers(getattr(pa, n)()))
+    for n in ("uint8", "uint16", "uint32", "uint64")), *((n, c.floats(getattr(pa, n)()))
+    for n in ("float16", "float32", "float64")), *c.TEMPORAL.items(), *c.DECIMALS.items(),
+    ("fixed-size-binary", c.FIXED_BINARY), ("bool", c.BOOLEANS)]  # fmt: skip
+
+SOME_TYPES = ("int8", "int32", "int64", "float32", "bool", "decimal128", "timestamp-us-zone")
+"""Types that stand for the others in 2.2: only the chunk grammar differs from 2.1."""
+
+_BYTES = bytes(i * 7 % 251 for i in range(16384 + 100))
+_BIG = (chunk(_BYTES[:16384]), chunk(_BYTES[16384:]))
+_LAST = chunk(words(1, 2, 3, 4, width=4))
+
+
+def _never_null() -> PageLayout:
+    """Describe levels that are there and all zero: the layer could be null and is not."""
+    layout = mini_block(flat_layout(32), 3, (3,))
+    layout.mini_block_layout.def_compression.CopyFrom(flat_layout(16))
+    return layout
+
+
+_ZEROS = chunk(words(7, 8, 9, width=4), levels=(bytes(6),), num_levels=3)
+
+_MINIBLOCK: tuple[Recipe, ...] = (
+    *(case(f"file/2.1/miniblock/{name}",
+        f"{array.type} with a null: one flat chunk with definition levels",
+        (*_TABLE, "L.page.levels.numbering"), file(column(array), "2.1"))
+        for name, array in _TYPES if True),
+    *(case(f"file/2.2/miniblock/{name}",
+        f"{array.type} with a null: one flat chunk with definition levels",
+        (*_TABLE, "L.page.levels.numbering"), file(column(array), "2.2"))
+        for name, array in _TYPES if not SOME_TYPES or name in SOME_TYPES),
+    case("file/2.2/miniblock/large-chunks", "a chunk of 2**14 bytes, far above what 2.1 can hold",
+        ("L.page.miniblock.chunk-bytes", "L.page.miniblock.log"),
+        case_hand(pa.array(list(_BYTES), pa.uint8()), mini_block(flat_layout(8), len(_BYTES), (1,)),
+            table((_BIG[0], 14), (_BIG[1], 0)), b"".join(_BIG))),
+    case("file/2.2/miniblock/last-log", "a last chunk that states its four values",
+        "L.page.miniblock.last-log", by_hand(column(pa.array([1, 2, 3, 4], pa.int32())), "2.2",
+        {0: [Page(mini_block(flat_layout(32), 4, (1,)), len(pa.array([1, 2, 3, 4], pa.int32())),
+            (table((_LAST, 2)), _LAST))]}), reachable=False),
+    case("file/2.2/miniblock/never-null", "definition levels that are all zero",
+        "L.page.levels.def-range", by_hand(column(pa.array([7, 8, 9], pa.int32())), "2.2",
+        {0: [Page(_never_null(), len(pa.array([7, 8, 9], pa.int32())),
+            (table((_ZEROS, 0)), _ZEROS))]}), reachable=False),
+    case("file/2.1/miniblock/plain", "three numbers, no level", ("L.page.layout.present",
+        "L.page.leaf.width", "L.page.leaf.kind", "L.codec.flat.bits"),
+        pa.array([5, 6, 7], pa.int32())),
+    case("file/2.1/miniblock/four-chunks", "four chunks of two-bit values",
+        ("L.page.miniblock.log", "L.codec.bitpack.count", "L.codec.bitpack.types"),
+        c.small_integers(4000, pa.uint8(), 4)),
+    *(case(f"file/{version}/miniblock/no-nulls", "no levels at all: two value chunks",
+        ("L.page.miniblock.table-size", "L.page.miniblock.num-items"),
+        random_integers(700, pa.int64())) for version in ("2.1", "2.2")),
+    fault("file/2.2/miniblock/int32", "word", "a chunk of one unit more than the buffer",
+        "L.page.miniblock.chunk-bytes", more(*_WORD, by=16)),
+    fault("file/2.1/miniblock/int64", "word", "a chunk of one unit less than the buffer",
+        "L.page.miniblock.chunk-bytes", more(*_WORD, by=-16)),
+    fault("file/2.2/miniblock/no-nulls", "log", "a first chunk without a count",
+        "L.page.miniblock.log", SpanPatch(_WORD, lambda old: bytes([old[0] & 0xF0]) + old[1:])),
+    fault("file/2.2/miniblock/no-nulls", "fewer", "a first chunk of half its values",
+        "L.codec.flat.size", more(*_WORD, by=-1)),
+    fault("file/2.2/miniblock/int32", "table-size", "a chunk table of three bytes",
+        "L.page.miniblock.table-size", resize(0, -1)),
+    fault("file/2.2/miniblock/int64", "value-size", "a value buffer of eight bytes less",
+        "L.page.miniblock.chunk-fill", more("chunk 0", "size of value buffer 0", by=-8)),
+    fault("file/2.2/miniblock/int64", "num-items", "one value more than rows",
+        "L.page.miniblock.num-items", assign(f"{M}.num_items", 7)),
+    fault("file/2.1/miniblock/uint16", "size", "a value buffer one byte short", "L.codec.flat.size",
+        more("chunk 0", "size of value buffer 0", by=-1)),
+    fault("file/2.2/miniblock/decimal128", "size", "a value buffer one byte short",
+        "L.codec.flat.size", more("chunk 0", "size of value buffer 0", by=-1)),
+    fault("file/2.1/miniblock/uint8", "deep", "encodings 70 deep", "L.file.pages.encoding",
+        page(_wrapped)),
+    fault("file/2.2/miniblock/int8", "dictionary", "numbers in a column of dictionaries",
+        "L.page.leaf.kind", field(0, logical_type="dict:string:int8:false")),
+    fault("file/2.1/miniblock/int16", "narrow", "two bytes for values of one", "L.page.leaf.width",
+        field(0, logical_type="int8")),
+    fault("file/2.1/miniblock/plain", "no-layout", "a page without a layout",
+        "L.page.layout.present", clear(M), flags=("MissingPart",)),
+    fault("file/2.1/miniblock/plain", "width", "four bytes for values of eight",
+        "L.page.leaf.width", field(0, logical_type="int64"), flags=("WidthMismatch",)),
+    fault("file/2.1/miniblock/plain", "kind", "numbers in a string column", "L.page.leaf.kind",
+        field(0, logical_type="string"), flags=("WrongKind",)),
+    fault("file/2.1/miniblock/plain", "bits", "values of twelve bits", "L.codec.flat.bits",
+        assign(f"{M}.value_compression.flat.bits_per_value", 12), flags=("WidthMismatch",)),
+    fault("file/2.1/miniblock/four-chunks", "log-none", "a first chunk without a count",
+        "L.page.miniblock.log", SpanPatch(("word of chunk 0",),
+        lambda old: bytes([old[0] & 0xF0]) + old[1:]), flags=("CountMismatch",)),
+    fault("file/2.1/miniblock/four-chunks", "count", "a last block of more than 1 024 values",
+        "L.codec.bitpack.count", SpanPatch(("word of chunk 0",),
+        lambda old: bytes([old[0] - 1]) + old[1:]), flags=("CountMismatch",)),
+    fault("file/2.1/miniblock/four-chunks", "types", "packed values of 24 bits",
+        "L.codec.bitpack.types",
+        assign(f"{M}.value_compression.inline_bitpacking.uncompressed_bits_per_value", 24),
+        flags=("WidthMismatch",)),
+    fault("file/2.1/miniblock/four-chunks", "tail", "a value after the last",
+        "L.codec.bitpack.tail", SpanPatch(("field c", "block"),
+        lambda old: old[:-1] + bytes([old[-1] | 0xC0]), 3), kind="lint"),
+    fault("file/2.1/miniblock/plain", "num-levels", "levels counted in a page without levels",
+        "L.page.miniblock.num-levels", byte("chunk 0", "levels", at=0, new=3),
+        flags=("CountMismatch",)),
+    fault("file/2.2/miniblock/last-log", "rest", "a last chunk that states twice its values",
+        "L.page.miniblock.last-log", byte("word of chunk 0", at=0, new=0x23),
+        flags=("CountMismatch",)),
+    fault("file/2.2/miniblock/never-null", "level", "a level that no layer has",
+        "L.page.levels.def-range", byte("field c", "levels", at=0, new=2, nth=1),
+        flags=("LevelsDisagree",)),
+    fault("file/2.1/miniblock/no-nulls", "word-large", "a chunk longer than the buffer",
+        "L.page.miniblock.chunk-bytes", byte(*_WORD, at=1, new=0xFF)),
+    fault("file/2.1/miniblock/no-nulls", "log", "a chunk of 2**15 values",
+        "L.page.miniblock.num-items", byte(*_WORD, at=0, new=0x0F)),
+    fault("file/2.1/miniblock/no-nulls", "last-log", "a last chunk that states its values",
+        "L.page.miniblock.last-log", SpanPatch(("chunk table", "word of chunk 1"),
+        lambda old: bytes([old[0] | 3]) + old[1:])),
+    fault("file/2.1/miniblock/no-nulls", "table-size", "a chunk table of three bytes",
+        "L.page.miniblock.table-size", column_edit(lambda m: _set_size(m, 0, 3))),
+    fault("file/2.1/miniblock/int32", "num-items", "more values than rows",
+        "L.page.miniblock.num-items", assign(f"{M}.num_items", 9)),
+    fault("file/2.1/miniblock/int32", "num-items-huge", "2**62 values", "L.page.limits.items",
+        assign(f"{M}.num_items", 2 ** 62)),
+    fault("file/2.1/miniblock/int32", "value-size", "a value buffer beyond its chunk",
+        "L.page.miniblock.chunk-fill", byte("chunk 0", "size of value buffer 0", at=1, new=1)),
+    fault("file/2.1/miniblock/int32", "num-levels", "one level more than there are",
+        "L.page.miniblock.num-levels", byte("chunk 0", "levels", at=0, new=7)),
+    fault("file/2.1/miniblock/int32", "large-chunk", "the chunk grammar of 2.2 in a 2.1 file",
+        "L.page.miniblock.large-chunk", assign(f"{M}.has_large_chunk", True)),
+    fault("file/2.2/miniblock/int32", "small-chunk", "the chunk grammar of 2.1 in a 2.2 file",
+        "L.page.miniblock.large-chunk", assign(f"{M}.has_large_chunk", False)),
+    fault("file/2.1/miniblock/int32", "num-buffers", "two value buffers for flat values",
+        "L.page.miniblock.num-buffers", assign(f"{M}.num_buffers", 2)),
+    fault("file/2.1/miniblock/int32", "spare-buffer", "a page buffer nobody asks for",
+        "L.page.miniblock.buffers", spare_buffer()),
+    fault("file/2.1/miniblock/int32", "no-values", "a page without value compression",
+        "L.page.miniblock.values-present", page({"mini_block_layout.value_compression": None})),
+    fault("file/2.1/miniblock/int32", "width", "values of 64 bits in an int32 column",
+        "L.codec.flat.size", assign(f"{VALUES}.flat.bits_per_value", 64)),
+    fault("file/2.1/miniblock/int32", "layers-none", "no layer at all", "L.page.layers.present",
+        layers()),
+    fault("file/2.1/miniblock/int32", "layers-code", "a layer of no kind", "L.page.layers.code",
+        layers(0)),
+    fault("file/2.1/miniblock/int32", "layers-path", "a list layer in a column without lists",
+        "L.page.layers.path", layers(3, 4)),
+    fault("file/2.1/miniblock/int32", "padding", "zeros after the levels of a chunk",
+        "L.page.miniblock.padding", SpanPatch(("chunk 0", "padding"), lambda old: bytes(len(old))),
+        kind="lint"),
+    fault("file/2.1/miniblock/int32", "def-range", "a definition level no layer has",
+        "L.page.levels.def-range", byte("field c", "levels", at=0, new=5, nth=1)),
+    fault("file/2.1/miniblock/int32", "buffer-compression", "a compressed flat buffer",
+        "L.codec.encoding.buffer-compression", assign(f"{VALUES}.flat.data.scheme", 1)),
+    fault("file/2.1/miniblock/int32", "range", "an encoding of 2.3 in a 2.1 file",
+        "L.codec.encoding.version", assign(f"{VALUES}.range.step", 1)),
+    fault("file/2.1/miniblock/int32", "encoding-none", "a value compression without an arm",
+        "L.codec.encoding.present", page({"mini_block_layout.value_compression.flat": None})),
+    fault("file/2.1/miniblock/int32", "message", "a page whose description does not parse",
+        "L.file.pages.encoding", column_edit({"pages.0.encoding.direct.encoding": b"\xff\xff"}),
+        also=("L.wire.message",)),
+    fault("file/2.1/miniblock/plain", "as-2-2", "a 2.1 file that says 2.2",
+        "L.page.miniblock.large-chunk", minor(2), flags=("GrammarOfAnotherVersion",)),
+    fault("file/2.2/miniblock/int32", "as-2-1", "a 2.2 file that says 2.1",
+        "L.page.miniblock.large-chunk", minor(1), flags=("GrammarOfAnotherVersion",)),
+    fault("file/2.1/miniblock/plain", "constant", "constant values of 2.3 in a 2.1 file",
+        "L.codec.encoding.version",
+            page({"mini_block_layout.value_compression.constant.value": bytes(
+        4)}), flags=("GrammarOfAnotherVersion",)),
+    fault("file/2.2/miniblock/int32", "range", "a range of 2.3 in a 2.2 file",
+        "L.codec.encoding.version", assign("mini_block_layout.value_compression.range.step", 1),
+        flags=("GrammarOfAnotherVersion",)),
+)  # fmt: skip
+
+
+_FLAT: tuple[Recipe, ...] = (
+    case("file/2.1/flat/far", "flags or nulls far apart in a chunk", "L.codec.flat.size",
+        c.taken(file(column(c.FLAGS), "2.1"), [9, 50, 90, 95]),
+        args={"rows": [str(row) for row in [9, 50, 90, 95]]}),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_MINIBLOCK, *_FLAT)

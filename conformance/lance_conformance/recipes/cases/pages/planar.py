@@ -1,0 +1,229 @@
+"""Cases of planar pages of 2.3: planes, offsets, sequences of integers."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Constant
+from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, SparseValiditySet
+
+from lance_conformance.recipes import blocks
+from lance_conformance.recipes.blocks import Block
+from lance_conformance.recipes.columns import LISTS
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import assign, byte, clear, minor, more, resize, spare_buffer
+from lance_conformance.recipes.hand import Page, by_hand, words
+from lance_conformance.recipes.hand_made import PICKS, vectors_3
+from lance_conformance.recipes.messages import planes
+from lance_conformance.recipes.model import MessageEdit, Recipe
+from lance_conformance.recipes.oracle_made import column
+
+_PLANAR: tuple[Recipe, ...] = (
+    case("file/2.3/planar/chunked", "levels and values in chunks, as in a mini-block page",
+        ("L.page.planar.planes", "L.page.planar.chunk-levels", "L.page.planar.compression"),
+        pa.array([1, None, 3], pa.int32())),
+    case("file/2.3/planar/chunked-list",
+        "lists in chunks: both kinds of levels and a repetition index", ("L.page.planar.planes",
+        "L.page.planar.chunk-levels"), LISTS),
+    case("file/2.3/planar/zipped", "vectors one after the other, as in a full-zip page",
+        ("L.page.planar.planes", "L.page.planar.zip-levels"), vectors_3(())),
+    case("file/2.3/planar/zipped-binary", "long binaries after their lengths, with a row index",
+        ("L.page.planar.planes", "L.page.planar.zip-levels", "L.page.rowindex.total"),
+        pa.array([b"\x01" * 300, b"\x02" * 200, b"\x03" * 400, b"\x04" * 260])),
+    case("file/2.3/planar/zipped-list",
+        "lists of strings zipped: bits for both levels in their message", ("L.page.planar.planes",
+        "L.page.planar.zip-levels", "L.page.fullzip.control-word"),
+        column(pa.array([["ab", "c"], [], None, ["d", None]]), structural_encoding="fullzip")),
+    case("file/2.3/planar/constant", "one value for all rows: a page without buffers",
+        "L.page.planar.constant-buffers", pa.array([7] * 9, pa.int32())),
+    case("file/2.3/planar/packed-rows", "packed rows with a string: each row a variable value",
+        "L.codec.packed-struct.row", column(pa.array([{"a": i, "s": "x" * i} for i in range(5)],
+        pa.struct([("a", pa.uint8()), ("s", pa.string())])), packed="true")),
+    fault("file/2.3/planar/chunked", "no-values", "a page without a value plane",
+        "L.page.planar.planes", clear("values"), flags=("MissingPart",)),
+    fault("file/2.3/planar/constant", "no-structure", "a page without a structure plane",
+        "L.page.planar.planes", clear("structure"), flags=("MissingPart",)),
+    fault("file/2.3/planar/chunked", "indexed", "indexed values beside levels",
+        "L.page.planar.indexed", planes({"values.indexed": {}}), flags=("WrongKind",)),
+    fault("file/2.3/planar/chunked", "no-levels", "dense chunks without their levels message",
+        "L.page.planar.chunk-levels", clear("values.chunked.levels"), flags=("MissingPart",)),
+    fault("file/2.3/planar/zipped", "no-levels", "dense zipped values without their levels message",
+        "L.page.planar.zip-levels", clear("values.zipped.levels"), flags=("MissingPart",)),
+    fault("file/2.3/planar/chunked", "no-codec", "chunks without a codec",
+        "L.page.planar.compression", clear("values.chunked.compression"), flags=("MissingPart",)),
+    fault("file/2.3/planar/constant", "buffer", "a constant page with a buffer",
+        "L.page.planar.constant-buffers", spare_buffer(), flags=("SpareBuffer",)),
+    fault("file/2.3/planar/chunked", "context", "a range for values in chunks",
+        "L.codec.encoding.context",
+        planes({"values.chunked.compression.range.uncompressed_bits_per_value": 64,
+            "values.chunked.compression.range.step": 1}), flags=("WrongKind",)),
+    fault("file/2.3/planar/packed-rows", "row", "a string that leaves bytes of its row",
+        "L.codec.packed-struct.row", byte("field c", "value", at=1, new=3, nth=4),
+        flags=("BufferTooShort",)),
+    fault("file/2.3/planar/zipped-list", "visible", "one visible string less",
+        "L.page.fullzip.num-visible", assign("values.zipped.num_visible_items", 2), kind="lint"),
+    fault("file/2.3/planar/zipped-binary", "size", "a page one byte short", "L.page.rowindex.order",
+        resize(0, -1)),
+    fault("file/2.3/planar/chunked", "num-levels", "one level more than there are",
+        "L.page.miniblock.num-levels", more("chunk 0", "levels")),
+    fault("file/2.3/planar/chunked", "size", "a value buffer one byte short", "L.codec.flat.size",
+        more("chunk 0", "size of value buffer 0", by=-1)),
+    fault("file/2.3/planar/chunked-list", "rep-range", "a repetition level of 2 under one list",
+        "L.page.levels.rep-range", byte("field c", "levels", at=2, new=2, nth=1)),
+    fault("file/2.3/planar/chunked", "def-range", "a level of 2 over one layer of nulls",
+        "L.page.levels.def-range", byte("field c", "levels", at=0, new=2, nth=1)),
+    fault("file/2.3/planar/packed-rows", "width", "a byte told as two",
+        "L.codec.packed-struct.field",
+        assign("values.zipped.compression.variable_packed_struct.fields.0.bits_per_value", 16)),
+    fault("file/2.3/planar/zipped", "no-codec", "zipped values without a codec",
+        "L.page.planar.compression", clear("values.zipped.compression")),
+    fault("file/2.3/planar/chunked", "as-2-2", "a 2.3 file that says 2.2", "L.file.pages.type-url",
+        minor(2), stage="metadata", flags=("GrammarOfAnotherVersion",)),
+)  # fmt: skip
+
+
+_OFFSETS: tuple[Recipe, ...] = (
+    case("file/2.3/offsets/range", "strings of one length: offsets that need no buffer",
+        "L.codec.variable.offsets", pa.array([f"{i:08d}" for i in range(60)])),
+    case("file/2.3/offsets/delta", "offsets as bitpacked differences, in a buffer of their own",
+        "L.codec.variable.offsets", pa.array(["x" * (i % 5) + str(i) for i in range(300)])),
+    fault("file/2.3/offsets/delta", "narrow", "32-bit offsets from differences of 64",
+        "L.codec.delta.width",
+        assign("values.chunked.compression.variable.offsets.delta.deltas.out_of_line_bitpacking.uncompressed_bits_per_value",
+            64), flags=("WidthMismatch",)),
+    fault("file/2.3/offsets/range", "wide", "64-bit offsets in a column of strings",
+        "L.page.leaf.offset-width",
+        assign("values.chunked.compression.variable.offsets.range.uncompressed_bits_per_value", 64),
+        flags=("WidthMismatch",)),
+    fault("file/2.3/offsets/range", "offsets", "offsets in steps of 0", "L.codec.range.step",
+        assign("values.chunked.compression.variable.offsets.range.step", 0),
+        flags=("SequenceHuge",)),
+)  # fmt: skip
+
+_ROWS = 12
+
+
+def _buffers(*sequences: Block) -> tuple[bytes, ...]:
+    """Return the buffers of the sequences that have one."""
+    return tuple((data for _, data in sequences if data))
+
+
+def _positions(nulls: Block, number: int) -> Page:
+    """Lay out twelve slots that are 7, or null at some positions."""
+    layout = PlanarLayout()
+    validity = layout.structure.sparse.layers.add().validity
+    validity.meaning = SparseValiditySet.NULL_POSITIONS
+    validity.num_positions = number
+    validity.positions.CopyFrom(nulls[0])
+    layout.values.constant.scalar = words(7, width=2)
+    return Page(layout, _ROWS, _buffers(nulls))
+
+
+def _counts(counts: Block, numbers: tuple[int, ...]) -> Page:
+    """Lay out lists of 7, with as many items as counts say."""
+    layout = PlanarLayout()
+    lists = layout.structure.sparse.layers.add().list
+    lists.num_child_slots = sum(numbers)
+    lists.num_non_empty_positions = len(numbers)
+    positions = blocks.steps(0, 1, 64)
+    lists.non_empty_positions.CopyFrom(positions[0])
+    lists.counts.CopyFrom(counts[0])
+    lists.validity.meaning = SparseValiditySet.NULL_POSITIONS
+    lists.validity.positions.constant.SetInParent()
+    validity = layout.structure.sparse.layers.add().validity
+    validity.meaning = SparseValiditySet.NULL_POSITIONS
+    validity.positions.constant.SetInParent()
+    layout.values.constant.scalar = words(7, width=1)
+    return Page(layout, len(numbers), _buffers(counts))
+
+
+_ITEMS = (b"the first item", b"", b"the third", b"the last")
+
+
+def _indices(indices: Block, number: int) -> Page:
+    """Lay out slots that name four zipped items."""
+    layout = PlanarLayout()
+    validity = layout.structure.sparse.layers.add().validity
+    validity.meaning = SparseValiditySet.NULL_POSITIONS
+    validity.positions.constant.SetInParent()
+    layout.values.indexed.indices.CopyFrom(indices[0])
+    items = layout.values.indexed.items
+    items.compression.variable.offsets.flat.bits_per_value = 32
+    items.bits_per_offset, items.num_items, items.num_visible_items = (32, 4, 4)
+    zipped = b"".join(words(len(item), width=4) + item for item in _ITEMS)
+    ends = [0]
+    for item in _ITEMS:
+        ends.append(ends[-1] + 4 + len(item))
+    return Page(layout, number, (indices[1], zipped, bytes(ends)))
+
+
+def _nulls(*positions: int) -> list[int | None]:
+    return [None if i in positions else 7 for i in range(_ROWS)]
+
+
+_NOTHING: Block = (CompressiveEncoding(constant=Constant()), b"")
+_NULLS = (1, 3, 4, 9)
+_ANY_NULLS = {
+    **{name: (made, _NULLS) for name, made in blocks.rising(_NULLS, 64).items()},
+    "range": (blocks.steps(2, 3, 64), (2, 5, 8)),
+    "constant": (blocks.constant(5, 64), (5,)),
+    "delta, constant": (blocks.differences(1, blocks.constant(4, 64), 64), (1, 5, 9)),
+    "delta, range": (blocks.differences(0, blocks.steps(1, 1, 64), 64), (0, 1, 3, 6, 10)),
+    "rle of ranges": (blocks.runs(blocks.steps(1, 2, 64), blocks.flat([1] * 4, 32)), (1, 3, 5, 7)),
+}
+
+_COUNTS = (1, 3, 2, 3)
+_ANY_COUNTS = {**{name: (made, _COUNTS) for name, made in blocks.every(_COUNTS, 64).items()},
+    "delta": (blocks.differences(1, blocks.flat([2, 0, 4], 64), 64), (1, 3, 3, 7)),
+    "rle, range of lengths": (blocks.runs(blocks.flat([2, 1, 3], 64), blocks.steps(1, 1, 32)),
+        (2, 1, 1, 3, 3, 3)), "rle, constant values": (blocks.runs(blocks.constant(2, 64),
+    blocks.flat([2, 2], 32)), (2, 2, 2, 2))}  # fmt: skip
+
+_ANY_INDICES = {**{name: (made, PICKS) for name, made in blocks.every(PICKS, 32).items()},
+    "constant": (blocks.constant(2, 32), (2, 2)), "range": (blocks.steps(0, 1, 32), (0, 1, 2, 3)),
+    "delta": (blocks.differences(0, blocks.flat([1, 0, 2], 32), 32), (0, 1, 1, 3))}  # fmt: skip
+
+
+_SEQUENCES: tuple[Recipe, ...] = (
+    case("file/2.3/sequences/one-range", "one null position, by a range that could not go on",
+        "L.codec.range.overflow", by_hand(column(pa.array(_nulls(5), pa.int16())), "2.3",
+        {0: list({"range": _positions(blocks.steps(5, 2 ** 64 - 1, 64), 1)}.values())}),
+        reachable=False),
+    case("file/2.3/sequences/one-delta", "one null position, by a delta without a difference",
+        "L.codec.delta.overflow",
+        by_hand(column(pa.array(_nulls(5), pa.int16())), "2.3", {0: list(
+            {"delta": _positions(blocks.differences(5, blocks.constant(4, 64), 64), 1)}.values())}),
+        reachable=False),
+    case("file/2.3/sequences/no-delta",
+        "one null position, by a delta whose differences are a constant without a value",
+        "L.codec.delta.overflow", by_hand(column(pa.array(_nulls(5), pa.int16())), "2.3",
+        {0: list({"delta": _positions(blocks.differences(5, _NOTHING, 64), 1)}.values())}),
+        reachable=False),
+    case("file/2.3/sequences/positions", "null positions in 20 codecs, a page each",
+        "L.page.sparse.positions",
+        by_hand(column(pa.array([value for _, nulls in _ANY_NULLS.values()
+            for value in _nulls(*nulls)], pa.int16())), "2.3", {
+            0: list({name: _positions(made, len(nulls)) for name, (made,
+                nulls) in _ANY_NULLS.items()}.values())}),
+        reachable=False),
+    case("file/2.3/sequences/counts", "counts of lists in 15 codecs, a page each",
+        "L.page.sparse.counts", by_hand(
+        column(pa.array([[7] * count for _, counts in _ANY_COUNTS.values() for count in counts],
+            pa.list_(pa.int8()))), "2.3", {0: list(
+        {name: _counts(made, counts) for name, (made, counts) in _ANY_COUNTS.items()}.values())}),
+        reachable=False),
+    case("file/2.3/sequences/indices", "indices of an indexed plane in 15 codecs, a page each",
+        "L.page.planar.indexed",
+        by_hand(column(pa.array([_ITEMS[pick] for _, picks in _ANY_INDICES.values()
+            for pick in picks], pa.binary())), "2.3", {
+            0: list({name: _indices(made, len(picks)) for name, (made,
+                picks) in _ANY_INDICES.items()}.values())}),
+        reachable=False),
+    fault("file/2.3/sequences/indices", "delta-next", "indices of 32 bits that go on to 2**32",
+        "L.codec.delta.overflow", MessageEdit("page 0.14",
+        {"values.indexed.indices.delta.base": 2 ** 32 - 1})),
+    fault("file/2.3/sequences/indices", "delta-bit", "differences of a bit", "L.codec.delta.width",
+        MessageEdit("page 0.14", {"values.indexed.indices.delta.deltas.flat.bits_per_value": 1})),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_PLANAR, *_OFFSETS, *_SEQUENCES)

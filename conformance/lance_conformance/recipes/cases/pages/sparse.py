@@ -1,0 +1,287 @@
+"""Cases of sparse structure of 2.3."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, SparseValiditySet
+from lanceref.proto.file2_pb2 import ColumnMetadata
+
+from lance_conformance.recipes.columns import LISTS_OF_LISTS, NULL_STRUCTS
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.edits import assign, byte, clear, no_buffers, resize, spare_buffer
+from lance_conformance.recipes.hand import Page, by_hand, words
+from lance_conformance.recipes.hand_made import vectors_3
+from lance_conformance.recipes.messages import column_edit, planes
+from lance_conformance.recipes.model import Maker, Recipe, SpanPatch
+from lance_conformance.recipes.oracle_made import column
+
+_VALIDITY = "structure.sparse.layers.0.validity"
+_LISTS = "structure.sparse.layers.0.list"
+
+
+def _rows(message: ColumnMetadata, num_rows: int) -> None:
+    message.pages[0].length = num_rows
+
+
+def _many_slots(message: PlanarLayout, slots: int) -> None:
+    """Claim one list of `slots` nulls."""
+    lists = message.structure.sparse.layers[0].list
+    lists.num_child_slots = slots
+    lists.counts.constant.value = slots.to_bytes(8, "little")
+
+
+def _many_nulls(message: PlanarLayout) -> None:
+    _many_slots(message, 20_000_000)
+    items = message.structure.sparse.layers[1].validity
+    items.positions.range.uncompressed_bits_per_value = 64
+    items.positions.range.step = 1
+    items.num_positions = 20_000_000
+
+
+def _pairs() -> pa.Array:
+    structs = pa.array([{"a": i} for i in range(6)], pa.struct([("a", pa.int16())]))
+    return pa.FixedSizeListArray.from_arrays(structs, 2)
+
+
+_ITEMS = (b"the first item of the plane", b"", b"the third")
+"""Distinct values of the indexed plane."""
+
+
+def _indexed(raw: tuple[int, ...]) -> PlanarLayout:
+    """Describe five slots, the second null, as indices packed to two bits; `raw` are all."""
+    layout = PlanarLayout()
+    validity = layout.structure.sparse.layers.add().validity
+    validity.meaning = SparseValiditySet.NULL_POSITIONS
+    validity.num_positions = 1
+    validity.positions.constant.value = words(1)
+    packed = layout.values.indexed.indices.out_of_line_bitpacking
+    packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value = (32, 2)
+    items = layout.values.indexed.items
+    items.compression.variable.offsets.flat.bits_per_value = 32
+    items.bits_per_offset, items.num_items, items.num_visible_items = (32, 3, 3)
+    assert max(raw) < len(_ITEMS)
+    return layout
+
+
+def _indexed_page() -> Page:
+    indices = (0, 0, 2, 1, 0)
+    zipped = b"".join(words(len(item), width=4) + item for item in _ITEMS)
+    ends = np.cumsum([0, *(4 + len(item) for item in _ITEMS)])
+    row_index = bytes(ends.tolist())
+    return Page(_indexed(indices), 5, (words(*indices, width=4), zipped, row_index))
+
+
+def _no_slots() -> Maker:
+    """Lay out lists of nothing, whose zipped values are none."""
+    layout = PlanarLayout()
+    lists = layout.structure.sparse.layers.add().list
+    lists.non_empty_positions.constant.SetInParent()
+    lists.counts.constant.SetInParent()
+    lists.validity.meaning = SparseValiditySet.NULL_POSITIONS
+    lists.validity.positions.constant.SetInParent()
+    validity = layout.structure.sparse.layers.add().validity
+    validity.meaning = SparseValiditySet.NULL_POSITIONS
+    validity.positions.constant.SetInParent()
+    layout.values.zipped.bits_per_value = 8
+    layout.values.zipped.compression.flat.bits_per_value = 8
+    array = pa.array([[], [], []], pa.list_(pa.int8()))
+    return by_hand(column(array), "2.3", {0: [Page(layout, 3, (b"",))]})
+
+
+CASES: tuple[Recipe, ...] = (
+    case("file/2.3/sparse/chunked", "null positions as a range, a value for every slot",
+        ("L.page.sparse.positions", "L.page.sparse.num-positions", "L.page.sparse.meaning",
+            "L.page.sparse.layers"), column(pa.array([1, None, 3, 4, None, 6], pa.int32()),
+        structural_encoding="sparse")),
+    case("file/2.3/sparse/validity-delta", "null positions as bitpacked differences",
+        ("L.page.sparse.positions", "L.page.sparse.num-positions"),
+        column(pa.array([i if i % 7 in (0, 3) else None for i in range(200)], pa.int16()),
+            structural_encoding="sparse")),
+    case("file/2.3/sparse/list",
+        "lists: the positions of those that are not empty, and their counts",
+        ("L.page.sparse.counts", "L.page.sparse.child-slots", "L.page.sparse.null-list",
+            "L.page.sparse.buffers"), column(pa.array([[1, 2], None, [], [3]],
+        pa.list_(pa.int32())), structural_encoding="sparse")),
+    case("file/2.3/sparse/list-delta", "positions of lists as differences in a buffer",
+        ("L.page.sparse.counts", "L.page.sparse.child-slots"), column(
+        pa.array([[1, 2], None, [], [3], [4, 5, 6], None, [7], [], [8]], pa.list_(pa.int32())),
+        structural_encoding="sparse")),
+    case("file/2.3/sparse/list-list", "lists of lists, nulls and empties at both levels",
+        ("L.page.sparse.counts", "L.page.sparse.child-slots"), column(LISTS_OF_LISTS,
+        structural_encoding="sparse")),
+    case("file/2.3/sparse/struct",
+        "two leaves of a struct that can be null, each with its own structure",
+        ("L.page.sparse.layers", "L.page.siblings.validity"),
+        column(NULL_STRUCTS, structural_encoding="sparse")),
+    case("file/2.3/sparse/fixed-size-list", "pairs of structs: a layer that multiplies the slots",
+        ("L.page.sparse.layers", "L.page.layout.scale"),
+        column(_pairs(), structural_encoding="sparse")),
+    case("file/2.3/sparse/list-fixed-size-list", "lists of pairs of structs",
+        ("L.page.sparse.layers", "L.page.sparse.child-slots"), column(pa.ListArray.from_arrays(
+        pa.array([0, 1, None, 1, 3], pa.int32()), _pairs()), structural_encoding="sparse")),
+    case("file/2.3/sparse/vectors", "null vectors take no bytes: valid slots alone are zipped",
+        ("L.page.sparse.stored", "L.page.sparse.levels"), column(vectors_3((2, 5)),
+        structural_encoding="sparse")),
+    case("file/2.3/sparse/long-strings",
+        "long strings, of which nulls take neither bytes nor row index", "L.page.sparse.stored",
+        column(pa.array([None if i % 4 == 1 else f"{i}-" * 100 for i in range(8)]),
+            structural_encoding="sparse", compression="none")),
+    case("file/2.3/sparse/dictionary",
+        "indices in chunks, the items in a buffer before the structure", "L.page.sparse.values",
+        column(pa.array([None if i % 3 == 0 else f"word {i % 5}" for i in range(300)]),
+            structural_encoding="sparse")),
+    case("file/2.3/sparse/constant", "one value for all slots, counts as a dictionary sequence",
+        ("L.codec.dictionary.frame", "L.codec.dictionary.index-range"), column(
+        pa.array([[7, 7], None, [], [7]] * 5, pa.list_(pa.int32())), structural_encoding="sparse")),
+    case("file/2.3/sparse/nullable-constant", "one value or null", "L.page.sparse.meaning",
+        column(pa.array([7, 7, None], pa.int32()), structural_encoding="sparse")),
+    case("file/2.3/sparse/none", "only nulls: no value plane at all", ("L.page.sparse.meaning",
+        "L.codec.constant.width"), column(pa.array([None] * 5, pa.int32()),
+        structural_encoding="sparse")),
+    case("file/2.3/sparse/none-list", "lists of nulls", ("L.page.sparse.counts",
+        "L.page.sparse.child-slots"), column(pa.array([[None, None], [], None],
+        pa.list_(pa.int32())), structural_encoding="sparse")),
+    case("file/2.3/sparse/none-many", "a list of 900 000 nulls that need no bytes",
+        ("L.page.sparse.counts", "L.page.sparse.child-slots"),
+        column(pa.array([[None] * 900_000, None, [None]], pa.list_(pa.null())),
+            structural_encoding="sparse")),
+    case("file/2.3/sparse/none-nullable", "nulls alone in a column that had none of its values",
+        "L.page.sparse.none", column(pa.array([None] * 3, pa.int16()),
+        structural_encoding="sparse")),
+    case("file/2.3/sparse/validity-wide", "null positions as differences of eight bytes",
+        "L.codec.delta.width", column(pa.array([i if i % 5 in (0, 3) else None for i in range(60)],
+        pa.int16()), structural_encoding="sparse")),
+    case("file/2.3/sparse/null-type", "a column of type null", "L.page.planar.planes",
+        column(pa.nulls(3), structural_encoding="sparse")),
+    case("file/2.3/sparse/counts-rle", "counts as runs of a range", "L.codec.rle.frame",
+        column(pa.array([[1] * (2 if i < 200 else 5) for i in range(300)], pa.list_(pa.int8())),
+            structural_encoding="sparse")),
+    case("file/2.3/sparse/counts-rle-constant", "counts as runs of equal length",
+        "L.codec.rle.frame", column(pa.array([[1] * (2 if i // 50 % 2 else 5) for i in range(400)],
+        pa.list_(pa.int8())), structural_encoding="sparse")),
+    case("file/2.3/sparse/counts-packed", "counts in two bits", "L.codec.bitpack.out-of-line",
+        column(pa.array([[1] * (1 + i % 3) for i in range(300)], pa.list_(pa.int8())),
+            structural_encoding="sparse")),
+    case("file/2.3/sparse/indexed",
+        "an index for every slot, the distinct values zipped; a raw tail of indices",
+        ("L.page.sparse.index-range", "L.page.planar.indexed", "L.codec.bitpack.raw-tail"),
+        by_hand(column(pa.array([_ITEMS[0], None, _ITEMS[2], _ITEMS[1], _ITEMS[0]], pa.binary())),
+            "2.3", {0: [_indexed_page()]})),
+    case("file/2.3/sparse/no-slots", "lists of nothing, and zipped values of which there are none",
+        "L.page.sparse.stored", _no_slots(), reachable=False),
+    fault("file/2.3/sparse/chunked", "no-codec", "sparse chunks without a codec",
+        "L.page.planar.compression", clear("values.chunked.compression"), flags=("MissingPart",)),
+    fault("file/2.3/sparse/chunked", "layer", "a list layer where the schema has none",
+        "L.page.sparse.layers", planes({"structure.sparse.layers.0.list": {}}),
+        flags=("WrongKind",)),
+    fault("file/2.3/sparse/list", "layers", "one layer for a list of numbers",
+        "L.page.sparse.layers", planes({"structure.sparse.layers": lambda old: old[1:]}),
+        flags=("WrongKind",)),
+    fault("file/2.3/sparse/fixed-size-list", "dimension",
+        "lists of three structs in a column of pairs", "L.page.sparse.layers",
+        assign("structure.sparse.layers.0.fixed_size_list.dimension", 3), flags=("WrongKind",)),
+    fault("file/2.3/sparse/chunked", "meaning", "a validity set that says neither null nor valid",
+        "L.page.sparse.meaning", assign(f"{_VALIDITY}.meaning", 0), flags=("WrongKind",)),
+    fault("file/2.3/sparse/chunked", "beyond", "a null position beyond the rows",
+        "L.page.sparse.positions", assign(f"{_VALIDITY}.positions.range.start", 4),
+        flags=("OffsetsNotMonotonic",)),
+    fault("file/2.3/sparse/list-delta", "repeat", "a position twice", "L.page.sparse.positions",
+        byte("field c", "structure", "deltas", at=8, new=0), flags=("OffsetsNotMonotonic",)),
+    fault("file/2.3/sparse/chunked", "too-many", "more null positions than rows",
+        "L.page.sparse.num-positions", assign(f"{_VALIDITY}.num_positions", 7),
+        flags=("SparseCountHuge",)),
+    fault("file/2.3/sparse/validity-delta", "width", "positions of 32 bits",
+        "L.page.sparse.num-positions",
+        assign(f"{_VALIDITY}.positions.delta.uncompressed_bits_per_value", 32),
+        flags=("CountMismatch",)),
+    fault("file/2.3/sparse/list", "count-zero", "a list that is not empty and has no item",
+        "L.page.sparse.counts", byte("field c", "structure", "values", at=0, new=0),
+        flags=("CountMismatch",)),
+    fault("file/2.3/sparse/list", "count", "counts of one item more", "L.page.sparse.child-slots",
+        byte("field c", "structure", "values", at=8, new=2), flags=("CountMismatch",)),
+    fault("file/2.3/sparse/list", "non-empty", "more lists that are not empty than lists",
+        "L.page.sparse.num-positions", assign(f"{_LISTS}.num_non_empty_positions", 5),
+        flags=("SparseCountHuge",)),
+    fault("file/2.3/sparse/list", "null-list", "a null list that has items",
+        "L.page.sparse.null-list", assign(f"{_LISTS}.validity.positions.constant.value", bytes(8)),
+        flags=("LevelsDisagree",)),
+    fault("file/2.3/sparse/list", "buffer", "a buffer that no sequence needs",
+        "L.page.sparse.buffers", spare_buffer(), flags=("SpareBuffer",)),
+    fault("file/2.3/sparse/chunked", "levels", "levels in a sparse page", "L.page.sparse.levels",
+        planes({"values.chunked.levels": {}}), flags=("MissingPart",)),
+    fault("file/2.3/sparse/vectors", "levels", "zipped levels in a sparse page",
+        "L.page.sparse.levels", planes({"values.zipped.levels": {}}), flags=("MissingPart",)),
+    fault("file/2.3/sparse/chunked", "no-buffers", "a chunked plane without buffers",
+        "L.page.sparse.values", no_buffers(), flags=("MissingPart",)),
+    fault("file/2.3/sparse/vectors", "stored", "one null position fewer than vectors left out",
+        "L.page.sparse.stored", assign(f"{_VALIDITY}.num_positions", 1), flags=("CountMismatch",)),
+    fault("file/2.3/sparse/indexed", "index", "an index beyond the items",
+        "L.page.sparse.index-range", byte("field c", "packed values", at=0, new=3),
+        flags=("IndexBeyondItems",)),
+    fault("file/2.3/sparse/fixed-size-list", "scale", "a page of five slots for pairs",
+        "L.page.layout.scale", column_edit(lambda m: _rows(m, 5)), flags=("CountMismatch",)),
+    fault("file/2.3/sparse/indexed", "raw-tail", "a raw index of more than two bits",
+        "L.codec.bitpack.raw-tail", byte("field c", "packed values", at=1, new=1)),
+    fault("file/2.3/sparse/indexed", "size", "an index buffer one byte short",
+        "L.codec.bitpack.out-of-line", resize(0, -1), flags=("BufferTooShort",)),
+    fault("file/2.3/sparse/list", "constant-width", "a constant of three bytes",
+        "L.codec.constant.width", assign(f"{_LISTS}.validity.positions.constant.value", bytes(3)),
+        flags=("WidthMismatch",)),
+    fault("file/2.3/sparse/none", "constant-none", "a constant without a value, once",
+        "L.codec.constant.width", assign(f"{_VALIDITY}.num_positions", 1),
+        flags=("WidthMismatch",)),
+    fault("file/2.3/sparse/chunked", "step", "a range that stands still", "L.codec.range.step",
+        assign(f"{_VALIDITY}.positions.range.step", 0)),
+    fault("file/2.3/sparse/chunked", "range-overflow", "a range beyond 64 bits",
+        "L.codec.range.overflow", assign(f"{_VALIDITY}.positions.range.start", 2 ** 64 - 2),
+        flags=("SequenceOverflow",)),
+    fault("file/2.3/sparse/chunked", "range-width", "a range of 16 bits", "L.codec.sequence.width",
+        assign(f"{_VALIDITY}.positions.range.uncompressed_bits_per_value", 16),
+        flags=("WidthMismatch",)),
+    fault("file/2.3/sparse/validity-delta", "overflow", "differences beyond 64 bits",
+        "L.codec.delta.overflow", assign(f"{_VALIDITY}.positions.delta.base", 2 ** 64 - 2),
+        flags=("SequenceOverflow",)),
+    fault("file/2.3/sparse/constant", "frame", "indices longer than the frame",
+        "L.codec.dictionary.frame", byte("field c", "size of indices", at=1, new=1),
+        flags=("FrameBroken",)),
+    fault("file/2.3/sparse/constant", "num-items", "a dictionary of no items",
+        "L.codec.dictionary.num-items", assign(f"{_LISTS}.counts.dictionary.num_dictionary_items",
+        0), flags=("CountMismatch",)),
+    fault("file/2.3/sparse/constant", "index", "an index beyond the items",
+        "L.codec.dictionary.index-range", assign(f"{_LISTS}.counts.dictionary.num_dictionary_items",
+        1), flags=("IndexBeyondItems",)),
+    fault("file/2.3/sparse/constant", "payload", "bytes for indices that need none",
+        "L.codec.encoding.payload",
+            planes({"structure.sparse.layers.0.list.counts.dictionary.indices.constant.value": bytes(
+        4)}), flags=("SpareBuffer",)),
+    fault("file/2.3/sparse/counts-rle", "frame", "values longer than the frame of the runs",
+        "L.codec.rle.frame", byte("field c", "size of values", at=7, new=0x7F),
+        flags=("FrameSizeHuge",)),
+    fault("file/2.3/sparse/counts-rle-constant", "sum", "equal runs that miss the count",
+        "L.codec.rle.sum", assign(f"{_LISTS}.counts.rle.run_lengths.constant.value",
+        b"\x07\x00\x00\x00"), flags=("CountMismatch",)),
+    fault("file/2.3/sparse/none-list", "slots", "a list of 2**30 nulls", "L.page.limits.sparse",
+        planes(lambda message: _many_slots(message, 2 ** 30)), flags=("SparseCountHuge",)),
+    fault("file/2.3/sparse/none-list", "positions", "twenty million positions in a range",
+        "L.codec.limits.expansion", planes(_many_nulls), flags=("SequenceHuge",)),
+    fault("file/2.3/sparse/none-nullable", "valid", "valid slots and no values",
+        "L.page.sparse.none", assign(f"{_VALIDITY}.meaning", 1), flags=("NullWhereNone",)),
+    fault("file/2.3/sparse/none-nullable", "no-plane", "a sparse page without a value plane",
+        "L.page.planar.planes", clear("values"), flags=("MissingPart",)),
+    fault("file/2.3/sparse/indexed", "index-width", "indices of 64 bits",
+        "L.codec.bitpack.out-of-line",
+        assign("values.indexed.indices.out_of_line_bitpacking.uncompressed_bits_per_value", 64),
+        flags=("WidthMismatch",)),
+    fault("file/2.3/sparse/indexed", "no-indices", "indices without a codec",
+        "L.codec.encoding.present", clear("values.indexed.indices.out_of_line_bitpacking")),
+    fault("file/2.3/sparse/list", "child-slots", "one item more than the lists have",
+        "L.page.sparse.child-slots", assign("structure.sparse.layers.0.list.num_child_slots", 4)),
+    fault("file/2.3/sparse/list", "counts-width", "counts of 32 bits",
+        "L.page.sparse.num-positions",
+        assign("structure.sparse.layers.0.list.counts.flat.bits_per_value", 32),
+        flags=("WidthMismatch",)),
+    fault("file/2.3/sparse/chunked", "padding", "a chunk of a sparse page, padded with zeros",
+        "L.page.miniblock.padding", SpanPatch(("chunk 0", "padding"), lambda old: bytes(len(old))),
+        kind="lint"),
+)  # fmt: skip

@@ -1,0 +1,227 @@
+"""Cases of several versions: listing, tags, branches, and what the future adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pylanceref
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+from lanceref.proto import table_pb2, transaction_pb2
+from lanceref.proto.table_pb2 import Manifest
+from lanceref.proto.transaction_pb2 import Transaction
+from pylanceref.operation import LanceOperation as Op
+
+from lance_conformance.recipes.cases.transactions import commits
+from lance_conformance.recipes.constructors import act, case
+from lance_conformance.recipes.edits import inner, manifest_of
+from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.messages import indices, manifest, transaction
+from lance_conformance.recipes.model import Change, Recipe
+from lance_conformance.recipes.oracle_made import dataset, write
+from lance_conformance.recipes.staging import Staged, staged
+
+LAST = -1
+_ARMS = [
+    (arm.name, LAST)
+    for arm in transaction_pb2.Transaction.DESCRIPTOR.oneofs_by_name["operation"].fields
+]
+"""Operations, once with the last and where it matters also with the first of several arms."""
+
+
+def _every_operation(uri: str) -> pa.Table:
+    write(commits.rows(0, 2), uri, data_storage_version="2.1")
+    for number in range(len(_ARMS) + 2):
+        pylanceref.dataset(uri).update_config({"n": str(number)})
+    return commits.rows(0, 2)
+
+
+def _without_files(name: str) -> bool:
+    return not name.startswith("_transactions/")
+
+
+def _three(uri: str) -> None:
+    write(commits.rows(0, 2), uri, data_storage_version="2.1")
+    made = write(commits.rows(2, 4), uri, mode="append")
+    made.tags.create("second", 2)
+    write(commits.rows(4, 6), uri, mode="append")
+
+
+def _held(end: int) -> Callable[[str], pa.Table]:
+
+    def steps(uri: str) -> pa.Table:
+        _three(uri)
+        return commits.rows(0, end)
+
+    return steps
+
+
+def _branched(uri: str) -> pa.Table:
+    """Leave by a branch after version 2, and write another table there."""
+    _three(uri)
+    branch = pylanceref.dataset(uri, version=2).create_branch("line", 2)
+    write(commits.rows(7, 9), str(Path(uri) / "tree" / "line"), mode="overwrite")
+    assert branch.version == 2
+    return commits.rows(7, 9)
+
+
+def _elsewhere(manifest: Manifest) -> None:
+    """Put a place that is no folder of a machine in place of the one the branch left."""
+    for one in manifest.base_paths:
+        one.path = "memory:///left"
+
+
+def _fill_message(message: Message, field: FieldDescriptor, arm: int, depth: int) -> None:
+    assert field.message_type is not None
+    if field.message_type.GetOptions().map_entry:
+        entry = field.message_type.fields_by_name["value"]
+        key = field.message_type.fields_by_name["key"]
+        name = "x" if key.cpp_type == FieldDescriptor.CPPTYPE_STRING else 1
+        if entry.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE:
+            fill(getattr(message, field.name)[name], arm, depth + 1)
+        else:
+            text = entry.type == FieldDescriptor.TYPE_STRING
+            getattr(message, field.name)[name] = "x" if text else b"\x00"
+    elif depth < 6:
+        held = getattr(message, field.name)
+        inner = held.add() if field.is_repeated else held
+        inner.SetInParent()
+        fill(inner, arm, depth + 1)
+
+
+def fill(message: Message, arm: int = LAST, depth: int = 0) -> None:
+    """Set every field of a message: 1, `x`, one byte; of several arms the first or the last."""
+    for field in message.DESCRIPTOR.fields:
+        choice = field.containing_oneof
+        if choice is not None and choice.fields[arm].name != field.name:
+            continue
+        kind = field.cpp_type
+        if kind == FieldDescriptor.CPPTYPE_MESSAGE:
+            _fill_message(message, cast(FieldDescriptor, field), arm, depth)
+            continue
+        text = "x" if field.type == FieldDescriptor.TYPE_STRING else b"\x00"
+        value = text if kind == FieldDescriptor.CPPTYPE_STRING else 1
+        if field.is_repeated:
+            getattr(message, field.name).append(value)
+        else:
+            setattr(message, field.name, value)
+
+
+def _as(arm: str, choice: int) -> Callable[[Message], None]:
+    """Make of a transaction one of another operation, with all of its fields."""
+
+    def edit(message: Message) -> None:
+        whole = transaction_pb2.Transaction(read_version=1, uuid="x", tag="x")
+        whole.transaction_properties["x"] = "x"
+        held = getattr(whole, arm)
+        held.SetInParent()
+        fill(held, choice)
+        message.CopyFrom(whole)
+
+    return edit
+
+
+def _filled(message: Manifest) -> None:
+    """Set every field that the manifest leaves out, but those that say what is in the file."""
+    whole = table_pb2.Manifest()
+    fill(whole)
+    kept = ("index_section", "transaction_section", "fragments", "fields", "version", "timestamp")
+    for name in (*kept, "fragment_tree"):
+        whole.ClearField(name)
+    for field, value in message.ListFields():
+        if field.is_repeated and field.message_type is None:
+            getattr(whole, field.name)[:] = value
+    stored = message.SerializeToString()
+    message.MergeFrom(whole)
+    message.MergeFromString(stored)
+    message.writer_feature_flags |= 16 | 32768
+    message.reader_feature_flags = 16
+
+
+_OPERATIONS: tuple[Change, ...] = (
+    *(transaction(_as(*arm), manifest_of(n)) for n, arm in enumerate(_ARMS, 2)),
+    manifest(_filled, manifest_of(len(_ARMS) + 2)),
+)
+
+
+_VERSIONS: tuple[Recipe, ...] = (
+    case("table/any/versions/number", "an older version by its number", "L.table.naming.v2",
+        dataset(_held(2)), args={"version": "1"}),
+    case("table/any/versions/tag", "a version by its tag", "L.table.refs.tag", dataset(_held(4)),
+        args={"tag": "second"}),
+    case("table/any/versions/branch", "the latest version of a branch", "L.table.refs.branch",
+        reworked(dataset(_branched, lambda name: "/_transactions/" not in name),
+            transaction({"clone.ref_path": "memory:///left"}, f"tree/line/{manifest_of(2)}"),
+            *(manifest(_elsewhere, f"tree/line/{manifest_of(n)}") for n in (2, 3))),
+        args={"branch": "line"}),
+    case("table/any/versions/list", "three versions, the second with a tag",
+        "L.table.naming.latest", lambda: replace(dataset(_held(6))(), table=None), kind="metadata",
+        facts={"latest": "3", "versions": [{"version": "1"}, {"version": "2", "tags": ["second"]},
+            {"version": "3"}]}),
+    case("table/any/versions/every-operation", "old versions by operations of every kind and field",
+        "L.txn.inline.message", reworked(dataset(_every_operation, _without_files), *_OPERATIONS)),
+)  # fmt: skip
+
+
+def _future(path: str) -> Callable[[Message], None]:
+    """Give the message at `path` (names and numbers with dots) a field of the future."""
+
+    def edit(message: Message) -> None:
+        inner(message, path).MergeFromString(b"\xc2\x0c\x01x")
+
+    return edit
+
+
+def _unknown_arm(transaction: Transaction) -> None:
+    transaction.ClearField("overwrite")
+    transaction.MergeFromString(b"\xb2\t\x01x")
+
+
+def _indexed(uri: str) -> pa.Table:
+    commits.base(uri)
+    made = Op.CreateIndex([commits.index_columns(1, "i", 0, {0, 1})], [])
+    pylanceref.LanceDataset.commit(uri, made, read_version=2)
+    return commits.rows(0, 6)
+
+
+def _append_beside(uri: str) -> Staged:
+    table = _indexed(uri)
+    facts = {"indices": [{"name": "i", "index_details": "/lance.table.FutureIndexDetails"}]}
+    change = indices(
+        {
+            "indices.0.index_version": 99,
+            "indices.0.index_details.type_url": "/lance.table.FutureIndexDetails",
+            "indices.0.index_details.value": b"\x08\x01",
+        },
+        manifest_of(3),
+    )
+    operation = Op.Append(commits.new(uri, commits.rows(6, 7)))
+    table = pa.concat_tables([table, commits.rows(6, 7)])
+    return Staged(((operation, 3),), table, facts, changes=(change,))
+
+
+_PLAIN = dataset(_held(6), _without_files)
+_LAST = manifest_of(3)
+
+_FORWARD: tuple[Recipe, ...] = (
+    case("table/any/forward/operation", "the latest version is by an operation of the future",
+        "L.txn.inline.message", reworked(_PLAIN, transaction(_unknown_arm, _LAST)), kind="forward"),
+    *(case(f"table/any/forward/field-{name}", f"a field of the future in {name}",
+        "L.table.manifest.unknown-field", reworked(_PLAIN, manifest(_future(path), _LAST)),
+        kind="forward")
+        for name, path in {"manifest": "", "fragment": "fragments.0", "schema": "fields.0",
+            "data-file": "fragments.0.files.0"}.items()),
+    case("table/any/forward/index", "an index of a type and version of the future",
+        "L.table.index.unknown", reworked(dataset(_indexed), indices({"indices.0.index_version": 99,
+        "indices.0.index_details.type_url": "/lance.table.FutureIndexDetails",
+        "indices.0.index_details.value": b"\x08\x01"}, _LAST)), kind="forward"),
+    act("txn/any/forward/append-index", "an Append leaves an index of the future as it is",
+        "L.table.index.unknown", staged(_append_beside)),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_VERSIONS, *_FORWARD)

@@ -1,0 +1,329 @@
+"""Cases of commits over others: an operation of version 2 after what another has committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pylanceref
+from lanceref.proto.transaction_pb2 import Transaction
+from pylanceref.operation import LanceOperation as Op
+
+from lance_conformance.recipes.cases.transactions import commits
+from lance_conformance.recipes.constructors import act
+from lance_conformance.recipes.messages import transaction
+from lance_conformance.recipes.model import Recipe, Remove
+from lance_conformance.recipes.staging import Staged, staged
+
+
+def _append(uri: str) -> Any:
+    return Op.Append(commits.new(uri, commits.rows(6, 7)))
+
+
+def _overwrite(uri: str) -> Any:
+    return Op.Overwrite(
+        commits.rows(0, 0).schema, commits.new(uri, commits.rows(7, 8), "overwrite")
+    )
+
+
+Stage = Callable[[str], Any]
+"""Writes the files of an operation and returns it."""
+
+
+def _fragment(uri: str, number: int) -> Any:
+    return list(pylanceref.dataset(uri, version=2).get_fragments())[number]
+
+
+def _delete(number: int, row: int) -> Stage:
+
+    def stage(uri: str) -> Any:
+        left = _fragment(uri, number).delete(f"a = {row}")
+        return Op.Delete([left], [], f"a = {row}")
+
+    return stage
+
+
+def _delete_whole(uri: str) -> Any:
+    return Op.Delete([], [0], "a < 3")
+
+
+def _update(uri: str) -> Any:
+    left, moved = (_fragment(uri, 0).delete("a = 2"), pa.table({"a": [2], "b": [99]}))
+    return Op.Update(
+        updated_fragments=[left], new_fragments=commits.new(uri, moved), update_mode="rewrite_rows"
+    )
+
+
+def _update_column(uri: str) -> Any:
+    columns = pa.table({"a": [0, 1, 2], "b": [7, 8, 9]})
+    changed, fields, *_ = _fragment(uri, 0).update_columns(columns, "a")
+    return Op.Update(
+        updated_fragments=[changed], fields_modified=fields, update_mode="rewrite_columns"
+    )
+
+
+def _rewrite(number: int) -> Stage:
+
+    def stage(uri: str) -> Any:
+        held, start = (_fragment(uri, number).metadata, 3 * number)
+        return Op.Rewrite(
+            [Op.RewriteGroup([held], commits.new(uri, commits.rows(start, start + 3)))], []
+        )
+
+    return stage
+
+
+def _merge(uri: str) -> Any:
+    merged = [_fragment(uri, number).merge_columns({"c": "a + 1"}) for number in (0, 1)]
+    return Op.Merge([fragment for fragment, _ in merged], merged[0][1])
+
+
+def _project(uri: str) -> Any:
+    return Op.Project(commits.only(uri, "a", 2))
+
+
+def _replace(number: int, name: str) -> Stage:
+
+    def stage(uri: str) -> Any:
+        return commits.replacement(uri, number, name, [7, 8, 9], "ab".index(name))
+
+    return stage
+
+
+def _index(name: str, field: int, number: int = 1) -> Stage:
+    return lambda uri: Op.CreateIndex([commits.index_columns(number, name, field, {0, 1})], [])
+
+
+def _config(key: str) -> Stage:
+    return lambda uri: Op.UpdateConfig(config_updates=Op.UpdateMap({key: "1"}))
+
+
+def _schema_key(uri: str) -> Any:
+    return Op.UpdateConfig(schema_metadata_updates=Op.UpdateMap({"k": "1"}))
+
+
+def _restore(uri: str) -> Any:
+    return Op.Restore(1)
+
+
+def _over(theirs: Stage, ours: Stage, table: pa.Table, facts: Mapping[str, object]) -> Any:
+
+    def build(uri: str) -> Staged:
+        commits.base(uri)
+        first, second = (theirs(uri), ours(uri))
+        pylanceref.LanceDataset.commit(uri, first, read_version=2)
+        return Staged(((second, 2),), table, facts)
+
+    return build
+
+
+def _unknown_arm(message: Transaction) -> None:
+    """Make an operation of the future of it: its message under number 150."""
+    held = message.append.SerializeToString()
+    message.ClearField("append")
+    message.MergeFromString(b"\xb2\t" + bytes([len(held)]) + held)
+
+
+def _after_unknown(read_version: int) -> Callable[[str], Staged]:
+
+    def build(uri: str) -> Staged:
+        commits.base(uri)
+        ours = Op.Append(commits.new(uri, commits.rows(7, 8)))
+        pylanceref.LanceDataset.commit(
+            uri, Op.Append(commits.new(uri, commits.rows(6, 7))), read_version=2
+        )
+        held = 8 if read_version == 3 else 7
+        changes = (
+            transaction(_unknown_arm, "_versions/18446744073709551612.manifest"),
+            Remove("_transactions/2-*.txn"),
+        )
+        facts = {"version": "4" if read_version == 3 else "3"}
+        return Staged(((ours, read_version),), commits.rows(0, held), facts, changes=changes)
+
+    return build
+
+
+_ALL = commits.rows(0, 6)
+_SEVEN = commits.rows(0, 7)
+_WITHOUT_1 = _ALL.take([0, 2, 3, 4, 5])
+_WITHOUT_2 = _ALL.take([0, 1, 3, 4, 5])
+_OVERWRITTEN = commits.rows(7, 8)
+_PROJECTED = _ALL.select(["a"])
+_MERGED = _ALL.append_column("c", pa.array(range(1, 7), pa.int64()))
+_COLUMN = pa.table({"a": range(6), "b": [7, 8, 9, 30, 40, 50]})
+
+CASES: tuple[Recipe, ...] = (
+    act("txn/any/over/append-append", "an Append over an Append", "L.txn.conflict.append",
+        staged(_over(_append, _append, pa.concat_tables([_SEVEN, commits.rows(6, 7)]),
+            {"version": "4", "max_fragment_id": 3, "transaction": {"operation": "append",
+                "read_version": "2"}})), allowed=("rebased",)),
+    act("txn/any/over/append-delete", "an Append over a Delete", "L.txn.conflict.append",
+        staged(_over(_delete(0, 1), _append, pa.concat_tables([_WITHOUT_1, commits.rows(6, 7)]),
+            {"version": "4"})), allowed=("rebased",)),
+    act("txn/any/over/append-index", "an Append over a CreateIndex", "L.txn.conflict.append",
+        staged(_over(_index("i", 0), _append, _SEVEN, {"version": "4",
+            "indices": [{"name": "i"}]})),
+        allowed=("rebased",)),
+    act("txn/any/over/append-config", "an Append over an UpdateConfig", "L.txn.conflict.append",
+        staged(_over(_config("k"), _append, _SEVEN, {"version": "4", "config": {"k": "1"}})),
+        allowed=("rebased",)),
+    act("txn/any/over/overwrite-append", "an Overwrite over an Append", "L.txn.conflict.overwrite",
+        staged(_over(_append, _overwrite, _OVERWRITTEN, {"version": "4", "max_fragment_id": 3})),
+        allowed=("rebased",)),
+    act("txn/any/over/overwrite-delete", "an Overwrite over a Delete", "L.txn.conflict.overwrite",
+        staged(_over(_delete(0, 1), _overwrite, _OVERWRITTEN, {"version": "4"})),
+        allowed=("rebased",)),
+    act("txn/any/over/config-overwrite", "an UpdateConfig over an Overwrite",
+        "L.txn.conflict.replaced", staged(_over(_overwrite, _config("k"), _OVERWRITTEN,
+        {"version": "4", "config": {"k": "1"}})), allowed=("rebased",)),
+    act("txn/any/over/config-restore", "an UpdateConfig over a Restore", "L.txn.conflict.replaced",
+        staged(_over(_restore, _config("k"), _ALL,
+            {"version": "4", "config": {"k": "1", "kept": None}})), allowed=("rebased",)),
+    act("txn/any/over/delete-append", "a Delete over an Append", ("L.txn.conflict.fragments",
+        "L.txn.rebase.read-version"),
+        staged(_over(_append, _delete(0, 1), pa.concat_tables([_WITHOUT_1, commits.rows(6, 7)]),
+            {"version": "4", "transaction": {"operation": "delete", "read_version": "3"}})),
+        allowed=("rebased",)),
+    act("txn/any/over/delete-delete", "two Deletes in two fragments", "L.txn.conflict.fragments",
+        staged(_over(_delete(1, 4), _delete(0, 1), _ALL.take([0, 2, 3, 5]), {"version": "4"})),
+        allowed=("rebased",)),
+    act("txn/any/over/delete-rewrite", "a Delete over a Rewrite of another fragment",
+        "L.txn.conflict.fragments", staged(_over(_rewrite(1), _delete(0, 1),
+        _ALL.take([0, 2, 3, 4, 5]), {"version": "4", "fragments": [{"id": "0"}, {"id": "2"}]})),
+        allowed=("rebased",)),
+    act("txn/any/over/update-append", "an Update over an Append", "L.txn.conflict.fragments",
+        staged(_over(_append, _update, pa.concat_tables([_WITHOUT_2, commits.rows(6, 7),
+            pa.table({"a": [2], "b": [99]})]), {"version": "4", "max_fragment_id": 3,
+            "transaction": {"operation": "update", "read_version": "3"}})), allowed=("rebased",)),
+    act("txn/any/over/update-delete", "an Update over a Delete in another fragment",
+        "L.txn.conflict.fragments", staged(_over(_delete(1, 4), _update,
+        pa.concat_tables([_ALL.take([0, 1, 3, 5]), pa.table({"a": [2], "b": [99]})]),
+        {"version": "4"})), allowed=("rebased",)),
+    act("txn/any/over/delete-project", "a Delete over a Project", "L.txn.conflict.schema",
+        staged(_over(_project, _delete(0, 1), _WITHOUT_1.select(["a"]), {"version": "4"})),
+        allowed=("rebased",)),
+    act("txn/any/over/merge-index", "a Merge over a CreateIndex", "L.txn.conflict.schema",
+        staged(_over(_index("i", 0), _merge, _MERGED, {"version": "4",
+            "indices": [{"name": "i"}]})),
+        allowed=("rebased",)),
+    act("txn/any/over/replace-replace", "two DataReplacements of two columns",
+        "L.txn.conflict.columns", staged(_over(_replace(0, "b"), _replace(0, "a"),
+        pa.table({"a": [7, 8, 9, 3, 4, 5], "b": [7, 8, 9, 30, 40, 50]}), {"version": "4"})),
+        allowed=("rebased",)),
+    act("txn/any/over/replace-other-fragment", "two DataReplacements in two fragments",
+        "L.txn.conflict.columns", staged(_over(_replace(0, "b"), _replace(1, "b"),
+        pa.table({"a": range(6), "b": [7, 8, 9, 7, 8, 9]}), {"version": "4"})),
+        allowed=("rebased",)),
+    act("txn/any/over/index-index", "a CreateIndex over one of another name",
+        "L.txn.conflict.index", staged(_over(_index("i", 0), _index("k", 1, 2), _ALL,
+        {"version": "4", "indices": [{"name": "i"}, {"name": "k"}]})), allowed=("rebased",)),
+    act("txn/any/over/index-append", "a CreateIndex over an Append does not cover it",
+        ("L.txn.conflict.index", "L.txn.rebase.index"),
+        staged(_over(_append, _index("i", 0), _SEVEN,
+            {"version": "4", "indices": [{"fragment_bitmap": "OjAAAAEAAAAAAAEAEAAAAAAAAQA="}]})),
+        allowed=("rebased",)),
+    act("txn/any/over/index-column",
+        "a CreateIndex over an Update of its column gives the fragment up", "L.txn.rebase.index",
+        staged(_over(_update_column, _index("k", 1), _COLUMN,
+            {"version": "4", "indices": [{"fragment_bitmap": "OjAAAAEAAAAAAAAAEAAAAAEA"}]})),
+        allowed=("rebased",)),
+    act("txn/any/over/config-config", "two UpdateConfigs of two keys", "L.txn.conflict.settings",
+        staged(_over(_config("k"), _config("l"), _ALL,
+            {"version": "4", "config": {"k": "1", "l": "1", "kept": "1"}})), allowed=("rebased",)),
+    act("txn/any/over/reserve-append", "a ReserveFragments over an Append", "L.txn.op.reserve",
+        staged(_over(_append, lambda uri: Op.ReserveFragments(3), _SEVEN,
+            {"version": "4", "max_fragment_id": 5})), allowed=("rebased",)),
+    act("txn/any/over/restore-append", "a Restore over an Append", "L.txn.op.restore",
+        staged(_over(_append, _restore, _ALL, {"version": "4", "max_fragment_id": 2})),
+        allowed=("rebased",)),
+    act("txn/any/over/append-overwrite", "an Append over an Overwrite", (),
+        staged(_over(_overwrite, _append, _OVERWRITTEN, {"version": "3"})),
+        broken=("L.txn.conflict.append",), allowed=("conflict",)),
+    act("txn/any/over/overwrite-overwrite", "an Overwrite over an Overwrite", (),
+        staged(_over(_overwrite, _overwrite, _OVERWRITTEN, {"version": "3"})),
+        broken=("L.txn.conflict.overwrite",), allowed=("conflict",)),
+    act("txn/any/over/append-restore", "an Append over a Restore", (),
+        staged(_over(_restore, _append, _ALL, {"version": "3"})), broken=("L.txn.conflict.append",),
+        allowed=("conflict",)),
+    act("txn/any/over/append-merge", "an Append over a Merge", (), staged(_over(_merge, _append,
+        _MERGED, {"version": "3"})), broken=("L.txn.conflict.append",), allowed=("conflict",)),
+    act("txn/any/over/append-project", "an Append over a Project", (),
+        staged(_over(_project, _append, _PROJECTED, {"version": "3"})),
+        broken=("L.txn.conflict.append",), allowed=("conflict",)),
+    act("txn/any/over/delete-overwrite", "a Delete over an Overwrite", (),
+        staged(_over(_overwrite, _delete(0, 1), _OVERWRITTEN, {"version": "3"})),
+        broken=("L.txn.conflict.replaced",), allowed=("conflict",)),
+    act("txn/any/over/index-overwrite", "a CreateIndex over an Overwrite", (),
+        staged(_over(_overwrite, _index("i", 0), _OVERWRITTEN, {"version": "3"})),
+        broken=("L.txn.conflict.replaced",), allowed=("conflict",)),
+    act("txn/any/over/rewrite-restore", "a Rewrite over a Restore", (),
+        staged(_over(_restore, _rewrite(0), _ALL, {"version": "3"})),
+        broken=("L.txn.conflict.replaced",), allowed=("conflict",)),
+    act("txn/any/over/schema-key-overwrite", "schema metadata over an Overwrite", (),
+        staged(_over(_overwrite, _schema_key, _OVERWRITTEN, {"version": "3"})),
+        broken=("L.txn.conflict.replaced",), allowed=("conflict",)),
+    act("txn/any/over/delete-merge", "a Delete over a Merge", (),
+        staged(_over(_merge, _delete(0, 1), _MERGED, {"version": "3"})),
+        broken=("L.txn.conflict.schema",), allowed=("conflict",)),
+    act("txn/any/over/merge-delete", "a Merge over a Delete", (),
+        staged(_over(_delete(0, 1), _merge, _WITHOUT_1, {"version": "3"})),
+        broken=("L.txn.conflict.schema",), allowed=("conflict",)),
+    act("txn/any/over/merge-append", "a Merge over an Append", (), staged(_over(_append, _merge,
+        _SEVEN, {"version": "3"})), broken=("L.txn.conflict.schema",), allowed=("conflict",)),
+    act("txn/any/over/update-merge", "an Update over a Merge", (), staged(_over(_merge, _update,
+        _MERGED, {"version": "3"})), broken=("L.txn.conflict.schema",), allowed=("conflict",)),
+    act("txn/any/over/rewrite-merge", "a Rewrite over a Merge", (),
+        staged(_over(_merge, _rewrite(0), _MERGED, {"version": "3"})),
+        broken=("L.txn.conflict.schema",), allowed=("conflict",)),
+    act("txn/any/over/delete-gone", "a Delete in a fragment that is gone", (),
+        staged(_over(_delete_whole, _delete(0, 1), commits.rows(3, 6), {"version": "3"})),
+        broken=("L.txn.conflict.fragments",), allowed=("conflict",)),
+    act("txn/any/over/delete-same-rewrite", "a Delete in a fragment that was rewritten", (),
+        staged(_over(_rewrite(0), _delete(0, 1),
+            pa.concat_tables([commits.rows(3, 6), commits.rows(0, 3)]), {"version": "3"})),
+        broken=("L.txn.conflict.fragments",), allowed=("conflict",)),
+    act("txn/any/over/rewrite-delete", "a Rewrite of a fragment that lost a row", (),
+        staged(_over(_delete(0, 1), _rewrite(0), _WITHOUT_1, {"version": "3"})),
+        broken=("L.txn.conflict.fragments",), allowed=("conflict",)),
+    act("txn/any/over/rewrite-rewrite", "two Rewrites of one fragment", (),
+        staged(_over(_rewrite(0), _rewrite(0),
+            pa.concat_tables([commits.rows(3, 6), commits.rows(0, 3)]), {"version": "3"})),
+        broken=("L.txn.conflict.fragments",), allowed=("conflict",)),
+    act("txn/any/over/update-same-row", "an Update of a row that was deleted", (),
+        staged(_over(_delete(0, 2), _update, _WITHOUT_2, {"version": "3"})),
+        broken=("L.txn.conflict.fragments",), allowed=("conflict",)),
+    act("txn/any/over/update-column-delete", "a column Update of a fragment that lost a row", (),
+        staged(_over(_delete(0, 1), _update_column, _WITHOUT_1, {"version": "3"})),
+        broken=("L.txn.conflict.fragments",), allowed=("conflict",)),
+    act("txn/any/over/replace-same-column", "two DataReplacements of one column", (),
+        staged(_over(_replace(0, "b"), _replace(0, "b"), _COLUMN, {"version": "3"})),
+        broken=("L.txn.conflict.columns",), allowed=("conflict",)),
+    act("txn/any/over/replace-gone", "a DataReplacement in a fragment that is gone", (),
+        staged(_over(_delete_whole, _replace(0, "b"), commits.rows(3, 6), {"version": "3"})),
+        broken=("L.txn.conflict.columns",), allowed=("conflict",)),
+    act("txn/any/over/index-rewrite", "a CreateIndex over a Rewrite of what it covers", (),
+        staged(_over(_rewrite(0), _index("i", 0),
+            pa.concat_tables([commits.rows(3, 6), commits.rows(0, 3)]), {"version": "3"})),
+        broken=("L.txn.conflict.index",), allowed=("conflict",)),
+    act("txn/any/over/index-replace", "a CreateIndex over a DataReplacement of its column", (),
+        staged(_over(_replace(0, "b"), _index("k", 1), _COLUMN, {"version": "3"})),
+        broken=("L.txn.conflict.index",), allowed=("conflict",)),
+    act("txn/any/over/index-same-name", "a CreateIndex over one of its name", (),
+        staged(_over(_index("i", 0), _index("i", 1, 2), _ALL, {"version": "3"})),
+        broken=("L.txn.conflict.index",), allowed=("conflict",)),
+    act("txn/any/over/index-project", "an index of a field that a Project drops", (),
+        staged(_over(_project, _index("k", 1), _PROJECTED, {"version": "3"})),
+        broken=("L.txn.rebase.index",), allowed=("conflict",)),
+    act("txn/any/over/config-same-key", "two UpdateConfigs of one key", (),
+        staged(_over(_config("k"), _config("k"), _ALL, {"version": "3"})),
+        broken=("L.txn.conflict.settings",), allowed=("conflict",)),
+    act("txn/any/over/schema-key-merge", "schema metadata over a Merge", (),
+        staged(_over(_merge, _schema_key, _MERGED, {"version": "3"})),
+        broken=("L.txn.conflict.settings",), allowed=("conflict",)),
+    act("txn/any/over/unknown", "an Append over an operation of the future", (),
+        staged(_after_unknown(2)), broken=("L.txn.conflict.unknown",),
+        allowed=("conflict", "refused")),
+    act("txn/any/over/unknown-read", "an Append to a version made by an operation of the future",
+        "L.txn.conflict.unknown", staged(_after_unknown(3))),
+)  # fmt: skip

@@ -1,0 +1,88 @@
+"""Cases of writer flags, and of operations that do not fit their table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pylanceref.operation import LanceOperation as Op
+
+from lance_conformance.recipes.cases.transactions import commits
+from lance_conformance.recipes.constructors import act
+from lance_conformance.recipes.messages import manifest
+from lance_conformance.recipes.model import Recipe
+from lance_conformance.recipes.staging import Staged, staged
+
+KNOWN = {1: 3, 16: 3, 32: 2, 128: 3, 256: 3, 1024: 3, 2048: 3, 16384: 3}
+"""Bits of released versions: 2 the writer word only, 3 both words."""
+
+
+def _flagged(bit: int, words: int) -> Callable[[str], Staged]:
+    """Return what stages an Append to a table with a flag in the writer word, or in both."""
+
+    def build(uri: str) -> Staged:
+        commits.base(uri)
+        names = ("writer_feature_flags", "reader_feature_flags")[: words - 1]
+        flagged = manifest(
+            {name: lambda old: old | bit for name in names},
+            "_versions/18446744073709551613.manifest",
+        )
+        return Staged(
+            ((Op.Append(commits.new(uri, commits.rows(6, 7))), 2),),
+            commits.rows(0, 7),
+            changes=(flagged,),
+        )
+
+    return build
+
+
+_FLAGS: tuple[Recipe, ...] = (
+    *(act(f'txn/any/flags/{("known" if bit in KNOWN else "unknown")}-{bit}',
+        f'an Append to a table with flag {bit} in {("both words" if words == 3 else "the writer word")}',
+        ("L.table.flags.writer-refuses",) if bit in KNOWN else (), staged(_flagged(bit, words)),
+        broken=() if bit in KNOWN else ("L.table.flags.writer-refuses",), allowed=("committed",),
+        writer_flags=bit)
+        for bit, words in {**KNOWN, 512: 2, 4096: 2, 8192: 2, 131072: 2, 2 ** 40: 2,
+            2 ** 63: 2}.items()),
+)  # fmt: skip
+
+
+def _unchanged(operation: Op.BaseOperation) -> Staged:
+    return Staged(((operation, 2),), commits.rows(0, 6), {"version": "2"})
+
+
+def _merge_missing(uri: str) -> Staged:
+    merged, schema = commits.base(uri)[0].merge_columns({"c": "a + 1"})
+    return _unchanged(Op.Merge([merged], schema))
+
+
+def _restore_future(uri: str) -> Staged:
+    commits.base(uri)
+    return _unchanged(Op.Restore(9))
+
+
+def _rewrite_stranger(uri: str) -> Staged:
+    first, _ = commits.base(uri)
+    group = Op.RewriteGroup([replace(first.metadata, id=7)], commits.new(uri, commits.rows(0, 3)))
+    return _unchanged(Op.Rewrite([group], []))
+
+
+def _index_stranger(uri: str) -> Staged:
+    commits.base(uri)
+    return _unchanged(Op.CreateIndex([commits.index_columns(1, "i", 9, {0, 1})], []))
+
+
+_MISFITS: tuple[Recipe, ...] = (
+    act("txn/any/misfits/merge-missing", "a Merge that leaves a fragment out", (),
+        staged(_merge_missing), broken=("L.txn.op.merge",), allowed=("refused", "conflict")),
+    act("txn/any/misfits/restore-future", "a Restore of a version that does not exist", (),
+        staged(_restore_future), broken=("L.txn.op.restore",), allowed=("refused", "conflict")),
+    act("txn/any/misfits/rewrite-stranger", "a Rewrite of a fragment that is not there", (),
+        staged(_rewrite_stranger), broken=("L.txn.op.rewrite",), allowed=("refused", "conflict")),
+    act("txn/any/misfits/index-stranger", "a CreateIndex over a field that is not there", (),
+        staged(_index_stranger), broken=("L.txn.op.index-fields",),
+        allowed=("refused", "conflict")),
+)  # fmt: skip
+
+
+CASES: tuple[Recipe, ...] = (*_FLAGS, *_MISFITS)

@@ -1,0 +1,145 @@
+"""Cases of a transaction and the version that it makes: one that is right, and its faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+import pylanceref
+from lanceref.proto.table_pb2 import IndexSection, Manifest
+from lanceref.table.row_ids import encode_versions
+from lanceref.transactions.index_entries import set_covered
+
+from lance_conformance.recipes.cases.transactions import commits
+from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.model import MessageEdit, Recipe
+from lance_conformance.recipes.oracle_made import dataset
+from lance_conformance.recipes.staging import Staged
+
+_BUILDS: Mapping[str, Callable[[str], Staged]] = {
+    "append": commits.append,
+    "append-stable": commits.append_stable,
+    "overwrite": commits.overwrite,
+    "delete": commits.delete,
+    "update": commits.update,
+    "update-stable": commits.update_stable,
+    "update-columns": commits.update_columns,
+    "rewrite": commits.rewrite,
+    "reserve": commits.reserve,
+    "restore": commits.restore,
+    "sticky": commits.sticky,
+    "project": commits.project,
+    "replace-last": commits.replace_last,
+    "create-index": commits.create_index_columns,
+    "dead": commits.dead_segment,
+    "uncovered": commits.uncovered,
+}
+"""Commits by the name of the table they leave."""
+
+
+def _after(build: Callable[[str], Staged]) -> Callable[[str], pa.Table]:
+    """Return the steps that build a table and commit what was staged for it."""
+
+    def steps(uri: str) -> pa.Table:
+        for operation, read_version in build(uri).operations:
+            pylanceref.LanceDataset.commit(uri, operation, read_version=read_version)
+        return pylanceref.dataset(uri).to_table()
+
+    return steps
+
+
+def _unflagged(manifest: Manifest) -> None:
+    for word in ("reader_feature_flags", "writer_feature_flags"):
+        setattr(manifest, word, getattr(manifest, word) & ~256)
+
+
+def _created(fragment: int, rows: int, version: int) -> Callable[[Manifest], None]:
+
+    def edit(manifest: Manifest) -> None:
+        held = manifest.fragments[fragment]
+        held.inline_created_at_versions = encode_versions(rows, version)
+
+    return edit
+
+
+def _entry(name: str, number: int, fragments: set[int]) -> Callable[[IndexSection], None]:
+    """Add an index entry like the one there is: of another name or for other fragments."""
+
+    def edit(section: IndexSection) -> None:
+        added = section.indices.add()
+        added.CopyFrom(section.indices[0])
+        added.name, added.uuid.uuid = (name, number.to_bytes(16, "big"))
+        set_covered(added, fragments)
+
+    return edit
+
+
+def _tombstones(manifest: Manifest) -> None:
+    """List a file once more, all of whose columns are replaced."""
+    files = manifest.fragments[0].files
+    files.add().CopyFrom(files[0])
+    files[2].fields[0] = -2
+
+
+CASES: tuple[Recipe, ...] = (
+    *(case(f"txn/any/after/{name}", f"a table after a commit: {name}", "L.txn.inline.message",
+        lambda: replace(
+            dataset(_after(_BUILDS[name]), lambda name: not name.startswith("_transactions/"))(),
+            made_by="reference")) for name in _BUILDS),
+    fault("txn/any/after/append", "rows", "a fragment of other rows than appended",
+        "L.txn.op.append", MessageEdit("transaction", {"append.fragments.0.physical_rows": 3},
+        f"_versions/{2 ** 64 - 1 - 3}.manifest"), kind="lint"),
+    fault("txn/any/after/append-stable", "created", "appended rows that say they were made before",
+        "L.table.row-versions.new", MessageEdit("manifest", _created(2, 2, 1),
+        f"_versions/{2 ** 64 - 1 - 3}.manifest"), kind="lint"),
+    fault("txn/any/after/overwrite", "config", "an Overwrite that lost the config",
+        "L.txn.op.overwrite",
+        MessageEdit("manifest", {"config": None, "writer_feature_flags": lambda old: old & ~8},
+            f"_versions/{2 ** 64 - 1 - 3}.manifest"), kind="lint"),
+    fault("txn/any/after/delete", "other", "another deletion file than that of the Delete",
+        "L.txn.op.delete", MessageEdit("transaction",
+        {"delete.updated_fragments.0.deletion_file.id": lambda old: old + 1},
+        f"_versions/{2 ** 64 - 1 - 3}.manifest"), kind="lint"),
+    fault("txn/any/after/delete", "read-version", "a Delete of a version before the last one",
+        "L.txn.rebase.read-version", MessageEdit("transaction", {"read_version": 1},
+        f"_versions/{2 ** 64 - 1 - 3}.manifest"), kind="lint"),
+    fault("txn/any/after/update", "not-deleted", "a deletion that is none of the Update's",
+        "L.txn.op.update", MessageEdit("transaction", {"update.updated_fragments": None},
+        f"_versions/{2 ** 64 - 1 - 3}.manifest"), kind="lint"),
+    fault("txn/any/after/update-stable", "created", "a moved row that says the Update made it",
+        "L.table.row-versions.moved", MessageEdit("manifest", _created(2, 2, 3),
+        f"_versions/{2 ** 64 - 1 - 3}.manifest"), kind="lint"),
+    fault("txn/any/after/update-columns", "not-updated",
+        "changed rows that say nothing changed them", "L.table.row-versions.updated",
+        MessageEdit("manifest", {"fragments.0.inline_last_updated_at_versions": encode_versions(3,
+            1)}, f"_versions/{2 ** 64 - 1 - 3}.manifest"), kind="lint"),
+    fault("txn/any/after/rewrite", "rows", "a fragment of other rows than rewritten",
+        "L.txn.op.rewrite",
+        MessageEdit("transaction", {"rewrite.groups.0.new_fragments.0.physical_rows": 6},
+            f"_versions/{2 ** 64 - 1 - 4}.manifest"), kind="lint"),
+    fault("txn/any/after/reserve", "fewer", "fewer fragment ids than reserved", "L.txn.op.reserve",
+        MessageEdit("manifest", {"max_fragment_id": 4}, f"_versions/{2 ** 64 - 1 - 3}.manifest"),
+        kind="lint"),
+    fault("txn/any/after/restore", "lower", "a Restore that lowers the highest fragment id",
+        "L.txn.op.restore", MessageEdit("manifest", {"max_fragment_id": 1},
+        f"_versions/{2 ** 64 - 1 - 5}.manifest"), kind="lint"),
+    fault("txn/any/after/sticky", "gone", "the flag of mixed versions is gone",
+        "L.table.flags.sticky", MessageEdit("manifest", _unflagged,
+        f"_versions/{2 ** 64 - 1 - 5}.manifest"), kind="lint"),
+    fault("txn/any/after/project", "name", "a field of another name than projected",
+        "L.txn.op.project", MessageEdit("transaction", {"project.schema.0.name": "x"},
+        f"_versions/{2 ** 64 - 1 - 4}.manifest"), kind="lint"),
+    fault("txn/any/after/replace-last", "tombstones", "a file all of whose columns are replaced",
+        "L.table.datafile.all-replaced", MessageEdit("manifest", _tombstones,
+        f"_versions/{2 ** 64 - 1 - 4}.manifest"), kind="lint"),
+    fault("txn/any/after/create-index", "kept", "an index entry that nobody created",
+        "L.txn.op.create-index", MessageEdit("index section", _entry("j", 9, {0}),
+        f"_versions/{2 ** 64 - 1 - 4}.manifest"), kind="lint"),
+    fault("txn/any/after/dead", "kept", "an index entry without a live fragment",
+        "L.txn.op.index-dead", MessageEdit("index section", _entry("i", 1, {0}),
+        f"_versions/{2 ** 64 - 1 - 4}.manifest"), kind="lint"),
+    fault("txn/any/after/uncovered", "covered", "an index that covers a changed fragment",
+        "L.txn.op.update-index", MessageEdit("index section", lambda section: set_covered(
+        section.indices[0], {0, 1}), f"_versions/{2 ** 64 - 1 - 4}.manifest"), kind="lint"),
+)  # fmt: skip
