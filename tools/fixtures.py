@@ -40,9 +40,9 @@ from lance_conformance.nearness import settled
 from lance_conformance.outcomes import Outcome
 from lance_conformance.output import read_output
 from lance_conformance.recipes.build import read_files
+from lance_conformance.recipes.cases import RECIPES
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.model import DATA, DATASET, Negative
-from lance_conformance.recipes.tables import RECIPES
 from lance_conformance.session import Answer, Claims
 from lanceref.core.errors import LanceError
 from lanceref.explain import explain_source

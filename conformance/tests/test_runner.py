@@ -15,7 +15,7 @@ from lance_conformance.inputs import copy_input
 from lance_conformance.judging import REFERENCE
 from lance_conformance.outcomes import Outcome
 from lance_conformance.recipes.build import build
-from lance_conformance.recipes.tables import RECIPES
+from lance_conformance.recipes.cases import RECIPES
 from lance_conformance.runner import Worker
 from lance_conformance.session import AdapterUnusable, Session
 

@@ -68,7 +68,7 @@ def generate(
 
 def _families(only: str) -> list[tuple[str, ...]]:
     """Return the ids of the cases to be made: each parent with its negatives."""
-    from lance_conformance.recipes.tables import ALL
+    from lance_conformance.recipes.cases import ALL
 
     families: dict[str, list[str]] = {}
     for recipe in ALL:
@@ -82,7 +82,7 @@ def _families(only: str) -> list[tuple[str, ...]]:
 
 def make_families(families: Sequence[tuple[str, ...]], out: str) -> list[str]:
     """Write the cases of a job, anywhere; return the ids of those that were not there."""
-    from lance_conformance.recipes.tables import ALL, RECIPES
+    from lance_conformance.recipes.cases import ALL, RECIPES
 
     chosen: list[Recipe] = [RECIPES[name] for members in families for name in members]
     return build(chosen, clauses_kept(ALL), Path(out))

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+import lance_conformance
 from lance_conformance import cases, divergences, places, register, suite
 from lance_conformance.cases import Case
 from lance_conformance.commands import options
@@ -33,7 +34,18 @@ def _case(case_id: str, every: Sequence[Case]) -> Iterator[str]:
         if case.id == case_id:
             yield f"{case.title}"
             yield f"{case.home}"
+            yield from _recipe(case_id)
             yield suite.canonical(case.manifest).rstrip()
+
+
+def _recipe(case_id: str) -> Iterator[str]:
+    """Yield the file and line of the recipe of a case; a withdrawn case has none."""
+    from lance_conformance.recipes.cases import RECIPES
+
+    if case_id in RECIPES:
+        place = RECIPES[case_id].place
+        file = Path(place.file).relative_to(Path(lance_conformance.__file__).parents[1])
+        yield f"recipe {file.as_posix()}:{place.line}"
 
 
 def _clause(clause_id: str, every: Sequence[Case]) -> Iterator[str]:

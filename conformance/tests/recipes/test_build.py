@@ -20,7 +20,6 @@ GOOD = Positive(
     title="a toy",
     clauses=("L.toy.one",),
     make=lambda: Made({DATA: BYTES}, TABLE, "hand"),
-    version="2.1",
 )
 BAD = Negative(
     id="file/2.1/toy/neg-magic",

@@ -1,1 +1,1 @@
-"""Cases of chapter blobs."""
+"""Cases of chapter 43: blobs in files and tables."""

@@ -1,1 +1,1 @@
-"""Cases of chapter codecs."""
+"""Cases of chapter 31: codecs of values."""

@@ -88,6 +88,8 @@ _BYTE_STREAM_SPLIT: tuple[Recipe, ...] = (
 )  # fmt: skip
 
 
+_PACKED_RUNS = f"{VALUES}.rle.values.out_of_line_bitpacking"
+
 _RLE: tuple[Recipe, ...] = (
     case("file/2.3/rle/lz4-lengths", "runs whose lengths are compressed", "L.codec.rle.sum",
         column(pa.array(np.repeat(np.arange(50), 100), pa.int32()), compression="lz4", bss="off")),
@@ -124,8 +126,8 @@ _RLE: tuple[Recipe, ...] = (
         assign(f"{VALUES}.rle.run_lengths.flat.bits_per_value", 16)),
     fault("file/2.1/rle/int16", "packed-values", "packed run values in a 2.1 file",
         "L.codec.encoding.context",
-        page({"mini_block_layout.value_compression.rle.values.out_of_line_bitpacking.uncompressed_bits_per_value": 16,
-            "mini_block_layout.value_compression.rle.values.out_of_line_bitpacking.values.flat.bits_per_value": 5}),
+        page({f"{_PACKED_RUNS}.uncompressed_bits_per_value": 16,
+            f"{_PACKED_RUNS}.values.flat.bits_per_value": 5}),
         flags=("GrammarOfAnotherVersion",)),
     fault("file/2.1/rle/int16", "wide", "run values of 128 bits", "L.codec.rle.children",
         assign("mini_block_layout.value_compression.rle.values.flat.bits_per_value", 128)),
@@ -167,7 +169,7 @@ _BITPACK: tuple[Recipe, ...] = (
         file(column(small_integers(1500, getattr(pa, f"uint{bits}")(), 100)), "2.2"))
         for bits in (8, 16, 32, 64)),
     *(case(f"file/2.2/bitpack/widths-{bits}",
-        f"blocks of {bits}-bit values, a chunk for each width {range(bits + 1)[0]} to {range(bits + 1)[-1]}",
+        f"blocks of {bits}-bit values, a chunk for each width 0 to {bits}",
         ("L.codec.bitpack.width", "L.codec.bitpack.payload"), _blocks(bits, range(bits + 1)),
         reachable=False) for bits in (8, 16, 32)),
     case("file/2.2/bitpack/widths-64", "blocks of 64-bit values, a chunk for each width 33 to 64",

@@ -54,8 +54,8 @@ _VARIABLE: tuple[Recipe, ...] = (
         nth=3), kind="lint"),
     fault("file/2.1/variable/empty", "offsets", "offsets of 2.3 in a 2.1 file",
         "L.codec.encoding.context",
-        page({"mini_block_layout.value_compression.variable.offsets.range.uncompressed_bits_per_value": 32,
-            "mini_block_layout.value_compression.variable.offsets.range.step": 1}),
+        page({f"{VALUES}.variable.offsets.range.uncompressed_bits_per_value": 32,
+            f"{VALUES}.variable.offsets.range.step": 1}),
         flags=("GrammarOfAnotherVersion",)),
 )  # fmt: skip
 

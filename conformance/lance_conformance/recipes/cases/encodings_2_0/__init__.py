@@ -1,1 +1,1 @@
-"""Cases of chapter encodings_2_0."""
+"""Cases of chapter 20: encodings of 2.0."""

@@ -119,14 +119,7 @@ def _large() -> Maker:
 
 def _packed_ends() -> Maker:
     """Lay the same page out anew, with the ends of its strings in a frame too."""
-    texts = pa.array(
-        [
-            "alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta ",
-            "alpha",
-            None,
-            "beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta ",
-        ]
-    )
+    texts = pa.array(["alpha beta " * 9, "alpha", None, "beta " * 20])
     table = column(texts, compression="zstd")
 
     def make() -> Made:

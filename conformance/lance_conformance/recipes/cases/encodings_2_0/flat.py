@@ -168,8 +168,8 @@ _BITPACKED: tuple[Recipe, ...] = (
             pa.uint64())), "2.0", {0: [back_to_back(64, width) for width in range(1, 65)]}),
         reachable=False),
     *(case(f"file/2.0/bitpacked/widths-{bits}",
-        f"{bits}-bit values, a page for each width {range(1, bits + 1)[0]} to {range(1, bits + 1)[-1]}",
-        f'L.array.{f"bitpacked/widths-{bits}".partition("/")[0]}.size',
+        f"{bits}-bit values, a page for each width 1 to {bits}",
+        "L.array.bitpacked.size",
         by_hand(column(array_blocks(bits, range(1, bits + 1))), "2.0", {0: [back_to_back(bits,
             width) for width in range(1, bits + 1)]}), reachable=False) for bits in (8, 16, 32)),
     fault("file/2.0/bitpacked/signed", "width", "17 bits for values of 16",
@@ -194,8 +194,8 @@ def _lanes_page(bits: int, width: int) -> Page:
 
 _BITPACKED_FOR_NON_NEG: tuple[Recipe, ...] = (
     *(case(f"file/2.0/bitpacked-for-non-neg/widths-{bits}",
-        f"FastLanes blocks of {bits}-bit values, a page for each width {range(1, bits + 1)[0]} to {range(1, bits + 1)[-1]}",
-        f'L.array.{f"bitpacked-for-non-neg/widths-{bits}".partition("/")[0]}.size',
+        f"FastLanes blocks of {bits}-bit values, a page for each width 1 to {bits}",
+        "L.array.bitpacked-for-non-neg.size",
         by_hand(column(array_blocks(bits, range(1, bits + 1))), "2.0",
             {0: [_lanes_page(bits, width) for width in range(1, bits + 1)]}), reachable=False)
         for bits in (8, 16, 32)),

@@ -1,1 +1,1 @@
-"""Cases of chapter file."""
+"""Cases of chapter 10: the container of files."""

@@ -1,1 +1,1 @@
-"""Cases of chapter file_0_1."""
+"""Cases of chapter 15: files of 0.1."""

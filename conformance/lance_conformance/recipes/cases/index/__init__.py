@@ -1,1 +1,1 @@
-"""Cases of chapter index."""
+"""Cases of chapters 60 to 66: indices of every type."""

@@ -128,7 +128,7 @@ def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
         base = make()
         held, folder = ([], [])
 
-        def move(section: IndexSection) -> None:
+        def move(section: Any) -> None:
             folder.append(str(UUID(bytes=moved_rows(section).uuid.uuid)))
 
         def edit(details: FragmentReuseIndexDetails) -> None:
@@ -137,7 +137,7 @@ def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
             details.external.offset = len(before)
             details.external.size = len(held[0])
 
-        edit_message(SIXTH, base.files[SIXTH], "index section", indices(move).edit)
+        edit_message(SIXTH, base.files[SIXTH], "index section", move)
         files, _ = apply(reuse(edit), base.files)
         files[f"_indices/{folder[0]}/details.binpb"] = before + held[0]
         return Made(files, base.table, made_by="hand")

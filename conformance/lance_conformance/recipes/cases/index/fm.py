@@ -75,7 +75,7 @@ def _every_byte() -> Made:
     held = reworked(
         filtered(Indexed(_NONE, "FM", {}, "2.0"), "contains(c, 'an')", []),
         metadata(file, "sa_sample_rate", "1"),
-    )()
+    ).make()
     (size,) = (len(data) for name, data in held.files.items() if name.endswith(file))
 
     def resize(entry: IndexMetadata) -> None:

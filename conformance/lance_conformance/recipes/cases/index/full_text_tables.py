@@ -359,7 +359,7 @@ def rounded_text(length: int) -> int:
 class Many(Indexed):
     """Rows that are all indexed; nothing is deleted."""
 
-    def __call__(self, module: object, uri: str) -> None:
+    def __call__(self, module: Any, uri: str) -> None:
         """Make the table and its index."""
         dataset = module.write_dataset(self.table, uri, data_storage_version=self.version)
         dataset.create_scalar_index("c", "INVERTED", **self.parameters)

@@ -123,7 +123,7 @@ class _Tiny(Vectors):
     @property
     def values(self) -> Numbers:
         """All vectors, those of a row one after the other; the last one is the query."""
-        longer: Numbers = Vectors.values.fget(self)
+        longer: Numbers = Vectors.values.fget(self)  # type: ignore[attr-defined]
         shorter: Numbers = (longer.astype(np.float64) / 16384).astype(longer.dtype)
         return shorter
 
@@ -158,22 +158,6 @@ CASES: tuple[Recipe, ...] = (
         make=vectors_made(_BITS,
             nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}}).args,
             _of(2), by="reference")),
-    case("index/any/ivf-flat/l2-refined",
-        "the nearest by l2, compared by their vectors; some are in no index",
-        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["flat"], metric="l2",
-        appended=6, seed=3), true=5, nprobes=2, refine=20)),
-    case("index/any/ivf-flat/cosine-refined",
-        "the nearest by cosine, compared by their vectors; some are in no index",
-        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["flat"],
-        metric="cosine", appended=6, seed=3), true=5, nprobes=2, refine=20)),
-    case("index/any/ivf-flat/dot-refined",
-        "the nearest by dot, compared by their vectors; some are in no index",
-        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["flat"], metric="dot",
-        appended=6, seed=3), true=5, nprobes=2, refine=20)),
-    case("index/any/ivf-flat/own-l2-refined",
-        "the nearest by l2, compared by their vectors; some are in no index",
-        (*NEAREST, "L.index.vector.search.unindexed"), nearest(replace(TYPES["flat"], metric="l2",
-        appended=6, seed=3), by="reference", true=5, nprobes=2, refine=20)),
     case("index/any/ivf-flat/range", "rows between two distances",
         (*NEAREST, "L.index.vector.search.range"), nearest(replace(TYPES["flat"], seed=4),
         nprobes=2, range=["30.5", "120"])),

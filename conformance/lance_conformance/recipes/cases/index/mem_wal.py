@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-from google.protobuf.message import Message
 from lanceref.index.mem_wal.shard_log import EPOCH, GENERATION, TOMBSTONE, entry_path, manifest_path
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails, ShardManifest
 from lanceref.proto.table_pb2 import IndexSection
@@ -115,7 +114,7 @@ def _entry(**metadata: str) -> bytes:
     return sink.getvalue()
 
 
-def _garbled(section: Message) -> None:
+def _garbled(section: IndexSection) -> None:
     (own,) = (one for one in section.indices if one.name == "__lance_mem_wal")
     own.index_details.value = b"\xff"
 

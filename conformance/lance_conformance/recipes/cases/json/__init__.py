@@ -1,1 +1,1 @@
-"""Cases of chapter json."""
+"""Cases of chapter 33: JSON documents in columns."""

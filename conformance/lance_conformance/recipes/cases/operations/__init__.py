@@ -1,1 +1,1 @@
-"""Cases of chapter operations."""
+"""Cases of chapter 52: operations of writers."""

@@ -105,9 +105,9 @@ CASES: tuple[Recipe, ...] = (
         pa.array([_POOL[pick] for pick in _PICKS], pa.int64()), _dictionary(), table((_INDICES, 0)),
         _INDICES, fast_lanes(_POOL, 64, 30))),
     *(case(f"file/{version}/dictionary/codecs",
-        f"dictionaries of eight-byte items in {len([_page(items, version) for items in _CODED])} codecs",
+        f"dictionaries of eight-byte items in {len(_CODED)} codecs",
         "L.page.dictionary.num-items", by_hand(column(pa.array(
-        [_ITEMS[pick] for pick in PICKS] * len([_page(items, version) for items in _CODED]),
+        [_ITEMS[pick] for pick in PICKS] * len(_CODED),
         pa.int64())), version, {0: [_page(items, version) for items in _CODED]}), reachable=False)
         for version in ("2.1", "2.2", "2.3")),
     case("file/2.1/dictionary/arrow-int16", "indices of 16 bits", "L.page.dictionary.index-width",
@@ -121,7 +121,7 @@ CASES: tuple[Recipe, ...] = (
         "L.page.dictionary.index-range", pa.array([i % 5 for i in range(300)], pa.int64()).cast(
         pa.decimal128(19, 0))),
     *(case(f"file/2.2/dictionary/widths-{bits}",
-        f"dictionaries of {bits}-bit items, packed to {range(bits + 1)[0]} to {range(bits + 1)[-1]} bits",
+        f"dictionaries of {bits}-bit items, packed to 0 to {bits} bits",
         "L.codec.bitpack.out-of-line", by_hand(column(array_blocks(bits, range(bits + 1))), "2.2",
         {0: [_wide_dictionary(bits, width) for width in range(bits + 1)]}), reachable=False)
         for bits in (8, 16, 32)),

@@ -253,8 +253,8 @@ CASES: tuple[Recipe, ...] = (
         1), flags=("IndexBeyondItems",)),
     fault("file/2.3/sparse/constant", "payload", "bytes for indices that need none",
         "L.codec.encoding.payload",
-            planes({"structure.sparse.layers.0.list.counts.dictionary.indices.constant.value": bytes(
-        4)}), flags=("SpareBuffer",)),
+        planes({f"{_LISTS}.counts.dictionary.indices.constant.value": bytes(4)}),
+        flags=("SpareBuffer",)),
     fault("file/2.3/sparse/counts-rle", "frame", "values longer than the frame of the runs",
         "L.codec.rle.frame", byte("field c", "size of values", at=7, new=0x7F),
         flags=("FrameSizeHuge",)),

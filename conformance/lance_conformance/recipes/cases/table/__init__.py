@@ -1,1 +1,1 @@
-"""Cases of chapter table."""
+"""Cases of chapters 40 and 45: tables, deletions, row ids."""

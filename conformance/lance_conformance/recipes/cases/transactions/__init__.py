@@ -1,1 +1,1 @@
-"""Cases of chapter transactions."""
+"""Cases of chapter 50: commits and their conflicts."""

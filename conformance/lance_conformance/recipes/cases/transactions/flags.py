@@ -36,14 +36,17 @@ def _flagged(bit: int, words: int) -> Callable[[str], Staged]:
     return build
 
 
+_UNKNOWN = {512: 2, 4096: 2, 8192: 2, 131072: 2, 2**40: 2, 2**63: 2}
+"""Bits that no released version knows."""
+
+_WORDS = {2: "the writer word", 3: "both words"}
+
 _FLAGS: tuple[Recipe, ...] = (
-    *(act(f'txn/any/flags/{("known" if bit in KNOWN else "unknown")}-{bit}',
-        f'an Append to a table with flag {bit} in {("both words" if words == 3 else "the writer word")}',
+    *(act(f"txn/any/flags/{'known' if bit in KNOWN else 'unknown'}-{bit}",
+        f"an Append to a table with flag {bit} in {_WORDS[words]}",
         ("L.table.flags.writer-refuses",) if bit in KNOWN else (), staged(_flagged(bit, words)),
-        broken=() if bit in KNOWN else ("L.table.flags.writer-refuses",), allowed=("committed",),
-        writer_flags=bit)
-        for bit, words in {**KNOWN, 512: 2, 4096: 2, 8192: 2, 131072: 2, 2 ** 40: 2,
-            2 ** 63: 2}.items()),
+        broken=() if bit in KNOWN else ("L.table.flags.writer-refuses",), writer_flags=bit)
+        for bit, words in {**KNOWN, **_UNKNOWN}.items()),
 )  # fmt: skip
 
 

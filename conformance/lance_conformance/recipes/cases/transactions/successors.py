@@ -13,7 +13,7 @@ from lanceref.transactions.index_entries import set_covered
 
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.constructors import case, fault
-from lance_conformance.recipes.model import MessageEdit, Recipe
+from lance_conformance.recipes.model import Maker, MessageEdit, Recipe
 from lance_conformance.recipes.oracle_made import dataset
 from lance_conformance.recipes.staging import Staged
 
@@ -82,11 +82,15 @@ def _tombstones(manifest: Manifest) -> None:
     files[2].fields[0] = -2
 
 
+def _committed(build: Callable[[str], Staged]) -> Maker:
+    """Return a maker of the table after a commit, without the files of its transactions."""
+    make = dataset(_after(build), lambda name: not name.startswith("_transactions/"))
+    return lambda: replace(make(), made_by="reference")
+
+
 CASES: tuple[Recipe, ...] = (
     *(case(f"txn/any/after/{name}", f"a table after a commit: {name}", "L.txn.inline.message",
-        lambda: replace(
-            dataset(_after(_BUILDS[name]), lambda name: not name.startswith("_transactions/"))(),
-            made_by="reference")) for name in _BUILDS),
+        _committed(_BUILDS[name])) for name in _BUILDS),
     fault("txn/any/after/append", "rows", "a fragment of other rows than appended",
         "L.txn.op.append", MessageEdit("transaction", {"append.fragments.0.physical_rows": 3},
         f"_versions/{2 ** 64 - 1 - 3}.manifest"), kind="lint"),

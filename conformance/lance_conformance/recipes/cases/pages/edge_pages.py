@@ -1,0 +1,190 @@
+"""Pages by hand at an edge: the least of a kind, and numbers that are only just allowed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import accumulate
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
+
+from lance_conformance.recipes import blocks
+from lance_conformance.recipes.cases.pages.arm_pages import SYMBOLS
+from lance_conformance.recipes.hand import Page, by_hand, words
+from lance_conformance.recipes.model import Made, Maker
+from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.pages import NULLABLE, VALID, Chunk, chunked, zipped
+
+LEAST = words(0, 0, 0, 0, 0) + words(1, 0, width=4) + words(2, 1, width=2) + b"LANC"
+"""A table of one entry, for a descriptor of no bytes, and the footer."""
+
+
+def unequal() -> Maker:
+    """Structs of whose two children one has a page, and the other two."""
+
+    def page(first: int, *values: int) -> Page:
+        chunk = Chunk(len(values), (words(*values, width=2),))
+        made = chunked("2.1", blocks.flat([0], 16)[0], [chunk])
+        assert isinstance(made.encoding, PageLayout)
+        made.encoding.mini_block_layout.layers.append(cast(RepDefLayer, VALID))
+        return replace(made, first_row=first)
+
+    structs = pa.array(
+        [{"a": at, "b": 9 - at} for at in range(5)],
+        pa.struct([("a", pa.int16()), ("b", pa.int16())]),
+    )
+    pages = {0: [page(0, 0, 1, 2, 3, 4)], 1: [page(0, 9, 8), page(2, 7, 6, 5)]}
+    return by_hand(column(structs), "2.1", pages)
+
+
+def control_edges() -> Maker:
+    entries = [
+        words(rep << 8 | def_, value, width=2)
+        for rep, def_, value in ((1, 0, 7), (0, 1, 0), (1, 0, 9))
+    ]
+    control = zipped(
+        "2.1",
+        blocks.flat([0], 16)[0],
+        entries,
+        layers=(NULLABLE, 2),
+        bits=(8, 8),
+        value_bits=16,
+        rows=(0, 2),
+        index_width=1,
+    )
+    return by_hand(column(pa.array([[7, None], [9]], pa.list_(pa.int16()))), "2.1", {0: [control]})
+
+
+def small_chunks() -> Maker:
+    """Chunks whose booleans end inside of a byte."""
+    flags = [True, False, False, True, True, True, False]
+    parts = [flags[:2], flags[2:6], flags[6:]]
+    chunks = [
+        Chunk(len(part), (words(sum((flag << at for at, flag in enumerate(part))), width=1),))
+        for part in parts
+    ]
+    made = chunked("2.1", blocks.flat([0], 8)[0], chunks)
+    assert isinstance(made.encoding, PageLayout)
+    made.encoding.mini_block_layout.value_compression.flat.bits_per_value = 1
+    return by_hand(column(pa.array(flags)), "2.1", {0: [made]})
+
+
+def two_pages() -> Maker:
+    encoding = blocks.flat([0], 16)[0]
+    first, second = (
+        chunked("2.1", encoding, [Chunk(3, (words(*part, width=2),))])
+        for part in ((1, 2, 3), (4, 5, 6))
+    )
+    pages = [first, replace(second, first_row=3)]
+    return by_hand(column(pa.array([1, 2, 3, 4, 5, 6], pa.int16())), "2.1", {0: list(pages)})
+
+
+def null_pairs() -> Maker:
+    """A dictionary of pairs of nulls, of which each has a byte of no meaning after its flags."""
+    encoding = CompressiveEncoding()
+    encoding.fixed_size_list.items_per_value = 2
+    encoding.fixed_size_list.has_validity = True
+    encoding.fixed_size_list.values.constant.SetInParent()
+    indices = blocks.flat([0, 1, 0], 8)
+    page = chunked(
+        "2.3", indices[0], [Chunk(3, (indices[1],))], dictionary=((encoding, bytes(4)), 2)
+    )
+    return by_hand(
+        column(pa.array([[None, None]] * 3, pa.list_(pa.int16(), 2))), "2.3", {0: [page]}
+    )
+
+
+ZSTD = pa.Codec("zstd", compression_level=9)
+
+
+@cache
+def far_least() -> bytes:
+    """Return a frame of more bytes than a reader may be made to hold."""
+    return bytes(ZSTD.compress(bytes(52 * 2**20), asbytes=True))
+
+
+def made_frame() -> Made:
+    """Put bytes that do not get shorter in a frame as long as the other."""
+    noise = np.random.default_rng(1).bytes(len(far_least()) - 10)
+    encoding = CompressiveEncoding()
+    encoding.general.compression.scheme = blocks.SCHEMES["zstd"]
+    encoding.general.values.flat.bits_per_value = 16
+    count, frame = (len(noise) // 2, bytes(ZSTD.compress(noise, asbytes=True)))
+    values = pa.Array.from_buffers(pa.uint16(), count, [None, pa.py_buffer(noise)])
+    page = chunked("2.1", encoding, [Chunk(count, (frame,))])
+    return by_hand(column(values), "2.1", {0: [page]})()
+
+
+EACH = 4
+"""Texts of a chunk."""
+
+
+def no_bits() -> Maker:
+    """Five zeros: a block is the word that tells its width, and no more."""
+    encoding, data = blocks.inline([0] * 5, 64)
+    return by_hand(
+        column(pa.array([0] * 5, pa.uint64())),
+        "2.1",
+        {0: [chunked("2.1", encoding, [Chunk(5, (data,))])]},
+    )
+
+
+def items_least(values: list[list[int]], width: int, first_row: int = 0) -> Page:
+    """Zip the items of lists, each after a level that says whether a row begins."""
+    entries: list[bytes] = []
+    rows: list[int] = []
+    for row in values:
+        rows.append(len(entries))
+        entries += [bytes([at == 0]) + words(one, width=width) for at, one in enumerate(row)]
+    made = zipped(
+        "2.1",
+        blocks.flat([0], 8 * width)[0],
+        entries,
+        layers=(VALID, VALID, 2),
+        bits=(1, 0),
+        value_bits=8 * width,
+        rows=rows,
+        index_width=1,
+    )
+    return replace(made, first_row=first_row)
+
+
+def out_of_step() -> Maker:
+    """Lists of structs whose fields begin a page in other rows."""
+    lists = [[3, 1], [4], [1, 5, 9], [2, 6]]
+    narrow, wide = (lists, [[100 * one for one in row] for row in lists])
+    rows = [
+        [{"a": a, "b": b} for a, b in zip(*pair, strict=True)]
+        for pair in zip(narrow, wide, strict=True)
+    ]
+    type_ = pa.list_(pa.struct([("a", pa.int8()), ("b", pa.int16())]))
+    pages = {
+        0: [items_least(narrow[:3], 1), items_least(narrow[3:], 1, 3)],
+        1: [items_least(wide[:2], 2), items_least(wide[2:], 2, 2)],
+    }
+    return by_hand(column(pa.array(rows, type_)), "2.1", pages)
+
+
+def far_codes() -> Maker:
+    """More codes than are expanded at a time, of texts that all have other lengths."""
+    encoding = CompressiveEncoding()
+    encoding.fsst.symbol_table = SYMBOLS
+    encoding.fsst.values.variable.offsets.flat.bits_per_value = 32
+    lengths = [1990 + 2 * number for number in range(20)]
+    chunks = []
+    for first in range(0, len(lengths), EACH):
+        ends = list(accumulate(lengths[first : first + EACH], initial=4 * (EACH + 1)))
+        codes = b"\x01" * (ends[-1] - ends[0])
+        chunks.append(Chunk(EACH, (words(*ends, width=4) + codes,)))
+    values = pa.array(["s" * length for length in lengths])
+    return by_hand(column(values), "2.1", {0: [chunked("2.1", encoding, chunks)]})
+
+
+def one_row_pages() -> Maker:
+    encoding = blocks.flat([0], 64)[0]
+    pages = [chunked("2.1", encoding, [Chunk(1, (blocks.flat([at], 64)[1],))]) for at in (7, 8)]
+    pages[1] = replace(pages[1], first_row=1)
+    return by_hand(column(pa.array([7, 8], pa.int64())), "2.1", {0: list(pages)})
