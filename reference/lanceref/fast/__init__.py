@@ -6,24 +6,20 @@ property test holds it to that one. Importing this package registers all of them
 
 from lanceref.fast import (
     bitpacking,
-    chunk_runs,
     fsst,
     joining,
     kmeans,
     look_up,
-    page_coalescing,
-    random_access,
+    mini_blocks,
     top_k,
 )
 
 __all__ = [
     "bitpacking",
-    "chunk_runs",
     "fsst",
     "joining",
     "kmeans",
     "look_up",
-    "page_coalescing",
-    "random_access",
+    "mini_blocks",
     "top_k",
 ]

@@ -55,9 +55,12 @@ Size = TypeVar("Size", int, Counts)
 """Bytes of one buffer, or of one in each chunk."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkSelection:
-    """Chunks to decode: their `numbers` (ascending), where they start, bytes and values."""
+@dataclass(frozen=True)
+class ChunkTable:
+    """The chunks of a page, or some of them: `numbers` (ascending), starts, bytes and values.
+
+    `starts` are absolute offsets, unless they were moved.
+    """
 
     numbers: Counts
     starts: Counts
@@ -65,54 +68,33 @@ class ChunkSelection:
     counts: Counts
 
     @property
+    def num_chunks(self) -> int:
+        """Number of chunks in the table."""
+        return len(self.sizes)
+
+    @property
     def ends(self) -> Counts:
-        """Offset where each chosen chunk ends: (chunks,)."""
+        """Offset where each chunk ends: (chunks,)."""
         return self.starts + self.sizes
 
     @property
     def extent(self) -> Extent:
         """The bytes from the first of the chunks to the last."""
         start = int(self.starts[0])
-        return Extent(start, int(self.starts[-1] + self.sizes[-1]) - start)
-
-    def moved(self, by: Counts | int) -> ChunkSelection:
-        """Return the chunks at other positions. An offset for all or (chunks,)."""
-        return ChunkSelection(self.numbers, self.starts + by, self.sizes, self.counts)
-
-
-@dataclass(frozen=True)
-class ChunkTable:
-    """The chunks of a page, or of pages that follow each other; `starts` are absolute offsets."""
-
-    starts: Counts
-    sizes: Counts
-    counts: Counts
-
-    @cached_property
-    def ends(self) -> Counts:
-        """Bytes up to and with each chunk: (chunks,)."""
-        return np.cumsum(self.sizes)
+        return Extent(start, int(self.ends[-1]) - start)
 
     @cached_property
     def value_ends(self) -> Counts:
         """Values up to and with each chunk: (chunks,)."""
         return np.cumsum(self.counts)
 
-    @property
-    def num_chunks(self) -> int:
-        """Number of chunks that the page has."""
-        return len(self.sizes)
+    def choose(self, numbers: Counts) -> ChunkTable:
+        """Select chunks of a whole page by their numbers. `numbers` (n,), ascending."""
+        return ChunkTable(numbers, self.starts[numbers], self.sizes[numbers], self.counts[numbers])
 
-    def part(self, chunks: slice) -> ChunkSelection:
-        """Return a selection of chunks that follow each other."""
-        numbers = np.arange(chunks.start, chunks.stop)
-        return ChunkSelection(numbers, self.starts[chunks], self.sizes[chunks], self.counts[chunks])
-
-    def choose(self, numbers: Counts) -> ChunkSelection:
-        """Select chunks by their numbers. `numbers` (n,), ascending."""
-        return ChunkSelection(
-            numbers, self.starts[numbers], self.sizes[numbers], self.counts[numbers]
-        )
+    def moved(self, by: Counts | int) -> ChunkTable:
+        """Return the chunks at other positions. An offset for all or (chunks,)."""
+        return replace(self, starts=self.starts + by)
 
 
 def parse_table(cursor: Cursor, wide: bool, num_items: int, chunks: Extent) -> ChunkTable:
@@ -142,7 +124,7 @@ def parse_table(cursor: Cursor, wide: bool, num_items: int, chunks: Extent) -> C
         wanted = f"0, or log2 of {rest}"
         raise CorruptPage("L.page.miniblock.last-log", place, int(logs[-1]), wanted)
     counts[-1:] = rest
-    return ChunkTable(chunks.offset + np.cumsum(sizes) - sizes, sizes, counts)
+    return ChunkTable(np.arange(number), chunks.offset + np.cumsum(sizes) - sizes, sizes, counts)
 
 
 def parse_words(cursor: Cursor, width: int) -> Counts:
@@ -199,6 +181,7 @@ class Chunks:
 
     run: ChunkRun
     mini: MiniBlock
+    table: ChunkTable
     num_levels: Counts
 
     def level_run(self, buffer: int) -> ChunkRun:
@@ -217,7 +200,7 @@ class Chunks:
         )
 
 
-def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkSelection) -> Chunks:
+def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkTable) -> Chunks:
     """Parse at once the headers of chunks that start at positions of `cursor`, ascending.
 
     Raises CorruptPage for a header that does not fill its chunk, or counts other levels.
@@ -253,9 +236,9 @@ def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkSelection) -> Chu
         wanted = f"{int(expected[at])}{' or more' if mini.rep is not None else ''}"
         raise CorruptPage("L.page.miniblock.num-levels", place, found, wanted)
     run = ChunkRun(ctx, data, base, part_ends - padded_sizes + starts, part_sizes, counts)
-    chunks = Chunks(run, mini, num_levels)
+    chunks = Chunks(run, mini, chosen, num_levels)
     if ctx.spans is not None or ctx.validating:
-        _record(chunks, chosen)
+        _record(chunks)
     return chunks
 
 
@@ -264,9 +247,9 @@ def padded(size: Size) -> Size:
     return (size + CHUNK_UNIT - 1) & -CHUNK_UNIT
 
 
-def _record(chunks: Chunks, chosen: ChunkSelection) -> None:
+def _record(chunks: Chunks) -> None:
     """Own headers and padding, and lint the padding; buffers are owned by their codecs."""
-    run, mini, ctx = chunks.run, chunks.mini, chunks.run.ctx
+    run, mini, chosen, ctx = chunks.run, chunks.mini, chunks.table, chunks.run.ctx
     kinds = [("levels", "u16", 2)]
     kinds += [("size of repetition", "u16", 2)] * (mini.rep is not None)
     kinds += [("size of definition", "u16", 2)] * (mini.definition is not None)

@@ -40,7 +40,7 @@ from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_io import Buffer
 from lanceref.file.container import PageMetadata
-from lanceref.pages.chunk_rows import ChunkDecoder, ChunkRows, Items
+from lanceref.pages.chunk_rows import ChunkRows
 from lanceref.pages.chunks import FILL, Counts, MiniBlock, Part, frame_chunks, parse_table
 from lanceref.pages.layers import Layers, Nested
 from lanceref.pages.leafvalues import check_leaf_encoding, leaf_array, value_type
@@ -115,7 +115,7 @@ class MiniBlockPage:
     """A `Page` in mini-block layout with a checked description.
 
     A page whose description is like that of the checked page `known` of the same column (but for
-    the number of items) shares it, and its decoder.
+    the number of items) shares it.
     """
 
     def __init__(
@@ -132,12 +132,10 @@ class MiniBlockPage:
         self.opened: ChunkRows | None = None
         self.shared: MiniBlock = mini
         self.type: pa.DataType = type_
-        self.decoder: ChunkDecoder
         if known is not None and mini.is_like(known.shared):
-            self.shared, self.type, self.decoder = known.shared, known.type, known.decoder
+            self.shared, self.type = known.shared, known.type
         else:
             check_description(mini, type_, version, file.ctx, page.place)
-            self.decoder = ChunkDecoder(mini, type_, file.ctx.limits.expanded(file.size))
         check_page(mini, page, file.ctx)
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
@@ -155,21 +153,25 @@ class MiniBlockPage:
     def rows(self) -> ChunkRows:
         """The chunks. Chunk table, dictionary and repetition index are read when first needed."""
         if self.opened is None:
-            cursors, index = self.file.cursors(self.tables, "page tables", BUFFERS), None
-            chunks = self.page.extents[1]
-            table = parse_table(cursors[0], self.mini.wide, self.mini.num_items, chunks)
-            if self.mini.layers.max_rep:
-                index = parse_index(cursors[-1], table.num_chunks, self.page.num_rows)
-            items = self.parse_items(cursors)
-            self.opened = ChunkRows(self.file, self.decoder, table, index, items)
+            self.opened = self.parse(
+                self.file, self.file.cursors(self.tables, "page tables", BUFFERS)
+            )
         return self.opened
+
+    def parse(self, file: FileBytes, tables: Sequence[Cursor]) -> ChunkRows:
+        """Parse the buffers beside the chunks, which lie in `file`."""
+        mini, index = self.mini, None
+        table = parse_table(tables[0], mini.wide, mini.num_items, self.page.extents[1])
+        if mini.layers.max_rep:
+            index = parse_index(tables[-1], table.num_chunks, self.page.num_rows)
+        return ChunkRows(file, self.shared, self.type, table, index, self._parse_items(tables))
 
     @property
     def tables(self) -> list[Extent]:
         """Where the buffers beside the chunks are."""
         return [self.page.extents[0], *self.page.extents[2:]]
 
-    def parse_items(self, tables: Sequence[Cursor]) -> Items | None:
+    def _parse_items(self, tables: Sequence[Cursor]) -> pa.Array | None:
         """Parse the dictionary, if the page has one, which fills the second of its `tables`."""
         if self.mini.dictionary is None:
             return None
@@ -177,7 +179,7 @@ class MiniBlockPage:
         place = cursor.ctx.at(cursor.offset, cursor.remaining)
         values = decode_block(self.mini.dictionary, cursor, count)
         expect("L.page.dictionary.num-items", values.count, count, place)
-        return Items(leaf_array(value_type(self.type), values, None, place), count)
+        return leaf_array(value_type(self.type), values, None, place)
 
     @cached_property
     def extent(self) -> Extent:

@@ -26,22 +26,6 @@ def test_scan_yields_runs_that_fit_the_cache(tmp_path):
     assert min(sizes[:-1]) > RUN_BYTES // 2
 
 
-def test_runs_that_are_short_when_stored_are_read_together(tmp_path):
-    """1 200 000 numbers of 8 bits: three runs, and after the tail one request for all of them."""
-    small = pa.array(np.arange(1_200_000) % 251)
-    source = BytesSource(write(Shape(small), "2.1", tmp_path / "c.lance"))
-    reader = column(open_file(source, Context("c.lance")))
-    reader.take(np.array([7]))
-    source.stats.incremental()
-    runs, first = list(reader.scan(0, len(small))), source.stats.incremental()
-    parts, again = list(reader.scan(100_000, 1_190_001)), source.stats.incremental()
-
-    assert small.equals(pa.concat_arrays(runs))
-    assert small[100_000:1_190_001].equals(pa.concat_arrays(parts))
-    assert len(runs) > 2
-    assert (1, 1) == (first.read_iops, again.read_iops)
-
-
 def test_take_from_lists_reads_the_chunks_of_the_rows(tmp_path):
     """The repetition index leads to the chunks of a row; the rest of the page is not read."""
     lists = pa.array(

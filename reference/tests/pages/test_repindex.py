@@ -7,7 +7,6 @@ from hypothesis import given
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage
-from lanceref.fast.page_coalescing import parse_indices
 from lanceref.pages.repindex import parse_index
 
 
@@ -110,16 +109,3 @@ def test_size_must_fit_the_chunks():
         parse_index(Cursor(memoryview(bytes(24)), 0, Context("test")), 1, 4)
 
     assert "L.page.repindex.size" == caught.value.clause
-
-
-def test_the_index_with_the_fault_is_named_among_many():
-    """Of three indices parsed at once, the one of a page without chunks too, the last is wrong."""
-    words = [[(4, 0)], [], [(1, 1), (2, 0)]]
-    cursors = [
-        Cursor(memoryview(np.array(pairs, "<u8").tobytes()), 100 * at, Context("test"))
-        for at, pairs in enumerate(words)
-    ]
-    with pytest.raises(CorruptPage) as caught:
-        parse_indices(cursors, [1, 0, 2], [4, 0, 4])
-
-    assert ("L.page.repindex.rows", 200) == (caught.value.clause, caught.value.place.offset)

@@ -1,33 +1,47 @@
-"""Pages read together, for speed: a page alone gives the same rows.
+"""Mini-block pages for speed: runs that fit the cache, pages read together, single values.
 
-Lists are written in pages of about 64 Ki items, and a take has rows in many pages and few in each.
-What a page costs however small it is, more than its values do, is paid once for many of them: their
-tables are read and parsed together. Mini-block pages that follow each other in the file and differ
-in nothing but their number of items are decoded as if they were one.
+The plain form decodes a fixed number of chunks at a time; here a run has about as many bytes as the
+cache holds. Lists are written in pages of about 64 Ki items, and a take has rows in many pages and
+few in each. What a page costs however small it is, more than its values do, is paid once for many
+of them: their tables are read together, and pages that follow each other in the file and differ in
+nothing but their number of items are decoded as if they were one. Single values of chunks are found
+by their numbers without decoding the others.
 
-Where bytes break a clause, the pages are read one after the other: that names the right place.
+Where bytes break a clause, the pages are read one after the other: that names the right place. The
+specifications are `pages.chunk_rows`, `pages.column` and `codecs.compressive.pick`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import cast
 
 import numpy as np
-import pyarrow as pa
+from numpy.typing import NDArray
 
+from lanceref.codecs import bitpack, compressive, fsst
+from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.compressive import decode_variable
+from lanceref.codecs.values import Bytes, Fixed, Ints, Values
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError
 from lanceref.core.plain import replaces
-from lanceref.pages import column
-from lanceref.pages.chunk_rows import ChunkRows, Items
-from lanceref.pages.chunks import CHUNK_UNIT, MAX_CHUNK_VALUES, ChunkTable, Counts, parse_table
+from lanceref.fast.fsst import GROWTH
+from lanceref.file.column_io import RUN_BYTES
+from lanceref.pages import chunk_rows, column
+from lanceref.pages.chunk_rows import ChunkRows
+from lanceref.pages.chunks import ChunkTable, Counts
 from lanceref.pages.column import PageRows, Part
 from lanceref.pages.layers import Nested
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.miniblock import BUFFERS, MiniBlockPage
-from lanceref.pages.repindex import RepetitionIndex, parse_index
+from lanceref.pages.repindex import RepetitionIndex
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+
+DICTIONARY_ROW_BYTES = 8
+"""Assumed size of a value that is looked up in a dictionary: cuts runs of 256 Ki rows."""
 
 COALESCED_BYTES = 4 * 2**20
 """Bytes of pages, stored and decoded, that are scanned together."""
@@ -141,7 +155,8 @@ def _alike(wanted: list[MiniBlockRows]) -> Iterator[list[MiniBlockRows]]:
     cuts = [
         number
         for number, ((one, _), (other, _)) in enumerate(pairwise(wanted), 1)
-        if not (one.is_like(other) and one.extent.end <= other.extent.offset)
+        if one.mini.dictionary is not None
+        or not (one.is_like(other) and one.extent.end <= other.extent.offset)
     ]
     for start, end in pairwise([0, *cuts, len(wanted)]):
         yield wanted[start:end]
@@ -158,105 +173,113 @@ def _concat_wanted(group: list[MiniBlockRows]) -> tuple[ChunkRows, Counts]:
 
 
 def open_tables(file: FileBytes, pages: Sequence[MiniBlockPage]) -> list[ChunkRows]:
-    """Read and parse at once the tables of pages of one column: one of them, at least."""
+    """Read at once and parse the tables of pages of one column: one of them, at least."""
     cursors = iter(file.cursors([one for page in pages for one in page.tables], "tables", BUFFERS))
-    buffers = [[next(cursors) for _ in page.tables] for page in pages]
-    tables = parse_tables(
-        [own[0] for own in buffers],
-        pages[0].mini.wide,
-        [page.mini.num_items for page in pages],
-        [page.page.extents[1] for page in pages],
-    )
-    listed = [at for at, page in enumerate(pages) if page.mini.layers.max_rep]
-    indices = parse_indices(
-        [buffers[at][-1] for at in listed],
-        [tables[at].num_chunks for at in listed],
-        [pages[at].page.num_rows for at in listed],
-    )
-    index_of = dict(zip(listed, indices, strict=True))
-    return [
-        ChunkRows(file, page.decoder, table, index_of.get(at), page.parse_items(own))
-        for at, (page, table, own) in enumerate(zip(pages, tables, buffers, strict=True))
-    ]
-
-
-def parse_tables(
-    cursors: Sequence[Cursor], wide: bool, num_items: Sequence[int], chunks: Sequence[Extent]
-) -> list[ChunkTable]:
-    """Parse the chunk tables of many pages; see `parse_table`. The first fault is raised."""
-    width = 4 if wide else 2
-    stored = np.array([cursor.remaining for cursor in cursors], np.int64)
-    lengths = stored // width
-    if cursors[0].ctx.spans is None and (lengths * width == stored).all() and lengths.all():
-        data = [np.frombuffer(cursor.data, f"<u{width}") for cursor in cursors]
-        words = np.concatenate(data).astype(np.int64)
-        logs, sizes = words & 15, ((words >> 4) + 1) * CHUNK_UNIT
-        counts, ends = np.left_shift(1, logs), np.cumsum(lengths)
-        firsts, lasts, inner = ends - lengths, ends - 1, logs == 0
-        inner[lasts] = False
-        rest = np.array(num_items) - np.add.reduceat(counts, firsts) + counts[lasts]
-        sound = np.add.reduceat(sizes, firsts) == [extent.size for extent in chunks]
-        sound &= (rest > 0) & (rest <= MAX_CHUNK_VALUES)
-        sound &= (logs[lasts] == 0) | (counts[lasts] == rest)
-        if sound.all() and not inner.any():
-            counts[lasts] = rest
-            starts = np.cumsum(sizes) - sizes
-            moves = np.array([extent.offset for extent in chunks]) - starts[firsts]
-            starts += np.repeat(moves, lengths)
-            bounds = zip(firsts.tolist(), ends.tolist())
-            return [ChunkTable(starts[a:b], sizes[a:b], counts[a:b]) for a, b in bounds]
-    return [
-        parse_table(cursor, wide, items, extent)
-        for cursor, items, extent in zip(cursors, num_items, chunks, strict=True)
-    ]
-
-
-def parse_indices(
-    cursors: Sequence[Cursor], num_chunks: Sequence[int], num_rows: Sequence[int]
-) -> list[RepetitionIndex]:
-    """Parse the indices of many pages; see `parse_index`. The first fault is raised."""
-    sizes = [cursor.remaining for cursor in cursors]
-    if cursors and cursors[0].ctx.spans is None and sizes == [16 * one for one in num_chunks]:
-        stored = np.concatenate([np.frombuffer(cursor.data, "<u8") for cursor in cursors])
-        if all(num_chunks) and int(stored.max()) <= cursors[0].ctx.limits.page_rows:
-            table, counts = stored.astype(np.int64).reshape(-1, 2), np.array(num_chunks, np.int64)
-            ends = np.cumsum(counts)
-            firsts = ends - counts
-            if not table[ends - 1, 1].any() and np.array_equal(
-                np.add.reduceat(table[:, 0], firsts), num_rows
-            ):
-                return [
-                    RepetitionIndex(cursor.ctx.at(cursor.offset, size), *table[a:b].T)
-                    for cursor, size, a, b in zip(cursors, sizes, firsts.tolist(), ends.tolist())
-                ]
-    return [parse_index(*one) for one in zip(cursors, num_chunks, num_rows, strict=True)]
+    return [page.parse(file, [next(cursors) for _ in page.tables]) for page in pages]
 
 
 def concat_rows(file: FileBytes, parts: Sequence[ChunkRows]) -> ChunkRows:
     """Return the rows of pages that follow each other in `file` and share their description."""
-    tables = [part.table for part in parts]
+    first, tables = parts[0], [part.table for part in parts]
     indices = [part.index for part in parts if part.index is not None]
-    items = [(part.items, part.table.num_chunks) for part in parts if part.items is not None]
     index = None
     if indices:
         finished = np.concatenate([one.finished for one in indices])
         leftover = np.concatenate([one.leftover for one in indices])
         index = RepetitionIndex(indices[0].place, finished, leftover)
-    table, merged = concat_tables(tables), concat_items(items) if items else None
-    return ChunkRows(file, parts[0].decoder, table, index, merged)
+    return ChunkRows(file, first.mini, first.type, concat_tables(tables), index, None)
 
 
 def concat_tables(tables: Sequence[ChunkTable]) -> ChunkTable:
     """Return the table of all chunks of pages that follow each other."""
-    return ChunkTable(
-        np.concatenate([table.starts for table in tables]),
-        np.concatenate([table.sizes for table in tables]),
-        np.concatenate([table.counts for table in tables]),
+    starts, sizes, counts = (
+        np.concatenate(parts)
+        for parts in zip(*((one.starts, one.sizes, one.counts) for one in tables), strict=True)
     )
+    return ChunkTable(np.arange(len(starts)), starts, sizes, counts)
 
 
-def concat_items(parts: Sequence[tuple[Items, int]]) -> Items:
-    """Return the items of pages that have as many each; each comes with its number of chunks."""
-    count = parts[0][0].count
-    firsts = np.repeat(np.arange(len(parts)) * count, [num_chunks for _, num_chunks in parts])
-    return Items(pa.concat_arrays([items.values for items, _ in parts]), count, firsts)
+@replaces(chunk_rows.run_end)
+def run_end(rows: ChunkRows, start: int) -> int:
+    """Return where a run of chunks from `start` ends: about RUN_BYTES of values.
+
+    Stored bytes, among them headers and padding, may be somewhat more.
+    """
+    table, value_bytes = rows.table, max(1, (width_bits(rows.type) or 8) // 8)
+    if rows.items is not None:
+        value_bytes = DICTIONARY_ROW_BYTES
+    values = int(table.value_ends[start] - table.counts[start]) + RUN_BYTES // value_bytes
+    stored = RUN_BYTES
+    if rows.mini.values.WhichOneof("compression") == "fsst":
+        stored //= GROWTH
+    stop = min(
+        int(np.searchsorted(table.value_ends, values, "right")),
+        start + int(np.searchsorted(np.cumsum(table.sizes[start:]), stored + stored // 4, "right")),
+    )
+    return max(start + 1, stop)
+
+
+@replaces(compressive.pick)
+def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | None:
+    """Return the values of the run with the numbers `slots` (n,), ascending, without the others.
+
+    Plain values and packed blocks let each be found by its number; of coded strings the offsets
+    do. None for codecs whose values cannot be found singly.
+    """
+    if encoding.HasField("fsst"):
+        codes = decode_variable(encoding.fsst.values.variable.offsets, run, fsst.CODES)
+        table = fsst.parse_table(encoding.fsst.symbol_table, run.place())
+        return fsst.decode(table, codes.take(slots), run.place())
+    ends = np.cumsum(run.counts)
+    chunks = np.searchsorted(ends, slots, "right")
+    at = slots - (ends - run.counts)[chunks]
+    if encoding.HasField("flat"):
+        return _pick_flat(run, encoding.flat.bits_per_value, chunks, at)
+    if encoding.HasField("inline_bitpacking"):
+        bits = encoding.inline_bitpacking.uncompressed_bits_per_value
+        return _pick_packed(run, bits, chunks, at)
+    return None
+
+
+def _pick_flat(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
+    run.want_sizes(0, -(-run.counts * bits // 8), "L.codec.flat.size")
+    starts = run.starts[0][chunks]
+    if bits == 1:
+        flags = run.data[starts + at // 8] >> (at % 8).astype(np.uint8) & np.uint8(1)
+        return Fixed(1, len(at), np.packbits(flags, bitorder="little"))
+    size = bits // 8
+    return Fixed(bits, len(at), _bytes_at(run.data, starts + at * size, size).reshape(-1))
+
+
+def _pick_packed(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
+    """Find each value in one word of its block, or in two words of a lane."""
+    size, lanes = bits // 8, bitpack.BLOCK // bits
+    row_of, row_starts, masks = _rows_of(bits)
+    rows, width = row_of[at], bitpack.inline_widths(run, bits)[chunks]
+    word, shift = np.divmod(rows * width, bits)
+    inside = size + (word * lanes + at - row_starts[rows]) * size
+    places = run.starts[0][chunks] + np.where(width > 0, inside, 0)
+    over = shift + width > bits
+    values = _words_at(run.data, places, size) >> shift.astype(np.uint64)
+    high = _words_at(run.data, places[over] + lanes * size, size)
+    values[over] |= high << (bits - shift[over]).astype(np.uint64)
+    values &= masks[width]
+    return Fixed(bits, len(at), values.astype(f"<u{size}").view(np.uint8))
+
+
+@lru_cache
+def _rows_of(bits: int) -> tuple[Ints, Ints, NDArray[np.uint64]]:
+    """Return the row of each value of a block of words of `bits`, where rows start, and masks."""
+    starts = np.array([bitpack.row_start(row) for row in range(bits)])
+    rows = np.empty(bitpack.BLOCK, np.int64)
+    rows[starts[:, None] + np.arange(bitpack.BLOCK // bits)] = np.arange(bits)[:, None]
+    return rows, starts, np.array([(1 << width) - 1 for width in range(65)], np.uint64)
+
+
+def _words_at(data: Bytes, places: Ints, size: int) -> NDArray[np.uint64]:
+    return _bytes_at(data, places, size).view(f"<u{size}").reshape(-1).astype(np.uint64)
+
+
+def _bytes_at(data: Bytes, places: Ints, size: int) -> Bytes:
+    picked: Bytes = data[places[:, None] + np.arange(size)]
+    return picked
