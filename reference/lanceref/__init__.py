@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from lanceref.core.context import Finding
     from lanceref.core.errors import FormatError, LanceError
     from lanceref.core.limits import Limits
-    from lanceref.data_file.file_reader import File, open_file
+    from lanceref.data_file.file_reader import File, open_file, write_file
     from lanceref.explain import explain
-    from lanceref.tables import Table, open_table, write_file, write_table
+    from lanceref.tables import Table, open_table, write_table
     from lanceref.validate import validate
 
 __version__ = "0.1.0"
@@ -35,7 +35,7 @@ _HOMES = {
     "open_file": "lanceref.data_file.file_reader",
     "open_table": "lanceref.tables",
     "validate": "lanceref.validate",
-    "write_file": "lanceref.tables",
+    "write_file": "lanceref.data_file.file_reader",
     "write_table": "lanceref.tables",
 }
 """Module of each public name."""

@@ -1,4 +1,4 @@
-"""Tables, and files written: what a program opens and writes through the names of the package.
+"""Tables: what a program opens and writes through the names of the package.
 
 A table is opened at one version; writing commits the next
 one. Filters, updates, indices and searches are in `lanceref.search` and `lanceref.operations`.
@@ -19,7 +19,6 @@ from lanceref.core.errors import AlreadyExists, NotFound
 from lanceref.core.file_versions import version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.plain import plainly
-from lanceref.data_file.lance_file import LanceFileWriter
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import page_policy
 from lanceref.operations.new_rows import GROUP_ROWS, MAX_BYTES_PER_FILE, MAX_ROWS_PER_FILE
@@ -39,13 +38,6 @@ BATCH_ROWS = 8192
 
 Path = str | os.PathLike[str]
 """A local path, or a URI."""
-
-
-def write_file(path: Path, rows: pa.Table | pa.RecordBatch, version: str | None = None) -> int:
-    """Write one data file of a version (None: the default) and return its size in bytes."""
-    with LanceFileWriter(path, rows.schema, version=version) as writer:
-        writer.write_batch(rows)
-    return writer.size_bytes or 0
 
 
 @dataclass(frozen=True, slots=True)

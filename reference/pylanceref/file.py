@@ -15,13 +15,6 @@ import pyarrow as pa
 from lanceref.core.errors import NotFound
 from lanceref.core.file_versions import stable_version
 from lanceref.core.integers import unsigned
-from lanceref.data_file.lance_file import (
-    LanceFileMetadata,
-    LanceFileReader,
-    LanceFileStatistics,
-    LanceFileWriter,
-    ReaderResults,
-)
 from lanceref.storage import (
     LocalSource,
     LocalStore,
@@ -33,6 +26,13 @@ from lanceref.storage import (
     store_options,
 )
 
+from pylanceref.lance_file import (
+    LanceFileMetadata,
+    LanceFileReader,
+    LanceFileStatistics,
+    LanceFileWriter,
+    ReaderResults,
+)
 from pylanceref.late_names import listing
 
 __all__ = ["LanceFileMetadata", "LanceFileReader", "LanceFileSession", "LanceFileStatistics"]

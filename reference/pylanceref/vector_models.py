@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.errors import DataRefused
 from lanceref.core.integers import unsigned
-from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.index.index_type import Built
 from lanceref.index.segment import SegmentWriter
 from lanceref.index.training import Training
@@ -30,6 +29,8 @@ from lanceref.index.vector.vector_file import TYPES
 from lanceref.index.vector.vectors import indexed_vectors, vectors_of
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.search.vector_query import METRIC_NAMES
+
+from pylanceref.lance_file import LanceFileReader, LanceFileWriter
 
 
 @dataclass(eq=False)

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.core.logical_types import resolved, resolved_batch, storage_of
+from lanceref.core.extension_types import resolved, resolved_batch, storage_of
 
 
 @pytest.mark.parametrize(

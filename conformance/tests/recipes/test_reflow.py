@@ -8,9 +8,9 @@ from lance_conformance.recipes.reflow import edit_message
 from lance_conformance.stored import materialised
 from lanceref.core.context import Context
 from lanceref.data_file.data_file import open_file
-from lanceref.data_file.lance_file import LanceFileReader
 from lanceref.storage import BytesSource
 from lanceref.table.manifest import open_manifest
+from pylanceref.lance_file import LanceFileReader
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FILE = (FIXTURES / "file/2.1/container/two-columns/data.lance").read_bytes()

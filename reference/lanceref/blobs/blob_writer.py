@@ -28,8 +28,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from lanceref.core.errors import AppendRefused, DataRefused, LegacyRefused, NotFound
+from lanceref.core.extension_types import storage_of
 from lanceref.core.file_versions import V2_2, FileVersion
-from lanceref.core.logical_types import EXTENSION_KEY, storage_of
+from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.core.nesting import type_over
 from lanceref.data_file.descriptors import (
     DEDICATED,

@@ -83,20 +83,8 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
             run.ctx.leaf(start, middle, "width", f"u{bits}", clause, width)
             run.ctx.leaf(middle, start + size, "block", f"bitpacked u{bits}", clause)
     out = np.empty((run.num_chunks, BLOCK), f"<u{word_bytes}")
-    unpack_chunks(run, widths, out)
-    _lint_unused(run, np.arange(run.num_chunks), out, run.counts)
-    return Fixed(bits, run.num_values, join_rows(out, run.counts).view(np.uint8))
-
-
-@specified
-def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
-    """Unpack the inline block of each chunk, after its width (L.codec.bitpack.width).
-
-    `widths` (chunks,) int64, in bits and at most those of a word, as `inline_widths` has checked;
-    `out` (chunks, 1024), unsigned words.
-    """
     for width, chunks in run.groups(widths):
-        packed = run.rows(0, chunks, width * BLOCK // 8, out.itemsize).view(out.dtype)
+        packed = run.rows(0, chunks, width * BLOCK // 8, word_bytes).view(out.dtype)
         target = out[int(chunks[0]) : int(chunks[-1]) + 1]
         if len(target) == len(chunks):
             unpack(packed, width, target)
@@ -104,6 +92,8 @@ def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
             target = np.empty((len(chunks), BLOCK), out.dtype)
             unpack(packed, width, target)
             out[chunks] = target
+    _lint_unused(run, np.arange(run.num_chunks), out, run.counts)
+    return Fixed(bits, run.num_values, join_rows(out, run.counts).view(np.uint8))
 
 
 def inline_widths(run: ChunkRun, bits: int) -> Ints:
@@ -188,7 +178,6 @@ def _raw_values(run: ChunkRun, chunks: Ints, tails: Ints, bits: int, width: int)
     return values
 
 
-@specified
 def pack(values: Unsigned, width: int) -> Unsigned:
     """Pack blocks of `values` (blocks, 1024) to (blocks, width * 1024 / T); the rest is dropped."""
     word, bits = values.dtype.type, values.dtype.itemsize * 8

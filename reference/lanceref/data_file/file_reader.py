@@ -1,8 +1,8 @@
-"""File: one data file of 2.0 to 2.3 under its path, read as a table.
+"""File: one data file of 2.0 to 2.3 under its path, read and written as a table.
 
 The way of one read: `open_file` parses everything but the pages (see `data_file`) and opens a
 reader for each field; `File.read` lets each reader yield the arrays of its rows, from the first row
-to the last. Batches, ranges and random rows are in `lance_file`.
+to the last.
 """
 
 from __future__ import annotations
@@ -14,15 +14,21 @@ from pathlib import Path
 import pyarrow as pa
 
 from lanceref.core.context import Context
-from lanceref.core.errors import FileColumnNotFound, NotFound
+from lanceref.core.errors import FileColumnNotFound, NotFound, NotStorable
+from lanceref.core.extension_types import resolved, resolved_batch
+from lanceref.core.file_versions import V0_1, version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits, refuse_table
-from lanceref.core.logical_types import resolved, resolved_batch
 from lanceref.core.nesting import whole
 from lanceref.core.plain import plain_forms
 from lanceref.data_file import data_file
 from lanceref.data_file.data_file import DataFile
+from lanceref.data_file.descriptors import holds_blobs
+from lanceref.data_file.file_writer import FileWriter
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.column_io import page_policy
 from lanceref.file.schema import LanceSchema, project
-from lanceref.storage import open_source
+from lanceref.storage import create_sink, open_source
+from lanceref.storage import whole as written_whole
 
 
 class File:
@@ -40,7 +46,8 @@ class File:
             raise FileColumnNotFound(f"Error creating projection: {error}") from error
         self._file = file
         self._storage = LanceSchema(tuple(self._fields), schema.metadata).arrow
-        self.schema = resolved(self._storage)
+        extended = any(one.is_extension for field in self._fields for one in field.flat())
+        self.schema = resolved(self._storage) if extended else self._storage
 
     def num_rows(self) -> int:
         return self._file.num_rows
@@ -56,7 +63,7 @@ class File:
             for field in self._fields:
                 arrays = []
                 for array in file.open_field(field).scan(0, file.num_rows):
-                    arrays.append(whole(array))
+                    arrays.append(whole(array) if array.type.num_fields else array)
                     held += array.nbytes
                     refuse_table(held, file.bytes.size, file.bytes.ctx.limits, file.bytes.ctx.file)
                 columns.append(pa.chunked_array(arrays, field.arrow.type))
@@ -77,3 +84,24 @@ def open_file(
     source = open_source(path)
     ctx = Context(Path(source.path).name, limits=limits)
     return File(data_file.open_file(source, ctx), columns)
+
+
+def write_file(
+    path: str | os.PathLike[str], rows: pa.Table | pa.RecordBatch, version: str | None = None
+) -> int:
+    """Write one data file of a version (None: the default) and return its size in bytes.
+
+    Raises ValueError for a version that does not exist, NotStorable for 0.1 and for blobs of the
+    second kind, SchemaRefused for a schema the format cannot hold.
+    """
+    stored, schema = version_named(version), schema_of(rows.schema)
+    if stored == V0_1 or any(map(holds_blobs, schema.fields)):
+        raise NotStorable("0.1 files and blobs outside of the file are written by write_table only")
+    batches = rows.to_batches() if isinstance(rows, pa.Table) else [rows]
+    sink = create_sink(path)
+    with written_whole(sink):
+        writer = FileWriter(sink, schema, stored, page_policy(len(schema.fields)))
+        for batch in batches:
+            writer.write_batch(batch)
+        writer.finish()
+    return sink.position

@@ -4,22 +4,6 @@ Each function takes the place of one plain function of the same signature (`core
 property test holds it to that one. Importing this package registers all of them.
 """
 
-from lanceref.fast import (
-    bitpacking,
-    fsst,
-    joining,
-    kmeans,
-    look_up,
-    mini_blocks,
-    top_k,
-)
+from lanceref.fast import bitpacking, fsst, joining, mini_blocks, vectors
 
-__all__ = [
-    "bitpacking",
-    "fsst",
-    "joining",
-    "kmeans",
-    "look_up",
-    "mini_blocks",
-    "top_k",
-]
+__all__ = ["bitpacking", "fsst", "joining", "mini_blocks", "vectors"]

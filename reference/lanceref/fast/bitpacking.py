@@ -1,4 +1,4 @@
-"""Bitpacking in runs that fit the cache: blocks unpacked and packed together, or compiled.
+"""Bit unpacking in runs that fit the cache: many blocks together.
 
 The specification is `codecs.bitpack`.
 """
@@ -11,10 +11,8 @@ import numpy as np
 
 from lanceref.codecs import bitpack
 from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned, row_start
-from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Bools, Ints
+from lanceref.codecs.values import Bools
 from lanceref.core.plain import replaces
-from lanceref.fast.compiled import KERNEL_USE
 
 SLAB_BYTES = 2**19
 """Output of the blocks unpacked at a time: with their temporaries it stays in the cache."""
@@ -25,9 +23,6 @@ LANE_ROW = np.dtype("V128")
 FLAG_LANES = np.dtype("V64")
 """One boolean of every lane of 16-bit words."""
 
-SLAB = 64
-"""Blocks packed at a time: they and what they are packed to stay in the cache."""
-
 
 @replaces(bitpack.unpack)
 def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
@@ -35,34 +30,13 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
 
     `packed` (blocks, width * 1024 / T), `out` (blocks, 1024).
     """
-    bits, blocks = out.dtype.itemsize * 8, len(packed)
+    bits = out.dtype.itemsize * 8
     if width == 0:
         out[:] = 0
-    elif KERNEL_USE.use(out.nbytes) and packed.flags.c_contiguous:
-        from lanceref.fast import bitpacking_compiled as kernel
-
-        starts, widths = np.arange(blocks) * (width * BLOCK // 8), np.full(blocks, width)
-        data = packed.reshape(-1).view(np.uint8)
-        kernel.unpack_blocks(data, starts, widths, kernel.ROW_STARTS, out)
     elif 1 < width < bits:
         _unpack_planar(packed, width, out)
     else:
         _unpack_rows_of_blocks(packed, width, out)
-
-
-@replaces(bitpack.unpack_chunks)
-def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
-    """Unpack one inline block per chunk from the bytes of the run, without groups by width.
-
-    `widths` (chunks,), `out` (chunks, 1024).
-    """
-    if not KERNEL_USE.is_ready(out.nbytes):  # then `unpack` counts the bytes
-        bitpack.unpack_chunks.plain(run, widths, out)
-        return
-    from lanceref.fast import bitpacking_compiled as kernel
-
-    starts = run.starts[0] + out.itemsize
-    kernel.unpack_blocks(run.data, starts, widths, kernel.ROW_STARTS, out)
 
 
 def _unpack_rows_of_blocks(packed: Unsigned, width: int, out: Unsigned) -> None:
@@ -141,23 +115,3 @@ def unpack_flags(packed: Unsigned, out: Bools) -> None:
         np.not_equal(halves & np.uint8(1 << bit), 0, out=flags[bit])
     rows = flags.view(FLAG_LANES).reshape(8, 2, count)
     out.view(FLAG_LANES).reshape(count, 8, 2)[:] = rows.transpose(2, 0, 1)
-
-
-@replaces(bitpack.pack)
-def pack(values: Unsigned, width: int) -> Unsigned:
-    """Pack blocks of `values` (blocks, 1024) to (blocks, width * 1024 / T); the rest is dropped."""
-    word, bits = values.dtype.type, values.dtype.itemsize * 8
-    lanes = BLOCK // bits
-    packed = np.zeros((len(values), width, lanes), values.dtype)
-    for at in range(0, len(values), SLAB):
-        blocks, target = values[at : at + SLAB], packed[at : at + SLAB]
-        moved = np.empty((len(blocks), lanes), values.dtype)
-        for row in range(bits):
-            k, shift = divmod(row * width, bits)
-            source = blocks[:, row_start(row) : row_start(row) + lanes]
-            if k < width:
-                np.bitwise_or(target[:, k], np.left_shift(source, word(shift), moved), target[:, k])
-            if shift + width > bits:
-                over = np.right_shift(source, word(bits - shift), moved)
-                np.bitwise_or(target[:, k + 1], over, target[:, k + 1])
-    return packed.reshape(len(values), width * lanes)

@@ -1,4 +1,4 @@
-"""FSST, compiled: codes to bytes, and values to codes, in one pass.
+"""FSST, compiled (numba, the extra `fast`): codes to bytes, and values to codes, in one pass.
 
 The specifications are `codecs.fsst`, which also says what is wrong with codes that the kernel gives
 up at, and `codecs.fsst_encode`. When codes are expanded eight bytes are written at every symbol's
@@ -7,11 +7,14 @@ place, in order, and each overwrites what the one before wrote too much.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, cast
+
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.values import Bytes, Ints
-from lanceref.fast.compiled import compiled
 
 BYTE, TWO_BYTES, THREE_BYTES = np.uint64(0xFF), np.uint64(0xFFFF), np.uint64(0xFFFFFF)
 
@@ -30,6 +33,9 @@ FULL, FAULTY = -1, -2
 OFFSET_BYTES = 4
 """Width of the offsets."""
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
 Words = NDArray[np.uint64]
 Codes = NDArray[np.int16]
 
@@ -44,6 +50,15 @@ Output = tuple[Words, Bytes]
 
 Coder = tuple[Ints, Codes, Words, Words, Codes, Codes]
 """The arrays of a `fsst_encode.Coder`, in its order."""
+
+
+def compiled(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Compile a function when it is first called, keep the machine code where that is allowed."""
+    try:
+        kernel = numba.njit(cache=True)(function)
+    except RuntimeError:  # no folder that can be written to
+        kernel = numba.njit(function)
+    return cast("Callable[Arguments, Result]", kernel)
 
 
 def decode(symbols: Words, lengths: Ints, codes: Bytes, cuts: Ints) -> Decoded | None:

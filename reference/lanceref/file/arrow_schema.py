@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from lanceref.core import logical_types as arrowtypes
 from lanceref.core.errors import Place, SchemaRefused
-from lanceref.core.logical_types import EXTENSION_KEY, storage_of
+from lanceref.core.extension_types import storage_of
+from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.file.schema import ID_KEY, JSON, Field, LanceSchema, is_primary
 
 

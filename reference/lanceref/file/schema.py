@@ -27,7 +27,7 @@ import pyarrow as pa
 from lanceref.core import logical_types as arrowtypes
 from lanceref.core.context import Context
 from lanceref.core.errors import BadSchema, NotFound, Place
-from lanceref.core.logical_types import EXTENSION_KEY
+from lanceref.core.logical_types import BFLOAT16, EXTENSION_KEY
 from lanceref.proto import file_pb2
 
 BLOB_EXTENSION = "lance.blob.v2"
@@ -92,6 +92,11 @@ class Field:
     def is_blob_v2(self) -> bool:
         """Whether the field is one of a table whose file holds descriptors of blobs instead."""
         return self.metadata.get(EXTENSION_KEY) == BLOB_EXTENSION
+
+    @property
+    def is_extension(self) -> bool:
+        """Whether the Arrow type of the field, or of its items, is an extension type."""
+        return EXTENSION_KEY in self.metadata or BFLOAT16 in self.logical_type
 
     @property
     def is_leaf(self) -> bool:

@@ -11,9 +11,9 @@ from lanceref.core.context import Context
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.file_versions import V2_0
 from lanceref.data_file.data_file import open_file
-from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.storage import LocalSource
 from lanceref_testing import random_sample
+from pylanceref.lance_file import LanceFileReader, LanceFileWriter
 
 PACKED = {"packed": "true"}
 BLOB = {"lance-encoding:blob": "true"}

@@ -18,11 +18,11 @@ from lanceref.codecs.values import flat_encoding
 from lanceref.codecs.variable import variable_encoding
 from lanceref.core.errors import BytesError
 from lanceref.core.plain import Specified, is_plain, plain_forms, plainly
-from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.kernels import top_k
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
+from pylanceref.lance_file import LanceFileReader, LanceFileWriter
 
 from ..codecs.encoded_runs import texts_of, variable
 from ..codecs.runs import PLACE, plain, run_of
@@ -76,19 +76,18 @@ def same(form, *arguments):
 
 @given(st.data())
 @settings(max_examples=150)
-def test_blocks_are_packed_and_unpacked_alike(draw):
+def test_blocks_are_unpacked_alike(draw):
     """Any width of any type, any number of blocks."""
     bits = draw.draw(st.sampled_from(bitpack.WIDTHS))
     width, count = draw.draw(st.integers(0, bits)), draw.draw(st.integers(1, 70))
     random = np.random.default_rng(draw.draw(st.integers(0, 1000)))
     values = random.integers(0, 2**bits, (count, 1024), f"u{bits // 8}", endpoint=False)
 
-    packed, again = same(bitpack.pack, values, width)
-
-    assert packed.tolist() == again.tolist()
+    packed = bitpack.pack(values, width)
     out = np.empty((2, *values.shape), values.dtype)
     bitpack.unpack.plain(packed, width, out[0])
     bitpack.unpack.fast(packed, width, out[1])
+
     assert np.array_equal(out[0], out[1])
 
 
@@ -103,18 +102,16 @@ def test_flags_are_unpacked_alike(packed):
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 90), st.integers(0, 9), st.integers(0, 4)), max_size=20),
+    st.lists(st.tuples(st.integers(0, 90), st.integers(0, 9)), max_size=20),
     st.integers(0, 12),
 )
 def test_pieces_are_joined_alike(pieces, size):
-    """Ranges anywhere, of any size; with tails between them; rows of one size."""
+    """Ranges anywhere, of any size; rows of one size."""
     data = np.arange(102, dtype=np.uint8)
-    starts, counts, tails = np.array(pieces, np.int64).reshape(-1, 3).T
-    rest = np.arange(100, 100 + int(tails.sum()), dtype=np.uint8)
+    starts, counts = np.array(pieces, np.int64).reshape(-1, 2).T
     calls = [
         (chunks.join_pieces, data, starts, starts + counts),
         (chunks.gather_rows, data, starts, size),
-        (chunks.interleave, data, starts, counts, rest, tails),
         (chunks.count_before, data % 3 == 0, starts),
     ]
     for form, *arguments in calls:

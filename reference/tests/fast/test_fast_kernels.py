@@ -22,7 +22,7 @@ def test_vectors_are_assigned_and_summed_alike(metric, draw, count, k, dim):
         for rows in (count, k)
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast.kmeans, "BLOCK_SCORES", 20)
+        patch.setattr(fast.vectors, "BLOCK_SCORES", 20)
         ids, partial = (
             [call(vectors, centroids, metric) for call in (form.plain, form.fast)]
             for form in (kmeans.assign, kmeans.partial_sums)
@@ -58,7 +58,7 @@ def test_sums_are_looked_up_alike(dtype, worth, columns, adds):
     table = (random.random((len(columns), 256)) * 1000).astype(dtype)
     before = np.arange(columns.shape[1]).astype(dtype) if adds else None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast.look_up, "BLOCK_ROWS", 16)
+        patch.setattr(fast.vectors, "BLOCK_ROWS", 16)
         patch.setattr(product_quantizer, "WORTH_PAIRS", worth)
         ready = product_quantizer.pair_columns(columns)
         plain = product_quantizer.look_up.plain(table, columns, before)

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.data_file.lance_file import LanceFileReader
 from lanceref.file.column_io import memory_bytes
+from pylanceref.lance_file import LanceFileReader
 
 FSL = pa.list_(pa.int32(), 2)
 CODED = pa.DictionaryArray.from_arrays(pa.array([0] * 2431, pa.int32()), pa.array(["ab"]))

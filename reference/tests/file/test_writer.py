@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import DataRefused, NotStorable, SchemaRefused
-from lanceref.data_file.lance_file import LanceFileWriter
+from pylanceref.lance_file import LanceFileWriter
 
 
 @pytest.mark.parametrize("name", ["1", "2", "0.2", "v2", "3.0", ""])

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import NotStorable
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
-from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref_testing import random_sample
+from pylanceref.lance_file import LanceFileReader, LanceFileWriter
 
 VERSIONS = {"2.1": V2_1, "2.2": V2_2, "2.3": V2_3}
 BLOB = {"lance-encoding:blob": "true"}

@@ -16,13 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import DataRefused, NotFound, NotStorable
+from lanceref.core.extension_types import resolved, resolved_batch
 from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, V2_2, version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits, bound_table
-from lanceref.core.logical_types import resolved, resolved_batch
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.descriptors import described, described_schema, holds_blobs, prepared
 from lanceref.data_file.file_reader import File
