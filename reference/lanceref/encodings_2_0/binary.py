@@ -22,7 +22,6 @@ L.array.fixed-size-binary.width, and those of `codecs.fsst`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,13 +32,12 @@ from lanceref.codecs import fsst, fsst_encode, general
 from lanceref.codecs.fsst import parse_table
 from lanceref.codecs.values import Variable
 from lanceref.core.context import Context, expect
-from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
 from lanceref.encodings_2_0.flat import FlatValues, RawFlat, bare_flat, is_compressed, open_flat
 from lanceref.encodings_2_0.nullable import PageBuffers, no_nulls
-from lanceref.encodings_2_0.page import Page, PageArray, validity_buffer
+from lanceref.encodings_2_0.page import Page, PageArray, RowRanges, validity_buffer
 from lanceref.file.column_io import Buffer
-from lanceref.file.row_ranges import RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
@@ -85,13 +83,12 @@ class Ends:
     adjustment: int
     num_rows: int
 
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the extents of the words; each range needs the end before its first row too."""
-        return self.words.plan(_with_previous(rows))
+    def read(self, rows: RowRanges, limit: int) -> Slices:
+        """Return what the rows own; no end may lie beyond `limit`. Raises CorruptPage.
 
-    def decode(self, rows: RowRanges, parts: Iterator[Cursor], limit: int) -> Slices:
-        """Return what the rows own; no end may lie beyond `limit`. Raises CorruptPage."""
-        stored = self.words.data(_with_previous(rows), parts).view("<u8")
+        Each range needs the end before its first row too.
+        """
+        stored = self.words.data(_with_previous(rows)).view("<u8")
         if not rows.bounds:
             return Slices(np.empty(0, np.int64), np.empty(0, np.bool_), ())
         nulls = stored >= np.uint64(self.adjustment)
@@ -118,11 +115,10 @@ class Ends:
         if self.num_rows == 0:
             return 0
         row = RowRanges.single(self.num_rows - 1, self.num_rows)
-        parts = self.page.file.cursors(self.words.plan(row), "last end", "L.array.ends.order")
         if isinstance(self.words, RawFlat):  # the span belongs to the read of the rows
-            word = int.from_bytes(parts[0].data, "little")
+            word = int.from_bytes(self.words.cursors(row)[0].data, "little")
         else:
-            word = int(self.words.data(row, iter(parts)).view("<u8")[0])
+            word = int(self.words.data(row).view("<u8")[0])
         return word - self.adjustment if word >= self.adjustment else word
 
     def _check_bounds(self, ends: NDArray[np.uint64], rows: RowRanges, limit: int) -> None:
@@ -197,24 +193,16 @@ class StoredStrings:
     def place(self) -> Place:
         return self._page.at(self._extent)
 
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the extents of the end offsets; the bytes are read by `values`."""
-        return self._ends.plan(rows)
-
-    def values(
-        self, rows: RowRanges, parts: Iterator[Cursor]
-    ) -> tuple[Variable, NDArray[np.bool_]]:
+    def values(self, rows: RowRanges) -> tuple[Variable, NDArray[np.bool_]]:
         """Return the strings as stored, and which rows are null. The flags are (rows,)."""
         if self._opened is None:  # only the last end says how many compressed bytes there are
             total = self._ends.last() if is_compressed(self._body) else self._extent.size
             flat = open_flat(self._body, total, self._page, "bytes", self._kind)
             self._opened = flat, total
         body, total = self._opened
-        slices = self._ends.decode(rows, parts, total)
+        slices = self._ends.read(rows, total)
         wanted = RowRanges(tuple((start, end) for start, end in slices.bounds if end > start))
-        extents = body.plan(wanted)
-        cursors = self._page.file.cursors(extents, "bytes of strings", "L.array.flat.size")
-        data = body.data(wanted, iter(cursors))
+        data = body.data(wanted)
         if self._page.ctx.validating:
             num_rows = rows.bounds[-1][1] if rows.bounds else 0
             self._lint_last_end(num_rows, slices.bounds[-1][1] if num_rows else 0)
@@ -262,11 +250,11 @@ def open_binary(encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Pa
     """Open a page of strings or byte strings: offsets, then bytes."""
     strings = StoredStrings(encoding, type_, num_rows, page, "bytes")
 
-    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        values, nulls = strings.values(rows, parts)
+    def read(rows: RowRanges) -> pa.Array:
+        values, nulls = strings.values(rows)
         return _variable_array(values, nulls, type_, page.ctx, strings.place)
 
-    return PageArray(strings.plan, decode)
+    return PageArray(read)
 
 
 def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
@@ -276,12 +264,12 @@ def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) 
     table = parse_table(encoding.symbol_table, page.place)
     strings = StoredStrings(encoding.binary.binary, type_, num_rows, page, "fsst codes")
 
-    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        codes, nulls = strings.values(rows, parts)
+    def read(rows: RowRanges) -> pa.Array:
+        codes, nulls = strings.values(rows)
         values = fsst.decode(table, codes, strings.place)
         return _variable_array(values, nulls, type_, page.ctx, strings.place)
 
-    return PageArray(strings.plan, decode)
+    return PageArray(read)
 
 
 def open_fixed_size_binary(
@@ -302,13 +290,13 @@ def open_fixed_size_binary(
         as_bytes.compression.CopyFrom(flat.compression)
     stored = open_flat(as_bytes, num_rows * width, page, "bytes", "bytes")
 
-    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        data = stored.data(rows.scaled(width), parts)
+    def read(rows: RowRanges) -> pa.Array:
+        data = stored.data(rows.scaled(width))
         values = Variable(np.arange(rows.count + 1, dtype=np.int64) * width, data)
         nulls, place = np.zeros(rows.count, np.bool_), page.at(page.extent(flat.buffer))
         return _variable_array(values, nulls, type_, page.ctx, place)
 
-    return PageArray(lambda rows: stored.plan(rows.scaled(width)), decode)
+    return PageArray(read)
 
 
 def encode_binary(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadSchema, CorruptPage, DataRefused
+from lanceref.encodings_2_0.page import distinct, repeat
 from lanceref.encodings_2_0.values import ValueColumn, ValueWriter
 from lanceref.file.column_io import (
     DESCRIPTOR,
@@ -32,7 +33,6 @@ from lanceref.file.column_io import (
     words,
 )
 from lanceref.file.container import ColumnMetadata
-from lanceref.file.row_ranges import distinct, repeat
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
 

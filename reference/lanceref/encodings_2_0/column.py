@@ -31,7 +31,7 @@ from lanceref.core.errors import (
 from lanceref.encodings_2_0.binary import STRINGS
 from lanceref.encodings_2_0.blob import BlobWriter, open_blobs
 from lanceref.encodings_2_0.list import ListWriter, open_early, open_list
-from lanceref.encodings_2_0.page import ArrayColumn
+from lanceref.encodings_2_0.page import ArrayColumn, run_rows
 from lanceref.encodings_2_0.values import ValueColumn, ValueWriter, plain_column
 from lanceref.file.column_io import (
     DataArea,
@@ -42,7 +42,6 @@ from lanceref.file.column_io import (
     batches,
 )
 from lanceref.file.container import ColumnMetadata
-from lanceref.file.row_ranges import run_rows
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
 

@@ -13,7 +13,7 @@ Clauses: L.array.dictionary.num-items, L.array.dictionary.key-range, L.array.dic
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -22,13 +22,11 @@ from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
-from lanceref.core.cursor import Cursor
 from lanceref.core.errors import DataRefused, OutOfRange
 from lanceref.encodings_2_0.binary import STRINGS, encode_binary, encode_fsst
 from lanceref.encodings_2_0.flat import bare_flat, open_flat, slot_bits
 from lanceref.encodings_2_0.nullable import Opener, PageBuffers, encode_nullable, no_nulls
-from lanceref.encodings_2_0.page import Page, PageArray, read
-from lanceref.file.row_ranges import RowRanges
+from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
@@ -60,7 +58,7 @@ def open_dictionary(
 
     @cache
     def items() -> pa.Array:
-        return read(stored_items, page, RowRanges.single(0, num_items))
+        return stored_items.read(RowRanges.single(0, num_items))
 
     def check_range(numbers: NDArray[np.integer], end: int) -> None:
         if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= end):
@@ -68,9 +66,9 @@ def open_dictionary(
             found = f"keys from {numbers.min()} to {numbers.max()}"
             raise OutOfRange(clause, place, found, f"0 to {end - 1}")
 
-    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+    def read(rows: RowRanges) -> pa.Array:
         """Resolve the keys: to strings, or to an Arrow dictionary array."""
-        data = keys.data(rows, parts)
+        data = keys.data(rows)
         values = items()
         if not arrow:
             check_range(data, num_items + 1)
@@ -84,7 +82,7 @@ def open_dictionary(
         indices = pa.array(renumbered, mask=~valid[numbers])
         return pa.DictionaryArray.from_arrays(indices, values.drop_null())
 
-    return PageArray(keys.plan, decode)
+    return PageArray(read)
 
 
 def encode_strings(

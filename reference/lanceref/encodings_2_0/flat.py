@@ -15,9 +15,7 @@ L.array.flat.compression, L.array.flat.compressed-size, L.array.flat.compressed-
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
@@ -26,10 +24,9 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.general import falls_short
 from lanceref.core.context import expect
-from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding
-from lanceref.encodings_2_0.page import Page, PageArray
-from lanceref.file.row_ranges import RowRanges
+from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 ZSTD_MAGIC = bytes.fromhex("28b52ffd")
@@ -98,25 +95,26 @@ def _concat(cuts: list[memoryview], rows: RowRanges, bits: int) -> NDArray[np.ui
 class RawFlat:
     """Flat values as they lie in their buffer; `name` and `kind` describe them in spans."""
 
+    file: FileBytes
     extent: Extent
     bits: int
     name: str
     kind: str
 
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return one extent for each range: the bytes that hold its values."""
+    def cursors(self, rows: RowRanges) -> list[Cursor]:
+        """Read for each range the bytes that hold its values."""
         extents = []
         for start, end in rows.bounds:
             first, last = start * self.bits // 8, (end * self.bits + 7) // 8
             extents.append(Extent(self.extent.offset + first, last - first))
-        return extents
+        return self.file.cursors(extents, "page buffer", "L.file.pages.extent")
 
-    def data(self, rows: RowRanges, parts: Iterator[Cursor]) -> NDArray[np.uint8]:
+    def data(self, rows: RowRanges) -> NDArray[np.uint8]:
         """Return the values of the ranges back to back; 1-bit values packed from bit 0.
 
         uint8 (bytes,).
         """
-        cuts = list(islice(parts, len(rows.bounds)))
+        cuts = self.cursors(rows)
         for cursor in cuts:
             if cursor.ctx.spans is None:
                 break
@@ -129,7 +127,8 @@ class Compressed:
     """Flat values in one compressed block; it is decompressed once, when first read."""
 
     def __init__(self, page: Page, flat: pb.Flat, size: int, name: str) -> None:
-        self._extent, self._scheme = page.extent(flat.buffer), flat.compression.scheme
+        self._file, self._extent = page.file, page.extent(flat.buffer)
+        self._scheme = flat.compression.scheme
         self._size, self._bits, self._name = size, int(flat.bits_per_value), name
         self._plain: NDArray[np.uint8] | None = None
         if self._scheme not in _CODECS:
@@ -140,18 +139,15 @@ class Compressed:
             clause, place = "L.array.flat.compressed-size", page.at(self._extent)
             raise LimitExceeded(clause, place, f"{size} bytes", f"at most {allowed}")
 
-    def plan(self, rows: RowRanges) -> list[Extent]:
-        """Return the whole buffer, the first time; a block of no values is read too."""
-        return [self._extent] if self._is_needed(rows) else []
+    def data(self, rows: RowRanges) -> NDArray[np.uint8]:
+        """Return the values of the ranges back to back; a block of no values is read too.
 
-    def _is_needed(self, rows: RowRanges) -> bool:
+        uint8 (bytes,).
+        """
         empty_block = self._size == 0 and self._extent.size > 0
-        return self._plain is None and (bool(rows.bounds) or empty_block)
-
-    def data(self, rows: RowRanges, parts: Iterator[Cursor]) -> NDArray[np.uint8]:
-        """Return the values of the ranges back to back. uint8 (bytes,)."""
-        if self._is_needed(rows):
-            self._plain = self._decompress(next(parts))
+        if self._plain is None and (rows.bounds or empty_block):
+            cursor = self._file.cursor(self._extent, "page buffer", "L.file.pages.extent")
+            self._plain = self._decompress(cursor)
         if self._plain is None:
             return np.empty(0, np.uint8)
         bits, plain = self._bits, self._plain.data
@@ -187,12 +183,12 @@ def open_flat_array(flat: pb.Flat, type_: pa.DataType, num_rows: int, page: Page
     kind = "bitmap" if bits == 1 else f"{type_}[]"
     values = open_flat(flat, num_rows, page, "values", kind)
 
-    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        data = pa.py_buffer(values.data(rows, parts))  # nothing is copied for one range
+    def read(rows: RowRanges) -> pa.Array:
+        data = pa.py_buffer(values.data(rows))  # nothing is copied for one range
         return pa.Array.from_buffers(type_, rows.count, [None, data])
 
     slots = (values.extent.offset, values.bits) if isinstance(values, RawFlat) else None
-    return PageArray(values.plan, decode, slots)
+    return PageArray(read, slots)
 
 
 def open_flat(flat: pb.Flat, num_values: int, page: Page, name: str, kind: str) -> FlatValues:
@@ -207,7 +203,7 @@ def open_flat(flat: pb.Flat, num_values: int, page: Page, name: str, kind: str) 
     if is_compressed(flat):
         return Compressed(page, flat, size, name)
     expect("L.array.flat.size", extent.size, size, page.at(extent))
-    return RawFlat(extent, bits, name, kind)
+    return RawFlat(page.file, extent, bits, name, kind)
 
 
 def is_compressed(flat: pb.Flat) -> bool:

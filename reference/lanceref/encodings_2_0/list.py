@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.context import expect
-from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
 from lanceref.encodings_2_0.binary import (
     LARGE,
@@ -34,7 +34,17 @@ from lanceref.encodings_2_0.binary import (
 )
 from lanceref.encodings_2_0.flat import slot_bits
 from lanceref.encodings_2_0.nullable import PageBuffers
-from lanceref.encodings_2_0.page import ArrayColumn, Page, Paging, concat, validity_buffer
+from lanceref.encodings_2_0.page import (
+    ArrayColumn,
+    Page,
+    Paging,
+    RowRanges,
+    concat,
+    distinct,
+    repeat,
+    run_rows,
+    validity_buffer,
+)
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import (
@@ -47,7 +57,6 @@ from lanceref.file.column_io import (
     PagePolicy,
 )
 from lanceref.file.container import ColumnMetadata, PageMetadata
-from lanceref.file.row_ranges import RowRanges, distinct, repeat, run_rows
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
@@ -84,7 +93,7 @@ class ListColumn:
             yield self._build(slices.offsets(), slices.nulls, items, index)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Read the offsets of the rows, of all pages at once, then their items at once.
+        """Read the offsets of the rows, page by page, then their items at once.
 
         `rows` (n,), ascending.
         """
@@ -115,17 +124,13 @@ class ListColumn:
         self, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
         """Return for each of some distinct rows: first item, number of items, null or not."""
-        wanted = []
-        extents: list[Extent] = []
-        for index, local in self._paging.split(rows):
-            ends, ranges = self._open(index), self._paging.covering(index, local)
-            extents += ends.plan(ranges)
-            wanted.append((index, ends, local, ranges))
-        parts = iter(self._file.cursors(extents, "list ends", "L.file.pages.extent"))
         starts, lengths, nulls = [], [], []
-        for index, ends, local, ranges in wanted:
-            slices = self._decode(index, ends, ranges, parts)
-            positions = ranges.positions(local)
+        for index, local in self._paging.split(rows):
+            ranges = self._paging.covering(index, local)
+            slices, positions = (
+                self._read(index, self._open(index), ranges),
+                ranges.positions(local),
+            )
             starts.append(slices.starts(ranges)[positions] + self._first_items[index])
             lengths.append(slices.lengths[positions])
             nulls.append(slices.nulls[positions])
@@ -144,14 +149,10 @@ class ListColumn:
         return open_ends(one.offsets, adjustment, metadata.num_rows, page, "list ends")
 
     def _read(self, index: int, ends: Ends, rows: RowRanges) -> Slices:
-        parts = self._file.cursors(ends.plan(rows), "list ends", "L.file.pages.extent")
-        return self._decode(index, ends, rows, iter(parts))
-
-    def _decode(self, index: int, ends: Ends, rows: RowRanges, parts: Iterator[Cursor]) -> Slices:
-        """Decode planned ends of a page, and check the last one and the nulls."""
+        """Read ends of a page, and check the last one and the nulls."""
         ctx, place = self._file.ctx, self._place(index)
         num_items = self._lists[index].num_items
-        slices = ends.decode(rows, parts, num_items)
+        slices = ends.read(rows, num_items)
         whole = rows.bounds and rows.bounds[-1][1] == self._paging.column.pages[index].num_rows
         if whole and slices.bounds[-1][1] != num_items:
             clause, wanted = "L.array.list.num-items", f"{slices.bounds[-1][1]}, the last end"

@@ -14,7 +14,7 @@ L.array.fixed-size-list.dimension, L.array.flat.width, L.array.flat.size
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 from lanceref.codecs.chunks import gather_rows
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
-from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
+from lanceref.core.cursor import MERGE_GAP_BYTES, FileBytes
 from lanceref.core.errors import DataRefused, LimitExceeded, UnknownEncoding
 from lanceref.core.nesting import fixed_array
 from lanceref.encodings_2_0.flat import bare_flat, open_flat, slice_bits, slot_bits
-from lanceref.encodings_2_0.page import Page, PageArray
+from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
 from lanceref.file.column_io import Buffer
-from lanceref.file.row_ranges import RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
@@ -56,7 +55,7 @@ def open_nullable(
         case "no_nulls":
             return opener(nullable.no_nulls.values, type_, num_rows)
         case "all_nulls":
-            return PageArray(lambda rows: [], lambda rows, parts: _all_nulls(rows, type_, page))
+            return PageArray(lambda rows: _all_nulls(rows, type_, page))
         case "some_nulls":
             some = nullable.some_nulls
         case _:
@@ -67,14 +66,11 @@ def open_nullable(
     validity = open_flat(flat, num_rows, page, "validity", "bitmap")
     values = opener(some.values, type_, num_rows)
 
-    def plan(rows: RowRanges) -> list[Extent]:
-        return [*validity.plan(rows), *values.plan(rows)]
+    def read(rows: RowRanges) -> pa.Array:
+        bitmap = validity.data(rows)
+        return _with_validity(values.read(rows), bitmap)
 
-    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        bitmap = validity.data(rows, parts)
-        return _with_validity(values.decode(rows, parts), bitmap)
-
-    return PageArray(plan, decode)
+    return PageArray(read)
 
 
 def _all_nulls(rows: RowRanges, type_: pa.DataType, page: Page) -> pa.Array:
@@ -96,12 +92,12 @@ def open_fixed_size_list(
     expect("L.array.fixed-size-list.dimension", size, wanted, page.place)
     items = opener(encoding.items, type_.value_type, num_rows * size)
 
-    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        array = items.decode(rows.scaled(size), parts)
+    def read(rows: RowRanges) -> pa.Array:
+        array = items.read(rows.scaled(size))
         return pa.Array.from_buffers(type_, rows.count, [None], children=[array])
 
     slots = items.slots and (items.slots[0], items.slots[1] * size)
-    return PageArray(lambda rows: items.plan(rows.scaled(size)), decode, slots)
+    return PageArray(read, slots)
 
 
 def has_slots(bits: int) -> bool:

@@ -17,14 +17,12 @@ L.array.packed-struct.size, L.array.packed-struct.children, L.array.packed-struc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pyarrow as pa
 
 from lanceref.codecs.bitpack import BLOCK, unpack
 from lanceref.core.context import expect
-from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, DataRefused
 from lanceref.core.nesting import fixed_array
 from lanceref.encodings_2_0.flat import RawFlat, bare_flat, slot_bits
@@ -34,8 +32,7 @@ from lanceref.encodings_2_0.nullable import (
     fixed_width,
     innermost_items,
 )
-from lanceref.encodings_2_0.page import Page, PageArray
-from lanceref.file.row_ranges import RowRanges
+from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
@@ -47,14 +44,13 @@ def open_bitpacked(
     width, extent = _width(encoding, type_, page), page.extent(encoding.buffer)
     size, clause = (num_rows * width + 7) // 8, "L.array.bitpacked.size"
     expect(clause, extent.size, size, page.at(extent))
-    flat = RawFlat(extent, width, "values", f"bitpacked {type_}")
+    flat = RawFlat(page.file, extent, width, "values", f"bitpacked {type_}")
 
-    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+    def read(rows: RowRanges) -> pa.Array:
         """Spread the bits of each value to the width of its type."""
         full = np.zeros((rows.count, type_.bit_width), np.uint8)
         at = 0
-        for start, end in rows.bounds:
-            cursor = next(parts)
+        for (start, end), cursor in zip(rows.bounds, flat.cursors(rows), strict=True):
             data = cursor.take(cursor.remaining, "values", clause, flat.kind)
             bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
             skip, count = start * width % 8, end - start
@@ -65,7 +61,7 @@ def open_bitpacked(
         values = np.packbits(full.reshape(-1), bitorder="little")
         return pa.Array.from_buffers(type_, rows.count, [None, pa.py_buffer(values)])
 
-    return PageArray(flat.plan, decode)
+    return PageArray(read)
 
 
 def open_bitpacked_for_non_neg(
@@ -77,18 +73,13 @@ def open_bitpacked_for_non_neg(
     expect(clause, extent.size, -(-num_rows // BLOCK) * chunk_bytes, page.at(extent))
     dtype, kind = np.dtype(f"<u{type_.bit_width // 8}"), f"bitpacked u{type_.bit_width}"
 
-    def chunks(rows: RowRanges) -> list[tuple[int, int]]:
-        return [(start // BLOCK, -(-end // BLOCK)) for start, end in rows.bounds]
-
-    def plan(rows: RowRanges) -> list[Extent]:
-        offset = extent.offset
-        return [Extent(offset + a * chunk_bytes, (b - a) * chunk_bytes) for a, b in chunks(rows)]
-
-    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
+    def read(rows: RowRanges) -> pa.Array:
         """Unpack the chunks and cut the rows out of them."""
         pieces = [np.empty(0, dtype)]
-        for (first, last), (start, end) in zip(chunks(rows), rows.bounds, strict=True):
-            cursor = next(parts)
+        for start, end in rows.bounds:
+            first, last = start // BLOCK, -(-end // BLOCK)
+            stored = Extent(extent.offset + first * chunk_bytes, (last - first) * chunk_bytes)
+            cursor = page.file.cursor(stored, "page buffer", "L.file.pages.extent")
             data = cursor.take(cursor.remaining, "values", clause, kind)
             values = np.empty((last - first, BLOCK), dtype)
             unpack(np.frombuffer(data, dtype).reshape(last - first, -1), width, values)
@@ -96,7 +87,7 @@ def open_bitpacked_for_non_neg(
         buffers = [None, pa.py_buffer(np.concatenate(pieces))]
         return pa.Array.from_buffers(type_, rows.count, buffers)
 
-    return PageArray(plan, decode)
+    return PageArray(read)
 
 
 def _width(encoding: pb.Bitpacked | pb.BitpackedForNonNeg, type_: pa.DataType, page: Page) -> int:
@@ -123,10 +114,10 @@ def open_packed_struct(
         widths.append(bits // 8)
     extent, size = page.extent(encoding.buffer), num_rows * sum(widths)
     expect("L.array.packed-struct.size", extent.size, size, page.at(extent))
-    stored = RawFlat(extent, 8 * sum(widths), "rows", "packed rows")
+    stored = RawFlat(page.file, extent, 8 * sum(widths), "rows", "packed rows")
 
-    def decode(rows: RowRanges, parts: Iterator[Cursor]) -> pa.Array:
-        table = stored.data(rows, parts).reshape(rows.count, sum(widths))
+    def read(rows: RowRanges) -> pa.Array:
+        table = stored.data(rows).reshape(rows.count, sum(widths))
         children, at = [], 0
         for field, width in zip(type_, widths, strict=True):
             column = np.ascontiguousarray(table[:, at : at + width]).reshape(-1)
@@ -134,7 +125,7 @@ def open_packed_struct(
             at += width
         return pa.Array.from_buffers(type_, rows.count, [None], children=children)
 
-    return PageArray(stored.plan, decode)
+    return PageArray(read)
 
 
 def _child_bits(encoding: ArrayEncoding, page: Page) -> int:

@@ -4,7 +4,8 @@ An encoding names its buffers by index: into the page's own buffers, or into tho
 Buffers of the file are in the grammar, but no reader is given any. The rows (below a list: items)
 of a column are those of its pages in order; page boundaries are a column's own and independent of
 its siblings. A scan reads one range of rows, random access many: every encoding reads a list of
-ascending, disjoint ranges.
+ascending, disjoint ranges. Rows that are asked for several times are read once and repeated
+afterwards.
 
 Clauses: L.array.buffer.index, L.array.buffer.type, L.array.buffer.shared, L.array.buffer.named
 """
@@ -22,11 +23,12 @@ from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
+from lanceref.core.cursor import MERGE_GAP_BYTES, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
-from lanceref.file.column_io import ColumnReader
+from lanceref.core.integers import arrow_array
+from lanceref.core.nesting import whole
+from lanceref.file.column_io import RUN_BYTES, ColumnReader
 from lanceref.file.container import ColumnMetadata, PageMetadata
-from lanceref.file.row_ranges import RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 MAX_GAP_ROWS = 16
@@ -34,18 +36,77 @@ MAX_GAP_ROWS = 16
 
 
 @dataclass(frozen=True, slots=True)
+class RowRanges:
+    """Ascending, disjoint, non-empty half-open ranges of rows."""
+
+    bounds: tuple[tuple[int, int], ...]
+
+    @staticmethod
+    def single(start: int, end: int) -> RowRanges:
+        """The rows start..end; no range at all when it is empty."""
+        return RowRanges(((start, end),) if end > start else ())
+
+    @staticmethod
+    def covering(rows: NDArray[np.int64], gap_rows: int) -> RowRanges:
+        """Ranges that hold the ascending `rows`, bridging up to `gap_rows` unwanted ones.
+
+        `rows` (n,).
+        """
+        cuts = np.flatnonzero(np.diff(rows) > gap_rows + 1)
+        starts = rows[np.concatenate(([0], cuts + 1))] if len(rows) else rows
+        ends = rows[np.concatenate((cuts, [len(rows) - 1]))] + 1 if len(rows) else rows
+        return RowRanges(tuple(zip(starts.tolist(), ends.tolist(), strict=True)))
+
+    @property
+    def count(self) -> int:
+        return sum(end - start for start, end in self.bounds)
+
+    def scaled(self, factor: int) -> RowRanges:
+        """The ranges of the items of these rows when each row has `factor` items."""
+        if factor == 0:
+            return RowRanges(())
+        return RowRanges(tuple((start * factor, end * factor) for start, end in self.bounds))
+
+    def positions(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where `rows` (n,), each inside a range, lie in the concatenation of the ranges."""
+        starts = np.array([start for start, _ in self.bounds], dtype=np.int64)
+        sizes = np.array([end - start for start, end in self.bounds], dtype=np.int64)
+        before = np.cumsum(sizes) - sizes
+        owner = np.searchsorted(starts, rows, side="right") - 1
+        return rows - starts[owner] + before[owner]
+
+
+def run_rows(row_bytes: float, run_bytes: int = RUN_BYTES) -> int:
+    """Rows whose values take about `run_bytes`; whole bytes of bitmaps where there are enough."""
+    rows = max(1, int(run_bytes / max(row_bytes, 1 / 8)))
+    return rows if rows < 64 else rows // 64 * 64
+
+
+def distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    """Return ascending `rows` without repeats, and the index of each there (None: no repeats).
+
+    `rows` and the index (n,).
+    """
+    fresh = np.diff(rows, prepend=np.int64(-1)) != 0
+    if fresh.all():
+        return rows, None
+    return rows[fresh], np.cumsum(fresh) - 1
+
+
+def repeat(array: pa.Array, inverse: NDArray[np.int64] | None) -> pa.Array:
+    """Undo `distinct`: put the repeats back. `inverse` (rows,)."""
+    return array if inverse is None else whole(array).take(arrow_array(inverse))
+
+
+@dataclass(frozen=True, slots=True)
 class PageArray:
     """One array encoding over the rows of one page.
 
-    A read has two steps, so that requests of several encodings and pages can be planned together:
-    `plan` returns the extents that `decode` needs first for some rows; `decode` consumes one cursor
-    for each of them, in the same order, and returns the rows, range after range, as one array.
-    `slots` is the byte of the file where the rows begin, and the bits of each, where the rows are
-    stored one after another as they are.
+    `read` returns some rows, range after range, as one array. `slots` is the byte of the file where
+    the rows begin, and the bits of each, where the rows are stored one after another as they are.
     """
 
-    plan: Callable[[RowRanges], list[Extent]]
-    decode: Callable[[RowRanges, Iterator[Cursor]], pa.Array]
+    read: Callable[[RowRanges], pa.Array]
     slots: tuple[int, int] | None = None
 
 
@@ -114,12 +175,6 @@ def _page_buffers(message: Message) -> Iterator[int]:
         if field.message_type is not None:
             for inner in [value] if isinstance(value, Message) else value:
                 yield from _page_buffers(inner)
-
-
-def read(array: PageArray, page: Page, rows: RowRanges) -> pa.Array:
-    """Plan, read and decode in one go."""
-    cursors = page.file.cursors(array.plan(rows), "page buffer", "L.file.pages.extent")
-    return array.decode(rows, iter(cursors))
 
 
 class ArrayColumn(ColumnReader, Protocol):

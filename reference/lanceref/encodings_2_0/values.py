@@ -17,12 +17,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.encoder_inputs import params_of
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
 from lanceref.encodings_2_0 import binary, dictionary, flat, nullable, packed
-from lanceref.encodings_2_0.page import Page, PageArray, Paging, concat, read
+from lanceref.encodings_2_0.page import (
+    Page,
+    PageArray,
+    Paging,
+    RowRanges,
+    concat,
+    distinct,
+    repeat,
+    run_rows,
+)
 from lanceref.file.column_io import (
     DataArea,
     EncodedColumn,
@@ -31,7 +40,6 @@ from lanceref.file.column_io import (
     memory_bytes,
 )
 from lanceref.file.container import ColumnMetadata
-from lanceref.file.row_ranges import RowRanges, distinct, repeat, run_rows
 from lanceref.file.schema import Field
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, ColumnEncoding
 
@@ -98,10 +106,10 @@ class ValueColumn:
             if opened is None or opened[0] != index:
                 opened = (index, *self._open(index))
             _, page, array = opened
-            yield self._checked(read(array, page, RowRanges.single(first, last)), page)
+            yield self._checked(array.read(RowRanges.single(first, last)), page)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Read the ranges that hold the rows, of all pages at once, and pick the rows.
+        """Read the ranges that hold the rows, page by page, and pick the rows.
 
         `rows` (n,), ascending.
         """
@@ -110,18 +118,10 @@ class ValueColumn:
         taken = self._take_slots([(array, local) for _, array, _, local in pages])
         if taken is not None:
             return repeat(taken, inverse)
-        wanted = []
-        extents: list[Extent] = []
+        picked = []
         for page, array, index, local in pages:
             ranges = self._paging.covering(index, local)
-            plan = array.plan(ranges)
-            wanted.append((page, array, local, ranges, len(plan)))
-            extents += plan
-        parts = self._file.cursors(extents, "page buffer", "L.file.pages.extent")
-        picked, at = [], 0
-        for page, array, local, ranges, num_extents in wanted:
-            own = iter(parts[at : at + num_extents])  # a page may need fewer than it planned
-            decoded, at = array.decode(ranges, own), at + num_extents
+            decoded = array.read(ranges)
             if len(local) != ranges.count:
                 decoded = whole(decoded).take(arrow_array(ranges.positions(local)))
             picked.append(self._checked(decoded, page))
@@ -152,7 +152,7 @@ class ValueColumn:
                 rows = metadata.num_rows if stored else min(1, metadata.num_rows)
                 for at in range(0, max(1, rows), step):  # a page without rows may own bytes
                     run = RowRanges.single(at, min(rows, at + step))
-                    self._checked(read(array, page, run), page)
+                    self._checked(array.read(run), page)
 
     def _open(self, index: int) -> tuple[Page, PageArray]:
         metadata = self._paging.column.pages[index]

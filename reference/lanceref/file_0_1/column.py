@@ -41,7 +41,7 @@ from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
 from lanceref.encodings_2_0.binary import STRINGS
 from lanceref.encodings_2_0.list import offsets_of
-from lanceref.file.row_ranges import RowRanges, distinct, repeat, run_rows
+from lanceref.encodings_2_0.page import RowRanges, distinct, repeat, run_rows
 from lanceref.file.schema import Field
 from lanceref.file_0_1 import encodings
 from lanceref.file_0_1.page_table import (

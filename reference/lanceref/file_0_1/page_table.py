@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.chunks import join_pieces
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, Truncated
-from lanceref.file.row_ranges import RowRanges
+from lanceref.encodings_2_0.page import RowRanges
 
 PAIR_BYTES = 16
 """Size of one pair."""

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import LimitExceeded, Place
-from lanceref.encodings_2_0.page import Paging, concat
+from lanceref.encodings_2_0.page import Paging, concat, distinct, repeat, run_rows
 from lanceref.file.container import ColumnMetadata, PageMetadata
-from lanceref.file.row_ranges import distinct, repeat, run_rows
 
 from .building import VALUES, flat
 

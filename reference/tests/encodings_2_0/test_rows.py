@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.file.row_ranges import RowRanges
+from lanceref.encodings_2_0.page import RowRanges
 
 
 def test_near_rows_share_a_range():

@@ -8,7 +8,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import LimitExceeded, Truncated
 from lanceref.core.limits import Limits
-from lanceref.file.row_ranges import RowRanges
+from lanceref.encodings_2_0.page import RowRanges
 from lanceref.file_0_1.page_table import BatchRanges, cut_at_batches, gather
 from lanceref.storage import BytesSource
 
