@@ -266,21 +266,6 @@ def _zip_variable(
 INDEX_BYTES = 4
 """Bytes of an index of a dictionary."""
 
-SPREAD = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number that spreads values over the upper bits of a product."""
-
-HASHED = 16
-"""Bytes of a value that are hashed."""
-
-MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
-"""The mask of the first bytes of a word, by their number."""
-
-FEW = 4096
-"""Values that must mostly differ before more are looked at."""
-
-HASH_BITS = 21
-"""Bits of a hash: its table stays near the cache, and few values share one."""
-
 Indexed = tuple[NDArray[np.uint32], Values]
 """Indices of values, and the distinct values in the order of their first use."""
 
@@ -293,7 +278,7 @@ def choose_dictionary(
         return None
     most = min(values.count // params.dict_divisor, params.dict_max_cardinality)
     cells = _cells(values)
-    if _are_many(values, cells, most):
+    if len(cells.slice(0, most + most // 8).unique()) > most:  # most often seen at once
         return None
     indexed = cells.dictionary_encode()
     if len(indexed.dictionary) > most:
@@ -317,40 +302,6 @@ def _may_repeat(values: Values, version: FileVersion) -> bool:
         plain = values.validity is None and isinstance(items, Fixed) and items.bits % 8 == 0
         return version == V2_3 and plain
     return isinstance(values, Variable)
-
-
-def _are_many(values: Values, cells: pa.Array, most: int) -> bool:
-    """Whether the first values alone are seen to have more than `most` distinct ones."""
-    sample = most + most // 8
-    if isinstance(values, Fixed) and values.bits == 64:
-        return _num_slots(values.data.view("<u8")[: 2 * sample] * SPREAD) > most
-    few = cells.slice(0, FEW)
-    if 2 * len(few.unique()) <= len(few):
-        return False
-    if isinstance(values, Variable) and _num_slots(_hashes(values, sample)) > most:
-        return True
-    return len(cells.slice(0, sample).unique()) > most
-
-
-def _num_slots(hashes: NDArray[np.uint64]) -> int:
-    """Return how many slots hashes fall into: at most as many as there are distinct values."""
-    seen = np.zeros(1 << HASH_BITS, np.bool_)
-    seen[(hashes >> np.uint64(64 - HASH_BITS)).view(np.int64)] = True
-    return int(np.count_nonzero(seen))
-
-
-def _hashes(values: Variable, count: int) -> NDArray[np.uint64]:
-    """Return hashes of the first values, by their first HASHED bytes."""
-    starts = values.offsets[:-1][:count]
-    sizes = values.offsets[1:][:count] - starts
-    data = np.append(values.data[: int(starts[-1] + sizes[-1])], np.zeros(8, np.uint8))
-    words = np.ndarray((len(data) - 7,), "<u8", data.data, strides=(1,))
-    hashes = np.zeros(len(starts), np.uint64)
-    for at in range(0, HASHED, 8):
-        kept = MASKS.take(sizes - at, mode="clip")
-        hashes = (hashes ^ (words[starts + np.minimum(at, sizes)] & kept)) * SPREAD
-        hashes ^= hashes >> np.uint64(32)
-    return hashes * SPREAD
 
 
 def _cells(values: Values) -> pa.Array:

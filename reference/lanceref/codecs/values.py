@@ -1,8 +1,8 @@
 """Values: what a compressive encoding decodes to, and what encoders give to the page layouts.
 
 The stored form does not know the Arrow type; it knows fixed-width bits, variable-width bytes, fixed
-size lists, rows of packed structs, and indices into a dictionary. `pages` turns these into Arrow
-arrays of the leaf's type. A null slot owns a value here too (its content means nothing).
+size lists, and rows of packed structs. `pages` turns these into Arrow arrays of the leaf's type. A
+null slot owns a value here too (its content means nothing).
 """
 
 from __future__ import annotations
@@ -80,20 +80,7 @@ class Rows:
     fields: tuple[Values, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
-    """`indices` into the `items` of a dictionary: unsigned (count,), every one < items.count."""
-
-    indices: NDArray[np.unsignedinteger]
-    items: Values
-
-    @property
-    def count(self) -> int:
-        """Number of values, which is the number of indices."""
-        return len(self.indices)
-
-
-Values = Fixed | Variable | FixedSizeList | Rows | Indexed
+Values = Fixed | Variable | FixedSizeList | Rows
 """What a page's values decode to."""
 
 

@@ -36,7 +36,7 @@ from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
 from lanceref.encodings_2_0.flat import FlatValues, RawFlat, bare_flat, is_compressed, open_flat
 from lanceref.encodings_2_0.nullable import PageBuffers, no_nulls
-from lanceref.encodings_2_0.page import Page, PageArray, RowRanges, validity_buffer
+from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges, validity_buffer
 from lanceref.file.column_io import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
@@ -246,7 +246,7 @@ def check_utf8(array: pa.Array, ctx: Context, place: Place) -> None:
         ctx.refuse(CorruptPage("L.array.binary.utf8", place, str(error), "valid UTF-8"))
 
 
-def open_binary(encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
+def open_binary(encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page) -> ReadRows:
     """Open a page of strings or byte strings: offsets, then bytes."""
     strings = StoredStrings(encoding, type_, num_rows, page, "bytes")
 
@@ -254,10 +254,10 @@ def open_binary(encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Pa
         values, nulls = strings.values(rows)
         return _variable_array(values, nulls, type_, page.ctx, strings.place)
 
-    return PageArray(read)
+    return read
 
 
-def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
+def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) -> ReadRows:
     """Open FSST codes; the inner encoding must be binary."""
     arm = encoding.binary.WhichOneof("array_encoding")
     expect("L.array.fsst.inner", arm, "binary", page.place, UnknownEncoding)
@@ -269,12 +269,12 @@ def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) 
         values = fsst.decode(table, codes, strings.place)
         return _variable_array(values, nulls, type_, page.ctx, strings.place)
 
-    return PageArray(read)
+    return read
 
 
 def open_fixed_size_binary(
     encoding: pb.FixedSizeBinary, type_: pa.DataType, num_rows: int, page: Page
-) -> PageArray:
+) -> ReadRows:
     """Open strings of one width; the bytes may be described as bytes or as whole values.
 
     Raises CorruptPage.
@@ -296,7 +296,7 @@ def open_fixed_size_binary(
         nulls, place = np.zeros(rows.count, np.bool_), page.at(page.extent(flat.buffer))
         return _variable_array(values, nulls, type_, page.ctx, place)
 
-    return PageArray(read)
+    return read
 
 
 def encode_binary(

@@ -26,7 +26,7 @@ from lanceref.core.errors import DataRefused, OutOfRange
 from lanceref.encodings_2_0.binary import STRINGS, encode_binary, encode_fsst
 from lanceref.encodings_2_0.flat import bare_flat, open_flat, slot_bits
 from lanceref.encodings_2_0.nullable import Opener, PageBuffers, encode_nullable, no_nulls
-from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
+from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
@@ -42,7 +42,7 @@ COMPRESSIONS = ("zstd", "lz4", "none", "fsst")
 
 def open_dictionary(
     encoding: pb.Dictionary, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
-) -> PageArray:
+) -> ReadRows:
     """Open the keys and items of a page by the convention of the schema's type.
 
     Raises OutOfRange.
@@ -58,7 +58,7 @@ def open_dictionary(
 
     @cache
     def items() -> pa.Array:
-        return stored_items.read(RowRanges.single(0, num_items))
+        return stored_items(RowRanges.single(0, num_items))
 
     def check_range(numbers: NDArray[np.integer], end: int) -> None:
         if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= end):
@@ -82,7 +82,7 @@ def open_dictionary(
         indices = pa.array(renumbered, mask=~valid[numbers])
         return pa.DictionaryArray.from_arrays(indices, values.drop_null())
 
-    return PageArray(read)
+    return read
 
 
 def encode_strings(

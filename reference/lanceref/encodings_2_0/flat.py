@@ -26,7 +26,7 @@ from lanceref.codecs.general import falls_short
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding
-from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
+from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 ZSTD_MAGIC = bytes.fromhex("28b52ffd")
@@ -176,7 +176,7 @@ FlatValues: TypeAlias = RawFlat | Compressed
 """The packed bytes of flat values, stored raw or compressed."""
 
 
-def open_flat_array(flat: pb.Flat, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
+def open_flat_array(flat: pb.Flat, type_: pa.DataType, num_rows: int, page: Page) -> ReadRows:
     """Open flat values of a fixed-width Arrow type."""
     bits = None if pa.types.is_fixed_size_list(type_) else slot_bits(type_)
     expect("L.array.flat.type-width", flat.bits_per_value, bits, page.place)
@@ -187,8 +187,7 @@ def open_flat_array(flat: pb.Flat, type_: pa.DataType, num_rows: int, page: Page
         data = pa.py_buffer(values.data(rows))  # nothing is copied for one range
         return pa.Array.from_buffers(type_, rows.count, [None, data])
 
-    slots = (values.extent.offset, values.bits) if isinstance(values, RawFlat) else None
-    return PageArray(read, slots)
+    return read
 
 
 def open_flat(flat: pb.Flat, num_values: int, page: Page, name: str, kind: str) -> FlatValues:

@@ -127,10 +127,8 @@ class ListColumn:
         starts, lengths, nulls = [], [], []
         for index, local in self._paging.split(rows):
             ranges = self._paging.covering(index, local)
-            slices, positions = (
-                self._read(index, self._open(index), ranges),
-                ranges.positions(local),
-            )
+            slices = self._read(index, self._open(index), ranges)
+            positions = ranges.positions(local)
             starts.append(slices.starts(ranges)[positions] + self._first_items[index])
             lengths.append(slices.lengths[positions])
             nulls.append(slices.nulls[positions])

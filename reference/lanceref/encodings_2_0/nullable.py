@@ -20,19 +20,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import gather_rows
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
-from lanceref.core.cursor import MERGE_GAP_BYTES, FileBytes
 from lanceref.core.errors import DataRefused, LimitExceeded, UnknownEncoding
-from lanceref.core.nesting import fixed_array
 from lanceref.encodings_2_0.flat import bare_flat, open_flat, slice_bits, slot_bits
-from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
+from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.file.column_io import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
-Opener = Callable[[ArrayEncoding, pa.DataType, int], PageArray]
+Opener = Callable[[ArrayEncoding, pa.DataType, int], ReadRows]
 """Opens an inner encoding as the given number of values of a type."""
 
 
@@ -49,13 +46,13 @@ def _with_validity(array: pa.Array, bitmap: NDArray[np.uint8]) -> pa.Array:
 
 def open_nullable(
     nullable: pb.Nullable, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
-) -> PageArray:
+) -> ReadRows:
     """Open the arm that is set. Raises UnknownEncoding."""
     match nullable.WhichOneof("nullability"):
         case "no_nulls":
             return opener(nullable.no_nulls.values, type_, num_rows)
         case "all_nulls":
-            return PageArray(lambda rows: _all_nulls(rows, type_, page))
+            return lambda rows: _all_nulls(rows, type_, page)
         case "some_nulls":
             some = nullable.some_nulls
         case _:
@@ -68,9 +65,9 @@ def open_nullable(
 
     def read(rows: RowRanges) -> pa.Array:
         bitmap = validity.data(rows)
-        return _with_validity(values.read(rows), bitmap)
+        return _with_validity(values(rows), bitmap)
 
-    return PageArray(read)
+    return read
 
 
 def _all_nulls(rows: RowRanges, type_: pa.DataType, page: Page) -> pa.Array:
@@ -85,7 +82,7 @@ def _all_nulls(rows: RowRanges, type_: pa.DataType, page: Page) -> pa.Array:
 
 def open_fixed_size_list(
     encoding: pb.FixedSizeList, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
-) -> PageArray:
+) -> ReadRows:
     """Open lists whose dimension is that of the schema."""
     size = int(encoding.dimension)
     wanted = type_.list_size if pa.types.is_fixed_size_list(type_) else None
@@ -93,40 +90,10 @@ def open_fixed_size_list(
     items = opener(encoding.items, type_.value_type, num_rows * size)
 
     def read(rows: RowRanges) -> pa.Array:
-        array = items.read(rows.scaled(size))
+        array = items(rows.scaled(size))
         return pa.Array.from_buffers(type_, rows.count, [None], children=[array])
 
-    slots = items.slots and (items.slots[0], items.slots[1] * size)
-    return PageArray(read, slots)
-
-
-def has_slots(bits: int) -> bool:
-    """Whether rows of so many bits can be read one by one: single bits, or whole bytes."""
-    return bits == 1 or (bits > 0 and bits % 8 == 0)
-
-
-def take_slots(
-    file: FileBytes,
-    origins: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    bits: int,
-    type_: pa.DataType,
-    clause: str,
-    gap: int = MERGE_GAP_BYTES,
-) -> pa.Array:
-    """Return one value of `type_` for each of `rows` (n,), of `bits` bits each.
-
-    Row i is that of the buffer that begins at byte `origins[i]` (n,) of the file. Raises
-    OutOfRange for a row outside the file.
-    """
-    size = max(1, bits // 8)
-    starts = origins + rows * bits // 8
-    data, at = file.gather(starts, np.full(len(rows), size), "values", clause, gap)
-    if bits == 1:
-        values = np.packbits(data[at] >> (rows & 7).astype(np.uint8) & 1, bitorder="little")
-    else:
-        values = gather_rows(data, at, size).reshape(-1)
-    return fixed_array(type_, len(rows), values)
+    return read
 
 
 class PageBuffers:

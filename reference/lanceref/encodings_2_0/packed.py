@@ -32,14 +32,14 @@ from lanceref.encodings_2_0.nullable import (
     fixed_width,
     innermost_items,
 )
-from lanceref.encodings_2_0.page import Page, PageArray, RowRanges
+from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 
 def open_bitpacked(
     encoding: pb.Bitpacked, type_: pa.DataType, num_rows: int, page: Page
-) -> PageArray:
+) -> ReadRows:
     """Open values that are packed back to back at one bit width."""
     width, extent = _width(encoding, type_, page), page.extent(encoding.buffer)
     size, clause = (num_rows * width + 7) // 8, "L.array.bitpacked.size"
@@ -61,12 +61,12 @@ def open_bitpacked(
         values = np.packbits(full.reshape(-1), bitorder="little")
         return pa.Array.from_buffers(type_, rows.count, [None, pa.py_buffer(values)])
 
-    return PageArray(read)
+    return read
 
 
 def open_bitpacked_for_non_neg(
     encoding: pb.BitpackedForNonNeg, type_: pa.DataType, num_rows: int, page: Page
-) -> PageArray:
+) -> ReadRows:
     """Open values that are packed in FastLanes blocks of 1 024."""
     width, extent = _width(encoding, type_, page), page.extent(encoding.buffer)
     chunk_bytes, clause = 128 * width, "L.array.bitpacked-for-non-neg.size"
@@ -87,7 +87,7 @@ def open_bitpacked_for_non_neg(
         buffers = [None, pa.py_buffer(np.concatenate(pieces))]
         return pa.Array.from_buffers(type_, rows.count, buffers)
 
-    return PageArray(read)
+    return read
 
 
 def _width(encoding: pb.Bitpacked | pb.BitpackedForNonNeg, type_: pa.DataType, page: Page) -> int:
@@ -101,7 +101,7 @@ def _width(encoding: pb.Bitpacked | pb.BitpackedForNonNeg, type_: pa.DataType, p
 
 def open_packed_struct(
     encoding: pb.PackedStruct, type_: pa.DataType, num_rows: int, page: Page
-) -> PageArray:
+) -> ReadRows:
     """Open rows whose children have the widths that the schema gives them. Raises CorruptPage."""
     num_fields = type_.num_fields if pa.types.is_struct(type_) else None
     expect("L.array.packed-struct.children", len(encoding.inner), num_fields, page.place)
@@ -125,7 +125,7 @@ def open_packed_struct(
             at += width
         return pa.Array.from_buffers(type_, rows.count, [None], children=children)
 
-    return PageArray(read)
+    return read
 
 
 def _child_bits(encoding: ArrayEncoding, page: Page) -> int:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -98,16 +98,8 @@ def repeat(array: pa.Array, inverse: NDArray[np.int64] | None) -> pa.Array:
     return array if inverse is None else whole(array).take(arrow_array(inverse))
 
 
-@dataclass(frozen=True, slots=True)
-class PageArray:
-    """One array encoding over the rows of one page.
-
-    `read` returns some rows, range after range, as one array. `slots` is the byte of the file where
-    the rows begin, and the bits of each, where the rows are stored one after another as they are.
-    """
-
-    read: Callable[[RowRanges], pa.Array]
-    slots: tuple[int, int] | None = None
+ReadRows: TypeAlias = Callable[[RowRanges], pa.Array]
+"""An encoding over the rows of one page: returns some rows, range after range, as one array."""
 
 
 @dataclass(frozen=True, slots=True)

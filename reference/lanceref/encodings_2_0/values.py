@@ -24,8 +24,8 @@ from lanceref.core.nesting import whole
 from lanceref.encodings_2_0 import binary, dictionary, flat, nullable, packed
 from lanceref.encodings_2_0.page import (
     Page,
-    PageArray,
     Paging,
+    ReadRows,
     RowRanges,
     concat,
     distinct,
@@ -47,7 +47,7 @@ CHECK_BYTES = 64 * 2**20
 """Decoded bytes that a check holds at a time: more than the pages writers make."""
 
 
-_LEAVES: dict[str, Callable[..., PageArray]] = {
+_LEAVES: dict[str, Callable[..., ReadRows]] = {
     "flat": flat.open_flat_array,
     "binary": binary.open_binary,
     "fsst": binary.open_fsst,
@@ -56,7 +56,7 @@ _LEAVES: dict[str, Callable[..., PageArray]] = {
     "fixed_size_binary": binary.open_fixed_size_binary,
     "bitpacked_for_non_neg": packed.open_bitpacked_for_non_neg,
 }
-_NESTED: dict[str, Callable[..., PageArray]] = {
+_NESTED: dict[str, Callable[..., ReadRows]] = {
     "nullable": nullable.open_nullable,
     "fixed_size_list": nullable.open_fixed_size_list,
     "dictionary": dictionary.open_dictionary,
@@ -64,13 +64,13 @@ _NESTED: dict[str, Callable[..., PageArray]] = {
 """Arm of the message -> what opens it; nested encodings open others."""
 
 
-def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page: Page) -> PageArray:
+def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page: Page) -> ReadRows:
     """Open an encoding as `num_rows` values of an Arrow type; its buffers are bounded here.
 
     Raises UnknownEncoding.
     """
 
-    def opener(inner: ArrayEncoding, inner_type: pa.DataType, num_values: int) -> PageArray:
+    def opener(inner: ArrayEncoding, inner_type: pa.DataType, num_values: int) -> ReadRows:
         return open_array(inner, inner_type, num_values, page)
 
     arm = encoding.WhichOneof("array_encoding")
@@ -101,12 +101,12 @@ class ValueColumn:
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the rows run by run, never across a page boundary."""
-        opened: tuple[int, Page, PageArray] | None = None
+        opened: tuple[int, Page, ReadRows] | None = None
         for index, first, last in self._paging.runs(start, end, run_rows(self.row_bytes)):
             if opened is None or opened[0] != index:
                 opened = (index, *self._open(index))
-            _, page, array = opened
-            yield self._checked(array.read(RowRanges.single(first, last)), page)
+            _, page, read = opened
+            yield self._checked(read(RowRanges.single(first, last)), page)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
         """Read the ranges that hold the rows, page by page, and pick the rows.
@@ -114,47 +114,30 @@ class ValueColumn:
         `rows` (n,), ascending.
         """
         unique, inverse = distinct(rows)
-        pages = [(*self._open(index), index, local) for index, local in self._paging.split(unique)]
-        taken = self._take_slots([(array, local) for _, array, _, local in pages])
-        if taken is not None:
-            return repeat(taken, inverse)
         picked = []
-        for page, array, index, local in pages:
+        for index, local in self._paging.split(unique):
+            page, read = self._open(index)
             ranges = self._paging.covering(index, local)
-            decoded = array.read(ranges)
+            decoded = read(ranges)
             if len(local) != ranges.count:
                 decoded = whole(decoded).take(arrow_array(ranges.positions(local)))
             picked.append(self._checked(decoded, page))
         return repeat(concat(picked, self.type, self._paging.column.place), inverse)
-
-    def _take_slots(self, pages: list[tuple[PageArray, NDArray[np.int64]]]) -> pa.Array | None:
-        """Return rows of pages; None unless those of every page can be read one by one."""
-        slots = [
-            a.slots for a, _ in pages if a.slots is not None and nullable.has_slots(a.slots[1])
-        ]
-        if not slots or len(slots) != len(pages) or self._file.ctx.spans is not None:
-            return None
-        counts = [len(local) for _, local in pages]
-        origins = np.repeat([origin for origin, _ in slots], counts)
-        rows = np.concatenate([local for _, local in pages])
-        return nullable.take_slots(
-            self._file, origins, rows, slots[0][1], self.type, "L.file.pages.extent"
-        )
 
     def check(self) -> None:
         """Decode every page of the column once, and report what is wrong."""
         ctx, step = self._file.ctx, run_rows(self.row_bytes, CHECK_BYTES)
         for index, metadata in enumerate(self._paging.column.pages):
             with ctx.group(f"page {index}"), ctx.piece():
-                page, array = self._open(index)
+                page, read = self._open(index)
                 page.lint_buffers()
                 stored = metadata.extents or self._paging.column.extents
                 rows = metadata.num_rows if stored else min(1, metadata.num_rows)
                 for at in range(0, max(1, rows), step):  # a page without rows may own bytes
                     run = RowRanges.single(at, min(rows, at + step))
-                    self._checked(array.read(run), page)
+                    self._checked(read(run), page)
 
-    def _open(self, index: int) -> tuple[Page, PageArray]:
+    def _open(self, index: int) -> tuple[Page, ReadRows]:
         metadata = self._paging.column.pages[index]
         page = Page(self._file, self._paging.column, metadata)
         page.check_buffers()

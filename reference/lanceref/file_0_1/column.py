@@ -167,10 +167,6 @@ class LegacyColumn:
     def take(self, rows: Numbers) -> pa.Array:
         """Read the ranges that hold the rows and pick the rows. `rows` (n,), ascending."""
         unique, inverse = distinct(rows)
-        batches = np.searchsorted(self._offsets, unique, side="right") - 1
-        taken = self._node.take(batches, unique - self._offsets[batches])
-        if taken is not None:
-            return repeat(taken, inverse)
         gap_rows = int(MERGE_GAP_BYTES / self._node.row_bytes)
         ranges = RowRanges.covering(unique, gap_rows)
         read = self._node.read(cut_at_batches(self._offsets, ranges))

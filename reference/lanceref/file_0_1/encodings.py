@@ -40,19 +40,10 @@ from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, 
 from lanceref.core.nesting import fixed_array
 from lanceref.encodings_2_0.binary import LARGE, STRINGS, TEXT
 from lanceref.encodings_2_0.flat import concat_bits, slice_bits
-from lanceref.encodings_2_0.nullable import has_slots, innermost_items, take_slots
+from lanceref.encodings_2_0.nullable import innermost_items
 from lanceref.encodings_2_0.page import validity_buffer
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.page_table import BatchRanges, Node, Numbers, Pages, gather, read_offsets
-
-BIT_GAP_BYTES = 64
-"""Single bits closer than this are fetched by one request."""
-
-SLOT_GAP_BYTES = 2048
-"""The same for single rows of whole bytes."""
-
-STRING_GAP_BYTES = 8192
-"""The same for strings."""
 
 OFFSET_BYTES = 8
 """Size of one offset."""
@@ -93,7 +84,7 @@ def plain_node(file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers 
         firsts, lasts = ranges.starts * bits // 8, (ranges.ends * bits + 7) // 8
         offsets, sizes = pages.positions[ranges.batches] + firsts, lasts - firsts
         named = ("values", clause, "bitmap" if is_bool else f"{leaf}[]")
-        data = gather(file, offsets, sizes, named, gap=0)  # one page is not copied
+        data = gather(file, offsets, sizes, named)
         if is_bool:  # L.legacy.plain.bool: bitmaps move so that the first bit is bit 0
             starts, ends = ranges.starts * items, ranges.ends * items
             if (starts % 8).any() or (ends[:-1] % 8).any():
@@ -101,14 +92,7 @@ def plain_node(file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers 
         # L.legacy.plain.nulls, L.legacy.plain.fixed-size-list: there is no validity
         return fixed_array(type_, ranges.num_rows, data)
 
-    def take(batches: Numbers, wanted: Numbers) -> pa.Array | None:
-        limit = file.ctx.limits.expanded(file.size)
-        if not has_slots(bits) or file.ctx.spans is not None or len(wanted) * bits // 8 > limit:
-            return None
-        gap = BIT_GAP_BYTES if bits == 1 else SLOT_GAP_BYTES
-        return take_slots(file, pages.positions[batches], wanted, bits, type_, clause, gap)
-
-    return Node(type_, max(bits, 1) / 8, pages.lengths, read, take)
+    return Node(type_, max(bits, 1) / 8, pages.lengths, read)
 
 
 def encode_plain(array: pa.Array) -> bytes | memoryview:
@@ -150,7 +134,7 @@ def binary_node(
             found, wanted = f"{ends[-1]} bytes in one run", f"what {type_} can count"
             raise LimitExceeded("L.legacy.limits.run", pages.place, found, wanted)
         named = ("bytes of values", "L.legacy.binary.offsets", "bytes")
-        data = gather(file, firsts, lasts - firsts, named, STRING_GAP_BYTES)
+        data = gather(file, firsts, lasts - firsts, named)
         own = ends if type_ in LARGE else ends.astype(np.int32)
         # L.legacy.binary.null
         validity = validity_buffer(offsets.lengths == 0) if nullable else None

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import join_pieces
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, Truncated
+from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place
 from lanceref.encodings_2_0.page import RowRanges
 
 PAIR_BYTES = 16
@@ -37,9 +37,6 @@ PAIR_BYTES = 16
 
 ALIGNMENT = 16
 """Alignment of the widest values in memory; pages of a file have none."""
-
-OFFSET_GAP_BYTES = 1024
-"""Offsets closer than this are fetched by one request."""
 
 Numbers: TypeAlias = NDArray[np.int64]
 
@@ -177,15 +174,13 @@ class Node:
     """One field of the type tree with its pages: Arrow type, and about how many bytes a row takes.
 
     `lengths` (batches,) are the rows by batch as the pages say, None when there is no page. `read`
-    returns the rows of ranges, in their order; `take` single rows of batches, each (n,), and None
-    when they cannot be read one by one.
+    returns the rows of ranges, in their order.
     """
 
     type: pa.DataType
     row_bytes: float
     lengths: Numbers | None
     read: Callable[[BatchRanges], pa.Array]
-    take: Callable[[Numbers, Numbers], pa.Array | None] = lambda batches, rows: None
 
 
 def cut_at_batches(batch_offsets: Numbers, rows: RowRanges) -> BatchRanges:
@@ -205,13 +200,12 @@ def cut_at_batches(batch_offsets: Numbers, rows: RowRanges) -> BatchRanges:
 
 
 def gather(
-    file: FileBytes, offsets: Numbers, sizes: Numbers, named: tuple[str, str, str], gap: int
+    file: FileBytes, offsets: Numbers, sizes: Numbers, named: tuple[str, str, str]
 ) -> NDArray[np.uint8]:
-    """Read byte ranges one after another; neighbours are one request and not copied.
+    """Read byte ranges one after another: uint8 (sum of sizes,).
 
-    Those that are no more than `gap` bytes apart share a request too. `named` gives what the bytes
-    are, the clause that bounds them, and their kind in spans. `offsets` and `sizes` (n,), the bytes
-    The result is (sum of sizes,). Raises LimitExceeded, Truncated.
+    `named` gives what the bytes are, the clause that bounds them, and their kind in spans.
+    `offsets` and `sizes` (n,). Raises LimitExceeded, Truncated.
     """
     (name, clause, kind), total = named, int(sizes.sum())
     limit = file.ctx.limits.expanded(file.size)
@@ -221,36 +215,13 @@ def gather(
     if file.ctx.spans is not None:
         for start, size in zip(offsets.tolist(), sizes.tolist(), strict=True):
             file.ctx.leaf(start, start + size, name, kind, clause)
-    extents = _merged(offsets, sizes)
-    if len(extents) == 1:
-        data = np.frombuffer(file.cursor(extents[0], name, clause).data, np.uint8)
+    some = sizes > 0
+    starts, filled = offsets[some], sizes[some]
+    data, at = file.gather(starts, filled, name, clause)
+    if (at[1:] == (at + filled)[:-1]).all():  # not copied, unless values are not aligned
+        data = data[int(at[0]) : int(at[0]) + total] if total else data[:0]
         return data if data.ctypes.data % ALIGNMENT == 0 else data.copy()
-    some = sizes > 0
-    between = offsets[some][1:] - (offsets + sizes)[some][:-1]
-    if ((between > 0) & (between <= gap)).any():
-        data, at = file.gather(offsets[some], sizes[some], name, clause, gap)
-        return join_pieces(data, at, at + sizes[some])
-    for extent in extents:
-        file.bound(extent, name, clause)
-    # pages are small: the cost of a cursor would count
-    parts = file.source.read_many([one[0] for one in extents], [one[1] for one in extents])
-    for (offset, size), part in zip(extents, parts, strict=True):
-        if len(part) != size:
-            place, found = file.ctx.at(offset, size), f"{len(part)} bytes"
-            raise Truncated(clause, place, found, f"{size} bytes of {name}")
-    return np.frombuffer(b"".join(parts), np.uint8)
-
-
-def _merged(offsets: Numbers, sizes: Numbers) -> list[Extent]:
-    """Join ranges that follow each other without a gap; empty ones vanish."""
-    some = sizes > 0
-    starts, ends = offsets[some], (offsets + sizes)[some]
-    if not len(starts):
-        return []
-    fresh = np.flatnonzero(starts[1:] != ends[:-1]) + 1
-    firsts = starts[np.concatenate(([0], fresh))]
-    lasts = ends[np.concatenate((fresh - 1, [len(ends) - 1]))]
-    return [Extent(a, b - a) for a, b in zip(firsts.tolist(), lasts.tolist(), strict=True)]
+    return join_pieces(data, at, at + filled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +250,7 @@ def read_offsets(
     starts = pages.positions[ranges.batches] + ranges.starts * width
     counts = ranges.counts + 1
     named = ("offsets", clause, f"offsets i{8 * width}")
-    stored = gather(file, starts, counts * width, named, OFFSET_GAP_BYTES).view(dtype)
+    stored = gather(file, starts, counts * width, named).view(dtype)
     cuts = np.cumsum(counts)
     lengths = np.diff(stored)
     if len(counts) > 1:  # from the last offset of a range to the first of the next

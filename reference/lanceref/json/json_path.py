@@ -4,29 +4,19 @@ A path is `$`, which may be left out, and steps: `.name`, `:name`, `."name"`, `[
 member, `.*` for all members, `[0]`, `[last]`, `[last-1]`, `[0,2]`, `[1 to 3]`, `[*]` for elements,
 `.**` for the value itself and all below it. A step that does not fit its value finds nothing; only
 `[*]` of something else than an array is that itself.
-
-The members that names lead to are read of many JSONB documents at once: objects with the same
-number of members together. Where bytes are not as `jsonb` writes them, or the values have no common
-type, the documents have to be read one by one.
-
-Clauses: L.json.entries, L.json.payload, L.json.trailing, L.json.number
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import cast
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.errors import Place, QueryFailed
-from lanceref.core.integers import unique
 from lanceref.core.query_limits import ITEM_BYTES, QueryTooLarge, charge
 from lanceref.json import jsonb
 
@@ -38,9 +28,6 @@ Step = Callable[[Json], list[Json]]
 
 MANY = 1 << 16
 """Values from which on a path may not find more than a few times those of the document."""
-
-ROWS = 8192
-"""Documents that are read together."""
 
 _NOWHERE = Place("a document of a query", 0, 0)
 
@@ -194,169 +181,3 @@ _STEPS: list[tuple[str, Callable[[re.Match[str]], Step]]] = [
     (_NAME, _member),
 ]
 """Patterns of the steps, and what each of them does."""
-
-
-class _Uncommon(Exception):
-    """The documents have to be read one by one."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """Values of some of the documents, in `data`.
-
-    `cells` int64 (4, values): number of the row, type, and where the payload starts and ends.
-    """
-
-    data: NDArray[np.uint8]
-    cells: NDArray[np.int64]
-
-    def part(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> _Values:
-        """Return some of the values."""
-        return _Values(self.data, self.cells[:, chosen])
-
-
-def column_at(documents: pa.Array, names: Sequence[str]) -> pa.Array | None:
-    """Return what names lead to in each document (large_binary), null where there is nothing.
-
-    It is int64, double, bool, utf8, or null where nothing is found anywhere; None where the values
-    are of several types or no single ones, or a document is not read at once.
-    """
-    try:
-        parts = [
-            _column(documents.slice(first, ROWS), names) for first in range(0, len(documents), ROWS)
-        ]
-    except _Uncommon:
-        return None
-    types = {part.type for part in parts} - {pa.null()} or {pa.null()}
-    if len(types) > 1:
-        return None
-    (type_,) = types
-    return pa.concat_arrays([pa.array([], type_), *(part.cast(type_) for part in parts)])
-
-
-def _column(documents: pa.Array, names: Sequence[str]) -> pa.Array:
-    """Return the values of some documents."""
-    _, offsets, data = documents.buffers()
-    ends = np.frombuffer(offsets, "<i8", len(documents) + 1, 8 * documents.offset)
-    rows = np.flatnonzero(documents.is_valid().to_numpy(zero_copy_only=False) & (np.diff(ends) > 0))
-    cells = np.stack([rows, np.full(len(rows), jsonb.CONTAINER), ends[rows], ends[rows + 1]])
-    values = _Values(np.frombuffer(data or b"", np.uint8), cells)
-    for name in names:
-        values = _members_named(values.part(values.cells[1] == jsonb.CONTAINER), name.encode())
-    return _as_column(values.part(values.cells[1] != jsonb.NULL), len(documents))
-
-
-def _words(data: NDArray[np.uint8], type_: str) -> NDArray[np.generic]:
-    """Return the number of a type that begins at each byte: a view."""
-    size = max(0, len(data) - np.dtype(type_).itemsize + 1)
-    return np.ndarray((size,), type_, data, 0, (1,))
-
-
-def _members_named(values: _Values, name: bytes) -> _Values:
-    """Return the member of a name of each container that has one."""
-    _, _, starts, ends = values.cells
-    if (ends - starts < 4).any():
-        raise _Uncommon
-    headers = _words(values.data, ">u4")[starts]
-    kinds, counts = headers & jsonb.KINDS, headers & jsonb.COUNT
-    if not np.isin(kinds, (jsonb.ARRAY, jsonb.OBJECT, jsonb.SCALAR)).all():
-        raise _Uncommon
-    is_object, members = kinds == jsonb.OBJECT, [values.cells[:, :0]]
-    for count in unique(counts[is_object]).tolist():
-        members.append(_members_of(values.part(is_object & (counts == count)), count, name))
-    return _Values(values.data, np.concatenate(members, axis=1))
-
-
-def _members_of(objects: _Values, count: int, name: bytes) -> NDArray[np.int64]:
-    """Return the cells of the members of a name of objects of `count` members each."""
-    rows, _, starts, stops = objects.cells
-    first = starts + 4 + 8 * count
-    if (first > stops).any():  # L.json.entries
-        raise _Uncommon
-    words = _words(objects.data, ">u4")[starts[:, None] + 4 + 4 * np.arange(2 * count)]
-    sizes = (words & jsonb.SIZE).astype(np.int64)
-    ends = first[:, None] + np.cumsum(sizes, axis=1)
-    last = ends[:, -1] if count else first
-    if (last != stops).any() or (words[:, :count] >> 28 != jsonb.STRING).any():
-        raise _Uncommon  # L.json.payload, L.json.trailing
-    chosen = np.full(len(rows), -1)
-    for number in range(count):
-        same = np.flatnonzero(sizes[:, number] == len(name))
-        at = (ends[:, number] - len(name))[same][:, None] + np.arange(len(name))
-        equal = objects.data[at] == np.frombuffer(name, np.uint8)
-        chosen[same[equal.all(axis=1)]] = number
-    there = np.flatnonzero(chosen >= 0)
-    member = there, count + chosen[there]
-    types = (words[member] >> 28).astype(np.int64)
-    return np.stack([rows[there], types, ends[member] - sizes[member], ends[member]])
-
-
-def _as_column(values: _Values, num_rows: int) -> pa.Array:
-    """Return values that are not null as a column of so many rows."""
-    rows, types, starts, ends = values.cells
-    if not len(rows):
-        return pa.nulls(num_rows)
-    if np.isin(types, (jsonb.FALSE, jsonb.TRUE)).all():
-        if (starts != ends).any():
-            raise _Uncommon
-        return _spread(types == jsonb.TRUE, rows, num_rows)
-    if (types == jsonb.STRING).all():
-        return _strings(values, num_rows)
-    if (types != jsonb.NUMBER).any() or not (starts < ends).all():
-        raise _Uncommon
-    return _as_numbers(values, num_rows)
-
-
-def _spread(values: NDArray[np.generic], at: NDArray[np.int64], num_rows: int) -> pa.Array:
-    """Return a column of so many rows with values at some places, null elsewhere."""
-    column, missing = np.zeros(num_rows, values.dtype), np.ones(num_rows, np.bool_)
-    column[at], missing[at] = values, False
-    return pa.array(column, mask=missing)
-
-
-def _strings(values: _Values, num_rows: int) -> pa.Array:
-    rows, _, starts, stops = values.cells[:, np.argsort(values.cells[0], kind="stable")]
-    own, valid = stops - starts, np.zeros(num_rows, np.bool_)
-    sizes, valid[rows] = np.zeros(num_rows, np.int64), True
-    sizes[rows] = own
-    ends = np.concatenate([[0], np.cumsum(sizes)])
-    places = np.arange(ends[-1]) + np.repeat(starts - (np.cumsum(own) - own), own)
-    parts = np.packbits(valid, bitorder="little"), ends, values.data[places]
-    buffers = list(map(pa.py_buffer, parts))
-    try:
-        return pa.Array.from_buffers(pa.large_binary(), num_rows, buffers).cast(pa.utf8())
-    except pa.ArrowInvalid as error:
-        raise _Uncommon from error
-
-
-def _as_numbers(values: _Values, num_rows: int) -> pa.Array:
-    """Return a column of numbers that are all whole, or none of them."""
-    rows, _, starts, ends = values.cells
-    tags, sizes = values.data[starts], ends - starts - 1
-
-    def read(chosen: NDArray[np.bool_], type_: str) -> NDArray[np.generic]:
-        """Return the numbers of a type after their tags."""
-        numbers = _words(values.data, type_)[starts[chosen] + 1]
-        native: NDArray[np.generic] = numbers.astype(np.dtype(type_).newbyteorder("="))
-        return native
-
-    nothing = (jsonb.NAN, jsonb.INFINITY, jsonb.MINUS_INFINITY)
-    unknown = np.isin(tags, nothing) & (sizes == 0)
-    is_double = (tags == jsonb.DOUBLE) & (sizes == 8)
-    if (is_double | unknown).all():
-        some = is_double.any()
-        return (
-            _spread(read(is_double, ">f8"), rows[is_double], num_rows)
-            if some
-            else pa.nulls(num_rows)
-        )
-    integers, is_read = np.zeros(len(tags), np.int64), (tags == jsonb.ZERO) & (sizes == 0)
-    for tag, letter in ((jsonb.SIGNED, "i"), (jsonb.UNSIGNED, "u")):
-        for width in (1, 2, 4, 8):
-            own = (tags == tag) & (sizes == width)
-            integers[own] = read(own, f">{letter}{width}").astype(np.int64)
-            is_read |= own
-    too_great = (tags == jsonb.UNSIGNED) & (integers < 0)
-    if not (is_read | unknown).all() or too_great.any():
-        raise _Uncommon
-    return _spread(integers[is_read], rows[is_read], num_rows)

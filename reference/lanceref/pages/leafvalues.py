@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.choose import Kind
 from lanceref.codecs.description_checks import value_bits
-from lanceref.codecs.values import Fixed, FixedSizeList, Indexed, Rows, Values, Variable
+from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
 from lanceref.core.errors import CorruptPage, DataRefused, LimitExceeded, Place
 from lanceref.encodings_2_0.flat import slice_bits
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
@@ -106,9 +106,6 @@ def leaf_array(type_: pa.DataType, values: Values, validity: Validity, place: Pl
         return pa.nulls(values.count)
     if isinstance(values, Fixed):
         return _fixed(type_, values, validity, place)
-    if isinstance(values, Indexed):
-        items = leaf_array(value_type(type_), values.items, None, place)
-        return indexed_array(type_, values.indices, items, validity, place)
     if isinstance(values, Variable):
         return _variable(type_, values, validity, place)
     if isinstance(values, FixedSizeList):

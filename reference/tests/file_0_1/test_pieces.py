@@ -44,28 +44,19 @@ def test_pieces_hold_just_the_rows_of_the_ranges(sizes, data):
     assert sorted(rows) == found
 
 
-def test_neighbours_are_one_request():
-    """Two ranges without a gap, an empty one and a far one: two requests."""
+def test_ranges_are_joined_in_their_order():
+    """Two ranges without a gap, an empty one and one again: one request."""
     file = file_bytes(bytes(range(100)))
 
-    found = gather(file, np.array([10, 12, 50, 12]), np.array([2, 3, 0, 1]), NAMED, 0)
+    found = gather(file, np.array([10, 12, 50, 12]), np.array([2, 3, 0, 1]), NAMED)
     assert [10, 11, 12, 13, 14, 12] == found.tolist()
-    assert 2 == file.source.stats.read_iops
-    assert 0 == len(gather(file, np.array([5]), np.array([0]), NAMED, 0))
-
-
-def test_near_ranges_share_a_request():
-    """Three bytes between them are read too when so many may be, and are left out."""
-    file = file_bytes(bytes(range(100)))
-
-    found = gather(file, np.array([50, 10, 15, 0]), np.array([1, 2, 2, 0]), NAMED, 3)
-    assert [50, 10, 11, 15, 16] == found.tolist()
-    assert 2 == file.source.stats.read_iops
+    assert 1 == file.source.stats.read_iops
+    assert 0 == len(gather(file, np.array([5]), np.array([0]), NAMED))
 
 
 def test_values_stand_at_an_aligned_address():
     """Whatever their position in the file."""
-    found = gather(file_bytes(bytes(100)), np.array([3]), np.array([40]), NAMED, 0)
+    found = gather(file_bytes(bytes(100)), np.array([3]), np.array([40]), NAMED)
     assert 0 == found.ctypes.data % 16
 
 
@@ -74,7 +65,7 @@ def test_a_run_beyond_the_limits_is_refused():
     limits = Limits(expansion_bytes=50, expansion_factor=0)
     file = FileBytes(BytesSource(bytes(100)), Context("f", limits=limits))
     with pytest.raises(LimitExceeded):
-        gather(file, np.array([0, 0]), np.array([30, 30]), NAMED, 0)
+        gather(file, np.array([0, 0]), np.array([30, 30]), NAMED)
 
 
 def test_a_file_that_became_shorter_is_refused():
@@ -91,7 +82,7 @@ def test_a_file_that_became_shorter_is_refused():
 
     file = FileBytes(Shrunk(), Context("f"))
     with pytest.raises(Truncated):
-        gather(file, np.array([0, 150]), np.array([10, 10]), NAMED, 0)
+        gather(file, np.array([0, 150]), np.array([10, 10]), NAMED)
 
 
 def test_pieces_without_rows_can_be_left_out():

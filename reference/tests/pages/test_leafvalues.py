@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from lanceref.codecs.values import Fixed, FixedSizeList, Indexed, Rows, Variable
+from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Variable
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.leafvalues import (
@@ -77,11 +77,6 @@ def test_widths_of_types(type_, bits):
             [{"a": 1, "b": 3}, {"a": 2, "b": 4}],
         ),
         (pa.null(), Fixed(8, 2, _bytes(0, 0)), [None, None]),
-        (
-            pa.string(),
-            Indexed(np.array([1, 0, 1], np.uint32), _strings(b"p", b"q")),
-            ["q", "p", "q"],
-        ),
     ],
 )
 def test_values_become_arrays(type_, values, expected):

@@ -38,7 +38,7 @@ from lanceref.index.scalar.zonemap import ZONEMAP
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Run, Training, leaf
 from lanceref.json import jsonb
-from lanceref.json.json_path import Json, column_at, document, members_of, parse_path, select
+from lanceref.json.json_path import Json, document, parse_path, select
 from lanceref.proto import index_pb2
 
 _DOCUMENTS = Place("documents of a json column", 0, 0)
@@ -51,26 +51,10 @@ def extract(training: Training, path: str, type_: pa.DataType | None = None) -> 
 
     Raises OperationRefused, QueryFailed, FormatError.
     """
-    runs = _by_columns(training, path, type_) or _by_documents(training, path, type_)
+    runs = _by_documents(training, path, type_)
     own = runs[0].values.type if runs else type_ or pa.utf8()
     (field,) = schema_of(pa.schema([pa.field("value", own)])).fields
     return replace(training, field=field, computed=runs)
-
-
-def _by_columns(training: Training, path: str, type_: pa.DataType | None) -> list[Run] | None:
-    """Return the rows with the members that a path of names finds, None where types differ."""
-    names = members_of(path)
-    if names is None:
-        return None
-    runs: list[Run] = []
-    for run in training.runs():
-        values = column_at(run.values, names)
-        if values is None:
-            return None
-        runs.append(replace(run, values=values))
-    types = {run.values.type for run in runs} - {pa.null()}
-    own = type_ or next(iter(types), pa.utf8())
-    return None if types - {own} else [replace(run, values=run.values.cast(own)) for run in runs]
 
 
 def _by_documents(training: Training, path: str, type_: pa.DataType | None) -> list[Run]:
