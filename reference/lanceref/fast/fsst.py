@@ -124,8 +124,8 @@ def decode_chunks(encoding: pb.Fsst, run: ChunkRun) -> Variable | None:
 def expand(table: SymbolTable, codes: Bytes, literal: Bools, cuts: Ints) -> tuple[Ints, Bytes]:
     """Return where the bytes of the codes before each of `cuts` end, and all bytes.
 
-    `literal` says which codes stand for themselves; `cuts` ascend. The codes are sound: every one
-    is a symbol, an escape or a literal.
+    `codes` (n,); `literal` (n,) says which of them stand for themselves; `cuts` and the ends
+    (values + 1,), ascending. The codes are sound: every one is a symbol, an escape or a literal.
     """
     out = np.empty(LONGEST * (len(codes) + 1), np.uint8)  # untouched after what is written
     targets = np.ndarray((len(out) - LONGEST + 1,), "<u8", out.data, strides=(1,))

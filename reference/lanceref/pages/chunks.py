@@ -69,12 +69,12 @@ class ChunkTable:
 
     @property
     def num_chunks(self) -> int:
-        """Number of chunks in the table."""
+        """Number of chunks that the table lists."""
         return len(self.sizes)
 
     @property
     def ends(self) -> Counts:
-        """Offset where each chunk ends: (chunks,)."""
+        """Offset of the first byte after each chunk: (chunks,)."""
         return self.starts + self.sizes
 
     @property
