@@ -83,8 +83,20 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
             run.ctx.leaf(start, middle, "width", f"u{bits}", clause, width)
             run.ctx.leaf(middle, start + size, "block", f"bitpacked u{bits}", clause)
     out = np.empty((run.num_chunks, BLOCK), f"<u{word_bytes}")
+    unpack_chunks(run, widths, out)
+    _lint_unused(run, np.arange(run.num_chunks), out, run.counts)
+    return Fixed(bits, run.num_values, join_rows(out, run.counts).view(np.uint8))
+
+
+@specified
+def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
+    """Unpack the inline block of each chunk, after its width (L.codec.bitpack.width).
+
+    `widths` (chunks,) int64, in bits and at most those of a word, as `inline_widths` has checked;
+    `out` (chunks, 1024), unsigned words.
+    """
     for width, chunks in run.groups(widths):
-        packed = run.rows(0, chunks, width * BLOCK // 8, word_bytes).view(out.dtype)
+        packed = run.rows(0, chunks, width * BLOCK // 8, out.itemsize).view(out.dtype)
         target = out[int(chunks[0]) : int(chunks[-1]) + 1]
         if len(target) == len(chunks):
             unpack(packed, width, target)
@@ -92,8 +104,6 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
             target = np.empty((len(chunks), BLOCK), out.dtype)
             unpack(packed, width, target)
             out[chunks] = target
-    _lint_unused(run, np.arange(run.num_chunks), out, run.counts)
-    return Fixed(bits, run.num_values, join_rows(out, run.counts).view(np.uint8))
 
 
 def inline_widths(run: ChunkRun, bits: int) -> Ints:

@@ -64,6 +64,7 @@ def join_ranges(values: NDArray[np.generic], starts: Ints, ends: Ints) -> NDArra
     return join_pieces(values.view(np.uint8), first * size, last * size).view(values.dtype)
 
 
+@specified
 def interleave(
     values: NDArray[np.generic],
     starts: Ints,

@@ -1,4 +1,4 @@
-"""Bit unpacking in runs that fit the cache: many blocks together.
+"""Bit unpacking in runs that fit the cache: many blocks together, or compiled.
 
 The specification is `codecs.bitpack`.
 """
@@ -11,8 +11,10 @@ import numpy as np
 
 from lanceref.codecs import bitpack
 from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned, row_start
-from lanceref.codecs.values import Bools
+from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs.values import Bools, Ints
 from lanceref.core.plain import replaces
+from lanceref.fast.fsst import KERNEL_USE
 
 SLAB_BYTES = 2**19
 """Output of the blocks unpacked at a time: with their temporaries it stays in the cache."""
@@ -30,13 +32,34 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
 
     `packed` (blocks, width * 1024 / T), `out` (blocks, 1024).
     """
-    bits = out.dtype.itemsize * 8
+    bits, blocks = out.dtype.itemsize * 8, len(packed)
     if width == 0:
         out[:] = 0
+    elif KERNEL_USE.use(out.nbytes) and packed.flags.c_contiguous:
+        from lanceref.fast import bitpacking_compiled as kernel
+
+        starts, widths = np.arange(blocks) * (width * BLOCK // 8), np.full(blocks, width)
+        data = packed.reshape(-1).view(np.uint8)
+        kernel.unpack_blocks(data, starts, widths, kernel.ROW_STARTS, out)
     elif 1 < width < bits:
         _unpack_planar(packed, width, out)
     else:
         _unpack_rows_of_blocks(packed, width, out)
+
+
+@replaces(bitpack.unpack_chunks)
+def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
+    """Unpack one inline block per chunk from the bytes of the run, without groups by width.
+
+    `widths` (chunks,), `out` (chunks, 1024).
+    """
+    if not KERNEL_USE.is_ready(out.nbytes):  # then `unpack` counts the bytes
+        bitpack.unpack_chunks.plain(run, widths, out)
+        return
+    from lanceref.fast import bitpacking_compiled as kernel
+
+    starts = run.starts[0] + out.itemsize
+    kernel.unpack_blocks(run.data, starts, widths, kernel.ROW_STARTS, out)
 
 
 def _unpack_rows_of_blocks(packed: Unsigned, width: int, out: Unsigned) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from types import SimpleNamespace
 
 import hypothesis.strategies as st
@@ -14,8 +13,8 @@ from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.fsst_encode import apply, make_coder
 from lanceref.codecs.values import Variable
 from lanceref.core.errors import CorruptPage
-from lanceref.fast.compiled import KERNEL_USE, KernelUse, compiled
-from lanceref.fast.fsst import apply_compiled
+from lanceref.fast.fsst import KERNEL_USE, KernelUse, apply_compiled
+from lanceref.fast.fsst_compiled import compiled
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 from ..codecs.runs import PLACE, run_of
@@ -37,7 +36,7 @@ def test_a_kernel_is_compiled_where_its_code_cannot_be_kept(monkeypatch):
 
         return refuse if cache else ("compiled", function)
 
-    monkeypatch.setitem(sys.modules, "numba", SimpleNamespace(njit=njit))
+    monkeypatch.setattr("lanceref.fast.fsst_compiled.numba", SimpleNamespace(njit=njit))
 
     assert ("compiled", len) == compiled(len)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.fast import top_k as fast_top_k
+from lanceref.fast import vectors as fast_top_k
 from lanceref.kernels import distance, top_k
 from lanceref.kernels.distance import (
     blocks,

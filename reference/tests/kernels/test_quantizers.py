@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.fast import look_up as fast_look_up
+from lanceref.fast import vectors as fast_look_up
 from lanceref.kernels import product_quantizer
 from lanceref.kernels.distance import distances
 from lanceref.kernels.product_quantizer import (

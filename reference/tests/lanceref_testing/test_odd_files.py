@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.file_versions import V2_0, V2_1, V2_2, V2_3
-from lanceref.data_file.lance_file import LanceFileReader
 from lanceref.explain import explain
 from lanceref.proto import encodings_v2_0_pb2, file2_pb2, file_pb2
 from lanceref.validate import validate
@@ -19,6 +18,7 @@ from lanceref_testing.odd_arrays import OddPage, odd_fixed
 from lanceref_testing.odd_files import odd_file
 from lanceref_testing.odd_wire import spell, varint
 from lanceref_testing.oddities import ALL, NEEDS, SLOPPY, Chance, with_needs
+from pylanceref.lance_file import LanceFileReader
 
 from tests.lanceref_testing.plain import plain_columns
 
