@@ -19,6 +19,7 @@ from typing import Any
 
 import docs_cases
 import docs_links
+import docs_scoreboard
 import docs_tables
 from docs_chapters import Shown, shown, staged
 from lance_conformance import cases, register
@@ -54,7 +55,9 @@ def stage(root: Path, target: Path) -> None:
         shutil.copy(path, target / "results")
     shutil.copy(root / "conformance" / "PROTOCOL.md", target / "protocol.md")
     _write(target / "implementations.md", _implementations(every, implementations, matrix))
-    _write(target / "index.md", _index(root, every, clauses, by_clause))
+    for name, text in docs_scoreboard.pages(every, implementations):
+        _write(target / f"{name}.md", text)
+    _write(target / "index.md", _index(root, every, clauses, by_clause, implementations))
 
 
 def reports(folder: Path, known: Sequence[Judged]) -> list[Judged]:
@@ -110,6 +113,7 @@ def _index(
     every: Sequence[Case],
     clauses: Mapping[str, Clause],
     by_clause: Mapping[str, Shown],
+    implementations: Sequence[Judged],
 ) -> str:
     must = [one.id for one in clauses.values() if one.is_must and not one.untestable]
     both = [name for name in must if (s := by_clause.get(name)) and s.keeping and s.breaking]
@@ -118,19 +122,31 @@ def _index(
         [
             "# The Lance format, decided",
             "",
-            "What the Lance columnar format is, clause by clause, with the bytes that show it and",
-            "what implementations make of them.",
+            "Implementations of the Lance columnar format, judged by the clauses of its",
+            "specification: data read right, damage refused, and what they survive.",
+            "",
+            docs_scoreboard.scoreboard(every, implementations),
+            "",
+            "## Where cases pass",
+            "",
+            "Claimed cases that pass, by part of the format; a cell leads to those that fail.",
+            "",
+            docs_scoreboard.heat_map(every, implementations),
+            "",
+            "## What it rests on",
             "",
             f"* {len(clauses)} clauses, {len(must)} of them MUST that can be tested;",
             f"  {len(both)} of these have a case that keeps and one that breaks them",
             f"* {sum(case.is_active for case in every)} cases",
-            "* [implementations](implementations.md) and [divergences](spec/divergences.md)",
+            "* [implementations in full](implementations.md), and",
+            "  [divergences](spec/divergences.md) between text and programs",
             "",
             *("```{toctree}", ":caption: Specification", ":maxdepth: 1", "", "spec/README"),
             *(f"spec/{name}" for name in chapters),
             *("spec/index", "spec/divergences", "spec/defects", "```", ""),
             *("```{toctree}", ":caption: Suite", ":maxdepth: 1", ""),
             *("cases/index", "protocol", "implementations", "```", ""),
+            *("```{toctree}", ":hidden:", ":glob:", "", f"{docs_scoreboard.FOLDER}/*", "```", ""),
         ]
     )
 

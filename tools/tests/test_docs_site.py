@@ -1,6 +1,7 @@
 """The site: its source has a page for everything."""
 
 import json
+import re
 
 import docs_site
 from sources import ROOT
@@ -16,6 +17,21 @@ def test_all_chapters_and_topics_are_staged(tmp_path):
     assert all(f"spec/{name}" in index for name in chapters)
     topics = {path.parent.parent for path in (ROOT / "fixtures").rglob("case.json")}
     assert len(topics) + 1 == len(list((tmp_path / "source" / "cases").glob("*.md")))
+    _three_clicks(tmp_path / "source", index)
+
+
+def _three_clicks(source, index):
+    """The scoreboard leads to the failures of a release, these to a case: bytes and command."""
+    first = re.search(r'<a href="(failing/pylance-14.0.2).html">pylance 14.0.2</a>', index)
+    failing = (source / f"{first[1]}.md").read_text()
+    case = re.search(
+        r'href="../(cases/[^"#]*)\.html#(case-[^"]*)">(file/2.1[^<]*/neg-[^<]*)<', failing
+    )
+    page = (source / f"{case[1]}.md").read_text()
+    shown = page[page.index(f'id="{case[2]}"') :]
+
+    assert f"lance-conformance run -v --only {case[3]} " in shown
+    assert 'class="patched"' in shown[: shown.index("</details>")]
 
 
 def test_reports_are_found_where_sessions_leave_them(tmp_path):
