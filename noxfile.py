@@ -184,6 +184,13 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def release(session: nox.Session) -> None:
+    """Make the files of a release in dist/: wheel, tarball of the suite, checksums."""
+    session.install("-e", ".", "build>=1.2")
+    session.run("python", "tools/release.py", *session.posargs)
+
+
+@nox.session
 def mutation(session: nox.Session) -> None:
     """Ask whether the cases would notice a bug in a parser, mutant by mutant; can be resumed."""
     session.install("-e", ".[sql]", "coverage>=7")

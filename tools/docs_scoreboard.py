@@ -59,8 +59,8 @@ def _failures(cases: Sequence[Case], one: Judged) -> Iterator[str]:
     results = _results(cases, one)
     wrong = [result for result in results if result.outcome not in GOOD]
     yield from (f"# {one.label}", "")
-    for name, part in score.numbers(results).items():
-        yield f"* {name}: {percent(part.share)}, {part.good} of {part.cases} claimed cases"
+    for name, number in score.numbers(results).items():
+        yield f"* {name}: {percent(number.share)}, {number.good} of {number.cases} claimed cases"
     yield from ("", f"{len(wrong)} claimed cases failed. A case leads to its bytes.", "")
     parts = sorted({_part(case) for case in cases})
     for part, its in _by(wrong, parts).items():

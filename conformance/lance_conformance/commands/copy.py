@@ -96,7 +96,7 @@ def _lay_out(
     if (source / PAGE).exists():
         shutil.copy(source / PAGE, target / PAGE)
     if (source / suite.SUITE).exists():
-        text = _suite(source, [case_id for _, case_id in folders], every)
+        text = _suite(source, target, [case_id for _, case_id in folders], every)
         (target / suite.SUITE).write_text(text, encoding="utf-8")
 
 
@@ -108,13 +108,15 @@ def _make_json(path: Path) -> None:
             path.write_text(json_tables.to_json(pa.ipc.open_file(file).read_all()), "utf-8")
 
 
-def _suite(source: Path, chosen: list[str], every: list[Case]) -> str:
+def _suite(source: Path, target: Path, chosen: list[str], every: list[Case]) -> str:
     """Return the `SUITE.json` of the copy: a subset's where not every active case is copied."""
-    text = (source / suite.SUITE).read_text("utf-8")
+    document = json.loads((source / suite.SUITE).read_text("utf-8"))
+    paths = (target / name / cases.MANIFEST for name in chosen)
+    stored_as = cases.manifests_hash(target, {path: path.read_bytes() for path in paths})
+    document["manifests_sha256"] = stored_as
     counts = profiles.counts(case.manifest for case in every)
-    if len(chosen) == counts["all"]:
-        return text
-    document = subset.document(json.loads(text), chosen, counts)
+    if len(chosen) != counts["all"]:
+        document = subset.document(document, chosen, counts)
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
