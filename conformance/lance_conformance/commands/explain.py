@@ -29,6 +29,16 @@ def explain(
     html: Annotated[Path | None, typer.Option(help="Write one HTML page to this path.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the tree as JSON.")] = False,
     kinds: Annotated[bool, typer.Option(help="Print only the bytes per kind of leaf.")] = False,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="OFFSET", help="Print the owners of one byte, as in 96 or 0x60."),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Print only the data of a top-level column.")
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Print only N levels of the tree.")
+    ] = None,
     storage_option: StorageOptions = None,
     fixtures: options.Fixtures = None,
 ) -> None:
@@ -36,6 +46,9 @@ def explain(
 
     Of a case, FILE is the patched file of its input, or the first that the reports show.
     """
+    part = view.Part(_offset(at), column, depth)
+    if part != view.WHOLE and (html is not None or json_ or kinds):
+        raise typer.BadParameter("--at, --column and --depth choose lines of the text alone")
     file = _of_case(file, fixtures)
     if is_local(file) and Path(local_path(file)).is_dir():
         raise typer.BadParameter(_directory(file, Path(local_path(file))))
@@ -52,10 +65,21 @@ def explain(
     else:
         data = bytes(source.read(0, source.size)) if hex_ else None
         width = shutil.get_terminal_size((view.WIDTH, 0)).columns
-        for line in view.summary(found) if kinds else view.to_text(found, data, width):
-            typer.echo(line)
+        try:
+            for line in view.summary(found) if kinds else view.to_text(found, data, width, part):
+                typer.echo(line)
+        except LookupError as error:
+            raise typer.BadParameter(f"{file}: {error}") from error
     if any(finding.severity == "must" for finding in found.findings):
         raise typer.Exit(1)
+
+
+def _offset(text: str | None) -> int | None:
+    """Return an offset in decimal digits, or hexadecimal after 0x. Raises BadParameter."""
+    try:
+        return None if text is None else int(text, 0)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is not an offset", param_hint="--at") from error
 
 
 def _of_case(name: str, fixtures: Path | None) -> str:

@@ -1,12 +1,14 @@
-"""`lance-conformance validate PATH`: every broken clause of a file or dataset."""
+"""`lance-conformance validate PATH...`: every broken clause of files and datasets."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from lanceref.core.context import Finding
 from lanceref.core.errors import DataRefused, ExtraMissing, NotFound, StoreFailed, Unreadable
 from lanceref.storage import is_local, local_path, refusals
 from lanceref_spark.validation import validate_with
@@ -19,9 +21,15 @@ from lance_conformance.commands.options import (
     storage_options,
 )
 from lance_conformance.executors import executor_of
+from lance_conformance.failures import Failure
 from lance_conformance.views import findings as view
 
-REFUSED = NotFound, Unreadable, StoreFailed, DataRefused, ExtraMissing
+
+class NotThere(Failure):
+    """A local path at which nothing is."""
+
+
+REFUSED = NotThere, NotFound, Unreadable, StoreFailed, DataRefused, ExtraMissing
 """Nothing is there, or it cannot be reached."""
 
 
@@ -34,8 +42,11 @@ class Format(StrEnum):
 
 
 def validate(
-    path: Annotated[
-        str, typer.Argument(help="Data file, manifest, dataset directory, ..., or URI of one.")
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...", help="Data file, manifest, dataset directory, ..., or URI of one."
+        ),
     ],
     deep: Annotated[bool, typer.Option(help="Also decode the data files of a dataset.")] = False,
     format_: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TEXT,
@@ -51,37 +62,65 @@ def validate(
     spark: SparkMaster = None,
     output: Annotated[
         Path | None,
-        typer.Option(help="Also write the findings as a table: a .lance, .parquet or .jsonl path."),
+        typer.Option(
+            help="Also write the findings of one path as a table: .lance, .parquet or .jsonl."
+        ),
     ] = None,
 ) -> None:
-    """Report all findings. Exit 0: clean; 1: a MUST is broken; 2: nothing to read at PATH."""
-    if output is not None and output.suffix not in view.TABLES:
-        raise typer.BadParameter(f"--output ends in one of {', '.join(view.TABLES)}")
-    try:
-        place = _materialised(path)
-        _check_there(place)
-        report = validate_with(
-            executor_of(executor, spark, "checked"),
-            place,
-            deep=deep,
-            storage_options=storage_options(storage_option),
-            allow_external=external,
-        )
-    except REFUSED as error:
-        told = str(error)
-        raise typer.BadParameter(told if path in told else f"{path}: {told}") from error
-    found = report.findings
-    if output is not None:
-        view.write_table(path, report, output)
-    if format_ is Format.JSON:
-        typer.echo(view.to_json(path, found))
-    elif format_ is Format.JUNIT:
-        typer.echo(view.to_junit(path, found))
-    else:
-        for line in view.to_text(path, found):
-            typer.echo(line)
-    if any(finding.severity == "must" for finding in found):
+    """Report all findings. Exit 0: clean; 1: a MUST is broken; 2: nothing to read at a PATH.
+
+    Of several paths all are reported before it ends, JSON in one array, and the worst decides.
+    """
+    if output is not None and (output.suffix not in view.TABLES or len(paths) > 1):
+        raise typer.BadParameter(f"--output takes one path, and {', '.join(view.TABLES)}")
+    reports, refused = {}, []
+    for path in dict.fromkeys(paths):
+        try:
+            place = _materialised(path)
+            _check_there(place)
+            reports[path] = validate_with(
+                executor_of(executor, spark, "checked"),
+                place,
+                deep=deep,
+                storage_options=storage_options(storage_option),
+                allow_external=external,
+            )
+        except REFUSED as error:
+            told = str(error)
+            refused.append(told if path in told else f"{path}: {told}")
+    found = {path: report.findings for path, report in reports.items()}
+    if output is not None and not refused:
+        view.write_table(paths[0], reports[paths[0]], output)
+    _print(found, format_, len(refused), several=len(paths) > 1)
+    if refused:
+        raise typer.BadParameter("; ".join(refused))
+    if any(finding.severity == "must" for findings in found.values() for finding in findings):
         raise typer.Exit(1)
+
+
+def _print(
+    found: Mapping[str, Sequence[Finding]], format_: Format, num_refused: int, *, several: bool
+) -> None:
+    """Print the findings of each path, and of several paths how many are clean."""
+    if format_ is not Format.TEXT:
+        form = view.to_json if format_ is Format.JSON else view.to_junit
+        texts = [form(path, findings) for path, findings in found.items()]
+        before, between, after = ("[", ",\n", "]") if format_ is Format.JSON else _JUNIT
+        if texts:
+            typer.echo(f"{before}{between.join(texts)}{after}" if several else texts[0])
+        return
+    for path, findings in found.items():
+        for line in view.to_text(path, findings):
+            typer.echo(line)
+    if several:
+        broken = sum(any(one.severity == "must" for one in its) for its in found.values())
+        clean = sum(not its for its in found.values())
+        told = f"{len(found) + num_refused} paths: {clean} clean, {broken} break a MUST"
+        typer.echo(f"{told}, {num_refused} cannot be read" if num_refused else told)
+
+
+_JUNIT = ("<testsuites>", "\n", "</testsuites>")
+"""What is before, between and after the suites of several paths."""
 
 
 def _materialised(path: str) -> str:
@@ -92,10 +131,10 @@ def _materialised(path: str) -> str:
 
 
 def _check_there(path: str) -> None:
-    """Raise BadParameter for a local path where nothing is, Unreadable where that is hidden."""
+    """Raise NotThere for a local path where nothing is, Unreadable where that is hidden."""
     if is_local(path):
         try:
             with refusals(path):
                 Path(local_path(path)).stat()
         except NotFound as error:
-            raise typer.BadParameter(f"no such path: {path}") from error
+            raise NotThere(f"no such path: {path}") from error

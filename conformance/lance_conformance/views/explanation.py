@@ -6,6 +6,7 @@ import json
 import textwrap
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 from lanceref.core.spans import Span
@@ -28,19 +29,70 @@ HTML_BYTES = 32
 HEX_BYTES = 16
 """Bytes shown on a hex line."""
 
+FIELD = "field "
+"""What the name of the group of a top-level field begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The spans to show: those that contain byte `at`, of field `column`, and not below `depth`."""
+
+    at: int | None = None
+    column: str | None = None
+    depth: int | None = None
+
+
+WHOLE = Part()
+
 
 def to_text(
-    explanation: Explanation, data: bytes | None = None, width: int = WIDTH
+    explanation: Explanation, data: bytes | None = None, width: int = WIDTH, part: Part = WHOLE
 ) -> Iterator[str]:
-    """Yield the lines of the tree; with `data` each leaf is followed by its bytes in hex."""
+    """Yield the lines of the tree; with `data` each leaf is followed by its bytes in hex.
+
+    Of a part of the tree they have the clauses of its spans too, and no summary follows. Raises
+    LookupError where the file has no such column or byte.
+    """
+    spans = _chosen(explanation, part)
     yield f"{clean(explanation.path)}  {explanation.size} bytes"
     yield f"{'offset':>8} {'size':>7}  name"
-    for depth, span in _walk(explanation.root, 0):
-        yield _line(depth, span, width)
+    for depth, span in spans:
+        clause = f"  {span.clause}" if span.clause and part.at is not None else ""
+        yield f"{_line(depth, span, width)}{clause}"
         if data is not None and span.is_leaf:
             yield from _hex(data, span)
-    yield ""
-    yield from summary(explanation, width)
+    if part == WHOLE:
+        yield ""
+        yield from summary(explanation, width)
+
+
+def _chosen(explanation: Explanation, part: Part) -> list[tuple[int, Span]]:
+    """Return the spans of a part with their depths, in the order of their bytes."""
+    spans = list(_walk(explanation.root, 0))
+    if part.column is not None:
+        spans = list(_of_column(spans, part.column))
+    if part.at is not None:
+        if not 0 <= part.at < explanation.size:
+            raise LookupError(f"no byte {part.at}; the file has {explanation.size}")
+        spans = [(depth, span) for depth, span in spans if span.start <= part.at < span.end]
+        if not any(span.is_leaf for _, span in spans):
+            raise LookupError(f"nobody owns byte {part.at}")
+    return [(depth, s) for depth, s in spans if part.depth is None or depth < part.depth]
+
+
+def _of_column(spans: Sequence[tuple[int, Span]], name: str) -> Iterator[tuple[int, Span]]:
+    """Yield the group of a top-level field and what is in it."""
+    groups = [s.name.removeprefix(FIELD) for _, s in spans if s.name.startswith(FIELD)]
+    if name not in groups:
+        raise LookupError(f"no column {name!r}; there are {', '.join(groups) or 'none'}")
+    inside = None
+    for depth, span in spans:
+        if inside is None and span.name == f"{FIELD}{name}":
+            inside = depth
+        elif inside is not None and depth <= inside:
+            return
+        if inside is not None:
+            yield depth, span
 
 
 def summary(explanation: Explanation, width: int = WIDTH) -> Iterator[str]:

@@ -55,6 +55,30 @@ def test_other_forms(tmp_path):
     assert page.read_text("utf-8").startswith("<!doctype html>")
 
 
+def test_parts_of_the_tree():
+    """The owners of one byte with their clauses, one column, the upper levels."""
+    list_ = FIXTURES / "file/2.1/levels/list-struct/data.lance"
+    whole = _call(list_)[1]
+    owners = _call(list_, "--at", "0x42")[1].splitlines()[2:]
+    column = _call(list_, "--column", "c")[1]
+    upper = _call(list_, "--depth", "1")[1]
+
+    assert ["field c", "column 0 page 0", "chunk 0", "size of repetition = 8  [u16]"] == [
+        line.split(None, 2)[2].removesuffix("  L.page.miniblock.chunk-header") for line in owners
+    ]
+    assert "L.page.miniblock.chunk-header" in owners[2]
+    assert "levels" in column and "footer" not in column and column.splitlines()[3] in whole
+    assert "footer" in upper and "major" not in upper
+
+
+def test_parts_that_are_not_there_exit_with_2():
+    """A byte after the end, a column of another name, no number, and another form."""
+    assert "no byte 346" in _call(GOOD, "--at", "346")[1]
+    assert "no column 'zz'" in _call(GOOD, "--column", "zz")[1]
+    for wrong in (("--at", "346"), ("--column", "zz"), ("--at", "x"), ("--depth", "1", "--json")):
+        assert 2 == _call(GOOD, *wrong)[0]
+
+
 def test_a_uri_is_explained():
     """An object as a file."""
     open_store("shared-memory://explained").put("x.lance", GOOD.read_bytes())

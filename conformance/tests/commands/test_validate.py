@@ -48,6 +48,29 @@ def test_a_broken_must_exits_with_1(broken):
     assert "MUST   L.file.footer.magic" in told
 
 
+def test_several_paths_have_one_summary_and_exit_code(broken, tmp_path):
+    """All are reported; the worst decides: a path that is not there, then a broken MUST."""
+    code, told = _call(GOOD, broken, GOOD)
+    gone, after = _call(tmp_path / "none.lance", broken)
+
+    assert (1, 2) == (code, gone)
+    assert "MUST   L.file.footer.magic" in told and told.count(f"{GOOD}: clean") == 1
+    assert told.endswith("2 paths: 1 clean, 1 break a MUST\n")
+    assert "MUST   L.file.footer.magic" in after and "no such path" in after
+    assert "2 paths: 0 clean, 1 break a MUST, 1 cannot be read" in after
+    assert 0 == _call(GOOD, TABLE)[0]
+
+
+def test_several_paths_in_other_forms(broken):
+    """One JSON array, one XML document, and no table."""
+    found = json.loads(_call(GOOD, broken, "--format", "json")[1])
+    suites = ElementTree.fromstring(_call(GOOD, broken, "--format", "junit")[1])
+
+    assert [str(GOOD), str(broken)] == [one["path"] for one in found]
+    assert ["0", "1"] == [suite.get("failures") for suite in suites]
+    assert 2 == _call(GOOD, broken, "--output", "x.jsonl")[0]
+
+
 def test_an_empty_file_is_a_finding(tmp_path):
     """Not wrong use."""
     path = tmp_path / "empty.lance"
