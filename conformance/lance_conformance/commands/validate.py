@@ -115,7 +115,7 @@ def _print(
     if several:
         broken = sum(any(one.severity == "must" for one in its) for its in found.values())
         clean = sum(not its for its in found.values())
-        told = f"{len(found) + num_refused} paths: {clean} clean, {broken} break a MUST"
+        told = f"{len(found) + num_refused} paths: {clean} clean, {broken} with a broken MUST"
         typer.echo(f"{told}, {num_refused} cannot be read" if num_refused else told)
 
 

@@ -55,9 +55,9 @@ def test_several_paths_have_one_summary_and_exit_code(broken, tmp_path):
 
     assert (1, 2) == (code, gone)
     assert "MUST   L.file.footer.magic" in told and told.count(f"{GOOD}: clean") == 1
-    assert told.endswith("2 paths: 1 clean, 1 break a MUST\n")
+    assert told.endswith("2 paths: 1 clean, 1 with a broken MUST\n")
     assert "MUST   L.file.footer.magic" in after and "no such path" in after
-    assert "2 paths: 0 clean, 1 break a MUST, 1 cannot be read" in after
+    assert "2 paths: 0 clean, 1 with a broken MUST, 1 cannot be read" in after
     assert 0 == _call(GOOD, TABLE)[0]
 
 
