@@ -235,7 +235,7 @@ def unfounded(cases: list[dict[str, Any]], clauses: list[Clause]) -> Iterator[Fi
     """Yield a finding for each case whose verdict does not follow from the clauses it breaks.
 
     A negative case breaks a clause whose violation is refused or left open; a lint case breaks
-    clauses that say what a reader does.
+    clauses that say what a reader does; any other case breaks none that a reader may refuse.
     """
     words = {clause.id: clause.attributes.get("violation", "") for clause in clauses}
     for case in cases:
@@ -244,6 +244,8 @@ def unfounded(cases: list[dict[str, Any]], clauses: list[Clause]) -> Iterator[Fi
             if not {"refuse", "either"} & {words.get(clause) for clause in broken}:
                 yield Finding(REGISTER, 0, f"{case['id']}: no clause that it breaks binds readers")
         elif case["kind"] != "lint":
+            if {"refuse", "either"} & {words.get(clause) for clause in broken}:
+                yield Finding(REGISTER, 0, f"{case['id']}: is to be read, and breaks a clause")
             continue
         for clause in broken:
             if clause in words and not words[clause]:
@@ -286,13 +288,15 @@ def main() -> int:
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository")
     options = parser.parse_args()
     clauses, findings = extract(options.root)
-    findings += [*vanished(options.root, clauses), *unfounded(active_cases(options.root), clauses)]
+    cases = active_cases(options.root)
+    findings += [*vanished(options.root, clauses), *unfounded(cases, clauses)]
     path, text = options.root / REGISTER, render(options.root, clauses)
     if options.check and (not path.exists() or path.read_text("utf-8") != text):
         findings.append(Finding(REGISTER, 0, "is not up to date: run tools/register.py"))
     if not options.check and not findings:
         path.write_text(text, "utf-8")
     print(f"{len(clauses)} clauses in {len({clause.path for clause in clauses})} chapters")
+    print(f"{len(cases)} cases, each verdict held against the violation of its clauses")
     return conclude("register", findings)
 
 

@@ -169,6 +169,8 @@ def test_the_register_names_version_and_cases(repository, monkeypatch):
         ("lint", "refuse", ""),
         ("lint", "", "no violation, but file/a breaks it"),
         ("commit-race", "", ""),
+        ("commit-race", "read", ""),
+        ("read-file", "refuse", "is to be read, and breaks a clause"),
     ],
 )
 def test_the_verdict_on_a_case_follows_from_the_clauses_it_breaks(kind, violation, finding):
