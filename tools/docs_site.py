@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -66,7 +67,12 @@ def reports(folder: Path, known: Sequence[Judged]) -> list[Judged]:
     for path in sorted(folder.glob("**/report.jsonl")):
         one = judged.read(path.parent)
         found[one.name, one.version] = one
-    return [found[key] for key in sorted(found)]
+    return [found[key] for key in sorted(found, key=lambda one: (one[0], _numbers(one[1])))]
+
+
+def _numbers(version: str) -> list[int]:
+    """Return the numbers of a version, by which 14.0.2 comes after 4.0.1."""
+    return [int(digits) for digits in re.findall(r"\d+", version)]
 
 
 def told(matrix: Mapping[str, Any]) -> list[Judged]:
@@ -146,7 +152,16 @@ def _index(
             *("spec/index", "spec/divergences", "spec/defects", "```", ""),
             *("```{toctree}", ":caption: Suite", ":maxdepth: 1", ""),
             *("cases/index", "protocol", "implementations", "```", ""),
-            *("```{toctree}", ":hidden:", ":glob:", "", f"{docs_scoreboard.FOLDER}/*", "```", ""),
+            *(
+                "```{toctree}",
+                ":hidden:",
+                ":caption: Failing cases",
+                ":glob:",
+                "",
+                f"{docs_scoreboard.FOLDER}/*",
+                "```",
+                "",
+            ),
         ]
     )
 
