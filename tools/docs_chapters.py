@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,9 @@ from lance_conformance.cases import Case
 from lance_conformance.matrix.judged import Judged
 from lance_conformance.outcomes import Outcome
 from lance_conformance.register import Clause
+
+_OUTSIDE = re.compile(r"\[([^]]*)\]\(\.\./[^)]*\)")
+"""A link to a file of the repository that is no page of the site."""
 
 MAX_LINKS = 6
 """Cases linked below a clause; the pages of cases have all."""
@@ -85,7 +89,7 @@ def _lines(
             yield f'<div class="clause {colour}" id="{clause.id}">'
             yield from ("", f"`{clause.id}`{attributes}", "")
         else:
-            yield "```" if line.startswith("```hex ") else line
+            yield "```" if line.startswith("```hex ") else _OUTSIDE.sub(r"\1", line)
 
 
 def _colour(clause: Clause, found: Shown) -> str:
