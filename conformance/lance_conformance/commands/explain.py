@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -64,14 +65,22 @@ def explain(
         typer.echo(view.to_json(found))
     else:
         data = bytes(source.read(0, source.size)) if hex_ else None
-        width = shutil.get_terminal_size((view.WIDTH, 0)).columns
-        try:
-            for line in view.summary(found) if kinds else view.to_text(found, data, width, part):
-                typer.echo(line)
-        except LookupError as error:
-            raise typer.BadParameter(f"{file}: {error}") from error
+        _print(view.summary(found) if kinds else view.to_text(found, data, _width(), part), file)
     if any(finding.severity == "must" for finding in found.findings):
         raise typer.Exit(1)
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((view.WIDTH, 0)).columns
+
+
+def _print(lines: Iterable[str], file: str) -> None:
+    """Print lines about a file. Raises BadParameter where it has not the part that is asked for."""
+    try:
+        for line in lines:
+            typer.echo(line)
+    except LookupError as error:
+        raise typer.BadParameter(f"{file}: {error}") from error
 
 
 def _offset(text: str | None) -> int | None:

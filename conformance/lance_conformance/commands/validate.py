@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,8 @@ import typer
 from lanceref.core.context import Finding
 from lanceref.core.errors import DataRefused, ExtraMissing, NotFound, StoreFailed, Unreadable
 from lanceref.storage import is_local, local_path, refusals
-from lanceref_spark.validation import validate_with
+from lanceref_spark.jobs import Executor
+from lanceref_spark.validation import Report, validate_with
 
 from lance_conformance import stored
 from lance_conformance.commands.options import (
@@ -73,21 +75,14 @@ def validate(
     """
     if output is not None and (output.suffix not in view.TABLES or len(paths) > 1):
         raise typer.BadParameter(f"--output takes one path, and {', '.join(view.TABLES)}")
-    reports, refused = {}, []
-    for path in dict.fromkeys(paths):
-        try:
-            place = _materialised(path)
-            _check_there(place)
-            reports[path] = validate_with(
-                executor_of(executor, spark, "checked"),
-                place,
-                deep=deep,
-                storage_options=storage_options(storage_option),
-                allow_external=external,
-            )
-        except REFUSED as error:
-            told = str(error)
-            refused.append(told if path in told else f"{path}: {told}")
+    check = partial(
+        _checked,
+        executor=partial(executor_of, executor, spark, "checked"),
+        deep=deep,
+        options=storage_options(storage_option),
+        external=external,
+    )
+    reports, refused = _each(paths, check)
     found = {path: report.findings for path, report in reports.items()}
     if output is not None and not refused:
         view.write_table(paths[0], reports[paths[0]], output)
@@ -96,6 +91,36 @@ def validate(
         raise typer.BadParameter("; ".join(refused))
     if any(finding.severity == "must" for findings in found.values() for finding in findings):
         raise typer.Exit(1)
+
+
+def _each(
+    paths: Sequence[str], check: Callable[[str], Report]
+) -> tuple[dict[str, Report], list[str]]:
+    """Return the report of each path that can be read, and why the others cannot."""
+    reports, refused = {}, []
+    for path in dict.fromkeys(paths):
+        try:
+            reports[path] = check(path)
+        except REFUSED as error:
+            told = str(error)
+            refused.append(told if path in told else f"{path}: {told}")
+    return reports, refused
+
+
+def _checked(
+    path: str,
+    *,
+    executor: Callable[[], Executor],
+    deep: bool,
+    options: dict[str, str],
+    external: bool,
+) -> Report:
+    """Return what there is to report of one path. Raises one of REFUSED."""
+    place = _materialised(path)
+    _check_there(place)
+    return validate_with(
+        executor(), place, deep=deep, storage_options=options, allow_external=external
+    )
 
 
 def _print(
