@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.index.predicate import Among, IsNull, StartsWith, Within, holds, may_hold
-from lanceref.index.scalar.bitmap import BITMAP
-from lanceref.index.scalar.btree import BTREE
 from lanceref.index.training import check_memory, run_starts, sorted_order
 
 FLOATS = pa.array([-math.nan, -1.0, -0.0, 0.0, 1.0, math.nan, None])
@@ -105,11 +103,3 @@ def test_a_sort_may_be_bounded(monkeypatch, pool, bypass, refused):
             monkeypatch.setenv(name, value)
     with pytest.raises(OSError, match="Resources exhausted") if refused else nullcontext():
         check_memory(100)
-
-
-def test_keys_are_addresses_as_the_version_says():
-    """BTREE changed with version 1; without stable row ids an id is an address."""
-    assert BTREE.by_address(1, stable_row_ids=True)
-    assert not BTREE.by_address(0, stable_row_ids=True)
-    assert not BITMAP.by_address(0, stable_row_ids=True)
-    assert BITMAP.by_address(0, stable_row_ids=False)

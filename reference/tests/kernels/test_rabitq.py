@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from lanceref.kernels.distance import distances
 from lanceref.kernels.rabitq_codes import (
+    bit_places,
     block_bytes,
     codes_in,
     columns_of,
@@ -107,6 +108,12 @@ def test_worked_places(bit):
     assert stored.shape == (1, 8 * num_bits)
     assert np.flatnonzero(stored).tolist() == [byte]
     assert stored[0, byte] == 1 << at
+
+
+@pytest.mark.parametrize("num_bits", range(1, 9))
+def test_every_bit_has_a_place(num_bits):
+    """No two bits of codes share one of the block."""
+    assert sorted(bit_places(num_bits).tolist()) == list(range(64 * num_bits))
 
 
 @given(st.integers(1, 8), st.data())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from lanceref.core.errors import FormatError, Place
 from lanceref.index.vector import flat_storage
 from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.pq_storage import COLUMN, Product
@@ -19,9 +21,10 @@ from lanceref.index.vector.rq_rows import (
     Layout,
     rotated_rows,
 )
+from lanceref.index.vector.rq_storage import parse as parse_rq
 from lanceref.index.vector.rq_storage import train as train_rq
 from lanceref.index.vector.sq_storage import Sq, SqRows
-from lanceref.index.vector.storage import Model
+from lanceref.index.vector.storage import Model, tensor_of
 from lanceref.kernels.distance import distances
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.kernels.rabitq_codes import codes_in
@@ -173,6 +176,8 @@ DIM = 16
 
 
 RANDOM = np.random.default_rng(11)
+MATRIX = np.linalg.qr(RANDOM.normal(size=(DIM, DIM)))[0].astype(np.float32)
+PLACE = Place("auxiliary.idx", 0)
 
 
 def model_of(metric="l2", dtype=np.float32):
@@ -184,6 +189,21 @@ def drawn(num_rows=70):
     """Return vectors, and their partitions."""
     vectors = RANDOM.normal(size=(num_rows, DIM)).astype(np.float32)
     return vectors, np.arange(num_rows) % 2
+
+
+def test_older_files_have_a_matrix_and_the_older_estimator():
+    """Both are meant where nothing is said; a matrix has a row and a column for each component."""
+    said = {"rotate_mat_position": 2, "num_bits": 1, "packed": False}
+
+    def file_with(matrix):
+        return SimpleNamespace(names=[], message=lambda number, kind: tensor_of(matrix))
+
+    read = parse_rq(said, file_with(MATRIX), model_of(), PLACE)
+    np.testing.assert_array_equal(read.rotation.matrix, MATRIX)
+    assert read.layout == Layout(DIM, 1, residual=True, errors=False)
+    assert read.buffers() == [tensor_of(MATRIX).SerializeToString()]
+    with pytest.raises(FormatError, match=r"L\.index\.vector\.rq\.rotation"):
+        parse_rq(said, file_with(MATRIX[:8]), model_of(), PLACE)
 
 
 @pytest.mark.parametrize("packed", [True, False])
