@@ -36,7 +36,8 @@ class Subject:
 
     def config(self, of: type = IndexConfig) -> IndexConfig:
         """Return what is asked for, as a class of either library."""
-        return of(self.kind, dict(self.parameters))
+        name = self.kind if of is IndexConfig else self.kind.replace("_", "")
+        return of(name, dict(self.parameters))
 
     def half(self, second: bool) -> Subject:
         """Return the same over every second column, where there are many."""

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import DataRefused
-from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2
-from lanceref.index.index_file import IndexFile, version_for, write_index_file
+from lanceref.core.file_versions import V2_1
+from lanceref.index.index_file import IndexFile, write_index_file
 from lanceref.index.segment import SegmentWriter
 from lanceref.index.training import Training, trained
 from lanceref.operations.index_build import indexed_field
@@ -69,11 +69,6 @@ def test_nothing_is_left_of_a_file_that_failed(tmp_path):
     with pytest.raises(DataRefused):
         write_index_file(store, "g.lance", schema, V2_1, [pa.record_batch({"n": ["x"]})], {})
     assert not store.exists("g.lance")
-
-
-def test_versions_follow_the_data():
-    """2.0 is the first there is."""
-    assert [version_for(one) for one in (V0_1, V2_0, V2_2)] == [V2_0, V2_0, V2_2]
 
 
 NUMBERS = pa.schema([pa.field("n", pa.int64())])
