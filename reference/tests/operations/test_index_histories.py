@@ -21,8 +21,8 @@ POINTS = pa.field("g", pa.binary(), metadata={"ARROW:extension:name": "geoarrow.
 VECTORS = pa.field("v", pa.list_(pa.float32(), 4))
 SCHEMA = pa.schema(
     [
-        *(("k", pa.int64()), ("i", pa.int64())),
-        *(("s", pa.string()), ("l", pa.list_(pa.string())), POINTS, VECTORS),
+        *(("k", pa.int64()), ("i", pa.int64()), ("s", pa.string()), ("t", pa.string())),
+        *(("l", pa.list_(pa.string())), POINTS, VECTORS),
     ]
 )
 
@@ -34,6 +34,7 @@ def _rows(start: int, stop: int) -> pa.Table:
             "k": n,
             "i": n * 7 % 50,
             "s": f"w{n % 5} word{n % 3}",
+            "t": f"text {n % 5} of many words",
             "l": ["a"] if n % 2 else ["a", "b"],
             "g": struct.pack("<BIdd", 1, 1, n, n),
             "v": [float(n % 8)] * 4,
@@ -100,7 +101,8 @@ def _late(step: Step, index: Step) -> Step:
 
 SCALARS = (_index("i", "BTREE"), _index("s", "BITMAP"), _index("l", "LABEL_LIST"))
 PARTS = (
-    *(_segments("i", "BTREE"), _segments("s", "INVERTED"), _segments("g", "RTREE")),
+    *(_segments("i", "BTREE"), _segments("s", "INVERTED")),
+    *(_segments("g", "RTREE"), _segments("t", "MINHASHLSH")),
     _delete("k % 10 = 3"),
 )
 
