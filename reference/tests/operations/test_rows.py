@@ -11,6 +11,7 @@ from lanceref.core.errors import (
     EditFailed,
     EvolutionRefused,
     NotFound,
+    QueryRefused,
 )
 from lanceref.operations.column_update import update_columns
 from lanceref.operations.new_rows import external_file, give_ids, write_new_rows
@@ -59,6 +60,16 @@ def test_columns_are_computed_from_the_old_row(tmp_path):
 
     assert {"a": [81, 91], "b": [8, 9]} == batch.select(["a", "b"]).to_pydict()
     assert [[8, 9]] == [held.tolist() for held in ids]
+
+
+@pytest.mark.parametrize(
+    ("updates", "text"),
+    [({}, "No updates"), ({"z": "1"}, "does not exist"), ({"a": "'x'"}, "Cast error")],
+)
+def test_what_does_not_fit_is_refused(tmp_path, updates, text):
+    """Missing columns and impossible casts are refused before reading."""
+    with pytest.raises(QueryRefused, match=text):
+        bind_assignments(table(tmp_path)._snapshot, updates)
 
 
 def test_a_value_its_column_cannot_hold_is_an_error(tmp_path):
