@@ -1,7 +1,10 @@
-"""FSST: codes expanded without masks, values coded side by side, and when kernels are used.
+"""FSST: codes expanded two at a time, values coded side by side, and when kernels are used.
 
-What a code stands for is written in order, each eight bytes wide, where the one before ended: each
-overwrites what that one wrote too much.
+What a pair of codes stands for, up to sixteen bytes, is one of 65 536 texts that are made once for
+a symbol table. Texts are written in order, each sixteen bytes wide, where the one before ended:
+each overwrites what that one wrote too much. A pair whose second code is an escape gives the bytes
+of its first only; the next pair then begins with a literal, and has its text in a second half of
+the table.
 
 Values are coded one code of each at a time; where few values are left, because they are longer than
 the others, the longest symbol is looked up at all of their bytes at once, and the chain of symbols
@@ -13,15 +16,18 @@ The specifications are `codecs.fsst`, `codecs.fsst_encode` and `codecs.compressi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lanceref.codecs import compressive, fsst, fsst_encode
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.fsst import (
     ESCAPE,
     LONGEST,
+    Symbols,
     SymbolTable,
     check_codes,
     literals,
@@ -38,6 +44,12 @@ GROWTH = 3
 
 SLAB = 1 << 15
 """Codes expanded at a time: what stands for them stays in the cache."""
+
+PAIRED = 1 << 18
+"""Codes from which the table of pairs is worth making."""
+
+PAIR = np.complex128
+"""What holds the text of a pair: sixteen bytes."""
 
 SLAB_BYTES, SLAB_VALUES = 1 << 19, 1 << 14
 """What is coded at a time: it stays in the cache."""
@@ -89,10 +101,12 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
         decoded = kernel.decode(table.symbols, table.lengths, codes, cuts)
         if decoded is not None:
             return table.variable(*decoded)
-    literal = literals(codes)
-    check_codes(table, codes, literal, cuts, place)
-    offsets, data = expand(table, codes, literal, cuts)
-    return table.variable(offsets, data, ESCAPE if literal.any() else 0)
+    literal = None
+    if int(codes.max(initial=0)) >= table.num_symbols:
+        literal = literals(codes)
+        check_codes(table, codes, literal, cuts, place)
+    offsets, data = expand(table.symbols, table.lengths, codes, literal, cuts)
+    return table.variable(offsets, data, 0 if literal is None else ESCAPE)
 
 
 @replaces(compressive.decode_fsst)
@@ -121,25 +135,66 @@ def decode_chunks(encoding: pb.Fsst, run: ChunkRun) -> Variable | None:
     return None if decoded is None else table.variable(*decoded)
 
 
-def expand(table: SymbolTable, codes: Bytes, literal: Bools, cuts: Ints) -> tuple[Ints, Bytes]:
+def expand(
+    symbols: Symbols, lengths: Ints, codes: Bytes, literal: Bools | None, cuts: Ints
+) -> tuple[Ints, Bytes]:
     """Return where the bytes of the codes before each of `cuts` end, and all bytes.
 
-    `codes` (n,); `literal` (n,) says which of them stand for themselves; `cuts` and the ends
-    (values + 1,), ascending. The codes are sound: every one is a symbol, an escape or a literal.
+    `symbols` and `lengths` (256,), those of the escape zero; `literal` says which codes stand for
+    themselves (None: none); `cuts` ascend. The codes are sound: every one is a symbol, an escape
+    or a literal.
     """
-    out = np.empty(LONGEST * (len(codes) + 1), np.uint8)  # untouched after what is written
-    targets = np.ndarray((len(out) - LONGEST + 1,), "<u8", out.data, strides=(1,))
-    ends = np.zeros(len(codes) + 1, np.int64)
+    step = 2 if len(codes) >= PAIRED else 1
+    if len(codes) % step:
+        codes = np.append(codes, np.uint8(ESCAPE))
+        literal = None if literal is None else np.append(literal, False)
+    words, sizes = _texts(symbols.tobytes(), lengths.tobytes(), step, literal is not None)
+    width = words.dtype.itemsize
+    out = np.empty(LONGEST * (len(codes) + step), np.uint8)  # untouched after what is written
+    targets = np.ndarray((len(out) - width + 1,), words.dtype, out.data, strides=(1,))
+    offsets, size = np.zeros(len(cuts), np.int64), 0
     for at in range(0, len(codes), SLAB):
-        part, own = codes[at : at + SLAB], literal[at : at + SLAB]
-        words, sizes = table.symbols[part], table.lengths[part]
-        if own.any():
-            words[own], sizes[own] = part[own], 1
-        reached = ends[at + 1 : at + 1 + len(part)]
-        np.cumsum(sizes, out=reached)
-        reached += ends[at]
-        targets[ends[at : at + len(part)]] = words  # assigned in the order of the indices
-    return ends[cuts], out[: int(ends[-1])]
+        # of a pair: its first code + 256 times the second; after a literal, 256 ** step further on
+        part = codes[at : at + SLAB]
+        numbers = np.require(part.view(f"<u{step}"), requirements="A").astype(np.intp)
+        if literal is not None:
+            numbers += literal[at : at + SLAB : step].astype(np.intp) << (8 * step)
+        ends = np.empty(len(numbers) + 1, np.int64)
+        ends[0] = size
+        np.cumsum(np.take(sizes, numbers), out=ends[1:])
+        ends[1:] += size
+        targets[ends[:-1]] = np.take(words, numbers)  # assigned in the order of the indices
+        first, last = np.searchsorted(cuts, (at, at + step * len(numbers)), "right")
+        np.take(ends, (cuts[first:last] - at) >> (step - 1), out=offsets[first:last], mode="clip")
+        size = int(ends[-1])
+    if step == 2:  # a cut inside a pair lies after the bytes of the pair's first code
+        inside = np.flatnonzero(cuts & 1)
+        before = cuts[inside] - 1
+        taken = np.take(lengths, codes[before])
+        offsets[inside] += taken if literal is None else np.where(literal[before], 1, taken)
+    return offsets, out[:size]
+
+
+@lru_cache(maxsize=2)
+def _texts(
+    symbols: bytes, lengths: bytes, step: int, with_literals: bool
+) -> tuple[NDArray[np.uint64 | np.complex128], Bytes]:
+    """Return what one code or a pair of codes stands for, padded, and its bytes: both (n,)."""
+    texts = np.append(np.frombuffer(symbols, np.uint64), np.arange(256, dtype=np.uint64))
+    sizes = np.append(np.frombuffer(lengths, np.uint64), np.ones(256, np.uint64))
+    if step == 1:
+        return texts, sizes.astype(np.uint8)
+    second = np.repeat(np.arange(256)[:, None], 256, axis=1)
+    after_literal = second if with_literals else second[:0]
+    second = np.where(np.arange(256) == ESCAPE, 256 + second, second)
+    pairs, both = [], []
+    for first, following in ((slice(256), second), (slice(256, 512), after_literal)):
+        # bits that are moved out of a word, or all of it, are gone
+        bits, text = sizes[first] * np.uint64(8), texts[following]
+        pairs.append(np.stack((texts[first] | text << bits, text >> (np.uint64(64) - bits)), -1))
+        both.append(sizes[first] + sizes[following])
+    joined = np.concatenate(pairs).view(PAIR).ravel()
+    return joined, np.concatenate(both).astype(np.uint8).ravel()
 
 
 @replaces(fsst_encode.apply)
