@@ -1,4 +1,4 @@
-"""Runs of chunks from plain bytes, values as plain Python, and damage: for the tests of codecs."""
+"""Chunks of plain bytes, values as plain Python, and damage: what the codec tests share."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from itertools import pairwise
 
 import hypothesis.strategies as st
 import numpy as np
+from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
+from lanceref.codecs.compressive import decode_mini
+from lanceref.codecs.values import Fixed, FixedSizeList, MiniBlocks, Rows, Values, Variable
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BytesError
 from lanceref.core.spans import SpanRecorder
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 BASE = 1000
 """Where the runs of the tests lie in their imaginary file."""
@@ -100,6 +103,36 @@ def check(values: Values) -> None:
         for field in values.fields:
             assert field.count == values.count
             check(field)
+
+
+def fixed(values: Sequence[int], bits: int = 32) -> Fixed:
+    """Return integers as values of fixed width."""
+    return Fixed(bits, len(values), np.array(values, f"<u{bits // 8}").view(np.uint8))
+
+
+def variable(texts: Sequence[bytes]) -> Variable:
+    """Return byte strings as values."""
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    return Variable(offsets, np.frombuffer(b"".join(texts), np.uint8))
+
+
+def parts_of(buffer: tuple[np.ndarray, np.ndarray]) -> list[bytes]:
+    """Cut a buffer of all chunks into those of each."""
+    data, sizes = buffer
+    cuts = np.cumsum(sizes).tolist()
+    return [bytes(data[start:end]) for start, end in zip([0, *cuts], cuts)]
+
+
+def decoded(blocks: MiniBlocks) -> list[object]:
+    """Decode the chunks that an encoder made, as plain Python."""
+    buffers = [parts_of(buffer) for buffer in blocks.buffers]
+    run = run_of(*buffers, counts=blocks.counts.tolist())
+    return plain(decode_mini(blocks.encoding, run))
+
+
+def block_values(encoding: CompressiveEncoding, data: bytes, count: int) -> list[object]:
+    """Decode a single block as plain Python."""
+    return plain(decode_block(encoding, cursor_of(data), count))
 
 
 def words(values: Sequence[int], bits: int) -> bytes:

@@ -1,119 +1,132 @@
-"""FSST: the table, escapes, a scalar decoder against the vectorised one."""
+"""FSST as the writer does it: symbols are trained, values are coded by the longest of them."""
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from lanceref.codecs import fsst
-from lanceref.codecs.values import Variable
-from lanceref.core.errors import CorruptPage
+from lanceref.codecs.compressive import decode_zip_variable
+from lanceref.codecs.fsst_encode import apply, code_values, encode, make_coder, shrinks, train
+from lanceref.codecs.fsst_encode import symbol_table as written_table
+from lanceref.fast import fsst as fast_fsst
 
-from .runs import PLACE, plain
+from .encodings import fsst
+from .encodings import variable as strings
+from .runs import CTX, PLACE, plain, variable
+from .slow_forms import SYMBOLS, decode_codes, draw_codes, symbol_table
 
-
-def table_bytes(symbols, is_on=True):
-    """Write a symbol table."""
-    header = bytes([len(symbols), 0, 0, int(is_on)]) + b"TSSF"
-    cells = b"".join(symbol.ljust(8, b"\0") for symbol in symbols)
-    return (header + cells + bytes(map(len, symbols))).ljust(2312, b"\0")
-
-
-def strings(values):
-    """Return byte strings as values."""
-    offsets = np.cumsum([0, *map(len, values)]).astype(np.int64)
-    return Variable(offsets, np.frombuffer(b"".join(values), np.uint8))
+PIECES = [b"a", b"b", b"\0", b"\xff", b"ab", b"abc", b"abcdefgh", b"xyz"]
+WORDS = [b"http://", b"www.", b"example", b".com/", b"index", b".html", b"?q="]
 
 
-def decode_slowly(symbols, codes):
-    """Decode one value code by code: the slow clear form."""
-    out, at = b"", 0
-    while at < len(codes):
-        if codes[at] == 255:
-            out, at = out + codes[at + 1 : at + 2], at + 2
-        else:
-            out, at = out + symbols[codes[at]], at + 1
-    return out
-
-
-SYMBOLS = st.lists(st.binary(min_size=1, max_size=8), min_size=1, max_size=20)
-
-
-def coded(draw, symbols):
-    """Draw codes of some values: symbols and escapes, 255 among the escaped."""
-    code = st.integers(0, len(symbols) - 1).map(lambda c: bytes([c]))
-    escape = st.sampled_from([0, 1, 254, 255]).map(lambda c: bytes([255, c]))
-    value = st.lists(code | escape, max_size=12).map(b"".join)
-    return draw.draw(st.lists(value, max_size=10))
-
-
-def test_symbols_and_escapes_by_hand():
-    """With `http` and `a`, the codes 0 1 255 120 are `httpax`; 255 255 is the byte ff."""
-    table = fsst.parse_table(table_bytes([b"http", b"a"]), PLACE)
-
-    decoded = fsst.decode(table, strings([b"\x00\x01\xff\x78", b"", b"\xff\xff\x01"]), PLACE)
-
-    assert [b"httpax", b"", b"\xffa"] == plain(decoded)
-
-
-@given(st.data(), SYMBOLS)
-@settings(max_examples=200)
-def test_codes_of_any_table_decode_like_the_slow_form(draw, symbols):
-    """Random tables and codes give the same bytes."""
-    values = coded(draw, symbols)
-    table = fsst.parse_table(table_bytes(symbols), PLACE)
-
-    decoded = fsst.decode(table, strings(values), PLACE)
-
-    assert [decode_slowly(symbols, value) for value in values] == plain(decoded)
-
-
-def test_a_table_that_is_off_leaves_values_as_they_are():
-    """Bytes are verbatim when the header says so."""
-    table = fsst.parse_table(table_bytes([b"ab"], is_on=False), PLACE)
-
-    assert [b"\x00\xff"] == plain(fsst.decode(table, strings([b"\x00\xff"]), PLACE))
+def _code_slowly(symbols, text):
+    """Code one value symbol by symbol: the longest that fits, or 256 and the byte."""
+    numbers = []
+    while text:
+        fitting = [symbol for symbol in symbols if text.startswith(symbol)]
+        best = max(fitting, key=len, default=None)
+        numbers.append(256 + text[0] if best is None else symbols.index(best))
+        text = text[1 if best is None else len(best) :]
+    return numbers
 
 
 @pytest.mark.parametrize(
-    "table",
+    ("symbols", "texts", "wanted"),
     [
-        table_bytes([b"ab"])[:-1],
-        table_bytes([b"ab"]).replace(b"TSSF", b"FSST"),
-        table_bytes([b"ab", b""]),
-        table_bytes([b"abcdefgh"])[:16] + b"\x09" + bytes(2295),
+        ([b"a", b"ab", b"abc"], [b"abcdx", b"ab", b""], [[2, 256 + 100, 256 + 120], [1], []]),
+        ([b"ab", b"a"], [b"a", b"b"], [[1], [256 + 98]]),
+        ([b"a\0", b"ab", b"a"], [b"a", b"b"], [[2], [256 + 98]]),
     ],
 )
-def test_faulty_tables_are_refused(table):
-    """A table has 2 312 bytes, its magic, and lengths of 1 to 8."""
-    with pytest.raises(CorruptPage, match=r"L\.codec\.fsst\.table"):
-        fsst.parse_table(table, PLACE)
+def test_the_longest_symbol_wins_and_none_crosses_a_value(symbols, texts, wanted):
+    """By hand; the last byte of a value is a symbol whatever lies after it."""
+    codes, counts = code_values(make_coder(symbols), variable(texts))
+
+    assert wanted == [_code_slowly(symbols, text) for text in texts]
+    assert [number for numbers in wanted for number in numbers] == codes.tolist()
+    assert [len(numbers) for numbers in wanted] == counts.tolist()
 
 
-@pytest.mark.parametrize(
-    ("values", "clause"),
-    [
-        ([b"\x00", b"\x02"], "L.codec.fsst.code"),
-        ([b"\x00\xff", b"\x00"], "L.codec.fsst.escape"),
-        ([b"\x00\xff\xff\xff"], "L.codec.fsst.escape"),
-    ],
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map(b"".join), max_size=12),
+    st.lists(st.sampled_from(PIECES), unique=True, max_size=8),
+    st.sampled_from([1, 3, 256]),
 )
-def test_faulty_codes_are_refused(values, clause):
-    """A code has a symbol, and an escape is followed by a byte of the same value."""
-    table = fsst.parse_table(table_bytes([b"a", b"b"]), PLACE)
+def test_values_are_coded_as_by_the_slow_form(texts, symbols, few):
+    """Side by side, one by one, or both; of symbols with one hash only the first is kept."""
+    hashed = [symbol for symbol in symbols if len(symbol) > 2]
+    symbols = [s for s in symbols if len(s) < 3 or s == next(h for h in hashed if h[:3] == s[:3])]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast_fsst, "FEW", few)
+        codes, counts = code_values(make_coder(symbols), variable(texts))
 
-    with pytest.raises(CorruptPage) as caught:
-        fsst.decode(table, strings(values), PLACE)
+    wanted = [_code_slowly(symbols, text) for text in texts]
+    assert [number for numbers in wanted for number in numbers] == codes.tolist()
+    assert [len(numbers) for numbers in wanted] == counts.tolist()
 
-    assert clause == caught.value.clause
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(b"".join), min_size=1))
+def test_trained_symbols_spell_the_values(texts):
+    """Whatever table was trained, codes and escapes give the values back, cut anywhere."""
+    symbols = train(variable(texts))
+    coded = apply(symbols, variable(texts))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast_fsst, "SLAB_BYTES", 7)
+        patch.setattr(fast_fsst, "SLAB_VALUES", 2)
+        again = apply(symbols, variable(texts))
+
+    assert len(symbols) <= 255
+    assert texts == [decode_codes(symbols, value) for value in plain(coded)]
+    assert plain(coded) == plain(again)
+    assert symbol_table(symbols) == written_table(symbols, is_on=True)
 
 
-@given(st.lists(st.binary(max_size=6)), SYMBOLS)
-def test_any_codes_decode_or_are_refused(values, symbols):
-    """Any bytes give values or a LanceError."""
-    table = fsst.parse_table(table_bytes(symbols), PLACE)
-    try:
-        decoded = plain(fsst.decode(table, strings(values), PLACE))
-    except CorruptPage as error:
-        assert error.clause in ("L.codec.fsst.code", "L.codec.fsst.escape")
-    else:
-        assert [decode_slowly(symbols, value) for value in values] == decoded
+def test_training_finds_repeated_text():
+    """Values of a few words take less than a third of their bytes; those alone, and as texts."""
+    texts = [b"".join(WORDS[(i + j) % 7] for j in range(6)) for i in range(500)]
+    codes, _ = code_values(make_coder(train(variable(texts))), variable(texts))
+    addresses = [f"https://example.org/item/{i * 7919 % 2000}".encode() for i in range(2000)]
+    table, stored = encode(variable(addresses))
+    found = decode_zip_variable(fsst(table, strings(32)), stored, CTX, PLACE)
+
+    assert len(codes) < sum(map(len, texts)) / 3
+    assert int(stored.offsets[-1]) < sum(map(len, addresses)) / 2
+    assert addresses == plain(found)
+
+
+def test_values_between_empty_ones_are_judged_by_their_own():
+    """Every other value is empty: neither sample consists of those alone."""
+    texts = [word for i in range(20_000) for word in (b"%05d" % i, b"")]
+
+    assert shrinks(train(variable(texts)), variable(texts))
+
+
+def test_few_bytes_are_stored_as_they_are():
+    """Below 32 KiB the table is there and switched off."""
+    table, stored = encode(variable([b"abc", b""]))
+
+    assert symbol_table([], is_on=False) == table
+    assert [b"abc", b""] == plain(stored)
+
+
+@given(st.data(), SYMBOLS, st.integers(1, 9), st.sampled_from([0, 4, 1 << 20]))
+@settings(max_examples=150)
+def test_codes_are_expanded_wherever_slabs_and_pairs_are_cut(draw, symbols, slab, paired):
+    """Random tables and codes give what the slow form gives, singly and in pairs."""
+    values = draw_codes(draw, symbols)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast_fsst, "SLAB", 2 * slab)
+        patch.setattr(fast_fsst, "PAIRED", paired)
+        encoding = fsst(symbol_table(symbols), strings(32))
+        found = decode_zip_variable(encoding, variable(values), CTX, PLACE)
+
+    assert [decode_codes(symbols, value) for value in values] == plain(found)
+
+
+def test_assignment_through_overlapping_words_keeps_the_order():
+    """NumPy writes in the order of the indices: a later word overwrites what it shares."""
+    out = np.zeros(40_008, np.uint8)
+    overlapping = np.ndarray((40_001,), "<u8", out.data, strides=(1,))
+    at = np.arange(20_000) * 2
+    overlapping[at] = np.uint64(0x0101010101010101) * (at % 251).astype(np.uint64)
+
+    assert np.array_equal(np.repeat(at % 251, 2), out[:40_000])

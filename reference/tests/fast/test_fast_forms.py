@@ -24,8 +24,7 @@ from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
 from pylanceref.lance_file import LanceFileReader, LanceFileWriter
 
-from ..codecs.encoded_runs import texts_of, variable
-from ..codecs.runs import PLACE, plain, run_of
+from ..codecs.runs import PLACE, plain, run_of, variable
 
 TEXTS = st.lists(st.binary(max_size=40), min_size=1, max_size=30)
 SYMBOLS = st.lists(st.binary(min_size=1, max_size=8), min_size=1, max_size=60, unique=True)
@@ -129,9 +128,9 @@ def test_values_are_coded_and_decoded_alike(texts, symbols):
     table = fsst.parse_table(fsst_encode.symbol_table(symbols, is_on=True), PLACE)
     decoded = same(fsst.decode, table, one, PLACE)
 
-    assert texts_of(one) == texts_of(other)
+    assert plain(one) == plain(other)
     assert [part.tolist() for part in codes] == [part.tolist() for part in again]
-    assert [texts, texts] == [texts_of(values) for values in decoded]
+    assert [texts, texts] == [plain(values) for values in decoded]
     assert decoded[0].is_ascii == decoded[1].is_ascii
 
 
@@ -148,7 +147,7 @@ def test_chunks_of_any_codes_are_decoded_alike(values, symbols):
 
     one, other = same(compressive.decode_fsst, encoding, run)
 
-    assert one == other if isinstance(one, str) else texts_of(one) == texts_of(other)
+    assert one == other if isinstance(one, str) else plain(one) == plain(other)
 
 
 @given(st.sampled_from([1, 8, 16, 32, 64]), st.data(), st.booleans())

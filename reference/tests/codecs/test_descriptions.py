@@ -1,0 +1,205 @@
+"""Descriptions of encodings: what each version may hold, and what follows from them."""
+
+import pytest
+from lanceref.codecs.description_checks import (
+    check_chunks,
+    check_encoding,
+    check_items,
+    check_levels,
+    has_payload,
+    value_bits,
+)
+from lanceref.core.context import Context
+from lanceref.core.errors import BytesError, CorruptPage, UnknownEncoding
+from lanceref.core.file_versions import V2_1, V2_2, V2_3
+from lanceref.core.limits import Limits
+
+from .encodings import (
+    CE,
+    constant,
+    delta,
+    dictionary,
+    flat,
+    fsst,
+    general,
+    inline,
+    lists,
+    out_of_line,
+    packed_struct,
+    range_,
+    rle,
+    split,
+    variable,
+    variable_rows,
+)
+from .runs import CTX, PLACE
+from .slow_forms import symbol_table
+
+TABLE = symbol_table([b"a"])
+ROWS = variable_rows((flat(8), "bits_per_value", 8), (variable(), "bits_per_length", 32))
+ALWAYS = [
+    flat(1),
+    flat(256),
+    variable(64),
+    inline(32),
+    out_of_line(16, 16),
+    rle(flat(64), flat(8)),
+    split(flat(32)),
+    general("lz4_raw", split(flat(64))),
+    fsst(TABLE, variable(32)),
+    lists(3, lists(2, flat(32), True)),
+    lists(3, constant(), True),
+    packed_struct([8, 16], flat(24)),
+]
+SINCE_2_3 = [
+    constant(5),
+    range_(0, 1),
+    delta(0, range_(0, 1)),
+    dictionary(flat(32), flat(64), 3),
+    rle(range_(4, 1), constant(1, 32)),
+    rle(flat(64), flat(16)),
+    rle(general("lz4_raw", flat(64)), flat(8)),
+    variable(range_(0, 4, 32)),
+    variable(rle(range_(0, 4, 32), flat(32))),
+]
+SINCE = [(V2_1, one) for one in ALWAYS] + [(V2_2, ROWS)] + [(V2_3, one) for one in SINCE_2_3]
+
+
+@pytest.mark.parametrize(("since", "encoding"), SINCE, ids=lambda one: str(one)[:40])
+def test_a_description_is_legal_from_its_version_on(since, encoding):
+    """Before it the file is refused when it is opened."""
+    for version in (V2_1, V2_2, V2_3):
+        if version >= since:
+            check_encoding(encoding, version, CTX, PLACE)
+        else:
+            with pytest.raises(BytesError, match=r"L\.codec\."):
+                check_encoding(encoding, version, CTX, PLACE)
+
+
+FAULTY = [
+    (general("zstd", CE()), "encoding.present"),
+    (CE(variable={}), "encoding.context"),
+    (CE(flat={"bits_per_value": 8, "data": {}}), "encoding.buffer-compression"),
+    (CE(inline_bitpacking={"values": {}}), "bitpack.types"),
+    (CE(variable={"offsets": flat(32), "values": {}}), "encoding.buffer-compression"),
+    (CE(general={"values": flat(8)}), "general.scheme"),
+    (flat(12), "flat.bits"),
+    (flat(2**31 + 8), "flat.bits"),
+    (inline(128), "bitpack.types"),
+    (out_of_line(16, 17), "bitpack.width"),
+    (out_of_line(12, 1), "bitpack.types"),
+    (variable(16), "encoding.context"),
+    (variable(variable(32)), "encoding.context"),
+    (fsst(TABLE[:-1], variable(32)), "fsst.table"),
+    (fsst(TABLE.replace(b"TSSF", b"FSST"), variable(32)), "fsst.table"),
+    (fsst(symbol_table([b"ab", b""]), variable(32)), "fsst.table"),
+    (fsst(symbol_table([b"abcdefgh"])[:16] + b"\x09" + bytes(2295), variable(32)), "fsst.table"),
+    (fsst(TABLE, flat(8)), "encoding.context"),
+    (split(flat(16)), "encoding.context"),
+    (split(inline(32)), "encoding.context"),
+    (rle(flat(1), flat(8)), "rle.children"),
+    (rle(flat(128), flat(8)), "rle.children"),
+    (rle(flat(64), flat(24)), "rle.children"),
+    (rle(inline(32), flat(8)), "encoding.context"),
+    (lists(0, flat(8)), "fixed-size-list.items"),
+    (lists(2**27 + 1, flat(16)), "fixed-size-list.items"),
+    (lists(2**20, lists(2**20, flat(8))), "fixed-size-list.items"),
+    (lists(3, variable()), "encoding.context"),
+    (lists(3, constant()), "fixed-size-list.all-null"),
+    (lists(3, constant(5), True), "fixed-size-list.all-null"),
+    (packed_struct([8, 1], flat(9)), "packed-struct.bits"),
+    (packed_struct([8, 8], flat(24)), "packed-struct.bits"),
+    (packed_struct([8], inline(8)), "encoding.context"),
+    (variable_rows((flat(8), "bits_per_value", 16)), "packed-struct.field"),
+    (variable_rows((variable(), "bits_per_length", 16)), "packed-struct.field"),
+    (variable_rows((variable(), "bits_per_value", 32)), "encoding.context"),
+    (CE(variable_packed_struct={"fields": [{"value": flat(8)}]}), "packed-struct.field"),
+    (constant(5, 24), "constant.width"),
+    (range_(0, 0), "range.step"),
+    (range_(0, 1, 16), "sequence.width"),
+    (delta(0, constant(1), 16), "sequence.width"),
+    (dictionary(flat(32), flat(64), 0), "dictionary.num-items"),
+]
+
+
+@pytest.mark.parametrize(("encoding", "clause"), FAULTY, ids=lambda one: str(one)[:40])
+def test_faulty_descriptions_are_refused(encoding, clause):
+    """Each fault is found when the file is opened, under its clause, with what was found."""
+    with pytest.raises((CorruptPage, UnknownEncoding)) as caught:
+        check_encoding(encoding, V2_3, CTX, PLACE)
+
+    assert f"L.codec.{clause}" == caught.value.clause
+    assert str(caught.value.found)
+    assert PLACE == caught.value.place
+
+
+@pytest.mark.parametrize(("depth", "fits"), [(3, True), (4, False)])
+def test_descriptions_nest_as_deep_as_the_limit(depth, fits):
+    """Three levels of compression around flat values, where three are allowed."""
+    encoding = flat(8)
+    for _ in range(depth):
+        encoding = general("zstd", encoding)
+    ctx = Context("deep", limits=Limits(depth=3))
+    if fits:
+        check_encoding(encoding, V2_2, ctx, PLACE)
+        return
+    with pytest.raises(CorruptPage, match=r"L\.codec\.encoding\.depth"):
+        check_encoding(encoding, V2_2, ctx, PLACE)
+
+
+LEVELS = [
+    (flat(16), V2_1),
+    (inline(16), V2_1),
+    (out_of_line(16, 1), V2_1),
+    (rle(flat(16), flat(8)), V2_2),
+    (flat(8), None),
+    (variable(), None),
+    (lists(2, flat(8)), None),
+]
+
+
+@pytest.mark.parametrize(("encoding", "since"), LEVELS, ids=lambda one: str(one)[:40])
+def test_levels_have_sixteen_bits_and_a_block_codec(encoding, since):
+    """Flat or bitpacked in every version, runs from 2.2 on, nothing else."""
+    for version in (V2_1, V2_2, V2_3):
+        if since is not None and version >= since:
+            check_levels(encoding, version, CTX, PLACE)
+        else:
+            with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.levels"):
+                check_levels(encoding, version, CTX, PLACE)
+
+
+COMPUTED = [constant(5), range_(0, 1), fsst(TABLE, variable(32))]
+
+
+def test_runs_in_chunks_and_items_of_dictionaries_are_stored():
+    """Neither the parts of runs nor the items are computed, inside of compression too."""
+    check_chunks(general("lz4_raw", rle(flat(32), flat(8))), PLACE)
+    check_items(general("lz4_raw", variable(32)), PLACE)
+    refused = [
+        *((check_chunks, rle(one, flat(8))) for one in COMPUTED[:2]),
+        *((check_chunks, rle(flat(32), one)) for one in COMPUTED[:2]),
+        *((check_items, one) for one in COMPUTED),
+    ]
+    for check, encoding in refused:
+        with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):
+            check(general("lz4_raw", encoding), PLACE)
+
+
+FACTS = [
+    (rle(general("zstd", flat(32)), flat(8)), 32, True),
+    (rle(constant(5), range_(1, 1, 32)), 64, False),
+    (delta(0, constant(1)), 64, False),
+    (delta(0, flat(64)), 64, True),
+    (dictionary(flat(32), range_(0, 1), 3), 64, True),
+    (lists(3, lists(1, flat(16), True), True), 64, True),
+    (packed_struct([8, 16], flat(24)), 24, True),
+    (variable(), None, True),
+    (ROWS, None, True),
+]
+
+
+@pytest.mark.parametrize(("encoding", "bits", "payload"), FACTS, ids=lambda one: str(one)[:40])
+def test_width_and_payload_follow_from_the_description(encoding, bits, payload):
+    """Constants, ranges and what is made of them alone have no bytes; strings have no width."""
+    assert (bits, payload) == (value_bits(encoding), has_payload(encoding))

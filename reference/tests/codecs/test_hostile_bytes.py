@@ -1,0 +1,398 @@
+"""Hostile bytes: what each codec refuses, where it says so, and what it never allocates."""
+
+from dataclasses import replace
+
+import hypothesis.strategies as st
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from lanceref.codecs.blocks import decode_block, decode_blocks, decode_levels, integers
+from lanceref.codecs.compressive import decode_mini, decode_zip_fixed, decode_zip_variable
+from lanceref.core.context import Context
+from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, UnknownEncoding
+from lanceref.core.limits import Limits
+
+from .encodings import (
+    constant,
+    delta,
+    dictionary,
+    flat,
+    fsst,
+    general,
+    inline,
+    lists,
+    out_of_line,
+    packed_struct,
+    range_,
+    rle,
+    split,
+    variable_rows,
+)
+from .encodings import variable as strings
+from .runs import (
+    BASE,
+    CTX,
+    PLACE,
+    check,
+    cursor_of,
+    damaged,
+    gives_values_or_refuses,
+    leaves,
+    plain,
+    recording,
+    run_of,
+    variable,
+    words,
+)
+from .slow_forms import (
+    SYMBOLS,
+    compress,
+    decode_codes,
+    dictionary_frame,
+    pack_block,
+    pack_inline,
+    pack_out_of_line,
+    run_frame,
+    run_parts,
+    string_block,
+    string_chunk,
+    symbol_table,
+)
+
+TABLE = symbol_table([b"a", b"b"])
+RUNS, FRAME = rle(flat(16), flat(8)), dictionary(flat(32), flat(64), 3)
+COMPUTED = rle(range_(4, 1), range_(1, 1, 32))
+SOUND_RUNS, SOUND_STRINGS = run_parts([(1, 1), (2, 1)])[:2], string_chunk([b"a", b"b"], 32)
+TRIPLES = lists(3, flat(16), True)
+
+CHUNKS = {
+    "bytes": (flat(32), [bytes(8)], [b"1234567"], "flat.size"),
+    "streams": (split(flat(32)), [bytes(8)], [bytes(9)], "byte-stream-split.size"),
+    "packed width": (inline(32), [bytes(4)], [words([33], 32) + bytes(4224)], "bitpack.width"),
+    "packed bytes": (inline(32), [bytes(4)], [words([3], 32) + bytes(383)], "bitpack.payload"),
+    "sum of runs": (RUNS, SOUND_RUNS, [words([1, 2], 16), b"\1\2"], "rle.sum"),
+    "sum too small": (RUNS, SOUND_RUNS, [words([1], 16), b"\1"], "rle.sum"),
+    "run without value": (RUNS, SOUND_RUNS, [words([1, 2], 16), b"\1\1\0"], "rle.pairs"),
+    "no size": (general("zstd", flat(8)), [compress("zstd", b"ab")], [b"\1\0\0"], "general.frame"),
+    "end of table": (strings(32), [SOUND_STRINGS], [words([12, 13], 32)], "variable.table"),
+    "start of bytes": (strings(32), [SOUND_STRINGS], [words([8, 13, 14], 32)], "variable.offsets"),
+    "falling": (strings(32), [SOUND_STRINGS], [words([12, 14, 13], 32)], "variable.offsets"),
+    "beyond": (strings(32), [SOUND_STRINGS], [words([12, 13, 15], 32) + b"ab"], "variable.offsets"),
+    "lengths": (
+        strings(delta(0, flat(32), 32)),
+        [words([1, 1], 32), b"ab"],
+        [words([1, 2], 32), b"ab"],
+        "variable.offsets",
+    ),
+    "bitmap": (TRIPLES, [b"\x3f", bytes(12)], [b"\x3f\0", bytes(12)], "fixed-size-list.bitmap"),
+}
+"""Description, buffers of a sound chunk of two values, those of the damaged one, clause."""
+
+
+@pytest.mark.parametrize(("encoding", "sound", "bad", "clause"), CHUNKS.values(), ids=CHUNKS)
+def test_a_faulty_chunk_is_refused_at_its_place(encoding, sound, bad, clause):
+    """The second chunk of two is damaged: the error lies in it, with clause, found and wanted."""
+    run = run_of(*zip(sound, bad), counts=[2, 2])
+    with pytest.raises(CorruptPage) as caught:
+        decode_mini(encoding, run)
+
+    error = caught.value
+    assert f"L.codec.{clause}" == error.clause
+    assert run.place(0, 1).offset <= error.offset <= BASE + len(run.data)
+    assert str(error.found) and str(error.wanted)
+
+
+BLOCKS = {
+    "packed size": (out_of_line(16, 1), bytes(161), 1041, "bitpack.out-of-line"),
+    "raw tail": (
+        out_of_line(16, 1),
+        bytes(128) + words([0] * 16 + [2], 16),
+        1041,
+        "bitpack.raw-tail",
+    ),
+    "too many in a block": (inline(32), words([3], 32) + bytes(384), 1025, "bitpack.count"),
+    "values beyond the frame": (RUNS, words([3], 64) + bytes(2), 5, "rle.frame"),
+    "computed lengths": (COMPUTED, b"", 5, "rle.sum"),
+    "lengths that miss": (rle(range_(4, 1), constant(3, 32)), b"", 5, "rle.sum"),
+    "bytes where none are": (COMPUTED, b"x", 6, "encoding.payload"),
+    "header of strings": (strings(32), b"\x20", 2, "variable.header"),
+    "start of bytes": (strings(32), words([32, 21, 0, 1, 2], 32) + b"ab", 2, "variable.header"),
+    "an offset missing": (strings(32), words([32, 20, 0, 1], 32), 2, "variable.header"),
+    "offset beyond": (strings(32), words([32, 20, 0, 1, 3], 32) + b"ab", 2, "variable.offsets"),
+    "first offset": (strings(32), words([32, 20, 1, 1, 2], 32) + b"ab", 2, "variable.offsets"),
+    "frame of a dictionary": (FRAME, bytes(15), 2, "dictionary.frame"),
+    "sizes that overflow": (FRAME, words([2**63, 2**63], 64), 2, "dictionary.frame"),
+    "index": (FRAME, dictionary_frame([1, 3], [5, 6, 7]), 2, "dictionary.index-range"),
+    "wide range": (range_(0, 2**63), b"", 3, "range.overflow"),
+    "computed deltas": (delta(2**64 - 2, constant(1)), b"", 3, "delta.overflow"),
+    "narrow deltas": (delta(2**32 - 2, constant(1, 32), 32), b"", 3, "delta.overflow"),
+    "stored deltas": (delta(5, flat(64)), words([2**64 - 1, 1], 64), 3, "delta.overflow"),
+    "width of deltas": (delta(5, flat(32)), words([1, 1], 32), 3, "delta.width"),
+    "no value": (constant(), b"", 3, "constant.width"),
+    "list of nulls": (lists(4, constant(), True), bytes(3), 2, "fixed-size-list.size"),
+}
+"""Description, bytes, number of values, clause."""
+
+
+@pytest.mark.parametrize(("encoding", "data", "count", "clause"), BLOCKS.values(), ids=BLOCKS)
+def test_a_faulty_block_is_refused_at_its_place(encoding, data, count, clause):
+    """Sizes, sums, indices and computed numbers are held against the values wanted."""
+    with pytest.raises(CorruptPage) as caught:
+        decode_block(encoding, cursor_of(data), count)
+
+    assert f"L.codec.{clause}" == caught.value.clause
+    assert BASE <= caught.value.offset <= BASE + len(data)
+
+
+ROWS = variable_rows((flat(16), "bits_per_value", 16), (strings(32), "bits_per_length", 32))
+BACKWARDS = variable_rows((strings(64), "bits_per_length", 64), (flat(64), "bits_per_value", 64))
+ZIPPED = {
+    "list": (lists(3, flat(16)), bytes(7), "fixed-size-list.size"),
+    "a valid item of nulls": (lists(3, constant(), True), b"\1", "fixed-size-list.all-null"),
+    "bytes of nulls": (lists(3, constant(), True), b"\0\0", "fixed-size-list.all-null"),
+    "bits": (lists(3, flat(1)), b"\5", "fixed-size-list.whole-bytes"),
+    "width": (flat(64), bytes(4), "flat.size"),
+    "a row with a rest": (ROWS, words([1], 16) + words([2], 32) + b"abc", "packed-struct.row"),
+    "a row cut short": (ROWS, words([1], 16) + b"\0\0\0", "packed-struct.row"),
+    "a huge length": (ROWS, words([1], 16) + words([2**32 - 1], 32), "packed-struct.row"),
+    "a length that leads back": (BACKWARDS, words([2**64 - 8], 64), "packed-struct.row"),
+    "a code without a symbol": (fsst(TABLE, strings(32)), b"\0\2", "fsst.code"),
+    "an escape at the end": (fsst(TABLE, strings(32)), b"\0\xff\xff\xff", "fsst.escape"),
+}
+
+
+@pytest.mark.parametrize(("encoding", "value", "clause"), ZIPPED.values(), ids=ZIPPED)
+def test_a_faulty_zipped_value_is_refused(encoding, value, clause):
+    """A value is its bitmaps, its items, or its fields, and nothing else."""
+    with pytest.raises(CorruptPage) as caught:
+        if encoding.WhichOneof("compression") in ("variable_packed_struct", "fsst"):
+            decode_zip_variable(encoding, variable([value]), CTX, PLACE)
+        else:
+            rows = np.frombuffer(value, np.uint8).reshape(1, -1)
+            decode_zip_fixed(encoding, rows, CTX, PLACE)
+
+    assert f"L.codec.{clause}" == caught.value.clause
+
+
+def test_encodings_out_of_place_are_refused():
+    """An encoding that cannot lie where it lies is named, not misread."""
+    run, rows = run_of([bytes(8)], counts=[1]), np.zeros((1, 4), np.uint8)
+    block = run_of([string_block([b"a"], 32)] * 2, counts=[1, 1])
+    calls = [
+        lambda: decode_mini(out_of_line(16, 3), run),
+        lambda: decode_levels(strings(32), block),
+        lambda: decode_levels(flat(64), run),
+        lambda: decode_block(packed_struct([8], flat(8)), cursor_of(b"\1"), 1),
+        lambda: decode_blocks(strings(32), block),
+        lambda: decode_blocks(fsst(TABLE, strings(32)), block),
+        lambda: integers(strings(32), run_of([string_block([b"a"], 32)], counts=[1])),
+        lambda: integers(flat(24), run_of([bytes(3)], counts=[1])),
+        lambda: decode_zip_variable(flat(8), variable([b"a"]), CTX, PLACE),
+        lambda: decode_zip_fixed(inline(32), rows, CTX, PLACE),
+    ]
+    for call in calls:
+        with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):
+            call()
+    with pytest.raises(CorruptPage, match=r"L\.codec\.fixed-size-list\.all-null"):
+        decode_mini(lists(4, constant(), True), run_of([b"\0"], [b""], counts=[2]))
+
+
+@pytest.mark.parametrize("name", ["lz4_raw", "zstd"])
+@pytest.mark.parametrize("data", [bytes(range(100)) * 3, bytes(300), b"ab", b""])
+@pytest.mark.parametrize("off", [-1, 1, 1000, 2**32 - 1])
+def test_a_size_that_is_not_the_real_one_is_refused(name, data, off):
+    """One byte less or more, and 4 GB over a few bytes, which are never allocated."""
+    size = (len(data) + off) % 2**32
+    with pytest.raises((CorruptPage, LimitExceeded), match=r"L\.codec\.general\.size"):
+        decode_mini(
+            general(name, flat(8)), run_of([compress(name, data, size)], counts=[len(data)])
+        )
+
+
+def test_an_lz4_block_that_falls_short_is_refused_whatever_the_room_held_before():
+    """The end of the block lies where the last one, just freed, left the same bytes."""
+    good, encoding = np.random.default_rng(1).bytes(400), general("lz4_raw", flat(8))
+
+    def stored(data):
+        """A literal of 270 to 524 bytes after the size 400."""
+        return words([400], 32) + b"\xf0\xff" + bytes([len(data) - 270]) + data
+
+    for _ in range(5):
+        found = decode_mini(encoding, run_of([stored(good)], counts=[400]))
+        assert good == found.data.tobytes()
+        with pytest.raises(CorruptPage, match="a block that ends early"):
+            decode_mini(encoding, run_of([stored(good[8:])], counts=[400]))
+
+
+def test_the_chunks_of_a_run_share_the_budget():
+    """Many chunks that each stay below the limit are refused when together they do not."""
+    limits = Limits(expansion_bytes=1000, expansion_factor=0)
+    run = run_of([compress("zstd", bytes(400))] * 3, counts=[400] * 3)
+    with pytest.raises(LimitExceeded) as caught:
+        decode_mini(
+            general("zstd", flat(8)), replace(run, ctx=Context("test.lance", limits=limits))
+        )
+
+    assert run.place(0, 2).offset == caught.value.offset
+
+
+def test_a_bare_frame_is_read_up_to_the_limit():
+    """A zstd frame that does not state its size stops at the budget."""
+    frame = pa.Codec("zstd").compress(bytes(5_000_000), asbytes=True)
+    limits = Limits(expansion_bytes=1_000_000, expansion_factor=0)
+    run = run_of([frame], counts=[5_000_000], ctx=Context("test.lance", limits=limits))
+    with pytest.raises(LimitExceeded):
+        decode_mini(general("zstd", flat(8)), run)
+
+
+EXPANDING = [
+    (constant(5), b""),
+    (range_(0, 1), b""),
+    (rle(flat(64), flat(32)), words([8, 0], 64) + words([10**6], 32)),
+    (out_of_line(64, 0), b""),
+]
+
+
+@pytest.mark.parametrize(("encoding", "data"), EXPANDING)
+def test_a_few_bytes_expand_only_as_far_as_the_limits_allow(encoding, data):
+    """A million values from almost no bytes are refused where the caller allows 1 000 bytes."""
+    ctx = Context("test.lance", limits=Limits(expansion_bytes=1000, expansion_factor=1))
+    with pytest.raises(LimitExceeded, match=r"L\.codec\.limits\.expansion"):
+        decode_block(encoding, cursor_of(data, ctx), 10**6)
+
+
+UNUSED = pack_block([1] * 3 + [0] * 1020 + [1], 16, 1)
+REPORTED = {
+    "values after the last of a block": (out_of_line(16, 1), [UNUSED], 3, "bitpack.tail"),
+    "values after the last of a chunk": (inline(16), [words([1], 16) + UNUSED], 3, "bitpack.tail"),
+    "a run of no values": (RUNS, [words([1, 2], 16), b"\3\0"], 3, "rle.empty-run"),
+    "padding of strings": (strings(32), [words([8, 9], 32) + b"a\0\0\0"], 1, "variable.padding"),
+}
+
+
+@pytest.mark.parametrize(("encoding", "parts", "count", "clause"), REPORTED.values(), ids=REPORTED)
+def test_bytes_that_mean_nothing_are_read_and_reported(encoding, parts, count, clause):
+    """Only a validator sees them."""
+    ctx = recording()
+    run = run_of(*([part] for part in parts), counts=[count], ctx=ctx)
+    decode = decode_blocks if encoding.HasField("out_of_line_bitpacking") else decode_mini
+
+    assert count == len(plain(decode(encoding, run)))
+    assert [f"L.codec.{clause}"] == [finding.clause for finding in ctx.findings]
+
+
+SIZES = {
+    "packed": (
+        inline(16),
+        pack_inline([1], 16, 1),
+        [(8, 10, "width", "u16"), (10, 138, "block", "bitpacked u16")],
+    ),
+    "strings": (
+        strings(32),
+        words([8, 9], 32) + b"aHHH",
+        [
+            (8, 16, "offsets", "offsets u32[]"),
+            (16, 17, "bytes", "bytes[]"),
+            (17, 20, "padding", "padding"),
+        ],
+    ),
+    "lz4": (
+        general("lz4_raw", flat(8)),
+        compress("lz4_raw", b"a"),
+        [(8, 12, "uncompressed size", "u32"), (12, 14, "compressed", "lz4 block")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("encoding", "data", "owners"), SIZES.values(), ids=SIZES)
+def test_explain_names_the_parts_of_a_chunk(encoding, data, owners):
+    """Widths, tables, sizes and padding are leaves of their own."""
+    ctx = recording()
+    decode_mini(encoding, run_of([data], counts=[1], ctx=ctx))
+
+    assert owners == leaves(ctx)
+
+
+def _run(*chunks, counts):
+    return run_of(*zip(*chunks), counts=counts)
+
+
+DAMAGED = {
+    "bits": (flat(1), _run([bytes(40)], [bytes(8)], counts=[320, 64])),
+    "numbers": (flat(24), _run([bytes(39)], [bytes(6)], counts=[13, 2])),
+    "streams": (split(flat(32)), _run([bytes(12)], [bytes(4)], counts=[3, 1])),
+    "packed": (
+        inline(32),
+        _run([pack_inline([1] * 9, 32, 2)], [pack_inline([3], 32, 3)], counts=[9, 1]),
+    ),
+    "runs": (
+        RUNS,
+        _run(run_parts([(1, 2), (2, 255)])[:2], run_parts([(3, 1)])[:2], counts=[257, 1]),
+    ),
+    "lz4": (
+        general("lz4_raw", flat(8)),
+        _run([compress("lz4_raw", b"ab" * 40)], [compress("lz4_raw", b"c")], counts=[80, 1]),
+    ),
+    "zstd": (
+        general("zstd", flat(8)),
+        _run([compress("zstd", b"ab" * 40)], [compress("zstd", b"c")], counts=[80, 1]),
+    ),
+    "strings": (
+        strings(32),
+        _run([string_chunk([b"ab", b"", b"cde"], 32)], [string_chunk([b"f"], 32)], counts=[3, 1]),
+    ),
+    "wide strings": (
+        strings(64),
+        _run([string_chunk([b"ab", b"", b"cde"], 64)], [string_chunk([b"f"], 64)], counts=[3, 1]),
+    ),
+    "lists": (TRIPLES, _run([b"\x07", bytes(6)], [b"\x3f", bytes(12)], counts=[1, 2])),
+    "blocks of packed": (
+        out_of_line(16, 2),
+        _run(
+            [pack_out_of_line([1] * 1030, 16, 2, True)],
+            [pack_block([1] * 1024, 16, 2)],
+            counts=[1030, 100],
+        ),
+    ),
+    "frames of runs": (
+        RUNS,
+        _run([run_frame([(1, 2), (2, 255)])], [run_frame([(3, 1)])], counts=[257, 1]),
+    ),
+    "dictionaries": (
+        FRAME,
+        _run(
+            [dictionary_frame([2, 0, 2], [5, 6, 7])],
+            [dictionary_frame([1], [8, 9, 1])],
+            counts=[3, 1],
+        ),
+    ),
+    "block of strings": (strings(64), _run([string_block([b"ab", b"", b"cde"], 64)], counts=[3])),
+}
+"""Description, and sound chunks; the last ones are blocks."""
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+@given(draw=st.data())
+@settings(max_examples=60)
+def test_damaged_chunks_are_refused_or_read(name, draw):
+    """Any bytes, sizes and counts give values or a LanceError with clause, place and words."""
+    encoding, run = DAMAGED[name]
+    decode = decode_blocks if list(DAMAGED).index(name) >= 10 else decode_mini
+
+    gives_values_or_refuses(lambda part: decode(encoding, part), damaged(draw, run))
+
+
+@given(st.lists(st.binary(max_size=14), max_size=6), SYMBOLS)
+def test_any_zipped_bytes_are_refused_or_read(values, symbols):
+    """Codes of a table decode as code by code; rows have sound values; nothing else escapes."""
+    for encoding in (fsst(symbol_table(symbols), strings(32)), ROWS, general("zstd", strings(32))):
+        try:
+            found = decode_zip_variable(encoding, variable(values), CTX, PLACE)
+        except BytesError as error:
+            assert error.clause.startswith("L.codec.")
+            assert str(error.found) and str(error.wanted)
+        else:
+            check(found)
+            if encoding.HasField("fsst"):
+                assert [decode_codes(symbols, value) for value in values] == plain(found)

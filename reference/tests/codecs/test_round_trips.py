@@ -1,0 +1,353 @@
+"""Values of any chunks: encoded and decoded, or written by the slow forms and decoded."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from lanceref.codecs.blocks import decode_blocks, decode_levels
+from lanceref.codecs.choose import (
+    Kind,
+    choose_dictionary,
+    encode_block,
+    encode_levels,
+    encode_mini,
+    encode_zip,
+)
+from lanceref.codecs.compressive import decode_mini, decode_zip_fixed, decode_zip_variable
+from lanceref.codecs.encoder_inputs import Params
+from lanceref.codecs.values import Fixed, FixedSizeList, Rows
+from lanceref.core.file_versions import V2_1, V2_2, V2_3
+
+from .encodings import (
+    delta,
+    flat,
+    fsst,
+    general,
+    inline,
+    lists,
+    out_of_line,
+    rle,
+    split,
+    variable_rows,
+)
+from .encodings import variable as strings
+from .runs import (
+    CTX,
+    PLACE,
+    block_values,
+    decoded,
+    fixed,
+    parts_of,
+    plain,
+    run_of,
+    variable,
+    words,
+)
+from .slow_forms import (
+    SYMBOLS,
+    bitmap,
+    compress,
+    decode_codes,
+    draw_codes,
+    ends,
+    pack_inline,
+    pack_out_of_line,
+    run_frame,
+    run_parts,
+    split_streams,
+    string_block,
+    string_chunk,
+    symbol_table,
+)
+
+VERSIONS = st.sampled_from([V2_1, V2_2, V2_3])
+TEXTS = st.lists(st.binary(max_size=20), min_size=1, max_size=60)
+NUMBERS = st.sampled_from([8, 16, 32, 64]).flatmap(
+    lambda bits: st.tuples(
+        st.just(bits),
+        st.lists(
+            st.tuples(
+                st.integers(0, 2**bits - 1) | st.integers(0, 3), st.sampled_from([1, 1, 300])
+            ),
+            min_size=1,
+            max_size=30,
+        ),
+    )
+)
+"""Width, and runs of values."""
+
+KNOBS = st.sampled_from(
+    [
+        Params(),
+        Params(compression="none"),
+        Params(compression="lz4"),
+        Params(compression="zstd", bss="on"),
+        Params(compression="zstd", bss="off", rle_threshold=0.01),
+        Params(compression="fsst", minichunk_size=64),
+    ]
+)
+
+
+def _values(runs, bits):
+    return fixed(np.repeat([v for v, _ in runs], [n for _, n in runs]).tolist(), bits)
+
+
+@given(NUMBERS, KNOBS, VERSIONS)
+def test_numbers_come_back(numbers, params, version):
+    """From chunks, from a single block and one by one, whichever codec is chosen."""
+    bits, runs = numbers
+    values = _values(runs, bits)
+    wanted = plain(values)
+    encoding, data = encode_block(values, params, version, Kind())
+    zipped, cells = encode_zip(values, params, version, Kind())
+
+    assert wanted == decoded(encode_mini(values, params, version, Kind()))
+    assert wanted == block_values(encoding, data, len(wanted))
+    rows = cells.data.reshape(len(wanted), -1)
+    assert wanted == plain(decode_zip_fixed(zipped, rows, CTX, PLACE))
+
+
+@given(TEXTS, KNOBS, VERSIONS, st.booleans(), st.sampled_from([1, 50]))
+def test_strings_come_back(texts, params, version, wide, times):
+    """With offsets of both widths, coded, compressed or plain."""
+    values, kind = variable(texts * times), Kind(wide=wide, is_text=True)
+    encoding, data = encode_block(values, params, version, kind)
+    zipped, stored = encode_zip(values, params, version, kind)
+
+    assert texts * times == decoded(encode_mini(values, params, version, kind))
+    assert texts * times == block_values(encoding, data, values.count)
+    assert texts * times == plain(decode_zip_variable(zipped, stored, CTX, PLACE))
+
+
+@given(st.integers(1, 5), st.integers(1, 4), st.integers(1, 400), st.data())
+def test_lists_in_lists_come_back(outer, inner, count, draw):
+    """Nulls at both levels, or none: in chunks, in dictionaries, and one by one."""
+    random = np.random.default_rng(draw.draw(st.integers(0, 99)))
+    flags = [random.random(outer * inner**i * count) < 0.8 for i in (0, 1)]
+    has = draw.draw(st.tuples(st.booleans(), st.booleans()))
+    items = fixed(random.integers(0, 2**16, outer * inner * count).tolist(), 16)
+    inside = FixedSizeList(inner, outer * count, flags[1] if has[1] else None, items)
+    values = FixedSizeList(outer, count, flags[0] if has[0] else None, inside)
+    encoding, data = encode_block(values, Params(), V2_1, Kind())
+    zipped, cells = encode_zip(values, Params(), V2_1, Kind())
+
+    assert plain(values) == decoded(encode_mini(values, Params(), V2_1, Kind()))
+    assert plain(values) == block_values(encoding, data, count)
+    rows = cells.data.reshape(count, -1)
+    assert plain(values) == plain(decode_zip_fixed(zipped, rows, CTX, PLACE))
+
+
+@pytest.mark.parametrize("dimension", [3, 8])
+def test_lists_of_bits_come_back(dimension):
+    """The bits of a chunk begin at a byte; zipped, the bits of a value must fill bytes."""
+    bits = np.random.default_rng(1).integers(0, 2, dimension * 6000, np.uint8)
+    items = Fixed(1, len(bits), np.packbits(bits, bitorder="little"))
+    values = FixedSizeList(dimension, 6000, None, items)
+
+    blocks = encode_mini(values, Params(), V2_1, Kind())
+    assert len(blocks.counts) > 1
+    assert plain(values) == decoded(blocks)
+    if dimension == 8:
+        encoding, cells = encode_zip(values, Params(), V2_1, Kind())
+        rows = cells.data.reshape(6000, -1)
+        assert plain(values) == plain(decode_zip_fixed(encoding, rows, CTX, PLACE))
+    else:
+        with pytest.raises(ValueError, match="whole bytes"):
+            encode_zip(values, Params(), V2_1, Kind())
+
+
+@given(st.lists(st.tuples(st.integers(0, 255), st.binary(max_size=9)), min_size=1, max_size=40))
+def test_rows_come_back(rows):
+    """Fields of fixed width in chunks, and a string beside them one by one."""
+    numbers = fixed([number for number, _ in rows], 8)
+    wide = fixed([number + 1 for number, _ in rows], 64)
+    texts, fields = variable([text for _, text in rows]), (Kind(), Kind(is_text=True))
+    encoding, stored = encode_zip(
+        Rows(len(rows), (numbers, texts)), Params(), V2_2, Kind(fields=fields)
+    )
+
+    assert rows == plain(decode_zip_variable(encoding, stored, CTX, PLACE))
+    blocks = encode_mini(Rows(len(rows), (numbers, wide)), Params(), V2_2, Kind())
+    assert [(number, number + 1) for number, _ in rows] == decoded(blocks)
+    with pytest.raises(ValueError, match="whole bytes"):
+        bit = Fixed(1, 1, np.ones(1, np.uint8))
+        encode_mini(Rows(1, (bit,)), Params(), V2_2, Kind())
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([1, 900])), min_size=1), VERSIONS)
+def test_levels_of_any_chunks_come_back(runs, version):
+    """One codec for the page, applied to the levels of each chunk, the last of them shorter."""
+    levels = np.repeat([v for v, _ in runs], [n for _, n in runs]).astype("<u2")
+    counts = np.minimum(1024, len(levels) - np.arange(0, len(levels), 1024))
+
+    encoding, data, sizes = encode_levels(levels, counts, version)
+
+    run = run_of(parts_of((data, sizes)), counts=counts.tolist())
+    assert levels.tolist() == decode_levels(encoding, run).astype(int).tolist()
+
+
+@given(st.integers(1, 12), st.sampled_from([100, 1000]), st.sampled_from([64, 128, 0]))
+def test_dictionaries_give_back_their_values(distinct, count, bits):
+    """Items stand in the order of their first use."""
+    numbers = [(7 * i) % distinct for i in range(count)]
+    texts = variable([b"%d" % n * 9 for n in numbers])
+    if bits == 64:
+        values = fixed([2**40 + n for n in numbers], 64)
+    elif bits == 128:
+        pairs = np.array([[n, 1] for n in numbers], "<u8")
+        values = Fixed(128, count, pairs.view(np.uint8).reshape(-1))
+    else:
+        values = texts
+    indices, items = choose_dictionary(values, Params(dict_size_ratio=1.0), V2_2, Kind())
+
+    assert plain(values) == [plain(items)[at] for at in indices.tolist()]
+    assert list(dict.fromkeys(plain(values))) == plain(items)
+
+
+CHUNKS = st.lists(st.lists(st.integers(0, 2**32 - 1), max_size=9), min_size=1, max_size=4)
+STRINGS = st.lists(st.lists(st.binary(max_size=12), max_size=8), min_size=1, max_size=4)
+RUNS = st.lists(
+    st.lists(st.tuples(st.integers(0, 2**16 - 1), st.integers(1, 255)), max_size=6),
+    min_size=1,
+    max_size=4,
+)
+NUMBER_CODECS = {
+    "flat": (flat(32), lambda values: words(values, 32)),
+    "streams": (split(flat(32)), lambda values: split_streams(values, 32)),
+    "packed": (inline(32), lambda values: pack_inline(values, 32, 32)),
+    "lz4": (general("lz4_raw", flat(32)), lambda values: compress("lz4_raw", words(values, 32))),
+    "zstd": (general("zstd", flat(32)), lambda values: compress("zstd", words(values, 32))),
+}
+
+
+@pytest.mark.parametrize(("encoding", "write"), NUMBER_CODECS.values(), ids=NUMBER_CODECS)
+@given(chunks=CHUNKS)
+def test_numbers_of_any_chunks_are_joined(encoding, write, chunks):
+    """Chunks of any count, empty ones too."""
+    run = run_of([write(values) for values in chunks], counts=[len(v) for v in chunks])
+
+    assert [v for values in chunks for v in values] == plain(decode_mini(encoding, run))
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_every_width_of_every_type_comes_back(bits):
+    """Widths 0 to T, both ways: blocks of the slow packer are read, blocks written are its own."""
+    random = np.random.default_rng(bits)
+    for width in range(bits + 1):
+        values = [int(v) & ((1 << width) - 1) for v in random.integers(0, 2**64, 1024, np.uint64)]
+        values[-1] = (1 << width) - 1
+        stored = pack_inline(values, bits, width)
+
+        assert values == plain(decode_mini(inline(bits), run_of([stored], counts=[1024])))
+        written = encode_mini(fixed(values, bits), Params(rle_threshold=0), V2_1, Kind())
+        if written.encoding.HasField("inline_bitpacking"):
+            assert [stored] == parts_of(written.buffers[0])
+        else:
+            assert width == bits
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2100), st.booleans()), min_size=1, max_size=3),
+    st.sampled_from([(16, 0), (16, 1), (16, 3), (32, 9), (64, 40), (64, 64)]),
+)
+@settings(max_examples=30)
+def test_packed_blocks_with_raw_and_padded_tails_are_joined(shapes, form):
+    """Whole blocks and tails come back in order, in every chunk."""
+    bits, width = form
+    random = np.random.default_rng(1)
+    chunks = [
+        [int(v) & ((1 << width) - 1) for v in random.integers(0, 2**64, count, np.uint64)]
+        for count, _ in shapes
+    ]
+    packed = [pack_out_of_line(c, bits, width, raw) for c, (_, raw) in zip(chunks, shapes)]
+    run = run_of(packed, counts=[len(chunk) for chunk in chunks])
+
+    found = decode_blocks(out_of_line(bits, width), run)
+    assert [v for chunk in chunks for v in chunk] == plain(found)
+
+
+@given(st.lists(st.lists(st.booleans(), max_size=20), min_size=1, max_size=5))
+def test_bits_of_any_chunks_are_joined(chunks):
+    """Each chunk begins at a byte of its own."""
+    run = run_of([bitmap(bits) for bits in chunks], counts=[len(bits) for bits in chunks])
+
+    assert [int(bit) for bits in chunks for bit in bits] == plain(decode_mini(flat(1), run))
+
+
+@given(RUNS)
+def test_runs_of_any_chunks_are_expanded(chunks):
+    """In chunks and in frames, runs expand to the values that they stand for."""
+    values, lengths, counts = zip(*(run_parts(runs) for runs in chunks))
+    mini = run_of(list(values), list(lengths), counts=list(counts))
+    framed = run_of([run_frame(runs) for runs in chunks], counts=list(counts))
+    wanted = [value for runs in chunks for value, length in runs for _ in range(length)]
+
+    assert wanted == plain(decode_mini(rle(flat(16), flat(8)), mini))
+    assert wanted == plain(decode_blocks(rle(flat(16), flat(8)), framed))
+
+
+@given(STRINGS, st.sampled_from([32, 64]))
+def test_strings_of_any_chunks_are_joined(chunks, bits):
+    """Offsets in front of the bytes, lengths in a buffer of their own, or a block."""
+    counts, wanted = [len(values) for values in chunks], [v for values in chunks for v in values]
+    inside = run_of([string_chunk(values, bits) for values in chunks], counts=counts)
+    block = run_of([string_block(wanted, bits)], counts=[len(wanted)])
+    lengths = [words([len(value) for value in values], bits) for values in chunks]
+    beside = run_of(lengths, [b"".join(values) for values in chunks], counts=counts)
+
+    assert wanted == plain(decode_mini(strings(bits), inside))
+    assert wanted == plain(decode_blocks(strings(bits), block))
+    assert wanted == plain(decode_mini(strings(delta(0, flat(bits), bits)), beside))
+    assert ends(wanted)[-1] == sum(map(len, wanted))
+
+
+@given(st.lists(st.lists(st.integers(0, 1000), min_size=1, max_size=6), min_size=1, max_size=4))
+def test_deltas_start_again_in_every_chunk(chunks):
+    """With a base of 7 and stored differences; an empty chunk has neither."""
+    wanted = [[7, *(7 + sum(steps[: i + 1]) for i in range(len(steps)))] for steps in chunks]
+    parts = [b"", *(words(steps, 64) for steps in chunks)]
+    run = run_of(parts, counts=[0, *(len(values) for values in wanted)])
+
+    found = decode_blocks(delta(7, flat(64)), run)
+    assert [value for values in wanted for value in values] == plain(found)
+
+
+@given(st.data(), SYMBOLS)
+@settings(max_examples=200)
+def test_codes_of_any_table_decode_as_code_by_code(draw, symbols):
+    """Random tables and codes, escapes at any place: in chunks, and one by one."""
+    values = draw_codes(draw, symbols)
+    encoding = fsst(symbol_table(symbols), strings(32))
+    run = run_of([string_chunk(values, 32)], counts=[len(values)])
+    wanted = [decode_codes(symbols, value) for value in values]
+
+    assert wanted == plain(decode_mini(encoding, run))
+    assert wanted == plain(decode_zip_variable(encoding, variable(values), CTX, PLACE))
+
+
+@given(st.lists(st.binary(max_size=40)), st.sampled_from(["lz4_raw", "zstd"]))
+def test_values_compressed_one_by_one_come_back(values, name):
+    """Each value of a full-zip page is a buffer of its own."""
+    stored = variable([compress(name, value) for value in values])
+
+    found = decode_zip_variable(general(name, strings(32)), stored, CTX, PLACE)
+    assert values == plain(found)
+
+
+PAIR = st.lists(st.integers(0, 255), min_size=2, max_size=2)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**16 - 1), st.binary(max_size=9), PAIR)))
+def test_variable_rows_are_cut_field_by_field(rows):
+    """Fields of fixed width are their bytes, a string has its length before it."""
+    encoding = variable_rows(
+        (flat(16), "bits_per_value", 16),
+        (strings(32), "bits_per_length", 32),
+        (lists(2, flat(8)), "bits_per_value", 16),
+    )
+    stored = [
+        words([number], 16) + words([len(text)], 32) + text + bytes(pair)
+        for number, text, pair in rows
+    ]
+
+    assert rows == plain(decode_zip_variable(encoding, variable(stored), CTX, PLACE))
