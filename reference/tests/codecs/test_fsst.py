@@ -8,6 +8,7 @@ from lanceref.codecs.compressive import decode_zip_variable
 from lanceref.codecs.fsst_encode import apply, code_values, encode, make_coder, shrinks, train
 from lanceref.codecs.fsst_encode import symbol_table as written_table
 from lanceref.fast import fsst as fast_fsst
+from lanceref.fast.compiled import KERNEL_USE
 
 from .encodings import fsst
 from .encodings import variable as strings
@@ -111,11 +112,13 @@ def test_few_bytes_are_stored_as_they_are():
 @given(st.data(), SYMBOLS, st.integers(1, 9), st.sampled_from([0, 4, 1 << 20]))
 @settings(max_examples=150)
 def test_codes_are_expanded_wherever_slabs_and_pairs_are_cut(draw, symbols, slab, paired):
-    """Random tables and codes give what the slow form gives, singly and in pairs."""
+    """Random tables and codes give what the slow form gives, singly and in pairs, in NumPy."""
     values = draw_codes(draw, symbols)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fast_fsst, "SLAB", 2 * slab)
         patch.setattr(fast_fsst, "PAIRED", paired)
+        patch.setattr(KERNEL_USE, "enough", 1 << 62)
+        patch.setattr(KERNEL_USE, "smallest", 1 << 62)
         encoding = fsst(symbol_table(symbols), strings(32))
         found = decode_zip_variable(encoding, variable(values), CTX, PLACE)
 

@@ -96,6 +96,45 @@ def list_page(num_items: int, adjustment: int | None = None) -> pb.ArrayEncoding
 STRUCT = pb.ArrayEncoding(struct={})
 
 
+def lists(dimension: int, items: pb.ArrayEncoding) -> pb.ArrayEncoding:
+    """Fixed-size lists of items."""
+    return pb.ArrayEncoding(fixed_size_list={"dimension": dimension, "items": items})
+
+
+def dictionary(bits: int, items: pb.ArrayEncoding, num_items: int) -> pb.ArrayEncoding:
+    """Keys of `bits` bits in page buffer 0, and items."""
+    keys = no_nulls(flat(bits))
+    parts = {"indices": keys, "items": items, "num_dictionary_items": num_items}
+    return pb.ArrayEncoding(dictionary=parts)
+
+
+def packed(*inner: pb.ArrayEncoding) -> pb.ArrayEncoding:
+    """Rows of a packed struct in page buffer 0."""
+    return pb.ArrayEncoding(packed_struct={"inner": inner, "buffer": {}})
+
+
+def fsst(adjustment: int, symbol_table: bytes) -> pb.ArrayEncoding:
+    """Coded strings in page buffers 0 and 1."""
+    return pb.ArrayEncoding(fsst={"binary": binary(adjustment), "symbol_table": symbol_table})
+
+
+def strings_of(width: int, bits: int = 8) -> pb.ArrayEncoding:
+    """Strings of `width` bytes whose bytes are described as values of `bits`."""
+    return pb.ArrayEncoding(fixed_size_binary={"bytes": flat(bits), "byte_width": width})
+
+
+def bitpacked(width: int, full: int, *, signed: bool = False) -> pb.ArrayEncoding:
+    """Values packed back to back."""
+    widths = {"compressed_bits_per_value": width, "uncompressed_bits_per_value": full}
+    return pb.ArrayEncoding(bitpacked={**widths, "buffer": {}, "signed": signed})
+
+
+def in_blocks(width: int, full: int) -> pb.ArrayEncoding:
+    """Values packed in FastLanes blocks."""
+    widths = {"compressed_bits_per_value": width, "uncompressed_bits_per_value": full}
+    return pb.ArrayEncoding(bitpacked_for_non_neg={**widths, "buffer": {}})
+
+
 def lance_field(arrow: pa.Field) -> Field:
     """The field of the format for an Arrow field."""
     metadata = {k.decode(): v.decode() for k, v in (arrow.metadata or {}).items()}

@@ -1,12 +1,26 @@
-"""The file reader under its public name."""
+"""The file reader: rows, ranges, batches, requests, and what it says of a file."""
 
+from itertools import pairwise
+
+import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.core.errors import NotFound
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import LimitExceeded, NotFound, OutOfRange
+from lanceref.core.limits import Limits
+from lanceref.data_file.data_file import open_file
+from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
+from lanceref.file import column_io
+from lanceref.file.column_io import DESCRIPTOR, RUN_BYTES, Recutter, extents, fetch, runs, stretches
+from lanceref.file.row_ranges import RowRanges, distinct, repeat
 from lanceref.storage import BytesSource
-from pylanceref.file import LanceFileReader
 
-from .files import DESCRIPTOR, WORKED_FILE
+from .files import DESCRIPTOR as FILE_DESCRIPTOR
+from .files import WORKED_FILE
+from .in_memory import column, opened, scanned, taken, written
 
 ROWS = pa.table({"a": pa.array([1, None, 3], pa.int32())})
 
@@ -15,48 +29,21 @@ def _reader(**options) -> LanceFileReader:
     return LanceFileReader("f.lance", source=BytesSource(WORKED_FILE, "f.lance"), **options)
 
 
-def test_the_worked_file_reads_as_its_rows():
-    """All rows, a range, and single rows."""
+def test_the_worked_file_is_read_whole_in_ranges_and_by_rows(tmp_path):
+    """Batches have the size asked for; wrong rows, ranges, columns and files are refused."""
     reader = _reader()
-
     assert ROWS.equals(reader.read_all().to_table())
     assert ROWS.slice(1, 2).equals(reader.read_range(1, 2).to_table())
     assert ROWS.take([0, 2, 2]).equals(reader.take_rows([0, 2, 2]).to_table())
-
-
-def test_batches_have_the_size_asked_for():
-    """Two rows and one."""
-    batches = list(_reader().read_all(batch_size=2).to_batches())
-
-    assert [2, 1] == [len(batch) for batch in batches]
-
-
-@pytest.mark.parametrize("rows", [[2, 1], [3]])
-def test_rows_ascend_and_exist(rows):
-    """Unsorted and missing rows are wrong arguments."""
-    with pytest.raises(ValueError, match="Indices"):
-        _reader().take_rows(rows)
-
-
-def test_a_range_lies_inside_the_file():
-    """Rows 2 to 4 of three."""
+    assert [2, 1] == [len(batch) for batch in reader.read_all(batch_size=2).to_batches()]
+    for rows in ([2, 1], [3]):
+        with pytest.raises(ValueError, match="Indices"):
+            reader.take_rows(rows)
     with pytest.raises(ValueError, match="rows"):
-        _reader().read_range(2, 2)
-
-
-def test_rows_are_no_negative_numbers():
-    """Neither single ones nor those of a range."""
-    for read in (
-        lambda reader: reader.take_rows([-1]),
-        lambda reader: reader.read_range(-1, 1),
-        lambda reader: reader.read_range(0, -1),
-    ):
+        reader.read_range(2, 2)
+    for read in (lambda: reader.take_rows([-1]), lambda: reader.read_range(-1, 1)):
         with pytest.raises(OverflowError):
-            read(_reader())
-
-
-def test_a_missing_column_or_file_is_not_found(tmp_path):
-    """Both are also ValueErrors, a column also the OSError that pylance raises."""
+            read()
     with pytest.raises(NotFound) as caught:
         _reader(columns=["b"])
     assert isinstance(caught.value, OSError)
@@ -64,33 +51,28 @@ def test_a_missing_column_or_file_is_not_found(tmp_path):
         LanceFileReader(tmp_path / "none.lance")
 
 
-def test_metadata_says_what_the_file_says():
-    """Rows, the words of the version, pages, sizes."""
+def test_metadata_and_global_buffers_are_those_of_the_file():
+    """Rows, the words of the version, pages, sizes; buffer 0 is the descriptor."""
     metadata = _reader().metadata()
+    buffers = [(one.position, one.size) for one in metadata.columns[0].pages[0].buffers]
 
     assert (3, 0, 3) == (metadata.num_rows, metadata.major_version, metadata.minor_version)
-    assert [(0, 1), (64, 12)] == [
-        (buffer.position, buffer.size) for buffer in metadata.columns[0].pages[0].buffers
-    ]
+    assert [(0, 1), (64, 12)] == buffers
     assert 13 == _reader().file_statistics().columns[0].size_bytes
-
-
-def test_global_buffer_0_is_the_descriptor():
-    """Others do not exist here."""
-    assert DESCRIPTOR == _reader().read_global_buffer(0)
+    assert FILE_DESCRIPTOR == _reader().read_global_buffer(0)
     with pytest.raises(NotFound):
         _reader().read_global_buffer(1)
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
-def test_the_oracle_says_the_same(version, tmp_path):
+def test_the_oracle_counts_the_same(version, tmp_path):
     """Rows, statistics and global buffers of one file, read by both."""
     import lance.file
 
     table = pa.table({"a": range(5000), "s": [str(i % 300) for i in range(5000)]})
     path = str(tmp_path / "f.lance")
-    with lance.file.LanceFileWriter(path, table.schema, version=version) as writer:
+    with LanceFileWriter(path, table.schema, version=version) as writer:
         writer.write_batch(table)
         writer.add_global_buffer(b"mine")
     ours, theirs = LanceFileReader(path), lance.file.LanceFileReader(path)
@@ -103,3 +85,187 @@ def test_the_oracle_says_the_same(version, tmp_path):
     assert [(c.num_pages, c.size_bytes) for c in theirs.file_statistics().columns] == [
         (c.num_pages, c.size_bytes) for c in ours.file_statistics().columns
     ]
+
+
+class _Column:
+    """A column whose scan is cut at given rows."""
+
+    def __init__(self, array: pa.Array, cuts: list[int]) -> None:
+        self.array, self.cuts, self.type = array, cuts, array.type
+
+    def scan(self, start, end):
+        """Yield the rows start..end in pieces."""
+        for a, b in pairwise(sorted({start, end, *(c for c in self.cuts if start < c < end)})):
+            yield self.array.slice(a, b - a)
+
+
+@given(st.data(), st.integers(1, 60), st.integers(1, 20))
+def test_batches_are_the_rows_cut_evenly(data, rows, size):
+    """However two columns are cut: batches of one size, stretches of whole batches."""
+    cuts = st.lists(st.integers(0, rows), max_size=6)
+    one = _Column(pa.array(range(rows)), data.draw(cuts))
+    two = _Column(pa.array([str(i) for i in range(rows)]), data.draw(cuts))
+    start = data.draw(st.integers(0, rows - 1))
+    for call in (column_io.batches, stretches):
+        made = list(call([one, two], start, rows, size))
+        assert list(range(start, rows)) == [v for a, _ in made for v in a.to_pylist()]
+        assert [str(i) for i in range(start, rows)] == [v for _, b in made for v in b.to_pylist()]
+        assert all(len(a) == len(b) and len(a) % size == 0 for a, b in made[:-1])
+        assert call is stretches or {size} >= {len(a) for a, _ in made[:-1]}
+    assert [[], []] == list(column_io.batches([], 0, 5, 3)) == list(stretches([], 0, 5, 3))
+
+
+def test_stretches_reach_to_cuts_and_nested_vectors_are_copies():
+    """A cut at 10 of batches of three; pyarrow takes wrong items from slices of nested vectors."""
+    nested = pa.array([[[1]], [[2]], [[3]]], pa.list_(pa.list_(pa.int8(), 1), 1))
+    recutter = Recutter(iter([nested]))
+    recutter.next(1)
+
+    cut = _Column(pa.array(range(20)), [10])
+    assert [9, 3, 6, 2] == [len(a) for (a,) in stretches([cut], 0, 20, 3)]
+    assert [(1, 0)] * 3 == [
+        (len(a), a.offset) for (a,) in stretches([_Column(nested, [])], 0, 3, 1)
+    ]
+    assert 0 == recutter.next(2).offset
+
+
+def test_arrays_that_cannot_be_joined_are_a_limit(monkeypatch):
+    """Two int8 dictionaries of 100 values; more bytes than one array may hold; missing rows."""
+    keys = pa.array(range(100), pa.int8())
+    parts = [
+        pa.DictionaryArray.from_arrays(keys, pa.array([f"{part}-{i}" for i in range(100)]))
+        for part in range(2)
+    ]
+    with pytest.raises(LimitExceeded):
+        Recutter(iter(parts)).next(200)
+    with pytest.raises(OutOfRange, match="ends 1 rows early"):
+        Recutter(iter([pa.array([1, 2])])).next(3)
+    for most, fits in [(40, 5), (39, 4), (32, 4), (31, 2), (1, 2)]:
+        monkeypatch.setattr(column_io, "MOST_BYTES", most)
+        recutter = Recutter(_Column(pa.array(range(6)), [2, 4]).scan(0, 6))
+        assert fits == recutter.fitting(5)
+        assert list(range(fits)) == recutter.next(fits).to_pylist()
+    assert 3 == Recutter(iter([pa.array(range(4))])).fitting(3)
+
+
+@given(st.sets(st.integers(0, 300), min_size=1), st.integers(0, 20), st.integers(0, 9))
+def test_ranges_cover_rows(rows, gap, dimension):
+    """Rows at most the gap apart share a range; each is found again; scaled rows are items."""
+    wanted = np.array(sorted(rows), dtype=np.int64)
+    ranges = RowRanges.covering(wanted, gap)
+    joined = np.concatenate([np.arange(start, end) for start, end in ranges.bounds])
+    unique, inverse = distinct(np.repeat(wanted, 2))
+
+    assert wanted.tolist() == joined[ranges.positions(wanted)].tolist()
+    assert len(joined) == ranges.count
+    assert all(b - a > gap for (_, a), (b, _) in pairwise(ranges.bounds))
+    assert len(joined) * dimension == ranges.scaled(dimension).count
+    assert np.repeat(wanted, 2).tolist() == repeat(pa.array(unique), inverse).to_pylist()
+
+
+def test_payloads_are_fetched_in_any_order_and_bounded():
+    """Each descriptor gets its own bytes; many of the same cannot expand beyond the limit."""
+    ctx = Context("data.lance", limits=Limits(expansion_bytes=100, expansion_factor=1))
+    file = FileBytes(BytesSource(b"0123456789"), ctx)
+
+    def rows(*pairs):
+        """Return descriptors."""
+        return pa.array([{"position": p, "size": s} for p, s in pairs], DESCRIPTOR)
+
+    def get(found):
+        """Fetch all of them."""
+        valid = np.array([size > 0 for size in found.field("size").to_pylist()])
+        return fetch(file, found, valid, "L.page.blob.payload", ctx.at(0)).to_pylist()
+
+    some = rows((7, 3), (0, 2), (1, 2), (4, 0))
+    assert [b"789", b"01", b"12", None] == get(some)
+    assert [Extent(7, 3), Extent(0, 2), Extent(1, 2)] == extents(some)
+    with pytest.raises(LimitExceeded):
+        get(rows(*[(0, 10)] * 12))
+    with pytest.raises(OutOfRange):
+        get(rows((5, 6)))
+    halves = rows(*[(0, RUN_BYTES // 2)] * 6)
+    assert [1, 2, 2, 1] == [len(run) for run in runs(halves)]
+    assert [3, 3] == [len(run) for run in runs(halves, 3)]
+
+
+WIDE = pa.array(np.random.default_rng(5).integers(-(2**62), 2**62, 1_200_000))
+SMALL = pa.array(np.arange(1_200_000) % 251)
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Files of many numbers: wide in 2.1 and 2.2, small, and lists."""
+    lists = pa.array([list(range(i, i + 300)) for i in range(0, 2**22, 2**12)])
+    return {
+        "wide": (WIDE, written(pa.table({"c": WIDE}), "2.1")),
+        "planar": (WIDE, written(pa.table({"c": WIDE}), "2.3")),
+        "small": (SMALL, written(pa.table({"c": SMALL}), "2.1")),
+        "lists": (lists, written(pa.table({"c": lists}), "2.2")),
+    }
+
+
+@pytest.mark.parametrize("name", ["wide", "planar", "small", "lists"])
+def test_scans_come_in_runs_that_fit_the_cache(name, large):
+    """Arrays of about RUN_BYTES one after another, none much larger."""
+    array, data = large[name]
+    sizes = [part.nbytes for part in column(data).scan(0, len(array))]
+
+    assert len(sizes) > (0 if name == "lists" else 2)
+    assert max(sizes) <= RUN_BYTES * 1.1
+    assert array.slice(1000, 5).equals(scanned(column(data), 1000, 1005).combine_chunks())
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "first", "again"),
+    [
+        ("wide", [10, 500_000], 3, 2),
+        ("planar", [10, 500_000], 3, 2),
+        ("lists", [3, 900], None, None),
+    ],
+)
+def test_takes_read_the_chunks_of_their_rows(name, rows, first, again, large):
+    """Two far rows: one request for the table, one for each chunk; again, only the chunks."""
+    array, data = large[name]
+    source = BytesSource(data)
+    reader = column(open_file(source, Context("f")))
+    source.stats.incremental()
+    found, one = taken(reader, rows), source.stats.incremental()
+    taken(reader, rows)
+    other = source.stats.incremental()
+
+    assert array.take(pa.array(rows)).equals(found)
+    assert other.read_bytes < source.size // 8
+    assert first in (None, one.read_iops)
+    assert again in (None, other.read_iops)
+
+
+def test_runs_that_are_short_when_stored_are_read_together(large):
+    """1 200 000 numbers of 8 bits: after the tail, one request for all of them."""
+    array, data = large["small"]
+    source = BytesSource(data)
+    reader = column(open_file(source, Context("f")))
+    taken(reader, [7])
+    source.stats.incremental()
+
+    assert array.equals(scanned(reader).combine_chunks())
+    assert 1 == source.stats.incremental().read_iops
+
+
+@pytest.mark.parametrize("version", ["2.1", "2.2"])
+def test_pages_that_follow_each_other_are_joined(version):
+    """Lists over many pages come in fewer arrays than pages, and any rows of them are read."""
+    random = np.random.default_rng(3)
+    sizes = random.integers(0, 11, 60_000)
+    offsets = pa.array(np.append(0, np.cumsum(sizes)), pa.int32())
+    items = pa.array(random.integers(0, 10**6, int(sizes.sum())), pa.int32())
+    nulls = pa.array((sizes == 0) & (random.random(len(sizes)) < 0.5))
+    lists = pa.ListArray.from_arrays(offsets, items, mask=nulls)
+    file = opened(written(pa.table({"c": lists}), version, cache_bytes=100_000))
+    reader = column(file)
+    parts = list(reader.scan(0, len(lists)))
+    rows = np.sort(random.choice(len(lists), 500, replace=False))
+
+    assert lists.equals(pa.concat_arrays(parts))
+    assert len(parts) < len(file.columns[0].pages)
+    assert lists.take(pa.array(rows)).equals(taken(reader, rows))

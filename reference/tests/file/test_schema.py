@@ -1,98 +1,134 @@
-"""Schema: flat list to tree."""
+"""Schemas: the flat list of fields, its tree, and what the format cannot describe."""
+
+import struct
 
 import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
-from lanceref.core.errors import BadSchema, NotFound, Place
-from lanceref.file.schema import parse_schema, project
-from lanceref.proto.file_pb2 import Field
+from lanceref.core.errors import NotFound, Place, SchemaRefused
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.schema import parse_schema, project, schema_message
+from lanceref.proto import file_pb2
 
-PLACE = Place("f", 0)
-FIELDS = [
-    Field(name="a", id=0, parent_id=-1, logical_type="int32", nullable=True),
-    Field(name="s", id=1, parent_id=-1, logical_type="struct"),
-    Field(name="x", id=2, parent_id=1, logical_type="string", nullable=True),
-    Field(name="l", id=3, parent_id=1, logical_type="list", nullable=True),
-    Field(name="item", id=4, parent_id=3, logical_type="double", nullable=True),
-]
+BFLOAT16_ITEM = pa.field("item", pa.binary(2), metadata={"ARROW:extension:name": "lance.bfloat16"})
+CLUSTERED = {"lance-schema:unenforced-clustering-key:position": "3", "k": "v"}
+PRIMARY = "lance-schema:unenforced-primary-key"
+SCHEMAS = {
+    "extensions": pa.schema(
+        [("j", pa.json_()), ("u", pa.uuid()), ("l", pa.list_(pa.uuid(), 3)), ("b", pa.bool8())]
+    ),
+    "own ids": pa.schema(
+        [
+            pa.field("a", pa.list_(pa.int32()), metadata={"lance:field_id": "7"}),
+            pa.field("b", pa.int8()),
+        ]
+    ),
+    "nested": pa.schema(
+        [
+            ("m", pa.map_(pa.string(), pa.field("zz", pa.int32(), False))),
+            ("f", pa.list_(pa.field("q", pa.struct([("x", pa.int8())]), False), 2)),
+            ("e", pa.struct([])),
+            ("l", pa.large_list(pa.field("el", pa.struct([("x", pa.large_string())]), False))),
+        ],
+        metadata={"x": "y"},
+    ),
+    "keys": pa.schema(
+        [
+            pa.field("c", pa.int32(), False, CLUSTERED),
+            pa.field("p", pa.int32(), False, {PRIMARY: "YES"}),
+            pa.field("q", pa.int8(), False, {f"{PRIMARY}:position": "3"}),
+        ]
+    ),
+    "leaves": pa.schema(
+        [
+            ("d", pa.decimal128(10, -2)),
+            ("h", pa.list_(pa.list_(pa.float16(), 2), 3)),
+            ("t", pa.timestamp("us", "+05:30")),
+            ("k", pa.dictionary(pa.int8(), pa.string(), ordered=True)),
+            ("n", pa.null()),
+            ("v", pa.list_(BFLOAT16_ITEM, 4)),
+            ("w", pa.string_view()),
+        ]
+    ),
+}
 
 
-def _parse(fields, findings=None):
-    return parse_schema(fields, {}, Context("f", findings=findings), PLACE)
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_what_is_written_parses_to_the_same_tree(name):
+    """The message of a schema is read as that schema."""
+    written = schema_of(SCHEMAS[name])
+    message = schema_message(written)
+
+    read = parse_schema(message.fields, dict(message.metadata), Context("f"), Place("f", 0))
+
+    assert read == written
 
 
-def test_the_list_becomes_a_tree():
-    """Parents are named by id; the Arrow schema is that of the tree."""
-    schema = _parse(FIELDS)
-    wanted = pa.schema(
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_message_is_the_oracles(tmp_path, name):
+    """Every field of every field message is equal."""
+    from lance.file import LanceFileWriter
+
+    with LanceFileWriter(str(tmp_path / "f"), SCHEMAS[name], version="2.2"):
+        pass
+    data = (tmp_path / "f").read_bytes()
+    (table,) = struct.unpack_from("<Q", data, len(data) - 24)
+    offset, size = struct.unpack_from("<QQ", data, table)
+    theirs = file_pb2.FileDescriptor.FromString(data[offset : offset + size]).schema
+
+    assert schema_message(schema_of(SCHEMAS[name])) == theirs
+
+
+def test_ids_go_on_after_the_highest_given_one():
+    """A field with `lance:field_id` 7 makes the others 8, 9 and so on, depth first."""
+    flat = schema_of(SCHEMAS["own ids"]).flat()
+
+    assert [("a", 7, -1), ("item", 8, 7), ("b", 9, -1)] == [
+        (field.name, field.id, field.parent_id) for field in flat
+    ]
+
+
+REFUSED = {
+    "dot": [("a.b", pa.int8())],
+    "name twice": [("a", pa.int8()), ("a", pa.int8())],
+    "id twice": [pa.field(n, pa.int8(), metadata={"lance:field_id": "7"}) for n in "ab"],
+    "decimal32": [("a", pa.decimal32(5, 2))],
+    "list view": [("a", pa.list_view(pa.int8()))],
+    "interval": [("a", pa.month_day_nano_interval())],
+    "run-end": [("a", pa.run_end_encoded(pa.int32(), pa.int32()))],
+    "dictionary of times": [("a", pa.dictionary(pa.int8(), pa.timestamp("us")))],
+    "lists in vectors": [("a", pa.list_(pa.list_(pa.int8()), 2))],
+    "sorted map": [("a", pa.map_(pa.int8(), pa.int8(), keys_sorted=True))],
+    "key that may be null": [pa.field("a", pa.int8(), metadata={PRIMARY: "true"})],
+}
+
+
+@pytest.mark.parametrize("fields", REFUSED.values(), ids=REFUSED)
+def test_what_the_format_cannot_describe_is_refused(fields):
+    """A RuntimeError, as pylance raises it, and a ValueError too."""
+    with pytest.raises(SchemaRefused) as caught:
+        schema_of(pa.schema(fields))
+
+    assert isinstance(caught.value, RuntimeError)
+
+
+TREE = schema_of(
+    pa.schema(
         [
             pa.field("a", pa.int32()),
-            pa.field("s", pa.struct([("x", pa.string()), ("l", pa.list_(pa.float64()))]), False),
+            pa.field("s", pa.struct([("x", pa.string()), ("l", pa.list_(pa.float64()))])),
         ]
     )
-
-    assert wanted == schema.arrow
-    assert [0, 1, 2, 3, 4] == [field.id for field in schema.flat()]
-
-
-@pytest.mark.parametrize(
-    ("change", "clause"),
-    [
-        ({"parent_id": 9}, "L.file.schema.parent-first"),
-        ({"id": 0}, "L.file.schema.unique-ids"),
-        ({"id": -7}, "L.file.schema.unique-ids"),
-        ({"logical_type": "fhxed"}, "L.file.schema.logical-type"),
-        ({"name": "a"}, "L.file.schema.top-level-names"),
-        ({"name": "b.c"}, "L.file.schema.top-level-names"),
-        ({"logical_type": "list"}, "L.file.schema.children"),
-    ],
 )
-def test_a_broken_list_names_its_clause(change, clause):
-    """One fault in an added top-level field."""
-    last = Field(name="z", id=9, parent_id=-1, logical_type="int8")
-    for name, value in change.items():
-        setattr(last, name, value)
-
-    with pytest.raises(BadSchema) as caught:
-        _parse([*FIELDS, last])
-    assert clause == caught.value.clause
-
-
-def test_a_parent_after_its_child_is_refused():
-    """Order matters: parents come first."""
-    with pytest.raises(BadSchema):
-        _parse([FIELDS[2], FIELDS[1]])
-
-
-def test_extension_names_agree_with_metadata():
-    """A lone extension_name fills the metadata, and a validator reports it."""
-    field = Field(name="e", id=0, parent_id=-1, logical_type="fixed_size_binary:16")
-    field.extension_name = "arrow.uuid"
-    findings = []
-    schema = _parse([field], findings)
-
-    assert "arrow.uuid" == schema.fields[0].metadata["ARROW:extension:name"]
-    assert ["L.file.schema.extension-name"] == [finding.clause for finding in findings]
-
-
-def test_deep_nesting_is_bounded():
-    """Types nested deeper than the limit are refused, not recursed into."""
-    chain = [Field(name="l", id=i, parent_id=i - 1, logical_type="list") for i in range(500)]
-
-    with pytest.raises(BadSchema):
-        _parse(chain)
 
 
 def test_projection_keeps_the_order_asked_for_and_prunes_structs():
-    """`s.x` keeps only x; the order of the names is that of the result."""
-    fields = project(_parse(FIELDS), ["s.x", "a"])
+    """`s.x` keeps x alone; the order of the names is that of the result."""
+    fields = project(TREE, ["s.x", "a"])
 
     assert ["s", "a"] == [field.name for field in fields]
     assert pa.struct([("x", pa.string())]) == fields[0].arrow.type
-
-
-@pytest.mark.parametrize("name", ["zz", "a.b", "s.zz", "s.l.item", ""])
-def test_an_unknown_column_is_not_found(name):
-    """Projection of what the schema does not have."""
-    with pytest.raises(NotFound):
-        project(_parse(FIELDS), [name])
+    for name in ("zz", "a.b", "s.zz", "s.l.item", ""):
+        with pytest.raises(NotFound):
+            project(TREE, [name])

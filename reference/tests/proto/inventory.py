@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from . import container_rows, encoding_rows, scalar_index_rows, table_rows, vector_index_rows
+from . import file_rows, scalar_index_rows, table_rows, vector_index_rows
 from .row import Row
 
 CHAPTERS = {
-    "container": container_rows,
-    "encodings": encoding_rows,
+    "file": file_rows,
     "table": table_rows,
     "scalar index": scalar_index_rows,
     "vector index": vector_index_rows,

@@ -1,0 +1,252 @@
+"""Hostile 2.0 pages: what is refused and where, what is only reported, and any flipped byte."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.errors import BytesError, LimitExceeded
+from lanceref.core.limits import Limits
+from lanceref.core.spans import SpanRecorder
+from lanceref.data_file.check import check_file
+from lanceref.data_file.lance_file import LanceFileReader
+from lanceref.proto import encodings_v2_0_pb2 as pb
+from lanceref.storage import BytesSource
+
+from ..file.in_memory import scanned, taken
+from .building import (
+    BLOB,
+    STRUCT,
+    Column,
+    Page,
+    all_nulls,
+    binary,
+    built_file,
+    dictionary,
+    flat,
+    list_page,
+    no_nulls,
+    open_built,
+    packed,
+    some_nulls,
+    words,
+)
+from .test_pages import BLOB_FIELD, ITEMS, PAGES, ZSTD
+
+LIST = pa.list_(pa.int8())
+TWO = pa.struct([("a", pa.int8()), ("b", pa.int16())])
+THREE = Column([Page(flat(8), 3, [b"\1\2\3"])])
+WIDE = Column([Page(flat(16), 3, [bytes(6)])])
+ARRAY = pa.list_(pa.int8(), 2)
+
+
+def _one(encoding, rows, *buffers, column=None):
+    return [Column([Page(encoding, rows, list(buffers))], *([column] if column else []))]
+
+
+def _listed(page):
+    return [Column([page]), ITEMS]
+
+
+FAULTS = {
+    "size": (pa.int32(), _one(flat(32), 2, bytes(7)), "flat.size"),
+    "width": (pa.int32(), _one(flat(12), 2, bytes(3)), "flat.type-width"),
+    "no width": (pa.binary(0), _one(flat(0), 2, bytes(8)), "flat.width"),
+    "bits of a vector": (ARRAY, _one(flat(16), 2, bytes(4)), "flat.type-width"),
+    "null": (pa.field("c", pa.int8(), False), _one(all_nulls(), 2), "nullable.field"),
+    "null list": (
+        pa.field("c", LIST, False), _listed(Page(list_page(5), 1, [words(11)])), "nullable.field",
+    ),
+    "no arm": (pa.int8(), _one(pb.ArrayEncoding(nullable={}), 1), "encoding.tag"),
+    "no values": (pa.int8(), _one(pb.ArrayEncoding(constant={}), 1), "encoding.tag"),
+    "falling ends": (pa.string(), _one(binary(7), 3, words(3, 6, 5), b"foobar"), "ends.order"),
+    "a huge end": (pa.string(), _one(binary(2**63), 2, words(0, 2**64 - 1), b""), "ends.bound"),
+    "no adjustment": (
+        pa.string(), _one(binary(0), 2, words(3, 6), b"foobar"), "ends.null-adjustment",
+    ),
+    "text": (pa.string(), _one(binary(2), 1, words(1), b"\xff"), "binary.utf8"),
+    "key": (
+        pa.string(), _one(dictionary(8, binary(4, 1), 2), 1, b"\3", words(1, 3), b"abb"),
+        "dictionary.key-range",
+    ),
+    "key below 0": (
+        pa.dictionary(pa.int8(), pa.string()),
+        _one(dictionary(8, binary(4, 1), 2), 1, b"\xff", words(1, 3), b"abb"),
+        "dictionary.key-range",
+    ),
+    "dimension": (
+        pa.list_(pa.int8(), 3),
+        _one(pb.ArrayEncoding(fixed_size_list={"dimension": 2, "items": flat(8)}), 1, b"\1\2"),
+        "fixed-size-list.dimension",
+    ),
+    "size before the block": (
+        pa.uint8(), _one(flat(8, scheme="zstd"), 400, words(2**40) + ZSTD), "flat.compressed-size",
+    ),
+    "block": (
+        pa.uint8(), _one(flat(8, scheme="zstd"), 400, words(400) + ZSTD[:-9] + bytes(9)),
+        "flat.compressed-block",
+    ),
+    "scheme": (pa.uint8(), _one(flat(8, scheme="bogus"), 1, b"\1"), "flat.compression"),
+    "buffer": (pa.int8(), _one(flat(8, buffer=1), 1, b"\1"), "buffer.index"),
+    "last end": (LIST, _listed(Page(list_page(5), 1, [words(4)])), "list.num-items"),
+    "end beyond the items": (LIST, _listed(Page(list_page(5, 100), 1, [words(6)])), "ends.bound"),
+    "items": (LIST, _listed(Page(list_page(4), 1, [words(4)])), "list.item-column"),
+    "two headers": (
+        TWO, [Column([Page(STRUCT, 2, []), Page(STRUCT, 1, [])]), THREE, WIDE], "struct.header",
+    ),
+    "rows of a header": (TWO, [Column([Page(STRUCT, 4, [])]), THREE, WIDE], "struct.length"),
+    "blob without a kind": (BLOB_FIELD, [Column([Page(flat(8), 1, [b"a"])])], "blob.column"),
+    "kind without a blob": (pa.int8(), [Column([Page(flat(8), 1, [b"a"])], BLOB)], "blob.column"),
+    "kind of column": (
+        pa.int8(),
+        _one(flat(8), 1, b"\1", column=pb.ColumnEncoding(zone_index={"inner": {"values": {}}})),
+        "column.encoding",
+    ),
+}  # fmt: skip
+"""Type, columns, clause."""
+
+
+@pytest.mark.parametrize(("type_", "columns", "clause"), FAULTS.values(), ids=FAULTS)
+def test_faulty_pages_are_refused_under_their_clause(type_, columns, clause):
+    """Whether the column is opened, scanned or taken; with what was found and wanted."""
+    with pytest.raises(BytesError) as caught:
+        scanned(open_built(type_, columns))
+
+    assert f"L.array.{clause}" == caught.value.clause
+    assert str(caught.value.found) and str(caught.value.wanted)
+
+
+DESCRIPTORS = {
+    "an empty value elsewhere": (words(2, 0), "blob.null"),
+    "out of order": (words(129, 3, 0, 0, 128, 2), "blob.order"),
+    "overlapping": (words(129, 3, 0, 0, 129, 2), "blob.order"),
+    "beyond the end": (words(130, 100), "blob.payload"),
+    "a size that overflows": (words(2**63, 2), "blob.payload"),
+}
+
+
+@pytest.mark.parametrize(("stored", "clause"), DESCRIPTORS.values(), ids=DESCRIPTORS)
+def test_faulty_descriptors_are_refused(stored, clause):
+    """Payloads lie inside the file, in the order of their rows."""
+    source = BytesSource(stored.ljust(128, b"H") + b"payload")
+    page = Page(packed(no_nulls(flat(64)), no_nulls(flat(64))), len(stored) // 16, [stored])
+    with pytest.raises(BytesError) as caught:
+        scanned(open_built(BLOB_FIELD, [Column([page], BLOB)], source=source))
+
+    assert f"L.array.{clause}" == caught.value.clause
+
+
+def _shared():
+    encoding = binary(9)
+    encoding.binary.bytes.flat.buffer.buffer_index = 0
+    return encoding
+
+
+REPORTED = {
+    "an adjustment above the least": (
+        pa.string(), _one(binary(100), 2, words(1, 102), b"ab"), ["binary.null-adjustment-value"],
+    ),
+    "bytes after the last end": (
+        pa.string(), _one(binary(3), 2, words(1, 2), b"abc"), ["binary.bytes-end"],
+    ),
+    "a buffer that nothing names": (
+        pa.binary(), _one(binary(9), 1, words(8), b"abcdefgh", b""), ["buffer.named"],
+    ),
+    "a buffer named twice": (
+        pa.binary(), _one(_shared(), 1, words(8), b"abcdefgh"), ["buffer.shared"],
+    ),
+    "two faulty pages": (
+        pa.int8(),
+        [Column([Page(flat(8), 2, [b"\1"]), Page(flat(16), 1, [b"\1\2"])])],
+        ["flat.size", "flat.type-width"],
+    ),
+}  # fmt: skip
+"""Type, columns, clauses."""
+
+
+@pytest.mark.parametrize(("type_", "columns", "clauses"), REPORTED.values(), ids=REPORTED)
+def test_a_check_reports_every_page_and_what_a_reader_passes_over(type_, columns, clauses):
+    """One damaged page does not hide the next."""
+    findings = []
+    open_built(type_, columns, findings=findings).check()
+
+    assert [f"L.array.{clause}" for clause in clauses] == [one.clause for one in findings]
+
+
+def test_a_check_owns_every_byte_of_every_buffer_once():
+    """Bitmap, ends and bytes are leaves of their own; descriptors are read twice, owned once."""
+    spans, blobs = SpanRecorder(), SpanRecorder()
+    page = Page(some_nulls(binary(4, first=1)), 2, [b"\3", words(1, 3), b"abc"])
+    open_built(pa.string(), [Column([page])], spans=spans).check()
+    stored = words(128, 3, 1, 0)
+    source = BytesSource(stored.ljust(128, b"H") + b"pay")
+    descriptors = Page(packed(no_nulls(flat(64)), no_nulls(flat(64))), 2, [stored])
+    open_built(BLOB_FIELD, [Column([descriptors], BLOB)], source=source, spans=blobs).check()
+
+    owned = [(leaf.start, leaf.end, leaf.kind) for leaf in spans.root.leaves()]
+    assert [(0, 1, "bitmap"), (64, 80, "offsets u64[]"), (128, 131, "bytes")] == owned
+    leaves = sorted((leaf.start, leaf.end) for leaf in blobs.finish(131).leaves())
+    assert [(0, 32), (128, 131)] == leaves
+
+
+def test_columns_buffers_and_descriptors_that_are_not_there_are_named():
+    """A field without its column, a buffer of the file, one descriptor too few."""
+    with pytest.raises(BytesError) as caught:
+        open_built(LIST, [Column([Page(list_page(0), 0, [b""])])])
+    assert "L.file.schema.num-columns" == caught.value.clause
+    encoding = pb.ArrayEncoding(flat={"bits_per_value": 8, "buffer": {"buffer_type": 2}})
+    with pytest.raises(BytesError) as caught:
+        scanned(open_built(pa.int8(), _one(encoding, 1, b"\1")))
+    assert "L.array.buffer.type" == caught.value.clause
+    findings = []
+    short = Page(packed(no_nulls(flat(64)), no_nulls(flat(64))), 3, [words(0, 0, 1, 0)])
+    open_built(BLOB_FIELD, [Column([short], BLOB)], findings=findings).check()
+    assert 1 == len(findings)
+
+
+def test_memory_is_bounded_before_it_is_taken():
+    """Blocks that claim a gigabyte, and a null of a huge list."""
+    block = Page(flat(8, scheme="zstd"), 2**30, [words(2**30) + ZSTD])
+    limits = Limits(expansion_bytes=2**20)
+    with pytest.raises(LimitExceeded):
+        taken(open_built(pa.uint8(), [Column([block])], limits=limits), [0])
+    huge = pa.list_(pa.int64(), 2**31 - 1)
+    with pytest.raises(LimitExceeded, match=r"L\.array\.nullable\.all-nulls"):
+        taken(open_built(huge, [Column([Page(all_nulls(), 1, [])])]), [0])
+    short = pa.Codec("lz4_raw").compress(bytes(399), asbytes=True)
+    stored = (400).to_bytes(4, "little") + short
+    with pytest.raises(BytesError, match="a block that ends early"):
+        scanned(open_built(pa.uint8(), _one(flat(8, scheme="lz4"), 400, stored)))
+
+
+def test_dictionaries_too_large_for_their_keys_are_refused():
+    """Two pages of 100 items do not fit keys of one signed byte."""
+    keys, numbers = bytes(range(100)), b"".join(words(one)[:4] for one in range(200))
+    items = numbers[:400], numbers[400:]
+    pages = [Page(dictionary(8, flat(32, 1), 100), 100, [keys, one]) for one in items]
+    column = open_built(pa.dictionary(pa.int8(), pa.int32()), [Column(pages)])
+    with pytest.raises(LimitExceeded, match=r"L\.array\.dictionary\.key-range"):
+        taken(column, list(range(200)))
+
+
+@pytest.mark.parametrize("name", [name for name, (_, columns, rows) in PAGES.items() if rows])
+@given(data=st.data())
+@settings(max_examples=40)
+def test_damaged_files_give_rows_or_a_lance_error(name, data):
+    """Reading, taking and checking raise nothing but errors that fill clause, found and wanted."""
+    type_, columns, rows = PAGES[name]
+    field = type_ if isinstance(type_, pa.Field) else pa.field("c", type_)
+    damaged = bytearray(built_file(field, columns, len(rows)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(damaged) - 1))
+        damaged[at] ^= data.draw(st.integers(1, 255))
+    source = BytesSource(bytes(damaged), "f.lance")
+    try:
+        reader = LanceFileReader("f.lance", source=source)
+        reader.read_all().to_table().validate(full=True)
+        reader.take_rows([0, reader.num_rows() - 1]).to_table().validate(full=True)
+    except (BytesError, OverflowError) as error:
+        if isinstance(error, BytesError):
+            assert error.clause.startswith("L.") and "f.lance" == error.file
+            assert str(error.found) and str(error.wanted)
+    check_file(source, Context("f.lance", findings=[]))

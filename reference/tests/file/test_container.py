@@ -1,0 +1,299 @@
+"""The container of 2.x files: footer, tables, descriptor, column metadata, and whole checks."""
+
+import pyarrow as pa
+import pytest
+from google.protobuf.any_pb2 import Any as AnyMessage
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.errors import BadSchema, BytesError, OutOfRange
+from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, V2_0, V2_1, V2_3
+from lanceref.data_file.data_file import TAIL_BYTES, open_file
+from lanceref.file_0_1.check import check_data_file
+from lanceref.proto.file2_pb2 import ColumnMetadata
+from lanceref.proto.file_pb2 import FileDescriptor
+from lanceref.storage import BytesSource
+
+from .files import COLUMN, DESCRIPTOR, WORKED_FILE, closed, u64
+from .in_memory import assert_clean_and_owned, column, findings_of, opened, scanned, written
+
+ROWS = pa.array([1, None, 3], pa.int32())
+
+
+def _patched(at: int, new: bytes) -> bytes:
+    """The worked file with bytes replaced."""
+    return WORKED_FILE[:at] + new + WORKED_FILE[at + len(new) :]
+
+
+def _word(version: tuple[int, int]) -> bytes:
+    return b"".join(part.to_bytes(2, "little") for part in version)
+
+
+def _columns(edit) -> bytes:
+    """The worked file with other column metadata."""
+    message = ColumnMetadata.FromString(COLUMN)
+    edit(message)
+    return closed(WORKED_FILE[:128], [DESCRIPTOR], [message.SerializeToString()])
+
+
+def _described(edit, columns=1) -> bytes:
+    """The worked file with another descriptor, and its column so many times."""
+    message = FileDescriptor.FromString(DESCRIPTOR)
+    edit(message)
+    return closed(WORKED_FILE[:128], [message.SerializeToString()], [COLUMN] * columns)
+
+
+def _retype(message) -> None:
+    direct = message.pages[0].encoding.direct
+    packed = AnyMessage.FromString(direct.encoding)
+    packed.type_url = "/lance.encodings21.PageLayout"
+    direct.encoding = packed.SerializeToString()
+
+
+def test_the_worked_file_reads_as_its_rows():
+    """348 bytes, one read; its pieces make it up again; the gaps between buffers are padding."""
+    source = BytesSource(WORKED_FILE)
+    file = open_file(source, Context("f"))
+    kinds = assert_clean_and_owned(WORKED_FILE)
+
+    assert (3, V2_0, {0: 0}) == (file.num_rows, file.footer.version, file.assigned)
+    assert (159, 276, 292) == (
+        file.footer.column_metadata_start, file.footer.cmo_start, file.footer.gbo_start,
+    )  # fmt: skip
+    assert 1 == source.stats.read_iops
+    assert ROWS.to_pylist() == scanned(column(WORKED_FILE)).to_pylist()
+    assert WORKED_FILE == closed(WORKED_FILE[:128], [DESCRIPTOR], [COLUMN])
+    assert [(1, 64), (76, 128)] == [at for at, kind in kinds.items() if kind == "padding"]
+
+
+def test_versions_are_ordered_and_read_back_from_their_words():
+    """2.0 has two spellings, (0, 3) and (2, 0), and is written as the first."""
+    assert [V0_1, V2_0, V2_1, V2_3] == sorted([V2_3, V2_1, V0_1, V2_0])
+    assert all(version == FROM_WORDS[words] for version, words in FOOTER_WORDS.items())
+    assert (0, 3) == FOOTER_WORDS[V2_0]
+    assert V2_0 == opened(_patched(340, _word((2, 0)))).footer.version
+    assert ["L.file.footer.version-2-0"] == [
+        finding.clause for finding in findings_of(_patched(340, _word((2, 0))))
+    ]
+
+
+def test_metadata_beyond_the_tail_costs_a_second_read():
+    """With 5 000 bytes between metadata and tables the tail is read again, from the metadata on."""
+    gap = bytes(TAIL_BYTES + 1000)
+    moved = WORKED_FILE[:276] + gap + WORKED_FILE[276:308]
+    footer = u64(159, 276 + len(gap), 292 + len(gap)) + WORKED_FILE[332:]
+    source = BytesSource(moved + footer, "f")
+
+    assert 3 == open_file(source, Context("f")).num_rows
+    assert 2 == source.stats.read_iops
+
+
+def _set(name, value):
+    return lambda message: setattr(message.pages[0], name, value)
+
+
+def _added(**fields):
+    def edit(message):
+        added = message.schema.fields.add(name="z", id=9, parent_id=-1, logical_type="int32")
+        for name, value in fields.items():
+            setattr(added, name, value)
+
+    return edit
+
+
+def _nested(message):
+    del message.schema.fields[:]
+    for i in range(500):
+        message.schema.fields.add(name="l", id=i, parent_id=i - 1, logical_type="list")
+
+
+FAULTS = {
+    "no file": (b"", "footer.size"),
+    "39 bytes": (WORKED_FILE[-39:], "footer.size"),
+    "magic": (_patched(344, b"LANX"), "footer.magic"),
+    "a byte after it": (WORKED_FILE + b"\0", "footer.magic"),
+    **{
+        f"version {major} {minor}": (_patched(340, _word((major, minor))), "footer.version")
+        for major, minor in [(0, 4), (1, 0), (2, 4), (3, 0), (65535, 65535)]
+    },
+    "many global buffers": (_patched(332, b"\1\0\0\x80"), "footer.num-global-buffers"),
+    "no global buffer": (_patched(332, bytes(4)), "footer.num-global-buffers"),
+    "many columns": (_patched(336, b"\xff" * 4), "footer.num-columns"),
+    "two columns": (_patched(336, b"\2\0\0\0"), "footer.cmo-start"),
+    "far global table": (_patched(324, u64(2**62)), "footer.gbo-start"),
+    "near column table": (_patched(316, u64(275)), "footer.cmo-start"),
+    "far metadata": (_patched(308, b"\xff" * 8), "footer.column-metadata-start"),
+    "column at 0": (_patched(276, u64(0)), "cmo.entry"),
+    "huge column": (_patched(284, u64(2**63)), "cmo.entry"),
+    "far descriptor": (_patched(292, u64(2**63)), "gbo.entry"),
+    "descriptor beyond the metadata": (_patched(300, u64(1000)), "gbo.entry"),
+    "descriptor without a schema": (
+        closed(WORKED_FILE[:128], [FileDescriptor(length=3).SerializeToString()], [COLUMN]),
+        "globals.descriptor",
+    ),
+    "garbage": (closed(WORKED_FILE[:128], [b"\xff" * 3], [COLUMN]), "globals.descriptor"),
+    "rows": (_described(lambda m: setattr(m, "length", 4)), "descriptor.length"),
+    "columns without a field": (_described(lambda m: None, 2), "schema.num-columns"),
+    "a field without a column": (_described(_added()), "schema.num-columns"),
+    "parent": (_described(_added(parent_id=7), 2), "schema.parent-first"),
+    "id": (_described(_added(id=0), 2), "schema.unique-ids"),
+    "negative id": (_described(_added(id=-7), 2), "schema.unique-ids"),
+    "type": (_described(_added(logical_type="fhxed"), 2), "schema.logical-type"),
+    "name": (_described(_added(name="a"), 2), "schema.top-level-names"),
+    "dot": (_described(_added(name="b.c"), 2), "schema.top-level-names"),
+    "list of nothing": (_described(_added(logical_type="list"), 2), "schema.children"),
+    "deep": (_described(_nested), "schema.children"),
+    "sizes": (_columns(lambda m: m.pages[0].buffer_sizes.append(1)), "pages.extents-pair"),
+    "far buffer": (
+        _columns(lambda m: m.pages[0].buffer_offsets.__setitem__(0, 2**40)), "pages.extent",
+    ),
+    "long buffer": (
+        _columns(lambda m: m.pages[0].buffer_sizes.__setitem__(1, 10**6)), "pages.extent",
+    ),
+    "rows of a page": (_columns(_set("length", 2**40)), "pages.length"),
+    "no encoding": (_columns(lambda m: m.pages[0].ClearField("encoding")), "pages.encoding"),
+    "indirect encoding": (
+        _columns(lambda m: m.pages[0].encoding.none.SetInParent()), "pages.encoding",
+    ),
+    "column encoding": (_columns(lambda m: m.encoding.none.SetInParent()), "columns.encoding"),
+    "type of encoding": (_columns(_retype), "pages.type-url"),
+}  # fmt: skip
+"""Bytes, clause."""
+
+
+@pytest.mark.parametrize(("data", "clause"), FAULTS.values(), ids=FAULTS)
+def test_a_faulty_container_is_refused_when_it_is_opened(data, clause):
+    """Counts and places are held against the file before anything is sized by them."""
+    with pytest.raises(BytesError) as caught:
+        opened(data)
+
+    error = caught.value
+    assert (f"L.file.{clause}", "f.lance") == (error.clause, error.file)
+    assert str(error.found) and str(error.wanted)
+    assert f"L.file.{clause}" in {finding.clause for finding in findings_of(data)}
+
+
+@given(st.integers(128, len(WORKED_FILE) - 1), st.integers(1, 255))
+def test_any_changed_byte_of_the_metadata_is_read_or_refused(at, mask):
+    """A file, or an error with all its facts; a check never stops with anything else."""
+    data = _patched(at, bytes([WORKED_FILE[at] ^ mask]))
+    try:
+        scanned(column(data))
+    except BytesError as error:
+        assert error.clause.startswith("L.")
+        assert str(error.found) and str(error.wanted)
+    findings_of(data)
+
+
+def _reordered() -> bytes:
+    def second(message):
+        message.schema.fields.add(name="b", id=1, parent_id=-1, logical_type="int32", nullable=True)
+
+    data = bytearray(_described(second, 2))
+    cmo = len(data) - 40 - 16 - 32
+    data[cmo : cmo + 32] = data[cmo + 16 : cmo + 32] + data[cmo : cmo + 16]
+    return bytes(data)
+
+
+def _extension(message):
+    message.schema.fields[0].extension_name = "arrow.uuid"
+
+
+SHORT = _columns(lambda m: m.pages[0].buffer_sizes.__setitem__(1, 11))
+REPORTED = {
+    "padding": (_patched(1, bytes(63)), {"L.file.padding.value"}),
+    "overlap": (
+        _columns(lambda m: m.pages[0].buffer_offsets.__setitem__(1, 0)), {"L.file.buffers.overlap"},
+    ),
+    "alignment": (
+        _columns(lambda m: m.pages[0].buffer_offsets.__setitem__(1, 8)),
+        {"L.file.alignment.buffers"},
+    ),
+    "first row of a page": (_columns(_set("priority", 3)), {"L.file.pages.priority"}),
+    "order of columns": (_reordered(), {"L.file.columns.order"}),
+    "extension name": (_described(_extension), {"L.file.schema.extension-name"}),
+    "a page and padding": (
+        SHORT[:1] + bytes(63) + SHORT[64:], {"L.array.flat.size", "L.file.padding.value"},
+    ),
+}  # fmt: skip
+"""Bytes, clauses of which each is found."""
+
+
+@pytest.mark.parametrize(("data", "clauses"), REPORTED.values(), ids=REPORTED)
+def test_what_a_reader_passes_over_is_reported(data, clauses):
+    """All of it, not the first."""
+    assert clauses <= {finding.clause for finding in findings_of(data)}
+    assert 3 == opened(data).num_rows
+
+
+def test_alignment_binds_readers_from_2_1_on():
+    """A file of 2.1 with a buffer 8 bytes further is refused when it is opened."""
+    data = written(pa.table({"c": [1, 2, 3]}), "2.1")
+    moved = data.replace(bytes.fromhex("0a020040"), bytes.fromhex("0a020008"), 1)
+    assert moved != data
+    with pytest.raises(OutOfRange) as caught:
+        opened(moved)
+
+    assert "L.file.alignment.buffers" == caught.value.clause
+
+
+def test_every_byte_has_an_owner():
+    """Bytes that nothing refers to, and the global buffers of users."""
+    unused = closed(WORKED_FILE[:128] + b"H" * 64, [DESCRIPTOR], [COLUMN])
+    users = closed(WORKED_FILE[:128], [DESCRIPTOR, b"a model"], [COLUMN])
+
+    assert "unreferenced" == assert_clean_and_owned(unused)[(76, 192)]
+    assert "user buffer" in assert_clean_and_owned(users).values()
+
+
+def test_a_file_that_cannot_be_opened_has_one_finding():
+    """Nothing after the footer can be trusted; files of no version are judged as 2.x."""
+    findings = []
+    for data in (WORKED_FILE[:-1] + b"X", bytes(50)):
+        findings.clear()
+        assert check_data_file(BytesSource(data), Context("f", findings=findings)) is None
+        assert ["L.file.footer.magic"] == [finding.clause for finding in findings]
+
+
+NESTED = pa.schema(
+    [
+        ("s", pa.struct([("x", pa.int32()), ("l", pa.list_(pa.string()))])),
+        ("v", pa.list_(pa.float32(), 4)),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("version", "metadata", "owners"),
+    [
+        ("2.0", None, {0: 0, 1: 1, 2: 2, 3: 3, 4: 4}),
+        ("2.1", None, {1: 0, 3: 1, 4: 2}),
+        ("2.1", {"packed": "true"}, {0: 0, 1: 1}),
+    ],
+)
+def test_columns_belong_to_fields_in_order(version, metadata, owners):
+    """Structs and lists own a column in 2.0, leaves alone after it; a packed struct is one."""
+    schema = NESTED
+    row = {"s": {"x": 1, "l": ["a"]}, "v": [1.0] * 4}
+    if metadata:
+        packed = pa.field("s", pa.struct([("x", pa.int32())]), metadata=metadata)
+        schema, row = pa.schema([packed, NESTED.field("v")]), {"s": {"x": 1}, "v": [1.0] * 4}
+    file = opened(written(pa.Table.from_pylist([row], schema), version))
+
+    found = {field: at for field, at in file.assigned.items() if not metadata or at < 2}
+    assert len(owners) == len(file.columns) == len(found)
+    assert sorted(owners.values()) == sorted(found.values())
+    if not metadata:
+        assert owners == found
+
+
+def test_a_column_the_file_does_not_have_is_refused():
+    """A table may point at column 9, or ask for a field that the file does not hold."""
+    file = opened(WORKED_FILE)
+    field = file.descriptor.schema.fields[0]
+
+    assert 3 == file.open_field(field).num_rows
+    with pytest.raises(OutOfRange):
+        file.open_field(field, {0: 9})
+    with pytest.raises(BadSchema):
+        file.open_field(field, {})

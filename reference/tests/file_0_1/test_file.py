@@ -1,0 +1,278 @@
+"""The 0.1 file: footer, metadata, manifest, page table, statistics; damaged, and whole checks."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lanceref.core.context import Context
+from lanceref.core.errors import BytesError, LimitExceeded, Truncated
+from lanceref.core.limits import Limits
+from lanceref.core.spans import SpanRecorder
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file_0_1.check import check_legacy
+from lanceref.file_0_1.data_file import open_legacy
+from lanceref.file_0_1.footer import is_legacy
+from lanceref.file_0_1.writer import LegacyWriter
+from lanceref.proto import table_pb2
+from lanceref.storage import BytesSource
+
+from ..file.in_memory import (
+    BytesSink,
+    assert_clean_and_owned,
+    column,
+    findings_of,
+    opened,
+    scanned,
+    written,
+)
+from .building import WORKED, i64, metadata_of, patched, read, with_metadata
+
+DATA = written(WORKED, "0.1")
+POSITION, MESSAGE = metadata_of(DATA)
+MANIFEST, TABLE_AT = MESSAGE.manifest_position, MESSAGE.page_table_position
+MIXED = pa.table(
+    {
+        "a": pa.array([1, None, 3, 4], pa.int32()),
+        "s": pa.array(["x", "", None, "yz"]),
+        "l": pa.array([[{"b": True}], None, [], [{"b": False}]]),
+        "d": pa.array(["p", "q", "p", None]).dictionary_encode(),
+        "v": pa.array([[1.0, 2.0]] * 4, pa.list_(pa.float32(), 2)),
+        "f": [0.0, -1.5, None, float("nan")],
+    }
+)
+DAMAGED = written(MIXED, "0.1", group_rows=3)
+
+
+def test_the_worked_example_is_311_bytes():
+    """Page, statistics, manifest, metadata, footer; one read opens it."""
+    file = open_legacy(BytesSource(DATA), Context("f"))
+    manifest = table_pb2.Manifest.FromString(DATA[112:172])
+
+    assert 311 == len(DATA)
+    assert bytes.fromhex("ac00000000000000 0000 0200 4c414e43") == DATA[-16:]
+    assert bytes.fromhex("3c000000") == DATA[108:112]
+    assert (3, 1, 172, 295) == (
+        file.num_rows, file.metadata.num_batches, POSITION, len(DATA) - 16,
+    )  # fmt: skip
+    assert 1 == file.bytes.source.stats.read_iops
+    assert (1, "lance", "0.1") == (
+        manifest.version, manifest.data_format.file_format, manifest.data_format.version,
+    )  # fmt: skip
+    assert WORKED.schema == file.manifest.schema.arrow
+    assert {"a": [1, 0, 3]} == read(DATA)
+    field = file.manifest.schema.fields[0]
+    assert file.open_field(field) is file.open_field(field)
+
+
+def test_a_file_names_its_writer_and_keeps_metadata():
+    """Not the oracle, unless asked to."""
+    sink = BytesSink()
+    writer = LegacyWriter(sink, schema_of(WORKED.schema))
+    writer.write_batch(WORKED.to_batches()[0])
+    assert 3 == writer.finish()
+    assert b"lanceref" in sink.data
+    field = pa.field("a", pa.int8(), metadata={"k": "v"})
+    schema = pa.schema([field], metadata={"key": "value"})
+    data = written(pa.table({"a": pa.array([1], pa.int8())}, schema=schema), "0.1")
+    assert opened(data).manifest.schema.arrow.equals(schema, check_metadata=True)
+
+
+@pytest.mark.parametrize("sizes", [[10], [3, 3, 4], [1] * 10, [4, 0, 6]])
+def test_batches_have_the_rows_asked_for_whatever_comes_in(sizes):
+    """Ten rows in batches of four."""
+    ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
+    parts = [pa.table({"a": range(end - size, end)}) for size, end in zip(sizes, ends)]
+    parts = [part.cast(pa.schema([("a", pa.int64())])) for part in parts]
+    data = written(parts, "0.1", group_rows=4)
+
+    assert [0, 4, 8, 10] == list(metadata_of(data)[1].batch_offsets)
+    assert {"a": list(range(10))} == read(data)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 1024])
+@pytest.mark.parametrize(
+    "table", [WORKED, MIXED, MIXED.select(["l"])], ids=["worked", "mixed", "lists"]
+)
+def test_what_is_written_is_clean_and_every_byte_has_one_owner(table, rows):
+    """No finding, no gap, nothing unreferenced."""
+    kinds = assert_clean_and_owned(written(table, "0.1", group_rows=rows))
+
+    assert "unreferenced" not in kinds.values()
+
+
+def _changed(**fields) -> bytes:
+    def change(message):
+        for name, value in fields.items():
+            if name == "batch_offsets":
+                message.batch_offsets[:] = value
+            else:
+                setattr(message, name, value)
+
+    return with_metadata(DATA, change)
+
+
+def _statistics(change) -> bytes:
+    return with_metadata(DATA, lambda message: change(message.statistics))
+
+
+REFUSED = {
+    "15 bytes": (DATA[-15:], "footer.size"),
+    "metadata beyond the file": (bytes(100) + DATA[-16:], "footer.position"),
+    "no batch": (_changed(batch_offsets=[]), "metadata.batches"),
+    "batches of no rows": (_changed(batch_offsets=[0, 3, 3]), "metadata.batch-offsets"),
+    "first batch": (_changed(batch_offsets=[1, 3]), "metadata.batch-offsets"),
+    "negative batch": (_changed(batch_offsets=[0, -1]), "metadata.batch-offsets"),
+    "length of the metadata": (patched(DATA, POSITION, b"\xff"), "metadata.length"),
+    "metadata": (patched(DATA, POSITION + 4, b"\xff" * 4), "metadata.message"),
+    "length of the manifest": (patched(DATA, MANIFEST, b"\xff"), "manifest.section"),
+    "manifest": (patched(DATA, MANIFEST + 4, b"\xff\xff"), "manifest.message"),
+    "far manifest": (_changed(manifest_position=2**40), "manifest.position"),
+    "far page table": (_changed(page_table_position=2**33), "page-table.extent"),
+    "negative page": (patched(DATA, TABLE_AT, i64(-4)), "page-table.range"),
+    "page beyond the data": (patched(DATA, TABLE_AT, i64(2**62)), "page-table.range"),
+    "rows of a page": (patched(DATA, TABLE_AT + 8, i64(2)), "page-table.length"),
+    "negative rows": (patched(DATA, TABLE_AT + 8, i64(-3)), "page-table.length"),
+}
+"""Bytes, clause."""
+
+
+@pytest.mark.parametrize(("data", "clause"), REFUSED.values(), ids=REFUSED)
+def test_a_faulty_file_is_refused_under_its_clause(data, clause):
+    """Before anything is sized by it; a check reports the same."""
+    with pytest.raises(BytesError) as refusal:
+        scanned(column(data)) if is_legacy(BytesSource(data)) else open_legacy(
+            BytesSource(data), Context("f")
+        )
+
+    assert f"L.legacy.{clause}" == refusal.value.clause
+    assert str(refusal.value.found) and str(refusal.value.wanted)
+
+
+def _clear(name):
+    return lambda message: message.ClearField(name)
+
+
+def _ids(message):
+    message.fields[:] = [0, 1, 3]
+
+
+def _rename(message):
+    message.schema[0].name = "a"
+
+
+STRAY = {"layout.gaps", "statistics.covered"}
+REPORTED = {
+    "null count": (patched(DATA, 28, i64(4)), {"statistics.null-count"}),
+    "least value": (patched(DATA, 36, b"\2"), {"statistics.bounds"}),
+    "greatest value": (patched(DATA, 40, b"\1"), {"statistics.bounds"}),
+    "no statistics": (
+        with_metadata(DATA, _clear("statistics")), {"layout.gaps", "statistics.covered"},
+    ),
+    "ids of statistics": (_statistics(_ids), {"statistics.fields"}),
+    "names of statistics": (_statistics(_rename), STRAY | {"statistics.schema"}),
+    "no fields of statistics": (
+        _statistics(_clear("fields")), {"statistics.no-fields", "layout.gaps"},
+    ),
+    "far statistics": (
+        _statistics(lambda m: setattr(m, "page_table_position", 2**33)),
+        {"page-table.extent", "layout.gaps"},
+    ),
+    "page": (patched(DATA, TABLE_AT, i64(-4)), {"page-table.range", "layout.gaps"}),
+    "version words": (DATA[:-6] + b"\1" + DATA[-5:], {"footer.version-written"}),
+    "version of the manifest": (
+        patched(DATA, DATA.index(b"\x18\1", MANIFEST) + 1, b"\2"), {"manifest.content"},
+    ),
+    "bytes before the footer": (DATA[:-16] + b"x" + DATA[-16:], {"metadata.end", "layout.gaps"}),
+}  # fmt: skip
+"""Bytes, all clauses that are found."""
+
+
+@pytest.mark.parametrize(("data", "clauses"), REPORTED.values(), ids=REPORTED)
+def test_what_a_reader_passes_over_is_reported(data, clauses):
+    """All of it."""
+    assert {f"L.legacy.{clause}" for clause in clauses} == {one.clause for one in findings_of(data)}
+
+
+def test_two_owners_of_one_byte_and_pages_of_a_hole_are_reported():
+    """The second column's page on that of the first; a page of a struct, which has none."""
+    data = written(pa.table({n: pa.array([1], pa.uint8()) for n in "ab"}), "0.1")
+    position = metadata_of(data)[1].page_table_position
+    structs = written(pa.table({"s": pa.array([{"x": 1}])}), "0.1")
+    hole = metadata_of(structs)[1].page_table_position
+
+    assert {"L.legacy.layout.gaps", "L.legacy.layout.overlap"} == {
+        one.clause for one in findings_of(patched(data, position + 16, i64(0)))
+    }
+    assert ["L.legacy.page-table.holes"] == [
+        one.clause for one in findings_of(patched(structs, hole, i64(0, 1)))
+    ]
+
+
+def test_a_file_without_manifest_needs_field_ids():
+    """A table knows them; pages without a schema are nobody's fault."""
+    data = with_metadata(DATA, _clear("manifest_position"))
+    field = opened(DATA).manifest.schema.fields[0]
+    ctx = Context("f", findings=[], spans=SpanRecorder())
+    check_legacy(BytesSource(data), ctx, [0])
+
+    with pytest.raises(BytesError):
+        opened(data)
+    (array,) = (
+        open_legacy(BytesSource(data), Context("f"), field_ids=[0]).open_field(field).scan(0, 3)
+    )
+    assert [1, 0, 3] == array.to_pylist()
+    assert [] == ctx.findings
+
+
+def test_values_of_dictionaries_may_come_from_the_table():
+    """They come before those of the file; without any the field cannot be read."""
+    coded = pa.table({"d": pa.array(["aa", "b", "aa"]).dictionary_encode()})
+    source = BytesSource(written(coded, "0.1"))
+    given = {0: pa.array(["x", "y"])}
+    file = open_legacy(source, Context("f"), dictionaries=given)
+    (array,) = file.open_field(file.manifest.schema.fields[0]).scan(0, 3)
+    without = open_legacy(source, Context("f"), dictionaries={})
+
+    assert ["x", "y", "x"] == array.to_pylist()
+    with pytest.raises(BytesError) as refusal:
+        without.open_field(without.manifest.schema.fields[0])
+    assert "L.legacy.dictionary.location" == refusal.value.clause
+    with pytest.raises(BytesError) as refusal:
+        opened(DATA).open_field(opened(DAMAGED).manifest.schema.fields[1])
+    assert "L.legacy.column.pages" == refusal.value.clause
+
+
+def test_memory_is_bounded_and_a_shrunken_file_is_refused():
+    """One page named for every batch costs memory without costing bytes of the file."""
+    table = pa.table({"a": pa.array(range(10_000), pa.int64())})
+    data = written(table, "0.1")
+    limits = Limits(expansion_bytes=50, expansion_factor=0)
+    with pytest.raises(LimitExceeded):
+        scanned(column(data, limits=limits))
+
+    class Shrunk(BytesSource):
+        """Gives fewer bytes than its size promises once it is opened."""
+
+        def read(self, offset: int, size: int) -> memoryview:
+            """Read half of what is asked for."""
+            return super().read(offset, size // 2 if size > 5000 else size)
+
+    with pytest.raises(Truncated):
+        scanned(column(open_legacy(Shrunk(data), Context("f"))))
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_damaged_files_give_rows_or_an_error(data):
+    """Changed bytes, or a cut file: no other exception, clause and words are filled."""
+    damaged = bytearray(DAMAGED)
+    for _ in range(data.draw(st.integers(1, 3))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    cut = slice(0, data.draw(st.integers(0, len(DAMAGED) - 1)))
+    for bad in (bytes(damaged), DAMAGED[cut], DAMAGED[cut.stop + 1 :]):
+        try:
+            read(bad)
+        except BytesError as error:
+            assert error.clause.startswith("L.")
+            assert str(error.found) and str(error.wanted)
+        check_legacy(BytesSource(bad), Context("f", findings=[]))

@@ -1,0 +1,287 @@
+"""Choice of layouts by the writer, cuts of pages, and values as pages store them."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from lanceref.codecs.values import Fixed, FixedSizeList, Indexed, Rows, Variable
+from lanceref.core.errors import CorruptPage, DataRefused
+from lanceref.pages.leafvalues import (
+    check_leaf_encoding,
+    dictionary_parts,
+    indexed_array,
+    leaf_array,
+    stored_values,
+    validity_of,
+    width_bits,
+)
+
+from ..codecs.runs import fixed
+from ..codecs.runs import variable as texts
+from ..file.in_memory import column, opened, pages_of, scanned, written
+from .building import flat, pb, variable
+from .nesting import PLACE
+
+LIST = pa.list_(pa.int64())
+FAR = [2**62 + 7 * i for i in range(5)]
+VECTORS = [[float(i)] * 64 for i in range(2)]
+LAYOUTS = [
+    ([None, None], pa.int64(), "2.1", 0, "constant_layout"),
+    ([7, 7], pa.int64(), "2.1", 2, "mini_block_layout"),
+    ([7, None], pa.int64(), "2.2", 2, "constant_layout"),
+    ([0.0, -0.0], pa.float64(), "2.2", 2, "mini_block_layout"),
+    ([True, None, True], pa.bool_(), "2.2", 2, "constant_layout"),
+    ([False] * 9, pa.bool_(), "2.2", 0, "constant_layout"),
+    (["a" * 40] * 2, pa.string(), "2.2", 1, "constant_layout"),
+    ([b"a" * 32] * 2, pa.binary(32), "2.2", 0, "constant_layout"),
+    (["ab", "ba"], pa.string(), "2.2", 2, "mini_block_layout"),
+    (["ab" * 150, "a" * 300], pa.string(), "2.2", 2, "full_zip_layout"),
+    ([[1, 1], [1, 1]], pa.list_(pa.int8(), 2), "2.2", 2, "mini_block_layout"),
+    (FAR, pa.int64(), "2.2", 2, "mini_block_layout"),
+    ([[1, 2], None], LIST, "2.2", 3, "mini_block_layout"),
+    (["a" * 255, "b"], pa.string(), "2.2", 2, "mini_block_layout"),
+    (["a" * 256, "b"], pa.string(), "2.2", 2, "full_zip_layout"),
+    ([["a" * 256], ["b"]], pa.list_(pa.string()), "2.2", 2, "full_zip_layout"),
+    (VECTORS, pa.list_(pa.float32(), 64), "2.2", 1, "full_zip_layout"),
+    ([[None, None]], pa.list_(pa.int8(), 2), "2.2", 1, "full_zip_layout"),
+    ([{}, {}], pa.struct([]), "2.2", 0, "constant_layout"),
+]
+"""Rows, type, version, number of buffers, layout."""
+
+
+def _pages(rows, type_, version, structural=None):
+    metadata = {"lance-encoding:structural-encoding": structural} if structural else None
+    schema = pa.schema([pa.field("c", type_, metadata=metadata)])
+    return written(pa.Table.from_arrays([pa.array(rows, type_)], schema=schema), version)
+
+
+@pytest.mark.parametrize(("rows", "type_", "version", "buffers", "layout"), LAYOUTS)
+def test_rows_take_a_layout_by_what_they_hold(rows, type_, version, buffers, layout):
+    """Nulls, one value, narrow and wide values; in 2.1 only nulls are constant."""
+    ((message, found),) = pages_of(_pages(rows, type_, version))
+
+    assert (buffers, layout) == (len(found), message.WhichOneof("layout"))
+
+
+PLANES = [
+    ([7, 7], pa.int64(), None, "dense", "constant"),
+    ([7, None], pa.int64(), None, "sparse", "constant"),
+    ([None, None], pa.int64(), None, "sparse", "none"),
+    (FAR, pa.int64(), "sparse", "dense", "chunked"),
+    ([*FAR, None], pa.int64(), None, "dense", "chunked"),
+    ([*FAR, None], pa.int64(), "sparse", "sparse", "chunked"),
+    (["a" * 300, None], pa.string(), "sparse", "sparse", "zipped"),
+    (["a" * 300, None], pa.string(), None, "dense", "zipped"),
+    (["abc", "abc"], pa.string(), None, "dense", "chunked"),
+    ([{}, None], pa.struct([]), None, "sparse", "none"),
+    (
+        [[[{"a": 1}, {"a": 2}]], None],
+        pa.list_(pa.list_(pa.struct([("a", pa.int64())]), 2)),
+        None,
+        "sparse",
+        "chunked",
+    ),
+]
+"""Rows, type, what is asked for, structure, values."""
+
+
+@pytest.mark.parametrize(("rows", "type_", "structural", "structure", "values"), PLANES)
+def test_a_page_of_2_3_is_sparse_when_it_must_be_or_may_be(
+    rows, type_, structural, structure, values
+):
+    """Constants with levels and lists of fixed-size lists must be; nullable columns if asked."""
+    data = _pages(rows, type_, "2.3", structural)
+    ((message, _),) = pages_of(data)
+
+    assert structure == message.structure.WhichOneof("codec")
+    assert values == message.values.WhichOneof("codec")
+    assert rows == scanned(column(data)).to_pylist()
+
+
+@pytest.mark.parametrize("version", ["2.1", "2.2"])
+def test_what_has_no_page_before_2_3_is_refused(version):
+    """The sparse layout, and empty structs that are null; nulls in rows have no place at all."""
+    with pytest.raises(DataRefused, match="sparse"):
+        _pages(FAR, pa.int64(), version, "sparse")
+    with pytest.raises(DataRefused, match="empty structs"):
+        _pages([{}, None], pa.struct([]), version)
+    row = pa.field("c", pa.struct([("x", pa.int8())]), metadata={"packed": "true"})
+    with pytest.raises(DataRefused, match="'x'"):
+        written(
+            pa.Table.from_arrays([pa.array([{"x": None}], row.type)], schema=pa.schema([row])),
+            version,
+        )
+
+
+ITEMS, NESTED = pa.list_(pa.int8()), pa.list_(pa.list_(pa.int8()))
+CUTS = [
+    ([[1]] * 100_000, ITEMS, [100_000]),
+    ([[]] * 65_534 + [[1]], ITEMS, [65_535]),
+    ([[]] * 65_535 + [[1]], ITEMS, [65_535, 1]),
+    ([[]] * 70_000 + [[1, 2]] * 40_000 + [[3]] * 10, ITEMS, [65_535, 35_000, 9_475]),
+    ([None] * 70_000, ITEMS, [70_000]),
+    ([[None], []] * 40_000, ITEMS, [43_690, 36_310]),
+    ([[1], []] * 35_000 + [None, [None]], ITEMS, [43_690, 26_312]),
+    ([[[1]], []] * 30_000, NESTED, [43_690, 16_310]),
+    ([[[1], []], []] * 20_000, NESTED, [21_845, 18_155]),
+    ([[[]] * 60_000, [[1]], []], NESTED, [3]),
+]
+"""Rows, type, rows of each page; a single row above the budget cannot be cut."""
+
+
+@pytest.mark.parametrize(("rows", "type_", "pages"), CUTS)
+def test_a_page_is_cut_before_its_levels_pass_the_budget(rows, type_, pages):
+    """Entries without a value count; 16 KiB of levels; lists without any item are one page."""
+    data = _pages(rows, type_, "2.2")
+    found = opened(data).columns[0].pages
+
+    assert pages == [page.num_rows for page in found]
+    assert rows == scanned(column(data)).to_pylist()
+    kinds = [(page.encoding, page.encoding.WhichOneof("layout")) for page in found]
+    assert 1 == len({str(getattr(encoding, kind).layers) for encoding, kind in kinds})
+
+
+PAIRS, PACKED = pa.list_(pa.int8(), 2), pa.struct([("a", pa.int8()), ("b", pa.int16())])
+LEAVES = {
+    "numbers": (pa.int16(), Fixed(16, 2, np.array([1, 0, 0, 1], np.uint8)), [1, 256]),
+    "bits": (pa.bool_(), Fixed(1, 3, np.array([5], np.uint8)), [True, False, True]),
+    "bits as bytes": (pa.bool_(), fixed([1, 0, 2], 8), [True, False, True]),
+    "strings": (pa.string(), texts([b"a", b"", "é".encode()]), ["a", "", "é"]),
+    "vectors": (PAIRS, FixedSizeList(2, 2, None, fixed([1, 2, 3, 4], 8)), [[1, 2], [3, 4]]),
+    "null items": (
+        PAIRS, FixedSizeList(2, 1, np.array([True, False]), fixed([1, 9], 8)), [[1, None]],
+    ),
+    "nothing but nulls": (
+        PAIRS, FixedSizeList(2, 1, np.zeros(2, bool), Fixed(0, 2, np.empty(0, np.uint8))),
+        [[None] * 2],
+    ),
+    "rows": (
+        PACKED, Rows(2, (fixed([1, 2], 8), fixed([3, 4], 16))),
+        [{"a": 1, "b": 3}, {"a": 2, "b": 4}],
+    ),
+    "the null type": (pa.null(), fixed([0, 0], 8), [None, None]),
+    "indices": (
+        pa.string(), Indexed(np.array([1, 0, 1], np.uint32), texts([b"p", b"q"])), ["q", "p", "q"],
+    ),
+}  # fmt: skip
+"""Type, decoded values, array."""
+
+
+@pytest.mark.parametrize(("type_", "values", "expected"), LEAVES.values(), ids=LEAVES)
+def test_values_become_the_array_of_the_type(type_, values, expected):
+    """A null slot owns bytes that nobody looks at; there is a value for each validity bit."""
+    array = leaf_array(type_, values, None, PLACE)
+    some = leaf_array(type_, values, np.array([i != 0 for i in range(values.count)]), PLACE)
+
+    array.validate(full=True)
+    assert (type_, expected) == (array.type, array.to_pylist())
+    assert [None, *expected[1:]] == some.to_pylist()
+    with pytest.raises(CorruptPage, match=r"L\.page\.leaf\.count"):
+        leaf_array(type_, values, np.ones(values.count + 1, bool), PLACE)
+
+
+OTHER = [
+    (pa.int16(), fixed([1, 2], 8), "leaf.width"),
+    (pa.string(), fixed([1, 2], 8), "leaf.width"),
+    (PAIRS, fixed([1], 16), "leaf.width"),
+    (pa.int8(), texts([b"a"]), "leaf.kind"),
+    (pa.string(), texts([b"\xff"]), "leaf.utf8"),
+    (pa.int8(), FixedSizeList(2, 1, None, fixed([1, 2], 8)), "leaf.kind"),
+    (PAIRS, FixedSizeList(3, 1, None, fixed([1, 2, 3], 8)), "leaf.dimension"),
+    (PACKED, Rows(1, (fixed([1], 8),)), "leaf.kind"),
+]
+
+
+@pytest.mark.parametrize(("type_", "values", "clause"), OTHER)
+def test_values_of_another_type_are_refused(type_, values, clause):
+    """Width, kind, dimension, UTF-8, number of fields."""
+    with pytest.raises(CorruptPage) as caught:
+        leaf_array(type_, values, None, PLACE)
+
+    assert f"L.page.{clause}" == caught.value.clause
+
+
+COMPUTED = pb.CompressiveEncoding(
+    variable={"offsets": {"range": {"uncompressed_bits_per_value": 64, "step": 1}}}
+)
+GATES = [
+    (pa.string(), variable(), None),
+    (pa.int64(), flat(64), None),
+    (pa.large_string(), COMPUTED, None),
+    (pa.int64(), pb.CompressiveEncoding(general={"values": variable()}), "leaf.kind"),
+    (pa.binary(), flat(8), "leaf.kind"),
+    (pa.string(), variable(64), "leaf.offset-width"),
+    (pa.string(), COMPUTED, "leaf.offset-width"),
+]
+
+
+@pytest.mark.parametrize(("type_", "encoding", "clause"), GATES, ids=str)
+def test_variable_encodings_belong_to_variable_types(type_, encoding, clause):
+    """Also inside of others; offsets have the width of the type, and keys that of theirs."""
+    if clause is None:
+        check_leaf_encoding(type_, encoding, PLACE)
+        return
+    with pytest.raises(CorruptPage, match=clause):
+        check_leaf_encoding(type_, encoding, PLACE)
+    with pytest.raises(CorruptPage, match="key-width"):
+        coded = pa.dictionary(pa.int8(), pa.string())
+        indexed_array(coded, np.array([1], np.uint16), pa.array(["p", "q"]), None, PLACE)
+
+
+WIDTHS = [
+    (pa.int16(), 16),
+    (pa.bool_(), 1),
+    (pa.list_(pa.float32(), 3), 96),
+    (pa.struct([("a", pa.int8()), ("b", pa.list_(pa.int16(), 2))]), 40),
+    (pa.struct([("a", pa.int8()), ("b", pa.string())]), None),
+    (pa.null(), None),
+    (pa.dictionary(pa.int8(), pa.string()), None),
+]
+
+
+def test_widths_count_all_levels_and_fields():
+    """Types of variable width have none."""
+    assert [bits for _, bits in WIDTHS] == [width_bits(type_) for type_, _ in WIDTHS]
+
+
+ARRAYS = [
+    pa.array([1, None, 3], pa.int16()),
+    pa.array([True, None, False] * 7),
+    pa.array(["a", None, "", "bcd"]),
+    pa.array([b"xy", b""], pa.large_binary()),
+    pa.array([[1, None], None, [3, 4]], pa.list_(pa.int8(), 2)),
+    pa.array([[[1], None]] * 2, pa.list_(pa.list_(pa.int8(), 1), 2)),
+    pa.array([{"x": 1, "y": 2.5}] * 2, pa.struct([("x", pa.int8()), ("y", pa.float32())])),
+    pa.nulls(3),
+]
+
+
+@given(st.sampled_from(ARRAYS), st.integers(0, 2), st.integers(0, 20))
+def test_stored_values_of_any_slice_read_as_the_array(array, start, count):
+    """Bits begin at the first and end clear; strings are cut to their bytes."""
+    array = array.slice(start, count)
+    values = stored_values(array)
+
+    assert (
+        array.to_pylist() == leaf_array(array.type, values, validity_of(array), PLACE).to_pylist()
+    )
+    if isinstance(values, Variable):
+        assert values.offsets[0] == 0
+        assert values.offsets[-1] == len(values.data)
+    if isinstance(values, Fixed) and values.bits == 1 and values.count % 8:
+        assert values.data[-1] >> values.count % 8 == 0
+
+
+@pytest.mark.parametrize("key", [pa.int8(), pa.uint16(), pa.int64()])
+def test_arrow_dictionaries_keep_the_width_of_their_keys(key):
+    """Null items are dropped and keys moved; a slice stores the whole dictionary."""
+    keys = pa.array([2, 1, 0, None, 2], key)
+    array = pa.DictionaryArray.from_arrays(keys, pa.array(["a", None, "b"])).slice(1)
+    stored, items = dictionary_parts(array)
+
+    assert (key.bit_width, 4, b"ab") == (stored.bits, stored.count, bytes(items.data))
+    numbers = stored.data.view(key.to_pandas_dtype())
+    assert [0, 1] == numbers[[1, 3]].tolist()
+    assert numbers.max() < items.count
+    assert [False, True, False, True] == validity_of(array).tolist()

@@ -1,0 +1,383 @@
+"""Levels and rows: numbered layers, reading, shredding, and levels that contradict each other."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from lanceref.core.errors import CorruptPage
+from lanceref.core.file_versions import V2_2
+from lanceref.file.arrow_schema import schema_of
+from lanceref.pages.column import assemble
+from lanceref.pages.layers import (
+    ALL_VALID_ITEM,
+    ALL_VALID_LIST,
+    EMPTYABLE_LIST,
+    NULL_AND_EMPTY,
+    NULLABLE_ITEM,
+    NULLABLE_LIST,
+    Layer,
+    Nested,
+    Step,
+    leaf_paths,
+    parse_layers,
+)
+from lanceref.pages.repdef import Entries, Levels, check_ranges, row_starts, select, unravel
+from lanceref.pages.shred import concat, flat_levels, ravel
+from lanceref.pages.shred import shred as shred_array
+from lanceref_testing.tables import tables
+
+from .building import field_of
+from .nesting import PLACE, layers_of, path_of, recursive, shred, to_rows
+
+LIST_CODES = (ALL_VALID_LIST, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY)
+ITEM_CODES = (ALL_VALID_ITEM, NULLABLE_ITEM)
+INTS, POINT = pa.list_(pa.int32()), pa.struct([("x", pa.int32()), ("y", pa.string())])
+NUMBERED = [
+    ((Step.LEAF,), [ALL_VALID_ITEM], [(None, None)], (0, 0, 0)),
+    (
+        (Step.STRUCT, Step.LEAF),
+        [ALL_VALID_ITEM, NULLABLE_ITEM],
+        [(None, None), (1, None)],
+        (0, 1, 1),
+    ),
+    *(
+        ((Step.LIST, Step.LEAF), [NULLABLE_ITEM, code], [(1, None), (null, empty)], (1, most, 1))
+        for code, null, empty, most in [
+            (ALL_VALID_LIST, None, None, 1),
+            (NULLABLE_LIST, 2, None, 2),
+            (EMPTYABLE_LIST, None, 2, 2),
+            (NULL_AND_EMPTY, 2, 3, 3),
+        ]
+    ),
+    (
+        (Step.STRUCT, Step.LIST, Step.LEAF),
+        [NULLABLE_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM],
+        [(1, None), (2, 3), (4, None)],
+        (1, 4, 1),
+    ),
+]
+"""Path, codes from the inside out, (null, empty) of each layer, greatest rep, def, visible."""
+
+
+@pytest.mark.parametrize(("steps", "codes", "levels", "greatest"), NUMBERED)
+def test_levels_are_numbered_from_the_inside_out(steps, codes, levels, greatest):
+    """Null comes before empty; what never happens takes none; a null leaf is visible."""
+    layers = layers_of(path_of(*steps), codes)
+
+    assert levels == [(layer.null, layer.empty) for layer in layers.layers]
+    assert greatest == (layers.max_rep, layers.max_def, layers.max_visible)
+
+
+def test_windows_end_at_the_next_list_and_fixed_size_lists_scale():
+    """A slot exists where all between it and the next list may be null; 2 and 3 make six slots."""
+    path = path_of(Step.STRUCT, Step.LIST, Step.STRUCT, Step.LEAF)
+    layers = layers_of(path, [NULLABLE_ITEM, NULLABLE_ITEM, EMPTYABLE_LIST, NULLABLE_ITEM])
+
+    assert [2, 2, 4, 4] == [layer.window for layer in layers.layers]
+    fixed = path_of(2, Step.STRUCT, 3, Step.STRUCT, Step.LEAF)
+    assert 6 == layers_of(fixed, [ALL_VALID_ITEM] * 5).scale
+
+
+@pytest.mark.parametrize(
+    ("type_", "packed", "steps"),
+    [
+        (pa.int32(), False, ["leaf"]),
+        (INTS, False, ["list leaf"]),
+        (POINT, False, ["struct leaf"] * 2),
+        (POINT, True, ["leaf"]),
+        (pa.struct([]), False, ["leaf"]),
+        (pa.list_(pa.float32(), 4), False, ["leaf"]),
+        (pa.list_(POINT, 4), False, ["fixed-size list struct leaf"] * 2),
+        (pa.map_(pa.string(), pa.int8()), False, ["list struct leaf"] * 2),
+    ],
+)
+def test_paths_to_the_leaves_of_a_type(type_, packed, steps):
+    """A packed struct and a vector are leaves, a map is a list of structs; a blob is a leaf."""
+    field = field_of(type_, packed=packed)
+    paths = leaf_paths(field)
+
+    assert steps == [" ".join(step.step.value for step in path) for path in paths]
+    field.metadata["lance-encoding:blob"] = "true"
+    assert ["leaf"] == [step.step.value for (step,) in leaf_paths(field)]
+
+
+CODES = [
+    ((Step.LEAF,), [], "present"),
+    ((Step.LEAF,), [7], "code"),
+    ((Step.LEAF,), [NULLABLE_LIST], "path"),
+    ((Step.LIST, Step.LEAF), [NULLABLE_ITEM], "path"),
+    ((0, Step.LEAF), [NULLABLE_ITEM, NULLABLE_ITEM], "dimension"),
+]
+
+
+@pytest.mark.parametrize(("steps", "codes", "clause"), CODES)
+def test_codes_must_fit_the_path(steps, codes, clause):
+    """One known code per step, of the step's kind."""
+    with pytest.raises(CorruptPage) as caught:
+        layers_of(path_of(*steps), codes)
+
+    assert f"L.page.layers.{clause}" == caught.value.clause
+
+
+def _levels(rep, definition, dtype=np.uint16):
+    return Levels(
+        len(definition if rep is None else rep),
+        None if rep is None else np.array(rep, dtype),
+        None if definition is None else np.array(definition, dtype),
+    )
+
+
+def _unravelled(rep, definition, values, path, layers, num_rows):
+    leaf = pa.array(values, pa.int64())
+    nested = unravel(layers, Entries(_levels(rep, definition), leaf), num_rows, PLACE)
+    return to_rows(nested, path)
+
+
+WORKED = [
+    (
+        path_of(Step.LIST, Step.LEAF), [ALL_VALID_ITEM, NULL_AND_EMPTY],
+        [[1, 2], None, [], [3]], [1, 0, 1, 1, 1], [0, 0, 1, 2, 0], [1, 2, 3],
+    ),
+    (
+        path_of(Step.STRUCT, Step.LIST, Step.LEAF), [ALL_VALID_ITEM, ALL_VALID_LIST, NULLABLE_ITEM],
+        [([7, 8],), None], [1, 0, 1], [0, 0, 1], [7, 8],
+    ),
+    (
+        path_of(Step.LIST, 2, Step.STRUCT, Step.LEAF),
+        [ALL_VALID_ITEM, ALL_VALID_ITEM, ALL_VALID_ITEM, ALL_VALID_LIST],
+        [[[(1,), (2,)], [(3,), (4,)]]], [1, 1, 0, 0], [0, 0, 0, 0], [1, 2, 3, 4],
+    ),
+]  # fmt: skip
+"""Path, codes, rows, and the entries that stand for them."""
+
+
+@pytest.mark.parametrize(("path", "codes", "rows", "rep", "definition", "values"), WORKED)
+def test_worked_levels_are_their_rows(path, codes, rows, rep, definition, values):
+    """A placeholder for a null or empty list; each struct of a fixed-size list has its entry."""
+    layers = layers_of(path, codes)
+
+    assert (rep, definition, values) == shred(rows, layers)[:3]
+    assert rows == _unravelled(rep, definition, values, path, layers, len(rows))
+
+
+@st.composite
+def nestings(draw, fixed_size_lists=True):
+    """A path, the codes of its layers, and rows that these codes can state."""
+    kinds = [Step.LIST, Step.STRUCT] + ([2, 3] if fixed_size_lists else [])
+    path = path_of(*draw(st.lists(st.sampled_from(kinds), max_size=4)), Step.LEAF)
+    codes = [
+        draw(st.sampled_from(LIST_CODES if step.step is Step.LIST else ITEM_CODES))
+        for step in path[::-1]
+    ]
+    fixed = max((i for i, step in enumerate(path) if step.dimension > 1), default=0)
+    lists = [i for i in range(fixed) if path[i].step is Step.LIST]
+    for i in range(max(lists, default=-1) + 1):  # a placeholder there has no agreed number
+        codes[len(path) - 1 - i] = ALL_VALID_LIST if i in lists else ALL_VALID_ITEM
+    layers = layers_of(path, codes)
+
+    def value(depth):
+        layer, step = layers.layers[::-1][depth], path[depth]
+        if step.step is Step.LEAF:
+            here = st.integers(0, 9)
+        elif step.step is Step.STRUCT:
+            here = value(depth + 1).map(lambda v: (v,))
+        else:
+            fewest = step.dimension if step.dimension > 1 else int(layer.empty is None)
+            most = step.dimension if step.dimension > 1 else 3
+            here = st.lists(value(depth + 1), min_size=fewest, max_size=most)
+        return here if layer.null is None else st.none() | here
+
+    return path, layers, draw(st.lists(value(0), min_size=1, max_size=6))
+
+
+@given(nestings(), st.data())
+def test_rows_come_back_from_their_levels(nesting, data):
+    """All of them, and the rows selected; without fixed-size lists as the recursive form reads."""
+    path, layers, rows = nesting
+    rep, definition, values, _ = shred(rows, layers)
+    assert rows == _unravelled(rep, definition, values, path, layers, len(rows))
+    if all(step.dimension == 1 for step in path):
+        assert rows == recursive(rep, definition, values, layers)
+
+    chosen = sorted(data.draw(st.sets(st.integers(0, len(rows) - 1), min_size=1)))
+    levels = _levels(rep if layers.max_rep else None, definition, np.uint8)
+    bounds = np.append(row_starts(levels, layers), len(definition))
+    at = np.array(chosen) * layers.scale
+    found, slots = select(levels, layers, bounds[at], bounds[at + layers.scale])
+    leaf = pa.array(values, pa.int64())
+    cut = Entries(found, leaf[slots] if isinstance(slots, slice) else leaf.take(pa.array(slots)))
+    assert [rows[i] for i in chosen] == to_rows(unravel(layers, cut, len(at), PLACE), path)
+
+
+@given(nestings(), st.data())
+def test_any_levels_are_read_or_refused(nesting, data):
+    """Random levels within their ranges give Arrow-safe rows or a CorruptPage."""
+    path, layers, _ = nesting
+    count = data.draw(st.integers(0, 12))
+    rep = data.draw(st.lists(st.integers(0, layers.max_rep), min_size=count, max_size=count))
+    definition = data.draw(st.lists(st.integers(0, layers.max_def), min_size=count, max_size=count))
+    values = [0] * sum(d <= layers.max_visible for d in definition)
+    try:
+        _unravelled(rep if layers.max_rep else None, definition, values, path, layers, count)
+    except CorruptPage as error:
+        assert error.clause.startswith("L.page.levels.")
+
+
+CONTRADICTIONS = [
+    ([0, 1, 1], [0, 0, 0], "first-entry"),
+    ([1, 0, 1], [2, 0, 0], "special-alone"),
+    ([1, 0, 1], [0, 1, 0], "special-alone"),
+    ([1, 0, 0], [0, 0, 0], "rows"),
+    ([2, 0, 1], [0, 0, 0], "rep-range"),
+    ([1, 0, 1], [0, 0, 3], "def-range"),
+]
+
+
+@pytest.mark.parametrize(("rep", "definition", "clause"), CONTRADICTIONS)
+def test_contradicting_levels_are_refused(rep, definition, clause):
+    """A list that never began, a placeholder with company, rows that do not add up, no level."""
+    path = path_of(Step.LIST, Step.LEAF)
+    layers = layers_of(path, [ALL_VALID_ITEM, NULL_AND_EMPTY])
+    with pytest.raises(CorruptPage) as caught:
+        check_ranges(_levels(rep, definition), layers, PLACE)
+        _unravelled(rep, definition, [5] * definition.count(0), path, layers, 2)
+
+    assert f"L.page.levels.{clause}" == caught.value.clause
+
+
+def _shredded(array):
+    field = schema_of(pa.schema([("c", array.type)])).fields[0]
+    return field, shred_array(array, field)
+
+
+RAVELLED = [
+    ([1, 2], pa.int32(), (1,), None, None),
+    ([1, None], pa.int32(), (3,), None, [0, 1]),
+    ([[1, 2], None, [], [3]], INTS, (1, 6), [1, 0, 1, 1, 1], [0, 0, 1, 2, 0]),
+    ([[1], [2, 3]], INTS, (1, 2), [1, 1, 0], None),
+    ([[1], None], INTS, (1, 4), [1, 1], [0, 1]),
+    ([[None], []], INTS, (3, 5), [1, 1], [1, 2]),
+    (
+        [[[1, 2], []], None, [[3], None]], pa.list_(INTS), (1, 6, 4),
+        [2, 0, 1, 2, 2, 1], [0, 0, 2, 3, 0, 1],
+    ),
+    ([{"x": None}, None, {"x": 1}], pa.struct([("x", pa.int8())]), (3, 3), None, [1, 2, 0]),
+]  # fmt: skip
+"""Rows, type, codes from the inside out, repetition, definition."""
+
+
+@pytest.mark.parametrize(("rows", "type_", "codes", "rep", "definition"), RAVELLED)
+def test_rows_become_levels_with_the_codes_they_need(rows, type_, codes, rep, definition):
+    """Only what occurs has a level; only visible entries own a value."""
+    (leaf, *_) = _shredded(pa.array(rows, type_))[1]
+    found = ravel(leaf)
+
+    assert codes == found.codes
+    assert rep == (None if found.rep is None else found.rep.tolist())
+    assert definition == (None if found.definition is None else found.definition.tolist())
+    if definition is not None and rep is not None:
+        assert len(leaf.leaf) == int(found.visible.sum())
+    assert flat_levels(3).visible is None
+
+
+@given(tables(V2_2, max_depth=4))
+def test_arrays_come_back_from_what_they_are_shredded_to(sample):
+    """Random nested columns: the levels written are read as those columns, and rows cut apart."""
+    table = sample.table.slice(0, 200).combine_chunks()
+    for name in table.column_names:
+        array = table[name].combine_chunks()
+        if any(word in str(array.type) for word in ("duration", "timestamp", "time", "date")):
+            continue
+        field, leaves = _shredded(array)
+        read = []
+        for leaf, path in zip(leaves, leaf_paths(field), strict=True):
+            half = len(array) // 2
+            joined = concat([leaf.slice(0, half), leaf.slice(half, len(array))])
+            levels = ravel(joined)
+            entries = Entries(
+                Levels(levels.num_entries, levels.rep, levels.definition), joined.leaf
+            )
+            layers = parse_layers(levels.codes, path, PLACE)
+            read.append(unravel(layers, entries, len(array), PLACE))
+        back = assemble(field, read, PLACE)
+
+        back.validate(full=True)
+        assert repr(array.to_pylist()) == repr(back.to_pylist())
+
+
+def test_what_a_null_hides_is_dropped():
+    """Items of a null list, and a list below a null struct."""
+    items = pa.array([1, 2, 3, 4, 5], pa.int8())
+    buffers = [pa.py_buffer(bytes([0b101])), pa.array([0, 1, 3, 5], pa.int32()).buffers()[1]]
+    lists = pa.Array.from_buffers(pa.list_(pa.int8()), 3, buffers, children=[items])
+    fields = [pa.field("l", pa.list_(pa.int8()))]
+    inner = pa.array([[1, 2], [3]], fields[0].type)
+    structs = pa.StructArray.from_arrays([inner], fields=fields, mask=pa.array([True, False]))
+
+    (leaf,) = _shredded(lists)[1]
+    assert ([1, 4, 5], [0, 1, 1, 3]) == (leaf.leaf.to_pylist(), leaf.layers[0].offsets.tolist())
+    (leaf,) = _shredded(structs)[1]
+    assert ([3], [False, True]) == (leaf.leaf.to_pylist(), leaf.layers[1].validity.tolist())
+
+
+def _flags(*valid):
+    return np.array(valid, np.bool_)
+
+
+def _pair(one, other, type_):
+    inside = () if one.offsets is None and other.offsets is None else (Layer(2, None, None),)
+    return assemble(
+        field_of(type_),
+        [
+            Nested((one, *inside), pa.array([1, 2], pa.int32())),
+            Nested((other, *inside), pa.array(["a", "b"])),
+        ],
+        PLACE,
+    )
+
+
+def test_leaves_of_a_struct_agree():
+    """About nulls, about lengths, about being a list; no validity at all is all valid."""
+    sound = Layer(2, None, None)
+    marked = _pair(sound, Layer(2, _flags(1, 1), None), POINT)
+    assert [{"x": 1, "y": "a"}, {"x": 2, "y": "b"}] == marked.to_pylist()
+    cuts = np.array([0, 1, 2])
+    for one, other, type_, clause in [
+        (sound, Layer(2, _flags(1, 0), None), POINT, "validity"),
+        (Layer(2, None, cuts), Layer(2, None, np.array([0, 2, 2])), pa.list_(POINT), "offsets"),
+        (Layer(2, None, cuts), sound, pa.list_(POINT), "offsets"),
+    ]:
+        with pytest.raises(CorruptPage) as caught:
+            _pair(one, other, type_)
+        assert f"L.page.siblings.{clause}" == caught.value.clause
+
+
+def test_a_leaf_is_its_own_array_and_what_is_empty_begins_at_the_start():
+    """Nothing is copied; Arrow cannot join lists whose items begin after the end of no buffer."""
+    leaf = pa.array([1, 2, 3])
+    nothing = Nested((Layer(2, None, np.array([0, 0, 0])),), leaf.slice(3, 0))
+    lists = assemble(field_of(pa.list_(pa.int64())), [nothing], PLACE)
+
+    assert leaf is assemble(field_of(pa.int64()), [Nested((), leaf)], PLACE)
+    assert ([[], []], 0) == (lists.to_pylist(), lists.values.offset)
+
+
+PAIRS = path_of(Step.LIST, 2, Step.LEAF)
+
+
+@given(
+    st.lists(st.none() | st.integers(0, 4), min_size=1, max_size=12),
+    st.tuples(*[st.integers(0, 12)] * 4),
+)
+def test_slices_of_slices_are_slices(lengths, cuts):
+    """Rows of pairs cut twice are the rows as Python lists cut twice; a whole slice is itself."""
+    offsets = np.append(0, np.cumsum([length or 0 for length in lengths])).astype(np.int64)
+    count, validity = int(offsets[-1]), np.array([length is not None for length in lengths])
+    layers = (Layer(len(lengths), validity, offsets), Layer(count, None, None, 2))
+    rows = Nested(layers, pa.array(range(2 * count), pa.int64()))
+    (a, b), (c, d) = sorted(min(x, len(lengths)) for x in cuts[:2]), sorted(cuts[2:])
+    c, d = min(c, b - a), min(d, b - a)
+
+    assert to_rows(rows, PAIRS)[a:b][c:d] == to_rows(rows.slice(a, b).slice(c, d), PAIRS)
+    assert rows is rows.slice(0, len(lengths))
