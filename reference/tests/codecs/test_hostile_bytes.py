@@ -38,9 +38,7 @@ from .runs import (
     cursor_of,
     damaged,
     gives_values_or_refuses,
-    leaves,
     plain,
-    recording,
     run_of,
     variable,
     words,
@@ -66,70 +64,21 @@ COMPUTED = rle(range_(4, 1), range_(1, 1, 32))
 SOUND_RUNS, SOUND_STRINGS = run_parts([(1, 1), (2, 1)])[:2], string_chunk([b"a", b"b"], 32)
 TRIPLES = lists(3, flat(16), True)
 
-CHUNKS = {
-    "bytes": (flat(32), [bytes(8)], [b"1234567"], "flat.size"),
-    "streams": (split(flat(32)), [bytes(8)], [bytes(9)], "byte-stream-split.size"),
-    "packed width": (inline(32), [bytes(4)], [words([33], 32) + bytes(4224)], "bitpack.width"),
-    "packed bytes": (inline(32), [bytes(4)], [words([3], 32) + bytes(383)], "bitpack.payload"),
-    "sum of runs": (RUNS, SOUND_RUNS, [words([1, 2], 16), b"\1\2"], "rle.sum"),
-    "sum too small": (RUNS, SOUND_RUNS, [words([1], 16), b"\1"], "rle.sum"),
-    "run without value": (RUNS, SOUND_RUNS, [words([1, 2], 16), b"\1\1\0"], "rle.pairs"),
-    "no size": (general("zstd", flat(8)), [compress("zstd", b"ab")], [b"\1\0\0"], "general.frame"),
-    "end of table": (strings(32), [SOUND_STRINGS], [words([12, 13], 32)], "variable.table"),
-    "start of bytes": (strings(32), [SOUND_STRINGS], [words([8, 13, 14], 32)], "variable.offsets"),
-    "falling": (strings(32), [SOUND_STRINGS], [words([12, 14, 13], 32)], "variable.offsets"),
-    "beyond": (strings(32), [SOUND_STRINGS], [words([12, 13, 15], 32) + b"ab"], "variable.offsets"),
-    "lengths": (
-        strings(delta(0, flat(32), 32)),
-        [words([1, 1], 32), b"ab"],
-        [words([1, 2], 32), b"ab"],
-        "variable.offsets",
-    ),
-    "bitmap": (TRIPLES, [b"\x3f", bytes(12)], [b"\x3f\0", bytes(12)], "fixed-size-list.bitmap"),
-}
-"""Description, buffers of a sound chunk of two values, those of the damaged one, clause."""
-
-
-@pytest.mark.parametrize(("encoding", "sound", "bad", "clause"), CHUNKS.values(), ids=CHUNKS)
-def test_a_faulty_chunk_is_refused_at_its_place(encoding, sound, bad, clause):
-    """The second chunk of two is damaged: the error lies in it, with clause, found and wanted."""
-    run = run_of(*zip(sound, bad), counts=[2, 2])
-    with pytest.raises(CorruptPage) as caught:
-        decode_mini(encoding, run)
-
-    error = caught.value
-    assert f"L.codec.{clause}" == error.clause
-    assert run.place(0, 1).offset <= error.offset <= BASE + len(run.data)
-    assert str(error.found) and str(error.wanted)
-
 
 BLOCKS = {
-    "packed size": (out_of_line(16, 1), bytes(161), 1041, "bitpack.out-of-line"),
-    "raw tail": (
+    "tail": (
         out_of_line(16, 1),
         bytes(128) + words([0] * 16 + [2], 16),
         1041,
         "bitpack.raw-tail",
     ),
-    "too many in a block": (inline(32), words([3], 32) + bytes(384), 1025, "bitpack.count"),
-    "values beyond the frame": (RUNS, words([3], 64) + bytes(2), 5, "rle.frame"),
     "computed lengths": (COMPUTED, b"", 5, "rle.sum"),
     "lengths that miss": (rle(range_(4, 1), constant(3, 32)), b"", 5, "rle.sum"),
-    "bytes where none are": (COMPUTED, b"x", 6, "encoding.payload"),
-    "header of strings": (strings(32), b"\x20", 2, "variable.header"),
-    "start of bytes": (strings(32), words([32, 21, 0, 1, 2], 32) + b"ab", 2, "variable.header"),
-    "an offset missing": (strings(32), words([32, 20, 0, 1], 32), 2, "variable.header"),
-    "offset beyond": (strings(32), words([32, 20, 0, 1, 3], 32) + b"ab", 2, "variable.offsets"),
-    "first offset": (strings(32), words([32, 20, 1, 1, 2], 32) + b"ab", 2, "variable.offsets"),
-    "frame of a dictionary": (FRAME, bytes(15), 2, "dictionary.frame"),
     "sizes that overflow": (FRAME, words([2**63, 2**63], 64), 2, "dictionary.frame"),
-    "index": (FRAME, dictionary_frame([1, 3], [5, 6, 7]), 2, "dictionary.index-range"),
     "wide range": (range_(0, 2**63), b"", 3, "range.overflow"),
     "computed deltas": (delta(2**64 - 2, constant(1)), b"", 3, "delta.overflow"),
     "narrow deltas": (delta(2**32 - 2, constant(1, 32), 32), b"", 3, "delta.overflow"),
     "stored deltas": (delta(5, flat(64)), words([2**64 - 1, 1], 64), 3, "delta.overflow"),
-    "width of deltas": (delta(5, flat(32)), words([1, 1], 32), 3, "delta.width"),
-    "no value": (constant(), b"", 3, "constant.width"),
     "list of nulls": (lists(4, constant(), True), bytes(3), 2, "fixed-size-list.size"),
 }
 """Description, bytes, number of values, clause."""
@@ -260,58 +209,6 @@ def test_a_few_bytes_expand_only_as_far_as_the_limits_allow(encoding, data):
     ctx = Context("test.lance", limits=Limits(expansion_bytes=1000, expansion_factor=1))
     with pytest.raises(LimitExceeded, match=r"L\.codec\.limits\.expansion"):
         decode_block(encoding, cursor_of(data, ctx), 10**6)
-
-
-UNUSED = pack_block([1] * 3 + [0] * 1020 + [1], 16, 1)
-REPORTED = {
-    "values after the last of a block": (out_of_line(16, 1), [UNUSED], 3, "bitpack.tail"),
-    "values after the last of a chunk": (inline(16), [words([1], 16) + UNUSED], 3, "bitpack.tail"),
-    "a run of no values": (RUNS, [words([1, 2], 16), b"\3\0"], 3, "rle.empty-run"),
-    "padding of strings": (strings(32), [words([8, 9], 32) + b"a\0\0\0"], 1, "variable.padding"),
-}
-
-
-@pytest.mark.parametrize(("encoding", "parts", "count", "clause"), REPORTED.values(), ids=REPORTED)
-def test_bytes_that_mean_nothing_are_read_and_reported(encoding, parts, count, clause):
-    """Only a validator sees them."""
-    ctx = recording()
-    run = run_of(*([part] for part in parts), counts=[count], ctx=ctx)
-    decode = decode_blocks if encoding.HasField("out_of_line_bitpacking") else decode_mini
-
-    assert count == len(plain(decode(encoding, run)))
-    assert [f"L.codec.{clause}"] == [finding.clause for finding in ctx.findings]
-
-
-SIZES = {
-    "packed": (
-        inline(16),
-        pack_inline([1], 16, 1),
-        [(8, 10, "width", "u16"), (10, 138, "block", "bitpacked u16")],
-    ),
-    "strings": (
-        strings(32),
-        words([8, 9], 32) + b"aHHH",
-        [
-            (8, 16, "offsets", "offsets u32[]"),
-            (16, 17, "bytes", "bytes[]"),
-            (17, 20, "padding", "padding"),
-        ],
-    ),
-    "lz4": (
-        general("lz4_raw", flat(8)),
-        compress("lz4_raw", b"a"),
-        [(8, 12, "uncompressed size", "u32"), (12, 14, "compressed", "lz4 block")],
-    ),
-}
-
-
-@pytest.mark.parametrize(("encoding", "data", "owners"), SIZES.values(), ids=SIZES)
-def test_explain_names_the_parts_of_a_chunk(encoding, data, owners):
-    """Widths, tables, sizes and padding are leaves of their own."""
-    ctx = recording()
-    decode_mini(encoding, run_of([data], counts=[1], ctx=ctx))
-
-    assert owners == leaves(ctx)
 
 
 def _run(*chunks, counts):

@@ -1,10 +1,10 @@
-"""Values of any chunks: encoded and decoded, or written by the slow forms and decoded."""
+"""Values of any chunks come back: encoded and decoded, packed bits and symbols value by value too."""
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from lanceref.codecs.blocks import decode_blocks, decode_levels
+from lanceref.codecs.blocks import decode_levels
 from lanceref.codecs.choose import (
     Kind,
     choose_dictionary,
@@ -19,16 +19,8 @@ from lanceref.codecs.values import Fixed, FixedSizeList, Rows
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 
 from .encodings import (
-    delta,
-    flat,
     fsst,
-    general,
     inline,
-    lists,
-    out_of_line,
-    rle,
-    split,
-    variable_rows,
 )
 from .encodings import variable as strings
 from .runs import (
@@ -41,21 +33,12 @@ from .runs import (
     plain,
     run_of,
     variable,
-    words,
 )
 from .slow_forms import (
     SYMBOLS,
-    bitmap,
-    compress,
     decode_codes,
     draw_codes,
-    ends,
     pack_inline,
-    pack_out_of_line,
-    run_frame,
-    run_parts,
-    split_streams,
-    string_block,
     string_chunk,
     symbol_table,
 )
@@ -204,31 +187,6 @@ def test_dictionaries_give_back_their_values(distinct, count, bits):
     assert list(dict.fromkeys(plain(values))) == plain(items)
 
 
-CHUNKS = st.lists(st.lists(st.integers(0, 2**32 - 1), max_size=9), min_size=1, max_size=4)
-STRINGS = st.lists(st.lists(st.binary(max_size=12), max_size=8), min_size=1, max_size=4)
-RUNS = st.lists(
-    st.lists(st.tuples(st.integers(0, 2**16 - 1), st.integers(1, 255)), max_size=6),
-    min_size=1,
-    max_size=4,
-)
-NUMBER_CODECS = {
-    "flat": (flat(32), lambda values: words(values, 32)),
-    "streams": (split(flat(32)), lambda values: split_streams(values, 32)),
-    "packed": (inline(32), lambda values: pack_inline(values, 32, 32)),
-    "lz4": (general("lz4_raw", flat(32)), lambda values: compress("lz4_raw", words(values, 32))),
-    "zstd": (general("zstd", flat(32)), lambda values: compress("zstd", words(values, 32))),
-}
-
-
-@pytest.mark.parametrize(("encoding", "write"), NUMBER_CODECS.values(), ids=NUMBER_CODECS)
-@given(chunks=CHUNKS)
-def test_numbers_of_any_chunks_are_joined(encoding, write, chunks):
-    """Chunks of any count, empty ones too."""
-    run = run_of([write(values) for values in chunks], counts=[len(v) for v in chunks])
-
-    assert [v for values in chunks for v in values] == plain(decode_mini(encoding, run))
-
-
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
 def test_every_width_of_every_type_comes_back(bits):
     """Widths 0 to T, both ways: blocks of the slow packer are read, blocks written are its own."""
@@ -246,72 +204,6 @@ def test_every_width_of_every_type_comes_back(bits):
             assert width == bits
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 2100), st.booleans()), min_size=1, max_size=3),
-    st.sampled_from([(16, 0), (16, 1), (16, 3), (32, 9), (64, 40), (64, 64)]),
-)
-@settings(max_examples=30)
-def test_packed_blocks_with_raw_and_padded_tails_are_joined(shapes, form):
-    """Whole blocks and tails come back in order, in every chunk."""
-    bits, width = form
-    random = np.random.default_rng(1)
-    chunks = [
-        [int(v) & ((1 << width) - 1) for v in random.integers(0, 2**64, count, np.uint64)]
-        for count, _ in shapes
-    ]
-    packed = [pack_out_of_line(c, bits, width, raw) for c, (_, raw) in zip(chunks, shapes)]
-    run = run_of(packed, counts=[len(chunk) for chunk in chunks])
-
-    found = decode_blocks(out_of_line(bits, width), run)
-    assert [v for chunk in chunks for v in chunk] == plain(found)
-
-
-@given(st.lists(st.lists(st.booleans(), max_size=20), min_size=1, max_size=5))
-def test_bits_of_any_chunks_are_joined(chunks):
-    """Each chunk begins at a byte of its own."""
-    run = run_of([bitmap(bits) for bits in chunks], counts=[len(bits) for bits in chunks])
-
-    assert [int(bit) for bits in chunks for bit in bits] == plain(decode_mini(flat(1), run))
-
-
-@given(RUNS)
-def test_runs_of_any_chunks_are_expanded(chunks):
-    """In chunks and in frames, runs expand to the values that they stand for."""
-    values, lengths, counts = zip(*(run_parts(runs) for runs in chunks))
-    mini = run_of(list(values), list(lengths), counts=list(counts))
-    framed = run_of([run_frame(runs) for runs in chunks], counts=list(counts))
-    wanted = [value for runs in chunks for value, length in runs for _ in range(length)]
-
-    assert wanted == plain(decode_mini(rle(flat(16), flat(8)), mini))
-    assert wanted == plain(decode_blocks(rle(flat(16), flat(8)), framed))
-
-
-@given(STRINGS, st.sampled_from([32, 64]))
-def test_strings_of_any_chunks_are_joined(chunks, bits):
-    """Offsets in front of the bytes, lengths in a buffer of their own, or a block."""
-    counts, wanted = [len(values) for values in chunks], [v for values in chunks for v in values]
-    inside = run_of([string_chunk(values, bits) for values in chunks], counts=counts)
-    block = run_of([string_block(wanted, bits)], counts=[len(wanted)])
-    lengths = [words([len(value) for value in values], bits) for values in chunks]
-    beside = run_of(lengths, [b"".join(values) for values in chunks], counts=counts)
-
-    assert wanted == plain(decode_mini(strings(bits), inside))
-    assert wanted == plain(decode_blocks(strings(bits), block))
-    assert wanted == plain(decode_mini(strings(delta(0, flat(bits), bits)), beside))
-    assert ends(wanted)[-1] == sum(map(len, wanted))
-
-
-@given(st.lists(st.lists(st.integers(0, 1000), min_size=1, max_size=6), min_size=1, max_size=4))
-def test_deltas_start_again_in_every_chunk(chunks):
-    """With a base of 7 and stored differences; an empty chunk has neither."""
-    wanted = [[7, *(7 + sum(steps[: i + 1]) for i in range(len(steps)))] for steps in chunks]
-    parts = [b"", *(words(steps, 64) for steps in chunks)]
-    run = run_of(parts, counts=[0, *(len(values) for values in wanted)])
-
-    found = decode_blocks(delta(7, flat(64)), run)
-    assert [value for values in wanted for value in values] == plain(found)
-
-
 @given(st.data(), SYMBOLS)
 @settings(max_examples=200)
 def test_codes_of_any_table_decode_as_code_by_code(draw, symbols):
@@ -323,31 +215,3 @@ def test_codes_of_any_table_decode_as_code_by_code(draw, symbols):
 
     assert wanted == plain(decode_mini(encoding, run))
     assert wanted == plain(decode_zip_variable(encoding, variable(values), CTX, PLACE))
-
-
-@given(st.lists(st.binary(max_size=40)), st.sampled_from(["lz4_raw", "zstd"]))
-def test_values_compressed_one_by_one_come_back(values, name):
-    """Each value of a full-zip page is a buffer of its own."""
-    stored = variable([compress(name, value) for value in values])
-
-    found = decode_zip_variable(general(name, strings(32)), stored, CTX, PLACE)
-    assert values == plain(found)
-
-
-PAIR = st.lists(st.integers(0, 255), min_size=2, max_size=2)
-
-
-@given(st.lists(st.tuples(st.integers(0, 2**16 - 1), st.binary(max_size=9), PAIR)))
-def test_variable_rows_are_cut_field_by_field(rows):
-    """Fields of fixed width are their bytes, a string has its length before it."""
-    encoding = variable_rows(
-        (flat(16), "bits_per_value", 16),
-        (strings(32), "bits_per_length", 32),
-        (lists(2, flat(8)), "bits_per_value", 16),
-    )
-    stored = [
-        words([number], 16) + words([len(text)], 32) + text + bytes(pair)
-        for number, text, pair in rows
-    ]
-
-    assert rows == plain(decode_zip_variable(encoding, variable(stored), CTX, PLACE))

@@ -16,7 +16,6 @@ from lanceref.storage import BytesSource
 from ..file.in_memory import scanned, taken
 from .building import (
     BLOB,
-    STRUCT,
     Column,
     Page,
     all_nulls,
@@ -31,146 +30,13 @@ from .building import (
     some_nulls,
     words,
 )
-from .test_pages import BLOB_FIELD, ITEMS, PAGES, ZSTD
+from .test_pages import BLOB_FIELD, PAGES, ZSTD
 
 LIST = pa.list_(pa.int8())
-TWO = pa.struct([("a", pa.int8()), ("b", pa.int16())])
-THREE = Column([Page(flat(8), 3, [b"\1\2\3"])])
-WIDE = Column([Page(flat(16), 3, [bytes(6)])])
-ARRAY = pa.list_(pa.int8(), 2)
 
 
 def _one(encoding, rows, *buffers, column=None):
     return [Column([Page(encoding, rows, list(buffers))], *([column] if column else []))]
-
-
-def _listed(page):
-    return [Column([page]), ITEMS]
-
-
-FAULTS = {
-    "size": (pa.int32(), _one(flat(32), 2, bytes(7)), "flat.size"),
-    "width": (pa.int32(), _one(flat(12), 2, bytes(3)), "flat.type-width"),
-    "no width": (pa.binary(0), _one(flat(0), 2, bytes(8)), "flat.width"),
-    "bits of a vector": (ARRAY, _one(flat(16), 2, bytes(4)), "flat.type-width"),
-    "null": (pa.field("c", pa.int8(), False), _one(all_nulls(), 2), "nullable.field"),
-    "null list": (
-        pa.field("c", LIST, False), _listed(Page(list_page(5), 1, [words(11)])), "nullable.field",
-    ),
-    "no arm": (pa.int8(), _one(pb.ArrayEncoding(nullable={}), 1), "encoding.tag"),
-    "no values": (pa.int8(), _one(pb.ArrayEncoding(constant={}), 1), "encoding.tag"),
-    "falling ends": (pa.string(), _one(binary(7), 3, words(3, 6, 5), b"foobar"), "ends.order"),
-    "a huge end": (pa.string(), _one(binary(2**63), 2, words(0, 2**64 - 1), b""), "ends.bound"),
-    "no adjustment": (
-        pa.string(), _one(binary(0), 2, words(3, 6), b"foobar"), "ends.null-adjustment",
-    ),
-    "text": (pa.string(), _one(binary(2), 1, words(1), b"\xff"), "binary.utf8"),
-    "key": (
-        pa.string(), _one(dictionary(8, binary(4, 1), 2), 1, b"\3", words(1, 3), b"abb"),
-        "dictionary.key-range",
-    ),
-    "key below 0": (
-        pa.dictionary(pa.int8(), pa.string()),
-        _one(dictionary(8, binary(4, 1), 2), 1, b"\xff", words(1, 3), b"abb"),
-        "dictionary.key-range",
-    ),
-    "dimension": (
-        pa.list_(pa.int8(), 3),
-        _one(pb.ArrayEncoding(fixed_size_list={"dimension": 2, "items": flat(8)}), 1, b"\1\2"),
-        "fixed-size-list.dimension",
-    ),
-    "size before the block": (
-        pa.uint8(), _one(flat(8, scheme="zstd"), 400, words(2**40) + ZSTD), "flat.compressed-size",
-    ),
-    "block": (
-        pa.uint8(), _one(flat(8, scheme="zstd"), 400, words(400) + ZSTD[:-9] + bytes(9)),
-        "flat.compressed-block",
-    ),
-    "scheme": (pa.uint8(), _one(flat(8, scheme="bogus"), 1, b"\1"), "flat.compression"),
-    "buffer": (pa.int8(), _one(flat(8, buffer=1), 1, b"\1"), "buffer.index"),
-    "last end": (LIST, _listed(Page(list_page(5), 1, [words(4)])), "list.num-items"),
-    "end beyond the items": (LIST, _listed(Page(list_page(5, 100), 1, [words(6)])), "ends.bound"),
-    "items": (LIST, _listed(Page(list_page(4), 1, [words(4)])), "list.item-column"),
-    "two headers": (
-        TWO, [Column([Page(STRUCT, 2, []), Page(STRUCT, 1, [])]), THREE, WIDE], "struct.header",
-    ),
-    "rows of a header": (TWO, [Column([Page(STRUCT, 4, [])]), THREE, WIDE], "struct.length"),
-    "blob without a kind": (BLOB_FIELD, [Column([Page(flat(8), 1, [b"a"])])], "blob.column"),
-    "kind without a blob": (pa.int8(), [Column([Page(flat(8), 1, [b"a"])], BLOB)], "blob.column"),
-    "kind of column": (
-        pa.int8(),
-        _one(flat(8), 1, b"\1", column=pb.ColumnEncoding(zone_index={"inner": {"values": {}}})),
-        "column.encoding",
-    ),
-}  # fmt: skip
-"""Type, columns, clause."""
-
-
-@pytest.mark.parametrize(("type_", "columns", "clause"), FAULTS.values(), ids=FAULTS)
-def test_faulty_pages_are_refused_under_their_clause(type_, columns, clause):
-    """Whether the column is opened, scanned or taken; with what was found and wanted."""
-    with pytest.raises(BytesError) as caught:
-        scanned(open_built(type_, columns))
-
-    assert f"L.array.{clause}" == caught.value.clause
-    assert str(caught.value.found) and str(caught.value.wanted)
-
-
-DESCRIPTORS = {
-    "an empty value elsewhere": (words(2, 0), "blob.null"),
-    "out of order": (words(129, 3, 0, 0, 128, 2), "blob.order"),
-    "overlapping": (words(129, 3, 0, 0, 129, 2), "blob.order"),
-    "beyond the end": (words(130, 100), "blob.payload"),
-    "a size that overflows": (words(2**63, 2), "blob.payload"),
-}
-
-
-@pytest.mark.parametrize(("stored", "clause"), DESCRIPTORS.values(), ids=DESCRIPTORS)
-def test_faulty_descriptors_are_refused(stored, clause):
-    """Payloads lie inside the file, in the order of their rows."""
-    source = BytesSource(stored.ljust(128, b"H") + b"payload")
-    page = Page(packed(no_nulls(flat(64)), no_nulls(flat(64))), len(stored) // 16, [stored])
-    with pytest.raises(BytesError) as caught:
-        scanned(open_built(BLOB_FIELD, [Column([page], BLOB)], source=source))
-
-    assert f"L.array.{clause}" == caught.value.clause
-
-
-def _shared():
-    encoding = binary(9)
-    encoding.binary.bytes.flat.buffer.buffer_index = 0
-    return encoding
-
-
-REPORTED = {
-    "an adjustment above the least": (
-        pa.string(), _one(binary(100), 2, words(1, 102), b"ab"), ["binary.null-adjustment-value"],
-    ),
-    "bytes after the last end": (
-        pa.string(), _one(binary(3), 2, words(1, 2), b"abc"), ["binary.bytes-end"],
-    ),
-    "a buffer that nothing names": (
-        pa.binary(), _one(binary(9), 1, words(8), b"abcdefgh", b""), ["buffer.named"],
-    ),
-    "a buffer named twice": (
-        pa.binary(), _one(_shared(), 1, words(8), b"abcdefgh"), ["buffer.shared"],
-    ),
-    "two faulty pages": (
-        pa.int8(),
-        [Column([Page(flat(8), 2, [b"\1"]), Page(flat(16), 1, [b"\1\2"])])],
-        ["flat.size", "flat.type-width"],
-    ),
-}  # fmt: skip
-"""Type, columns, clauses."""
-
-
-@pytest.mark.parametrize(("type_", "columns", "clauses"), REPORTED.values(), ids=REPORTED)
-def test_a_check_reports_every_page_and_what_a_reader_passes_over(type_, columns, clauses):
-    """One damaged page does not hide the next."""
-    findings = []
-    open_built(type_, columns, findings=findings).check()
-
-    assert [f"L.array.{clause}" for clause in clauses] == [one.clause for one in findings]
 
 
 def test_a_check_owns_every_byte_of_every_buffer_once():

@@ -181,43 +181,6 @@ def test_the_smallest_are_found_alike(values, k):
     assert one.tolist() == other.tolist()
 
 
-ROWS = st.lists(
-    st.fixed_dictionaries(
-        {
-            "i": st.none() | st.integers(-9, 2**31 - 1),
-            "s": st.none() | st.text("abcä", max_size=12),
-            "l": st.none() | st.lists(st.none() | st.integers(0, 300), max_size=5),
-        }
-    ),
-    min_size=1,
-    max_size=60,
-)
-
-
-@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2", "2.3"])
-@given(rows=ROWS, times=st.sampled_from([1, 40, 900]), draw=st.data())
-@settings(max_examples=25)
-def test_files_are_scanned_and_taken_alike(tmp_path_factory, version, rows, times, draw):
-    """Pages, chunks and runs leave no trace: all rows, ranges of them, and some of them."""
-    schema = pa.schema([("i", pa.int32()), ("s", pa.utf8()), ("l", pa.list_(pa.int16()))])
-    table = pa.table({name: [row[name] for row in rows] * times for name in "isl"}, schema)
-    path = tmp_path_factory.mktemp("alike") / "rows.lance"
-    with LanceFileWriter(path, schema, version=version) as writer:
-        for batch in table.to_batches(max_chunksize=max(1, len(table) // 3)):
-            writer.write_batch(batch)
-    start = draw.draw(st.integers(0, len(table) - 1))
-    some = sorted(draw.draw(st.lists(st.integers(0, len(table) - 1), min_size=1, max_size=30)))
-    for plain_too in (False, True):
-        with plain_forms(plain_too):
-            reader = LanceFileReader(path)
-            whole = lanceref.open_file(path).read()
-            part = reader.read_range(start, len(table) - start, batch_size=1000).to_table()
-            taken = reader.take_rows(some).to_table()
-        assert table.equals(whole)
-        assert table.slice(start).equals(part)
-        assert table.take(some).equals(taken)
-
-
 def test_what_checks_and_explains_uses_no_fast_form(tmp_path, monkeypatch):
     """Files and tables are read plainly where asked, and always where bytes are judged."""
     rows = pa.table(

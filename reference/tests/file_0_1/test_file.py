@@ -11,7 +11,6 @@ from lanceref.core.spans import SpanRecorder
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.check import check_legacy
 from lanceref.file_0_1.data_file import open_legacy
-from lanceref.file_0_1.footer import is_legacy
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.proto import table_pb2
 from lanceref.storage import BytesSource
@@ -100,97 +99,8 @@ def test_what_is_written_is_clean_and_every_byte_has_one_owner(table, rows):
     assert "unreferenced" not in kinds.values()
 
 
-def _changed(**fields) -> bytes:
-    def change(message):
-        for name, value in fields.items():
-            if name == "batch_offsets":
-                message.batch_offsets[:] = value
-            else:
-                setattr(message, name, value)
-
-    return with_metadata(DATA, change)
-
-
-def _statistics(change) -> bytes:
-    return with_metadata(DATA, lambda message: change(message.statistics))
-
-
-REFUSED = {
-    "15 bytes": (DATA[-15:], "footer.size"),
-    "metadata beyond the file": (bytes(100) + DATA[-16:], "footer.position"),
-    "no batch": (_changed(batch_offsets=[]), "metadata.batches"),
-    "batches of no rows": (_changed(batch_offsets=[0, 3, 3]), "metadata.batch-offsets"),
-    "first batch": (_changed(batch_offsets=[1, 3]), "metadata.batch-offsets"),
-    "negative batch": (_changed(batch_offsets=[0, -1]), "metadata.batch-offsets"),
-    "length of the metadata": (patched(DATA, POSITION, b"\xff"), "metadata.length"),
-    "metadata": (patched(DATA, POSITION + 4, b"\xff" * 4), "metadata.message"),
-    "length of the manifest": (patched(DATA, MANIFEST, b"\xff"), "manifest.section"),
-    "manifest": (patched(DATA, MANIFEST + 4, b"\xff\xff"), "manifest.message"),
-    "far manifest": (_changed(manifest_position=2**40), "manifest.position"),
-    "far page table": (_changed(page_table_position=2**33), "page-table.extent"),
-    "negative page": (patched(DATA, TABLE_AT, i64(-4)), "page-table.range"),
-    "page beyond the data": (patched(DATA, TABLE_AT, i64(2**62)), "page-table.range"),
-    "rows of a page": (patched(DATA, TABLE_AT + 8, i64(2)), "page-table.length"),
-    "negative rows": (patched(DATA, TABLE_AT + 8, i64(-3)), "page-table.length"),
-}
-"""Bytes, clause."""
-
-
-@pytest.mark.parametrize(("data", "clause"), REFUSED.values(), ids=REFUSED)
-def test_a_faulty_file_is_refused_under_its_clause(data, clause):
-    """Before anything is sized by it; a check reports the same."""
-    with pytest.raises(BytesError) as refusal:
-        scanned(column(data)) if is_legacy(BytesSource(data)) else open_legacy(
-            BytesSource(data), Context("f")
-        )
-
-    assert f"L.legacy.{clause}" == refusal.value.clause
-    assert str(refusal.value.found) and str(refusal.value.wanted)
-
-
 def _clear(name):
     return lambda message: message.ClearField(name)
-
-
-def _ids(message):
-    message.fields[:] = [0, 1, 3]
-
-
-def _rename(message):
-    message.schema[0].name = "a"
-
-
-STRAY = {"layout.gaps", "statistics.covered"}
-REPORTED = {
-    "null count": (patched(DATA, 28, i64(4)), {"statistics.null-count"}),
-    "least value": (patched(DATA, 36, b"\2"), {"statistics.bounds"}),
-    "greatest value": (patched(DATA, 40, b"\1"), {"statistics.bounds"}),
-    "no statistics": (
-        with_metadata(DATA, _clear("statistics")), {"layout.gaps", "statistics.covered"},
-    ),
-    "ids of statistics": (_statistics(_ids), {"statistics.fields"}),
-    "names of statistics": (_statistics(_rename), STRAY | {"statistics.schema"}),
-    "no fields of statistics": (
-        _statistics(_clear("fields")), {"statistics.no-fields", "layout.gaps"},
-    ),
-    "far statistics": (
-        _statistics(lambda m: setattr(m, "page_table_position", 2**33)),
-        {"page-table.extent", "layout.gaps"},
-    ),
-    "page": (patched(DATA, TABLE_AT, i64(-4)), {"page-table.range", "layout.gaps"}),
-    "version words": (DATA[:-6] + b"\1" + DATA[-5:], {"footer.version-written"}),
-    "version of the manifest": (
-        patched(DATA, DATA.index(b"\x18\1", MANIFEST) + 1, b"\2"), {"manifest.content"},
-    ),
-    "bytes before the footer": (DATA[:-16] + b"x" + DATA[-16:], {"metadata.end", "layout.gaps"}),
-}  # fmt: skip
-"""Bytes, all clauses that are found."""
-
-
-@pytest.mark.parametrize(("data", "clauses"), REPORTED.values(), ids=REPORTED)
-def test_what_a_reader_passes_over_is_reported(data, clauses):
-    """All of it."""
-    assert {f"L.legacy.{clause}" for clause in clauses} == {one.clause for one in findings_of(data)}
 
 
 def test_two_owners_of_one_byte_and_pages_of_a_hole_are_reported():

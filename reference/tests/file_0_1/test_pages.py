@@ -4,10 +4,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.core.errors import BytesError, DataRefused, LegacyRefused
+from lanceref.core.errors import DataRefused, LegacyRefused
 
 from ..file.in_memory import assert_reads_as, column, opened, scanned, taken, written
-from .building import i64, metadata_of, patched
+from .building import i64, metadata_of
 
 
 def _null_list() -> pa.Array:
@@ -111,34 +111,6 @@ def test_structs_and_null_fields_have_rows_in_the_page_table():
     position = metadata_of(data)[1].page_table_position
 
     assert i64(0, 0, 0, 3, 24, 3) == data[position : position + 48]
-
-
-LISTS = written(pa.table({"l": pa.array([[7, 8], None, [], [9]], pa.list_(pa.int8()))}), "0.1")
-TEXTS = written(pa.table({"s": ["ab", "cd"]}), "0.1")
-KEYS = written(
-    pa.table({"d": pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), ["a", "b"])}), "0.1"
-)
-FAULTS = {
-    "first offset of lists": (patched(LISTS, 0, b"\1"), "list.first-offset"),
-    "falling lists": (patched(LISTS, 4, b"\4"), "list.ascending"),
-    "fewer items": (patched(LISTS, 16, b"\2"), "list.items"),
-    "more items": (patched(LISTS, 16, b"\4"), "list.items"),
-    "falling offsets": (patched(TEXTS, 12, i64(5, 4)), "binary.ascending"),
-    "negative offset": (patched(TEXTS, 4, i64(-1)), "binary.offsets"),
-    "huge offset": (patched(TEXTS, 20, i64(2**62)), "binary.offsets"),
-    "no text": (patched(TEXTS, 2, b"\xff"), "binary.utf8"),
-    "key": (patched(KEYS, 1, b"\2"), "dictionary.key-range"),
-    "key below 0": (patched(KEYS, 1, b"\xff"), "dictionary.key-range"),
-}
-
-
-@pytest.mark.parametrize(("data", "clause"), FAULTS.values(), ids=FAULTS)
-def test_faulty_pages_are_refused_under_their_clause(data, clause):
-    """Offsets ascend within their items or bytes, keys have values, text is UTF-8."""
-    with pytest.raises(BytesError) as refusal:
-        scanned(column(data))
-
-    assert f"L.legacy.{clause}" == refusal.value.clause
 
 
 NO_PAGE = {

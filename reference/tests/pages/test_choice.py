@@ -181,27 +181,6 @@ def test_values_become_the_array_of_the_type(type_, values, expected):
         leaf_array(type_, values, np.ones(values.count + 1, bool), PLACE)
 
 
-OTHER = [
-    (pa.int16(), fixed([1, 2], 8), "leaf.width"),
-    (pa.string(), fixed([1, 2], 8), "leaf.width"),
-    (PAIRS, fixed([1], 16), "leaf.width"),
-    (pa.int8(), texts([b"a"]), "leaf.kind"),
-    (pa.string(), texts([b"\xff"]), "leaf.utf8"),
-    (pa.int8(), FixedSizeList(2, 1, None, fixed([1, 2], 8)), "leaf.kind"),
-    (PAIRS, FixedSizeList(3, 1, None, fixed([1, 2, 3], 8)), "leaf.dimension"),
-    (PACKED, Rows(1, (fixed([1], 8),)), "leaf.kind"),
-]
-
-
-@pytest.mark.parametrize(("type_", "values", "clause"), OTHER)
-def test_values_of_another_type_are_refused(type_, values, clause):
-    """Width, kind, dimension, UTF-8, number of fields."""
-    with pytest.raises(CorruptPage) as caught:
-        leaf_array(type_, values, None, PLACE)
-
-    assert f"L.page.{clause}" == caught.value.clause
-
-
 COMPUTED = pb.CompressiveEncoding(
     variable={"offsets": {"range": {"uncompressed_bits_per_value": 64, "step": 1}}}
 )

@@ -36,11 +36,9 @@ from .building import (
     pb,
     pb3,
     scanned,
-    variable,
     words,
-    zip_layout,
 )
-from .test_layouts import ABC, BLOB_LEAF, COUNTED, NULL_LEVELS, WRITTEN
+from .test_layouts import BLOB_LEAF, NULL_LEVELS, WRITTEN
 
 NUMBERS, TEXT = pa.int32(), pa.string()
 WIDE = pa.list_(pa.struct([("a", pa.int32())]), 16)
@@ -98,71 +96,7 @@ def test_memory_is_bounded_before_it_is_taken(name):
     assert len(scanned(page, type_)) == page.num_rows
 
 
-def _fullzip(**changes):
-    fields = {"bits_def": 1, "bits_per_value": 32, **changes}
-    return zip_layout(flat(32), fields.pop("num_items", 3), NULLABLE_ITEM, **fields)
-
-
-ENTRIES = bytes.fromhex("00 01000000  01 00000000  00 03000000")
 STRINGS, STARTS = bytes.fromhex("01  00 02000000 6162  00 00000000"), bytes.fromhex("0001080d")
-ZIPPED_TEXT = zip_layout(variable(), 3, NULLABLE_ITEM, bits_def=1, bits_per_offset=32)
-FAULTS = {
-    "no layout": (NUMBERS, pb.PageLayout(), (), "layout.present"),
-    "slots that make no row": (WIDE, _constant(1, 1, 3), (), "layout.scale"),
-    "value bits": (NUMBERS, _fullzip(bits_per_value=31), (ENTRIES,), "fullzip.value-bits"),
-    "control bits": (NUMBERS, _fullzip(bits_def=17), (ENTRIES,), "fullzip.control-bits"),
-    "visible": (NUMBERS, _fullzip(num_visible_items=2), (ENTRIES,), "fullzip.num-visible"),
-    "control word": (
-        NUMBERS, _fullzip(), (ENTRIES[:5] + b"\2" + ENTRIES[6:],), "fullzip.control-word",
-    ),
-    "a buffer too many": (NUMBERS, _fullzip(), (ENTRIES, b""), "fullzip.buffers"),
-    "length beyond the row": (
-        TEXT, ZIPPED_TEXT, (STRINGS[:2] + b"\3" + STRINGS[3:], STARTS), "fullzip.length",
-    ),
-    "huge length": (
-        TEXT, ZIPPED_TEXT, (STRINGS[:2] + b"\xff" * 4 + STRINGS[6:], STARTS), "fullzip.length",
-    ),
-    "starts that fall": (TEXT, ZIPPED_TEXT, (STRINGS, bytes.fromhex("0008010d")), "rowindex.order"),
-    "starts too short": (TEXT, ZIPPED_TEXT, (STRINGS, STARTS[:3]), "rowindex.width"),
-    "end of starts": (TEXT, ZIPPED_TEXT, (STRINGS, bytes.fromhex("0001080c")), "rowindex.total"),
-    "forms of a constant": (NUMBERS, _constant(NULLABLE_ITEM), (b"",) * 4, "constant.form"),
-    "a string in the description": (
-        TEXT, _constant(1, inline_value=b"abc"), (), "constant.inline-size",
-    ),
-    "bytes of levels": (
-        LISTS, _constant(*CODES), (NULL_LEVELS[0], NULL_LEVELS[1][:-1]), "constant.level-bytes",
-    ),
-    "a string cut short": (TEXT, _constant(1), (ABC[:-1],), "constant.value"),
-    "an end beyond the string": (
-        TEXT, _constant(1), (ABC.replace(b"\3\0\0\0abc", b"\4\0\0\0abc"),), "constant.value",
-    ),
-    "a count of buffers": (TEXT, _constant(1), (b"\xff" * 4 + ABC[4:],), "constant.value"),
-    "many counts": (
-        LISTS, _constant(*CODES, **{**COUNTED, "num_rep_values": 5}), NULL_LEVELS, "flat.size",
-    ),
-}  # fmt: skip
-"""Type, layout, buffers, clause."""
-
-
-@pytest.mark.parametrize(("type_", "layout", "buffers", "clause"), FAULTS.values(), ids=FAULTS)
-def test_faulty_pages_are_refused(type_, layout, buffers, clause):
-    """When they are opened or when they are read, with what was found and wanted."""
-    with pytest.raises(BytesError) as caught:
-        scanned(opened(type_, layout, 3, *buffers, version=V2_2), type_)
-
-    assert caught.value.clause.split(".", 2)[2].startswith(clause.split(".value")[0])
-    assert str(caught.value.found) and str(caught.value.wanted)
-
-
-def test_2_1_has_no_constants_but_nulls():
-    """Neither a value nor levels with a codec."""
-    for layout, buffers in (
-        (_constant(ALL_VALID_ITEM, inline_value=words(7)), ()),
-        (_constant(NULLABLE_ITEM, def_compression=flat(16)), (b"", NULL_LEVELS[1])),
-        (_constant(ALL_VALID_ITEM), (ABC,)),
-    ):
-        with pytest.raises(BytesError, match="only-null"):
-            opened(NUMBERS, layout, 3, *buffers)
 
 
 @pytest.mark.parametrize("name", [name for name, row in WRITTEN.items() if row[-1]])
