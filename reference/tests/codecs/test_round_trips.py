@@ -1,4 +1,4 @@
-"""Values of any chunks come back: encoded and decoded, packed bits and symbols value by value too."""
+"""Values of any chunks come back: encoded and decoded, packed bits and symbols one by one too."""
 
 import hypothesis.strategies as st
 import numpy as np

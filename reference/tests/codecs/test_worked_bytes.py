@@ -10,7 +10,6 @@ from lanceref.codecs.compressive import (
     decode_zip_fixed,
     decode_zip_variable,
     num_buffers,
-    pick,
 )
 from lanceref.codecs.encoder_inputs import Params
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows
@@ -53,7 +52,6 @@ from .slow_forms import (
     pack_inline,
     pack_out_of_line,
     run_frame,
-    split_streams,
     string_block,
     symbol_table,
 )
@@ -71,22 +69,12 @@ CHUNKS = {
         [bytes.fromhex("0414031302120111")],
         [0x01020304, 0x11121314],
     ),
-    "lz4 around streams": (
-        general("lz4_raw", split(flat(32))),
-        [compress("lz4_raw", split_streams([5, 6], 32))],
-        [5, 6],
-    ),
     "zstd without a size": (
         general("zstd", flat(16)),
         [compress("zstd", words([5, 6], 16))[8:]],
         [5, 6],
     ),
     "runs": (rle(flat(16), flat(8)), [words([5, 6], 16), b"\2\1"], [5, 5, 6]),
-    "runs, their values compressed": (
-        general("zstd", rle(flat(16), flat(8))),
-        [compress("zstd", words([5, 6], 16)), b"\1\1"],
-        [5, 6],
-    ),
     "runs whose lengths are blocks": (
         rle(general("lz4_raw", flat(32)), flat(16)),
         [compress("lz4_raw", words([7, 9], 32)), words([1, 3], 16)],
@@ -96,11 +84,6 @@ CHUNKS = {
         strings(32),
         [words([16, 19, 19, 22], 32) + b"catdogHH"],
         [b"cat", b"", b"dog"],
-    ),
-    "strings with wide offsets": (
-        strings(64),
-        [words([24, 25, 27], 64) + b"abcHHHHH"],
-        [b"a", b"bc"],
     ),
     "strings of one length": (strings(range_(0, 2, 32)), [b"abcd"], [b"ab", b"cd"]),
     "strings by their lengths": (
@@ -166,11 +149,6 @@ BLOCKS = {
         b"\x20" + words([2, 21, 0, 3, 6], 32) + b"catdog",
         [b"cat", b"dog"],
     ),
-    "compressed strings": (
-        general("lz4_raw", strings(32)),
-        compress("lz4_raw", CATDOG),
-        [b"cat", b"dog"],
-    ),
     "lists of lists, bitmaps outside in": (
         lists(3, lists(1, flat(16), True), True),
         (b"\x03\x05" + words([1, 2, 3], 16)) * 2,
@@ -180,11 +158,6 @@ BLOCKS = {
         dictionary(flat(32), flat(64), 3),
         dictionary_frame([2, 0, 2], [5, 6, 7]),
         [7, 5, 7],
-    ),
-    "a dictionary of computed items": (
-        dictionary(flat(32), range_(10, 10), 3),
-        dictionary_frame([2, 0], []),
-        [30, 10],
     ),
     "a constant": (constant(7, 32), b"", [7, 7, 7]),
     "a range up to the last number": (range_(2**32 - 2, 1, 32), b"", [2**32 - 2, 2**32 - 1]),
@@ -422,12 +395,3 @@ def test_frames_of_runs_are_written_chunk_by_chunk():
     assert run_frame([(5, 3), (6, 1)]) == bytes(data[: cuts[0]])
     assert run_frame([]) == bytes(data[cuts[0] : cuts[1]])
     assert run_frame([(6, 255)] * 11 + [(6, 195)]) == bytes(data[cuts[1] :])
-
-
-def test_other_codecs_have_no_single_values():
-    """Runs are decoded whole; plain and packed values can be picked."""
-    run = run_of([words([5, 6], 16)], [b"\1\1"], counts=[2])
-
-    assert pick(rle(flat(16), flat(8)), run, np.array([1])) is None
-    picked = pick(flat(16), run.only(0), np.array([1]))
-    assert picked is None or [6] == plain(picked)

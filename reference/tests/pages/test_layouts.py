@@ -1,7 +1,6 @@
 """Layouts of pages: worked bytes, written and read; legal forms that no writer makes; any rows."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import hypothesis.strategies as st
 import numpy as np
@@ -228,41 +227,6 @@ def _zipped_lists(rows):
     return opened(LISTS, layout, len(rows), bytes(data), words(*bounds, width=2))
 
 
-def _chunked_lists(rows):
-    """Lay lists out in chunks of four values, with the repetition index counted by hand."""
-    layers = layers_of(path_to(field_of(LISTS)), [NULLABLE_ITEM, NULL_AND_EMPTY])
-    rep, definition, values, _ = shred(rows, layers)
-    visible = np.cumsum([d <= layers.max_visible for d in definition])
-    cuts = [int(np.searchsorted(visible, 4 * n, "right")) for n in range(len(values) // 4 + 1)]
-    cuts = [0, *(cut for cut in cuts[1:] if cut < len(rep)), len(rep)]
-    table, data, index, at = [], b"", [], 0
-    for number, (start, end) in enumerate(pairwise(cuts)):
-        last = end == len(rep)
-        count = sum(d <= layers.max_visible for d in definition[start:end])
-        part = chunk(
-            words(*(value or 0 for value in values[at : at + count])),
-            levels=(rep[start:end], definition[start:end]),
-        )
-        table.append((part, 0 if last else 2))
-        data, at = data + part, at + count
-        starts = [i for i in range(start, end) if rep[i] == 1]
-        is_whole = last or rep[end] == 1
-        finished = sum(i > start for i in starts) + (1 if is_whole else 0)
-        begun = max(starts, default=start)
-        index += [finished, 0 if is_whole else end - begun]
-        assert number < len(cuts)
-    layout = _mini(
-        flat(32),
-        len(values),
-        NULLABLE_ITEM,
-        NULL_AND_EMPTY,
-        **CODES,
-        repetition_index_depth=1,
-    )
-    buffers = chunk_table(*table), data, words(*index, width=8)
-    return opened(LISTS, layout, len(rows), *buffers)
-
-
 def _sparse_lists(rows):
     """A value for every slot in one chunk; the structure as positions and counts."""
     buffers: list[bytes] = []
@@ -290,7 +254,6 @@ NUMBER = st.integers(0, 2**31 - 1)
 
 BUILDERS = [
     (_zipped_lists, NUMBER),
-    (_chunked_lists, NUMBER),
     (_sparse_lists, NUMBER),
     (_constant_lists, st.just(7)),
 ]
