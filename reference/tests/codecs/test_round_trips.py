@@ -72,7 +72,7 @@ KNOBS = st.sampled_from(
 
 
 def _values(runs, bits):
-    return fixed(np.repeat([v for v, _ in runs], [n for _, n in runs]).tolist(), bits)
+    return fixed([value for value, count in runs for _ in range(count)], bits)
 
 
 @given(NUMBERS, KNOBS, VERSIONS)
