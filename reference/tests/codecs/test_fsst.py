@@ -8,7 +8,6 @@ from lanceref.codecs.compressive import decode_zip_variable
 from lanceref.codecs.fsst_encode import apply, code_values, encode, make_coder, shrinks, train
 from lanceref.codecs.fsst_encode import symbol_table as written_table
 from lanceref.fast import fsst as fast_fsst
-from lanceref.fast.compiled import KERNEL_USE
 
 from .encodings import fsst
 from .encodings import variable as strings
@@ -71,8 +70,7 @@ def test_trained_symbols_spell_the_values(texts):
     symbols = train(variable(texts))
     coded = apply(symbols, variable(texts))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast_fsst, "SLAB_BYTES", 7)
-        patch.setattr(fast_fsst, "SLAB_VALUES", 2)
+        patch.setattr(fast_fsst, "SLAB", 8)
         again = apply(symbols, variable(texts))
 
     assert len(symbols) <= 255
@@ -109,16 +107,15 @@ def test_few_bytes_are_stored_as_they_are():
     assert [b"abc", b""] == plain(stored)
 
 
-@given(st.data(), SYMBOLS, st.integers(1, 9), st.sampled_from([0, 4, 1 << 20]))
+@given(st.data(), SYMBOLS, st.integers(1, 9))
 @settings(max_examples=150)
-def test_codes_are_expanded_wherever_slabs_and_pairs_are_cut(draw, symbols, slab, paired):
-    """Random tables and codes give what the slow form gives, singly and in pairs, in NumPy."""
+def test_codes_are_expanded_wherever_slabs_are_cut(draw, symbols, slab):
+    """Random tables and codes give what the slow form gives, in NumPy."""
     values = draw_codes(draw, symbols)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fast_fsst, "SLAB", 2 * slab)
-        patch.setattr(fast_fsst, "PAIRED", paired)
-        patch.setattr(KERNEL_USE, "enough", 1 << 62)
-        patch.setattr(KERNEL_USE, "smallest", 1 << 62)
+        patch.setattr(fast_fsst.KERNEL_USE, "enough", 1 << 62)
+        patch.setattr(fast_fsst.KERNEL_USE, "smallest", 1 << 62)
         encoding = fsst(symbol_table(symbols), strings(32))
         found = decode_zip_variable(encoding, variable(values), CTX, PLACE)
 

@@ -9,9 +9,9 @@ from lanceref.core.errors import BytesError, LimitExceeded
 from lanceref.core.limits import Limits
 from lanceref.core.spans import SpanRecorder
 from lanceref.data_file.check import check_file
-from lanceref.data_file.lance_file import LanceFileReader
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.storage import BytesSource
+from pylanceref.lance_file import LanceFileReader
 
 from ..file.in_memory import scanned, taken
 from .building import (

@@ -22,7 +22,6 @@ from lanceref.kernels import top_k
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
-from pylanceref.lance_file import LanceFileReader, LanceFileWriter
 
 from ..codecs.runs import PLACE, plain, run_of, variable
 

@@ -12,11 +12,10 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import LimitExceeded, NotFound, OutOfRange
 from lanceref.core.limits import Limits
 from lanceref.data_file.data_file import open_file
-from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.file import column_io
 from lanceref.file.column_io import DESCRIPTOR, RUN_BYTES, Recutter, extents, fetch, runs, stretches
-from lanceref.file.row_ranges import RowRanges, distinct, repeat
 from lanceref.storage import BytesSource
+from pylanceref.lance_file import LanceFileReader, LanceFileWriter
 
 from .files import DESCRIPTOR as FILE_DESCRIPTOR
 from .files import WORKED_FILE
@@ -146,21 +145,6 @@ def test_arrays_that_cannot_be_joined_are_a_limit(monkeypatch):
         assert fits == recutter.fitting(5)
         assert list(range(fits)) == recutter.next(fits).to_pylist()
     assert 3 == Recutter(iter([pa.array(range(4))])).fitting(3)
-
-
-@given(st.sets(st.integers(0, 300), min_size=1), st.integers(0, 20), st.integers(0, 9))
-def test_ranges_cover_rows(rows, gap, dimension):
-    """Rows at most the gap apart share a range; each is found again; scaled rows are items."""
-    wanted = np.array(sorted(rows), dtype=np.int64)
-    ranges = RowRanges.covering(wanted, gap)
-    joined = np.concatenate([np.arange(start, end) for start, end in ranges.bounds])
-    unique, inverse = distinct(np.repeat(wanted, 2))
-
-    assert wanted.tolist() == joined[ranges.positions(wanted)].tolist()
-    assert len(joined) == ranges.count
-    assert all(b - a > gap for (_, a), (b, _) in pairwise(ranges.bounds))
-    assert len(joined) * dimension == ranges.scaled(dimension).count
-    assert np.repeat(wanted, 2).tolist() == repeat(pa.array(unique), inverse).to_pylist()
 
 
 def test_payloads_are_fetched_in_any_order_and_bounded():

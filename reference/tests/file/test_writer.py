@@ -9,11 +9,11 @@ from lanceref.core.errors import DataRefused, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_0
 from lanceref.data_file.descriptors import BLOB_DESCRIPTOR, PREPARED, described_schema, holds_blobs
 from lanceref.data_file.file_writer import FileWriter, stored_form
-from lanceref.data_file.lance_file import LanceFileReader, LanceFileWriter
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import memory_bytes, page_policy
 from lanceref.file.schema import BLOB_EXTENSION, LanceSchema
 from lanceref.json.jsonb import document
+from pylanceref.lance_file import LanceFileReader, LanceFileWriter
 
 from .files import WORKED_FILE
 from .in_memory import BytesSink, column, pages_of, scanned, written

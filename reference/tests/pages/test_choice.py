@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from lanceref.codecs.values import Fixed, FixedSizeList, Indexed, Rows, Variable
+from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Variable
 from lanceref.core.errors import CorruptPage, DataRefused
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
@@ -161,9 +161,6 @@ LEAVES = {
         [{"a": 1, "b": 3}, {"a": 2, "b": 4}],
     ),
     "the null type": (pa.null(), fixed([0, 0], 8), [None, None]),
-    "indices": (
-        pa.string(), Indexed(np.array([1, 0, 1], np.uint32), texts([b"p", b"q"])), ["q", "p", "q"],
-    ),
 }  # fmt: skip
 """Type, decoded values, array."""
 
