@@ -224,18 +224,6 @@ def test_takes_read_the_chunks_of_their_rows(name, rows, first, again, large):
     assert again in (None, other.read_iops)
 
 
-def test_runs_that_are_short_when_stored_are_read_together(large):
-    """1 200 000 numbers of 8 bits: after the tail, one request for all of them."""
-    array, data = large["small"]
-    source = BytesSource(data)
-    reader = column(open_file(source, Context("f")))
-    taken(reader, [7])
-    source.stats.incremental()
-
-    assert array.equals(scanned(reader).combine_chunks())
-    assert 1 == source.stats.incremental().read_iops
-
-
 @pytest.mark.parametrize("version", ["2.1", "2.2"])
 def test_pages_that_follow_each_other_are_joined(version):
     """Lists over many pages come in fewer arrays than pages, and any rows of them are read."""
