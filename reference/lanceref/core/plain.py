@@ -3,7 +3,8 @@
 The plain form of a decoder or algorithm lies in the module of its clauses and is the specification.
 A function marked `specified` may have a fast form in the folder `fast`, with the same signature and
 the same result. Nothing imports that folder: it is loaded by its name, as a plug-in, at the first
-call that may be fast, and registers what it has.
+call that may be fast, and registers what it has. The forms of indices are loaded apart from those
+of files.
 
 Fast forms are left out inside of `plain_forms()`, and in a process whose environment has
 `LANCEREF_PLAIN=1`. Validation, explanations and byte coverage always leave them out.
@@ -26,6 +27,9 @@ Item = TypeVar("Item")
 ENVIRONMENT = "LANCEREF_PLAIN"
 """Variable of the environment that leaves fast forms out, unless it is empty or 0."""
 
+OF_INDICES = ("lanceref.kernels.", "lanceref.index.")
+"""Modules whose fast forms lie in `fast.indices`."""
+
 _plain = ContextVar("plain", default=os.environ.get(ENVIRONMENT, "0") not in ("", "0"))
 
 
@@ -39,7 +43,7 @@ class Specified(Generic[Arguments, Result]):
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         if _plain.get():
             return self.plain(*args, **kwargs)
-        _load()
+        _load("indices" if self.plain.__module__.startswith(OF_INDICES) else "files")
         return self.fast(*args, **kwargs)
 
 
@@ -87,5 +91,5 @@ def plainly(items: Iterator[Item]) -> Iterator[Item]:
 
 
 @cache
-def _load() -> None:
-    import_module("lanceref.fast")
+def _load(part: str) -> None:
+    import_module(f"lanceref.fast.{part}")

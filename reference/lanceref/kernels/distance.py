@@ -20,11 +20,10 @@ from typing import Literal, TypeAlias, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.plain import specified
+
 Metric: TypeAlias = Literal["l2", "cosine", "dot", "hamming"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
-
-TINY = np.finfo(np.float32).tiny
-"""Least float32 that has all its digits."""
 
 Vectors: TypeAlias = NDArray[np.floating]
 """Rows of float16, float32 or float64: [n, d]."""
@@ -47,18 +46,11 @@ def blocks(rows: NDArray[np.number]) -> Iterator[slice]:
         yield slice(start, min(start + step, len(rows)))
 
 
+@specified
 def products(rows: NDArray[np.number], vector: NDArray[Number]) -> NDArray[Number]:
     """Return the products [n] of rows [n, d] and a vector [d], in its type."""
-    if rows.dtype == vector.dtype or rows.size <= BLOCK_VALUES:
-        at_once: NDArray[Number] = rows.astype(vector.dtype, copy=False) @ vector
-        return at_once
-    result = np.empty(len(rows), vector.dtype)
-    wide = np.empty((next(blocks(rows)).stop, rows.shape[1]), vector.dtype)
-    for some in blocks(rows):
-        numbers = wide[: some.stop - some.start]
-        np.copyto(numbers, rows[some])
-        np.matmul(numbers, vector, out=result[some])
-    return result
+    product: NDArray[Number] = rows.astype(vector.dtype, copy=False) @ vector
+    return product
 
 
 def distances(queries: AnyVectors, vectors: AnyVectors, metric: Metric) -> Floats:
@@ -104,37 +96,6 @@ def _block(queries: AnyVectors, vectors: AnyVectors, metric: Metric) -> AnyVecto
         lengths, own = (np.sqrt(np.einsum("ij,ij->i", x, x)) for x in (vectors, queries))
         near = near / lengths / own[:, None]
     return np.subtract(1, near)
-
-
-def estimates(
-    query: AnyVectors, vectors: AnyVectors, squares: Vectors
-) -> tuple[Floats, np.float32]:
-    """Return approximate l2 distances of vectors [n, d] from a query [d], and their largest error.
-
-    By x.x - 2 x.q + q.q with the `squares` x.x [n]: that takes a third of the time. Each sum is off
-    by d roundings of its terms at most; there are four, the true distance's among them. What is
-    less than the least number of full precision may be lost.
-    """
-    numbers: Vectors = query.astype(squares.dtype)
-    square = numbers @ numbers
-    with np.errstate(all="ignore"):
-        near = products(vectors, numbers)
-        near *= -2
-        near += squares
-        near += square
-        digits = np.finfo(np.float32).eps + (4 * len(numbers) + 8) * np.finfo(squares.dtype).eps
-        error = np.float32(digits * (squares.max(initial=0) + square)) + TINY
-        return near.astype(np.float32, copy=False), error
-
-
-def squares_of(vectors: AnyVectors) -> Vectors:
-    """Return x.x of vectors [n, d]: [n]."""
-    squares: Vectors = np.empty(len(vectors), accumulator(vectors))
-    with np.errstate(all="ignore"):
-        for rows in blocks(vectors):
-            block = vectors[rows].astype(squares.dtype, copy=False)
-            np.einsum("ij,ij->i", block, block, out=squares[rows])
-    return squares
 
 
 def accumulator(vectors: AnyVectors) -> np.dtype[np.floating]:

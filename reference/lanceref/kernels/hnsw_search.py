@@ -1,22 +1,25 @@
 """HNSW search: the nodes of a graph nearest to a query.
 
-A walk goes down the levels by single steps to the nearest neighbour, then keeps on level 0 the `ef`
-nearest nodes it has met and expands each of them (Malkov and Yashunin, arXiv 1603.09320, algorithms
-2 and 5). It ends when the nearest unexpanded node is farther than all it keeps. Nodes that a filter
-does not admit are expanded and not kept.
+Malkov and Yashunin, arXiv 1603.09320, algorithm 5 (K-NN-SEARCH): from the entry point down to level
+1, a search of one node goes from neighbour to nearer neighbour; on level 0, algorithm 2
+(SEARCH-LAYER) keeps the `ef` nearest nodes it has met, W, and expands candidates, C, the nearest
+first, until the nearest of C is farther than the furthest of W. Nodes that a filter does not admit
+are expanded and not kept.
+
+Clauses: L.index.vector.graph.ef
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from heapq import heappop, heappush, heapreplace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.kernels.hnsw_graph import Distances, Graph, Nodes
+from lanceref.core.plain import specified
+from lanceref.kernels.hnsw_graph import Distances, Graph, Level, Nodes
 
 DistanceOf: TypeAlias = Callable[[Nodes], Distances]
 """From nodes (k,) to their distances from the query."""
@@ -49,8 +52,8 @@ def search(
 ) -> tuple[Nodes, Distances]:
     """Return the at most `ef` nearest admitted nodes the walk meets, nearest first, ties by number.
 
-    Raises IndexError for edges that lead out of the graph: readers check them before. Both are
-    The result is (found,).
+    Raises IndexError for edges that lead out of the graph: readers check them before. Both results
+    are (found,).
     """
     if not graph.num_nodes:
         return np.empty(0, np.int64), np.empty(0, np.float32)
@@ -63,44 +66,37 @@ def search(
             if not distances[nearest] < best:
                 break
             start, best = int(neighbours[nearest]), distances[nearest]
-    kept = _walk(graph, distance_of, start, ef, admitted)
-    kept.sort(key=lambda pair: (-pair[0], pair[1]))
-    nodes = np.array([node for _, node in kept], np.int64)
-    return nodes, np.array([-distance for distance, _ in kept], np.float32)
+    found = sorted(search_layer(graph.levels[0], distance_of, start, ef, admitted))
+    nodes = np.array([node for _, node in found], np.int64)
+    return nodes, np.array([distance for distance, _ in found], np.float32)
 
 
-def _walk(
-    graph: Graph, distance_of: DistanceOf, start: int, ef: int, admitted: Admitted
+@specified
+def search_layer(
+    level: Level, distance_of: DistanceOf, start: int, ef: int, admitted: Admitted
 ) -> list[tuple[float, int]]:
-    """Return a heap of the kept nodes on level 0, as (-distance, node)."""
-    offsets, neighbours = graph.levels[0].offsets, graph.levels[0].neighbours
-    seen = np.zeros(graph.num_nodes, np.bool_)
-    seen[start] = True
-    first = np.array([start])
-    distances = distance_of(first)
-    ahead = [(float(distances[0]), start)]
-    kept = [(-ahead[0][0], start)] if admitted.of(first, distances)[0] else []
-    while ahead:
-        distance, node = heappop(ahead)
-        full = len(kept) >= ef
-        if full and distance > -kept[0][0]:
-            break
-        new = neighbours[offsets[node] : offsets[node + 1]]
-        new = new[~seen[new]]
-        if not len(new):
-            continue
-        seen[new] = True
-        distances = distance_of(new)
-        if full:
-            near = distances <= -kept[0][0]
-            new, distances = new[near], distances[near]
-        rows = zip(distances.tolist(), new.tolist(), admitted.of(new, distances), strict=True)
-        for far, neighbour, is_admitted in rows:
-            if len(kept) >= ef and far > -kept[0][0]:
-                continue
-            heappush(ahead, (far, neighbour))
-            if is_admitted and len(kept) < ef:
-                heappush(kept, (-far, neighbour))
-            elif is_admitted and far < -kept[0][0]:
-                heapreplace(kept, (-far, neighbour))
-    return kept
+    """Return distance and number of the at most `ef` nearest admitted nodes, in any order.
+
+    Algorithm 2 with one entry point. Of nodes that are furthest alike the first by number leaves W.
+    """
+    candidates, found = list[tuple[float, int]](), list[tuple[float, int]]()  # C and W
+    visited, new = {start}, [start]
+    while True:
+        nodes = np.array(new, np.int64)
+        distances = distance_of(nodes) if new else np.empty(0, np.float32)
+        inside = admitted.of(nodes, distances)
+        for far, one, is_admitted in zip(distances.tolist(), new, inside, strict=True):
+            if len(found) < ef or far <= max(found)[0]:
+                candidates.append((far, one))
+                if is_admitted and (len(found) < ef or far < max(found)[0]):
+                    found.append((far, one))
+            if len(found) > ef:
+                found.remove(min(found, key=lambda pair: (-pair[0], pair[1])))
+        if not candidates:
+            return found
+        nearest = min(candidates)
+        candidates.remove(nearest)
+        if len(found) >= ef and nearest[0] > max(found)[0]:
+            return found
+        new = [one for one in level.neighbours_of(nearest[1]).tolist() if one not in visited]
+        visited.update(new)

@@ -32,7 +32,6 @@ from lanceref.core.plain import specified
 from lanceref.kernels import kmeans
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator
 from lanceref.kernels.kmeans import assign
-from lanceref.kernels.top_k import Rows, nearest
 
 Sums = TypeVar("Sums", np.float32, np.int32, np.uint16)
 Bytes = NDArray[np.uint8]
@@ -137,25 +136,6 @@ class ProductQuantizer:
         if self.metric == "dot":
             sums -= np.float32(len(self.codebook) - 1)
         return sums
-
-    def nearest(
-        self, table: Floats, columns: Bytes | Pairs, kept: NDArray[np.bool_], k: int
-    ) -> tuple[Rows, Floats]:
-        """Return rows, in order, of those that are kept [n], and their distances.
-
-        The k nearest are among them: by l2, half of the sub-vectors alone put all others as far.
-        """
-        half = len(columns) // 2 if self.metric == "l2" else 0
-        if not half:
-            rows: Rows = np.flatnonzero(kept)
-            return rows, self.distances(table, columns)[rows]
-        split = half * len(table) // len(columns)
-        sums = look_up(table[:split], columns[:half])
-        sums[~kept] = np.inf
-        rows, near = nearest(
-            sums, k, lambda rows: look_up(table[split:], columns[half:, rows], sums[rows])
-        )
-        return rows[kept[rows]], near[kept[rows]]
 
 
 def bytewise(table: NDArray[Sums]) -> NDArray[Sums]:

@@ -48,8 +48,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from lanceref.core.plain import specified
 from lanceref.kernels.distance import Floats, Metric, products
-from lanceref.kernels.product_quantizer import Bytes, Pairs, bytewise, look_up, pair_columns
+from lanceref.kernels.product_quantizer import Bytes, Pairs, pair_columns
 from lanceref.kernels.rabitq_codes import BLOCK_ROWS
 
 ROUNDS, ROTATED_ROWS = 4, 512
@@ -252,28 +253,48 @@ def by_residual(rotated: Floats, sums: Floats, factors: Factors, far: np.float32
     return distances
 
 
+@specified
 def sign_sums(rotated: Floats, signs: Signs, steps: int = STEPS) -> Floats:
-    """Return for rows of signs the sums [n] of the components [d] whose sign is 1."""
-    # Sums of every four components for each choice of them, [d / 4, 16]. The last is added first,
-    # as other writers do: rounding to steps can tell the difference.
+    """Return for rows of signs the sums s [n] of the components [d] whose sign is 1.
+
+    The plain form of section 3.3.2: what each four components add is looked up by their four bits.
+    """
     # L.index.vector.rq.steps
+    table = four_sums(rotated)
+    bits = np.unpackbits(signs.columns, axis=0, bitorder="little").reshape(len(table), 4, -1)
+    choices = (bits << np.arange(4, dtype=np.uint8)[:, None]).sum(axis=1)  # [d / 4, n]
+    exact = bytewise_sums(np.take_along_axis(table, choices, axis=1))
+    low, size = table.min(), step_size(table, steps)
+    if size is None:
+        return exact
+    whole = np.rint((table - low) * (np.float32(steps) / (table.max() - low))).astype(np.int32)
+    counted = np.take_along_axis(whole, choices, axis=1).sum(axis=0, dtype=np.int32)
+    sums = counted.astype(np.float32) * size + np.float32(len(table)) * low
+    full = len(sums) - len(sums) % BLOCK_ROWS
+    return np.concatenate([sums[:full], exact[full:]])
+
+
+def four_sums(rotated: Floats) -> Floats:
+    """Return the sums of every four components for each choice of them, [d / 4, 16].
+
+    The last is added first, as other writers do: rounding to steps can tell the difference.
+    """
     parts = rotated.reshape(-1, 1, 4) * BITS.astype(np.float32)
     table: Floats = ((parts[:, :, 3] + parts[:, :, 2]) + parts[:, :, 1]) + parts[:, :, 0]
-    low, high = table.min(), table.max()
+    return table
+
+
+def step_size(table: Floats, steps: int) -> np.float32 | None:
+    """Return the size of a step between the least and the greatest sum of [d / 4, 16], if any."""
+    width = table.max() - table.min()
     with np.errstate(all="ignore"):
-        share = np.float32(steps) / (high - low)
-        size = (high - low) / np.float32(steps)
-    if not (np.isfinite(share) and np.isfinite(size)):
-        return look_up(bytewise(table), signs.columns)
-    whole = np.rint((table - low) * share)
-    full = signs.full.shape[1]
-    sums = np.empty(signs.columns.shape[1], np.float32)
-    if steps * len(table) < 2**16:  # half the bytes to move
-        counted = look_up(bytewise(whole.astype(np.uint16)), signs.full)
-        np.multiply(counted, size, out=sums[:full], dtype=np.float32)
-    else:
-        sums[:full] = look_up(bytewise(whole.astype(np.int32)), signs.full)
-        sums[:full] *= size
-    sums[:full] += np.float32(len(table)) * low
-    sums[full:] = look_up(bytewise(table), signs.columns[:, full:])
+        size, share = width / np.float32(steps), np.float32(steps) / width
+    return np.float32(size) if np.isfinite(size) and np.isfinite(share) else None
+
+
+def bytewise_sums(terms: Floats) -> Floats:
+    """Return the sums [n] of terms [d / 4, n], both halves of a byte first, byte by byte."""
+    sums = np.zeros(terms.shape[1], np.float32)
+    for number in range(0, len(terms), 2):
+        sums += terms[number + 1] + terms[number]
     return sums

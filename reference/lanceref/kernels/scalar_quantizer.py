@@ -1,7 +1,10 @@
 """Scalar quantizer: a number as a byte, by its place between two bounds.
 
 The byte is (x - start) * 255 / (end - start) in float64 without its fraction; what is outside gets
-the nearest byte, NaN 0. Distances are computed from bytes; the query is quantized too, but for dot.
+the nearest byte, NaN 0. Distances are computed from bytes; the query is quantized too, but for dot:
+
+    l2   sum of (c_i - q_i) ** 2 over bytes, times step ** 2
+    dot  1 - sum of (start + step c_i) q_i, q the numbers of the query
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.plain import specified
 from lanceref.kernels.distance import AnyVectors, Floats, blocks, products
 
 Codes = NDArray[np.uint8]
@@ -57,16 +61,18 @@ def numbers_of(codes: Codes, bounds: Bounds) -> NDArray[np.float64]:
     return bounds.start + (codes + 0.5) * (bounds.end - bounds.start) / LEVELS
 
 
+@specified
 def l2_distances(
     query: Codes, codes: Codes, squares: NDArray[np.floating], bounds: Bounds
 ) -> Floats:
-    """Return the squared distances of bytes [n, d], with their `squares`, from a query's [d]."""
-    numbers = query.astype(squares.dtype)
-    near = products(codes, numbers)
-    near *= -2
-    near += squares
-    near += numbers @ numbers
-    return np.asarray(near.astype(np.float32, copy=False) * (bounds.step * bounds.step), np.float32)
+    """Return the squared distances of bytes [n, d] from a query's [d], as numbers.
+
+    `squares` are those of `squares_of`, which only the fast form uses.
+    """
+    # L.index.vector.sq.code
+    gaps = codes.astype(np.int64) - query.astype(np.int64)
+    near = np.einsum("ij,ij->i", gaps, gaps).astype(np.float32)
+    return np.asarray(near * (bounds.step * bounds.step), np.float32)
 
 
 def squares_of(codes: Codes) -> NDArray[np.floating]:

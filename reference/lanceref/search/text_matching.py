@@ -17,7 +17,7 @@ import numpy as np
 
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import unique
-from lanceref.index.full_text.bm25 import Scores, counts, norms_at, weight
+from lanceref.index.full_text.bm25 import Scores, scores, weight
 from lanceref.index.full_text.fst import near
 from lanceref.index.full_text.packed_integers import Numbers
 from lanceref.search.full_text import MatchQuery, PhraseQuery
@@ -78,10 +78,9 @@ class _PartScores:
             if number is not None:
                 postings = self._part.documents.postings(number)
                 own = weight(self._corpus.num_documents, count_of(self._statistics, token))
-                mean = self._corpus.mean_length
-                norm = norms_at(self._part.lengths, postings.documents, mean)
-                scores = own * counts(postings.frequencies, norm)
-                self._known[token] = (postings.documents, scores)
+                mean, documents = self._corpus.mean_length, postings.documents
+                added = scores(postings.frequencies, self._part.lengths, documents, own, mean)
+                self._known[token] = (documents, added)
         return self._known[token]
 
     def _counted(self) -> list[tuple[list[Scored], int]]:

@@ -30,7 +30,9 @@ SYMBOLS = st.lists(st.binary(min_size=1, max_size=8), min_size=1, max_size=60, u
 
 
 def forms():
-    """Return every specified function of the package."""
+    """Return every specified function of the package, its fast form loaded."""
+    for part in ("files", "indices"):
+        importlib.import_module(f"lanceref.fast.{part}")
     found = {}
     for module in pkgutil.walk_packages(lanceref.__path__, "lanceref."):
         if module.name.startswith("lanceref.fast."):  # kernels need numba

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref import fast
+from lanceref.fast import indices as fast
 from lanceref.kernels import kmeans, product_quantizer
 
 WHOLE = st.integers(-50, 50)

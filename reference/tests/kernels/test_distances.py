@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
+from lanceref.fast import nearest_rows
 from lanceref.fast import vectors as fast_top_k
-from lanceref.kernels import distance, top_k
+from lanceref.fast.nearest_rows import Errors, estimates, nearest, squares_of
+from lanceref.kernels import distance
 from lanceref.kernels.distance import (
     blocks,
     distances,
     distances_from,
-    estimates,
     products,
-    squares_of,
 )
-from lanceref.kernels.top_k import Errors, nearest, smallest
+from lanceref.kernels.top_k import smallest
 
 FLOATS = (np.float16, np.float32, np.float64)
 
@@ -133,7 +133,7 @@ VALUES = hnp.arrays(np.float32, st.integers(0, 40), elements=st.integers(0, 100)
 
 def test_rows_whose_bounds_are_too_far_are_left_alone(monkeypatch):
     """Row 2 seems nearest and is 5 away: rows 0 and 3 cannot be nearer, 1 and 4 can."""
-    monkeypatch.setattr(top_k, "FIRST_LOOK", 1)
+    monkeypatch.setattr(nearest_rows, "FIRST_LOOK", 1)
     asked = []
 
     def distances_of(rows):
@@ -145,7 +145,7 @@ def test_rows_whose_bounds_are_too_far_are_left_alone(monkeypatch):
     rows, near = nearest(seeming, 1, distances_of, errors)
     assert (rows.tolist(), near.tolist()) == ([1, 2, 4], [4, 5, 7])
     assert asked == [[2], [1, 2, 4]]
-    monkeypatch.setattr(top_k, "FIRST_LOOK", 2)  # row 1 seems next, and is 4 away
+    monkeypatch.setattr(nearest_rows, "FIRST_LOOK", 2)  # row 1 seems next, and is 4 away
     rows, _ = nearest(seeming, 1, distances_of, errors)
     assert rows.tolist() == [1, 2, 4]
 

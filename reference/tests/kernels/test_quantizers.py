@@ -67,29 +67,6 @@ def test_distances_are_those_from_what_codes_stand_for(metric, num_bits, dtype):
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("num_rows", [7, 70_000])
-@pytest.mark.parametrize("num_bits", [4, 8])
-@pytest.mark.parametrize("metric", ["l2", "dot"])
-def test_the_nearest_are_found_without_all_codes(metric, num_bits, num_rows):
-    """With the same distances to the last bit, of kept rows only, however few they are."""
-    random = np.random.default_rng(5)
-    quantizer = ProductQuantizer(random.normal(size=(8, 2**num_bits, 2)).astype(np.float32), metric)
-    codes = random.integers(0, 2**num_bits, (8, num_rows)).astype(np.uint8)
-    columns = pair_columns(columns_from(codes, num_bits))
-    table = quantizer.table(random.normal(size=16).astype(np.float32))
-    near = quantizer.distances(table, columns)
-    for share in (1.0, 0.5, 0.0001):
-        kept = random.random(num_rows) < share
-        for k in (0, 1, 20):
-            rows, found = quantizer.nearest(table, columns, kept, k)
-            assert (np.diff(rows) > 0).all()
-            assert kept[rows].all()
-            np.testing.assert_array_equal(found, near[rows])
-            np.testing.assert_array_equal(np.sort(found)[:k], np.sort(near[kept])[:k])
-    if metric == "l2" and num_rows > 7:
-        assert len(quantizer.nearest(table, columns, np.ones(num_rows, np.bool_), 1)[0]) < num_rows
-
-
 @pytest.mark.parametrize("num_bits", [4, 8])
 def test_training_brings_codewords_near(num_bits):
     """Trained codewords lose less of the vectors than vectors drawn at random."""

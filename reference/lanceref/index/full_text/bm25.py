@@ -1,5 +1,8 @@
 """BM25: how well a document answers a query, in 32-bit floats.
 
+Robertson and Zaragoza, The probabilistic relevance framework: BM25 and beyond (2009), section 3.4,
+with the weight of Robertson and Sparck Jones of section 3.1, 1 added inside of the logarithm.
+
 A token in n of N documents weighs ln((N - n + 0.5) / (n + 0.5) + 1). In a document of length L, of
 the mean length M, that holds it f times, it counts (K1 + 1) f / (f + K1 (1 - B + B L / M)) as much.
 
@@ -13,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.plain import specified
 from lanceref.index.full_text.packed_integers import Numbers
 
 Scores = NDArray[np.float32]
@@ -56,16 +60,20 @@ def norms(lengths: Numbers | NDArray[np.float32], mean_length: np.float32) -> Sc
     return K1 * (ONE - B + B * own / mean_length)
 
 
-def norms_at(lengths: Numbers, documents: Numbers, mean_length: np.float32) -> Scores:
-    """Return the norms of some documents; where there are few lengths, each is computed once.
+@specified
+def scores(
+    frequencies: Numbers,
+    lengths: Numbers,
+    documents: Numbers,
+    own_weight: np.float32,
+    mean_length: np.float32,
+) -> Scores:
+    """Return what a token adds to the score of each of the documents that hold it.
 
-    `lengths` (all documents,), `documents` and the result (n,).
+    `lengths` (all documents,), the other arrays and the result (documents with the token,).
     """
-    own = lengths[documents]
-    longest = int(own.max(initial=0))
-    if longest >= len(own):
-        return norms(own, mean_length)
-    return norms(np.arange(longest + 1, dtype=np.uint32), mean_length)[own]
+    # L.index.fts.score
+    return own_weight * counts(frequencies, norms(lengths[documents], mean_length))
 
 
 def counts(frequencies: Numbers | Scores, norm: Scores) -> Scores:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage
+from lanceref.core.plain import specified
 
 Numbers = NDArray[np.uint32]
 Counts: TypeAlias = NDArray[np.int64]
@@ -35,12 +36,6 @@ PER_LANE = 32
 
 MOST_BYTES = 5
 """Bytes of a varint at most."""
-
-SHORT = MOST_BYTES - 1
-"""Bytes of a number that cannot have too many bits."""
-
-FEW = 8
-"""Varints from which on parsing all at once pays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,26 +120,16 @@ def arrange_runs(parts: Sequence[ByteRuns], places: Sequence[Counts]) -> ByteRun
     return concat_runs(parts).take(np.argsort(np.concatenate(places), kind="stable"))
 
 
+@specified
 def unpack(data: memoryview, width_bits: int, lanes: int) -> Numbers:
     """Return the 32 x lanes numbers of a group, (32 * lanes,)."""
-    if not width_bits:
-        return np.zeros(PER_LANE * lanes, np.uint32)
-    rows = np.frombuffer(data, np.uint8)[np.newaxis]
-    return unpack_rows(rows, width_bits, lanes).reshape(-1)
-
-
-def unpack_rows(rows: NDArray[np.uint8], width_bits: int, lanes: int) -> Numbers:
-    """Return the numbers of groups with 1 bit or more: [groups, bytes] to [groups, 32 x lanes]."""
-    words = rows.view("<u4").reshape(len(rows), width_bits, lanes)
-    word, bit = np.divmod(np.arange(PER_LANE) * width_bits, 32)
-    numbers = words.take(word, axis=1)
-    numbers >>= bit.astype(np.uint32)[:, np.newaxis]
-    split = np.flatnonzero(bit + width_bits > 32)  # these go on in the next word
-    rest = words.take(word[split] + 1, axis=1)
-    rest <<= (32 - bit[split]).astype(np.uint32)[:, np.newaxis]
-    numbers[:, split] |= rest
-    numbers &= np.uint32((1 << width_bits) - 1)
-    return numbers.reshape(len(rows), PER_LANE * lanes)
+    words = np.frombuffer(data, np.uint8).reshape(width_bits, lanes, 4)
+    streams = words.transpose(1, 0, 2).reshape(lanes, -1)  # the bytes of each lane
+    bits = np.unpackbits(streams, axis=1, bitorder="little")
+    numbers = np.zeros((lanes, PER_LANE, 32), np.uint8)
+    numbers[:, :, :width_bits] = bits.reshape(lanes, PER_LANE, width_bits)
+    values = np.packbits(numbers, axis=2, bitorder="little").view("<u4")[:, :, 0]
+    return np.ascontiguousarray(values.T).reshape(-1)
 
 
 def parse_group(cursor: Cursor, lanes: int, name: str) -> Numbers:
@@ -212,21 +197,10 @@ def parse_varint(cursor: Cursor, name: str) -> int:
     raise CorruptPage("L.index.fts.varint", place, f"more than 32 bits in {name}", "32 bits")
 
 
+@specified
 def parse_varints(cursor: Cursor, count: int, name: str) -> Numbers:
     """Parse so many numbers, at least a byte each: (count,). Raises FormatError."""
     cursor.require(count, name, "L.index.fts.varint")
-    if count >= FEW and cursor.ctx.spans is None:
-        octets = np.frombuffer(cursor.data, np.uint8)[cursor.position :][: MOST_BYTES * count]
-        ends = np.flatnonzero(octets < 0x80)[:count]
-        starts = np.append(0, ends[:-1] + 1)
-        if len(ends) == count and int((ends - starts).max()) < SHORT:
-            cursor.skip(int(ends[-1]) + 1, name, "L.index.fts.varint")
-            values = np.zeros(count, np.uint32)
-            for number in range(int((ends - starts).max()) + 1):
-                there = starts + number <= ends
-                bits = (octets[starts[there] + number] & 0x7F).astype(np.uint32)
-                values[there] |= bits << 7 * number
-            return values
     return np.array([parse_varint(cursor, name) for _ in range(count)], np.uint32)
 
 

@@ -22,7 +22,7 @@ L.index.fts.impacts.count, L.index.fts.impacts.pairs
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, OutOfRange, Place
+from lanceref.core.plain import specified
 from lanceref.index.full_text.packed_integers import (
     PER_LANE,
     ByteRuns,
@@ -46,7 +47,6 @@ from lanceref.index.full_text.packed_integers import (
     ranges,
     split_groups,
     unpack,
-    unpack_rows,
     varint_runs,
     widths_of,
     word_runs,
@@ -57,12 +57,6 @@ SMALL, LARGE = 128, 256
 """Documents of a full block."""
 
 MOST_EXCEPTIONS = 31
-
-HEAD_BYTES = 8
-"""Score and first document."""
-
-RUN = 1024
-"""Blocks of 128 that are unpacked together."""
 
 GROUP_BLOCKS = 32
 """Posting blocks of a group of impacts."""
@@ -134,23 +128,27 @@ def parse_postings(
     if len(blocks) != layout.num_blocks(length) or length > num_documents:
         found = f"{len(blocks)} blocks of {length} documents out of {num_documents}"
         raise OutOfRange("L.index.fts.posting.blocks", place, found, f"blocks of {layout.size}")
-    full, parts = blocks.part(0, length // layout.size), [Postings(*np.empty((2, 0), np.uint32))]
-    first = 0
-    if layout.size == SMALL and len(full) and blocks.ctx.spans is None:
-        together = full_postings(full, num_documents)
-        if together is not None:
-            parts.append(together)
-            first = len(full)
-    for number in range(first, len(blocks)):
-        cursor = blocks.at(number)
-        part = _parse_block(cursor, min(layout.size, length - number * layout.size), layout)
-        before = int(parts[-1].documents[-1]) if len(parts) > 1 else -1
-        _check(cursor, part, before, num_documents)
-        parts.append(part)
+    parts = parse_full_blocks(blocks.part(0, length // layout.size), num_documents, layout)
+    for number in range(length // layout.size, len(blocks)):
+        parts.append(_parse_block(blocks.at(number), length % layout.size, layout))
+        _check(blocks.at(number), parts, num_documents)
     return Postings(
         np.concatenate([part.documents for part in parts]),
         np.concatenate([part.frequencies for part in parts]),
     )
+
+
+@specified
+def parse_full_blocks(blocks: Blobs, num_documents: int, layout: BlockLayout) -> list[Postings]:
+    """Parse the full blocks of a token, one after the other. Raises FormatError.
+
+    Documents have to be below `num_documents`. The first part is empty.
+    """
+    parts = [Postings(*np.empty((2, 0), np.uint32))]
+    for number in range(len(blocks)):
+        parts.append(_parse_block(blocks.at(number), layout.size, layout))
+        _check(blocks.at(number), parts, num_documents)
+    return parts
 
 
 def _parse_block(cursor: Cursor, count: int, layout: BlockLayout) -> Postings:
@@ -196,7 +194,10 @@ def _parse_patched(cursor: Cursor) -> Numbers:
     return values.astype(np.uint32)
 
 
-def _check(cursor: Cursor, part: Postings, before: int, num_documents: int) -> None:
+def _check(cursor: Cursor, parts: Sequence[Postings], num_documents: int) -> None:
+    """Check the last block: its documents follow those before, and each holds the token."""
+    part = parts[-1]
+    before = int(parts[-2].documents[-1]) if len(parts) > 2 else -1
     documents, place = part.documents.astype(np.int64), cursor.ctx.at(cursor.base, len(cursor.data))
     if int(documents[-1]) >= num_documents or (np.diff(documents, prepend=before) <= 0).any():
         found = f"documents {documents[0]}..{documents[-1]} after {before}"
@@ -205,56 +206,6 @@ def _check(cursor: Cursor, part: Postings, before: int, num_documents: int) -> N
     if not part.frequencies.all():
         found = "a document without the token"
         raise CorruptPage("L.index.fts.posting.frequency", place, found, "frequencies from 1 on")
-
-
-def full_postings(blocks: Blobs, num_documents: int) -> Postings | None:
-    """Return the postings of full blocks of 128, many at a time; None when anything is wrong.
-
-    Parsing block by block finds what that is. Documents have to be below `num_documents`.
-    """
-    parts = [Postings(*np.empty((2, 0), np.uint32))]
-    for first in range(0, len(blocks), RUN):
-        before = int(parts[-1].documents[-1]) if first else -1
-        part = _parse_full(blocks.part(first, first + RUN), before, num_documents)
-        if part is None:
-            return None
-        parts.append(part)
-    return Postings(
-        np.concatenate([part.documents for part in parts]),
-        np.concatenate([part.frequencies for part in parts]),
-    )
-
-
-def _parse_full(blocks: Blobs, before: int, num_documents: int) -> Postings | None:
-    data, starts, sizes = blocks.data, blocks.ends[:-1], np.diff(blocks.ends)
-    if np.any(sizes < HEAD_BYTES + 2):
-        return None
-    widths = data[starts + HEAD_BYTES].astype(np.int64)
-    counted = starts + HEAD_BYTES + 1 + SMALL // 8 * widths
-    if np.any(counted >= starts + sizes):
-        return None
-    second = data[counted].astype(np.int64)
-    ends = counted + 1 + SMALL // 8 * second
-    if max(widths.max(), second.max()) > PER_LANE or np.any(ends != starts + sizes):
-        return None
-    firsts = data[starts[:, None] + np.arange(4, HEAD_BYTES)].view("<u4").astype(np.uint64)
-    steps = _unpacked(data, starts + HEAD_BYTES + 1, widths)
-    documents = (np.cumsum(steps, axis=1, dtype=np.uint64) + firsts).reshape(-1)
-    frequencies = _unpacked(data, counted + 1, second).reshape(-1)
-    rising = documents[0] > before and not np.any(documents[1:] <= documents[:-1])
-    if not rising or documents[-1] >= num_documents or not frequencies.all():
-        return None
-    return Postings(documents.astype(np.uint32), frequencies)
-
-
-def _unpacked(data: NDArray[np.uint8], starts: Counts, widths: Counts) -> Numbers:
-    """Return the numbers of groups that begin at some places: [groups, 128]."""
-    numbers = np.zeros((len(starts), SMALL), np.uint32)
-    for width in np.unique(widths[widths > 0]).tolist():
-        own = np.flatnonzero(widths == width)
-        rows = data[starts[own][:, None] + np.arange(SMALL // 8 * width)]
-        numbers[own] = unpack_rows(rows, width, SMALL // PER_LANE)
-    return numbers
 
 
 def posting_runs(

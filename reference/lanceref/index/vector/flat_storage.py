@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +19,6 @@ from lanceref.core.errors import Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import (
     Columns,
-    Mask,
     Mode,
     Model,
     Quantizer,
@@ -28,26 +26,14 @@ from lanceref.index.vector.storage import (
     Score,
     Selection,
     StorageType,
-    bounded_nearest,
     expect,
 )
-from lanceref.kernels.distance import (
-    BLOCK_VALUES,
-    AnyVectors,
-    Floats,
-    Metric,
-    Vectors,
-    distances,
-    distances_from,
-    estimates,
-    squares_of,
-)
-from lanceref.kernels.top_k import Errors, Rows
+from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances, distances_from
 
 COLUMN = "flat"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FlatRows:
     """The vectors [n, d] of a partition; distances are exact in every mode."""
 
@@ -61,21 +47,6 @@ class FlatRows:
             return distances_from(query, self.vectors.take(rows, axis=0), self.metric)
 
         return score
-
-    def nearest(self, query: AnyVectors, mode: Mode, kept: Mask, k: int) -> tuple[Rows, Floats]:
-        if self.metric != "l2" or self.vectors.size <= BLOCK_VALUES:
-            rows = np.flatnonzero(kept)
-            return rows, self.score(query, mode)(slice(None))[rows]
-
-        def score(rows: Selection) -> Floats:
-            return np.asarray(distances(query[None], self.vectors[rows], "l2")[0])
-
-        about, error = estimates(query, self.vectors, self._squares)
-        return bounded_nearest(about, kept, k, score, Errors(error))
-
-    @cached_property
-    def _squares(self) -> Vectors:
-        return squares_of(self.vectors)
 
     def points(self) -> AnyVectors:
         if self.metric != "cosine":

@@ -28,7 +28,6 @@ from lanceref.core.wire import parse_message
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import (
     Columns,
-    Mask,
     Mode,
     Model,
     Quantizer,
@@ -53,7 +52,6 @@ from lanceref.kernels.product_quantizer import (
     pair_columns,
     stored_from,
 )
-from lanceref.kernels.top_k import Rows
 from lanceref.proto import index_pb2
 
 COLUMN = "__pq_code"
@@ -82,7 +80,7 @@ class ProductRows:
     center: AnyVectors | None
 
     def score(self, query: AnyVectors, mode: Mode) -> Score:
-        table = self._table(query)
+        table = self.table(query)
 
         def score(rows: Selection) -> Floats:
             columns = self.ready if isinstance(rows, slice) else self.columns.take(rows, axis=1)
@@ -90,10 +88,8 @@ class ProductRows:
 
         return score
 
-    def nearest(self, query: AnyVectors, mode: Mode, kept: Mask, k: int) -> tuple[Rows, Floats]:
-        return self.quantizer.nearest(self._table(query), self.ready, kept, k)
-
-    def _table(self, query: AnyVectors) -> Floats:
+    def table(self, query: AnyVectors) -> Floats:
+        """Return what each column of stored bytes adds to the distance: [w, 256]."""
         return self.quantizer.table(query if self.center is None else query - self.center)
 
     def points(self) -> AnyVectors:

@@ -19,11 +19,8 @@ from numpy.typing import NDArray
 
 from lanceref.index.vector.storage import (
     Columns,
-    Mask,
     Mode,
     Score,
-    Selection,
-    bounded_nearest,
 )
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances
 from lanceref.kernels.rabitq_codes import (
@@ -47,22 +44,19 @@ from lanceref.kernels.rabitq_estimate import (
     by_signs,
     error_factors,
     factors,
-    query_terms,
     residual_factors,
     sign_sums,
     sign_table,
 )
-from lanceref.kernels.top_k import Errors, Rows
+from lanceref.kernels.rabitq_estimate import (
+    query_terms as terms_of,
+)
 
 SIGNS = "_rabit_codes"
 ADD, SCALE, ERROR = "__add_factors", "__scale_factors", "__error_factors"
 BLOCKED, FOLLOWING = "__blocked_ex_codes", "__ex_codes"
 EXTENDED = "_ex"
 """Suffix of the factors that go with extended codes."""
-
-SURE = np.float32(2)
-"""A distance by signs is off by at most so many times the stored error, but for one of 14 000
-rows."""
 
 Bytes = NDArray[np.uint8]
 
@@ -164,36 +158,18 @@ class RotatedRows:
         if self.layout.residual:
             near = self._by_residual(query)
         else:
-            terms, sums = self._query_terms(query, mode)
+            terms, sums = self.query_terms(query, mode)
             if self.codes is None or mode == "fast":
                 near = by_signs(terms, sums, self.plain)
             else:
                 near = by_codes(terms, sums, self.codes, self.layout.extra_bits, self.more)
         return near.__getitem__
 
-    def nearest(self, query: AnyVectors, mode: Mode, kept: Mask, k: int) -> tuple[Rows, Floats]:
-        """Return the rows that may be nearest by their signs, and their distances by codes.
-
-        `query` (dimension,), the mask (rows,), both results (found,).
-        """
-        codes, more = self.codes, self.more
-        if codes is None or mode != "normal":
-            rows = np.flatnonzero(kept)
-            return rows, self.score(query, mode)(rows)
-        terms, sums = self._query_terms(query, mode)
-
-        def score(rows: Selection) -> Floats:
-            own = Factors(more.add[rows], more.scale[rows])
-            return by_codes(terms, sums[rows], codes[rows], self.layout.extra_bits, own)
-
-        errors = Errors(self.errors, SURE * terms.error)
-        return bounded_nearest(by_signs(terms, sums, self.plain), kept, k, score, errors)
-
-    def _query_terms(self, query: AnyVectors, mode: Mode) -> tuple[QueryTerms, Floats]:
+    def query_terms(self, query: AnyVectors, mode: Mode) -> tuple[QueryTerms, Floats]:
         """Return the rotated query, and the sums [n] that signs choose."""
         turned = self.rotation.rotate(query[None].astype(np.float32))[0]
         far = distances(query[None], self.center[None], "l2")[0, 0]
-        terms = query_terms(turned, self.turned, far, self.metric)
+        terms = terms_of(turned, self.turned, far, self.metric)
         return terms, sign_sums(turned, self.signs, FINE_STEPS if mode == "accurate" else STEPS)
 
     def _by_residual(self, query: AnyVectors) -> Floats:

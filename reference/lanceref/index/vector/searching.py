@@ -25,7 +25,7 @@ from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import unique
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Moved
-from lanceref.index.vector.storage import Mask, Mode, Model, Score
+from lanceref.index.vector.storage import Mask, Mode, Model, Score, nearest_rows
 from lanceref.index.vector.vector_index import Partition, VectorIndex
 from lanceref.kernels import hnsw_search
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances, normalized
@@ -243,7 +243,7 @@ def _nearest(
     if partition.graph is not None and worth_walking(kept):
         return walk(partition.graph, rows.score(query, mode), parameters, kept, keys)
     if parameters.range == EVERYWHERE:
-        found, near = rows.nearest(query, mode, kept, parameters.k)
+        found, near = nearest_rows(rows, query, mode, kept, parameters.k)
         places = found if len(keys) == len(kept) else np.cumsum(kept)[found] - 1
         return Neighbours(keys[places], near).within(EVERYWHERE)
     near = rows.score(query, mode)(slice(None))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,6 @@ from lanceref.core.errors import FormatError, OperationRefused, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import (
     Columns,
-    Mask,
     Mode,
     Model,
     Quantizer,
@@ -31,7 +30,6 @@ from lanceref.index.vector.storage import (
     Score,
     Selection,
     StorageType,
-    bounded_nearest,
     expect,
 )
 from lanceref.kernels.distance import AnyVectors, Floats
@@ -45,7 +43,6 @@ from lanceref.kernels.scalar_quantizer import (
     quantize,
     squares_of,
 )
-from lanceref.kernels.top_k import Rows
 
 COLUMN = "__sq_code"
 NUM_BITS = 8
@@ -53,7 +50,7 @@ SAMPLE_RATE = 256
 """Vectors for each byte value that the bounds are taken from."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SqRows:
     """The bytes [n, d] of a partition, and their squared lengths [n]; none for dot."""
 
@@ -72,21 +69,6 @@ class SqRows:
             return dot_distances(query, self.codes[rows], self.bounds)
 
         return dot if self.model.metric == "dot" else l2
-
-    def nearest(self, query: AnyVectors, mode: Mode, kept: Mask, k: int) -> tuple[Rows, Floats]:
-        score = self.score(query, mode)
-        if self.model.metric == "dot":
-            rows = np.flatnonzero(kept)
-            return rows, score(slice(None))[rows]
-        codes, squares = self._halves
-        half = quantize(query[None, : codes.shape[1]], self.bounds)[0]
-        return bounded_nearest(l2_distances(half, codes, squares, self.bounds), kept, k, score)
-
-    @cached_property
-    def _halves(self) -> tuple[Codes, NDArray[np.floating]]:
-        """The first half of the bytes of all rows, and their squared lengths."""
-        codes = np.ascontiguousarray(self.codes[:, : self.codes.shape[1] // 2])
-        return codes, squares_of(codes)
 
     def points(self) -> AnyVectors:
         points = self.codes * self.bounds.step

@@ -22,9 +22,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.errors import CorruptPage, FormatError, Place
+from lanceref.core.plain import specified
 from lanceref.index.index_file import IndexFile
 from lanceref.kernels.distance import AnyVectors, Floats, Metric
-from lanceref.kernels.top_k import Errors, Rows, nearest
+from lanceref.kernels.top_k import Rows
 from lanceref.proto import index_pb2
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
@@ -84,37 +85,20 @@ class PartitionRows(Protocol):
     def score(self, query: AnyVectors, mode: Mode) -> Score:
         """Return the function that computes the distances of rows from a query [d]."""
 
-    def nearest(self, query: AnyVectors, mode: Mode, kept: Mask, k: int) -> tuple[Rows, Floats]:
-        """Return rows, ascending, of those `kept` [n], and their distances.
-
-        The k nearest to a query [d] are among them.
-        """
-
     def points(self) -> AnyVectors:
         """Return vectors [n, d] whose distances by `Model.of_vectors` are those between rows."""
 
 
-def bounded_nearest(
-    estimates: Floats, kept: Mask, k: int, score: Score, errors: Errors | None = None
+@specified
+def nearest_rows(
+    rows: PartitionRows, query: AnyVectors, mode: Mode, kept: Mask, k: int
 ) -> tuple[Rows, Floats]:
-    """Return rows of those `kept` [n] and their distances; the k nearest are among them.
+    """Return rows, ascending, of those `kept` [n], and their distances from a query [d].
 
-    `estimates` [n] bound distances from below, with `errors` they are so much off.
+    The k nearest are among them: all of them are.
     """
-    if kept.all():
-        return nearest(estimates, k, score, errors)
-    rows = np.flatnonzero(kept)
-    if len(rows) <= k:
-        return rows, score(rows)
-    estimates[~kept] = np.inf
-
-    def of_kept(rows: Rows) -> Floats:
-        near = score(rows)
-        near[~kept[rows]] = np.inf
-        return near
-
-    rows, near = nearest(estimates, k, of_kept, errors)
-    return rows[kept[rows]], near[kept[rows]]
+    places: Rows = np.flatnonzero(kept)
+    return places, rows.score(query, mode)(slice(None))[places]
 
 
 @dataclass(frozen=True)

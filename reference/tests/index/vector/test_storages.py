@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from lanceref.core.errors import FormatError, Place
-from lanceref.index.vector import flat_storage
+from lanceref.fast import nearest_rows as module
+from lanceref.fast.nearest_rows import nearest_rows
 from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.rq_rows import (
@@ -42,8 +43,8 @@ def test_the_nearest_are_found_by_estimates(dtype, monkeypatch):
     query = vectors[7]
     every = stored.score(query, "normal")(slice(None))
     wanted = np.flatnonzero(kept)[np.argsort(every[kept], kind="stable")[:5]]
-    monkeypatch.setattr(flat_storage, "BLOCK_VALUES", 100)
-    rows, near = stored.nearest(query, "normal", kept, 5)
+    monkeypatch.setattr(module, "BLOCK_VALUES", 100)
+    rows, near = nearest_rows(stored, query, "normal", kept, 5)
     assert set(wanted) <= set(rows) < set(np.flatnonzero(kept))
     np.testing.assert_array_equal(every[rows], near)
 
@@ -75,13 +76,13 @@ def test_the_nearest_are_found_by_half_of_the_bytes(metric, dimension):
     for share in (1.0, 0.5, 0.001):
         kept = random.random(len(values)) < share
         for k in (0, 1, 20):
-            rows, found = stored.nearest(values[9], "normal", kept, k)
+            rows, found = nearest_rows(stored, values[9], "normal", kept, k)
             assert (np.diff(rows) > 0).all()
             assert kept[rows].all()
             np.testing.assert_array_equal(found, near[rows])
             np.testing.assert_array_equal(np.sort(found)[:k], np.sort(near[kept])[:k])
     if (metric, dimension) == ("l2", 7):
-        assert len(stored.nearest(values[9], "normal", near >= 0, 1)[0]) < 1500
+        assert len(nearest_rows(stored, values[9], "normal", near >= 0, 1)[0]) < 1500
 
 
 def line(metric="l2", dtype=np.float32, transposed=True):
@@ -233,7 +234,7 @@ def test_the_nearest_are_among_those_that_may_be(metric, num_bits):
     for mode in ("fast", "normal", "accurate"):
         every = stored.score(query, mode)(slice(None))
         for mask in (kept, np.ones(640, np.bool_)):
-            rows, near = stored.nearest(query, mode, mask, 7)
+            rows, near = nearest_rows(stored, query, mode, mask, 7)
             assert mask[rows].all()
             np.testing.assert_allclose(near, every[rows], rtol=1e-5, atol=1e-2)
             np.testing.assert_allclose(

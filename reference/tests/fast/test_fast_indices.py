@@ -1,0 +1,158 @@
+"""Fast forms of what searches indices: each gives what its plain form gives."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import FormatError
+from lanceref.core.plain import plain_forms
+from lanceref.index.full_text import bm25, packed_integers
+from lanceref.index.vector import storage
+from lanceref.index.vector.flat_storage import Flat
+from lanceref.index.vector.pq_storage import Product
+from lanceref.index.vector.rq_rows import Layout
+from lanceref.index.vector.rq_storage import rotated
+from lanceref.index.vector.sq_storage import Sq
+from lanceref.index.vector.storage import Model
+from lanceref.kernels import distance, hnsw_search, rabitq_estimate, scalar_quantizer
+from lanceref.kernels.hnsw_graph import Level
+from lanceref.kernels.hnsw_search import Admitted
+from lanceref.kernels.product_quantizer import ProductQuantizer
+from lanceref.kernels.scalar_quantizer import Bounds
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def level_of(random: np.random.Generator, count: int) -> Level:
+    """Return a level of nodes with up to five neighbours each, drawn at random."""
+    degrees = random.integers(0, 6, count)
+    offsets = np.concatenate([[0], np.cumsum(degrees)])
+    ends = random.integers(0, count, int(offsets[-1]))
+    return Level(np.arange(count), offsets, ends, np.zeros(len(ends), np.float32))
+
+
+@given(SEEDS, st.integers(1, 40), st.integers(1, 12), st.booleans())
+def test_a_level_is_searched_alike(seed, count, ef, filtered):
+    """The same nodes at the same distances, also where many are equally far."""
+    random = np.random.default_rng(seed)
+    level, far = level_of(random, count), random.integers(0, 9, count).astype(np.float32)
+    admitted = Admitted(random.random(count) < 0.5, 1, 7) if filtered else Admitted()
+    form, start = hnsw_search.search_layer, int(random.integers(count))
+    plain, fast = (
+        sorted(call(level, far.__getitem__, start, ef, admitted))
+        for call in (form.plain, form.fast)
+    )
+
+    assert plain == fast
+
+
+def _quantizer(kind: str, random: np.random.Generator, metric: str) -> storage.Quantizer:
+    model = Model(metric, random.normal(size=(1, 16)).astype(np.float32))
+    if kind == "flat":
+        return Flat(model)
+    if kind == "sq":
+        return Sq(model, Bounds(-3.0, 3.0))
+    if kind == "pq":
+        words = random.normal(size=(4, 256, 4)).astype(np.float32)
+        return Product(model, ProductQuantizer(words, model.of_vectors), transposed=True)
+    rotation = rabitq_estimate.draw_rotation(16, random)
+    return rotated(model, rotation, Layout(16, 5), packed=True)
+
+
+@pytest.mark.parametrize("metric", ["l2", "dot"])
+@pytest.mark.parametrize("kind", ["flat", "sq", "pq", "rq"])
+@given(SEEDS, st.integers(1, 400), st.integers(1, 12), st.floats(0, 1))
+def test_the_nearest_rows_are_among_those_found(kind, metric, seed, count, k, share):
+    """With their distances, of whatever rows are kept; none of RabitQ's is missing by chance."""
+    random = np.random.default_rng(seed)
+    quantizer = _quantizer(kind, random, metric)
+    vectors = random.normal(size=(count, 16)).astype(np.float32)
+    columns = quantizer.encode(vectors, np.zeros(count, np.int64))
+    rows, kept = quantizer.open_rows(columns, 0), random.random(count) < share
+    query, form = random.normal(size=16).astype(np.float32), storage.nearest_rows
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lanceref.fast.nearest_rows.BLOCK_VALUES", 64)
+        found, near = form.fast(rows, query, "normal", kept, k)
+    with plain_forms():
+        every, far = form.plain(rows, query, "normal", kept, k)
+
+    assert kept[found].all()
+    at = np.searchsorted(every, found)
+    np.testing.assert_allclose(near, far[at], rtol=1e-4, atol=1e-4)
+    best = every[np.argsort(far, kind="stable")[:k]]
+    missing = len(set(best.tolist()) - set(found.tolist()))
+    assert missing <= (kind == "rq")
+
+
+@pytest.mark.parametrize("steps", [rabitq_estimate.STEPS, rabitq_estimate.FINE_STEPS])
+@given(SEEDS, st.integers(1, 8), st.integers(0, 100), st.booleans())
+def test_signs_choose_the_same_sums(steps, seed, width, count, level):
+    """Of full blocks of rows and the rows after them; exactly, where all sums are the same too."""
+    random = np.random.default_rng(seed)
+    turned = np.zeros(8 * width, np.float32) if level else random.normal(size=8 * width)
+    columns = random.integers(0, 256, (width, count), np.uint8)
+    signs, form = rabitq_estimate.sign_table(columns), rabitq_estimate.sign_sums
+    plain, fast = (
+        call(turned.astype(np.float32), signs, steps) for call in (form.plain, form.fast)
+    )
+
+    assert plain.tolist() == fast.tolist()
+
+
+@given(SEEDS, st.integers(0, 40), st.sampled_from([1, 8, 256, 300]))
+def test_bytes_are_as_far_by_products(seed, count, dim):
+    """Whole numbers are exact in both forms, also the sums of products of many."""
+    random = np.random.default_rng(seed)
+    codes, bounds = random.integers(0, 256, (count, dim), np.uint8), Bounds(-1.0, 2.0)
+    query, squares = random.integers(0, 256, dim, np.uint8), scalar_quantizer.squares_of(codes)
+    form, products = scalar_quantizer.l2_distances, distance.products
+    plain, fast = (call(query, codes, squares, bounds) for call in (form.plain, form.fast))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lanceref.fast.byte_products.BLOCK_VALUES", 4)
+        patch.setattr(distance, "BLOCK_VALUES", 16)
+        sums = [call(codes, query.astype(np.float64)) for call in (products.plain, products.fast)]
+
+    assert plain.tolist() == fast.tolist()
+    assert sums[0].tolist() == sums[1].tolist()
+
+
+@given(SEEDS, st.integers(1, 60), st.integers(1, 200))
+def test_documents_are_scored_alike(seed, count, longest):
+    """With fewer lengths than documents, and with more."""
+    random = np.random.default_rng(seed)
+    lengths = random.integers(1, longest + 1, count).astype(np.uint32)
+    documents = np.flatnonzero(random.random(count) < 0.5).astype(np.uint32)
+    frequencies = random.integers(1, 5, len(documents)).astype(np.uint32)
+    given_ = frequencies, lengths, documents, np.float32(1.5), np.float32(lengths.mean())
+
+    assert bm25.scores.plain(*given_).tolist() == bm25.scores.fast(*given_).tolist()
+
+
+@given(SEEDS, st.integers(0, 32), st.sampled_from([4, 8]))
+def test_groups_are_unpacked_alike(seed, width, lanes):
+    """Numbers of every width."""
+    data = memoryview(np.random.default_rng(seed).bytes(4 * lanes * width))
+    plain, fast = (
+        call(data, width, lanes)
+        for call in (packed_integers.unpack.plain, packed_integers.unpack.fast)
+    )
+
+    assert plain.tolist() == fast.tolist()
+
+
+@given(st.binary(max_size=60), st.integers(0, 20))
+def test_varints_are_parsed_alike(data, count):
+    """The same numbers and the same place afterwards, or an error."""
+    found: list[object] = []
+    for call in (packed_integers.parse_varints.plain, packed_integers.parse_varints.fast):
+        cursor = Cursor(memoryview(data), 0, Context("x"))
+        try:
+            found.append((call(cursor, count, "n").tolist(), cursor.position))
+        except FormatError as error:
+            found.append(error.clause)
+
+    assert found[0] == found[1]
