@@ -1,4 +1,6 @@
-"""Public names of the package."""
+"""Public names of the packages, and what importing them loads."""
+
+from __future__ import annotations
 
 import importlib
 import subprocess
@@ -6,19 +8,21 @@ import sys
 
 import lanceref
 import pyarrow as pa
+import pyarrow.compute
 import pylanceref
 import pytest
 from lanceref import LanceError
+from lanceref.core.compute import pc
 
 
 @pytest.mark.parametrize("name", pylanceref.__all__)
 def test_every_public_name_is_there(name):
-    """Loaded on first use."""
+    """Every public name of the faces is loaded on its first use."""
     assert name == getattr(pylanceref, name).__name__
 
 
 def test_other_names_are_not():
-    """As for any module."""
+    """A name that the package does not have raises AttributeError."""
     with pytest.raises(AttributeError, match="nothing"):
         _ = pylanceref.nothing
 
@@ -92,7 +96,7 @@ def test_files_and_tables_need_three_libraries(tmp_path):
 
 
 def test_a_table_is_created_once_and_appended_to_where_it_is(tmp_path):
-    """Neither makes the other."""
+    """An append makes no table, and a create replaces none."""
     rows = pa.table({"a": [1]})
     with pytest.raises(LanceError):
         lanceref.write_table(tmp_path / "t", rows, "append")
@@ -105,7 +109,7 @@ def test_a_table_is_created_once_and_appended_to_where_it_is(tmp_path):
 
 @pytest.mark.parametrize("name", lanceref.__all__)
 def test_every_name_of_the_format_is_there(name):
-    """Loaded on first use."""
+    """Every public name of the format is loaded on its first use."""
     assert name == getattr(lanceref, name).__name__.rpartition(".")[2]
 
 
@@ -121,24 +125,25 @@ def test_a_dataset_does_without_what_is_slow_to_import():
     """The SQL parser comes with the first filter; pyarrow.dataset would bring pandas along."""
     told = _python(
         "import pylanceref.dataset, pylanceref.file, sys; "
-        "print({'datafusion', 'pandas', 'pyarrow.dataset'} & set(sys.modules))"
+        "print({'datafusion', 'pandas', 'pyarrow.compute', 'pyarrow.dataset'} & set(sys.modules))"
     )
 
     assert "set()" == told.strip()
 
 
-NAMES = ["AlterColumn", "Branch", "BulkCommitResult", "DataStatistics", "DatasetStats"]
-NAMES += ["DeleteResult", "ExecuteResult", "FieldStatistics", "MergeInsertBuilder", "Tag"]
-NAMES += ["UpdateResult", "serialize_row_addrs", "write_dataset"]
-NAMES += ["BatchUDF", "Bitmap", "BlobFile", "CleanupStats", "Compaction", "CompactionMetrics"]
-NAMES += ["DataFile", "DocumentGranularity", "FragmentMetadata", "FullTextQuery", "IndexConfig"]
-NAMES += ["LanceFragment", "LanceSchema", "MinHashQuery", "batch_udf", "IndexInformation"]
-NAMES += ["SupportedDistributedIndices", "Version"]
+NAMES = """
+AlterColumn Branch BulkCommitResult DataStatistics DatasetStats DeleteResult ExecuteResult
+FieldStatistics MergeInsertBuilder Tag UpdateResult serialize_row_addrs write_dataset BatchUDF
+Bitmap BlobFile CleanupStats Compaction CompactionMetrics DataFile DocumentGranularity
+FragmentMetadata FullTextQuery IndexConfig LanceFragment LanceSchema MinHashQuery batch_udf
+IndexInformation SupportedDistributedIndices Version
+"""
+"""Names of other modules that `pylanceref.dataset` has too."""
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES.split())
 def test_names_that_stand_in_other_modules_are_found_here(name):
-    """As in pylance."""
+    """Names of other modules are found in `pylanceref.dataset`, as in pylance."""
     module = importlib.import_module("pylanceref.dataset")
     assert callable(getattr(module, name))
 
@@ -151,3 +156,15 @@ def test_completion_lists_the_public_names_only(module):
     assert {n for n in dir(loaded) if not n.startswith("_")} == {
         n for n in loaded.__all__ if not n.startswith("_")
     }
+
+
+def test_the_functions_are_those_of_pyarrow() -> None:
+    """A name gives what pyarrow.compute has under it."""
+    assert pc.add is pyarrow.compute.add
+    assert pc.Expression is pyarrow.compute.Expression
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    """A name that pyarrow.compute does not have is not there either."""
+    with pytest.raises(AttributeError, match="no_such_function"):
+        _ = pc.no_such_function

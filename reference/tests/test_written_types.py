@@ -271,6 +271,6 @@ def test_every_type_goes_both_ways(tmp_path, kind: str, version: str) -> None:
 @pytest.mark.parametrize("version", ["2.1", "2.2", "2.3"])
 @pytest.mark.parametrize("name", PANICS)
 def test_fixed_size_lists_are_of_fixed_size(tmp_path, name: str, version: str) -> None:
-    """No page holds others."""
+    """Fixed-size lists of variable-width items are refused by every page format."""
     with pytest.raises(NotStorable, match="fixed-size lists of"):
         write_dataset(pa.table({"c": CASES[name]}), tmp_path, data_storage_version=version)

@@ -1,0 +1,191 @@
+"""Limits on hostile bytes and on memory."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import lanceref
+import numpy as np
+import pyarrow as pa
+import pylanceref
+import pytest
+from lanceref.core.errors import LanceError, LimitExceeded, Place
+from lanceref.core.limits import DEFAULT_LIMITS, SMALL_FILE_BYTES, Budget, Limits, bound_table
+from lanceref.proto import file_pb2, table_pb2, transaction_pb2
+from lanceref.table.manifest import encode_manifest
+from pylanceref.file import LanceFileReader
+from tests.table.manifests import parse
+
+ROOM_BYTES = 16 * 2**20
+"""What a busy process may hold besides."""
+
+
+def test_the_defaults_stay_below_the_goal_for_damaged_files():
+    """64 MiB + 16 times the file's size is the goal: the default leaves room beside the output."""
+    assert DEFAULT_LIMITS.expanded(1000) <= 64 * 2**20 + 16 * 1000
+
+
+def _peak_bytes(call: Callable[[], object]) -> int:
+    """Return how far memory rises above what it is now while a forked child makes a call."""
+    pid = os.fork()
+    if pid == 0:
+        with suppress(LanceError):
+            call()
+        os._exit(0)
+    _, status, usage = os.wait4(pid, 0)
+    assert 0 == status
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return 1024 * usage.ru_maxrss - pages * resource.getpagesize()
+
+
+def _fields() -> bytes:
+    """Return a field of a schema for each of many numbers."""
+    shape = file_pb2.Field(parent_id=-1, logical_type="int8", type=2)
+    manifest = table_pb2.Manifest()
+    for number in range(1, 60_000):
+        shape.name, shape.id = str(number), number
+        manifest.fields.append(shape)
+    return manifest.SerializeToString()
+
+
+SHAPES: dict[str, Callable[[], bytes]] = {
+    "fragments": lambda: table_pb2.Manifest(fragments=[{}]).SerializeToString() * 300_000,
+    "fields": _fields,
+    "unknown fields": lambda: b"\x98\x06\x01" * 300_000,
+    "indices": lambda: b"",
+}
+"""What is appended to a manifest to fill it with many small entries."""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_manifest_of_many_small_entries_costs_no_more_than_the_limits(tmp_path, name):
+    """Opening, validating and explaining take 64 MiB and 16 bytes for each that is read."""
+    uri = str(tmp_path / "t")
+    pylanceref.write_dataset(pa.table({"a": range(10)}), uri)
+    (path,) = (tmp_path / "t" / "_versions").glob("*.manifest")
+    calls = (
+        lambda: pylanceref.dataset(uri).to_table(),
+        lambda: lanceref.validate(uri),
+        lambda: lanceref.explain(path),
+    )
+    sound = [_peak_bytes(call) for call in calls]
+    message = parse(path.read_bytes()).message
+    message.MergeFromString(SHAPES[name]())
+    indices = [table_pb2.IndexMetadata()] * (400_000 if name == "indices" else 0)
+    path.write_bytes(encode_manifest(message, transaction_pb2.Transaction(), indices, {}))
+    size = path.stat().st_size
+    del message, indices
+
+    most = 64 * 2**20 + 16 * size + ROOM_BYTES
+    for call, before in zip(calls, sound, strict=True):
+        assert _peak_bytes(call) - before <= most
+
+
+def test_a_table_of_constants_is_streamed_but_not_held(tmp_path):
+    """7 million equal numbers are few bytes in the file, and 56 MB in memory."""
+    uri = str(tmp_path / "t")
+    rows = pa.table({"a": pa.array(np.zeros(7_000_000, np.int64))})
+    written = pylanceref.write_dataset(
+        rows, uri, data_storage_version="2.2", max_rows_per_file=7_000_000
+    )
+    (path,) = (tmp_path / "t" / "data").glob("*.lance")
+
+    with pytest.raises(LimitExceeded, match="to_batches"):
+        written.to_table()
+    with pytest.raises(LimitExceeded, match="to_batches"):
+        LanceFileReader(path).read_all().to_table()
+    assert 7_000_000 == sum(batch.num_rows for batch in written.to_batches())
+    more = pylanceref.dataset(uri, limits=Limits(expansion_bytes=2**28))
+    assert 7_000_000 == more.to_table().num_rows
+
+
+PLACE = Place("f", 0)
+
+LIMITS = Limits(expansion_bytes=100_000, expansion_factor=16)
+
+EMPTY_FRAGMENTS = b"\x12\x00" * 1000
+
+
+def test_a_message_that_takes_too_much_is_refused():
+    """1,000 empty fragments are 2,000 bytes, and more than 100 kB in memory."""
+    with pytest.raises(LimitExceeded, match="expansion_bytes"):
+        Budget(LIMITS).of_file("a", 2000).admit(EMPTY_FRAGMENTS, table_pb2.Manifest, PLACE)
+
+
+def test_the_files_of_a_table_share_what_it_may_take():
+    """What one file takes beyond its size is missing for the next, until the file is closed."""
+    table = Budget(LIMITS)
+    first = table.of_file("a", 0)
+    first.charge(SMALL_FILE_BYTES + 60_000, "a table", PLACE)
+    with pytest.raises(LimitExceeded):
+        table.of_file("b", 0).charge(SMALL_FILE_BYTES + 60_000, "a table", PLACE)
+    del first
+
+    table.of_file("b", 0).charge(SMALL_FILE_BYTES + 60_000, "a table", PLACE)
+
+
+def test_a_file_that_is_open_twice_counts_its_bytes_once():
+    """Many fragments may name one file: its bytes were read, but each takes memory."""
+    table = Budget(LIMITS)
+    held = [table.of_file("a", 10_000)]
+    held[0].charge(160_000, "a table", PLACE)
+    held.append(table.of_file("a", 10_000))
+
+    with pytest.raises(LimitExceeded):
+        held[1].charge(160_000, "a table", PLACE)
+
+
+def test_messages_of_no_file_are_not_summed_up():
+    """A table may be read for days: what is parsed and let go of again uses nothing up."""
+    table = Budget(LIMITS)
+    message = table_pb2.Manifest(fragments=[table_pb2.DataFragment(id=1)] * 20)
+    message.tag = "a" * 70_000
+
+    for _ in range(100):
+        table.admit(message.SerializeToString(), table_pb2.Manifest, PLACE)
+
+
+ROW_LIMITS = Limits(expansion_bytes=1000, expansion_factor=16)
+
+BATCH = pa.record_batch({"a": pa.array([1] * 100, pa.int64())})
+
+
+def test_batches_pass_until_they_are_too_many():
+    """A batch has 800 bytes: the second one is too much for a file of no bytes."""
+    batches = bound_table([BATCH] * 2, ROW_LIMITS, "f", lambda: 0)
+
+    assert BATCH is next(batches)
+    with pytest.raises(LimitExceeded, match=r"to_batches\(\) streams"):
+        next(batches)
+
+
+PROGRAM = """
+import resource
+import numpy as np
+from lanceref.core.limits import KEPT_BYTES, keep_freed_blocks
+
+keep_freed_blocks()
+size = KEPT_BYTES // 4
+np.ones(size, np.uint8)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(8):
+    np.ones(size, np.uint8)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before, size // resource.getpagesize())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators have other rules")
+def test_a_freed_block_is_used_again():
+    """Eight arrays one after another fault for less than the pages of a single one."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True)
+    faults, pages = map(int, done.stdout.split())
+
+    assert faults < pages

@@ -1,0 +1,318 @@
+"""Blobs as they are written, opened and taken."""
+
+import io
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lance_conformance.stored import materialised
+from lanceref.blobs.blob_reader import BlobRange
+from lanceref.core.errors import NotFound, RowDeleted
+from lanceref.storage import BytesSource
+from pylanceref.blob import Blob, BlobColumn, BlobFile, blob_array, blob_field
+from pylanceref.dataset import LanceDataset, dataset, write_dataset
+from pylanceref.file import LanceFileWriter
+from pylanceref.metadata import DataFile
+from pylanceref.operation import LanceOperation as Op
+
+DATA = bytes(range(100))
+
+
+def _file(buffer_size: int = 16) -> BlobFile:
+    """A blob of bytes 10 to 90 of DATA."""
+    return BlobFile(BlobRange(BytesSource(DATA), 10, 80), buffer_size)
+
+
+def test_a_blob_reads_like_a_file() -> None:
+    """read, seek and tell count from the start of the blob."""
+    file = _file()
+
+    assert (file.size(), file.read(3), file.tell()) == (80, DATA[10:13], 3)
+    assert file.seek(-2, io.SEEK_END) == 78
+    assert (file.read(), file.read(5)) == (DATA[88:90], b"")
+    assert file.seek(500) == 500
+    assert file.read() == b""
+    assert file.read_ranges([(0, 2), (79, 1), (80, 0)]) == [DATA[10:12], DATA[89:90], b""]
+    assert repr(file) == "<BlobFile size=80>"
+
+
+@given(
+    st.integers(0, 30),
+    st.lists(st.tuples(st.sampled_from(["read", "seek", "into"]), st.integers(0, 100))),
+)
+def test_any_calls_give_what_a_file_in_memory_gives(
+    buffer_size: int, calls: list[tuple[str, int]]
+) -> None:
+    """Reading ahead changes no result of any sequence of calls."""
+    ours, theirs = _file(buffer_size), io.BytesIO(DATA[10:90])
+    for what, number in calls:
+        if what == "into":
+            mine, other = bytearray(number), bytearray(number)
+            assert ours.readinto(mine) == theirs.readinto(other)
+            assert mine == other
+        else:
+            assert getattr(ours, what)(number) == getattr(theirs, what)(number)
+        assert ours.tell() == theirs.tell()
+
+
+def test_arrays_are_built_from_bytes_uris_and_blobs() -> None:
+    """Each value sets bytes or a URI; None is null."""
+    array = blob_array([b"a", None, "file:///x", Blob.from_uri("u", 1, 2), Blob.empty()])
+
+    assert array.storage.to_pylist() == [
+        {"data": b"a", "uri": None, "position": None, "size": None},
+        None,
+        {"data": None, "uri": "file:///x", "position": None, "size": None},
+        {"data": None, "uri": "u", "position": 1, "size": 2},
+        {"data": b"", "uri": None, "position": None, "size": None},
+    ]
+    with pytest.raises(TypeError):
+        blob_array([1])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"data": b"", "uri": "x"},
+        {"uri": ""},
+        {"uri": "x", "position": 1},
+        {"data": b"", "position": 1, "size": 1},
+        {"uri": "x", "position": 1, "size": 0},
+    ],
+)
+def test_a_blob_is_one_thing(values: dict) -> None:
+    """Bytes and a URI exclude each other, and a range is whole and not empty."""
+    with pytest.raises(ValueError, match=r"[Bb]lob"):
+        Blob(**values)
+
+
+def test_thresholds_are_metadata_of_the_field() -> None:
+    """Each threshold has its key; numbers that mean nothing are refused."""
+    field = blob_field("b", nullable=False, inline_size_threshold=0, dedicated_size_threshold=7)
+
+    assert (field.type.extension_name, field.nullable) == ("lance.blob.v2", False)
+    assert field.metadata == {
+        b"lance-encoding:blob-inline-size-threshold": b"0",
+        b"lance-encoding:blob-dedicated-size-threshold": b"7",
+    }
+    with pytest.raises(ValueError, match="positive"):
+        blob_field("b", dedicated_size_threshold=0)
+    with pytest.raises(OverflowError, match="unsigned 64-bit"):
+        blob_field("b", pack_file_size_threshold=2**64)
+    with pytest.raises(TypeError):
+        blob_field("b", inline_size_threshold="1")  # type: ignore[arg-type]
+
+
+@pytest.mark.oracle
+def test_fields_and_arrays_are_the_oracles(tmp_path: Path) -> None:
+    """What is built here has the storage and metadata of what the oracle builds."""
+    from lance.blob import blob_array as theirs
+    from lance.blob import blob_field as their_field
+
+    assert blob_array([b"a", None, "u"]).storage.equals(theirs([b"a", None, "u"]).storage)
+    ours, other = (
+        blob_field("b", inline_size_threshold=3),
+        their_field("b", inline_size_threshold=3),
+    )
+    assert ours.type.storage_type == other.type.storage_type
+    assert ours.metadata == other.metadata
+
+
+CASES = Path(__file__).parents[3] / "fixtures/table/any/blob"
+
+SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]
+
+
+def _read(blobs: list) -> list[bytes | None]:
+    return [None if blob is None else blob.read() for blob in blobs]
+
+
+def test_rows_are_chosen_by_position_address_and_id() -> None:
+    """Any order and repeats; without stable ids an id is an address."""
+    opened = dataset(materialised(CASES / "second-kind" / "dataset"))
+
+    for how in ("indices", "addresses", "ids"):
+        found = opened.take_blobs("b", **{how: [5, 0, 3, 5]})
+        assert _read(found) == [SECOND[5], SECOND[0], None, SECOND[5]]
+    assert opened.read_blobs("b", indices=[2, 4]) == [(2, SECOND[2]), (4, b"")]
+
+
+def _table(version: str, rng: random.Random, uri: str) -> pa.Table:
+    """Blobs alone and in structs, of every kind the version has."""
+    from pylanceref.blob import Blob, blob_array, blob_field
+
+    def some(count: int) -> list[bytes | None]:
+        return [rng.choice([None, b"", rng.randbytes(rng.randrange(99))]) for _ in range(count)]
+
+    if version < "2.2":
+        field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+        first: pa.Array = pa.array(some(60), field.type)
+        second: pa.Array = pa.array(some(60), field.type)
+    else:
+        field = blob_field(
+            "b",
+            inline_size_threshold=10,
+            dedicated_size_threshold=70,
+            pack_file_size_threshold=200,
+        )
+        outside = [Blob.from_uri(uri, 5, 7), uri]
+        first = blob_array([rng.choice([one, *outside]) for one in some(60)])
+        second = blob_array(some(60))
+    struct = pa.field("s", pa.struct([field, pa.field("k", pa.int8())]))
+    mask = pa.array([version > "2.0" and rng.random() < 0.3 for _ in range(60)])
+    structs = pa.StructArray.from_arrays(
+        [second, pa.array([1] * 60, pa.int8())], fields=list(struct.type), mask=mask
+    )
+    return pa.table([first, structs], schema=pa.schema([field, struct]))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2", "2.3"])
+def test_tables_of_blobs_read_as_with_the_oracle(version: str, tmp_path: Path) -> None:
+    """Descriptors, bytes, takes and opened blobs are the oracle's, nested ones too."""
+    import lance
+
+    rng = random.Random(7)
+    (tmp_path / "outside").write_bytes(bytes(range(100)))
+    table = _table(version, rng, f"file://{tmp_path}/outside")
+    theirs = lance.write_dataset(
+        table,
+        f"{tmp_path}/t",
+        data_storage_version=version,
+        max_rows_per_file=40,
+        allow_external_blob_outside_bases=True,
+    )
+    theirs.delete("s.k = 1 and _rowid % 7 = 3")
+    theirs = lance.dataset(f"{tmp_path}/t")
+    ours = dataset(f"{tmp_path}/t")
+
+    assert ours.schema.equals(theirs.schema, check_metadata=True)
+    for handling in (None, "all_binary", "all_descriptions"):
+        found = ours.to_table(blob_handling=handling)
+        wanted = theirs.to_table(blob_handling=handling)
+        assert found.schema.equals(wanted.schema, check_metadata=True)
+        assert found.equals(wanted)
+    rows = [rng.randrange(theirs.count_rows()) for _ in range(20)]
+    assert ours.take(rows).equals(theirs.take(rows))
+    for column in ("b", "s.b"):
+        assert _read(ours.take_blobs(column, indices=rows)) == _read(
+            theirs.take_blobs(column, indices=rows)
+        )
+        assert ours.read_blobs(column, indices=sorted(set(rows))) == theirs.read_blobs(
+            column, indices=sorted(set(rows))
+        )
+
+
+CALLS = {
+    "blobs": lambda d: d.read_blobs("b", indices=[2, 0, 0], io_buffer_size=1, preserve_order=True),
+    "blobs, no buffer": lambda d: d.read_blobs("b", indices=[0], io_buffer_size=0),
+    "blobs, text": lambda d: d.read_blobs("b", indices=["x"]),
+    "blobs, array": lambda d: d.read_blobs("b", ids=pa.array([1, 0], pa.int64())),
+    "range": lambda d: d.take_blobs("b", [0])[0].read_range(2, 3),
+    "negative range": lambda d: d.take_blobs("b", [0])[0].read_range(2, -3),
+    "ranges past the end": lambda d: d.take_blobs("b", [0])[0].read_ranges([(0, 1), (11, 0)]),
+    "read-only": lambda d: d.take_blobs("b", [0])[0].readinto(b"abc"),
+    "half": lambda d: d.take_blobs("b", [0])[0].seek(1.5),
+    "writable": lambda d: d.take_blobs("b", [0])[0].writable(),
+    "no read-ahead": lambda d: d.take_blobs("b", [0], buffer_size=0)[0].read(4),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
+def test_every_call_does_as_with_the_oracle(version: str, tmp_path: Path) -> None:
+    """Same results, errors of the same class."""
+    import lance
+
+    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+    table = pa.table([pa.array([b"0123456789", None, b""], field.type)], schema=pa.schema([field]))
+    lance.write_dataset(table, str(tmp_path), data_storage_version=version)
+    theirs, ours = lance.dataset(str(tmp_path)), dataset(tmp_path)
+    for name, call in CALLS.items():
+        try:
+            expected = call(theirs)
+        except (LookupError, OSError, OverflowError, RuntimeError, TypeError, ValueError) as error:
+            with pytest.raises(type(error)):
+                call(ours)
+        else:
+            assert call(ours) == expected, name
+
+
+@pytest.mark.parametrize("stable", [False, True])
+def test_deleted_rows_have_no_blobs(tmp_path, stable):
+    """By address that is an error; a stable id or an unknown address is of no row."""
+    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+    rows = pa.table([pa.array([b"a", b"b"], pa.large_binary())], schema=pa.schema([field]))
+    table = write_dataset(rows, tmp_path, enable_stable_row_ids=stable)
+    table.delete("_rowaddr = 1")
+    with pytest.raises(NotImplementedError, match="must not target deleted"):
+        table.take_blobs("b", addresses=[0, 1])
+    with pytest.raises(NotFound if stable else RowDeleted):
+        table.take_blobs("b", ids=[0, 1])
+    with pytest.raises(NotFound, match="no row with _rowaddr 5"):
+        table.take_blobs("b", addresses=[5])
+
+
+@pytest.mark.parametrize("version", ["2.0", "2.1"])
+def test_blobs_come_from_the_newest_overlay_of_their_row(tmp_path, version):
+    """Others lie where they lay; a null in an overlay is one."""
+    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+
+    def blobs(*values):
+        return pa.table([pa.array(values, pa.large_binary())], schema=pa.schema([field]))
+
+    table = write_dataset(blobs(b"a", b"b", b"c", b"d"), tmp_path, data_storage_version=version)
+    (own,) = table.get_fragments()[0].metadata.files
+    for name, offsets, values in (
+        ("one", [1, 2], [b"first", b"other"]),
+        ("two", [2, 3], [b"second", None]),
+    ):
+        path = tmp_path / "data" / f"{name}.lance"
+        with LanceFileWriter(str(path), pa.schema([field]), version=version) as writer:
+            writer.write_batch(blobs(*values))
+        words = own.file_major_version, own.file_minor_version
+        file = DataFile(path.name, own.fields, own.column_indices, *words, path.stat().st_size)
+        group = Op.DataOverlayGroup(0, [Op.DataOverlayFile(file, offsets)])
+        read = dataset(tmp_path).version
+        LanceDataset.commit(tmp_path, Op.DataOverlay([group]), read_version=read)
+
+    found = dataset(tmp_path)
+    assert _read(found.take_blobs("b", indices=[3, 2, 1, 0])) == [None, b"second", b"first", b"a"]
+    assert found.scanner(blob_handling="all_binary").to_table()["b"].to_pylist() == [
+        b"a",
+        b"first",
+        b"second",
+        None,
+    ]
+
+
+def test_a_file_refuses_what_it_cannot_do() -> None:
+    """Positions below 0, ranges outside, odd buffer sizes and closed files raise ValueError."""
+    file = _file()
+    for call in (
+        lambda: file.seek(-1),
+        lambda: file.seek(0, 7),
+        lambda: file.read_range(79, 2),
+        lambda: _file(-1),
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            call()
+    with pytest.raises(TypeError):
+        _file(True)
+    file.close()
+    with pytest.raises(ValueError, match="closed"):
+        file.read()
+
+
+def test_a_binary_column_opens_as_files() -> None:
+    """Each value is a file, a null is None."""
+    files = list(BlobColumn(pa.array([b"a", None])))
+
+    assert files[0] is not None
+    assert (files[0].read(), files[1]) == (b"a", None)
+    with pytest.raises(ValueError, match="binary array"):
+        BlobColumn(pa.array([1]))

@@ -1,0 +1,278 @@
+"""Columns added, dropped, altered; columns by functions of batches."""
+
+import pyarrow as pa
+import pylanceref
+import pytest
+from lanceref.core.errors import EvolutionRefused
+from pylanceref.errors import CallerFailed
+from pylanceref.udf import batch_udf
+from tests.operations.tables import column, table
+
+
+def _files(made):
+    return [[list(file.fields) for file in one.data_files()] for one in made.get_fragments()]
+
+
+def test_columns_come_from_a_function_or_a_reader(tmp_path):
+    """The function sees batches of the columns it asks for; the reader has the live rows."""
+    made = table(tmp_path)
+    made.add_columns(
+        lambda batch: pa.record_batch({"t": [3 * one for one in batch["a"].to_pylist()]}),
+        read_columns=["a"],
+    )
+    made.add_columns(pa.table({"r": range(9)}))
+
+    assert [0, 6, 9, 12, 15, 18, 21, 24, 27] == column(made, "t")
+    assert list(range(9)) == column(made, "r")
+    with pytest.raises(EvolutionRefused, match="8 of 9"):
+        made.add_columns(pa.table({"x": range(8)}))
+
+
+def test_columns_are_altered(tmp_path):
+    """Renamed, made nullable or not, cast under a new id."""
+    made = table(tmp_path)
+    made.alter_columns({"path": "a", "name": "aa"}, {"path": "s.x", "name": "xx"})
+    assert ["aa", "b", "s"] == made.schema.names
+    made.alter_columns({"path": "aa", "data_type": pa.int8()})
+
+    assert pa.int8() == made.schema.field("aa").type
+    assert [0, 2, 3, 4, 5, 6, 7, 8, 9] == column(made, "aa")
+    assert [5, 1, 2, 3, 4] == [field.id for field in made._snapshot.manifest.schema.flat()]
+    for wrong in (
+        {"path": "zz", "name": "q"},
+        {"path": "aa", "name": "b"},
+        {"path": "aa", "data_type": pa.utf8()},
+    ):
+        with pytest.raises(OSError, match=r"zz|b|aa"):
+            made.alter_columns(wrong)
+    with pytest.raises(ValueError, match="At least one"):
+        made.alter_columns({"path": "aa"})
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("stable", [False, True])
+def test_the_oracle_sees_the_same_columns(tmp_path, stable):
+    """Each step on what the other wrote: values, field ids, files, versions of rows."""
+    import lance
+
+    paths = tmp_path / "o", tmp_path / "l"
+    for path in paths:
+        table(path, stable=stable)
+    steps = (
+        lambda made: made.add_columns({"d": "a + 1", "e": "'k'"}),
+        lambda made: made.drop_columns(["b"]),
+        lambda made: made.add_columns({"b": "a * 2"}),
+        lambda made: made.alter_columns({"path": "a", "data_type": pa.int32()}),
+        lambda made: made.alter_columns({"path": "s.x", "name": "xx"}),
+        lambda made: made.add_columns(pa.field("n", pa.int8())),
+        lambda made: made.drop_columns(["s.y", "d"]),
+    )
+    for step in steps:
+        for module, path in zip((lance, pylanceref), paths, strict=True):
+            step(module.dataset(str(path)))
+        theirs, ours = (lance.dataset(str(path)) for path in paths)
+        assert theirs.schema.equals(ours.schema)
+        assert theirs.to_table(with_row_id=True).equals(ours.to_table(with_row_id=True))
+        assert _listed(theirs) == _listed(ours)
+        ours.validate()
+
+
+def _listed(made):
+    """Fields by file, and the sequences of each fragment."""
+    held = [one.metadata.to_json() for one in made.get_fragments()]
+    for fragment in held:
+        for file in fragment["files"]:
+            file.pop("path")
+            file.pop("file_size_bytes")
+        fragment["deletion_file"] = fragment["deletion_file"] is not None
+    return held
+
+
+def test_a_column_with_nulls_stays_nullable(tmp_path):
+    """And none becomes strict while others are cast."""
+    made = pylanceref.write_dataset(pa.table({"a": [1, None], "b": [1, 2]}), tmp_path)
+    with pytest.raises(EvolutionRefused, match="contains NULL values"):
+        made.alter_columns({"path": "a", "nullable": False})
+    with pytest.raises(EvolutionRefused, match="same call"):
+        made.alter_columns({"path": "b", "nullable": False, "data_type": pa.int32()})
+
+    made.alter_columns({"path": "b", "nullable": False})
+    assert [True, False] == [field.nullable for field in made.schema]
+
+
+def test_operations_say_whether_nulls_are_still_allowed(tmp_path):
+    """L.txn.conflict.nullability: a strict column that is new or was nullable is reported."""
+    made = pylanceref.write_dataset(pa.table({"a": [1], "b": [1]}), tmp_path)
+    made.update_schema_metadata({"k": "v"})
+    told = []
+    for step in (
+        lambda: made.add_columns({"c": "a + 1"}),
+        lambda: made.add_columns({"one": "1"}),
+        lambda: made.drop_columns(["c"]),
+        lambda: made.alter_columns({"path": "b", "nullable": False}),
+        lambda: made.alter_columns({"path": "b", "name": "d"}),
+    ):
+        step()
+        told.append(made.read_transaction(made.version).operation.preserves_nullability)
+
+    assert [True, False, True, False, True] == told
+    assert {"k": "v"} == made.schema_metadata
+
+
+def test_columns_of_nulls_need_no_file(tmp_path):
+    """Where every expression is a null of a type; the oracle does so too."""
+    made = pylanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
+    made.add_columns({"b": "CAST(NULL AS INT)", "c": "cast(null as string)"})
+    assert 1 == len(made.get_fragments()[0].data_files())
+    assert pa.schema({"a": "int64", "b": "int32", "c": "string"}) == made.schema
+    made.add_columns({"d": "CAST(NULL AS INT) + 1"})
+    assert 2 == len(made.get_fragments()[0].data_files())
+    assert {"a": 1, "b": None, "c": None, "d": None} == made.to_table().to_pylist()[0]
+
+
+def test_a_value_that_does_not_fit_is_named(tmp_path):
+    """And the types of a cast that is none, and keys that are none."""
+    made = pylanceref.write_dataset(pa.table({"a": [1, 1024]}), tmp_path)
+    with pytest.raises(EvolutionRefused, match="Can't cast value 1024 to type Int8"):
+        made.alter_columns({"path": "a", "data_type": pa.int8()})
+    with pytest.raises(EvolutionRefused, match='column "a" from Int64 to Utf8'):
+        made.alter_columns({"path": "a", "data_type": pa.string()})
+    with pytest.raises(ValueError, match="Unknown key: foo"):
+        made.alter_columns({"path": "a", "foo": 1})
+    made.alter_columns({"path": "a", "data_type": pa.uint16()})
+    assert pa.uint16() == made.schema.field("a").type
+
+
+@pytest.mark.oracle
+def test_the_oracle_reads_columns_of_0_1_that_were_cast(tmp_path):
+    """L.table.datafile.legacy-order: the cast column has the greater id and stands first."""
+    import lance
+
+    data = pa.table({"a": [1], "b": ["x"]})
+    made = pylanceref.write_dataset(data, tmp_path, data_storage_version="0.1")
+    made.update_field_metadata({"a": {"k": "v"}})
+    made.alter_columns({"path": "a", "data_type": pa.int32()})
+    pylanceref.write_dataset(made.to_table(), tmp_path, mode="append")
+
+    assert [[[1, 2]]] == _files(pylanceref.dataset(tmp_path))[1:]
+    assert {"a": [1, 1], "b": ["x", "x"]} == lance.dataset(str(tmp_path)).to_table().to_pydict()
+    assert {} == dict(made._snapshot.manifest.message.fields[0].metadata)
+
+
+def test_an_indexed_column_is_not_cast(tmp_path):
+    """Its index would find other values; another column may be."""
+    made = pylanceref.write_dataset(pa.table({"a": [1, 2], "b": [1, 2]}), tmp_path)
+    made.create_scalar_index("a", "BTREE")
+    with pytest.raises(EvolutionRefused, match="a_idx"):
+        made.alter_columns({"path": "a", "data_type": pa.int32()})
+
+    made.alter_columns({"path": "b", "data_type": pa.int32()})
+    assert pa.int32() == made.schema.field("b").type
+
+
+def test_columns_are_named_twice_in_backticks_and_below_each_other(tmp_path):
+    """All of them go; ids that files still have are not given again."""
+    parts = pa.array([{"x": 1, "y z": 2}], pa.struct([("x", pa.int32()), ("y z", pa.int32())]))
+    made = pylanceref.write_dataset(pa.table({"i": [1], "s": ["a"], "st": parts}), tmp_path / "t")
+    highest = made.max_field_id
+
+    made.drop_columns(["s", "s", "st.`y z`"])
+    assert ["i", "st"] == made.schema.names
+    assert ["x"] == [field.name for field in made.schema.field("st").type]
+
+    made.alter_columns({"path": "`st`.`x`", "name": "w"})
+    made.drop_columns(["st", "st.w"])
+    assert ["i"] == made.schema.names
+    assert highest == made.max_field_id
+
+
+def test_joined_keys_are_of_one_type(tmp_path):
+    """Of a column and of row ids: nothing is cast."""
+    made = pylanceref.write_dataset(pa.table({"k": [1, 2]}), tmp_path / "t")
+    for name in ("k", "_rowid"):
+        right = pa.table({name: pa.array([0, 1], pa.int32()), "v": [1, 2]})
+        with pytest.raises(EvolutionRefused, match=r"type mismatch: expected int32, got u?int64"):
+            made.merge(right, name)
+        with pytest.raises(EvolutionRefused, match="Column zz does not exist in the left side"):
+            made.get_fragments()[0].merge(right, "zz")
+
+
+def test_a_function_that_fails_is_told_as_it_is_called(tmp_path):
+    """Where it decides on the schema its own error comes out; a plain one was no function then."""
+    made = pylanceref.write_dataset(pa.table({"k": [1, 2]}), tmp_path / "t")
+    (fragment,) = made.get_fragments()
+
+    def failing(batch):
+        raise ZeroDivisionError("oh")
+
+    for add in (made.add_columns, fragment.merge_columns):
+        with pytest.raises(ZeroDivisionError, match="oh"):
+            add(pylanceref.batch_udf()(failing))
+        with pytest.raises(CallerFailed, match="ZeroDivisionError: oh"):
+            add(pylanceref.batch_udf(pa.schema([("v", pa.int64())]))(failing))
+        with pytest.raises(TypeError, match="gave an error when called with a batch of data: oh"):
+            add(failing)
+        with pytest.raises(TypeError, match="Could not coerce to a reader: Unknown data type"):
+            add(5)
+
+
+@pytest.mark.oracle
+def test_a_computed_column_has_no_metadata_of_its_source(tmp_path):
+    """As by the oracle: neither where it is a column as it is, nor where it is computed."""
+    import lance
+
+    found = []
+    for maker in (lance, pylanceref):
+        uri = str(tmp_path / maker.__name__)
+        field = pa.field("k", pa.int64(), metadata={"a": "1"})
+        maker.write_dataset(pa.table([[1, 2]], schema=pa.schema([field])), uri)
+        maker.dataset(uri).add_columns({"same": "k", "more": "k + 1"})
+        found.append([one.metadata for one in maker.dataset(uri).schema])
+
+    assert [{b"a": b"1"}, None, None] == found[0]
+    assert found[0] == found[1]
+
+
+SCHEMA = pa.schema({"t": pa.int64()})
+
+
+def test_a_function_adds_a_column(tmp_path):
+    """It returns a batch, a table or a data frame."""
+    pd = pytest.importorskip("pandas")
+    made = table(tmp_path)
+
+    @batch_udf()
+    def twice(batch):
+        return pa.table({"t": [2 * one for one in batch["a"].to_pylist()]})
+
+    @batch_udf(pa.schema({"u": pa.int64()}))
+    def thrice(batch):
+        return pd.DataFrame({"u": [3 * one for one in batch["a"].to_pylist()]})
+
+    made.add_columns(twice, read_columns=["a"])
+    made.add_columns(thrice, read_columns=["a"])
+    assert [0, 4, 6] == column(made, "t")[:3]
+    assert [0, 6, 9] == column(made, "u")[:3]
+
+
+def test_results_are_kept_until_the_columns_are_there(tmp_path):
+    """A second try computes only what the first one did not, and then removes the file."""
+    made, file, seen = table(tmp_path / "t"), tmp_path / "kept.sqlite", []
+
+    @batch_udf(SCHEMA, checkpoint_file=file)
+    def plus(batch):
+        seen.append(batch["a"].to_pylist())
+        if 5 in seen[-1] and len(seen) < 4:
+            raise ZeroDivisionError
+        return pa.record_batch({"t": [one + 1 for one in batch["a"].to_pylist()]})
+
+    with pytest.raises(CallerFailed, match="ZeroDivisionError"):
+        made.add_columns(plus, read_columns=["a"], batch_size=3)
+    assert file.exists()
+    assert [[0, 1, 2], [3, 4], [5, 6, 7]] == seen
+    made.add_columns(plus, read_columns=["a"], batch_size=3)
+    assert [[5, 6, 7], [8, 9]] == seen[3:]
+    assert not file.exists()
+    assert [one + 1 for one in column(made, "a")] == column(made, "t")
+    with pytest.raises(ValueError, match="checkpoint"):
+        made.get_fragments()[0].merge_columns(batch_udf(checkpoint_file=file)(plus))

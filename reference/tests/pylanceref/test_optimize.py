@@ -1,0 +1,110 @@
+"""Compaction: planned, run and committed, as by the oracle."""
+
+import pickle
+
+import pyarrow as pa
+import pylanceref
+import pytest
+from pylanceref.operation import LanceOperation
+from pylanceref.optimize import (
+    Compaction,
+    CompactionMetrics,
+    CompactionPlan,
+    CompactionTask,
+    RewriteResult,
+)
+from tests.operations.tables import table
+
+
+def test_small_fragments_are_joined(tmp_path):
+    """By two versions: ids are reserved, then used; the rows are the same."""
+    made = table(tmp_path, stable=True)
+    before = made.to_table(with_row_id=True)
+
+    assert CompactionMetrics(2, 1, 3, 1) == made.optimize.compact_files()
+    assert before.equals(made.to_table(with_row_id=True))
+    assert [(2, 9)] == [(one.fragment_id, one.physical_rows) for one in made.get_fragments()]
+    kinds = [type(one.operation) for one in made.get_transactions(2)]
+    assert [LanceOperation.Rewrite, LanceOperation.ReserveFragments] == kinds
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("stable", [False, True])
+@pytest.mark.parametrize("options", [{}, {"target_rows_per_fragment": 3}])
+def test_the_oracle_compacts_alike(tmp_path, stable, options):
+    """The same numbers, rows and sequences."""
+    import lance
+
+    found = []
+    for module, path in ((lance, tmp_path / "o"), (pylanceref, tmp_path / "l")):
+        made = table(path, stable=stable)
+        made.update({"b": "0"}, where="a > 7")
+        made.insert(pa.table(made.to_table().slice(0, 2)))
+        metrics = module.dataset(str(path)).optimize.compact_files(**options)
+        after = lance.dataset(str(path))
+        after.validate()
+        counts = (metrics.fragments_removed, metrics.fragments_added, metrics.files_removed)
+        columns = ["a", "b", "_row_created_at_version", "_row_last_updated_at_version"]
+        rows = after.to_table(columns if stable else None, with_row_id=True)
+        listed = [one.metadata for one in after.get_fragments()]
+        sequences = [(one.id, one.to_json()["row_id_meta"]) for one in listed]
+        found.append((counts, rows.to_pydict(), sequences))
+
+    assert found[0] == found[1]
+
+
+def test_a_compaction_is_planned_run_and_committed_by_different_processes(tmp_path):
+    """Plans, tasks and results survive pickling and JSON; what was deleted meanwhile conflicts."""
+    made = table(tmp_path)
+    plan = Compaction.plan(made, {"target_rows_per_fragment": 100})
+    assert "CompactionPlan(read_version=2, tasks=<1 compaction tasks>)" == repr(plan)
+    assert plan == pickle.loads(pickle.dumps(plan)) == CompactionPlan.from_json(plan.json())
+    (task,) = plan.tasks
+    assert task == pickle.loads(pickle.dumps(task)) == CompactionTask.from_json(task.json())
+    assert [one.metadata for one in made.get_fragments()] == task.fragments
+
+    result = task.execute(pylanceref.dataset(tmp_path))
+    assert result == pickle.loads(pickle.dumps(result)) == RewriteResult.from_json(result.json())
+    before = made.to_table()
+    assert CompactionMetrics(2, 1, 3, 1) == Compaction.commit(made, [result])
+    assert 4 == made.version
+    assert before.equals(made.to_table())
+    assert CompactionMetrics() == Compaction.commit(made, [])
+
+
+@pytest.mark.parametrize(
+    ("options", "tasks"),
+    [
+        ({"max_source_fragments": 1}, 0),
+        ({"max_source_fragments": 2}, 1),
+        ({"max_source_rows": 8}, 0),
+        ({"max_source_rows": 9}, 1),
+        ({"max_source_bytes": 100}, 0),
+        ({"compaction_mode": "try_binary_copy"}, 1),
+        ({"excluded_fragment_ids": [0]}, 0),
+    ],
+)
+def test_a_plan_has_no_more_than_is_allowed(tmp_path, options, tasks):
+    """Fragments, live rows and bytes of the sources are counted."""
+    assert tasks == Compaction.plan(table(tmp_path), options).num_tasks()
+
+
+def test_unknown_options_are_refused(tmp_path):
+    """Each door has its own error."""
+    made = table(tmp_path)
+    with pytest.raises(ValueError, match="Invalid compaction option: foo"):
+        Compaction.plan(made, {"foo": 1})
+    with pytest.raises(TypeError, match="foo"):
+        made.optimize.compact_files(foo=1)
+    with pytest.raises(ValueError, match="Invalid compaction mode"):
+        made.optimize.compact_files(compaction_mode="foo")
+
+
+@pytest.mark.parametrize("name", ["max_source_fragments", "max_source_rows", "max_source_bytes"])
+def test_a_limit_of_nothing_is_none(tmp_path, name):
+    """None is no limit; zero and less are refused."""
+    made = pylanceref.write_dataset(pa.table({"a": range(4)}), tmp_path, max_rows_per_file=2)
+    for most, error in ((0, OSError), (-1, OverflowError)):
+        with pytest.raises(error):
+            made.optimize.compact_files(**{name: most})
+    assert 2 == made.optimize.compact_files(**{name: None}).fragments_removed

@@ -1,0 +1,265 @@
+"""Versions, tags, branches, clones and settings."""
+
+import importlib
+from datetime import datetime, timedelta
+
+import pyarrow as pa
+import pylanceref
+import pylanceref.history
+import pytest
+from lanceref.core.errors import AlreadyExists, NotFound, OperationRefused, RefRefused
+from pylanceref.operation import DatasetBasePath, LanceOperation
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Two versions: rows 0 and 1, then 2 and 3 too."""
+    pylanceref.write_dataset(pa.table({"a": [0, 1]}), tmp_path / "t")
+    return pylanceref.write_dataset(pa.table({"a": [2, 3]}), tmp_path / "t", mode="append")
+
+
+def _rows(table):
+    return table.to_table()["a"].to_pylist()
+
+
+def test_a_tag_names_a_version(table):
+    """By default the open one; it can be moved and deleted."""
+    table.tags.create("first", 1)
+    table.tags.create("now")
+
+    assert [0, 1] == _rows(table.checkout_version("first"))
+    assert 2 == table.tags.get_version("now")
+    table.tags.update("first", 2)
+    assert 2 == table.checkout_version("first").version
+    table.tags.delete("first")
+    assert ["now"] == list(table.tags.list())
+
+
+def test_a_branch_goes_its_own_way(table):
+    """It begins at a version, its appends are not seen on the main branch, and tags name both."""
+    branch = table.create_branch("dev/x", 1)
+    grown = pylanceref.write_dataset(pa.table({"a": [9]}), branch, mode="append")
+    table.tags.create("there", ("dev/x", 2))
+
+    assert (1, [0, 1]) == (branch.version, _rows(branch))
+    assert ([0, 1, 9], [0, 1, 2, 3]) == (_rows(grown), _rows(table))
+    assert [0, 1, 9] == _rows(table.checkout_version("there"))
+    assert [0, 1, 9] == _rows(table.checkout_version(("dev/x", None)))
+    assert [0, 1, 2, 3] == _rows(grown.checkout_version(("main", None)))
+
+
+def test_a_branch_is_deleted_with_its_table(table, tmp_path):
+    """Not before those that began in it; files stay until no other branch lies below."""
+    table.create_branch("dev", 1)
+    table.create_branch("dev/x", 2)
+    table.create_branch("child", ("dev", None))
+    with pytest.raises(RefRefused, match="referenced by"):
+        table.branches.delete("dev")
+    table.branches.delete("child")
+    table.branches.delete("dev")
+
+    assert ["dev/x"] == list(table.branches.list())
+    assert [0, 1, 2, 3] == _rows(table.checkout_version(("dev/x", None)))
+    with pytest.raises(NotFound):
+        table.branches.delete("dev")
+    folder = tmp_path / "t" / "tree"
+    assert (folder / "dev" / "_versions").exists()
+    assert not (folder / "child").exists()
+    table.branches.delete("dev/x")
+    assert [] == list(folder.iterdir())
+
+
+def test_clones_have_the_rows(table, tmp_path):
+    """A shallow one reads them where they are, a deep one has its own."""
+    shallow = table.shallow_clone(tmp_path / "s", 1)
+    deep = table.deep_clone(tmp_path / "d", ("main", 2))
+
+    assert (1, [0, 1]) == (shallow.version, _rows(shallow))
+    assert [] == list((tmp_path / "s").glob("data/*"))
+    assert (2, [0, 1, 2, 3]) == (deep.version, _rows(deep))
+    assert 2 == len(list((tmp_path / "d").glob("data/*")))
+    pylanceref.write_dataset(pa.table({"a": [7]}), shallow, mode="append")
+    assert [0, 1, 7] == _rows(pylanceref.dataset(tmp_path / "s"))
+    with pytest.raises(AlreadyExists):
+        table.shallow_clone(tmp_path / "d", 1)
+
+
+@pytest.mark.oracle
+def test_the_oracle_reads_our_refs_and_goes_on(table, tmp_path):
+    """Tags, branches and clones; and its own on top of ours."""
+    import lance
+
+    table.tags.create("first", 1)
+    table.create_branch("dev/x", "first")
+    table.shallow_clone(tmp_path / "s", 2)
+    theirs = lance.dataset(tmp_path / "t")
+
+    assert table.tags.list() == theirs.tags.list()
+    assert table.branches.list() == theirs.branches.list()
+    assert [0, 1] == _rows(theirs.checkout_version(("dev/x", None)))
+    assert [0, 1, 2, 3] == _rows(lance.dataset(tmp_path / "s"))
+    theirs.create_branch("more", ("dev/x", None))
+    assert theirs.branches.list() == table.branches.list()
+    assert [0, 1] == _rows(table.checkout_version(("more", None)))
+
+
+@pytest.fixture
+def two_versions(tmp_path):
+    """Two versions: one row, then two."""
+    pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    return pylanceref.write_dataset(pa.table({"a": [2]}), tmp_path, mode="append")
+
+
+def test_a_restore_is_a_new_version(two_versions):
+    """The rows of version 1 as version 3; the one that was restored from says so."""
+    old = two_versions.checkout_version(1)
+    old.restore()
+
+    assert (3, [1]) == (old.version, old.to_table()["a"].to_pylist())
+    assert LanceOperation.Restore(1) == old.read_transaction(3).operation
+    two_versions.checkout_latest()
+    assert 3 == two_versions.version
+
+
+def test_a_moment_names_the_version_before_it(two_versions, tmp_path):
+    """The latest one made earlier; none is a ValueError."""
+    first, second = (one["timestamp"] for one in two_versions.versions())
+    later = datetime.now() + timedelta(days=1)
+
+    assert 1 == pylanceref.dataset(tmp_path, asof=second).version
+    assert 2 == pylanceref.dataset(tmp_path, asof=later).version
+    assert 2 == pylanceref.dataset(tmp_path, asof=later.isoformat()).version
+    with pytest.raises(ValueError, match="earlier than the first"):
+        pylanceref.dataset(tmp_path, asof=first)
+    with pytest.raises(TypeError):
+        pylanceref.dataset(tmp_path, asof=7)
+
+
+@pytest.mark.oracle
+def test_the_oracle_sees_the_same_history(tmp_path):
+    """Versions, a restore and migrated names."""
+    import lance
+
+    pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path, enable_v2_manifest_paths=False)
+    pylanceref.write_dataset(pa.table({"a": [2]}), tmp_path, mode="append")
+    made = pylanceref.dataset(tmp_path, 1)
+    made.restore()
+    made.migrate_manifest_paths_v2()
+    theirs = lance.dataset(tmp_path)
+
+    for ours, other in zip(made.versions(), theirs.versions(), strict=True):
+        apart = abs(ours.pop("timestamp") - other.pop("timestamp"))
+        assert apart <= timedelta(microseconds=1)  # theirs goes through a float
+        assert ours == other
+    assert [1] == theirs.to_table()["a"].to_pylist()
+    described = importlib.import_module("lance.dataset").Version
+    assert set(pylanceref.history.Version.__annotations__) == set(described.__annotations__)
+    assert "Restore" == type(theirs.read_transaction(3).operation).__name__
+
+
+@pytest.fixture
+def nested(tmp_path):
+    """One row with a nested field."""
+    return pylanceref.write_dataset(pa.table({"a": [1], "s": [{"x": 1}]}), tmp_path)
+
+
+def test_each_map_is_edited_alone(nested):
+    """Values are set, None takes out, `replace` begins anew; each edit is a version."""
+    assert {"k": "1", "l": "2"} == nested.update_config({"k": "1", "l": "2"})
+    assert {"l": "2"} == nested.update_config({"k": None})
+    assert {"z": "1"} == nested.update_config({"z": "1"}, replace=True)
+    assert {"m": "1"} == nested.update_metadata({"m": "1"})
+    assert {"s": "1"} == nested.update_schema_metadata({"s": "1"})
+    assert ({"z": "1"}, {"m": "1"}, {"s": "1"}) == (
+        nested.config(),
+        nested.metadata,
+        nested.schema_metadata,
+    )
+    nested.delete_config_keys(["z", "none"])
+    assert ({}, 7) == (nested.config(), nested.version)
+
+
+def test_fields_have_metadata_by_path(nested):
+    """A nested one too; one that is not there is refused as an OSError."""
+    nested.update_field_metadata({"s.x": {"u": "m"}, "a": {"k": "1"}})
+    nested.update_field_metadata({"a": {"l": "2"}})
+
+    assert {b"k": b"1", b"l": b"2"} == nested.schema.field("a").metadata
+    assert {b"u": b"m"} == nested.schema.field("s").type.field("x").metadata
+    with pytest.raises(OSError, match="not found"):
+        nested.update_field_metadata({"s.y": {"u": "m"}})
+    with pytest.raises(OperationRefused):
+        nested.update_field_metadata({"": {"u": "m"}})
+
+
+@pytest.mark.oracle
+def test_the_oracle_sees_the_same_settings(nested, tmp_path):
+    """All four maps and the bases."""
+    import lance
+
+    nested.update_config({"k": "1"})
+    nested.update_metadata({"m": "1"})
+    nested.update_schema_metadata({"s": "1"})
+    nested.update_field_metadata({"s.x": {"u": "m"}})
+    nested.add_bases([DatasetBasePath(str(tmp_path / "b"), "b")])
+    theirs = lance.dataset(tmp_path)
+
+    assert ({"k": "1"}, {"m": "1"}, {"s": "1"}) == (
+        theirs.config(),
+        theirs.metadata,
+        theirs.schema_metadata,
+    )
+    assert nested.schema.equals(theirs.schema, check_metadata=True)
+    assert ["b"] == [one.name for one in theirs.base_paths().values()]
+
+
+def test_tags_are_ordered_by_version(table):
+    """Newest first unless asked otherwise."""
+    for name, version in (("x", 1), ("b", 2), ("a", 2)):
+        table.tags.create(name, version)
+
+    assert ["a", "b", "x"] == [name for name, _ in table.tags.list_ordered()]
+    assert ["x", "a", "b"] == [name for name, _ in table.tags.list_ordered("asc")]
+    with pytest.raises(ValueError, match="Invalid sort order"):
+        table.tags.list_ordered("up")
+
+
+def test_a_tag_that_cannot_be_is_refused(table):
+    """A name that is taken, a version or tag that is not there."""
+    table.tags.create("x", 1)
+    with pytest.raises(RefRefused, match="already exists"):
+        table.tags.create("x", 2)
+    for call in (
+        lambda: table.tags.create("y", 9),
+        lambda: table.tags.update("x", 9),
+        lambda: table.tags.update("y", 1),
+        lambda: table.tags.delete("y"),
+        lambda: table.tags.get_version("y"),
+        lambda: table.checkout_version("y"),
+    ):
+        with pytest.raises(NotFound):
+            call()
+    assert 1 == table.tags.get_version("x")
+
+
+def test_metadata_of_refs_is_replaced(table):
+    """Of a tag and of a branch; the rest stays."""
+    table.tags.create("x", 1)
+    table.create_branch("dev", 1)
+    table.tags.replace_metadata("x", {"k": "1"})
+    table.branches.replace_metadata("dev", {"l": "2"})
+
+    assert ({"k": "1"}, 1) == (table.tags.list()["x"]["metadata"], table.tags.get_version("x"))
+    assert {"l": "2"} == table.branches.list()["dev"]["metadata"]
+
+
+def test_old_names_warn(nested):
+    """They replace."""
+    nested.update_schema_metadata({"a": "1"})
+    with pytest.warns(DeprecationWarning):
+        nested.replace_schema_metadata({"b": "2"})
+    with pytest.warns(DeprecationWarning):
+        nested.replace_field_metadata("a", {"n": "m"})
+
+    assert {"b": "2"} == nested.schema_metadata
+    assert {b"n": b"m"} == nested.schema.field("a").metadata

@@ -1,0 +1,80 @@
+"""Sampling: what is drawn, and the shares of ranks, by hand and as with pylance."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from pylanceref import sampler
+from pylanceref.sampler import ShardedBatchSampler, maybe_sample
+from tests.sql.written import without, write
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """Four fragments of 25 rows."""
+    path = tmp_path_factory.mktemp("sampler")
+    return write(pa.table({"i": range(100)}), path, max_rows_per_file=25)
+
+
+def _rows(batches) -> list[int]:
+    return [value for batch in batches for value in batch["i"].to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("n", "arguments"),
+    [
+        (40, {}),
+        (40, {"max_takes": 7}),
+        (30, {"filt": "i >= 60"}),
+        (99, {"max_takes": 98}),
+    ],
+)
+def test_drawn_rows_are_of_the_table_and_no_two_the_same(dataset, n, arguments):
+    """Alone, in runs, and of those that pass a filter; in batches of the size asked for."""
+    batches = list(maybe_sample(dataset, n, "i", batch_size=16, **arguments))
+    drawn = _rows(batches)
+
+    assert [16] * (n // 16) == [one.num_rows for one in batches][: n // 16]
+    assert n == len(drawn) == len(set(drawn))
+    assert set(drawn) <= set(range(60 if "filt" in arguments else 0, 100))
+
+
+def test_a_sample_of_all_is_the_table(dataset, tmp_path):
+    """Also when more rows are asked for than there are, and with deleted ones and a filter."""
+    less = without(write(pa.table({"i": range(10)}), tmp_path), {0: [1, 3]})
+
+    assert list(range(100)) == _rows(maybe_sample(dataset, 200, ["i"]))
+    assert [0, 2, 4] == _rows(maybe_sample(less, 9, ["i"], filt="i < 5"))
+    assert {0, 2, 4} == set(_rows(maybe_sample(less, 7, ["i"], filt="i < 5")))
+
+
+@pytest.mark.parametrize("randomize", [False, True])
+def test_ranks_share_rows_that_pass(dataset, randomize):
+    """Every third one, in batches of the size asked for, in an order of the epoch."""
+    one = ShardedBatchSampler(1, 3, randomize, seed=3)
+    batches = list(one(dataset, batch_size=8, filter="i >= 10", columns=["i"]))
+
+    assert list(range(11, 100, 3)) == sorted(_rows(batches))
+    assert [6, 8, 8, 8] == sorted(batch.num_rows for batch in batches)
+    assert randomize == (_rows(batches) != sorted(_rows(batches)))
+    assert [] == list(one(dataset, filter="i > 100"))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("randomize", [False, True])
+def test_the_order_is_that_of_pylance(dataset, randomize):
+    """With the same seed, for fragments, batches and row numbers."""
+    import lance
+    import lance.sampler as theirs
+
+    other = lance.dataset(dataset.uri)
+    for name in ("ShardedFragmentSampler", "ShardedBatchSampler"):
+        rows = [
+            _rows(getattr(module, name)(1, 2, randomize, 9)(table, batch_size=9, columns=["i"]))
+            for module, table in ((sampler, dataset), (theirs, other))
+        ]
+        assert rows[0] == rows[1]
+    numbers = [
+        list(one.ShardedFixedBatchSampler(1, 2, randomize, 4, 3, 30)) for one in (sampler, theirs)
+    ]
+    assert numbers[0] == numbers[1]

@@ -1,0 +1,294 @@
+"""Scanner face: rows, batches, plans and refused arguments, by hand and as with the oracle."""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+import pyarrow as pa
+import pylanceref
+import pyroaring
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pylanceref.dataset import ColumnOrdering, ScannerBuilder
+from tests.sql.written import write
+from tests.table.hand_made import put
+from tests.table.manifests import minimal
+
+FIELDS = [{"name": "a", "id": 0, "parent_id": -1, "logical_type": "int32", "nullable": True}]
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """Three fragments of 6, 1 and 9 rows; rows 1, 2 and 5 of the first are deleted."""
+    entry = {"file_type": 1, "id": 1, "num_deleted_rows": 3}
+    root = put(
+        tmp_path_factory.mktemp("scan") / "t",
+        minimal(
+            fields=FIELDS,
+            fragments=[
+                {"id": 0, "physical_rows": 6, "deletion_file": entry},
+                {"id": 4, "physical_rows": 1},
+                {"id": 7, "physical_rows": 9},
+            ],
+            schema_metadata={"k": b"v"},
+            reader_feature_flags=1,
+            writer_feature_flags=1,
+        ),
+    )
+    (root / "_deletions").mkdir()
+    (root / "_deletions" / "0-0-1.bin").write_bytes(pyroaring.BitMap([1, 2, 5]).serialize())
+    return pylanceref.dataset(root)
+
+
+LIVE = [0, 3, 4, 4 << 32, *((7 << 32) + row for row in range(9))]
+"""Addresses of the rows that are left."""
+
+NUMBERS = st.none() | st.integers(0, 20)
+
+
+@given(NUMBERS, NUMBERS, st.none() | st.integers(1, 20))
+def test_limit_and_offset_cut_the_list_of_live_rows(dataset, limit, offset, batch_size):
+    """Any of them; no batch is larger than asked, none crosses a fragment, none is empty."""
+    scanner = dataset.scanner(["_rowaddr", "a"], limit=limit, offset=offset, batch_size=batch_size)
+    wanted = LIVE[offset or 0 :][:limit]
+    batches = list(scanner.to_batches())
+
+    assert wanted == scanner.to_table()["_rowaddr"].to_pylist()
+    if limit is None and offset is None:
+        assert len(wanted) == scanner.count_rows()
+    assert all(0 < batch.num_rows <= (batch_size or 8192) for batch in batches)
+    assert all(1 == len({v >> 32 for v in batch["_rowaddr"].to_pylist()}) for batch in batches)
+    assert wanted[:2] == scanner.head(2)["_rowaddr"].to_pylist()
+
+
+@given(st.lists(st.integers(0, len(LIVE) - 1), max_size=30))
+def test_take_returns_what_is_asked_in_that_order(dataset, positions):
+    """Rows are returned in the order asked for, repeated ones included."""
+    taken = dataset.take(positions, columns=["_rowaddr", "a"])
+
+    assert [LIVE[position] for position in positions] == taken["_rowaddr"].to_pylist()
+    assert taken.schema == dataset.scanner(["_rowaddr", "a"]).projected_schema
+
+
+def test_schemas_and_readers(dataset):
+    """The result's schema keeps the table's metadata; a reader streams the same rows."""
+    scanner = dataset.scanner(["a"], with_row_id=True)
+
+    assert dataset.schema == scanner.dataset_schema
+    assert pa.schema([("a", pa.int32()), ("_rowid", pa.uint64())]) == scanner.projected_schema
+    assert {b"k": b"v"} == scanner.projected_schema.metadata
+    assert scanner.to_reader().read_all() == scanner.to_table()
+
+
+def test_a_plan_can_be_run_and_measured(tmp_path):
+    """Rows of the result, rows that were looked at, requests and bytes."""
+    made = pylanceref.write_dataset(pa.table({"a": range(100), "b": range(100)}), tmp_path)
+    plan = made.scanner(["b"], filter="a < 50").analyze_plan()
+    assert re.search(
+        r"^ +LanceRead: projection=\[a\].*output_rows=50.*rows_scanned=100", plan, re.M
+    )
+    assert re.search(r"bytes_read=[1-9]\d*, iops=[1-9]\d*, requests=[1-9]", plan)
+    assert "Take: columns=(b), projection=[b], source=stream" in made.scanner(
+        ["b"], filter="a < 50"
+    ).explain_plan(True)
+    assert "output_rows=100" in made.scanner().analyze_plan()
+    assert "output_rows=50," in made.scanner(filter="a < 50").analyze_plan(count_rows=True)
+
+
+def test_a_count_that_indices_know_reads_no_rows(tmp_path):
+    """Its plan says so; fragments that they do not cover are read."""
+    made = pylanceref.write_dataset(pa.table({"a": range(100)}), tmp_path, max_rows_per_file=50)
+    made.create_scalar_index("a", "BTREE")
+    made.delete("a = 3")
+    plan = made.scanner(columns=[], filter="a < 60").analyze_plan(count_rows=True)
+    assert "CountFromMask: num_fragments=2, metrics=[output_rows=59" in plan
+    assert "ScalarIndexQuery" in plan
+    assert "LanceRead" not in plan
+    made.insert(pa.table({"a": range(10)}))
+    plan = made.scanner(columns=[], filter="a < 60").analyze_plan(count_rows=True)
+    assert "CountFromMask: num_fragments=2" in plan
+    assert "LanceRead" in plan
+    assert "output_rows=69" in plan
+    assert "CountFromMask" not in made.scanner(filter="a < 60").analyze_plan()
+
+
+def test_what_was_read_is_told_at_the_end(tmp_path):
+    """Once for a scan, when its last batch was taken; a scan that is not run is silent."""
+    pylanceref.write_dataset(pa.table({"a": range(100), "b": range(100)}), tmp_path)
+    told = []
+    for asked in ({}, {"filter": "a < 50"}, {"columns": ["b"], "limit": 3}):
+        scanner = pylanceref.dataset(tmp_path).scanner(**asked, scan_stats_callback=told.append)
+        assert [] == told
+        scanner.to_table()
+        (one,) = told
+        assert one.iops == one.requests > 0 < one.bytes_read
+        assert one.all_counts["bytes_read"] == one.bytes_read
+        told.clear()
+
+
+def test_the_environment_says_how_long_batches_are(tmp_path, monkeypatch):
+    """The environment sets the length of batches unless the caller does."""
+    made = pylanceref.write_dataset(pa.table({"a": range(100)}), tmp_path)
+    monkeypatch.setenv("LANCE_DEFAULT_BATCH_SIZE", "30")
+    assert [30, 30, 30, 10] == [one.num_rows for one in made.to_batches()]
+    assert [50, 50] == [one.num_rows for one in made.to_batches(batch_size=50)]
+
+
+def test_a_fast_search_looks_where_an_index_knows(tmp_path):
+    """Fragments that none covers are left out; where none is asked all are read."""
+    made = pylanceref.write_dataset(pa.table({"i": range(10), "j": range(10)}), tmp_path)
+    made.create_scalar_index("i", "BTREE")
+    made.insert(pa.table({"i": range(5), "j": range(5)}))
+
+    def found(**scan) -> list[int]:
+        return made.to_table(["i"], fast_search=True, **scan)["i"].to_pylist()
+
+    assert [0, 1, 2] == found(filter="i < 3")
+    assert [2] == found(filter="i < 3 and j > 1")
+    assert [0, 1, 2, 0, 1, 2] == found(filter="j < 3") == found(filter="i < 3 or j < 3")
+    assert 6 == len(found(filter="i < 3", use_scalar_index=False))
+    assert 15 == len(found())
+
+
+def test_a_scanner_is_not_pickled(tmp_path):
+    """It raises TypeError, as pylance's does."""
+    made = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "t")
+
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(made.scanner())
+
+
+@pytest.fixture(scope="module")
+def few_rows(tmp_path_factory):
+    """A few rows."""
+    return write(pa.table({"i": range(3), "s": list("abc")}), tmp_path_factory.mktemp("arguments"))
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ({"columns": "i"}, TypeError),
+        ({"columns": ("i",)}, TypeError),
+        ({"limit": "2"}, TypeError),
+        ({"limit": -1}, ValueError),
+        ({"offset": -1}, ValueError),
+        ({"batch_size": 0}, ValueError),
+        ({"batch_size": 1 << 32}, ValueError),
+        ({"batch_readahead": 0}, ValueError),
+        ({"fragment_readahead": -1}, ValueError),
+        ({"strict_batch_size": True, "batch_size_bytes": 9}, ValueError),
+        ({"blob_handling": "x"}, ValueError),
+        ({"order_by": [1]}, TypeError),
+        ({"order_by": ["x"]}, ValueError),
+        ({"late_materialization": ["x"]}, RuntimeError),
+        ({"filter": 5}, TypeError),
+        ({"filtr": "i = 1"}, TypeError),
+    ],
+)
+def test_wrong_arguments_are_refused(given, kind, few_rows):
+    """When the scan is described, as the classes of pylance."""
+    with pytest.raises(kind):
+        few_rows.scanner(**given)
+
+
+@pytest.fixture(scope="module")
+def two_fragments(tmp_path_factory):
+    """Two fragments."""
+    table = pa.table({"i": range(6), "s": list("abcdef")})
+    return write(table, tmp_path_factory.mktemp("builder"), max_rows_per_file=3)
+
+
+def test_all_steps_together(two_fragments):
+    """All steps of a builder together describe one scan."""
+    builder = (
+        ScannerBuilder(two_fragments)
+        .columns(["s"])
+        .filter("i > 0")
+        .limit(3)
+        .offset(1)
+        .with_row_id()
+        .with_row_address()
+        .batch_size(2)
+        .order_by([ColumnOrdering("i", ascending=False)])
+        .with_fragments(two_fragments.get_fragments())
+        .late_materialization(True)
+        .use_stats(False)
+        .scan_in_order(True)
+        .prefilter(True)
+        .use_scalar_index(False)
+        .fast_search(False)
+        .io_buffer_size(1)
+        .batch_readahead(1)
+        .fragment_readahead(1)
+        .blob_handling(None)
+        .strict_batch_size(False)
+        .include_deleted_rows(False)
+    )
+    table = builder.to_scanner().to_table()
+
+    assert ["e", "d", "c"] == table["s"].to_pylist()
+    assert ["s", "_rowid", "_rowaddr"] == table.column_names
+    assert [2, 1] == [batch.num_rows for batch in builder.to_scanner().to_batches()]
+
+
+def test_defaults_are_steps_by_name(two_fragments):
+    """Defaults are applied by the names of steps; unknown ones are refused."""
+    builder = ScannerBuilder(two_fragments).apply_defaults({"limit": 1, "columns": ["i"]})
+
+    assert {"i": [0]} == builder.to_scanner().to_table().to_pydict()
+    with pytest.raises(ValueError, match="Unknown option nope"):
+        builder.apply_defaults({"nope": 1})
+
+
+@pytest.fixture
+def one_vector(tmp_path):
+    """One vector of two numbers."""
+    rows = pa.FixedSizeListArray.from_arrays(pa.array([0.0, 1.0], pa.float32()), 2)
+    return pylanceref.write_dataset(pa.table({"v": rows, "i": [1]}), tmp_path / "v")
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "words"),
+    [
+        ({"column": "zz", "q": [0.0, 0.0]}, ValueError, "zz is not in the dataset"),
+        ({"column": "i", "q": [0.0, 0.0]}, TypeError, "must be a vector"),
+        ({"column": "v", "q": [0.0]}, ValueError, "does not match"),
+        ({"column": "v", "q": None}, TypeError, "Query vectors should be an array of floats"),
+        ({"column": "v", "q": [0.0, 0.0], "k": 0}, ValueError, "must be > 0 but got 0"),
+    ],
+)
+def test_a_query_that_fits_no_column_is_refused_at_once(one_vector, asked, kind, words):
+    """A query for another column, dimension or number of rows is refused before the scan."""
+    with pytest.raises(kind, match=words):
+        ScannerBuilder(one_vector).nearest(**asked)
+
+
+@pytest.mark.parametrize(
+    ("step", "value", "kind"),
+    [
+        ("limit", -1, ValueError),
+        ("offset", -1, ValueError),
+        ("columns", "i", TypeError),
+        ("with_fragments", [1], TypeError),
+        ("order_by", ["i"], TypeError),
+        ("batch_readahead", 0, ValueError),
+        ("fragment_readahead", -1, ValueError),
+    ],
+)
+def test_wrong_values_are_refused_at_once(step, value, kind, two_fragments):
+    """As the classes of pylance."""
+    with pytest.raises(kind):
+        getattr(ScannerBuilder(two_fragments), step)(value)
+
+
+def test_a_query_by_position(one_vector):
+    """The number of rows and the metric come after the vector; other names are refused."""
+    builder = ScannerBuilder(one_vector).nearest("v", [0.0, 0.0], 3, "l2", use_index=False)
+    asked = builder._arguments["nearest"]
+
+    assert (3, "l2", False) == (asked["k"], asked["metric"], asked["use_index"])
+    assert "nprobes" not in asked
+    with pytest.raises(TypeError, match="nprobe"):
+        ScannerBuilder(one_vector).nearest("v", [0.0, 0.0], nprobe=1)

@@ -1,0 +1,183 @@
+"""Opened tables, their sessions, and indices that are kept in memory."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from uuid import uuid4
+
+import lanceref
+import numpy as np
+import pyarrow as pa
+import pylanceref
+import pylanceref.fragment
+import pytest
+from lanceref.core.errors import Unreadable
+from pylanceref.session import Session
+from tests.sql.written import write
+
+TABLE = pa.table({"a": range(20)})
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"metadata_cache_size_bytes": 0},
+        {"session": Session(metadata_cache_size_bytes=0)},
+    ],
+)
+def test_without_room_nothing_is_kept_between_calls(tmp_path, arguments):
+    """The manifest remains; what is read is the same, in every version."""
+    made = write(TABLE, tmp_path, max_rows_per_file=5)
+    made.insert(TABLE)
+    dataset = pylanceref.dataset(made.uri, **arguments)
+    for table in (dataset, dataset.checkout_version(1)):
+        before = table.session().size_bytes()
+
+        assert 0 < before
+        assert TABLE == table.to_table().slice(0, 20)
+        assert TABLE.slice(3, 2) == table.take([3, 4])
+        assert before == table.session().size_bytes()
+    assert 2 == dataset.count_rows("a = 3")
+
+
+def test_tables_share_a_session(tmp_path):
+    """Those opened with it, and what is opened from them; no others."""
+    session = Session()
+    dataset = pylanceref.write_dataset(TABLE, tmp_path / "t", session=session)
+    again = pylanceref.dataset(tmp_path / "t", session=session)
+    branch = dataset.create_branch("side")
+    clone = dataset.shallow_clone(tmp_path / "clone", 1)
+    for one in (dataset, again, dataset.checkout_version(1), branch, clone):
+        assert session.is_same_as(one.session())
+    other = pylanceref.dataset(tmp_path / "t")
+
+    assert not session.is_same_as(other.session())
+    assert other.session().is_same_as(other.session())
+    assert dataset.held_bytes + again.held_bytes <= session.size_bytes()
+
+
+@pytest.fixture(scope="module")
+def uri(tmp_path_factory):
+    """A table with an index of each kind that can be kept."""
+    rows, random = range(600), np.random.default_rng(3)
+    vectors = random.normal(size=(600, 8)).astype(np.float32)
+    data = pa.table(
+        {
+            "id": rows,
+            "colour": [f"c{row % 5}" for row in rows],
+            "labels": [[f"a{row % 3}"] for row in rows],
+            "text": [f"word{row % 7} foo bar" for row in rows],
+            "v": pa.FixedSizeListArray.from_arrays(vectors.ravel(), 8),
+        }
+    )
+    path = str(tmp_path_factory.mktemp("use") / "t")
+    made = pylanceref.write_dataset(data, path)
+    made.create_scalar_index("id", "BTREE")
+    made.create_scalar_index("colour", "BITMAP")
+    made.create_scalar_index("labels", "LABEL_LIST")
+    made.create_scalar_index("text", "INVERTED", with_position=True)
+    made.create_index("v", "IVF_FLAT", num_partitions=2)
+    return path
+
+
+QUERIES = {
+    "id_idx": {"filter": "id > 0"},
+    "colour_idx": {"filter": "colour = 'c1'"},
+    "labels_idx": {"filter": "array_has_any(labels, ['a1', 'a2'])"},
+    "text_idx": {"full_text_query": "word1"},
+    "v_idx": {"nearest": {"column": "v", "q": [0.0] * 8, "k": 3, "nprobes": 2}},
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_what_is_kept_is_not_read_again(uri, name):
+    """The answer is the same, and every part of it was there."""
+    cold, warm, told = pylanceref.dataset(uri), pylanceref.dataset(uri), []
+    warm.prewarm_index(name)
+    kept = warm.index_cache_entry_count()
+    assert kept > 0
+    answer = warm.scanner(scan_stats_callback=told.append, **QUERIES[name]).to_table()
+    assert answer == cold.to_table(**QUERIES[name])
+    assert (0, kept) == (told[0].parts_loaded, warm.index_cache_entry_count())
+    assert 1.0 == warm.index_cache_hit_rate()
+    assert 0.0 == cold.index_cache_hit_rate()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "error", "text"),
+    [
+        ("nope", {}, RuntimeError, "not found: name=nope"),
+        ("id_idx", {"with_position": True}, ValueError, "inverted indices, got BTree"),
+        ("id_idx", {"index_segments": "x"}, TypeError, "must be an iterable"),
+        ("id_idx", {"index_segments": [1]}, TypeError, "Got <class 'int'>"),
+        ("id_idx", {"index_segments": ["x"]}, ValueError, "invalid index segment uuid 'x'"),
+        ("id_idx", {"index_segments": [str(uuid4())]}, RuntimeError, "segment_ids="),
+    ],
+)
+def test_wrong_prewarm_arguments_are_refused(uri, name, arguments, error, text):
+    """Wrong arguments of a prewarm raise the classes that pylance raises."""
+    with pytest.raises(error, match=text):
+        pylanceref.dataset(uri).prewarm_index(name, **arguments)
+
+
+def test_a_table_is_opened_by_its_class(tmp_path):
+    """As by the function: a version, a tag, arguments of every scan."""
+    dataset = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    dataset.tags.create("first", 1)
+    dataset.delete("true")
+    kind = type(dataset)
+
+    assert 2 == kind(dataset.uri).version
+    assert 1 == kind(dataset.uri, 1).version == kind(dataset.uri, "first").version
+    opened = kind(dataset.uri, default_scan_options={"with_row_id": True})
+    assert opened.session().is_same_as(opened.checkout_version("first").session())
+    for table in (opened, opened.checkout_version(1), opened.create_branch("side")):
+        assert "_rowid" == table.schema.names[-1] == table.to_table().schema.names[-1]
+    with pytest.raises(ValueError, match="Must specify either 'uri' or both"):
+        pylanceref.dataset()
+
+
+def test_a_copy_and_a_table_in_another_process_have_no_session_of_it(tmp_path):
+    """What was opened there is not seen here; fragments go along."""
+    dataset = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
+    mine = dataset.session()
+    (fragment,) = dataset.get_fragments()
+    assert 1 == dataset.take([0])["a"][0].as_py()
+    for again in (pickle.loads(pickle.dumps(dataset)), copy.copy(dataset), copy.deepcopy(dataset)):
+        assert dataset.to_table() == again.to_table()
+        assert dataset.version == again.version
+        assert not mine.is_same_as(again.session())
+    assert dataset.to_table() == pickle.loads(pickle.dumps(fragment)).to_table()
+    assert [0] == list(dataset.fragment_ids())
+    pytest.importorskip("obstore")
+    in_memory = pylanceref.write_dataset(dataset.to_table(), "memory://x")
+    assert dataset.to_table() == copy.deepcopy(in_memory).to_table()
+
+
+def test_a_table_can_be_held_to_its_own_folder(tmp_path):
+    """Bases elsewhere are refused then; branches find their own table."""
+    source = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path / "source")
+    source.create_branch("dev", 1)
+    source.shallow_clone(tmp_path / "clone", 1)
+    clone = pylanceref.dataset(tmp_path / "clone", allow_external=False)
+
+    assert [1] == pylanceref.dataset(tmp_path / "clone").to_table()["a"].to_pylist()
+    with pytest.raises(Unreadable, match="allow_external"):
+        clone.to_table()
+    with pytest.raises(Unreadable, match="allow_external"):
+        pickle.loads(pickle.dumps(clone)).to_table()
+    with pytest.raises(Unreadable, match="allow_external"):
+        lanceref.validate(tmp_path / "clone", allow_external=False)
+    own = pylanceref.dataset(tmp_path / "source", allow_external=False)
+    assert [1] == own.checkout_version(("dev", None)).to_table()["a"].to_pylist()
+    assert [] == lanceref.validate(tmp_path / "source", allow_external=False)
+
+
+def test_storage_options_are_told(tmp_path):
+    """As they were given, those of bases too; none are None."""
+    options = {"a": "1", "base_2.a": "2"}
+    made = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path, storage_options=options)
+
+    assert options == made.initial_storage_options == made.latest_storage_options()
+    assert pylanceref.dataset(tmp_path).initial_storage_options is None

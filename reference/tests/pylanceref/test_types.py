@@ -1,0 +1,349 @@
+"""Schemas, signatures, statistics, bitmaps and other names of the modules of pylance."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pickle
+from collections.abc import MutableSet
+from datetime import datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pylanceref
+import pylanceref.lance
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.core.errors import SchemaRefused
+from lanceref.core.file_versions import V2_2
+from lanceref_testing.types import arrow_types, type_names
+from pylanceref.bitmap import Bitmap
+from pylanceref.debug import format_fragment
+from pylanceref.history import sanitize_ts
+from pylanceref.schema import LanceSchema, json_to_schema, schema_to_json
+from pylanceref.signatures import parameters
+from pylanceref.vector import vec_to_table
+from tests.sql.written import write
+
+SCHEMA = pa.schema(
+    [
+        pa.field("a", pa.int64(), False, {"lance-schema:unenforced-primary-key:position": "2"}),
+        pa.field("s", pa.struct([pa.field("C", pa.list_(pa.utf8()))])),
+        pa.field("k", pa.int8(), False, {"lance-schema:unenforced-primary-key:position": "1"}),
+        pa.field("c", pa.int8(), True, {"lance-schema:unenforced-clustering-key:position": "3"}),
+    ],
+    metadata={"x": "y"},
+)
+
+
+def test_fields_have_names_ids_and_children(tmp_path):
+    """A renamed field keeps its id."""
+    made = pylanceref.write_dataset(SCHEMA.empty_table(), tmp_path)
+    schema = made.lance_schema
+
+    assert SCHEMA == schema.to_pyarrow()
+    assert schema == LanceSchema.from_pyarrow(SCHEMA) == pickle.loads(pickle.dumps(schema))
+    assert [("a", 0), ("s", 1), ("k", 4), ("c", 5)] == [(f.name(), f.id()) for f in schema.fields()]
+    (inner,) = schema.fields()[1].children()
+    assert ("C", 2, ["item"]) == (inner.name(), inner.id(), [f.name() for f in inner.children()])
+    assert repr(schema).startswith("Schema { fields: [Field { name: 'a', id: 0, children: [")
+    made.alter_columns({"path": "s.C", "name": "D"})
+    assert 2 == made.lance_schema.field("s.D").id()
+
+
+def test_json_by_hand():
+    """Metadata only where there is some."""
+    held = {
+        "fields": [
+            {
+                "name": "v",
+                "type": {
+                    "type": "fixed_size_list",
+                    "fields": [{"name": "item", "type": {"type": "float"}, "nullable": True}],
+                    "length": 4,
+                },
+                "nullable": False,
+                "metadata": {"k": "v"},
+            }
+        ],
+        "metadata": {"x": "y"},
+    }
+    schema = pa.schema(
+        [pa.field("v", pa.list_(pa.float32(), 4), False, {"k": "v"})], metadata={"x": "y"}
+    )
+    assert held == schema_to_json(schema)
+    assert schema.equals(json_to_schema(held), check_metadata=True)
+
+
+@given(arrow_types(V2_2, 2))
+def test_types_come_back_from_json(type_):
+    """A type is the same after its JSON was written as text and read."""
+    schema = pa.schema([pa.field("f", type_)])
+    if {"map", "json"} & set(type_names(type_)):
+        return
+    assert schema == json_to_schema(json.loads(json.dumps(schema_to_json(schema))))
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {},
+        {"fields": [{"name": "x", "type": {"type": "int8"}}]},
+        {"fields": [{"name": "x", "nullable": True, "type": {"type": "foo"}}]},
+        {"fields": [{"name": "x", "nullable": True, "type": {"type": "fixed_size_list"}}]},
+    ],
+)
+def test_other_json_is_refused(held):
+    """JSON that describes no schema raises a ValueError."""
+    with pytest.raises(SchemaRefused):
+        json_to_schema(held)
+
+
+@pytest.mark.oracle
+def test_the_oracle_has_the_same_json_and_keys():
+    """Of every type that the format has by name."""
+    import lance
+    from lance.schema import LanceSchema as Theirs
+    from lanceref.core.logical_types import _NAMES
+
+    for type_ in [*_NAMES, pa.binary(3), pa.list_(pa.int8()), pa.list_(pa.int8(), 2)]:
+        schema = pa.schema([pa.field("f", type_), pa.field("g", pa.struct([("x", type_)]))])
+        try:
+            wanted = lance.schema_to_json(schema)
+        except ValueError:
+            continue
+        assert wanted == schema_to_json(schema)
+    theirs, ours = Theirs.from_pyarrow(SCHEMA), LanceSchema.from_pyarrow(SCHEMA)
+    for name in ("unenforced_primary_key", "unenforced_clustering_key"):
+        wanted = [(one.name(), one.id()) for one in getattr(theirs, name)()]
+        assert wanted == [(one.name(), one.id()) for one in getattr(ours, name)()]
+
+
+@parameters("first second third * fourth **others", third=3)
+def told(first: int, *, fourth: int = 4, **arguments: object) -> tuple[object, ...]:
+    """Return what it was given."""
+    return first, fourth, arguments
+
+
+def test_the_signature_is_that_of_the_text():
+    """Names, order, kinds and defaults; the rest is that of the function."""
+    shown = "(first: 'int', second=None, third=3, *, fourth: 'int' = 4, **others: object)"
+
+    assert shown in str(inspect.signature(told))
+    assert ("told", "Return what it was given.") == (told.__name__, told.__doc__)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "words"),
+    [
+        ((1, 2, 3, 4), {}, "takes at most 3 positional arguments but 4 were given"),
+        ((1, 2), {"second": 2}, "multiple values for keyword argument 'second'"),
+        ((), {}, "missing 1 required positional argument: 'first'"),
+    ],
+)
+def test_wrong_arguments_are_refused(args, kwargs, words):
+    """A function with such a signature refuses wrong arguments as any function does."""
+    with pytest.raises(TypeError, match=words):
+        told(*args, **kwargs)
+
+
+ORACLES = """
+LanceDataset: scanner to_table to_batches count_rows head take insert delete
+    update merge_insert merge add_columns drop_columns alter_columns create_scalar_index
+    create_index create_index_uncommitted merge_index_metadata merge_existing_index_segments
+    commit_existing_index_segments prewarm_index drop_index index_statistics describe_indices
+    commit_batch take_blobs read_blobs checkout_version restore cleanup_old_versions create_branch
+    update_config
+LanceFragment: scanner to_table to_batches count_rows head take create merge
+    update_columns merge_columns delete create_from_file
+LanceScanner: to_table to_batches explain_plan analyze_plan
+BlobFile: read seek readinto
+blob: blob_field blob_array
+fragment: write_fragments
+optimize.Compaction: plan commit execute
+"""
+"""Functions with the parameters of the oracle, by the class or module that has them."""
+
+OTHER_CATALOGS = {"namespace_client", "table_id", "namespace_client_managed_versioning"}
+"""Parameters for servers that name tables, which this implementation leaves out."""
+
+RECEIVERS = {"self", "table"}
+"""First parameters of methods: those of `LanceDataset` are functions of a table."""
+
+
+def _named() -> list[str]:
+    lines = ORACLES.replace("\n    ", " ").strip().splitlines()
+    pairs = [line.split(": ") for line in lines]
+    return [f"{owner}.{name}" for owner, names in pairs for name in names.split()]
+
+
+def _shown(module: str, path: str) -> list[tuple[str, str, object]]:
+    """Return names, kinds and defaults of the parameters."""
+    found: object = importlib.import_module(module)
+    for part in path.split("."):
+        if not hasattr(found, part):
+            importlib.import_module(f"{module}.{part}")
+        found = getattr(found, part)
+    return [
+        (one.name, one.kind.name, repr(one.default))
+        for one in inspect.signature(found).parameters.values()
+        if one.name not in OTHER_CATALOGS | RECEIVERS
+    ]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("path", ["write_dataset", *_named()])
+def test_functions_have_the_parameters_of_the_oracle(path):
+    """Names, order, kinds and defaults, as `inspect` tells them."""
+    assert _shown("lance", path) == _shown("pylanceref", path)
+
+
+ROWS = pa.table(
+    {
+        "a": pa.array(range(3000)),
+        "s": pa.array([{"x": n, "y": f"text {n}"} for n in range(3000)]),
+        "l": pa.array([[n, n + 1] for n in range(3000)]),
+    }
+)
+
+
+def _made(module, root, version="2.1"):
+    made = module.write_dataset(ROWS, root, max_rows_per_file=1000, data_storage_version=version)
+    made.delete("a < 10")
+    return module.dataset(root)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
+def test_the_oracle_counts_the_same(tmp_path, version):
+    """Statistics of a table that the oracle wrote are those of the oracle."""
+    import lance
+
+    theirs = _made(lance, str(tmp_path), version)
+    ours = pylanceref.dataset(str(tmp_path))
+    assert theirs.stats.dataset_stats() == ours.stats.dataset_stats()
+    wanted = {one.id: one.bytes_on_disk for one in theirs.stats.data_stats().fields}
+    assert wanted == {one.id: one.bytes_on_disk for one in ours.stats.data_stats().fields}
+
+
+NUMBERS = st.sets(st.integers(0, 50))
+
+
+@given(NUMBERS, NUMBERS)
+def test_a_bitmap_is_a_set(one, other):
+    """Operators and methods as those of a set."""
+    first, second = Bitmap(one), Bitmap(other)
+    assert sorted(one) == list(first)
+    assert one & other == first & second == first.intersection(other)
+    assert one | other == first | other == first.union(second)
+    assert one - other == first - second == first.difference(second)
+    assert one ^ other == first ^ second == first.symmetric_difference(second)
+    assert (one <= other) == (first <= second) == first.issubset(other)
+    assert (one >= other) == (first >= second) == first.issuperset(other)
+    assert one.isdisjoint(other) == first.isdisjoint(second)
+
+
+def test_numbers_come_and_go():
+    """Numbers are added and removed in place; a copy is another set."""
+    held = Bitmap(pa.array([3, 1]))
+    copy = held.copy()
+    held.update([7])
+    held.discard(1)
+    held.discard(9)
+    assert isinstance(held, MutableSet)
+    assert "Bitmap({3, 7})" == repr(held)
+    assert [1, 3] == list(copy)
+    assert 0 == len(Bitmap())
+    with pytest.raises(OverflowError):
+        held.add(-1)
+    with pytest.raises(ValueError, match="invalid literal"):
+        held.add("x")
+
+
+VECTORS = {"a": [1.0, 2.0], "b": [3.0, 4.0]}
+
+
+def test_names_of_columns():
+    """A dictionary has ids, a list and an array have not."""
+    table = vec_to_table(VECTORS)
+    assert table.to_pydict() == {"id": ["a", "b"], "vector": [[1.0, 2.0], [3.0, 4.0]]}
+    assert table.schema.field("vector").type == pa.list_(pa.float32(), 2)
+    array = np.array([[1.0, 2.0]])
+    assert vec_to_table(array, names="v").column_names == ["v"]
+    assert vec_to_table([[1.0, 2.0]]).column_names == ["vector"]
+
+
+def test_what_is_refused():
+    """Vectors of several lengths, and what holds none."""
+    with pytest.raises(ValueError, match="same length"):
+        vec_to_table([[1.0], [1.0, 2.0]])
+    with pytest.raises(NotImplementedError):
+        vec_to_table("abc")
+
+
+def test_a_fragment_is_shown_with_its_files(tmp_path):
+    """The version of the file format is named for each file."""
+    dataset = write(pa.table({"i": [1, 2]}), tmp_path)
+    (fragment,) = dataset.get_fragments()
+
+    assert "file_major_version: 2\n" in format_fragment(fragment.metadata, dataset)
+
+
+def test_a_new_table_needs_no_migration(tmp_path):
+    """Unless its fragments say less than they should."""
+    dataset = write(pa.table({"i": [1, 2]}), tmp_path)
+
+    assert not pylanceref.lance.manifest_needs_migration(dataset)
+    dataset._snapshot.manifest.message.fragments[0].physical_rows = 0
+    assert pylanceref.lance.manifest_needs_migration(dataset)
+    dataset._snapshot.manifest.message.fragments[0].physical_rows = 2
+    dataset._snapshot.manifest.message.fragments[0].deletion_file.read_version = 1
+    assert pylanceref.lance.manifest_needs_migration(dataset)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", pylanceref.lance.__all__)
+def test_pylance_has_every_name(name):
+    """Every name is in the same module of pylance."""
+    import lance.lance
+
+    assert hasattr(lance.lance, name)
+
+
+NOON = datetime(2024, 5, 6, 12, 30, 1)
+
+
+@pytest.mark.parametrize("given", [NOON, "2024-05-06 12:30:01", pd.Timestamp(NOON)])
+def test_a_moment_may_be_given_in_several_forms(given):
+    """All of them are the same moment, as the standard library has it."""
+    assert sanitize_ts(given) == NOON
+    assert type(sanitize_ts(given)) is datetime
+
+
+@pytest.mark.parametrize(
+    ("given", "error"), [("yesterday", ValueError), ("2024-05-66", ValueError), (3, TypeError)]
+)
+def test_what_is_no_moment_is_refused(given, error):
+    """Text in another form, and values of other types."""
+    with pytest.raises(error):
+        sanitize_ts(given)
+
+
+def test_fields_are_found_by_path():
+    """In another case only where that is asked for."""
+    schema = LanceSchema.from_pyarrow(SCHEMA)
+    assert 3 == schema.field("s.C.item").id()
+    assert schema.field("s.c") is None
+    assert 2 == schema.field_case_insensitive("S.c").id()
+    assert schema.field_case_insensitive("s.z") is None
+    assert pa.field("item", pa.utf8()) == schema.field("s.C.item").to_arrow()
+
+
+@pytest.mark.parametrize("type_", [pa.map_(pa.utf8(), pa.int8()), pa.string_view(), pa.json_()])
+def test_types_without_a_form_are_refused(type_):
+    """As a ValueError."""
+    with pytest.raises(SchemaRefused):
+        schema_to_json(pa.schema([pa.field("f", type_)]))

@@ -1,0 +1,286 @@
+"""Models of vector indices: trained apart, saved, loaded and used in steps."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pylanceref
+import pytest
+from lanceref.core.context import Context
+from lanceref.file_0_1.data_file import open_legacy
+from lanceref.storage import open_source
+from pylanceref.errors import ColumnMissing, ColumnRefused
+from pylanceref.file import LanceFileReader
+from pylanceref.indices import IndicesBuilder
+from pylanceref.util import HNSW, KMeans, validate_vector_index
+from pylanceref.vector_models import IvfModel, PqModel, build_rq_model
+
+DIM, ROWS = 16, 600
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """Vectors around eight points far apart, in two fragments."""
+    random = np.random.default_rng(4)
+    points = random.normal(size=(8, DIM)) * 20
+    vectors = (points[np.arange(ROWS) % 8] + random.normal(size=(ROWS, DIM))).astype("f4")
+    table = pa.table(
+        {"v": pa.FixedSizeListArray.from_arrays(vectors.ravel(), DIM), "n": range(ROWS)}
+    )
+    uri = str(tmp_path_factory.mktemp("v") / "t")
+    return pylanceref.write_dataset(table, uri, max_rows_per_file=ROWS // 2)
+
+
+def test_centroids_are_trained(dataset):
+    """As many as were asked for, in the type of the column; by default the root of the rows."""
+    ivf = IndicesBuilder(dataset, "v").train_ivf(8, sample_rate=16)
+    assert (ivf.num_partitions, ivf.distance_type) == (8, "l2")
+    assert ivf.centroids.type == pa.list_(pa.float32(), DIM)
+    assert IndicesBuilder(dataset, "v").train_ivf(sample_rate=2).num_partitions == 24
+    one = IndicesBuilder(dataset, "v").train_ivf(4, sample_rate=16, fragment_ids=[1])
+    assert one.num_partitions == 4
+
+
+def test_codewords_are_trained_and_used(dataset):
+    """Both models go to every segment; what is near is found with them."""
+    builder = IndicesBuilder(dataset, "v")
+    ivf = builder.train_ivf(4, sample_rate=2)
+    codebook = builder.train_pq(ivf, 8, sample_rate=2).codebook
+    assert len(codebook) == 256
+    models = {"ivf_centroids": ivf.centroids, "pq_codebook": codebook}
+    made = dataset.create_index(
+        "v", "IVF_PQ", replace=True, num_partitions=4, num_sub_vectors=8, **models
+    )
+    index = made._snapshot.indices.known[0]
+    kept = index.open(index.segments[0]).index.auxiliary.quantizer.quantizer.codebook
+    given = codebook.flatten().to_numpy()
+    np.testing.assert_array_equal(kept.ravel(), given)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda b: b.train_ivf(500, sample_rate=2), ValueError, "not enough rows"),
+        (lambda b: b.train_ivf(4, sample_rate=1), ValueError, "sample_rate"),
+        (lambda b: b.train_ivf("4"), TypeError, "num_partitions"),
+        (lambda b: b.train_ivf(4, sample_rate=2, distance_type="x"), ValueError, "Distance"),
+        (lambda b: b.train_ivf(4, sample_rate=2, fragment_ids=[9]), ValueError, "Fragment id"),
+        (lambda b: b.train_ivf(4, accelerator="cuda"), NotImplementedError, "accelerator"),
+        (lambda b: b.train_pq(None, 5), ValueError, "divisible"),
+        (lambda b: b.train_pq(None, 0), ValueError, "divisible"),
+        (lambda b: b.train_pq(None, 17), ValueError, "divisible"),
+        (lambda b: b.train_pq(None, 4, sample_rate=256), ValueError, "PQ codebook"),
+    ],
+)
+def test_wrong_arguments_are_refused(dataset, call, error, text):
+    """Wrong arguments of a training raise the classes that pylance raises."""
+    with pytest.raises(error, match=text):
+        call(IndicesBuilder(dataset, "v"))
+
+
+CENTROIDS = pa.FixedSizeListArray.from_arrays(pa.array([1.0, 2.0, 3.0, 4.0], pa.float32()), 2)
+
+
+@pytest.mark.oracle
+def test_both_load_what_the_other_saved(tmp_path):
+    """The files are the same kind of data file."""
+    from lance.indices import IvfModel as TheirIvf
+    from lance.indices import PqModel as TheirPq
+
+    ours, theirs = str(tmp_path / "ours.lance"), str(tmp_path / "theirs.lance")
+    IvfModel(CENTROIDS, "dot").save(ours)
+    assert TheirIvf.load(ours).centroids == CENTROIDS
+    TheirIvf(CENTROIDS, "l2").save(theirs)
+    assert IvfModel.load(theirs).distance_type == "l2"
+    PqModel(1, CENTROIDS).save(ours)
+    assert TheirPq.load(ours).num_subvectors == 1
+    TheirPq(2, CENTROIDS).save(theirs)
+    assert PqModel.load(theirs).codebook == CENTROIDS
+
+
+def test_segments_share_a_rotation_that_is_given_as_text(tmp_path):
+    """Built apart with it, they are merged; drawn apart, they are not."""
+    numbers = np.random.default_rng(2).normal(size=(64, 8)).astype(np.float32)
+    table = pa.table({"v": pa.FixedSizeListArray.from_arrays(numbers.ravel(), 8)})
+    dataset = pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=32)
+    shared = {"ivf_centroids": numbers[:2], "num_bits": 1}
+
+    def segments(models):
+        return [
+            dataset.create_index_uncommitted(
+                "v", "IVF_RQ", fragment_ids=[number], rabitq_model=model, **shared
+            )
+            for number, model in enumerate(models)
+        ]
+
+    one, other = (build_rq_model(8, 1) for _ in range(2))
+    merged = dataset.merge_existing_index_segments(segments([one, one]))
+    assert set(merged.fragment_ids) == {0, 1}
+    with pytest.raises(RuntimeError, match="RabitQ models differ"):
+        dataset.merge_existing_index_segments(segments([one, other]))
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [((20,), ValueError), ((-8,), OverflowError), ((8, 1, "int8"), ValueError)],
+)
+def test_rotations_that_cannot_be_are_refused(given, error):
+    """A dimension that is no multiple of 8, and numbers that are no floats."""
+    with pytest.raises(error):
+        build_rq_model(*given)
+
+
+@pytest.mark.oracle
+def test_the_oracle_says_the_same_of_a_rotation():
+    """But for its signs, which are drawn."""
+    from lance.lance import indices
+
+    theirs, ours = json.loads(indices.build_rq_model(32, 3)), json.loads(build_rq_model(32, 3))
+    signs = theirs.pop("fast_rotation_signs"), ours.pop("fast_rotation_signs")
+    assert theirs == ours
+    assert len(signs[0]) == len(signs[1])
+
+
+VECTORS = np.random.default_rng(3).random((400, 8), np.float32)
+
+
+@pytest.fixture
+def builder(tmp_path):
+    """Vectors in two fragments."""
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(VECTORS.ravel()), 8)
+    rows = pa.table({"i": range(400), "v": vectors})
+    return IndicesBuilder(pylanceref.write_dataset(rows, tmp_path, max_rows_per_file=200), "v")
+
+
+@pytest.fixture
+def models(builder):
+    """Centroids and codewords of 4 bits."""
+    ivf = builder.train_ivf(4, sample_rate=8, max_iters=3)
+    return ivf, builder.train_pq(ivf, 4, sample_rate=8, max_iters=3, num_bits=4)
+
+
+def test_steps_make_the_index_of_one_build(builder, models, tmp_path):
+    """Each fragment is transformed alone; the rows found are those of a build by the models."""
+    ivf, pq = models
+    table, names = builder.dataset, []
+    for number, fragment in enumerate(table.get_fragments()):
+        builder.transform_vectors(ivf, pq, str(tmp_path / f"raw{number}"), [fragment])
+        names += builder.shuffle_transformed_vectors(
+            [f"raw{number}"], str(tmp_path), ivf, f"part{number}"
+        )
+    assert ["part0_0.lance", "part1_0.lance"] == names
+    rows = LanceFileReader(str(tmp_path / names[0])).read_all().to_table()
+    assert sorted(rows["__ivf_part_id"].to_pylist()) == rows["__ivf_part_id"].to_pylist()
+    assert (200, pa.list_(pa.uint8(), 2)) == (len(rows), rows.schema.field("__pq_code").type)
+    builder.load_shuffled_vectors(names, str(tmp_path), ivf, pq, "steps")
+    assert 2 == table.index_statistics("steps")["num_indexed_fragments"]
+    asked = {"column": "v", "q": VECTORS[5], "k": 10, "nprobes": 4}
+    found = table.to_table(["i"], nearest=asked).to_pylist()
+    table.drop_index("steps")
+    table.create_index(
+        "v",
+        "IVF_PQ",
+        num_partitions=4,
+        num_sub_vectors=4,
+        num_bits=4,
+        ivf_centroids=ivf.centroids,
+        pq_codebook=pq.codebook,
+    )
+    assert found == table.to_table(["i"], nearest=asked).to_pylist()
+    table.validate()
+
+
+GRAPH_VECTORS = np.random.default_rng(5).normal(size=(20, 4)).astype(np.float32)
+
+
+def lists(vectors=GRAPH_VECTORS):
+    """Return vectors as an array."""
+    return pa.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1])
+
+
+def test_a_graph_is_written_with_its_metadata(tmp_path):
+    """The file has a row for each node and level; the vectors are not in it."""
+    graph = HNSW.build(iter([lists()[:5], lists()[5:]]), m=4)
+    assert graph.vectors() == lists()
+    path = tmp_path / "graph.idx"
+    graph.to_lance_file(str(path))
+    file = open_legacy(open_source(str(path)), Context("graph.idx"))
+    assert file.manifest is not None
+    names = [field.name for field in file.manifest.schema.fields]
+    assert ["__vector_id", "__neighbors", "_distance"] == names
+    said = json.loads(file.manifest.schema.metadata["lance:hnsw"])
+    assert said["params"]["m"] == 4
+    assert said["level_offsets"][:2] == [0, 20]
+
+
+def test_vectors_find_themselves(tmp_path):
+    """Null ones are not asked for; others than those of the table do not."""
+    values = pa.array([[0.0, 1.0], None, [2.0, 3.0]], pa.list_(pa.float32(), 2))
+    dataset = pylanceref.write_dataset(pa.table({"v": values}), tmp_path)
+    validate_vector_index(dataset, "v")
+    validate_vector_index(dataset, "v", sample_size=2)
+    strange = pa.table({"v": pa.array([[0.0, 1.0], [7.0, 7.0]], pa.list_(pa.float32(), 2))})
+    dataset.sample = lambda count: strange
+    with pytest.raises(ValueError, match="Vector index failed sanity check, only 1/2 passed"):
+        validate_vector_index(dataset, "v", sample_size=2)
+    validate_vector_index(dataset, "v", sample_size=2, pass_threshold=0.5)
+
+
+def test_clusters_given_by_centroids_are_those_that_were_trained():
+    """The cluster of a vector is that of the nearest centroid."""
+    noise = np.random.default_rng(0).random((16, 4))
+    vectors = (noise + 9 * (np.arange(16) >= 8)[:, None]).astype(np.float32)
+    trained = KMeans(2)
+    trained.fit(vectors)
+    found = trained.predict(vectors).to_pylist()
+    centroids = np.stack(trained.centroids.to_numpy_ndarray())
+    given = KMeans(2, centroids=pa.FixedSizeListArray.from_arrays(centroids.ravel(), 4))
+
+    assert 2 == len(set(found))
+    assert 1 == len(set(found[:8])) == len(set(found[8:]))
+    assert found == given.predict(pa.FixedSizeListArray.from_arrays(vectors.ravel(), 4)).to_pylist()
+
+
+def test_columns_without_vectors_are_refused(dataset):
+    """A missing column and one of numbers are refused as pylance refuses them."""
+    with pytest.raises(ColumnMissing):
+        IndicesBuilder(dataset, "w")
+    with pytest.raises(ColumnRefused, match="must be FixedSizeListArray"):
+        IndicesBuilder(dataset, "n")
+
+
+def test_codewords_of_a_few_vectors_are_trained_too(tmp_path):
+    """Where most rows are null some are alike; where all are there is nothing to learn from."""
+    for vectors in (5, 0):
+        rows = [[float(i)] * 8 if i < vectors else None for i in range(64)]
+        table = pa.table({"v": pa.array(rows, pa.list_(pa.float32(), 8))})
+        builder = IndicesBuilder(pylanceref.write_dataset(table, tmp_path / f"{vectors}"), "v")
+        ivf = IvfModel(pa.array([[0.0] * 8], pa.list_(pa.float32(), 8)), "l2")
+        if vectors:
+            model = builder.train_pq(ivf, 2, sample_rate=2, num_bits=4)
+            assert (16, 8) == (len(model.codebook), model.dimension)
+            continue
+        with pytest.raises(ValueError, match="without vectors"):
+            builder.train_pq(ivf, 2, sample_rate=2, num_bits=4)
+
+
+@pytest.mark.parametrize(
+    "data", [np.zeros(4, np.float32), np.zeros((4, 4)), pa.array([1.0]), pa.array([[1.0]])]
+)
+def test_vectors_of_another_type_are_refused(data):
+    """As they are by pylance."""
+    with pytest.raises(ValueError, match="float32"):
+        KMeans(2).fit(data)
+    with pytest.raises(ValueError, match="metric"):
+        KMeans(2, "far")
+
+
+@pytest.mark.parametrize(
+    "given", [pa.array([1.0]), pa.array([[[1.0]]], pa.list_(pa.list_(pa.float32(), 1)))]
+)
+def test_other_arrays_are_refused(given):
+    """As pylance refuses them."""
+    with pytest.raises(ValueError, match="FixedSizeList"):
+        HNSW.build(iter([given]))

@@ -1,0 +1,178 @@
+"""Snapshot and projection: one version of a table, and names to columns."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pylanceref
+import pytest
+from lanceref.core.context import Context
+from lanceref.core.errors import LanceError, NotFound, RowNotFound
+from lanceref.file.schema import parse_schema
+from lanceref.proto import table_pb2
+from lanceref.proto.file_pb2 import Field
+from lanceref.search.projection import scan_projection, take_projection
+from lanceref.search.snapshot import open_snapshot, positions_of
+from lanceref.storage import LocalStore
+
+from tests.table.hand_made import put
+from tests.table.manifests import NAME, footer, minimal, section
+
+CTX = Context("t")
+
+
+def _open(root, version=None):
+    return open_snapshot(LocalStore(root), version, CTX)
+
+
+def test_what_is_not_there_is_not_found(tmp_path):
+    """A missing table and a missing version raise NotFound."""
+    with pytest.raises(NotFound):
+        _open(tmp_path)
+    with pytest.raises(NotFound):
+        _open(put(tmp_path / "t"), 2)
+
+
+def test_row_numbers_are_checked_before_anything_is_read():
+    """Lists, arrays of both libraries, any integer type."""
+    for rows in ([2, 0], np.array([2, 0], np.uint8), pa.array([2, 0], pa.int16())):
+        assert [2, 0] == positions_of(rows, 3).tolist()
+    assert [] == positions_of([], 0).tolist()
+    for rows, error in (
+        ([3], RowNotFound),
+        ([2**64 - 1], RowNotFound),
+        ([-1], OverflowError),
+        ([2**64], OverflowError),
+        (np.array([-1]), RowNotFound),
+    ):
+        with pytest.raises(error):
+            positions_of(rows, 3)
+
+
+HOSTILE = minimal(
+    fragments=[
+        {
+            "id": 0,
+            "physical_rows": 5,
+            "inline_row_ids": b"\x0a\x04\x0a\x02\x10\x05",
+            "inline_created_at_versions": bytes.fromhex("0a080a040a0210051001"),
+            "deletion_file": {"id": 1, "file_type": 1, "num_deleted_rows": 1},
+        },
+        {"id": 1, "physical_rows": 2, "inline_row_ids": b"\x0a\x06\x0a\x04\x08\x05\x10\x07"},
+    ],
+    schema_metadata={"k": b"v"},
+    max_fragment_id=1,
+    next_row_id=7,
+    reader_feature_flags=3,
+    writer_feature_flags=3,
+)
+"""Fragments in no file, row ids, versions, a deletion file."""
+
+
+@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+def test_damage_never_escapes(mask, tmp_path):
+    """Every byte of a manifest flipped, then all its rows read: rows or a LanceError."""
+    index = table_pb2.IndexSection(indices=[{"uuid": {"uuid": bytes(16)}, "name": "i"}])
+    head = section(index.SerializeToString())
+    message = table_pb2.Manifest()
+    message.CopyFrom(HOSTILE)
+    message.index_section = 0
+    data = head + section(message.SerializeToString()) + footer(len(head))
+    root = put(tmp_path / "t", HOSTILE)
+    (root / "_deletions").mkdir()
+    (root / "_deletions" / "0-0-1.bin").write_bytes(
+        bytes.fromhex("3a300000010000000000000010000000 0300")
+    )
+    read = 0
+    for at in range(len(data)):
+        damaged = bytearray(data)
+        damaged[at] ^= mask
+        (root / "_versions" / NAME).write_bytes(damaged)
+        try:
+            snapshot = _open(root)
+            names = ["_rowid", "_rowaddr", "_row_created_at_version"]
+            projection = scan_projection(snapshot.manifest.schema, names)
+            rows = sum(one.num_rows for one in snapshot.fragments)
+            batches = snapshot.scan(snapshot.fragments, projection, 8192, 0, min(rows, 20_000))
+            read += sum(batch.num_rows for batch in batches)
+        except LanceError as error:
+            if not isinstance(error, NotFound):
+                assert error.clause.startswith("L.") and error.file
+                assert error.offset >= 0 and str(error.found) and str(error.wanted)
+    assert read
+
+
+def test_positions_are_integers():
+    """Positions that are no integers raise TypeError, whatever holds them."""
+    for rows in ([1.5], pa.array([1.0]), np.array([0.0])):
+        with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+            positions_of(rows, 4)
+    assert [] == positions_of([], 4).tolist()
+
+
+NESTED = pa.list_(pa.list_(pa.int8(), 2), 2)
+
+
+@pytest.mark.parametrize("columns", [["a"], ["a", "n"], ["n"], []])
+@pytest.mark.parametrize("version", ["0.1", "2.1"])
+def test_batches_are_cut_at_the_same_rows(tmp_path, columns, version):
+    """Of 30 rows in fragments of 20, one deleted: 8, 8 and the rest, whatever is read."""
+    rows = pa.table({"a": range(30), "n": pa.array([[[n, n], [n, 1]] for n in range(30)], NESTED)})
+    made = pylanceref.write_dataset(
+        rows, tmp_path, max_rows_per_file=20, data_storage_version=version
+    )
+    made.delete("a = 3")
+    scanner = made.scanner(columns=columns, batch_size=8, with_row_id=True)
+    batches = list(scanner.to_batches())
+
+    assert [8, 8, 3, 8, 2] == [batch.num_rows for batch in batches]
+    kept = rows.filter(pc.field("a") != 3).select(columns)
+    assert kept == pa.Table.from_batches(batches).select(columns)
+
+
+PLACE = Context("m")
+
+
+def _field(number, parent, name, type_, nullable=True):
+    return Field(id=number, parent_id=parent, name=name, logical_type=type_, nullable=nullable)
+
+
+SCHEMA = parse_schema(
+    [
+        _field(0, -1, "a", "int64", nullable=False),
+        _field(1, -1, "s", "struct"),
+        _field(2, 1, "x", "int32", nullable=False),
+        _field(3, 1, "t", "struct"),
+        _field(4, 3, "p", "string"),
+        _field(5, 3, "q", "string"),
+    ],
+    {},
+    PLACE,
+    PLACE.at(0),
+)
+
+
+def test_a_nested_part_is_null_where_its_parents_are():
+    """So it is nullable where anything above it is, in its type and in its values."""
+    projection = scan_projection(SCHEMA, ["s.x"])
+    (field,) = projection.fields
+    struct = pa.array([{"x": 1}, None], field.arrow.type)
+
+    assert projection.schema.field("s.x").nullable
+    assert [1, None] == projection.batch(2, [struct])["s.x"].to_pylist()
+
+
+def test_only_what_is_asked_for_is_read():
+    """Pruned fields; a struct that is also asked for whole is read once."""
+    (one,) = scan_projection(SCHEMA, ["s.t.p"]).fields
+    (whole,) = scan_projection(SCHEMA, ["s.x", "s"]).fields
+
+    assert [1, 3, 4] == [field.id for field in one.flat()]
+    assert 5 == len(list(whole.flat()))
+
+
+@pytest.mark.parametrize("name", ["z", "s.z", "a.x", "s.t.z", "", "."])
+@pytest.mark.parametrize("resolve", [scan_projection, take_projection])
+def test_an_unknown_name_is_not_found(name, resolve):
+    """A name that no field has is not found, at any depth."""
+    with pytest.raises(NotFound):
+        resolve(SCHEMA, [name])
