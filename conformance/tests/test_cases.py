@@ -1,14 +1,19 @@
-"""Tests of cases: loading, limits, profiles and selection."""
+"""Cases: loading, limits, selection, profiles, levels and what an adapter must claim."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lance_conformance import cases, places, schemas
+from lance_conformance import cases, levels, places, schemas
 from lance_conformance.cases import Case, CaseError, Selection
+from lance_conformance.profiles import is_active, is_core, profile
+from lance_conformance.requirements import contradicts, main_operation, missing
+from lance_conformance.session import Claims
 
 MakeCase = Callable[..., Case]
 
@@ -96,15 +101,178 @@ def test_selection_by_id_and_clause(make_case: MakeCase) -> None:
     assert [a] == cases.select([a, b], Selection(clauses=("L.toy.*",)))
 
 
-def test_shuffle_is_repeatable(make_case: MakeCase) -> None:
-    """A seed gives one order, another seed another."""
-    every = [make_case(f"toy/any/read/c{n}") for n in range(20)]
-    orders = [
-        [case.id for case in cases.select(every, Selection(shuffle=seed))] for seed in (1, 1, 2)
-    ]
+MakeClaims = Callable[..., Claims]
 
-    assert orders[0] == orders[1] != orders[2]
-    assert sorted(orders[0]) == sorted(orders[2])
+
+@pytest.mark.parametrize(
+    ("kind", "given", "op"),
+    [
+        ("read-file", {"path": "x"}, "file.read"),
+        ("read-dataset", {"uri": "x"}, "dataset.read"),
+        ("take", {"uri": "x"}, "dataset.take"),
+        ("inspect", {"path": "x"}, "file.inspect"),
+        ("metadata", {"uri": "x"}, "dataset.versions"),
+        ("index-search", {"uri": "x"}, "index.search"),
+        ("index-bytes", {"uri": "x"}, "index.dump"),
+    ],
+)
+def test_operation_follows_from_the_kind(
+    make_case: MakeCase, kind: str, given: dict[str, str], op: str
+) -> None:
+    """A manifest that names no operation has that of its kind and input."""
+    assert op == main_operation(make_case(kind=kind, requires={}, input=given))
+
+
+@pytest.mark.parametrize(
+    ("requires", "lacking"),
+    [
+        ({"op": "file.read", "file_version": "2.0"}, None),
+        ({"op": "dataset.read"}, "operation dataset.read"),
+        ({"op": "file.read", "file_version": "2.1"}, "file version 2.1"),
+        ({"op": "file.read", "types": ["int8", "map"]}, "types map"),
+        ({"op": "file.read", "encodings": ["fsst"]}, "encodings fsst"),
+        ({"op": "file.read", "features": ["new"]}, None),
+    ],
+)
+def test_first_requirement_that_is_not_claimed(
+    make_case: MakeCase, claims: MakeClaims, requires: dict[str, object], lacking: str | None
+) -> None:
+    """Operation, version and exclusions are held against the case, and the first gap is named."""
+    claimed = claims(file__read={"versions": ["2.0"]})
+    claimed.hello.update(types={"exclude": ["map"]}, encodings={"exclude": ["fsst"]})
+
+    assert lacking == missing(make_case(requires=requires), claimed)
+
+
+def test_filters_are_claimed_apart(make_case: MakeCase, claims: MakeClaims) -> None:
+    """A case with a filter needs an adapter that has them."""
+    case = make_case(
+        kind="read-dataset",
+        requires={},
+        input={"uri": "dataset", "args": {"filter": {"sql": "a = 1"}}},
+    )
+
+    assert "filters" == missing(case, claims(dataset__read={}))
+    assert missing(case, claims(dataset__read={"filter": True})) is None
+
+
+def test_single_rows_are_claimed(make_case: MakeCase, claims: MakeClaims) -> None:
+    """A case that asks a file for some rows needs an adapter that gives them."""
+    case = make_case(input={"path": "data.lance", "args": {"rows": ["0", "9"]}})
+
+    assert "rows" == missing(case, claims(file__read={"ranges": True}))
+    assert missing(case, claims(file__read={"rows": True})) is None
+
+
+@pytest.mark.parametrize(("columns", "kind"), [(["a", "b"], "top"), (["a", "s.b"], "nested")])
+def test_columns_are_claimed(
+    make_case: MakeCase, claims: MakeClaims, columns: list[str], kind: str
+) -> None:
+    """A case that asks for some columns needs an adapter that says it can leave out others."""
+    case = make_case(input={"path": "data.lance", "args": {"columns": columns}})
+
+    assert f"projection {kind}" == missing(case, claims(file__read={}))
+    assert missing(case, claims(file__read={"projection": [kind]})) is None
+
+
+def test_taking_back_what_was_claimed(make_case: MakeCase) -> None:
+    """Refusing the operation, version or type of the case contradicts; another feature does not."""
+    case = make_case(requires={"op": "file.read", "file_version": "2.0", "types": ["map"]})
+
+    assert all(contradicts(case, feature) for feature in ("file.read", "2.0", "map"))
+    assert not contradicts(case, "pages with 7 layers")
+    assert not contradicts(make_case(requires={}), "")
+
+
+@pytest.mark.parametrize(
+    ("step", "lacking"),
+    [
+        ({"op": "commit.apply", "args": {"operation": {"Append": {}}}}, None),
+        ({"op": "commit.apply", "args": {"operation": {"Merge": {}}}}, "commit.apply Merge"),
+        ({"op": "mutate", "args": {"verb": "delete"}}, None),
+        ({"op": "mutate", "args": {"verb": "compact"}}, "mutate compact"),
+        ({"op": "write.dataset", "args": {"mode": "create"}}, "write.dataset"),
+    ],
+)
+def test_every_step_is_claimed(
+    make_case: MakeCase, claims: MakeClaims, step: dict[str, object], lacking: str | None
+) -> None:
+    """Its operation, and the kind of commit or change where the claim lists them."""
+    case = make_case(requires={"op": "mutate"}, input={"uri": "dataset", "steps": [step]})
+    claimed = claims(commit__apply={"operations": ["Append"]}, mutate={"verbs": ["delete"]})
+
+    assert (lacking and f"operation {lacking}") == missing(case, claimed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "requires", "name", "core"),
+    [
+        ("read-file", {"file_version": "2.1"}, "format", True),
+        ("read-file", {"file_version": "2.3"}, "unstable", False),
+        ("negative-dataset", {}, "format", True),
+        ("negative-dataset", {"index": "BTREE"}, "format", False),
+        ("index-search", {"index": "BTREE"}, "format", False),
+        ("robust", {}, "robust", False),
+        ("lint", {}, "format", False),
+    ],
+)
+def test_the_profile_of_a_case(kind, requires, name, core):
+    """Core is what readers of files and tables need: nothing that asks an index."""
+    manifest = {"kind": kind, "requires": requires}
+
+    assert (name, core) == (profile(manifest), is_core(manifest))
+
+
+CHAPTER = Path(__file__).resolve().parents[2] / "spec" / "05-first-reader.md"
+
+RUNGS = CHAPTER.read_text(encoding="utf-8").split("\n## Rung ")[1:]
+
+
+@pytest.fixture(scope="module")
+def active() -> dict[str, Case]:
+    """The active cases of the suite, by id."""
+    return {case.id: case for case in cases.load(places.fixtures()) if case.is_active}
+
+
+def test_every_case_belongs_to_a_level_of_the_ladder(active: dict[str, Case]) -> None:
+    """A case that no rule fits would be lost to every level."""
+    assert [] == [case.id for case in active.values() if case.level not in levels.LADDER]
+
+
+def test_rungs_are_levels_in_the_order_of_the_chapter(active: dict[str, Case]) -> None:
+    """Most cases that the chapter lists under a rung belong to the level of the rung."""
+    rungs = [rung for level in levels.LADDER.values() for rung in level.rungs]
+
+    assert list(range(1, len(RUNGS) + 1)) == rungs
+    for level in levels.LADDER.values():
+        for rung in level.rungs:
+            (listed,) = re.findall(r"\nCases, asked of `\w+`: (.*)\.\n", RUNGS[rung - 1])
+            found = Counter(active[name].level for name in re.findall(r"`([^`]+)`", listed))
+            assert level.name == found.most_common(1)[0][0]
+
+
+def test_a_flat_level_needs_no_strings_lists_or_codecs(active: dict[str, Case]) -> None:
+    """Every positive case of it can be read by the first four rungs."""
+    chosen = cases.select(active.values(), Selection("all", levels=("2.1-flat",)))
+
+    assert {"file/2.1/miniblock/plain", "file/2.1/miniblock/int32"} <= {c.id for c in chosen}
+    for case in chosen:
+        needed = {*case.requires.get("types", ()), *case.requires.get("encodings", ())}
+        assert needed.isdisjoint({"string", "list", "struct", "fsst", "inline_bitpacking"})
+
+
+def test_counts_follow_the_ladder_and_leave_nothing_out(active: dict[str, Case]) -> None:
+    """The sum of all levels is the number of active cases."""
+    found = levels.counts(case.manifest for case in active.values())
+
+    assert len(active) == sum(found.values())
+    assert list(found) == [name for name in levels.LADDER if name in found]
+
+
+def test_what_counts():
+    """Drafts and withdrawn cases do not."""
+    assert is_active({})
+    assert not is_active({"status": "draft"})
 
 
 def test_manifests_with_the_hash_of_the_suite_are_not_checked_again(

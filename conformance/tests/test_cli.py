@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import resource
 import shutil
@@ -15,6 +14,7 @@ import pytest
 from lance_conformance import cli, suite
 
 Command = Callable[..., tuple[int, str]]
+
 READ = "toy/any/read/columns"
 
 
@@ -89,20 +89,6 @@ def test_a_report_that_cannot_be_written_is_3(
     assert "header" == json.loads((out / "report.jsonl").read_text().splitlines()[0])["type"]
 
 
-def test_a_terminal_that_has_only_ascii(
-    call: Command, fake: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it cannot show is written as an escape."""
-    stream = io.TextIOWrapper(io.BytesIO(), "ascii")
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "stdout", stream)
-        code, _ = call("run", "--", *fake("perfect"))
-    stream.seek(0)
-
-    assert 0 == code
-    assert "\\xb7 suite" in stream.read()
-
-
 def test_check_adapter(call: Command, fake: Callable[[str], list[str]]) -> None:
     """First contact shows the messages and a verdict per case, with a hint when one goes wrong."""
     good, wrong = (
@@ -133,34 +119,6 @@ def test_an_unmodified_template_gives_no_failure(call: Command, name: str) -> No
     assert 1 == call("check-adapter", *options, "--", program, str(path))[0]
 
 
-def test_list_and_show(call: Command) -> None:
-    """Cases are listed with titles or as JSON; a case and a clause can be shown."""
-    assert f"{READ}  [read-file]" in call("list")[1]
-    assert READ == json.loads(call("list", "--json", "--only", READ)[1])["id"]
-    assert '"kind": "read-file"' in call("show", READ)[1]
-    assert f"case  {READ}" in call("show", "L.toy.columns")[1]
-    assert 2 == call("show", "L.toy.none")[0]
-
-
-def test_copy(call: Command, tmp_path: Path) -> None:
-    """A copied suite loads as it is."""
-    assert 0 == call("copy", str(tmp_path / "copy"))[0]
-    assert [] == suite.verify(tmp_path / "copy")
-
-
-def test_a_copy_needs_neither_python_nor_arrow(call: Command, tmp_path: Path) -> None:
-    """Protocol, schemas, clauses and tables as JSON lie beside the cases; it verifies as before."""
-    copy = tmp_path / "copy"
-
-    assert 0 == call("copy", str(copy), "--expect", "json", "--only", READ)[0]
-    table = json.loads((copy / READ / "expect.json").read_text("utf-8"))
-    assert ["name", "type", "values"] == list(table["columns"][0])
-    assert (copy / "PROTOCOL.md").read_text("utf-8").startswith("# Protocol")
-    assert (copy / "schemas" / "protocol.schema.json").exists()
-    assert "clauses" in json.loads((copy / "register.json").read_text("utf-8"))
-    assert [] == suite.verify(copy)
-
-
 def test_a_copy_of_some_cases_says_that_it_is_a_subset(
     call: Command, fake: Callable[[str], list[str]], tmp_path: Path
 ) -> None:
@@ -187,28 +145,6 @@ def test_a_copy_of_some_cases_says_that_it_is_a_subset(
     told = call("list", *options, "--profile", "unstable")
     assert 2 == told[0]
     assert "no case is selected" in told[1]
-
-
-def test_nothing_selected_is_wrong_use(call: Command, tmp_path: Path) -> None:
-    """`list` and `copy` say so, and name ids that are close."""
-    code, told = call("list", "--only", f"{READ}x")
-    assert 2 == code
-    assert READ in told
-    assert 2 == call("copy", str(tmp_path / "copy"), "--only", "zzz")[0]
-    assert not (tmp_path / "copy").exists()
-    assert "toy/**" in call("list", "--only", "toy")[1]
-
-
-def test_fmt(call: Command, toy_suite: Path) -> None:
-    """A manifest out of form is reported by --check and put right without."""
-    path = toy_suite / READ / "case.json"
-    text = path.read_text()
-    path.write_text(json.dumps(json.loads(text)))
-
-    assert 1 == call("fmt", "--check")[0]
-    assert 0 == call("fmt")[0]
-    assert text == path.read_text()
-    assert 0 == call("fmt", "--check")[0]
 
 
 ABSENT = ("boto3", "hypothesis", "lance", "numba", "obstore", "pandas", "pyspark", "pytest", "yaml")

@@ -1,4 +1,4 @@
-"""Tests of known failures: matching, staleness, and lists that are not what they must be."""
+"""Known failures: matching, staleness, edits of lists, and text that varies between runs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lance_conformance import known
+from lance_conformance import known, known_edit
 from lance_conformance.known import Known, KnownError, reckon
 from lance_conformance.outcomes import Outcome
 from lance_conformance.runner import CaseResult
+from lance_conformance.volatile import steady
 
 MakeResult = Callable[..., CaseResult]
+
 TODAY = datetime.date(2026, 6, 1)
+
 A, B, C = "toy/any/read/a", "toy/any/read/b", "toy/any/write/c"
 
 
@@ -121,3 +124,101 @@ def test_a_list_names_cases_of_the_suite(path: Path) -> None:
 
     assert len(set(listed)) == len(listed) > 10
     assert [] == [case for case in listed if not (fixtures / case / "case.json").exists()]
+
+
+FIRST, SECOND, THIRD = "toy/any/read/a", "toy/any/read/b", "toy/any/read/c"
+
+TEXT = """# Ours, since spring.
+suite = "0.1.0"
+
+# The parser was written on a Friday.
+[[known]]
+case = "toy/any/read/a"
+outcome = "crash"
+reason = "says [[known]] in its text"
+issue = "D.toy.a"
+
+# Not the same Friday.
+[[known]]
+case = "toy/any/read/b"
+outcome = "crash"  # since ever
+reason = "r"
+issue = "D.toy.b"
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A list with two entries and three comments."""
+    file = tmp_path / "known.toml"
+    file.write_text(TEXT)
+    return file
+
+
+def test_prune_drops_what_passes(path: Path, make_result: MakeResult) -> None:
+    """The entry of a passing case goes with its comment, all else stays as it is."""
+    results = [
+        make_result(FIRST),
+        make_result(SECOND, Outcome.FAIL),
+        make_result(THIRD, Outcome.FAIL),
+    ]
+    edit = known_edit.prune(path, results)
+
+    assert (FIRST,) == edit.dropped
+    assert "a Friday" not in edit.text
+    assert edit.text.endswith(TEXT[TEXT.index("# Not the same") :])
+    assert edit.text.startswith("# Ours, since spring.\n")
+
+
+def test_update_corrects_and_adds(path: Path, make_result: MakeResult) -> None:
+    """An outcome that changed is corrected in place, a new failure is appended with its clause."""
+    results = [
+        make_result(FIRST, Outcome.CRASH),
+        make_result(SECOND, Outcome.FAIL),
+        make_result(THIRD, Outcome.TIMEOUT, 'no "answer"\nat all'),
+    ]
+    edit = known_edit.update(path, results, "https://example.org/7")
+    path.write_text(edit.text)
+    entries = known.load(path)
+
+    assert ((), (SECOND,), (THIRD,)) == (edit.dropped, edit.changed, edit.added)
+    assert 'outcome = "fail"  # since ever' in edit.text
+    assert [Outcome.CRASH, Outcome.FAIL, Outcome.TIMEOUT] == [item.outcome for item in entries]
+    assert ('no "answer"', "L.toy.columns") == (entries[2].reason, entries[2].clause)
+
+
+def test_update_makes_a_list(tmp_path: Path, make_result: MakeResult) -> None:
+    """Without a file the list begins with the suite's version."""
+    edit = known_edit.update(
+        tmp_path / "none.toml", [make_result(FIRST, Outcome.FAIL, "x")], "D.a.b"
+    )
+
+    assert edit.text.startswith('suite = "')
+    assert (FIRST,) == edit.added
+
+
+def test_reason_holds_no_folders_of_a_machine(tmp_path: Path, make_result: MakeResult) -> None:
+    """Of an absolute path in a message only the file name is kept, a link stays whole."""
+    detail = "panic at /build/x/src/block.rs:13, see https://example.org/a/b"
+    edit = known_edit.update(
+        tmp_path / "none.toml", [make_result(FIRST, Outcome.FAIL, detail)], "D.a.b"
+    )
+
+    assert "panic at …/block.rs:13, see https://example.org/a/b" in edit.text
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("no file /t/w0/17/input.lance", "no file <scratch>/input.lance"),
+        ("t/w0/3/table.lance/_versions", "<scratch>/table.lance/_versions"),
+        ("thread 'main' (4711) panicked", "thread 'main' (…) panicked"),
+        ("task 12 panicked: index 12", "task … panicked: index 12"),
+        ("at 0x7f00aa12b0", "at 0x…"),
+        ("[2026-01-02T03:04:05.678Z WARN]", "[<time> WARN]"),
+        ("offset 0x1234, 5 rows", "offset 0x1234, 5 rows"),
+    ],
+)
+def test_what_is_taken_out(text: str, left: str) -> None:
+    """Scratch folders, numbers of threads, addresses and times go; numbers of the format stay."""
+    assert left == steady(text, Path("/t/w0"))

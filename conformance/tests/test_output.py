@@ -1,15 +1,23 @@
-"""Tests of reading an adapter's output: what is refused, and what it costs."""
+"""An adapter's output: what is accepted as a table, and the sizes that are refused."""
 
 from __future__ import annotations
 
+import json
+import struct
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from lance_conformance import ipc_size
+from lance_conformance.accepted import canonical, mismatch
+from lance_conformance.decoded_size import decoded_bytes
+from lance_conformance.json_tables import to_json
 from lance_conformance.output import MOST_BYTES, BadOutput, allowed, read_output
 
 REPEATED = pa.array(["x" * 9000] * 9).dictionary_encode()
+
 TABLE = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})
 
 
@@ -31,12 +39,6 @@ def test_a_table_is_read(tmp_path: Path, compression: str | None) -> None:
     path.write_bytes(b"")
 
     assert TABLE.equals(table)
-
-
-def test_what_is_allowed_grows_with_what_is_expected() -> None:
-    """A large table may take more than the bytes that any may take."""
-    assert MOST_BYTES == allowed(pa.table({}))
-    assert MOST_BYTES + 4 * TABLE.nbytes == allowed(TABLE)
 
 
 @pytest.mark.parametrize(
@@ -72,3 +74,176 @@ def test_damage_is_a_bad_output(tmp_path: Path) -> None:
             read_output(tmp_path / "out", MOST_BYTES)
         except BadOutput:
             continue
+
+
+SAME = [
+    (pa.string(), pa.large_string()),
+    (pa.string(), pa.string_view()),
+    (pa.binary(), pa.large_binary()),
+    (pa.list_(pa.string()), pa.large_list(pa.large_string())),
+    (pa.string(), pa.dictionary(pa.int8(), pa.string())),
+    (pa.struct([("x", pa.string())]), pa.struct([pa.field("x", pa.large_string(), False)])),
+    (pa.list_(pa.int8(), 3), pa.list_(pa.field("element", pa.int8()), 3)),
+]
+
+OTHER = [
+    (pa.string(), pa.binary()),
+    (pa.int32(), pa.uint32()),
+    (pa.list_(pa.int8(), 3), pa.list_(pa.int8(), 4)),
+    (pa.list_(pa.int8()), pa.list_(pa.int8(), 4)),
+    (pa.timestamp("us"), pa.timestamp("us", "UTC")),
+    (pa.struct([("x", pa.int8())]), pa.struct([("y", pa.int8())])),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), SAME)
+def test_types_that_count_as_one(ours: pa.DataType, theirs: pa.DataType) -> None:
+    """Offset widths, dictionaries, item names and nullability make no other type."""
+    assert canonical(ours) == canonical(theirs)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), OTHER)
+def test_types_that_differ(ours: pa.DataType, theirs: pa.DataType) -> None:
+    """Any other difference is a mismatch that names both types."""
+    told = mismatch(pa.schema([("c", ours)]), pa.schema([("c", theirs)]), {})
+
+    assert told is not None
+    assert str(theirs) in told
+
+
+WORD = "x" * 1000
+
+WORDS = pa.array([WORD, None, "", WORD])
+
+DICTIONARY = WORDS.dictionary_encode()
+
+RUNS = pa.RunEndEncodedArray.from_arrays([3, 5], [WORD, None])
+
+FIXED = pa.FixedSizeListArray.from_arrays(DICTIONARY, 2)
+
+STRUCT = pa.StructArray.from_arrays([DICTIONARY, pa.array([1, 2, 3, 4], pa.int64())], ["a", "b"])
+
+MAP = pa.MapArray.from_arrays(pa.array([0, 1, 4], pa.int32()), pa.array(["k"] * 4), DICTIONARY)
+
+LISTS = pa.ListArray.from_arrays(pa.array([0, 1, 4], pa.int32()), DICTIONARY)
+
+VIEWS = pa.ListViewArray.from_arrays(
+    pa.array([0, 0, 0], pa.int32()), pa.array([4, 4, 0], pa.int32()), WORDS
+)
+
+
+@pytest.mark.parametrize(
+    ("array", "size"),
+    [
+        (DICTIONARY, 2000),
+        (DICTIONARY.slice(1), 1000),
+        (RUNS, 3000),
+        (RUNS.slice(2), 1000),
+        (WORDS.cast(pa.string_view()), 2000),
+        (FIXED, 2000),
+        (FIXED.slice(1), 1000),
+        (STRUCT, 2032),
+        (MAP, 2004),
+        (LISTS, 2000),
+        (LISTS.slice(1), 1000),
+        (VIEWS, 4000),
+        (pa.array([], DICTIONARY.type), 0),
+        (WORDS, 0),
+        (pa.array([[1], [2]]), 0),
+    ],
+)
+def test_each_row_counts_what_it_shows(array: pa.Array, size: int) -> None:
+    """A value counts in each row that repeats it; types that repeat nothing count nothing."""
+    assert size == decoded_bytes(pa.table({"a": array}))
+
+
+PLENTY = 2**60
+
+
+def file(batch: pa.RecordBatch, times: int = 1, compression: str | None = None) -> bytes:
+    """Return an Arrow IPC file."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_file(sink, batch.schema, options=options) as writer:
+        for _ in range(times):
+            writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+@pytest.mark.parametrize("compression", [None, "zstd", "lz4"])
+def test_compressed_buffers_count_as_they_decode(compression: str | None) -> None:
+    """The bytes are those of the decoded column, and little more."""
+    batch = pa.record_batch([pa.nulls(100_000, pa.int64())], ["a"])
+    takes = ipc_size.decoding(file(batch, 3, compression), PLENTY)
+
+    assert 3 * batch.nbytes <= takes < 2 * 3 * batch.nbytes
+
+
+def test_dictionaries_rows_and_batches_count() -> None:
+    """Values of a dictionary, rows without a buffer, and each batch take something."""
+    words = pa.array(["x" * 50_000]).dictionary_encode()
+    empty = pa.record_batch([pa.nulls(0)], ["a"])
+
+    assert 50_000 <= ipc_size.decoding(file(pa.record_batch([words], ["a"])), PLENTY)
+    rows = pa.record_batch([pa.nulls(10**9)], ["a"])
+    assert 10**9 <= ipc_size.decoding(file(rows), PLENTY)
+    assert 100 * 1000 <= ipc_size.decoding(file(empty, 100), PLENTY)
+
+
+def test_the_sum_ends_above_the_limit() -> None:
+    """What follows is not looked at: heads of batches after it may be broken."""
+    batch = pa.record_batch([pa.nulls(1000, pa.int64())], ["a"])
+    data = file(batch, 3)
+    most = ipc_size.decoding(file(batch), PLENTY)
+
+    assert most < ipc_size.decoding(data, most)
+
+
+@pytest.mark.parametrize("data", [b"", b"ARROW1", b"ARROW1" + bytes(4) + b"ARROW1", bytes(99)])
+def test_what_is_no_file_is_refused(data: bytes) -> None:
+    """Without a mark at both ends and a footer between them there is no size."""
+    with pytest.raises((ValueError, struct.error)):
+        ipc_size.decoding(data, PLENTY)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("array", "values"),
+    [
+        (pa.array([1, None, -3], pa.int32()), [1, None, -3]),
+        (pa.array([2**64 - 1], pa.uint64()), ["18446744073709551615"]),
+        (pa.array([0.1, NAN, float("-inf"), -0.0]), [0.1, "NaN", "-Infinity", -0.0]),
+        (pa.array([1.5], pa.float16()), [1.5]),
+        (pa.array([Decimal("1.20")], pa.decimal128(10, 2)), ["1.20"]),
+        (pa.array([5, None], pa.timestamp("ns", "UTC")), ["5", None]),
+        (pa.array([7], pa.date32()), ["7"]),
+        (pa.array([7], pa.duration("ms")), ["7"]),
+        (pa.array([b"\x00\xff"], pa.binary()), ["00ff"]),
+        (pa.array([True, None]), [True, None]),
+        (pa.array([[1, None], None, []], pa.list_(pa.int64())), [["1", None], None, []]),
+        (pa.array([[b"a"]], pa.list_(pa.binary(1), 1)), [["61"]]),
+        (pa.array([{"a": 2**53, "b": None}, None]), [["9007199254740992", None], None]),
+        (pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int8())), [[["k", 1]]]),
+        (pa.array(["x", None, "x"]).dictionary_encode(), ["x", None, "x"]),
+        (pa.array([bytes(16)], pa.uuid()), ["00" * 16]),
+        (pa.nulls(2), [None, None]),
+    ],
+    ids=lambda one: str(one.type) if isinstance(one, pa.Array) else None,
+)
+def test_values_by_hand(array, values):
+    """Each type has its form; what JSON numbers would lose is text."""
+    table = pa.table({"c": array})
+
+    (column,) = json.loads(to_json(table))["columns"]
+
+    assert "c" == column["name"]
+    assert values == column["values"]
+    assert [str(value) for value in values] == [str(value) for value in column["values"]]
+
+
+def test_what_is_allowed_grows_with_what_is_expected() -> None:
+    """A large table may take more than the bytes that any may take."""
+    assert MOST_BYTES == allowed(pa.table({}))
+    assert MOST_BYTES + 4 * TABLE.nbytes == allowed(TABLE)

@@ -1,4 +1,4 @@
-"""Tests of the runner: every way to misbehave gives exactly its outcome."""
+"""The runner: every way to misbehave gives exactly its outcome; sessions and messages."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lance_conformance import cases, runner
+from lance_conformance import cases, protocol, runner
 from lance_conformance.cases import Case
 from lance_conformance.inputs import copy_input
 from lance_conformance.judging import REFERENCE
 from lance_conformance.outcomes import Outcome
+from lance_conformance.protocol import ProtocolError
 from lance_conformance.recipes.build import build
 from lance_conformance.recipes.cases import RECIPES
 from lance_conformance.runner import Worker
-from lance_conformance.session import AdapterUnusable, Session
+from lance_conformance.session import AdapterUnusable, Limits, Session
 
 READ, NEGATIVE, LINT = "toy/any/read/columns", "toy/any/read/neg-broken", "toy/any/read/odd"
 
@@ -175,15 +176,6 @@ def test_workers_share_the_cases(
     assert sorted(seen) == [READ, NEGATIVE, LINT]
 
 
-def test_inputs_have_neutral_names(tmp_path: Path, toy_suite: Path) -> None:
-    """The copy of an input says nothing of the case it comes from."""
-    copied = copy_input(toy_suite / NEGATIVE / "data.lance", tmp_path)
-    folder = copy_input(toy_suite / NEGATIVE, tmp_path)
-
-    assert "input.lance" == copied.name
-    assert "table.lance" == folder.name
-
-
 def test_two_runs_tell_the_same(toy_suite: Path, tmp_path: Path, fake) -> None:
     """Details hold nothing that differs between runs with the same outcomes."""
     for mode in ("crash", "bad-output"):
@@ -209,3 +201,104 @@ def test_each_actor_of_a_case_is_a_process_of_its_own(tmp_path: Path) -> None:
     assert (tmp_path / "scratch" / "actor1").is_dir()
     assert session.close()
     assert before == (case.folder / "case.json").read_bytes()
+
+
+LIMITS = Limits(2, 512)
+
+
+def ask(session: Session) -> Outcome:
+    session.scratch.mkdir(parents=True, exist_ok=True)
+    path = session.scratch / "broken"
+    path.write_bytes(b"broken")
+    return session.ask("validate", {"path": str(path)}, LIMITS).outcome
+
+
+def test_process_is_reused(open_session: Sessions) -> None:
+    """Requests share a process, and it ends politely."""
+    session = open_session("perfect")
+    outcomes = [ask(session) for _ in range(20)]
+
+    assert [Outcome.PASS] * 20 == outcomes
+    assert 1 == session.starts
+    assert session.close()
+
+
+@pytest.mark.parametrize("mode", ["exit", "bad-json"])
+def test_process_is_replaced(open_session: Sessions, mode: str) -> None:
+    """After a death or a protocol error the next request gets a fresh process."""
+    session = open_session(mode)
+    outcomes = [ask(session) for _ in range(2)]
+    session.restart()
+
+    assert {Outcome.CRASH} == set(outcomes) or {Outcome.INFRA} == set(outcomes)
+    assert 2 == session.starts
+
+
+def test_listener_hears_both_sides(open_session: Sessions) -> None:
+    """Every message is printed with its direction, hello first."""
+    heard: list[tuple[str, object]] = []
+    quiet = open_session("perfect")
+    session = Session(
+        quiet._command, quiet.scratch, lambda side, message: heard.append((side, message["id"]))
+    )
+    ask(session)
+    session.close()
+
+    assert [("→", 0), ("←", 0), ("→", 1), ("←", 1)] == heard
+
+
+def test_message_survives_the_line() -> None:
+    """A message is one line, whatever text it holds."""
+    message = {"id": 1, "op": "validate", "path": "a\nb ü", "deep": True}
+    line = protocol.encode(message)
+
+    assert 1 == line.count(b"\n")
+    assert message == protocol.decode(line)
+    assert [] == protocol.check_request(message)
+
+
+@pytest.mark.parametrize("line", [b"{", b"[]", b"\xff", b'"' + b"x" * 2**21 + b'"', b"[" * 10**5])
+def test_line_that_is_no_message(line: bytes) -> None:
+    """Anything but a JSON object of at most 1 MiB is a protocol error."""
+    with pytest.raises(ProtocolError):
+        protocol.decode(line)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"id": 1},
+        {"id": 1, "ok": {"out": "x"}, "reject": {"stage": "open", "message": ""}},
+        {"id": 1, "ok": {}},
+        {"id": 1, "ok": {"out": "x", "rows": 1}},
+        {"id": 1, "ok": {"out": "x", "num_rows": 1}},
+        {"id": 1, "reject": {"stage": "later", "message": ""}},
+        {"id": 1, "reject": {"stage": "open", "kind": "bad luck", "message": ""}},
+    ],
+)
+def test_response_that_breaks_the_schema(response: dict[str, object]) -> None:
+    """None or two answers, unknown fields, numbers for integers and unknown words are found."""
+    assert protocol.check_response("file.read", response)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"id": 1, "ok": {"out": "x", "num_rows": "18446744073709551615"}},
+        {"id": 1, "reject": {"stage": "unknown", "message": "no"}, "panicked": True},
+        {"id": 1, "unsupported": {"feature": "maps"}},
+        {"id": 1, "adapter_error": {"message": "mine"}},
+    ],
+)
+def test_response_that_keeps_to_the_schema(response: dict[str, object]) -> None:
+    """Each of the four kinds of answer is let through."""
+    assert [] == protocol.check_response("file.read", response)
+
+
+def test_inputs_have_neutral_names(tmp_path: Path, toy_suite: Path) -> None:
+    """The copy of an input says nothing of the case it comes from."""
+    copied = copy_input(toy_suite / NEGATIVE / "data.lance", tmp_path)
+    folder = copy_input(toy_suite / NEGATIVE, tmp_path)
+
+    assert "input.lance" == copied.name
+    assert "table.lance" == folder.name

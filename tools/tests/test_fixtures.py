@@ -1,19 +1,25 @@
-"""Fixtures: each check passes the real cases and finds fault with a damaged one."""
+"""Fixtures: each check finds a damaged case; packing, the wheel, and scripts of defects."""
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
+import defects
 import pytest
-from lance_conformance import suite
+from lance_conformance import places, stored, suite
 from lance_conformance.stored import case_folder
 from sources import ROOT
+from wheel_fixtures import TARGET, Fixtures, write_archive
 
 import fixtures
 
 PARENT = "file/2.1/miniblock/int32"
+
 NEGATIVE = "file/2.1/miniblock/neg-int32-num-levels"
+
 LINT = "file/2.1/miniblock/lint-int32-padding"
+
 IDS = (PARENT, NEGATIVE, LINT)
 
 
@@ -114,7 +120,7 @@ def test_findings_must_be_those_expected(few):
 
 
 def test_a_hexmap_must_say_what_the_reference_says(few):
-    """A line more is found."""
+    """A hexmap with a line more than the reference gives is found."""
     hexmap = few / PARENT / "data.lance.hexmap"
     hexmap.write_text("346 347 u8 - more\n", "utf-8")
 
@@ -130,9 +136,59 @@ def test_no_two_cases_are_alike(few):
     assert _only(found, "SUITE.json does not say what the files are")
 
 
-def test_too_few_negatives_are_found(few, monkeypatch):
-    """Two of three are less than nine tenths."""
-    monkeypatch.setattr(fixtures, "MINIMUM_NEGATIVE_SHARE", 0.9)
-    found = [finding.message for finding in fixtures.check_all(fixtures.load(few))]
+MAX_BYTES = 3_000_000
 
-    assert ["3 cases, 2 of them negative"] == found
+
+def test_an_archive_of_the_fixtures_is_small(tmp_path):
+    """One archive below the package; nothing when editable."""
+    hook = Fixtures(str(ROOT), {}, None, None, str(tmp_path), "wheel")
+    data = {"force_include": {}}
+    hook.initialize("editable", data)
+    assert {} == data["force_include"]
+    hook.initialize("standard", data)
+    ((path, inside),) = data["force_include"].items()
+
+    assert inside == TARGET
+    assert Path(path).stat().st_size < MAX_BYTES
+
+
+def test_cases_out_of_the_archive_are_those_of_the_checkout(tmp_path, monkeypatch):
+    """Every file of a table; the archive is unpacked once, and not again."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    case = ROOT / "fixtures/table/any/deletions/arrow"
+    fixtures = tmp_path / "fixtures"
+    kept = fixtures / case.relative_to(ROOT / "fixtures")
+    kept.mkdir(parents=True)
+    for path in case.iterdir():
+        (kept / path.name).write_bytes(path.read_bytes())
+    suite.write(fixtures)
+    write_archive(fixtures, tmp_path / "fixtures.tar.xz")
+    found = places.unpacked(tmp_path / "fixtures.tar.xz")
+
+    assert stored.read_case(case) == stored.read_case(found / kept.relative_to(fixtures))
+    assert [] == suite.verify(found)
+    assert found == places.unpacked(tmp_path / "fixtures.tar.xz")
+
+
+SCRIPT = '"""D.a.one: a sum is wrong."""\n\nactual = 1 + 1\n'
+
+THERE = 'print(f"expected 3, actual {actual}")\nraise SystemExit(int(actual != 3))\n'
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"),
+    [
+        (THERE, defects.THERE),
+        (THERE.replace("!=", "=="), defects.GONE),
+        ("raise ValueError(actual)\n", defects.UNTOLD),
+        ("actual.there\n", defects.UNTOLD),
+        ("raise SystemExit(7)\n", defects.UNTOLD),
+        ("print('module has no attribute x')\nraise SystemExit(1)\n", defects.UNTOLD),
+    ],
+)
+def test_the_exit_code_is_the_outcome(tmp_path, end, outcome):
+    """But for scripts that fail, or ask for what is not there."""
+    path = tmp_path / "one.py"
+    path.write_text(SCRIPT + end)
+
+    assert outcome == defects.run(sys.executable, path)[0]

@@ -26,6 +26,7 @@ class Reader:
     def _own(self, levels: Ints) -> None:
         """Private."""
 '''
+
 NAME = "reference/lanceref/pages/levels.py"
 
 
@@ -46,19 +47,6 @@ def test_each_breach_is_found(repository, old, new, complaint):
 
     assert 1 == len(found)
     assert complaint in found[0].message
-
-
-def test_arrays_are_known_by_the_alias_that_is_imported(repository):
-    """An alias of another module counts where it is imported, and no other name like it."""
-    user = (
-        '"""Users."""\n\nfrom {} import Ints\n\n\ndef take(rows: Ints) -> None:\n'
-        '    """Take the rows that are asked for, in any order."""\n'
-    )
-    alias, other = user.format("lanceref.pages.levels"), user.format("elsewhere")
-    name = "reference/lanceref/pages/user.py"
-
-    assert 1 == len(lint_prose.check(repository({NAME: GOOD, name: alias})))
-    assert [] == lint_prose.check(repository({NAME: GOOD, name: other}))
 
 
 def test_pages_are_read_too(repository):

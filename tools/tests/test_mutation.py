@@ -1,7 +1,94 @@
-"""Mutation score: which mutants count, and what the share is."""
+"""Mutation: which changes there are, how they are put in place and noticed, and the score."""
 
-from mutation import Judged, kept, ordered, parsers, place, reachable, score
+import ast
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from equivalents import excuse, load
+from mutant_child import OTHER_CLAUSE, Judge, Verdict, killer
+from mutant_swap import imported
+from mutants import Mutant, mutants, mutated
+from mutation import ordered, parsers, reachable
 from sources import ROOT, Source
+
+PARSER = '''
+"""A parser."""
+
+LIMIT = 7
+
+
+def parse(data: bytes, at: int = 3) -> int:
+    """Read 2 bytes."""
+    if at + 2 > len(data):
+        raise ValueError(f"{at + 2} bytes wanted, {len(data)} there")
+    check_end(data)
+    place = self.ctx.at(at - 1, 4)
+    self.ctx.leaf(at, at + 5, "size", "u16")
+    self.ctx.lint("L.a.b.c", place, found=at + 6, wanted=at + 7)
+    if self.ctx.spans is not None and at > 8:
+        own(at - 8)
+    size = int.from_bytes(data[at : at + 2], "little") & 0xFFF
+    return min(size << 1, 9) if not data or "<u2" else 0
+'''
+
+CHANGES = [
+    "never: at + 2 > len(data)",
+    "Gt -> GtE: at + 2 > len(data)",
+    "Add -> Sub: at + 2",
+    "2 -> 3",
+    "left out: check_end()",
+    "BitAnd -> BitOr: int.from_bytes(data[at:at + 2], 'little') & 4095",
+    "Add -> Sub: at + 2 (2)",
+    "2 -> 3 (2)",
+    "little -> big",
+    "4095 -> 4096",
+    "Or -> And: not data or '<u2'",
+    "not left out: data",
+    "<u2 -> >u2",
+    "min -> max",
+    "LShift -> RShift: size << 1",
+    "1 -> 2",
+    "9 -> 10",
+    "0 -> 1",
+]
+
+
+@pytest.fixture
+def source(tmp_path):
+    """The parser as a file."""
+    path = tmp_path / "parser.py"
+    path.write_text(PARSER)
+    return Source(tmp_path, path)
+
+
+def test_changes_of_a_parser(source):
+    """Bounds, checks, ends, masks, shifts, numbers; not what only errors or `explain` say."""
+    found = mutants(source)
+
+    assert sorted(CHANGES) == sorted(mutant.text for mutant in found)
+    assert len(found) == len({mutant.id for mutant in found})
+    assert {"parser.py:parse: 9 -> 10"} <= {mutant.id for mutant in found}
+
+
+def test_a_mutant_is_one_change(source):
+    """Every mutant compiles, and no two of them are the same text or the original."""
+    texts = {ast.unparse(mutated(source, mutant.number)) for mutant in mutants(source)}
+
+    assert len(CHANGES) == len(texts)
+    assert ast.unparse(source.tree) not in texts
+
+
+def test_what_a_change_does(source):
+    """The one whose name says that the check is gone has no check."""
+    (mutant,) = (one for one in mutants(source) if one.text.startswith("never"))
+
+    assert "if False:\n        raise" in ast.unparse(mutated(source, mutant.number))
+    assert (10, 10) == (mutant.line, mutant.end_line)
+    with pytest.raises(IndexError):
+        mutated(source, 99)
+
 
 TWO = "def entered(x):\n    if x > 1:\n        return x + 1\n\n\ndef never(x):\n    return x - 1\n"
 
@@ -33,25 +120,6 @@ def test_functions_that_no_case_enters_do_not_count(tmp_path):
     } == found
 
 
-def test_functions_that_write_do_not_count(tmp_path):
-    """They lie beside the parsers of what they write."""
-    path = tmp_path / "a.py"
-    path.write_text("def encode_one(x):\n    return x + 1\n\n\ndef encoded(x):\n    return x + 1\n")
-    found = reachable(Source(tmp_path, path), {"a.py": {2: ["c"], 6: ["c"]}})
-
-    assert {"encoded"} == {mutant.function for mutant, _ in found}
-
-
-def test_a_check_left_out_shows_only_where_it_refuses(tmp_path):
-    """A case that never comes to the error cannot tell whether there is one."""
-    path = tmp_path / "a.py"
-    path.write_text("def bound(x):\n    if x:\n        raise ValueError\n    return x\n")
-    lines = {"a.py": {2: ["reads", "refused"], 3: ["refused"], 4: ["reads"]}}
-    (found,) = reachable(Source(tmp_path, path), lines)
-
-    assert ("never: x", ["refused"]) == (found[0].text, found[1])
-
-
 def test_what_noticed_last_is_asked_first():
     """It is likely to notice again; the others lie in an order that is always the same."""
     cases = [f"a/{number}" for number in range(9)]
@@ -61,45 +129,134 @@ def test_what_noticed_last_is_asked_first():
     assert ordered(cases) == ordered(cases[::-1]) != cases
 
 
-def test_searches_wait_for_cheaper_cases():
-    """Of many cases, those that search an index come after the middle for the most part."""
-    cases = [f"{folder}/{number}" for number in range(90) for folder in ("file", "index/any")]
-    last = ordered(cases)[90:]
-
-    assert sum(name.startswith("index/") for name in last) > 60
+TEXT = """
+from functools import cache
 
 
-def test_the_score_counts_by_module_and_clause():
-    """A mutant counts for its module and for every clause of its function."""
-    every = [
-        Judged("1", "a.py", ("L.a.b.c", "L.a.b.d"), "case", "fail"),
-        Judged("2", "a.py", ("L.a.b.c",), "", ""),
-    ]
-
-    assert {"a.py": (1, 2), "L.a.b.c": (1, 2), "L.a.b.d": (1, 1)} == score(every)
+@cache
+def cached(x):
+    return x + 1
 
 
-def test_the_score_is_kept_for_the_gate():
-    """How many were judged and noticed, the bar, and both numbers of each module."""
-    every = [
-        Judged("1", "a.py", ("L.a.b.c",), "case", "died"),
-        Judged("2", "a.py", (), "", ""),
-        Judged("3", "b.py", (), "case", "fail"),
-    ]
-    assert kept(every, 90.0) == {
-        "judged": 3,
-        "noticed": 2,
-        "bar": 90.0,
-        "modules": {"a.py": (1, 2), "b.py": (1, 1)},
-    }
+def early(x):
+    return x * 2
 
 
-def test_a_sample_keeps_its_mutants():
-    """Where a mutant lies follows from its name and the seed, whatever lies beside it."""
-    names = [f"a.py:parse: {number} -> {number + 1}" for number in range(9)]
-    order = sorted(names, key=lambda name: place(0, name))
+def outer(x):
+    def inner(y):
+        return y - 1
 
-    assert [one for one in order if one != names[3]] == sorted(
-        names[:3] + names[4:], key=lambda name: place(0, name)
-    )
-    assert order != sorted(names, key=lambda name: place(1, name))
+    return inner(x)
+
+
+class Held:
+    size = early(3)
+
+    def method(self):
+        return self.size + 4
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """The text as a module, and what is live of it."""
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "swapped.py"
+    path.write_text(TEXT)
+    live = imported(["swapped"])
+    yield path, live, sys.modules["swapped"]
+    del sys.modules["swapped"]
+
+
+CASES = ["file/2.1/container/neg-length", "file/2.1/miniblock/int32"]
+
+FOOTER = Source(ROOT, ROOT / "reference/lanceref/file/container.py")
+
+MAGIC_CHECK = "magic.hex(), MAGIC.hex()"
+"""What the check of the magic compares."""
+
+
+def changed(old: str, new: str) -> ast.Module:
+    """The module of the footer with one text replaced."""
+    assert old in FOOTER.text
+    return ast.parse(FOOTER.text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "noticed"),
+    [
+        ('"""', '"""Another docstring. ', False),
+        ('MAGIC = b"LANC"', 'MAGIC = b"LAND"', True),
+    ],
+)
+def test_a_change_is_noticed_or_not(old, new, noticed):
+    """Other words live; another magic refuses every file."""
+    verdict = killer(ROOT, FOOTER.module, changed(old, new), CASES)
+
+    assert noticed == bool(verdict.case)
+
+
+def test_what_never_ends_is_noticed(monkeypatch):
+    """A case has its share of processor time."""
+    monkeypatch.setattr("mutant_child.CASE_SECONDS", 0.5)
+    tree = changed(MAGIC_CHECK, "[... for _ in iter(int, 1)], MAGIC")
+    verdict = killer(ROOT, FOOTER.module, tree, CASES)
+
+    assert (CASES[0], "died") == (verdict.case, verdict.how)
+
+
+@pytest.fixture(scope="module")
+def judge():
+    """A judge of this repository, with the cases of one topic."""
+    return Judge(ROOT)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"""', '"""Another docstring. '),
+        ('MAGIC = b"LANC"', 'MAGIC = b"LAND"'),
+        (MAGIC_CHECK, "'', MAGIC.hex()"),
+        (MAGIC_CHECK, "'', ''"),
+    ],
+)
+def test_a_judge_says_what_a_process_of_its_own_says(judge, old, new):
+    """It makes no difference whether the code is put in place or imported."""
+    tree = changed(old, new)
+
+    assert killer(ROOT, FOOTER.module, tree, CASES) == judge.killer(FOOTER, tree, CASES)
+
+
+def test_a_refusal_names_its_clause(judge):
+    """Bytes that are refused for another reason than the case names are noticed as that."""
+    case = "file/2.1/container/neg-magic"
+    tree = changed('"L.file.footer.magic")', '"L.file.footer.other")')
+
+    assert Verdict(case, OTHER_CLAUSE) == judge.killer(FOOTER, tree, [case])
+
+
+EXCUSED = "def cut(x):\n    y = x + 1\n    return y * 2\n\n\ndef rest(x):\n    return x + 1\n"
+
+
+def test_a_name_is_that_of_a_mutant_or_of_a_function(tmp_path: Path):
+    """What has another name has no excuse."""
+    path = tmp_path / "a.py"
+    path.write_text(EXCUSED)
+    every = mutants(Source(tmp_path, path))
+
+    assert ["a.py:rest: 1 -> 2"] == [m.id for m in every if excuse({"a.py:rest: 1 -> 2": "w"}, m)]
+    assert {"cut"} == {m.function for m in every if excuse({"a.py:cut": "w"}, m)}
+    assert 4 == sum(excuse({"a.py:cut": "w"}, m) == "w" for m in every)
+
+
+def test_every_name_is_of_something_and_has_a_reason():
+    """A name whose code has changed has to go; each has a reason in a sentence."""
+
+    @cache
+    def found(path: str) -> list[Mutant]:
+        return mutants(Source(ROOT, ROOT / path))
+
+    reasons = load(ROOT)
+    for name, reason in reasons.items():
+        assert any(excuse({name: reason}, one) for one in found(name.partition(":")[0])), name
+        assert reason.endswith("."), name

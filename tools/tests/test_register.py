@@ -1,10 +1,12 @@
-"""Register: form of clauses, ids that stay, drift."""
+"""Register, citations and contents: form of clauses, ids that stay, what a MUST needs."""
 
 import json
 import sys
 
+import citations
 import pytest
 import register
+import spec_index
 
 MAGIC = """# Footer
 
@@ -42,23 +44,6 @@ def test_a_clause_is_label_and_paragraph(repository):
     ] == [clause.as_json() for clause in clauses]
 
 
-def test_optional_attributes_have_their_names(repository):
-    """until, untestable and superseded-by come out under Python names; MUST NOT is one keyword."""
-    label = "[L.a.b] writer · since 2.0 · until 2.1 · source spec · untestable: no bytes, no case"
-    text = f"{label} · superseded-by L.file.footer.magic\n\nWriters MUST NOT sing.\n"
-    clauses, findings = register.extract(repository({"spec/10.md": text, "spec/20.md": MAGIC}))
-    entry = clauses[0].as_json()
-
-    assert [] == findings
-    assert ("MUST NOT", "2.1", "no bytes, no case", "L.file.footer.magic", []) == (
-        entry["level"],
-        entry["until"],
-        entry["untestable"],
-        entry["superseded_by"],
-        entry["divergences"],
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -92,20 +77,6 @@ def test_bad_form_is_found(repository, text, complaint):
     assert {("spec/10-a.md", 2)} == {(finding.path, finding.line) for finding in findings}
 
 
-def test_an_id_stands_once(repository):
-    """The second paragraph of the same id is reported, with the place of the first."""
-    _, findings = register.extract(repository({"spec/10.md": MAGIC, "spec/20.md": MAGIC}))
-
-    assert ["L.file.footer.magic: exists already at spec/10.md:3"] == [f.message for f in findings]
-
-
-def test_fenced_examples_are_no_clauses(repository):
-    """A page may show the form of a clause in a fenced block."""
-    clauses, findings = register.extract(repository({"spec/README.md": f"```\n{MAGIC}```\n"}))
-
-    assert ([], []) == (clauses, findings)
-
-
 def test_drift_is_found(repository, monkeypatch):
     """--check passes right after writing, and fails once a chapter has changed."""
     root = repository({"spec/10-file.md": MAGIC})
@@ -126,14 +97,6 @@ def test_an_id_never_vanishes(repository, monkeypatch):
     assert 1 == _run(monkeypatch, root)
     written = json.loads((root / register.REGISTER).read_text("utf-8"))
     assert ["L.file.footer.magic"] == [clause["id"] for clause in written["clauses"]]
-
-
-def test_bad_form_is_not_written(repository, monkeypatch):
-    """A register is written only from chapters without findings."""
-    root = repository({"spec/10-file.md": MAGIC.replace("MUST be", "is")})
-
-    assert 1 == _run(monkeypatch, root)
-    assert not (root / register.REGISTER).exists()
 
 
 def test_the_register_names_version_and_cases(repository, monkeypatch):
@@ -185,10 +148,144 @@ def test_the_verdict_on_a_case_follows_from_the_clauses_it_breaks(kind, violatio
     assert all(finding in text for text in found)
 
 
-def test_a_reader_that_is_not_bound_refuses_nothing(repository):
-    """`violation refuse` needs a clause for readers; an unknown word is a finding."""
-    text = "[L.a.b] writer · since 2.0 · source spec · violation {}\n\nWriters MUST write.\n"
+SPEC = """[L.a.b] reader · since 1 · source both
+It MUST be.
 
-    for word, number in (("read", 0), ("refuse", 1), ("panic", 1)):
-        _, findings = register.extract(repository({"spec/10.md": text.format(word)}))
-        assert number == len(findings), word
+[L.a.c] reader · since 1 · source both · untestable: no bytes
+It MUST NOT be.
+
+[L.a.d] reader · since 1 · source both
+It MAY be.
+
+[L.a.e] reader · since 1 · source both · superseded-by L.a.b
+It MUST have been.
+"""
+
+CODE = '"""Module.\n\nClauses: L.a.c\n"""\n\nX = 1  # L.a.b\n'
+
+
+def _case(*roles, **more):
+    entries = [{"id": clause, "role": role} for clause, role in roles]
+    return json.dumps({"clauses": entries, **more})
+
+
+GOOD = {
+    "spec/10.md": SPEC,
+    "spec/divergences.md": "# Divergences\n\n## D.a.odd-bytes: the words\n",
+    "reference/lanceref/a.py": CODE + 'raise E("L.a.c")  # D.a.odd-bytes\n',
+    "fixtures/x/case.json": _case(("L.a.b", "positive")),
+    "fixtures/y/case.json": _case(("L.a.b", "negative"), ("L.a.c", "context")),
+}
+
+
+def _cite(monkeypatch, root, *options):
+    monkeypatch.setattr(sys, "argv", ["citations.py", "--root", str(root), *options])
+    return citations.main()
+
+
+def test_a_complete_tree_passes_strictly(repository, monkeypatch, capsys):
+    """Check in code, a case of each polarity; untestable, MAY and superseded need no case."""
+    assert 0 == _cite(monkeypatch, repository(GOOD), "--strict")
+    assert ["all", "4", "2", "2/2", "1/1", "1/1"] == capsys.readouterr().out.split("\n")[2].split()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("reference/lanceref/b.py", '"""Clauses: L.a.x"""\n', "L.a.x is no clause"),
+        ("reference/lanceref/b.py", "# L.a.b.c\n", "L.a.b.c is no clause"),
+        ("reference/lanceref/b.py", "# L.a.e\n", "L.a.e is superseded by L.a.b"),
+        ("conformance/lance_conformance/b.py", "# L.a.x\n", "L.a.x is no clause"),
+        ("fixtures/z/case.json", _case(("L.a.x", "context")), "L.a.x is no clause"),
+        ("reference/lanceref/b.py", "# D.a.other\n", "D.a.other has no heading"),
+        ("spec/20.md", "See D.a.other.\n", "D.a.other has no heading"),
+    ],
+)
+def test_what_is_cited_exists(repository, monkeypatch, capsys, name, text, complaint):
+    """An id of a clause or divergence that is not written, or stands no more, is an error."""
+    assert 1 == _cite(monkeypatch, repository({**GOOD, name: text}))
+    assert complaint in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("reference/lanceref/a.py", CODE, "citation"),
+        ("fixtures/x/case.json", _case(("L.a.b", "context")), "positive"),
+        ("fixtures/y/case.json", _case(("L.a.b", "positive")), "negative"),
+        ("fixtures/y/case.json", _case(("L.a.b", "negative"), status="withdrawn"), "negative"),
+    ],
+)
+def test_what_a_must_lacks_is_an_error_when_strict(
+    repository, monkeypatch, capsys, name, text, kind
+):
+    """Lacking one kind passes by default, fails under --strict and under --strict of that kind."""
+    root = repository({**GOOD, name: text})
+    others = [other for other in citations.KINDS if other != kind]
+
+    assert 0 == _cite(monkeypatch, root)
+    assert 0 == _cite(monkeypatch, root, "--strict", *others)
+    assert 1 == _cite(monkeypatch, root, "--strict", kind)
+    assert 1 == _cite(monkeypatch, root, "--strict")
+    assert f"has no {kind}" in capsys.readouterr().out
+
+
+CHAPTER = """# Files
+
+## The footer
+
+[L.file.footer.magic] reader · since 2.0 · source both
+The magic of a footer MUST be there.
+"""
+
+
+def _index(monkeypatch, root, *options):
+    monkeypatch.setattr(sys, "argv", ["spec_index.py", "--root", str(root), *options])
+    return spec_index.main()
+
+
+def test_sections_and_clauses_are_linked(repository, monkeypatch):
+    """Written once, up to date until a chapter changes."""
+    root = repository({"spec/10-file.md": CHAPTER})
+
+    assert 1 == _index(monkeypatch, root, "--check")
+    assert 0 == _index(monkeypatch, root)
+    text = (root / spec_index.INDEX).read_text("utf-8")
+    assert "  * [The footer](10-file.md#the-footer)" in text
+    assert "| [`L.file.footer.magic`](10-file.md#the-footer) | MUST | reader | 2.0 |" in text
+    assert 0 == _index(monkeypatch, root, "--check")
+    repository({"spec/10-file.md": CHAPTER.replace("MUST", "SHOULD")})
+    assert 1 == _index(monkeypatch, root, "--check")
+
+
+@pytest.mark.parametrize(
+    ("rows", "complaint"),
+    [
+        ("| footer | the end | `L.file.footer.magic` |\n", ""),
+        ("| footer | the end | `L.file.footer.gone` |\n", "no clause L.file.footer.gone"),
+        ("| trailer | the end | `L.file.footer.magic` |\n", "no chapter uses the term"),
+        (
+            "| magic | a word | `L.file.footer.magic` |\n| footer | x | `L.file.footer.magic` |\n",
+            "not in order",
+        ),
+    ],
+)
+def test_terms_are_held_against_the_chapters(repository, monkeypatch, capsys, rows, complaint):
+    """A term has a clause and is used; the glossary is in order."""
+    root = repository({"spec/10-file.md": CHAPTER, spec_index.INTRODUCTION: rows})
+
+    assert int(bool(complaint)) == _index(monkeypatch, root)
+    assert complaint in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("text", "complaint"), [("*footers*", ""), ("*trailer*", "not in the")])
+def test_a_term_that_a_chapter_introduces_is_in_the_glossary(
+    repository, monkeypatch, capsys, text, complaint
+):
+    """Terms are introduced in italics, in the plural too."""
+    rows = "| footer | the end | `L.file.footer.magic` |\n"
+    chapter = f"{CHAPTER}\nThe end has {text}.\n"
+    root = repository({"spec/10-file.md": chapter, spec_index.INTRODUCTION: rows})
+
+    assert int(bool(complaint)) == _index(monkeypatch, root)
+    assert complaint in capsys.readouterr().out

@@ -50,13 +50,3 @@ def test_what_the_plugin_cannot_choose_is_a_gap(asked: dict[str, object], tmp_pa
         polars_lance.write(request)
 
     assert not (tmp_path / "t").exists()
-
-
-def test_versions_are_a_gap(table: str) -> None:
-    """The plugin reads the latest version alone."""
-    from lance_conformance.adapters import polars_lance
-    from lance_conformance.adapters.scanned import Scan
-    from lance_conformance.adapters.skeleton import NotClaimed
-
-    with pytest.raises(NotClaimed):
-        polars_lance.scan(Scan(table, 1, None, None, None, 0))

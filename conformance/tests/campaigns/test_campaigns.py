@@ -1,13 +1,19 @@
-"""Each part of each campaign, end to end with a tiny count."""
+"""Campaigns: each part end to end, children, deeds, and the contract of the runner."""
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import lance_conformance
+import pylanceref
 import pytest
+from lance_conformance.campaigns import child
 from lance_conformance.campaigns.__main__ import NAMES, load
-from lance_conformance.known_divergences import entries, find, id_of
+from lance_conformance.campaigns.child import ask
+from lance_conformance.campaigns.faults.deeds import begin, do, faults
+from lance_conformance.known_divergences import entries
 
 TINY = {
     "files": {"differential": 5, "written": 4, "odd": 2},
@@ -29,13 +35,6 @@ ONE = {
 """Patterns where the whole part would take long."""
 
 LONG = ("faults/concurrency", "faults/crash_cloud", "faults/kills", "faults/spark")
-
-
-def test_every_part_is_tried():
-    """A new part needs a row here."""
-    parts = {name: [part.name for part in load(name).parts] for name in NAMES}
-
-    assert {name: list(some) for name, some in TINY.items()} == parts
 
 
 def _parts(*, are_long):
@@ -86,17 +85,6 @@ def test_known_divergences_are_named_once():
     assert {one.campaign for one in entries()} <= {*places, "matrix"}
 
 
-def test_all_patterns_of_an_entry_must_match():
-    """A fact that is missing or another is no match."""
-    known = {"theirs": "Pr", "ours": "Ix", "oracle": ".", "reference": "X"}
-
-    assert "L.txn.rebase.index" == find("histories/conflicts", **known).id
-    assert find("histories/conflicts", **{**known, "reference": "E"}) is None
-    assert find("histories/conflicts", theirs="Pr", ours="Ix") is None
-    with pytest.raises(LookupError, match="moonlight"):
-        id_of("queries/nearest", "moonlight")
-
-
 def test_nothing_in_the_wheel_imports_a_campaign():
     """The wheel leaves the campaigns out: what a subcommand needs lies elsewhere."""
     package = Path(lance_conformance.__file__).parent
@@ -108,3 +96,80 @@ def test_nothing_in_the_wheel_imports_a_campaign():
     assert [] == [
         path.name for path in modules if "lance_conformance.campaigns" in path.read_text("utf-8")
     ]
+
+
+def _hold(size: int) -> list[str]:
+    return [str(len(bytearray(size)) + sum(bytearray(size)[:: 2**12]))]
+
+
+def _kill() -> list[str]:
+    os.write(2, b"last words")
+    os.kill(os.getpid(), signal.SIGKILL)
+    return ["alive"]
+
+
+def _raise() -> list[str]:
+    raise ValueError("not caught")
+
+
+def test_a_death_is_an_answer():
+    """The signal and the error output are reported; an exception nobody caught is no answer."""
+    ended = ask(_kill)
+
+    assert (None, signal.SIGKILL, "last words") == (ended.answer, ended.signal, ended.told)
+    assert (None, 0) == (ask(_raise).answer, ask(_raise).signal)
+
+
+def test_memory_is_measured_above_the_baseline():
+    """What is held shows, and what the parent holds does not."""
+    ballast = bytearray(100 * 2**20)
+
+    assert 60 * 2**20 < ask(lambda: _hold(64 * 2**20)).peak_bytes
+    assert 40 * 2**20 > ask(lambda: _hold(2**10)).peak_bytes
+    assert 100 * 2**20 == len(ballast)
+
+
+def test_memory_is_limited():
+    """Beyond the address space there is none."""
+    assert ask(lambda: _hold(child.ADDRESS_SPACE)).answer is None
+
+
+NUMBERS = 2
+
+DONE = [
+    ("append", 0),
+    ("delete", 1),
+    ("increment", 0),
+    ("increment", 0),
+    ("upsert", 0),
+    ("insert", 1),
+]
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """The rows after some deeds."""
+    path = str(tmp_path / "t")
+    begin(pylanceref, path, NUMBERS, stable=True, v2_names=True, options={})
+    for deed in [*DONE, ("compact", 0)]:
+        do(pylanceref, path, deed, {})
+    return pylanceref.dataset(path).to_table()
+
+
+def _found(rows, done, doubtful=()):
+    return list(faults(rows, done, doubtful, NUMBERS))
+
+
+def test_deeds_that_were_done_are_found(rows):
+    """All of them; one in doubt may be done or not."""
+    assert [] == _found(rows, DONE)
+    assert [] == _found(rows, DONE[:3], DONE[3:])
+    assert [] == _found(rows, DONE, [("append", 1), ("increment", 0)])
+
+
+@pytest.mark.parametrize("number", range(len(DONE)))
+def test_deeds_that_nobody_did_are_a_fault(rows, number):
+    """As are those that were done twice, or are lost."""
+    without = DONE[:number] + DONE[number + 1 :]
+
+    assert 1 == len(_found(rows, without))

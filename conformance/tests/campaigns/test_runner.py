@@ -4,7 +4,6 @@ import json
 from contextlib import contextmanager
 
 import pytest
-from lance_conformance.campaigns import __main__ as command
 from lance_conformance.campaigns.report import report
 from lance_conformance.campaigns.runner import (
     PROGRESS,
@@ -36,6 +35,7 @@ def campaign(outcomes, ran, **more):
 
 
 GOOD = {"2.1/a": Outcome("agreed", (), {"ints": 2}), "2.1/b": Outcome("known", ("D.a.b",))}
+
 BAD = {**GOOD, "2.1/c[1]": Outcome("differed", ("too long",))}
 
 
@@ -60,14 +60,6 @@ def test_a_pattern_that_matches_nothing_is_an_error():
     """A mistyped pattern must not pass for a run in which all agreed."""
     with pytest.raises(NothingSelectedError, match="left/9"):
         run(campaign(GOOD, []), Options(only="left/9"))
-
-
-def test_count_and_seed_reach_the_parts():
-    """Both are options of every campaign."""
-    ran = []
-    run(campaign(GOOD, ran), Options(seed=7, count=1))
-
-    assert [("left", 7, "2.1/a"), ("right", 7, "2.1/a")] == ran
 
 
 def test_kept_outcomes_are_not_run_again(tmp_path):
@@ -132,29 +124,3 @@ def test_what_never_came_up_fails_a_full_run(count, only, code):
     assert code == found
     assert "NEVER CAME UP 2.1: floats" in text
     assert "NEVER CAME UP 2.1: ints" not in text
-
-
-def test_a_breach_by_all_cases_together_fails():
-    """What a part concludes from all its outcomes counts as a difference."""
-    toy = campaign(GOOD, [], conclude=lambda all_: [f"  {len(all_)} are too few"])
-    text, code = report(toy, Options(), run(toy, Options()))
-
-    assert 1 == code
-    assert "2 are too few" in text
-
-
-def test_the_command_prints_the_report(monkeypatch, capsys):
-    """The exit code of the command is that of the report."""
-    monkeypatch.setattr(command, "load", lambda name: campaign(BAD, []))
-
-    assert 1 == command.main(["files", "--only", "right"])
-    assert "DIFFERED right/2.1/c[1]" in capsys.readouterr().out
-
-
-def test_the_command_names_the_parts_where_nothing_matches(monkeypatch, capsys):
-    """Wrong use is exit code 2."""
-    monkeypatch.setattr(command, "load", lambda name: campaign(BAD, []))
-
-    with pytest.raises(SystemExit, match="2"):
-        command.main(["files", "--only", "middle"])
-    assert "parts: left, right" in capsys.readouterr().err

@@ -1,16 +1,20 @@
-"""Readers: an old one on new bytes, the new one on old bytes; toys stand for both."""
+"""Readers and commands of the gate: an old reader on new bytes, the new one on old bytes."""
 
+import json
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 from lance_conformance import suite
-from lance_conformance.gate import readers
+from lance_conformance.cli import app
+from lance_conformance.gate import definitions, readers
 from lance_conformance.gate.checks import Colour
 from lance_conformance.gate.trees import Tree
+from typer.testing import CliRunner
 
 FAKE = Path(__file__).parents[1] / "fakes" / "fake.py"
+
 READ = "toy/any/read/columns"
 
 ADAPTER = """import runpy, sys
@@ -104,10 +108,47 @@ def test_a_new_mark_allows_old_readers_to_refuse(tmp_path, newer, mode, colour):
     assert colour == check.colour
 
 
-def test_nothing_to_judge_is_said(tmp_path, toy_suite):
-    """No reader named, no fixtures, no packages."""
-    base, bare = tree(tmp_path / "base", toy_suite), Tree("bare", tmp_path / "nothing")
+REPLAYS = Path(__file__).parents[1] / "gate" / "replays"
 
-    assert "no old reader is named (--reader)" == readers.check_old(base, base, [], 1).skipped
-    assert readers.check_old(base, bare, [], 1).skipped
-    assert readers.check_new(base, bare, 1).skipped
+
+@pytest.mark.parametrize(
+    ("name", "code", "colour"),
+    [
+        ("fragment-reuse-groups", 1, "red"),
+        ("mem-wal-merged", 0, "yellow"),
+        ("field-order", 0, "green"),
+    ],
+)
+def test_the_comment_of_a_real_change(tmp_path, name, code, colour):
+    """The comment is printed and written beside its JSON; red is exit 1."""
+    sides = [f"--{side}={REPLAYS / name / side}" for side in ("base", "head")]
+    result = CliRunner().invoke(app, ["gate", *sides, "--out", str(tmp_path)])
+    document = json.loads((tmp_path / "gate.json").read_text("utf-8"))
+
+    assert code == result.exit_code
+    assert (tmp_path / "comment.md").read_text("utf-8") == result.output
+    assert colour == document["colour"]
+    assert 14 == len(document["checks"])
+
+
+def test_wrong_use_is_exit_2():
+    """A side that is neither a folder nor a revision is wrong use."""
+    result = CliRunner().invoke(app, ["gate", "--base", "no-such-revision", "--head", "HEAD"])
+
+    assert 2 == result.exit_code
+
+
+def test_without_buf_nothing_is_judged(monkeypatch):
+    """What to install is said at once, as wrong use and not as a broken format."""
+    monkeypatch.setattr(definitions.shutil, "which", lambda *_, **__: None)
+    sides = [f"--{side}={REPLAYS / 'field-order' / side}" for side in ("base", "head")]
+    result = CliRunner().invoke(app, ["gate", *sides])
+
+    assert 2 == result.exit_code
+    assert "lance-conformance[gate]" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("command", ["", "'"])
+def test_a_reader_that_is_no_command_is_wrong_use(command):
+    """An empty command, and a quote that is not closed."""
+    assert 2 == CliRunner().invoke(app, ["gate", "--reader", command]).exit_code

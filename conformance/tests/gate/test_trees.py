@@ -42,20 +42,6 @@ def test_a_revision_has_what_it_had(repository):
     assert not new.root.exists()
 
 
-def test_a_folder_is_taken_as_it_is(repository):
-    """Without `protos` below it, `.proto` files may lie in the folder itself."""
-    with trees.opened("./protos") as tree:
-        assert repository / "protos" == tree.protos
-    with trees.opened(str(repository)) as tree:
-        assert repository / "protos" == tree.protos
-
-
-def test_neither_folder_nor_revision(repository):
-    """Git's own words say what is wrong."""
-    with pytest.raises(trees.NoTree, match="nowhere"), trees.opened("nowhere"):
-        pass
-
-
 def test_a_folder_never_takes_the_place_of_a_revision(repository):
     """A folder named like the base is not the base; a bare folder name is no tree."""
     git(repository, "update-ref", "refs/remotes/origin/main", "HEAD~1")
@@ -91,15 +77,6 @@ def test_a_name_is_never_an_option_of_git(repository, name):
     with pytest.raises(trees.NoTree), trees.opened(name):
         pass
     assert not (repository / "x").exists()
-
-
-def test_equal_sides_are_known(repository):
-    """Two names of one commit, two names of one folder."""
-    with trees.opened("HEAD") as head, trees.opened("HEAD~0") as same, trees.opened("./") as here:
-        assert trees.is_same(head, same)
-        assert not trees.is_same(head, here)
-        with trees.opened(str(repository)) as folder:
-            assert trees.is_same(here, folder)
 
 
 def test_attributes_of_git_change_nothing(repository):

@@ -1,4 +1,4 @@
-"""Tests of the journal: a line for each finished case, taken up by another run."""
+"""The journal: a line for each finished case, taken up by another run."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from lance_conformance.runner import CaseResult
 from lance_conformance.session import Claims
 
 MakeResult = Callable[..., CaseResult]
+
 MakeClaims = Callable[..., Claims]
 
 

@@ -1,4 +1,4 @@
-"""Tests of the score: weighted by clause, breadth and correctness apart."""
+"""Scores: weighted by clause, breadth and correctness apart."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 from lance_conformance.outcomes import Outcome
-from lance_conformance.register import Clause
 from lance_conformance.reports import score
 from lance_conformance.runner import CaseResult
 
@@ -38,12 +37,6 @@ def test_unclaimed_cases_lower_breadth_only(make_result: MakeResult) -> None:
     assert (3, 1) == (value.cases, value.cases_claimed)
 
 
-def test_nothing_claimed_is_not_correct(make_result: MakeResult) -> None:
-    """An adapter that claims nothing has correctness 0."""
-    assert 0.0 == score.score([make_result(outcome=Outcome.UNSUPPORTED)]).correctness
-    assert 0.0 == score.score([]).breadth
-
-
 @pytest.mark.parametrize(
     ("outcome", "reached", "why"),
     [
@@ -60,22 +53,6 @@ def test_level_needs_all_its_cases(
     level = score.levels([result], [result.case], {})["table-basic"]
 
     assert (reached, why) == (level.reached, level.why)
-
-
-def test_level_counts_what_was_not_run(make_result: MakeResult) -> None:
-    """A run of some cases reaches no level."""
-    result, other = make_result(), make_result("toy/any/read/other")
-    level = score.levels([result], [result.case, other.case], {})["table-basic"]
-
-    assert "1 of 2 cases not run" == level.why
-
-
-def test_level_asks_for_musts_only(make_result: MakeResult) -> None:
-    """A wrong answer to a SHOULD does not stand in the way of a level."""
-    result = make_result(outcome=Outcome.FAIL)
-    clause = Clause("L.toy.columns", "SHOULD", "text", "chapter")
-
-    assert {} == score.levels([result], [result.case], {clause.id: clause})
 
 
 @pytest.mark.parametrize(

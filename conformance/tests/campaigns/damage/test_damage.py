@@ -1,0 +1,118 @@
+"""Damage: mutations, regions of a file, and which bytes may change an answer unnoticed."""
+
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pylanceref
+import pytest
+from lance_conformance.campaigns.damage.anatomy import PADDING, PAGES, Anatomy
+from lance_conformance.campaigns.damage.mutations import mutations
+from lance_conformance.campaigns.damage.tables import make_table
+from lance_conformance.campaigns.damage.undetectable import may_change
+from lance_conformance.campaigns.damage.whole.manifest_file import ManifestFile, edited, latest
+from lanceref.core.spans import Span
+from pylanceref.file import LanceFileWriter
+
+
+@pytest.fixture(scope="module")
+def anatomy(tmp_path_factory: pytest.TempPathFactory) -> Anatomy:
+    """A 2.1 file with one column of six numbers."""
+    path = tmp_path_factory.mktemp("anatomy") / "six.lance"
+    table = pa.table({"c": pa.array([1, 2, 3, 4, 5, 60], pa.int32())})
+    with LanceFileWriter(str(path), table.schema, version="2.1") as writer:
+        writer.write_batch(table)
+    return Anatomy(path.name, path.read_bytes())
+
+
+def test_every_byte_has_a_region(anatomy):
+    """The last forty bytes are the footer, two tables and the schema lie before it."""
+    size = len(anatomy.data)
+
+    assert size == len(anatomy.owners)
+    assert {"footer"} == {anatomy.region(at) for at in range(size - 40, size)}
+    assert "global buffer table" == anatomy.region(size - 41)
+    assert {"column table", "column metadata", "schema buffer", PAGES, PADDING} <= {
+        anatomy.region(at) for at in range(size)
+    }
+
+
+def test_only_values_and_padding_change_unseen(anatomy):
+    """A value byte does, the byte of a number that leads to others does not."""
+    values = [at for at, owner in anatomy.owners.items() if owner.leaf.kind.endswith("[]")]
+    padding = [at for at, owner in anatomy.owners.items() if owner.region == PADDING]
+
+    assert values and padding
+    assert anatomy.undetectable([values[0], padding[0]])
+    assert not anatomy.undetectable([values[0], len(anatomy.data) - 20])
+    assert not anatomy.undetectable([])
+
+
+KINDS = {
+    *("truncation", "byte flip", "huge numbers", "page-buffer head", "zeroed region"),
+    *("swapped buffers", "wrong magic", "wrong version", "appended bytes"),
+}
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> Anatomy:
+    """A 2.1 file of strings."""
+    path = tmp_path_factory.mktemp("mutations") / "few.lance"
+    table = make_table("lists", 1)
+    with LanceFileWriter(str(path), table.schema, version="2.1") as writer:
+        writer.write_batch(table)
+    return Anatomy(path.name, path.read_bytes())
+
+
+def test_every_kind_occurs(parts):
+    """Several hundred, each with a name of its own, and each changes the file."""
+    made = mutations(parts, Random(1))
+
+    assert KINDS == {mutation.kind for mutation in made}
+    assert len(made) == len({mutation.name for mutation in made}) > 250
+    assert all(mutation.apply(parts.data) != parts.data for mutation in made)
+
+
+def test_a_seed_decides(parts):
+    """The same seed damages the same bytes, another one others."""
+    assert mutations(parts, Random(1)) == mutations(parts, Random(1))
+    assert mutations(parts, Random(1)) != mutations(parts, Random(2))
+
+
+@pytest.mark.parametrize(
+    "kind", ["int32[]", "bitmap", "levels", "u16[]", "offsets u64[]", "zipped value", "lz4 block"]
+)
+def test_value_bytes_may_change(kind):
+    """Stored values, levels and ends have no checksum."""
+    assert may_change(Span(0, 4, "x", kind), False)
+
+
+@pytest.mark.parametrize("kind", ["u64", "u32", "chunk word", "proto tag", "magic", "padding"])
+def test_words_that_describe_may_not(kind):
+    """Sizes, places and counts are checked against something else."""
+    assert not may_change(Span(0, 4, "x", kind), False)
+
+
+def test_only_facts_of_the_schema_may_change_among_message_fields():
+    """A field name may; a buffer's size may not, nor a name outside the schema."""
+    assert may_change(Span(0, 4, "name", "proto field"), True)
+    assert not may_change(Span(0, 4, "name", "proto field"), False)
+    assert not may_change(Span(0, 4, "id", "proto field"), True)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A table of two versions with an index."""
+    made = pylanceref.write_dataset(pa.table({"id": [1, 2, 3]}), str(tmp_path / "table"))
+    made.create_scalar_index("id", "BTREE")
+    return tmp_path / "table"
+
+
+def test_a_change_is_found_in_the_latest_version(root):
+    """The version before it stays as it was."""
+    with edited(root) as file:
+        file.message.table_metadata["a"] = "b"
+
+    assert "b" == ManifestFile.load(latest(root)).message.table_metadata["a"]
+    assert {"a": "b"} == pylanceref.dataset(str(root)).metadata
+    assert {} == pylanceref.dataset(str(root), version=1).metadata

@@ -1,0 +1,121 @@
+"""The version matrix: verdicts, manifests of two writers, and the table."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+from lance_conformance.campaigns.matrix import judging
+from lance_conformance.campaigns.matrix.histories import all_histories
+from lance_conformance.campaigns.matrix.judging import (
+    DIFFERS,
+    EXCUSED,
+    REFUSED,
+    SAME,
+    Judge,
+    Read,
+    differences,
+)
+from lance_conformance.campaigns.matrix.manifests import manifest_differences
+from lance_conformance.matrix.actor import Actor, load, save
+from pylanceref.dataset import write_dataset
+
+HISTORY = next(one for one in all_histories() if one.name == "type:int32")
+
+
+class Fake:
+    """The reference under another name, which may read a row less or refuse to write."""
+
+    def __init__(self, name, *, short=False, refuses=False):
+        self.name = name
+        self._short, self._refuses = short, refuses
+        self._actor = Actor("pylanceref")
+
+    def ask(self, do, **request):
+        if do == "build" and self._refuses and request.get("new", True):
+            return ["no such type"]
+        answer = getattr(self._actor, do)(**request)
+        if do == "read" and self._short:
+            for name in answer:
+                if name.endswith("rows"):
+                    path = f"{request['out']}/{name}.arrow"
+                    save(load(path).slice(1), path)
+        return answer
+
+
+def _judged(folder, format_="2.1", **wheels):
+    given = {name: Fake(name) for name in ("release", "reference", "oracle")} | wheels
+    return Judge(**given, folder=folder).history(HISTORY, format_)
+
+
+def test_all_directions_are_the_same_for_equal_libraries(tmp_path):
+    """Four verdicts for a format, two for the release's own choice."""
+    assert 4 * [SAME] == [one.outcome for one in _judged(tmp_path)]
+    assert 2 * [SAME] == [one.outcome for one in _judged(tmp_path, None)]
+
+
+def test_the_reference_is_to_blame_when_it_stands_alone(tmp_path):
+    """It reads a row less than the release and the oracle."""
+    verdicts = _judged(tmp_path, reference=Fake("reference", short=True))
+
+    assert {DIFFERS} == {one.outcome for one in verdicts}
+    assert "1 rows: rows: expected 20, found 19" in verdicts[0].told
+
+
+def test_an_old_release_that_errs_alone_is_excused(tmp_path):
+    """It reads a row less than the others of its own table, and of the oracle's too."""
+    verdicts = _judged(tmp_path, release=Fake("release", short=True))
+
+    assert {EXCUSED} == {one.outcome for one in verdicts}
+
+
+def test_what_a_release_cannot_write_is_refused(tmp_path):
+    """The other direction is judged all the same."""
+    verdicts = _judged(tmp_path, release=Fake("release", refuses=True))
+
+    assert [REFUSED, SAME, SAME] == [one.outcome for one in verdicts]
+
+
+def test_readings_are_compared_by_name(tmp_path):
+    """Equal tables, two refusals, one refusal, a missing version, a table that does not open."""
+    save(pa.table({"a": [1]}), str(tmp_path / "1 rows.arrow"))
+    ours = Read({"1 rows": None, "1 take": "no", "1 ids": None}, tmp_path)
+    theirs = replace(ours, answers={"1 rows": None, "1 take": "never", "1 ids": "boom"})
+
+    assert {"1 ids": "expected rows, found boom"} == differences(ours, theirs)
+    short = replace(ours, answers={"1 rows": None, "1 take": "no"})
+    assert {"1 ids": "expected rows, found no such version"} == differences(ours, short)
+    closed = replace(ours, answers={"open": "closed"})
+    assert ["1 ids", "1 rows"] == list(differences(ours, closed))
+
+
+@pytest.mark.oracle
+def test_the_oracle_of_today_agrees(tmp_path):
+    """Types and operations of a sample, in the format of today and in the oldest."""
+    oracle = Fake("oracle")
+    oracle._actor = Actor("lance")
+    release = Fake("release")
+    release._actor = oracle._actor
+    names = ("type:string", "type:list-struct", "edits", "columns")
+    for history in (one for one in all_histories() if one.name in names):
+        for format_ in ("legacy", "2.1"):
+            judge = judging.Judge(release, Fake("reference"), oracle, tmp_path)
+            verdicts = judge.history(history, format_)
+
+            assert [] == [one for one in verdicts if one.outcome == DIFFERS]
+
+
+ROWS = pa.table({"a": range(4)})
+
+
+def test_what_is_written_otherwise_is_told(tmp_path):
+    """By the place in the message."""
+    write_dataset(ROWS, tmp_path / "x", max_rows_per_file=2)
+    shutil.copytree(tmp_path / "x", tmp_path / "y")
+    write_dataset(ROWS, tmp_path / "x", mode="append")
+    write_dataset(ROWS.slice(1), tmp_path / "y", mode="append")
+
+    found = manifest_differences(tmp_path / "x", tmp_path / "y")
+    assert ["fragments[2].physical_rows: expected 4, found 3"] == found

@@ -1,0 +1,259 @@
+"""The gate: clauses, fixtures, scores, pages and writers of two trees, and the comment."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from lance_conformance import cases, suite
+from lance_conformance.gate import clauses, comment, covered, golden, mutation, writers
+from lance_conformance.gate.checks import Check, Colour, Finding
+from lance_conformance.gate.trees import Tree
+from lance_conformance.stored import case_folder
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+
+SHOWN = "file/2.1/miniblock/int32"
+
+KEPT = {
+    "id": "L.page.miniblock.padding",
+    "level": "MUST",
+    "text": "Padding MUST be there.",
+    "chapter": "30-pages-2.1",
+    "audience": ["writer"],
+}
+"""A clause that the case shows, and none breaks."""
+
+
+def tree(folder: Path, *entries: dict[str, object]) -> Tree:
+    """A tree with a register and one case."""
+    (folder / "spec").mkdir(parents=True)
+    (folder / "spec" / "register.json").write_text(json.dumps({"clauses": entries}))
+    shutil.copytree(case_folder(FIXTURES / SHOWN), folder / "fixtures" / SHOWN)
+    (folder / "fixtures" / "SUITE.json").write_text("{}")
+    return Tree(folder.name, folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "colour", "told"),
+    [
+        ({"text": "Padding MUST be zero."}, Colour.YELLOW, "says now: Padding MUST be zero."),
+        ({"level": "SHOULD"}, Colour.RED, "MUST of writers is SHOULD of writers"),
+        ({"audience": ["reader"]}, Colour.RED, "MUST of writers is MUST of readers"),
+        ({"id": "L.page.other.name"}, Colour.RED, "gone"),
+        ({"chapter": "31-codecs"}, Colour.GREEN, ""),
+    ],
+)
+def test_changes_of_a_clause(tmp_path, change, colour, told):
+    """An id keeps its level and audience for ever; its text may be improved."""
+    check = clauses.check(tree(tmp_path / "a", KEPT), tree(tmp_path / "b", {**KEPT, **change}))[0]
+
+    assert colour == check.colour
+    assert told in "".join(finding.text for finding in check.findings)
+
+
+def test_new_clauses_need_their_cases(tmp_path):
+    """A new MUST without cases is red; an old one and a new SHOULD yellow, excused ones green."""
+    must = {**KEPT, "id": "L.page.new.must"}
+    should = {**KEPT, "id": "L.page.new.should", "level": "SHOULD"}
+    excused = {**KEPT, "id": "L.page.new.excused", "untestable": "nobody can see it"}
+    head = tree(tmp_path / "b", KEPT, must, should, excused)
+    check = clauses.check(tree(tmp_path / "a", KEPT), head)[1]
+
+    assert {
+        "L.page.miniblock.padding": (Colour.YELLOW, "no negative case, as before"),
+        "L.page.new.must": (Colour.RED, "no positive and no negative case"),
+        "L.page.new.should": (Colour.YELLOW, "no case"),
+    } == {f.place: (f.colour, f.text) for f in check.findings}
+
+
+BASE, HEAD = Tree("main", Path()), Tree("topic", Path())
+
+CHECKS = [
+    Check("wire breaks", (Finding(Colour.RED, "a.proto:3", "deleted"),)),
+    Check("clauses", (Finding(Colour.YELLOW, "L.a.b.c", "says now: x", "L.a.b.c"),)),
+    Check("golden drift"),
+    Check("old readers, new bytes", skipped="no old reader is named"),
+]
+
+
+def test_the_comment_has_a_row_for_every_check():
+    """Red first, a skipped check says why, a clause is not repeated after itself."""
+    lines = comment.markdown(BASE, HEAD, CHECKS).splitlines()
+
+    assert "## 🔴 red: what this change does to the Lance format" == lines[0]
+    assert "| wire breaks | 🔴 red | 1 | 0 |" in lines
+    assert "| clauses | 🟡 yellow | 0 | 1 |" in lines
+    assert "| golden drift | 🟢 green | 0 | 0 |" in lines
+    assert "| old readers, new bytes | not judged: no old reader is named | | |" in lines
+    assert "* 🟡 `L.a.b.c`: says now: x" in lines
+
+
+ROOT = Path(__file__).parents[3]
+
+COLUMN = "file/2.1/miniblock/int32"
+
+
+@pytest.fixture
+def covered_tree(tmp_path):
+    """Make trees with this repository's packages and some of its cases."""
+
+    def make(name: str, *cases: str) -> Tree:
+        folder = tmp_path / name
+        for case in cases:
+            shutil.copytree(case_folder(ROOT / "fixtures" / case), folder / "fixtures" / case)
+        (folder / "fixtures" / "SUITE.json").write_text("{}")
+        for package in ("reference", "conformance"):
+            (folder / package).symlink_to(ROOT / package)
+        (folder / "spec").mkdir()
+        shutil.copy(ROOT / "spec" / "register.json", folder / "spec")
+        return Tree(name, folder)
+
+    return make
+
+
+def test_a_value_that_no_longer_occurs_is_red(covered_tree):
+    """The head lost the only case of a layout; what neither tree shows is yellow."""
+    kept = ROOT / "fixtures" / "file" / "2.1" / "constant"
+    constant = sorted(path.name for path in kept.iterdir() if not path.name.startswith("neg-"))[0]
+    both = covered_tree("base", COLUMN, f"file/2.1/constant/{constant}")
+    owned, values = covered.check(both, covered_tree("head", COLUMN))
+    red = {(f.place, f.text) for f in values.findings if f.colour == Colour.RED}
+    yellow = {(f.place, f.text) for f in values.findings if f.colour == Colour.YELLOW}
+
+    assert Colour.GREEN == owned.colour
+    assert ("layout in 2.1", "constant_layout occurs in no case") in red
+    assert ("layout in 2.1", "blob_layout occurs in no case, as before") in yellow
+
+
+CASE = "file/2.1/miniblock/int32"
+
+
+def golden_tree(folder: Path, **changes: object) -> Tree:
+    """A tree with one case, whose manifest is changed."""
+    case = folder / "fixtures" / CASE
+    if not case.exists():
+        shutil.copytree(case_folder(FIXTURES / CASE), case)
+    manifest = json.loads((case / "case.json").read_text())
+    (case / "case.json").write_text(json.dumps({**manifest, **changes}))
+    suite.write(folder / "fixtures")
+    return Tree(folder.name, folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "colour", "told"),
+    [
+        ({}, Colour.GREEN, ""),
+        ({"title": "another"}, Colour.YELLOW, "title of the manifest changed"),
+        ({"kind": "take"}, Colour.RED, "its kind changed"),
+        ({"status": "withdrawn", "withdrawn": "wrong"}, Colour.YELLOW, "withdrawn: wrong"),
+        ({"status": "withdrawn"}, Colour.YELLOW, "status"),
+    ],
+)
+def test_changes_of_a_manifest(tmp_path, changes, colour, told):
+    """What decides a verdict is red; words and withdrawals are yellow."""
+    check = golden.check(golden_tree(tmp_path / "a"), golden_tree(tmp_path / "b", **changes))
+
+    assert colour == check.colour
+    assert told in "".join(finding.text for finding in check.findings)
+
+
+def test_changed_bytes_and_lost_cases_are_red(tmp_path):
+    """One byte more, or the whole case less."""
+    base, head = golden_tree(tmp_path / "a"), golden_tree(tmp_path / "b")
+    data = head.root / "fixtures" / CASE / "data.lance"
+    data.write_bytes(data.read_bytes() + b"!")
+    suite.write(head.root / "fixtures")
+    edited = golden.check(base, head)
+    assert [CASE] == golden.brought(base.fixtures, head.fixtures)
+    shutil.rmtree(data.parent)
+    suite.write(head.root / "fixtures")
+    lost = golden.check(base, head)
+
+    assert [Colour.RED, Colour.RED] == [edited.colour, lost.colour]
+    assert "the bytes of data.lance changed" in edited.findings[0].text
+    assert "published, and gone" == lost.findings[0].text
+    assert [] == golden.brought(base.fixtures, head.fixtures)
+
+
+def test_a_hash_that_stays_does_not_hide_changed_files(tmp_path):
+    """The head edits a published file, or removes its folder, and leaves SUITE.json as it was."""
+    base, head = golden_tree(tmp_path / "a"), golden_tree(tmp_path / "b")
+    folder = head.root / "fixtures" / CASE
+    (folder / "data.lance").write_bytes(b"other")
+    edited = golden.check(base, head)
+    shutil.rmtree(folder)
+    lost = golden.check(base, head)
+
+    assert [Colour.RED, Colour.RED] == [edited.colour, lost.colour]
+    assert "not those of SUITE.json" in edited.findings[0].text
+    assert "published, and gone" == lost.findings[0].text
+
+
+def case(name: str) -> cases.Case:
+    """A published case."""
+    return cases.load_case(FIXTURES / name / "case.json", FIXTURES)
+
+
+def keeping(folder, noticed: int | None) -> Tree:
+    """Return a tree whose cases notice so many of 200 mutants, and want 95 %."""
+    path = folder / mutation.SCORE
+    path.parent.mkdir(parents=True)
+    if noticed is not None:
+        path.write_text(json.dumps({"judged": 200, "noticed": noticed, "bar": 95.0}))
+    return Tree(folder.name, folder)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "colours"),
+    [
+        (192, 192, []),
+        (198, 194, []),
+        (198, 193, ["red"]),
+        (192, 189, ["red"]),
+        (189, 189, ["yellow"]),
+        (150, 145, ["red", "yellow"]),
+        (None, 189, ["red"]),
+        (None, 190, []),
+    ],
+)
+def test_a_score_that_fell_or_is_too_low_is_told(tmp_path, before, after, colours):
+    """More than two points lower is red; below the bar is red when it was not so before."""
+    base, head = keeping(tmp_path / "base", before), keeping(tmp_path / "head", after)
+    check = mutation.check(base, head)
+    assert [finding.colour.label for finding in check.findings] == colours
+
+
+CASES = "file/2.1/miniblock"
+
+NAMES = ("int32", "neg-int32-num-levels")
+
+
+@pytest.fixture
+def head(tmp_path, monkeypatch):
+    """A tree with this repository's packages and two cases, the only ones that are made again."""
+    monkeypatch.setattr(writers, "WRITTEN", f"{CASES}/*int32*")
+    for name in NAMES:
+        case = f"{CASES}/{name}"
+        shutil.copytree(case_folder(ROOT / "fixtures" / case), tmp_path / "fixtures" / case)
+    (tmp_path / "fixtures" / "SUITE.json").write_text("{}")
+    for package in ("reference", "conformance"):
+        (tmp_path / package).symlink_to(ROOT / package)
+    return Tree("head", tmp_path)
+
+
+@pytest.mark.oracle
+def test_other_bytes_are_red(head):
+    """The recipe gives the published bytes; when these are others, the first that differ is said.
+
+    A damaged case is not held against its recipe: it is a copy of its parent.
+    """
+    assert writers.check(head).findings == ()
+    for name in NAMES:
+        path = head.root / "fixtures" / CASES / name / "data.lance"
+        data = bytearray(path.read_bytes())
+        data[64] ^= 1
+        path.write_bytes(data)
+    (found,) = writers.check(head).findings
+    assert (found.colour, found.place) == (Colour.RED, f"{CASES}/int32")
+    assert "column 0 page 0: buffer" in found.text

@@ -1,0 +1,189 @@
+"""The matrix: actors, floors of features, pages, and what implementations write."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from lance_conformance import cli
+from lance_conformance.cases import Case
+from lance_conformance.matrix import page
+from lance_conformance.matrix.actor import Actor, load, save
+from lance_conformance.matrix.floors import floors
+from lance_conformance.matrix.judged import Judged, read
+from lance_conformance.matrix.writing import REFUSED, tables, written
+from lance_conformance.outcomes import Outcome
+from lance_conformance.session import Session
+
+ROWS = pa.table({"id": range(6), "c": list("abcdef")})
+
+
+@pytest.fixture
+def actor():
+    return Actor("pylanceref")
+
+
+def _build(actor, folder, *steps, **options):
+    save(ROWS, str(folder / "rows"))
+    steps = [["create", "rows", 4], *steps]
+    uri = str(folder / "t")
+    return actor.build(uri=uri, folder=str(folder), options=options, steps=steps)
+
+
+def test_every_version_is_read_in_every_way(actor, tmp_path):
+    """Two versions, six readings each; the second without the deleted row."""
+    _build(actor, tmp_path, ["delete", "id = 1"])
+    read = actor.read(str(tmp_path / "t"), str(tmp_path), ["id > 3"])
+
+    ways = ["rows", "counts", "take", "ids", "slice", "filter 0"]
+    assert [f"{version} {way}" for version in (1, 2) for way in ways] == list(read)
+    assert {None} == set(read.values())
+    assert [0, 2, 3, 4, 5] == load(str(tmp_path), "2 rows.arrow")["id"].to_pylist()
+    assert [4, 5] == load(str(tmp_path), "2 filter 0.arrow")["id"].to_pylist()
+    latest = actor.read(str(tmp_path / "t"), str(tmp_path), [], latest=True)
+    assert [f"2 {way}" for way in ways[:-1]] == list(latest)
+
+
+CASE = "toy/any/read/columns"
+
+
+def _released(version: str, outcome: str) -> Judged:
+    return Judged("pylance", version, {CASE: outcome}, {CASE: ""}, {}, {})
+
+
+def _since(make_case: Callable[..., Case], *outcomes: str) -> str | None:
+    releases = [_released(str(n), outcome) for n, outcome in enumerate(outcomes)]
+    (floor,) = floors([make_case(CASE)], releases)
+    return floor.since
+
+
+def test_the_floor_has_no_hole_above(make_case: Callable[..., Case]) -> None:
+    """It is the oldest release from which on every later one passes too."""
+    assert "0" == _since(make_case, "pass", "pass", "pass")
+    assert "2" == _since(make_case, "pass", "fail", "pass")
+    assert "1" == _since(make_case, "unsupported", "pass", "pass")
+    assert _since(make_case, "pass", "pass", "crash") is None
+
+
+READ, NEGATIVE = "toy/any/read/columns", "toy/any/read/neg-broken"
+
+
+def _judged(version: str, outcome: str, **written: str) -> Judged:
+    outcomes = {READ: outcome, NEGATIVE: "accepts-invalid"}
+    score = {"correctness": "50%", "breadth": "10%", "cases_claimed": 2, "cases": 20}
+    totals = {"outcomes": {outcome: 1, "accepts-invalid": 1}, "scores": {"format": score}}
+    details = {READ: "why | it\nmore", NEGATIVE: "completed"}
+    return Judged("party", version, outcomes, details, {"file.read": {}}, totals, written)
+
+
+def test_the_document_has_every_case_and_both_directions(make_case: Callable[..., Case]) -> None:
+    """Outcomes by release, the first that differs, floors, and what was written."""
+    cases = [make_case(READ), make_case(NEGATIVE, "negative-file")]
+    releases = [_judged("1", "fail"), _judged("2", "pass", **{READ: "pass"})]
+    found = page.document(cases, releases, [_judged("9", "pass")])
+    row, negative = found["read"]
+
+    assert {"1": "fail", "2": "pass"} == row["releases"]
+    assert ("1", None) == (row["differs_first"], negative["differs_first"])
+    assert {"party 9": "pass"} == row["others"]
+    assert {READ: {"party 2": "pass"}} == found["written"]
+    (floor,) = found["floors"]
+    assert ("toy/any/read", "2", [READ]) == (floor["feature"], floor["since"], floor["held_by"])
+
+    text = page.render(found)
+    assert "| `toy/any/read` | 1 | 2 | `columns` |" in text
+    assert "| party 1 | 50% | 10% | 0 | 1 | 0 | 1 |" in text
+    assert "| party 2 | 1 | 0 |" in text
+
+
+def test_the_command_takes_reports(
+    toy_suite: Path,
+    tmp_path: Path,
+    fake: Callable[[str], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A report of `run` becomes a column; a folder without one, or nothing at all, is wrong use."""
+
+    def call(*words: str) -> int | str | None:
+        given = ["--fixtures", str(toy_suite), *words]
+        monkeypatch.setattr(sys, "argv", ["lance-conformance", given[2], *given[:2], *given[3:]])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return ended.value.code
+
+    judged, out = str(tmp_path / "judged"), tmp_path / "matrix"
+    call("run", "--out", judged, "--report", "json", "--", *fake("perfect"))
+
+    assert not call("matrix", "--report", judged, "--out", str(out))
+    name = read(tmp_path / "judged").label
+    assert name in (out / "matrix.md").read_text()
+    assert (out / f"{name.replace(' ', '-')}.md").exists()
+    assert 2 == call("matrix", "--report", str(toy_suite), "--out", str(out))
+    assert 2 == call("matrix", "--out", str(out))
+    assert 2 == call("matrix", "--oracle", "0.0.1", "--out", str(out))
+    capfd.readouterr()
+
+
+WRITER = """
+import json, sys
+import pylanceref as lance
+import pyarrow as pa
+MODE = sys.argv[1]
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["op"] == "bye":
+        break
+    who = {"name": "writer", "version": "1", "language": "python"}
+    claims = {"write.dataset": {"versions": ["2.0"], "modes": ["create"]}}
+    answer = {"ok": {"protocol": 1, "implementation": who, "capabilities": claims}}
+    if request["op"] == "write.dataset":
+        with pa.OSFile(request["input"]) as source:
+            rows = pa.ipc.open_file(source).read_all()
+        rows = rows.slice(1) if MODE == "loses" else rows
+        made = lance.write_dataset(rows, request["uri"], data_storage_version=request["version"])
+        answer = {"ok": {"version": str(made.version)}}
+        if MODE == "refuses":
+            answer = {"reject": {"stage": "unknown", "message": "no"}}
+    print(json.dumps({"id": request["id"], **answer}), flush=True)
+"""
+"""A writer of its own: honest, or one that loses a row, or one that refuses."""
+
+
+@pytest.fixture
+def outcome(tmp_path: Path, toy_suite: Path, make_case: Callable[..., Case]) -> Callable[..., str]:
+    """The outcome of the toy table under a mode of the writer."""
+    script = tmp_path / "writer.py"
+    script.write_text(WRITER)
+
+    def of(mode: str) -> str:
+        session = Session([sys.executable, str(script), mode], tmp_path / mode)
+        try:
+            return written(session, [_toy(toy_suite, make_case)])["toy/any/read/columns"]
+        finally:
+            session.close()
+
+    return of
+
+
+def _toy(root: Path, make_case: Callable[..., Case]) -> Case:
+    expect = [{"table": {"path": "expect.arrow", "order": "storage", "sha256": "0"}}]
+    made = make_case(expect=expect, limits={"seconds": 60, "memory_mb": 2048})
+    return Case(root / "toy/any/read/columns", made.manifest)
+
+
+def test_what_is_written_is_read_back(outcome: Callable[..., str]) -> None:
+    """Equal rows pass, other rows fail, a refusal is one."""
+    assert Outcome.PASS == outcome("writes")
+    assert Outcome.FAIL == outcome("loses")
+    assert REFUSED == outcome("refuses")
+
+
+def test_a_table_is_written_once(toy_suite: Path, make_case: Callable[..., Case]) -> None:
+    """Cases that share table and file version are one; negatives have no table."""
+    toy = _toy(toy_suite, make_case)
+
+    assert 1 == len(list(tables([toy, toy, make_case(kind="negative-file")])))

@@ -1,0 +1,339 @@
+"""Judging: what is asked about a case, and the outcome of each response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from lance_conformance import cases, places, schemas
+from lance_conformance.cases import Case, CaseError
+from lance_conformance.checks import (
+    Check,
+    Expectation,
+    HasFacts,
+    HoldsTable,
+    IsValid,
+    Refuses,
+    Reports,
+    Survives,
+    alternative,
+    expand,
+)
+from lance_conformance.judge import judge
+from lance_conformance.outcomes import Outcome
+from lance_conformance.requirements import main_operation
+from lance_conformance.session import Claims
+
+TABLE = HoldsTable(pa.table({"c": [1, 2]}))
+
+NO = {"reject": {"stage": "decode", "message": "no"}}
+
+FOUND = {"ok": {"valid": False, "findings": [{"clause": "L.a.b", "message": ""}]}}
+
+CLEAN = {"ok": {"valid": True, "findings": []}}
+
+
+@pytest.mark.parametrize(
+    ("expect", "response", "outcome"),
+    [
+        (TABLE, NO, Outcome.REJECTS_VALID),
+        (TABLE, {**NO, "panicked": True}, Outcome.PANIC),
+        (TABLE, {"unsupported": {"feature": "x"}}, Outcome.UNSUPPORTED),
+        (TABLE, {"unsupported": {"feature": "2.0"}}, Outcome.OVERCLAIM),
+        (TABLE, {"adapter_error": {"message": "x"}}, Outcome.INFRA),
+        (Refuses(), NO, Outcome.PASS),
+        (Refuses(), {**NO, "panicked": True}, Outcome.PANIC),
+        (Refuses("decode"), NO, Outcome.PASS),
+        (Refuses("open"), NO, Outcome.PASS),
+        (Refuses("open"), {"reject": {"stage": "unknown", "message": ""}}, Outcome.PASS),
+        (Refuses(), {"ok": {"out": "x"}}, Outcome.ACCEPTS_INVALID),
+        (Survives(), NO, Outcome.PASS),
+        (Survives(), {"ok": {"out": "x"}}, Outcome.PASS),
+        (Survives(), {**NO, "panicked": True}, Outcome.PANIC),
+        (Reports(), FOUND, Outcome.PASS),
+        (Reports(), CLEAN, Outcome.ACCEPTS_INVALID),
+        (Reports(), NO, Outcome.PASS),
+        (Reports(("L.a.b",)), FOUND, Outcome.PASS),
+        (Reports(("L.a.b", "L.c.d")), FOUND, Outcome.FAIL),
+        (Reports(("L.a.b",)), CLEAN, Outcome.FAIL),
+        (Reports(("L.a.b",)), NO, Outcome.REJECTS_VALID),
+        (IsValid(), CLEAN, Outcome.PASS),
+        (IsValid(), FOUND, Outcome.REJECTS_VALID),
+        (IsValid(), NO, Outcome.REJECTS_VALID),
+        (HasFacts({"v": "1"}), {"ok": {"v": "1", "more": 2}}, Outcome.PASS),
+        (HasFacts({"v": "1", "hidden": "2"}), {"ok": {"v": "1"}}, Outcome.PASS),
+        (HasFacts({"v": [{"n": "1"}]}), {"ok": {"v": [{"n": "2"}]}}, Outcome.FAIL),
+        (HasFacts({"v": [{}]}), {"ok": {"v": []}}, Outcome.FAIL),
+    ],
+)
+def test_verdicts(
+    make_case: Callable[..., Case],
+    tmp_path: Path,
+    expect: Expectation,
+    response: dict[str, object],
+    outcome: Outcome,
+) -> None:
+    """Every pair of expectation and response has its outcome."""
+    check = Check("full", "file.read", {}, expect)
+    verdict = judge(make_case(), check, {"id": 1, **response}, tmp_path / "out.arrow")
+
+    assert outcome == verdict.outcome, verdict.detail
+
+
+def test_another_stage_is_noted(make_case: Callable[..., Case], tmp_path: Path) -> None:
+    """A refusal passes at any stage; the report says where the stage is not the case's."""
+    check = Check("full", "file.read", {}, Refuses("open"))
+    verdict = judge(make_case(), check, {"id": 1, **NO}, tmp_path / "out.arrow")
+
+    assert "names stage open" in verdict.detail
+
+
+def write(path: Path, table: pa.Table) -> None:
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def outcome_of(case: Case, out: Path, expect: Expectation, **body: str) -> Outcome:
+    response = {"id": 1, "ok": {"out": str(out), **body}}
+    return judge(case, Check("full", "file.read", {}, expect), response, out).outcome
+
+
+def test_outputs(make_case: Callable[..., Case], tmp_path: Path) -> None:
+    """The output must be there, be Arrow, hold as many rows as announced, and equal."""
+    out, case = tmp_path / "out.arrow", make_case()
+
+    assert Outcome.BAD_OUTPUT == outcome_of(case, out, TABLE)
+    out.write_bytes(b"ARROW1\0\0 and no more")
+    assert Outcome.BAD_OUTPUT == outcome_of(case, out, TABLE)
+    out.write_bytes(b"")
+    assert Outcome.BAD_OUTPUT == outcome_of(case, out, TABLE)
+    write(out, pa.table({"c": [1, 2]}))
+    assert Outcome.PASS == outcome_of(case, out, TABLE, num_rows="2")
+    assert Outcome.FAIL == outcome_of(case, out, TABLE, num_rows="3")
+    write(out, pa.table({"c": [1, 3]}))
+    assert Outcome.FAIL == outcome_of(case, out, TABLE)
+
+
+def test_refusal_after_output(make_case: Callable[..., Case], tmp_path: Path) -> None:
+    """A case may ask that nothing is delivered before the refusal."""
+    out = tmp_path / "out.arrow"
+    check = Check("full", "file.read", {}, Refuses(before_output=True))
+    before = judge(make_case(), check, {"id": 1, **NO}, out).outcome
+    out.write_bytes(b"a batch")
+    after = judge(make_case(), check, {"id": 1, **NO}, out).outcome
+
+    assert (Outcome.PASS, Outcome.FAIL) == (before, after)
+
+
+def test_accepted_type_is_told(make_case: Callable[..., Case], tmp_path: Path) -> None:
+    """A pass by leniency says so."""
+    out = tmp_path / "out.arrow"
+    write(out, pa.table({"c": pa.array(["x"], pa.large_string())}))
+    check = Check("full", "file.read", {}, HoldsTable(pa.table({"c": ["x"]})))
+    verdict = judge(make_case(), check, {"id": 1, "ok": {"out": str(out)}}, out)
+
+    assert Outcome.PASS == verdict.outcome
+    assert "large_string taken for string" in verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("rows", "outcome"), [([1, 2], Outcome.PASS), ([1, 3], Outcome.ACCEPTS_INVALID)]
+)
+def test_a_reader_may_do_without_a_broken_part_and_not_return_other_rows(
+    make_case: Callable[..., Case], tmp_path: Path, rows: list[int], outcome: Outcome
+) -> None:
+    """Where a clause leaves the choice, the rows without the violation are as good as a refusal."""
+    out = tmp_path / "out.arrow"
+    with pa.ipc.new_file(out, TABLE.table.schema) as writer:
+        writer.write_table(pa.table({"c": rows}))
+    check = Check("full", "file.read", {}, Refuses(unless=TABLE))
+    read = {"id": 1, "ok": {"out": str(out), "num_rows": "2"}}
+
+    assert outcome == judge(make_case(), check, read, out).outcome
+    assert Outcome.PASS == judge(make_case(), check, {"id": 1, **NO}, out).outcome
+
+
+def test_a_refusal_is_right_where_a_part_that_is_not_needed_breaks_a_clause_of_readers(
+    make_case: Callable[..., Case], tmp_path: Path
+) -> None:
+    """A lint case of such a clause may be refused; one of a clause of writers may not."""
+    for may_refuse, outcome in ((True, Outcome.PASS), (False, Outcome.REJECTS_VALID)):
+        check = Check("full", "file.read", {}, HoldsTable(TABLE.table, may_refuse=may_refuse))
+        out = tmp_path / "out.arrow"
+        assert outcome == judge(make_case(), check, {"id": 1, **NO}, out).outcome
+
+
+MakeClaims = Callable[..., Claims]
+
+ALL = {"projection": ["top"], "ranges": True, "rows": True}
+
+
+@pytest.fixture
+def reading(toy_suite: Path) -> Case:
+    """The case of four rows and two columns."""
+    return next(case for case in cases.load(toy_suite) if case.kind == "read-file")
+
+
+def test_permutations_share_the_expectation(reading: Case, claims: MakeClaims) -> None:
+    """One column, a range and single rows expect those parts of the same table."""
+    checks = {check.name: check for check in expand(reading, claims(file__read=ALL))}
+    tables = {name: check.expect.table for name, check in checks.items()}
+
+    assert {"columns": ["b"]} == checks["projection"].args
+    assert ["x", None, "", "ü"] == tables["projection"]["b"].to_pylist()
+    assert {"ranges": [["1", "3"]]} == checks["range"].args
+    assert [2, 3] == tables["range"]["a"].to_pylist()
+    assert {"rows": ["0", "2", "3"]} == checks["take"].args
+    assert [1, 3, 4] == tables["take"]["a"].to_pylist()
+
+
+def test_what_is_not_claimed_is_not_asked(reading: Case, claims: MakeClaims) -> None:
+    """An adapter that claims nothing but reading is asked for everything at once."""
+    assert ["full"] == [check.name for check in expand(reading, claims(file__read={}))]
+
+
+def test_dataset_is_taken_from_when_claimed(reading: Case, claims: MakeClaims) -> None:
+    """A dataset is asked for a range by limit and offset, for rows by an operation of its own."""
+    manifest = {**reading.manifest, "kind": "read-dataset", "requires": {}}
+    manifest["input"] = {"uri": "dataset", "args": {"version": "3"}}
+    case = Case(reading.folder, manifest)
+    claimed = claims(dataset__read={"limit": True}, dataset__take={})
+    checks = {check.name: check for check in expand(case, claimed)}
+
+    assert {"version": "3", "offset": "1", "limit": "2"} == checks["range"].args
+    assert "dataset.take" == checks["take"].op
+    assert {"version": "3", "offsets": ["0", "2", "3"]} == checks["take"].args
+
+
+def test_particular_read_is_not_varied(reading: Case, claims: MakeClaims) -> None:
+    """A case that is itself a projection has one check."""
+    given = {"path": "data.lance", "args": {"columns": ["a"]}}
+    case = Case(reading.folder, {**reading.manifest, "input": given})
+
+    assert 1 == len(expand(case, claims(file__read=ALL)))
+
+
+def test_requests_of_all_cases_keep_to_the_schema(claims: MakeClaims) -> None:
+    """What a case asks is valid by the protocol, rows that manifests have as numbers included."""
+    ops = ("file.read", "dataset.read", "dataset.take", "index.search", "index.dump")
+    claimed = claims(**{op.replace(".", "__"): {"scan": False} for op in ops})
+    asked = [
+        case
+        for case in cases.load(places.fixtures())
+        if case.is_active and case.manifest["input"].get("args") and main_operation(case) in ops
+    ]
+    broken = dict[str, list[str]]()
+    for case in asked:
+        place = "path" if "path" in case.manifest["input"] else "uri"
+        for check in expand(case, claimed):
+            message = {"id": 1, "op": check.op, place: "/x", "out": "/y", **check.args}
+            if problems := schemas.problems("protocol", message, f"{check.op}.request"):
+                broken[case.id] = problems
+
+    assert {} == broken
+    assert len(asked) > 500
+
+
+@pytest.mark.parametrize(
+    ("expected", "kinds"),
+    [
+        ({"reject": {"stage": "open"}}, [Refuses, Reports]),
+        ({"survive": True}, [Survives]),
+        ({"facts": {"version": "2.0"}}, [HasFacts]),
+        ({"table": {"path": "expect.arrow"}, "findings": ["L.a.b"]}, [HoldsTable, Reports]),
+        ({"table": {"path": "expect.arrow"}, "facts": {}}, [HoldsTable, IsValid, HasFacts]),
+    ],
+)
+def test_expectations(
+    reading: Case, claims: MakeClaims, expected: dict[str, object], kinds: list[type]
+) -> None:
+    """Each part of an expectation has its check."""
+    case = Case(reading.folder, {**reading.manifest, "expect": [expected]})
+    claimed = claims(file__read={}, file__inspect={}, validate={})
+
+    assert kinds == [type(check.expect) for check in expand(case, claimed)]
+
+
+def test_declared_choice_decides(reading: Case, claims: MakeClaims) -> None:
+    """Of alternatives the declared one is asked for, the first when none is declared."""
+    alternatives = [{"choice": "reject", "reject": {}}, {"choice": "ignore", "survive": True}]
+    case = Case(reading.folder, {**reading.manifest, "expect": alternatives})
+    declared = claims(file__read={})
+    declared.hello["choices"] = {"L.toy.columns": "ignore"}
+
+    assert isinstance(expand(case, claims(file__read={}))[0].expect, Refuses)
+    assert isinstance(expand(case, declared)[0].expect, Survives)
+
+
+def test_unknown_procedure_is_told(reading: Case, claims: MakeClaims) -> None:
+    """An expectation of a kind that this runner cannot ask for is an error, not a pass."""
+    case = Case(reading.folder, {**reading.manifest, "expect": [{"race": {}}]})
+    with pytest.raises(CaseError, match="no procedure"):
+        expand(case, claims(file__read={}))
+
+
+def test_expected_table_is_the_file(reading: Case, claims: MakeClaims) -> None:
+    """The expectation is read from the Arrow file beside the manifest."""
+    expect = expand(reading, claims(file__read={}))[0].expect
+
+    assert isinstance(expect, HoldsTable)
+    assert expect.table.schema == pa.schema([("a", pa.int64()), ("b", pa.string())])
+
+
+@pytest.mark.parametrize(
+    ("mask", "bits", "choice"),
+    [
+        ("12", "8", "known"),
+        ("12", "10", "unknown"),
+        (None, "8", "known"),
+        (None, "4096", "unknown"),
+    ],
+)
+def test_known_flags_choose_the_expectation(
+    make_case: Callable[..., Case],
+    claims: MakeClaims,
+    mask: str | None,
+    bits: str,
+    choice: str,
+) -> None:
+    """The declared mask, or else that of released versions, says whether all bits are known."""
+    expect = [{"choice": "known"}, {"choice": "unknown"}]
+    case = make_case(requires={"writer_flags": bits}, expect=expect)
+    claimed = claims(mutate={})
+    if mask is not None:
+        claimed.hello["flags"] = {"writer_known": mask}
+
+    assert choice == alternative(case, claimed)["choice"]
+
+
+@pytest.mark.parametrize(
+    ("known", "kinds"), [(None, [HoldsTable]), ("3", [Refuses]), ("67", [HoldsTable])]
+)
+def test_a_reader_that_says_which_flags_it_knows_is_judged_by_them(
+    reading: Case, claims: MakeClaims, known: str | None, kinds: list[type]
+) -> None:
+    """A table with another bit in its reader word must be refused; by default all are known."""
+    requires = {**reading.requires, "reader_flags": "64"}
+    case = Case(reading.folder, {**reading.manifest, "requires": requires})
+    claimed = claims(file__read={})
+    if known is not None:
+        claimed.hello["flags"] = {"reader_known": known}
+
+    assert kinds == [type(check.expect) for check in expand(case, claimed)]
+
+
+def test_a_choice_that_cannot_be_judged_is_survived(
+    make_case: Callable[..., Case], claims: MakeClaims
+) -> None:
+    """A copy of some cases may lack the one whose table a reader could return."""
+    broken = [{"id": "L.table.manifest.timestamp", "role": "negative"}]
+    case = make_case(
+        kind="negative-file",
+        clauses=broken,
+        expect=[{"reject": {"stage": "any"}}],
+        provenance={"derived_from": "file/2.1/not/there"},
+    )
+
+    assert [Survives] == [type(check.expect) for check in expand(case, claims(file__read={}))]

@@ -1,0 +1,260 @@
+"""Steps that commit, and outputs of writers: what must be in the table, and what can be wrong."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import lanceref
+import pyarrow as pa
+import pylanceref
+import pytest
+from lance_conformance.acting import act, outcome
+from lance_conformance.adapters.reference import in_process
+from lance_conformance.cases import Case
+from lance_conformance.cli import app
+from lance_conformance.left_behind import contradiction
+from lance_conformance.outcomes import Outcome
+from lance_conformance.session import Answer
+from lance_conformance.written import OWNED, REFERENCE, VALID, judge_output
+from typer.testing import CliRunner
+
+OK = {"ok": {"version": "3"}}
+
+CONFLICT = {"reject": {"stage": "commit", "kind": "conflict", "message": ""}}
+
+REFUSAL = {"reject": {"stage": "metadata", "message": ""}}
+
+
+@pytest.mark.parametrize(
+    ("response", "after", "wanted"),
+    [
+        (OK, [1, 2, 3], "committed"),
+        (OK, [1, 2, 3, 4], "rebased"),
+        (OK, [1, 2], "noop"),
+        (OK, [2], "noop"),
+        (CONFLICT, [1, 2], "conflict"),
+        (REFUSAL, [1, 2], "refused"),
+        ({"reject": {"stage": "open", "kind": "conflict", "message": ""}}, [1, 2], "conflict"),
+        ({"reject": {"stage": "commit", "kind": "schema", "message": ""}}, [1, 2], "refused"),
+        (REFUSAL, [1, 2, 3], "committed"),
+    ],
+)
+def test_what_became_of_a_step(response: dict[str, Any], after: list[int], wanted: str) -> None:
+    """The response tells refusals apart; the versions on disk tell whether anything was made."""
+    assert wanted == outcome(response, {"read_version": "2"}, [1, 2], after)
+
+
+def _ask(actor: str, op: str, fields: Mapping[str, object]) -> Answer:
+    return Answer(in_process(op, fields))
+
+
+def _case(folder: Path, verb: str, args: dict[str, object], **expected: object) -> Case:
+    table = pa.table({"a": [1, 3]})
+    path = str(folder / "expect.arrow")
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    step = {"actor": "a", "op": "mutate", "args": {"verb": verb, "args": args}}
+    expect = {"race": {"allowed": ["committed"]}, "table": {"path": "expect.arrow"}, **expected}
+    return Case(folder, {"id": "x", "input": {"uri": "t", "steps": [step]}, "expect": [expect]})
+
+
+def _table(folder: Path) -> Path:
+    root = folder / "table.lance"
+    pylanceref.write_dataset(pa.table({"a": [1, 2, 3]}), root)
+    return root
+
+
+DELETE = {"predicate": "a = 2"}
+
+
+def test_the_table_is_read_by_both_and_validated(tmp_path: Path) -> None:
+    """Each look at what a step left is a check of its own."""
+    case = _case(tmp_path, "delete", DELETE, manifest={"version": "2", "indices": []})
+    done = list(act(case, case.manifest["expect"][0], _table(tmp_path), _ask))
+
+    assert ["step 1", "self", "reference", "manifest"] == [one.name for one in done]
+    assert {Outcome.PASS} == {one.verdict.outcome for one in done}
+
+
+@pytest.mark.parametrize(
+    ("args", "expected", "where"),
+    [
+        ({"predicate": "a = 1"}, {}, "self"),
+        (DELETE, {"manifest": {"version": "3"}}, "manifest"),
+        (DELETE, {"race": {"allowed": ["conflict"]}}, "step 1"),
+        ({"predicate": "no such"}, {}, "step 1"),
+    ],
+)
+def test_what_is_not_as_expected_fails(
+    args: dict[str, object], expected: dict[str, object], where: str, tmp_path: Path
+) -> None:
+    """Another row, another version, a commit that was to be refused, a refusal."""
+    case = _case(tmp_path, "delete", args, **expected)
+    done = list(act(case, case.manifest["expect"][0], _table(tmp_path), _ask))
+    wrong = [one.name for one in done if one.verdict.outcome != Outcome.PASS]
+
+    assert where == wrong[0]
+
+
+def test_a_broken_clause_of_what_is_left_fails(tmp_path: Path) -> None:
+    """Rows and manifest are as expected; a file that the version names has grown."""
+    case, root = _case(tmp_path, "delete", DELETE), _table(tmp_path)
+
+    def grow(actor: str, op: str, fields: Mapping[str, object]) -> Answer:
+        answer = _ask(actor, op, fields)
+        if op == "mutate":
+            (path,) = (root / "_transactions").glob("1-*.txn")
+            path.write_bytes(path.read_bytes() + b"\xff")
+        return answer
+
+    last = list(act(case, case.manifest["expect"][0], root, grow))[-1]
+
+    assert "L.txn.file.message" in last.verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("expected", "differs"),
+    [
+        ({"a": "1"}, False),
+        ({"b": [{"c": 1}, {}]}, False),
+        ({"gone": None}, False),
+        ({"a": None}, True),
+        ({"gone": "1"}, True),
+        ({"b": [{"c": 1}]}, True),
+        ({"b": [{"c": 2}, {}]}, True),
+        ({"a": {"c": 1}}, True),
+    ],
+)
+def test_a_subset_is_enough(expected: dict[str, object], differs: bool) -> None:
+    """What is expected must be there and equal; lists are whole, null stands for absence."""
+    found = {"a": "1", "b": [{"c": 1, "d": 2}, {"c": 5}]}
+
+    assert differs == (contradiction(expected, found, "manifest") is not None)
+
+
+ROWS = pa.table({"a": pa.array([1, None, 3], pa.int64()), "s": ["x", "", None]})
+
+HOLE = 192
+"""Bytes that nothing names: more than what pads a buffer."""
+
+
+@pytest.fixture
+def meant(tmp_path: Path) -> Path:
+    """The rows that a writer meant, as an Arrow file."""
+    path = tmp_path / "meant.arrow"
+    with pa.ipc.new_file(path, ROWS.schema) as writer:
+        writer.write_table(ROWS)
+    return path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A data file of these rows."""
+    lanceref.write_file(tmp_path / "data.lance", ROWS, "2.1")
+    return tmp_path / "data.lance"
+
+
+def _wrong(output: Path, meant: Path) -> dict[str, tuple[str, ...]]:
+    return {answer.question: answer.wrong for answer in judge_output(output, meant) if answer.wrong}
+
+
+def _with_hole(file: Path) -> None:
+    """Move the footer of a data file, so that bytes before it are named by nothing."""
+    stored = bytearray(file.read_bytes())
+    metadata, columns, buffers, num_buffers, num_columns = struct.unpack_from(
+        "<QQQII", stored, len(stored) - 40
+    )
+    (descriptor,) = struct.unpack_from("<Q", stored, buffers)
+    for place in (*range(columns, columns + 16 * num_columns, 16), buffers, *range(-40, -16, 8)):
+        at = place % len(stored)
+        (start,) = struct.unpack_from("<Q", stored, at)
+        struct.pack_into("<Q", stored, at, start + HOLE)
+    file.write_bytes(stored[:descriptor] + bytes(HOLE) + stored[descriptor:])
+    assert (1, True) == (num_buffers, metadata > descriptor)
+
+
+def test_what_was_meant_is_right(tmp_path: Path, file: Path, meant: Path) -> None:
+    """A file and a table of the rows that were meant: no answer is wrong."""
+    pylanceref.write_dataset(ROWS, tmp_path / "table", max_rows_per_file=2)
+
+    assert {} == _wrong(file, meant)
+    assert {} == _wrong(tmp_path / "table", meant)
+
+
+def test_other_rows_are_read(tmp_path: Path, meant: Path) -> None:
+    """A valid file of other rows is wrong, for every reader."""
+    lanceref.write_file(tmp_path / "data.lance", ROWS.slice(0, 2), "2.1")
+
+    wrong = _wrong(tmp_path / "data.lance", meant)
+
+    assert VALID not in wrong
+    assert ("rows: expected 3, found 2",) == wrong[REFERENCE]
+
+
+def test_a_broken_clause_is_named(file: Path, meant: Path) -> None:
+    """Damage is reported by its clause, and the reference refuses it."""
+    file.write_bytes(file.read_bytes()[:-4] + b"LANX")
+
+    wrong = _wrong(file, meant)
+
+    assert any("L.file.footer.magic" in one for one in wrong[VALID])
+    assert REFERENCE in wrong
+
+
+def test_bytes_without_an_owner_are_wrong(file: Path, meant: Path) -> None:
+    """A hole that nothing names reads well, and is not what a writer should make."""
+    _with_hole(file)
+
+    wrong = _wrong(file, meant)
+
+    assert REFERENCE not in wrong
+    assert f"{file.name}: bytes" in wrong[OWNED][0]
+
+
+def test_every_file_of_a_table_has_owners(tmp_path: Path, meant: Path) -> None:
+    """Bytes in any file of a table are asked for their owners, those of an index too."""
+    table = pylanceref.write_dataset(ROWS, tmp_path / "table")
+    table.create_scalar_index("a", "BTREE")
+    index = next((tmp_path / "table" / "_indices").rglob("page_data.lance"))
+    _with_hole(index)
+
+    wrong = _wrong(tmp_path / "table", meant)
+
+    assert 1 == len(wrong[OWNED])
+    assert "page_data.lance: bytes" in wrong[OWNED][0]
+
+
+def test_files_of_other_kinds_are_not_asked(tmp_path: Path, meant: Path) -> None:
+    """A note and a checksum that a file system keeps beside a file break no clause."""
+    pylanceref.write_dataset(ROWS, tmp_path / "table")
+    (tmp_path / "table" / "README.md").write_text("a note")
+    (tmp_path / "table" / "data" / ".file.lance.crc").write_bytes(b"crc\0\1\2\3\4")
+
+    assert {} == _wrong(tmp_path / "table", meant)
+
+
+def test_the_command_takes_pairs_and_tells_what_is_wrong(
+    tmp_path: Path, file: Path, meant: Path
+) -> None:
+    """0 for right outputs, 1 for a wrong one, 2 for a missing one; text, JSON and JUnit."""
+    (tmp_path / "pairs.json").write_text(
+        json.dumps([{"output": "data.lance", "meant": "meant.arrow"}])
+    )
+    run = CliRunner().invoke
+    right = run(app, ["judge-output", "--pairs", str(tmp_path / "pairs.json")])
+    assert (0, True) == (right.exit_code, "1 of 1 outputs are right" in right.output)
+
+    file.write_bytes(file.read_bytes()[:-4] + b"LANX")
+    asked = ["judge-output", str(file), str(meant), "--format"]
+    document = json.loads(run(app, [*asked, "json"]).output)
+    junit = run(app, [*asked, "junit"])
+
+    assert VALID == document[0]["answers"][0]["question"]
+    assert "L.file.footer.magic" in document[0]["answers"][0]["wrong"][0]
+    assert (1, True) == (junit.exit_code, "<failure" in junit.output)
+    assert 2 == run(app, ["judge-output", str(file)]).exit_code
+    assert 2 == run(app, ["judge-output", "nothing", str(meant)]).exit_code

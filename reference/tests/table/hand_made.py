@@ -1,0 +1,19 @@
+"""Small tables put together by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lanceref.proto import table_pb2
+from lanceref.storage.manifests.manifest_names import TOP
+
+from .manifests import minimal, to_bytes
+
+
+def put(root: Path, message: table_pb2.Manifest | None = None) -> Path:
+    """Write version 1 of a table."""
+    for folder in ("_versions", "data"):
+        (root / folder).mkdir(parents=True)
+    held = to_bytes(message if message is not None else minimal())
+    (root / "_versions" / f"{TOP - 1:020d}.manifest").write_bytes(held)
+    return root
