@@ -49,6 +49,13 @@ def test_a_fragment_comes_back_as_a_message_and_from_json(message):
     assert made == FragmentMetadata.from_json(json.dumps(made.to_json()))
 
 
+def test_rows_are_counted_without_the_deleted_ones():
+    """Ten rows of which four are deleted count as six."""
+    made = FragmentMetadata.from_message(FULL)
+
+    assert (10, 4, 6) == (made.physical_rows, made.num_deletions, made.num_rows)
+
+
 def test_a_deletion_file_of_an_unknown_type_is_refused():
     """A deletion file of an unknown type is refused under its clause."""
     with pytest.raises(FormatError, match=r"L\.table\.deletions\.type"):
