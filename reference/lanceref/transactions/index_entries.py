@@ -21,6 +21,7 @@ from lanceref.core.errors import OperationRefused, Place
 from lanceref.core.wire import parse_message
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
+from lanceref.proto.index_pb2 import JsonIndexDetails
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.file_entries import overlaid_since
 from lanceref.table.roaring import parse_embedded
@@ -175,7 +176,18 @@ def uncover_overlaid(builder: Builder) -> None:
 
 
 def _by_address(index: table_pb2.IndexMetadata) -> bool:
-    type_name = index.index_details.type_url.rpartition(".")[2].lower()
+    """Return whether the keys of an entry are addresses; over JSON the type of the values decides.
+
+    Raises BadProto.
+    """
+    details = index.index_details
+    if details.type_url.endswith(".JsonIndexDetails"):
+        place = Place("index", 0, len(details.value))
+        cursor = Cursor(memoryview(details.value), 0, Context("index"))
+        clause = "L.index.json.details"
+        message = parse_message(cursor, JsonIndexDetails, "JSON index", clause, place)
+        details = message.target_details
+    type_name = details.type_url.rpartition(".")[2].lower()
     return type_name in BY_ADDRESS or (type_name == "btreeindexdetails" and index.index_version > 0)
 
 

@@ -27,7 +27,15 @@ from lanceref.core.context import Context
 from lanceref.core.errors import IndexRefused, OperationRefused, Place, QueryFailed
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field
-from lanceref.index.index_type import Built, Found, Kind, Parameters, ScalarIndex, Sources
+from lanceref.index.index_type import (
+    Built,
+    Found,
+    Kind,
+    Parameters,
+    ScalarIndex,
+    Sources,
+    Zoned,
+)
 from lanceref.index.predicate import Among, IsNull, Predicate, StartsWith, Within
 from lanceref.index.scalar import bitmap, btree, zonemap
 from lanceref.index.scalar.bitmap import BITMAP
@@ -138,6 +146,10 @@ class JsonIndex:
     def statistics(self) -> dict[str, object]:
         """Return what statistics show of the index of the values."""
         return self.target.statistics()
+
+    def tells_of(self, fragment_id: int) -> bool:
+        """Return whether the index of the values says something of a fragment."""
+        return not isinstance(self.target, Zoned) or self.target.tells_of(fragment_id)
 
 
 def _asked_type(predicate: Predicate) -> pa.DataType:
