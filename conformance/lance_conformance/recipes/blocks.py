@@ -15,7 +15,7 @@ from lanceref.proto.encodings_v2_1_pb2 import (
     CompressiveEncoding,
 )
 
-from lance_conformance.recipes.hand import fast_lanes, words
+from lance_conformance.recipes.handmade_files import fast_lanes, words
 
 Block = tuple[CompressiveEncoding, bytes]
 """A description and its bytes; none for what lies in the description."""

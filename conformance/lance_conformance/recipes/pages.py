@@ -14,7 +14,7 @@ from lanceref.pages.planar import dense_layout
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
 
 from lance_conformance.recipes.blocks import Block
-from lance_conformance.recipes.hand import Page, words
+from lance_conformance.recipes.handmade_files import Page, words
 
 VALID, NULLABLE = 1, 3
 """Codes of leaves without and with nulls."""

@@ -16,7 +16,7 @@ from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import byte
-from lance_conformance.recipes.hand_made import column_encoding
+from lance_conformance.recipes.handmade_pages import column_encoding
 from lance_conformance.recipes.messages import descriptor, field, page
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, Remove, SpanPatch
 from lance_conformance.recipes.oracle_made import column, dataset, file, stored

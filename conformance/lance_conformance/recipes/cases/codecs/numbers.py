@@ -13,8 +13,8 @@ from lanceref.proto.encodings_v2_1_pb2 import (
 from lance_conformance.recipes.columns import SINCE_2_1, small_integers
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import VALUES, M, V, assign, byte, clear, more
-from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, words
-from lance_conformance.recipes.hand_made import chunk, mini_block, pair, table
+from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, words
+from lance_conformance.recipes.handmade_pages import chunk, mini_block, pair, table
 from lance_conformance.recipes.messages import page
 from lance_conformance.recipes.model import Maker, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file

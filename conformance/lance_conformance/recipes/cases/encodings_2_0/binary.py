@@ -15,8 +15,8 @@ from lanceref.storage import BytesSource
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import assign, byte, clear, damage_table, spare_buffer
-from lance_conformance.recipes.hand import Page, by_hand, reworked, words
-from lance_conformance.recipes.hand_made import flat_page
+from lance_conformance.recipes.handmade_files import Page, by_hand, reworked, words
+from lance_conformance.recipes.handmade_pages import flat_page
 from lance_conformance.recipes.messages import array, column_edit, descriptor, field
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file

@@ -8,8 +8,8 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, Buffer
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import assign, clear, resize, spare_buffer
-from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, words
-from lance_conformance.recipes.hand_made import array_blocks, column_encoding, flat_page, pair
+from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, words
+from lance_conformance.recipes.handmade_pages import array_blocks, column_encoding, flat_page, pair
 from lance_conformance.recipes.messages import array, column_edit, field
 from lance_conformance.recipes.model import Made, Recipe
 from lance_conformance.recipes.oracle_made import column, file

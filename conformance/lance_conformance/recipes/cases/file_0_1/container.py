@@ -23,7 +23,7 @@ from lance_conformance.recipes.cases.file_0_1.early_files import (
     span,
 )
 from lance_conformance.recipes.constructors import case, fault
-from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.messages import manifest, setting
 from lance_conformance.recipes.model import Made, MessageEdit, Recipe, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import dataset, write

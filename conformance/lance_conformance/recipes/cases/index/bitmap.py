@@ -24,7 +24,7 @@ from lance_conformance.recipes.cases.index.index_files import (
 from lance_conformance.recipes.cases.index.released_indices import made_indices
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import FOURTH
-from lance_conformance.recipes.hand import remade, reworked, words
+from lance_conformance.recipes.handmade_files import remade, reworked, words
 from lance_conformance.recipes.indexed import (
     COLUMN,
     COVERED,

@@ -20,7 +20,7 @@ from lance_conformance.recipes.cases.index.released_indices import made_indices
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import FOURTH, SIXTH
-from lance_conformance.recipes.hand import remade, reworked
+from lance_conformance.recipes.handmade_files import remade, reworked
 from lance_conformance.recipes.indexed import (
     COLUMN,
     COVERED,

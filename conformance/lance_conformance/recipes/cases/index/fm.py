@@ -13,7 +13,7 @@ from lance_conformance.recipes.cases.index.index_files import metadata, metadata
 from lance_conformance.recipes.cases.index.scalar_tables import TEXTS_INDICES
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import FOURTH
-from lance_conformance.recipes.hand import reworked, words
+from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import COVERED, Indexed, filtered
 from lance_conformance.recipes.messages import descriptor, index
 from lance_conformance.recipes.model import Made, MessageEdit, Recipe

@@ -11,7 +11,7 @@ from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritte
 from lance_conformance.recipes.cases.index.scalar_tables import early_plain
 from lance_conformance.recipes.constructors import case
 from lance_conformance.recipes.edits import FOURTH
-from lance_conformance.recipes.hand import remade, reworked
+from lance_conformance.recipes.handmade_files import remade, reworked
 from lance_conformance.recipes.indexed import (
     COVERED,
     DELETED,

@@ -24,7 +24,7 @@ from lance_conformance.recipes.cases.index.index_files import (
 )
 from lance_conformance.recipes.constructors import fault
 from lance_conformance.recipes.edits import FOURTH
-from lance_conformance.recipes.hand import words
+from lance_conformance.recipes.handmade_files import words
 from lance_conformance.recipes.messages import descriptor, index
 from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, SpanPatch
 

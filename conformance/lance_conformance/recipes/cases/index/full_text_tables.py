@@ -21,7 +21,7 @@ from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritte
 from lance_conformance.recipes.cases.index.scalar_tables import key
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.edits import FOURTH
-from lance_conformance.recipes.hand import remade
+from lance_conformance.recipes.handmade_files import remade
 from lance_conformance.recipes.indexed import COLUMN, INDEXED, Indexed, Steps, create_index, made
 from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import DATA, Asked, Made, Maker

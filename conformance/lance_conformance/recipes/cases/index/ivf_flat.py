@@ -25,7 +25,7 @@ from lance_conformance.recipes.cases.index.index_files import (
 )
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import THIRD
-from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.messages import descriptor, index, partitions
 from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, SpanPatch
 from lance_conformance.recipes.vectors import (

@@ -24,7 +24,7 @@ from lance_conformance.recipes.cases.index.released_indices import (
 )
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import THIRD
-from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import Maker, MessageEdit, Recipe, SpanPatch
 from lance_conformance.recipes.vectors import (

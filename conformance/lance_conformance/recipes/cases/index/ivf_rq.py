@@ -26,7 +26,7 @@ from lance_conformance.recipes.cases.index.scalar_tables import details
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import THIRD
-from lance_conformance.recipes.hand import remade, reworked
+from lance_conformance.recipes.handmade_files import remade, reworked
 from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import DATA, Made, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import file

@@ -20,7 +20,7 @@ from lance_conformance.recipes.cases.index.index_files import held_bytes, metada
 from lance_conformance.recipes.cases.index.scalar_tables import details
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import FOURTH
-from lance_conformance.recipes.hand import reworked, words
+from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import (
     COLUMN,
     COVERED,

@@ -15,7 +15,7 @@ from lanceref.proto.table_pb2 import IndexSection
 
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import THIRD
-from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.indexed import made
 from lance_conformance.recipes.messages import indices, put
 from lance_conformance.recipes.model import Made, MessageEdit, Paths, Recipe, Remove, Rename, Resize

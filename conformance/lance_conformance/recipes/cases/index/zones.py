@@ -11,7 +11,7 @@ from lance_conformance.recipes.cases.index.index_files import held_bytes, metada
 from lance_conformance.recipes.cases.index.released_indices import made_indices
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import FOURTH
-from lance_conformance.recipes.hand import reworked, words
+from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import COVERED, Indexed, filtered, held_by
 from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import Recipe

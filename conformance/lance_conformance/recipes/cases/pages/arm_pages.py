@@ -16,8 +16,8 @@ from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.blocks import Block
-from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, words
-from lance_conformance.recipes.hand_made import PICKS
+from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, words
+from lance_conformance.recipes.handmade_pages import PICKS
 from lance_conformance.recipes.model import Maker
 from lance_conformance.recipes.oracle_made import column
 from lance_conformance.recipes.pages import NULLABLE, Chunk, chunked, zipped

@@ -10,8 +10,8 @@ from lance_conformance.recipes.cases.pages import arm_pages as p
 from lance_conformance.recipes.cases.pages import edge_pages as e
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import assign, byte, resize
-from lance_conformance.recipes.hand import by_hand, reworked
-from lance_conformance.recipes.hand_made import PICKS
+from lance_conformance.recipes.handmade_files import by_hand, reworked
+from lance_conformance.recipes.handmade_pages import PICKS
 from lance_conformance.recipes.messages import column_edit, field, page, planes
 from lance_conformance.recipes.model import Recipe, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file

@@ -12,8 +12,8 @@ from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.columns import CATEGORIES, DICTIONARY
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import VALUES, M, assign, byte, resize
-from lance_conformance.recipes.hand import Page, by_hand, fast_lanes, words
-from lance_conformance.recipes.hand_made import (
+from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, words
+from lance_conformance.recipes.handmade_pages import (
     PICKS,
     array_blocks,
     case_hand,

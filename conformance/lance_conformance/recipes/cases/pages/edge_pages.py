@@ -13,7 +13,7 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, R
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.cases.pages.arm_pages import SYMBOLS
-from lance_conformance.recipes.hand import Page, by_hand, words
+from lance_conformance.recipes.handmade_files import Page, by_hand, words
 from lance_conformance.recipes.model import Made, Maker
 from lance_conformance.recipes.oracle_made import column
 from lance_conformance.recipes.pages import NULLABLE, VALID, Chunk, chunked, zipped

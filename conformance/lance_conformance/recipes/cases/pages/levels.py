@@ -14,7 +14,7 @@ from pylanceref.file import LanceFileWriter
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import M, assign, byte, clear, layers, more, resize
-from lance_conformance.recipes.hand import words
+from lance_conformance.recipes.handmade_files import words
 from lance_conformance.recipes.messages import column_edit, field, page
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column

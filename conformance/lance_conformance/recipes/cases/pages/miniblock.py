@@ -21,8 +21,14 @@ from lance_conformance.recipes.edits import (
     resize,
     spare_buffer,
 )
-from lance_conformance.recipes.hand import Page, by_hand, words
-from lance_conformance.recipes.hand_made import case_hand, chunk, flat_layout, mini_block, table
+from lance_conformance.recipes.handmade_files import Page, by_hand, words
+from lance_conformance.recipes.handmade_pages import (
+    case_hand,
+    chunk,
+    flat_layout,
+    mini_block,
+    table,
+)
 from lance_conformance.recipes.messages import column_edit, field, page
 from lance_conformance.recipes.model import Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file

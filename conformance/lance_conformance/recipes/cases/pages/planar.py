@@ -11,8 +11,8 @@ from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.columns import LISTS
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import assign, byte, clear, minor, more, resize, spare_buffer
-from lance_conformance.recipes.hand import Page, by_hand, words
-from lance_conformance.recipes.hand_made import PICKS, vectors_3
+from lance_conformance.recipes.handmade_files import Page, by_hand, words
+from lance_conformance.recipes.handmade_pages import PICKS, vectors_3
 from lance_conformance.recipes.messages import planes
 from lance_conformance.recipes.model import MessageEdit, Recipe
 from lance_conformance.recipes.oracle_made import column

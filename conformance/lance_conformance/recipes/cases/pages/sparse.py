@@ -10,8 +10,8 @@ from lanceref.proto.file2_pb2 import ColumnMetadata
 from lance_conformance.recipes.columns import LISTS_OF_LISTS, NULL_STRUCTS
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import assign, byte, clear, no_buffers, resize, spare_buffer
-from lance_conformance.recipes.hand import Page, by_hand, words
-from lance_conformance.recipes.hand_made import vectors_3
+from lance_conformance.recipes.handmade_files import Page, by_hand, words
+from lance_conformance.recipes.handmade_pages import vectors_3
 from lance_conformance.recipes.messages import column_edit, planes
 from lance_conformance.recipes.model import Maker, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column

@@ -12,7 +12,7 @@ from lanceref.proto.table_pb2 import DeletionFile, Manifest
 from lance_conformance.recipes.columns import numbered
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import LAST, SECOND, anew, forgotten
-from lance_conformance.recipes.hand import reworked, words
+from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.messages import fragment, manifest, setting
 from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, Rename, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import dataset, stored, write

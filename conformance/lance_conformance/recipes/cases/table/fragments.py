@@ -9,7 +9,7 @@ from lance_conformance.oracle import lance
 from lance_conformance.recipes.columns import numbered, two
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import SECOND
-from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.messages import data_file, fragment, manifest
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.oracle_made import dataset, stored, write

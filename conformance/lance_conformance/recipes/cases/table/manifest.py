@@ -16,7 +16,7 @@ from lance_conformance.recipes.cases.file_0_1.early_files import LEGACY
 from lance_conformance.recipes.columns import numbered
 from lance_conformance.recipes.constructors import case
 from lance_conformance.recipes.edits import SECOND, THIRD, forgotten
-from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.messages import index, manifest
 from lance_conformance.recipes.model import Made, Recipe
 from lance_conformance.recipes.oracle_made import dataset, stored, write

@@ -9,7 +9,7 @@ from lanceref.proto.table_pb2 import DataFragment, IndexMetadata, IndexSection, 
 
 from lance_conformance.recipes.constructors import fault
 from lance_conformance.recipes.edits import LAST, THIRD, anew
-from lance_conformance.recipes.hand import words
+from lance_conformance.recipes.handmade_files import words
 from lance_conformance.recipes.messages import (
     MANIFEST,
     data_file,

@@ -15,7 +15,7 @@ from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import SECOND, manifest_of
-from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.messages import data_file, fragment, put
 from lance_conformance.recipes.model import DATA, Made, Maker, Paths, Recipe
 from lance_conformance.recipes.oracle_made import dataset, file

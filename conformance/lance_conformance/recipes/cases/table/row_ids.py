@@ -12,15 +12,15 @@ from lanceref.proto.table_pb2 import Manifest
 
 from lance_conformance.recipes.columns import numbered, two
 from lance_conformance.recipes.constructors import case, fault
-from lance_conformance.recipes.hand import reworked, words
+from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.messages import manifest, put
 from lance_conformance.recipes.model import MessageEdit, Paths, Recipe
 from lance_conformance.recipes.oracle_made import dataset, stored, write
 
 
-def segments() -> pb.RowIdSequence:
+def segments() -> RowIdSequence:
     """Return 13 ids in segments of all five kinds."""
-    sequence = pb.RowIdSequence()
+    sequence = RowIdSequence()
     sequence.segments.add().range.end = 3
     holes = sequence.segments.add().range_with_holes
     holes.start, holes.end = (10, 15)
@@ -36,7 +36,7 @@ def segments() -> pb.RowIdSequence:
 
 def _set_wide_ids(manifest: Manifest) -> None:
     """Give the 13 rows ids by a bitmap of twelve bits and a range with two holes."""
-    sequence = pb.RowIdSequence()
+    sequence = RowIdSequence()
     bitmap = sequence.segments.add().range_with_bitmap
     bitmap.start, bitmap.end, bitmap.bitmap = (1000, 1012, b"\xa1\x0b")
     holes = sequence.segments.add().range_with_holes
@@ -58,6 +58,7 @@ def _with_ids(uri: str) -> pa.Table:
 
 
 def _ids(edit: Callable[[RowIdSequence], None] | Paths) -> MessageEdit:
+    """Change the row ids of the first fragment."""
 
     def rewrite(message: Manifest) -> None:
         fragment = message.fragments[0]
@@ -68,29 +69,17 @@ def _ids(edit: Callable[[RowIdSequence], None] | Paths) -> MessageEdit:
     return manifest(rewrite)
 
 
-def _id_edit(edit: Callable[[pb.RowIdSequence], None] | Paths) -> MessageEdit:
-    """Change the row ids of the first fragment."""
-
-    def rewrite(message: Manifest) -> None:
-        fragment = message.fragments[0]
-        sequence = pb.RowIdSequence.FromString(fragment.inline_row_ids)
-        put(sequence, edit)
-        fragment.inline_row_ids = sequence.SerializeToString()
-
-    return manifest(rewrite)
-
-
 def _segment(number: int, path: str, value: object) -> MessageEdit:
     """Set a field of one segment of the row ids."""
 
-    def edit(sequence: pb.RowIdSequence) -> None:
+    def edit(sequence: RowIdSequence) -> None:
         *way, last = path.split(".")
         message: Message = sequence.segments[number]
         for name in way:
             message = getattr(message, name)
         setattr(message, last, value)
 
-    return _id_edit(edit)
+    return _ids(edit)
 
 
 def _late(message: Manifest) -> None:
@@ -109,7 +98,7 @@ def _column_ids(message: Manifest) -> None:
 
 def _empty_segments(message: Manifest) -> None:
     """Put segments without a value around one of three."""
-    sequence = pb.RowIdSequence()
+    sequence = RowIdSequence()
     empty = sequence.segments.add().range
     empty.start = empty.end = 4
     sequence.segments.add().array.u64_array.SetInParent()
@@ -121,7 +110,7 @@ def _empty_segments(message: Manifest) -> None:
 
 def _untyped(message: Manifest) -> None:
     """Take away what kind of array the empty segment has."""
-    sequence = pb.RowIdSequence.FromString(message.fragments[0].inline_row_ids)
+    sequence = RowIdSequence.FromString(message.fragments[0].inline_row_ids)
     sequence.segments[1].array.ClearField("u64_array")
     message.fragments[0].inline_row_ids = sequence.SerializeToString()
 
@@ -156,7 +145,7 @@ CASES: tuple[Recipe, ...] = (
         "L.table.row-ids.message", manifest({"fragments.0.inline_row_ids": b"\xff\xff"}),
         kind="lint"),
     fault("table/any/row-ids/segments", "ids-segment", "a segment of no kind",
-        "L.table.row-ids.segment", _id_edit({"segments.0.range": None}), kind="lint"),
+        "L.table.row-ids.segment", _ids({"segments.0.range": None}), kind="lint"),
     fault("table/any/row-ids/segments", "ids-range", "a range that ends before it starts",
         "L.table.row-ids.range", _segment(0, "range.start", 7), kind="lint"),
     fault("table/any/row-ids/segments", "ids-holes", "a hole outside of its range",
@@ -172,7 +161,7 @@ CASES: tuple[Recipe, ...] = (
         "L.table.row-ids.overflow", _segment(3, "sorted_array.u16_array.base", 2 ** 64 - 2),
         kind="lint"),
     fault("table/any/row-ids/segments", "ids-length", "eleven ids for thirteen rows",
-        "L.table.row-ids.length", _id_edit({"segments": lambda old: old[:-1]}), kind="lint"),
+        "L.table.row-ids.length", _ids({"segments": lambda old: old[:-1]}), kind="lint"),
     fault("table/any/row-ids/segments", "ids-unique", "an id of two rows", "L.table.row-ids.unique",
         _segment(4, "array.u64_array.values", words(50, 30)), kind="lint"),
     *(fault("table/any/row-ids/segments", f"ids-unique-{segment}",

@@ -19,7 +19,7 @@ from pylanceref.operation import LanceOperation as Op
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.constructors import act, case
 from lance_conformance.recipes.edits import inner, manifest_of
-from lance_conformance.recipes.hand import reworked
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.messages import indices, manifest, transaction
 from lance_conformance.recipes.model import Change, Recipe
 from lance_conformance.recipes.oracle_made import dataset, write

@@ -12,7 +12,7 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, R
 from lanceref.proto.file2_pb2 import ColumnMetadata
 
 from lance_conformance.recipes.columns import RANDOM_SEED
-from lance_conformance.recipes.hand import Page, by_hand, words
+from lance_conformance.recipes.handmade_files import Page, by_hand, words
 from lance_conformance.recipes.messages import column_edit
 from lance_conformance.recipes.model import Maker, MessageEdit
 from lance_conformance.recipes.oracle_made import column
