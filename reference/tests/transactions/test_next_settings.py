@@ -265,7 +265,7 @@ REFUSED = [
     ("append", {"fragments": [manifests.fragment(0, {**versions.files(0), **LEGACY})]}, "mixed"),
     ("create_index", {"new_indices": [versions.index("x", 9, [0])]}, "no column"),
     ("data_replacement", {"replacements": [_replaced(9, 0)]}, "not found in existing"),
-    ("data_replacement", {"replacements": [_replaced(0, 0), _replaced(1, 1)]}, ""),
+    ("data_replacement", {"replacements": [_replaced(0, 0), _replaced(1, 1)]}, "the same fields"),
     ("data_replacement", {"replacements": [_replaced(0, 1, **LEGACY)]}, "no changes were made"),
     (
         "merge",
@@ -273,7 +273,7 @@ REFUSED = [
         r"fragments \[1\]",
     ),
     ("restore", {"version": 9}, "not found"),
-    ("rewrite", {"groups": [_group([7], [8])]}, ""),
+    ("rewrite", {"groups": [_group([7], [8])]}, "incompatible"),
     ("rewrite", {"rewritten_indices": [UNKNOWN]}, "does not exist"),
     (
         "update_config",
