@@ -181,13 +181,20 @@ def open_flat_array(flat: pb.Flat, type_: pa.DataType, num_rows: int, page: Page
     bits = None if pa.types.is_fixed_size_list(type_) else slot_bits(type_)
     expect("L.array.flat.type-width", flat.bits_per_value, bits, page.place)
     kind = "bitmap" if bits == 1 else f"{type_}[]"
-    values = open_flat(flat, num_rows, page, "values", kind)
+    return FlatRows(open_flat(flat, num_rows, page, "values", kind), type_)
 
-    def read(rows: RowRanges) -> pa.Array:
-        data = pa.py_buffer(values.data(rows))  # nothing is copied for one range
-        return pa.Array.from_buffers(type_, rows.count, [None, data])
 
-    return read
+@dataclass(frozen=True, slots=True)
+class FlatRows:
+    """Flat values of a page as arrays of a fixed-width type, without nulls."""
+
+    values: FlatValues
+    type: pa.DataType
+
+    def __call__(self, rows: RowRanges) -> pa.Array:
+        """Return rows, range after range. Raises CorruptPage, OutOfRange."""
+        data = pa.py_buffer(self.values.data(rows))  # nothing is copied for one range
+        return pa.Array.from_buffers(self.type, rows.count, [None, data])
 
 
 def open_flat(flat: pb.Flat, num_values: int, page: Page, name: str, kind: str) -> FlatValues:

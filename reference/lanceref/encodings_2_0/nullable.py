@@ -15,6 +15,7 @@ L.array.fixed-size-list.dimension, L.array.flat.width, L.array.flat.size
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -87,13 +88,20 @@ def open_fixed_size_list(
     size = int(encoding.dimension)
     wanted = type_.list_size if pa.types.is_fixed_size_list(type_) else None
     expect("L.array.fixed-size-list.dimension", size, wanted, page.place)
-    items = opener(encoding.items, type_.value_type, num_rows * size)
+    return FixedSizeListRows(opener(encoding.items, type_.value_type, num_rows * size), type_)
 
-    def read(rows: RowRanges) -> pa.Array:
-        array = items(rows.scaled(size))
-        return pa.Array.from_buffers(type_, rows.count, [None], children=[array])
 
-    return read
+@dataclass(frozen=True, slots=True)
+class FixedSizeListRows:
+    """Lists of a fixed size whose `items` another encoding of the page reads."""
+
+    items: ReadRows
+    type: pa.DataType
+
+    def __call__(self, rows: RowRanges) -> pa.Array:
+        """Return rows, range after range. Raises what the items raise."""
+        array = self.items(rows.scaled(self.type.list_size))
+        return pa.Array.from_buffers(self.type, rows.count, [None], children=[array])
 
 
 class PageBuffers:

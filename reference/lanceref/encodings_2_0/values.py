@@ -21,6 +21,7 @@ from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
+from lanceref.core.plain import specified
 from lanceref.encodings_2_0 import binary, dictionary, flat, nullable, packed
 from lanceref.encodings_2_0.page import (
     Page,
@@ -82,6 +83,18 @@ def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page:
     raise UnknownEncoding(clause, page.place, found, f"values of {type_}")
 
 
+@specified
+def pick_rows(read: ReadRows, rows: NDArray[np.int64], ranges: RowRanges) -> pa.Array:
+    """Return some rows of a page, from the ranges that hold them.
+
+    `rows` (n,), ascending and distinct. Raises what the encoding raises.
+    """
+    decoded = read(ranges)
+    if len(rows) == ranges.count:
+        return decoded
+    return whole(decoded).take(arrow_array(ranges.positions(rows)))
+
+
 class ValueColumn:
     """One physical column of 2.0 whose pages hold values."""
 
@@ -118,10 +131,7 @@ class ValueColumn:
         for index, local in self._paging.split(unique):
             page, read = self._open(index)
             ranges = self._paging.covering(index, local)
-            decoded = read(ranges)
-            if len(local) != ranges.count:
-                decoded = whole(decoded).take(arrow_array(ranges.positions(local)))
-            picked.append(self._checked(decoded, page))
+            picked.append(self._checked(pick_rows(read, local, ranges), page))
         return repeat(concat(picked, self.type, self._paging.column.place), inverse)
 
     def check(self) -> None:

@@ -22,6 +22,7 @@ from lanceref.kernels import top_k
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
+from pylanceref.lance_file import LanceFileReader
 
 from ..codecs.runs import PLACE, plain, run_of, variable
 
@@ -208,3 +209,26 @@ def test_what_checks_and_explains_uses_no_fast_form(tmp_path, monkeypatch):
         assert [] == validate_with(Loop(), uri, deep=True).findings
         assert [] == lanceref.explain(path).unowned
         pylanceref.dataset(uri).validate()
+
+
+@pytest.mark.parametrize("type_", [pa.int8(), pa.bool_(), pa.int64(), pa.list_(pa.int16(), 3)])
+@given(rows=st.lists(st.integers(0, 4999), min_size=1, max_size=60, unique=True))
+@settings(max_examples=15)
+def test_single_rows_of_2_0_are_read_alike(tmp_path_factory, type_, rows):
+    """Ascending rows near and far, in several pages, of bits, bytes and lists of a fixed size."""
+    path = tmp_path_factory.mktemp("rows") / "f.lance"
+    numbers = np.arange(5000) * 7919 % 251 % 100
+    column = (
+        [[n, n + 1, 2] for n in numbers.tolist()]
+        if pa.types.is_fixed_size_list(type_)
+        else ((numbers % 3 == 0).tolist() if type_ == pa.bool_() else numbers.tolist())
+    )
+    array = pa.array(column, type_)
+    lanceref.write_file(path, pa.table({"c": array}), version="2.0")
+    chosen = np.array(sorted(rows))
+
+    taken = [LanceFileReader(str(path)).take_rows(chosen.tolist()).to_table()["c"]]
+    with plain_forms():
+        taken.append(LanceFileReader(str(path)).take_rows(chosen.tolist()).to_table()["c"])
+
+    assert array.take(pa.array(chosen)).to_pylist() == taken[0].to_pylist() == taken[1].to_pylist()
