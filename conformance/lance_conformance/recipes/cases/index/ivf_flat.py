@@ -123,7 +123,7 @@ class _Tiny(Vectors):
     @property
     def values(self) -> Numbers:
         """All vectors, those of a row one after the other; the last one is the query."""
-        longer: Numbers = Vectors.values.fget(self)  # type: ignore[attr-defined]
+        longer = super().values
         shorter: Numbers = (longer.astype(np.float64) / 16384).astype(longer.dtype)
         return shorter
 
