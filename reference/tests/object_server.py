@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from threading import Lock, Thread
 from uuid import uuid4
 
 import boto3
-from moto.server import ThreadedMotoServer
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import make_server
 
 BUCKET = "bucket"
 TABLE = "manifests"
@@ -90,14 +92,30 @@ def prefix_of(uri: str) -> str:
     return uri.partition(f"{BUCKET}/")[2].partition("?")[0]
 
 
+class OneByOne:
+    """The application of the server, which answers one request after the other.
+
+    moto looks for an object and puts it in two steps: of two conditional puts at once both could
+    succeed, and a commit would be lost.
+    """
+
+    def __init__(self) -> None:
+        self._answer, self._lock = DomainDispatcherApplication(create_backend_app), Lock()
+
+    def __call__(self, environ, start_response) -> Iterable[bytes]:
+        with self._lock:
+            return self._answer(environ, start_response)
+
+
 @contextmanager
 def running() -> Iterator[ObjectServer]:
     """Run a server on a free port."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
+    server = make_server("127.0.0.1", 0, OneByOne(), threaded=True)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
     try:
-        yield ObjectServer(f"http://{host}:{port}")
+        yield ObjectServer(f"http://127.0.0.1:{server.port}")
     finally:
-        server.stop()
+        server.shutdown()
+        thread.join()
