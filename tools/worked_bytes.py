@@ -10,6 +10,10 @@ writes: `hex 2.1 list<int32> [[1, 2], null]`. Values are JSON; ` * n` after a li
 joins lists. Before the type, `full-zip` asks for pages of that layout, and KEY=VALUE is metadata of
 the field.
 
+A block whose language is `hex STRUCTURE VALUES` shows a structure of tables, which the reference
+decodes to these values: `roaring`, `row-ids`, `row-versions`, `row-addresses` (pairs of fragment
+and offset).
+
     python tools/worked_bytes.py
 """
 
@@ -21,13 +25,24 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 from findings import Finding, conclude
 from lance_conformance.stored import case_folder
 from lanceref import write_table
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import LanceError
+from lanceref.index.row_set import parse_row_set
+from lanceref.table.roaring import parse_bitmap
+from lanceref.table.row_ids import decode_row_ids, decode_versions
 from sources import ROOT
 
-_FENCE = re.compile(r"```hex (?:(\d\.\d) (?:(\S+=\S+|full-zip) )?(\S+) (\[.*)|(\S+)(?: (\S+))?)")
+_STRUCTURE = r"(roaring|row-ids|row-versions|row-addresses) (\[.*)"
+_FENCE = re.compile(
+    r"```hex (?:(\d\.\d) (?:(\S+=\S+|full-zip) )?(\S+) (\[.*)|"
+    rf"{_STRUCTURE}|(\S+)(?: (\S+))?)"
+)
 _FULL_ZIP = "lance-encoding:structural-encoding=fullzip"
 _BEGIN = re.compile(r" *\d+ +(?:\"|[0-9a-f]+(?: |$))")
 _WORD = r"(?:(?:[0-9a-f]{2})+|\"[^\"]*\"|\.\.\.)"
@@ -42,7 +57,7 @@ def shown(text: str) -> bytes:
 
 def data_of(root: Path, fence: re.Match[str]) -> bytes:
     """Return the bytes that a block shows. Raises OSError, ValueError, KeyError."""
-    version, metadata, type_, values, case, name = fence.groups()
+    version, metadata, type_, values, _, _, case, name = fence.groups()
     if case is not None:
         return _data_of_case(root, case, name)
     key, _, value = (_FULL_ZIP if metadata == "full-zip" else metadata or "").partition("=")
@@ -88,27 +103,54 @@ def _data_of_case(root: Path, case: str, name: str | None) -> bytes:
     return found[0].read_bytes()
 
 
+def decoded(structure: str, data: bytes, count: int) -> list[object]:
+    """Return the `count` values of a structure of tables. Raises LanceError."""
+    ctx, rows = Context("example"), np.arange(count)
+    cursor = Cursor(memoryview(data), 0, ctx)
+    if structure == "row-ids":
+        return list(decode_row_ids(data, count, ctx, ctx.at(0)).at(rows).tolist())
+    if structure == "row-versions":
+        return list(decode_versions(data, count, ctx, ctx.at(0)).at(rows).tolist())
+    if structure == "roaring":
+        return list(parse_bitmap(cursor).tolist())
+    return [[int(key) >> 32, int(key) & 0xFFFFFFFF] for key in parse_row_set(cursor).keys]
+
+
+def _blocks(text: str) -> Iterator[tuple[int, re.Match[str], list[tuple[int, str]]]]:
+    """Yield the number of the first line of each block, its fence, and its lines with numbers."""
+    begin, lines = None, list[tuple[int, str]]()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if begin is None:
+            match = _FENCE.fullmatch(line.strip())
+            begin = None if match is None else (number, match)
+        elif line.startswith("```"):
+            yield (*begin, lines)
+            begin, lines = None, []
+        elif _BEGIN.match(line):
+            lines.append((number, line))
+
+
 def check(root: Path, path: Path) -> Iterator[Finding]:
     """Yield the lines of a page whose bytes are others, and those that cannot be read."""
-    name, data = path.relative_to(root).as_posix(), b""
-    is_open = False
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
-        begins = _FENCE.fullmatch(line.strip())
-        if begins:
-            is_open = True
-            try:
-                data = data_of(root, begins)
-            except (OSError, ValueError, KeyError) as error:
-                yield Finding(name, number, f"no such bytes: {error}")
-                is_open = False
-        elif line.startswith("```"):
-            is_open = False
-        elif is_open and _BEGIN.match(line):
-            told = _LINE.fullmatch(line.strip())
-            if told is None:
+    name = path.relative_to(root).as_posix()
+    for begin, fence, lines in _blocks(path.read_text("utf-8")):
+        words = {number: _LINE.fullmatch(line.strip()) for number, line in lines}
+        for number, line in lines:
+            if words[number] is None:
                 yield Finding(name, number, f"neither offset nor hex: {line!r}")
+        told = {n: (int(m[1]), shown(m[2].split(" ...")[0])) for n, m in words.items() if m}
+        try:
+            if fence[5]:
+                values, joined = _rows(fence[6]), b"".join(part for _, part in told.values())
+                held = decoded(fence[5], joined, len(values))
+                if held != values:
+                    yield Finding(name, begin, f"the bytes are {held}, not {values}")
                 continue
-            at, wanted = int(told[1]), shown(told[2].split(" ...")[0])
+            data = data_of(root, fence)
+        except (OSError, ValueError, KeyError, LanceError) as error:
+            yield Finding(name, begin, f"no such bytes: {error}")
+            continue
+        for number, (at, wanted) in told.items():
             found = data[at : at + len(wanted)]
             if found != wanted:
                 yield Finding(name, number, f"at {at} are {found.hex()}, not {wanted.hex()}")

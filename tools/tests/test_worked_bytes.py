@@ -91,3 +91,26 @@ def test_a_type_that_is_none_is_a_finding(root):
     (message,) = _findings(root)
 
     assert "no such bytes" in message
+
+
+ROW_5 = "01000000 02000000 12000000 3a300000 01000000 0000 0000 10000000"
+
+
+@pytest.mark.parametrize(
+    ("values", "data", "finding"),
+    [
+        ("roaring [1, 3]", "3a300000 01000000 0000 0100 10000000 0100 0300", None),
+        ("roaring [1, 4]", "3a300000 01000000 0000 0100 10000000 0100 0300", "are [1, 3]"),
+        ("row-ids [0, 1, 2]", "0a04 0a02 1003", None),
+        ("row-ids [0, 1, 2]", "0a04 0a02 1004", "no such bytes"),
+        ("row-versions [1] * 100", "0a08 0a04 0a02 1064 1001", None),
+        ("row-versions [2] * 100", "0a08 0a04 0a02 1064 1001", "the bytes are"),
+        ("row-addresses [[2, 5]]", f"{ROW_5} 0500", None),
+        ("row-addresses [[2, 5]]", f"{ROW_5} 05", "no such bytes"),
+    ],
+)
+def test_structures_of_tables_are_decoded(root, values, data, finding):
+    """A structure is held against its values, and one that does not end there is a finding."""
+    (root / "spec" / "10.md").write_text(f"```hex {values}\n0    {data}\n```\n", "utf-8")
+    found = _findings(root)
+    assert (not found) if finding is None else (finding in found[0] and len(found) == 1)
