@@ -106,7 +106,7 @@ def write_table(
     """Write rows, commit them and return the new version.
 
     `version` is that of the data files (None: the table's own, or the default). Raises
-    AlreadyExists where `create` finds a table, NotFound where `append` finds none, AppendRefused
+    AlreadyExists where `create` finds a table, NotFound where `append` finds none, SchemaRefused
     for columns that the table does not have.
     """
     store, ctx = open_store(path, store_options(storage_options)), Context(name_of_uri(path))

@@ -326,7 +326,7 @@ def write_dataset(
 ) -> LanceDataset:
     """Write rows as a new table, as its whole content, or after what it has; return the result.
 
-    Raises AlreadyExists for mode `create` where a table exists, AppendRefused for another schema,
+    Raises AlreadyExists for mode `create` where a table exists, SchemaRefused for another schema,
     CommitConflict when a concurrent commit stands in the way, DataRefused and NotStorable for rows
     that cannot be stored. On any error the table is as it was.
     """

@@ -155,7 +155,7 @@ def add_columns(
 ) -> None:
     """Add columns: computed in SQL, all null, by a function of batches, or from a reader.
 
-    Raises EvolutionRefused for a name that is taken and for an all-null column that may not be
+    Raises SchemaRefused for a name that is taken and for an all-null column that may not be
     null, QueryRefused for an expression that does not fit, CallerFailed for a function or a
     reader that fails, TypeError for a plain function that fails at once.
     """
@@ -182,12 +182,12 @@ def add_columns(
 
 
 def drop_columns(table: OpenTable, columns: Sequence[str]) -> None:
-    """Drop columns, nested ones by path. Raises EvolutionRefused."""
+    """Drop columns, nested ones by path. Raises SchemaRefused."""
     table._commit(operations.alter_table.drop_columns(table._snapshot, columns))
 
 
 def alter_columns(table: OpenTable, *alterations: AlterColumn) -> None:
-    """Rename columns, let them be null or not, cast them. Raises EvolutionRefused, ValueError."""
+    """Rename columns, let them be null or not, cast them. Raises SchemaRefused, ValueError."""
     snapshot = table._snapshot
 
     def has_nulls(path: str) -> bool:

@@ -185,7 +185,7 @@ class LanceFragment:
 
     @staticmethod
     def create_from_file(filename: str, dataset: OpenTable, fragment_id: int) -> FragmentMetadata:
-        """Describe a data file as a fragment. Raises NotFound, AppendRefused."""
+        """Describe a data file as a fragment. Raises NotFound, SchemaRefused."""
         found = operations.new_rows.external_file(dataset._snapshot, filename, whole=True)
         return FragmentMetadata(fragment_id, [DataFile.from_message(found.entry)], found.num_rows)
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypedDict
 
 from lanceref import operations
-from lanceref.core.errors import CleanupRefused, OperationRefused
+from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unsigned
 from lanceref.operations.cleanup import Cleanup, CleanupPlan, CleanupStats
 from lanceref.proto import transaction_pb2
@@ -133,13 +133,13 @@ def cleanup_old_versions(
 
     A version goes when it is older than the open one and than `older_than` and not among the
     latest `retain_versions`, or listed in `versions`. At most `delete_rate_limit` files go in a
-    second, one after the other whatever `delete_concurrency` says. Raises CleanupRefused for a
+    second, one after the other whatever `delete_concurrency` says. Raises OperationRefused for a
     version with a tag and for a number below 1.
     """
     if delete_rate_limit is not None and unsigned(delete_rate_limit) == 0:
-        raise CleanupRefused("delete_rate_limit must be greater than 0, got 0")
+        raise OperationRefused("delete_rate_limit must be greater than 0, got 0")
     if delete_concurrency is not None and not 0 < unsigned(delete_concurrency) < 2**61:
-        raise CleanupRefused(f"delete_concurrency must be from 1 on, got {delete_concurrency}")
+        raise OperationRefused(f"delete_concurrency must be from 1 on, got {delete_concurrency}")
     plan = _cleanup_plan(table, **which)  # type: ignore[arg-type]
     return Cleanup(table._snapshot, table._root).carry_out(plan, delete_rate_limit)
 
@@ -151,11 +151,11 @@ def _cleanup_plan(
     versions: Sequence[int] | None = None,
     **kinds: bool,
 ) -> CleanupPlan:
-    """Return what a cleanup removes. Raises CleanupRefused."""
+    """Return what a cleanup removes. Raises OperationRefused."""
     if older_than is None and retain_versions is None and versions is None:
         older_than = DEFAULT_AGE
     if retain_versions is not None and unsigned(retain_versions) == 0:
-        raise CleanupRefused("retain_versions must be greater than 0, got 0")
+        raise OperationRefused("retain_versions must be greater than 0, got 0")
     plan, given = Cleanup(table._snapshot, table._root).plan, {**CLEANUP_DEFAULTS, **kinds}
     return plan(older_than, retain_versions, versions, **given)
 

@@ -173,7 +173,7 @@ class MergeInsertBuilder:
         """Return what a merge does, one step a line, the last one first.
 
         Rows have the schema of the table unless another is given. Raises EditFailed where an
-        index finds the keys, AppendRefused for a schema that does not fit.
+        index finds the keys, SchemaRefused for a schema that does not fit.
         """
         snapshot, actions = self._table._snapshot, self._actions
         source = snapshot.arrow_schema if schema is None else schema
@@ -230,7 +230,7 @@ class MergeInsertBuilder:
         return homes_of(target, bases, self._bases, self._all_bases)
 
     def execute(self, data_obj: object, *, schema: pa.Schema | None = None) -> ExecuteResult:
-        """Merge rows. Raises AppendRefused for another schema, EditFailed, CommitConflict."""
+        """Merge rows. Raises SchemaRefused for another schema, EditFailed, CommitConflict."""
         source = self._source(data_obj, schema)
 
         def attempt() -> ExecuteResult:
@@ -266,7 +266,7 @@ class MergeInsertBuilder:
             return source
 
     def _check(self, source: pa.Schema, *, inserts: bool) -> None:
-        """Refuse rows that do not fit the table as it is now. Raises AppendRefused, EditFailed."""
+        """Refuse rows that do not fit the table as it is now. Raises SchemaRefused, EditFailed."""
         manifest = self._table._snapshot.manifest
         own = storage_version_of(manifest.message)
         version = V2_0 if own == V0_1 else own  # rows of a merge are written whole

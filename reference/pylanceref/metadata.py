@@ -81,7 +81,7 @@ class DataFile:
     def create(cls, dataset: OpenTable, path: str, *, base_id: int | None = None) -> DataFile:
         """Describe a file below the data folder of a table, or below a base.
 
-        Raises NotFound, AppendRefused for a column that is none of the table.
+        Raises NotFound, SchemaRefused for a column that is none of the table.
         """
         from lanceref.operations.new_rows import external_file
 

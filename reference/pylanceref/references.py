@@ -16,7 +16,7 @@ from typing import TypeVar, cast
 
 from lanceref import operations
 from lanceref.core.context import Context
-from lanceref.core.errors import NotFound, Place, RefRefused, VersionNotFound
+from lanceref.core.errors import NotFound, OperationRefused, Place, VersionNotFound
 from lanceref.search.snapshot import Snapshot, open_snapshot
 from lanceref.storage import Store, name_of_uri, store_options
 from lanceref.storage.manifests.opening import open_table
@@ -45,7 +45,7 @@ R = TypeVar("R", Tag, Branch)
 
 
 def tagged(store: Store, ctx: Context, tag: str) -> Tag:
-    """Return a tag. Raises RefRefused, VersionNotFound, FormatError."""
+    """Return a tag. Raises OperationRefused, VersionNotFound, FormatError."""
     check_tag_name(tag)
     tags = list_tags(store, ctx)
     if tag not in tags:
@@ -54,7 +54,7 @@ def tagged(store: Store, ctx: Context, tag: str) -> Tag:
 
 
 def open_reference(table: OpenTable, reference: VersionRef) -> Snapshot:
-    """Open the version a reference means. Raises NotFound, RefRefused, FormatError."""
+    """Open the version a reference means. Raises NotFound, OperationRefused, FormatError."""
     root, ctx, store = table._root, table._ctx, table._snapshot.store
     if isinstance(reference, str):
         tag = tagged(root, ctx, reference)
@@ -97,7 +97,7 @@ class Tags:
         return tagged(self._store, self._ctx, tag)["version"]
 
     def create(self, tag: str, reference: VersionRef = None) -> None:
-        """Name a version, by default the one that is open. Raises RefRefused, NotFound."""
+        """Name a version, by default the one that is open. Raises OperationRefused, NotFound."""
         check_tag_name(tag)
         now = datetime.now(UTC)
         put_tag(self._store, tag, self._tag(reference, now, now, {}), new=True)
@@ -158,7 +158,7 @@ class Branches:
         return _ordered(self.list(), "parent_version", order)
 
     def delete(self, branch: str) -> None:
-        """Delete a branch and its table. Raises NotFound, RefRefused where others need it."""
+        """Delete a branch and its table. Raises NotFound, OperationRefused where others need it."""
         operations.branches.delete_branch(self._store, self._ctx, branch)
 
     def replace_metadata(self, branch: str, metadata: Mapping[str, str]) -> None:
@@ -180,14 +180,14 @@ def create_branch(
     reference: VersionRef = None,
     storage_options: dict[str, str] | None = None,
 ) -> T:
-    """Begin a branch at a version and return it. Raises RefRefused, NotFound.
+    """Begin a branch at a version and return it. Raises OperationRefused, NotFound.
 
     It is reached as the table is; `storage_options` are those of the table again.
     """
     store_options(storage_options)
     check_branch_name(branch)
     if branch in list_branches(table._root, table._ctx):
-        raise RefRefused(f"Ref conflict error: branch {branch} already exists")
+        raise OperationRefused(f"Ref conflict error: branch {branch} already exists")
     found = open_reference(table, table.version if reference is None else reference)
     store = operations.branches.create_branch(table._root, table._ctx, branch, found)
     made = copy(table)

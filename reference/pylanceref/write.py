@@ -50,7 +50,7 @@ def write_table(
 ) -> T:
     """Write rows as `write_dataset` does; return the table as an object of a class.
 
-    Raises AlreadyExists for mode `create` where a table exists, AppendRefused for another schema,
+    Raises AlreadyExists for mode `create` where a table exists, SchemaRefused for another schema,
     CommitConflict when a concurrent commit stands in the way, DataRefused and NotStorable for rows
     that cannot be stored. On any error the table is as it was.
     """

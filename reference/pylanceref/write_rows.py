@@ -105,7 +105,7 @@ def open_target(uri: Destination, options: StoreOptions = NO_OPTIONS) -> Target:
 
 
 def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None) -> Plan:
-    """Decide on schema and storage version. Raises ValueError, AppendRefused, AlreadyExists."""
+    """Decide on schema and storage version. Raises ValueError, SchemaRefused, AlreadyExists."""
     if mode not in ("create", "append", "overwrite"):
         raise ValueError(f"Invalid mode {mode}")
     for name in schema.names:

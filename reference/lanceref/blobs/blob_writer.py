@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lanceref.core.errors import AppendRefused, DataRefused, LegacyRefused, NotFound
+from lanceref.core.errors import DataRefused, NotFound, NotStorable, SchemaRefused
 from lanceref.core.extension_types import storage_of
 from lanceref.core.file_versions import V2_2, FileVersion
 from lanceref.core.logical_types import EXTENSION_KEY
@@ -183,7 +183,7 @@ LONG = pa.struct([*SHORT, pa.field("position", pa.uint64()), pa.field("size", pa
 
 
 def declared_schema(schema: pa.Schema, version: FileVersion) -> pa.Schema:
-    """Return the schema of a table for incoming rows. Raises LegacyRefused and DataRefused."""
+    """Return the schema of a table for incoming rows. Raises NotStorable and DataRefused."""
     return pa.schema([_declared(field, version) for field in schema], schema.metadata)
 
 
@@ -192,7 +192,7 @@ def _declared(field: pa.Field, version: FileVersion) -> pa.Field:
     nested = [] if pa.types.is_dictionary(type_) else _children(type_)
     if metadata.get(EXTENSION_KEY) == BLOB_EXTENSION:
         if version < V2_2:
-            raise LegacyRefused(f"Blob v2 requires file version >= 2.2 (got {version})")
+            raise NotStorable(f"Blob v2 requires file version >= 2.2 (got {version})")
         if type_ not in (SHORT, LONG, PREPARED):
             raise DataRefused(
                 f"Blob v2 field '{field.name}' has unrecognized layout "
@@ -254,7 +254,7 @@ def _threshold(field: Field, what: str, default: int, least: int) -> int:
 
 
 def check_thresholds(own: Sequence[Field], given: Sequence[Field]) -> None:
-    """Raise AppendRefused for rows that name other thresholds than the fields of a table have."""
+    """Raise SchemaRefused for rows that name other thresholds than the fields of a table have."""
     by_name = {field.name: field for field in own}
     for field in given:
         held = by_name.get(field.name)
@@ -266,7 +266,7 @@ def check_thresholds(own: Sequence[Field], given: Sequence[Field]) -> None:
         for what, default, least in THRESHOLDS:
             key, effective = THRESHOLD_KEY.format(what), _threshold(held, what, default, least)
             if key in field.metadata and _threshold(field, what, default, least) != effective:
-                raise AppendRefused(
+                raise SchemaRefused(
                     f"Cannot append data with blob threshold metadata {key}={field.metadata[key]} "
                     f"for field '{field.name}'; the dataset schema has effective value {effective}"
                 )

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lanceref.core import bitmaps
 from lanceref.core.compute import pc
 from lanceref.core.context import Context
-from lanceref.core.errors import NotFound, Place, RefRefused
+from lanceref.core.errors import NotFound, OperationRefused, Place
 from lanceref.core.file_versions import V0_1
 from lanceref.core.limits import Budget
 from lanceref.data_file.check import check_file, check_share, values_below
@@ -186,7 +186,7 @@ def _check_ref(
     """Check the name of a reference, and the branch it names."""
     try:
         check(name)
-    except RefRefused as refusal:
+    except OperationRefused as refusal:
         ctx.lint(clause, place, repr(name[:80]), f"another name: {refusal}")
     with ctx.piece():
         check_stored_branch(branch, place)

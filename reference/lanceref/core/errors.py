@@ -185,23 +185,14 @@ class RetriesExhausted(CommitConflictError):
 
 
 class SchemaRefused(LanceError, OSError, RuntimeError, ValueError, kind="schema"):
-    """A schema that the format cannot describe: pylance raises any of the three."""
+    """A schema that the format cannot describe, or that does not fit that of the table.
 
-
-class AppendRefused(LanceError, OSError, ValueError, kind="schema"):
-    """Rows whose schema is not that of the table they are appended to."""
+    pylance raises any of the three.
+    """
 
 
 class OperationRefused(LanceError, OSError, ValueError):
-    """An operation that does not fit the table it is to be committed to."""
-
-
-class RefRefused(LanceError, OSError, ValueError):
-    """A tag or branch that cannot be made, moved or deleted as asked."""
-
-
-class CleanupRefused(LanceError, OSError, ValueError):
-    """Old versions that are to go, but are tagged."""
+    """An operation that cannot be carried out as asked, or does not fit the table."""
 
 
 _REFUSED = "Invalid user input: "
@@ -224,10 +215,6 @@ class QueryFailed(LanceError, pa.ArrowInvalid):  # type: ignore[misc]
         super().__init__(short(message))
 
 
-class EvolutionRefused(LanceError, OSError, ValueError, kind="schema"):
-    """A change of columns that cannot be made: pylance raises one or the other here."""
-
-
 class EditFailed(LanceError, OSError):
     """An edit that fails on the values of a row: pylance raises `OSError` here."""
 
@@ -240,20 +227,15 @@ class AlreadyExists(LanceError, OSError):
     """A table exists where one is to be created."""
 
 
-class DataRefused(LanceError, OSError, ValueError):
-    """Rows that do not fit the schema they are written under: pylance raises either class."""
+class DataRefused(LanceError, OSError, RuntimeError, ValueError):
+    """Rows that do not fit the schema they are written under, or text that is no JSON.
 
-
-class JsonRefused(DataRefused, RuntimeError):
-    """Text that is no JSON: pylance's file writer raises `RuntimeError` here."""
+    pylance raises any of the three.
+    """
 
 
 class NotStorable(LanceError, OSError, NotImplementedError):
     """Rows or types that the chosen file version cannot hold: pylance raises either class."""
-
-
-class LegacyRefused(NotStorable, OSError):
-    """A type that a 0.1 file cannot hold: pylance raises `OSError` here."""
 
 
 class LimitExceeded(BytesError, kind="limit"):
@@ -302,10 +284,6 @@ class RowNotFound(LanceError, OSError, IndexError, kind="out_of_range"):
 
 class RowDeleted(NotFound, NotImplementedError):
     """A row is asked for by its address, and is deleted: pylance raises `NotImplementedError`."""
-
-
-class ModelMissing(LanceError, OSError, ValueError):
-    """A language model of a tokenizer that is not there or cannot be read."""
 
 
 class IndexRefused(LanceError, RuntimeError, ValueError):

@@ -31,8 +31,8 @@ from lanceref.core.errors import (
     BadSchema,
     CorruptPage,
     DataRefused,
-    LegacyRefused,
     LimitExceeded,
+    NotStorable,
     OutOfRange,
     Place,
     UnknownEncoding,
@@ -276,7 +276,7 @@ class PageWriter:
 
 
 def check_storable(field: Field) -> None:
-    """Refuse a field that 0.1 has no encoding for. Raises LegacyRefused."""
+    """Refuse a field that 0.1 has no encoding for. Raises NotStorable."""
     types, type_ = pa.types, field.arrow.type
     if types.is_dictionary(type_):
         fits = type_.value_type in STRINGS or encodings.is_number(type_.value_type)
@@ -285,6 +285,6 @@ def check_storable(field: Field) -> None:
         fits = any(is_type(type_) for is_type in known) or type_ in STRINGS
         fits = fits or encodings.fixed_width(type_) is not None
     if not fits:
-        raise LegacyRefused(f"field `{field.name}`: unsupported data type {type_}")
+        raise NotStorable(f"field `{field.name}`: unsupported data type {type_}")
     for child in field.children:
         check_storable(child)

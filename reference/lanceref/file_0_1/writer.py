@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from lanceref.core.errors import DataRefused, LegacyRefused
+from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.limits import keep_freed_blocks
 from lanceref.data_file.file_writer import column_of
 from lanceref.file.schema import Field, LanceSchema, field_message
@@ -46,7 +46,7 @@ class LegacyWriter:
     The file is whole after `finish`; on any error the caller aborts the sink. A manifest of the
     table begins with the values of `dictionaries` once more: `encodings.encode_dictionaries` at
     position 0 gives the bytes, and for each field of the schema what `Field.dictionary` must say.
-    Raises LegacyRefused (an OSError) for a type that 0.1 cannot store.
+    Raises NotStorable (an OSError) for a type that 0.1 cannot store.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class LegacyWriter:
     def finish(self) -> int:
         """Write what is queued and the description of the file; return its rows.
 
-        Raises DataRefused without rows, LegacyRefused when no field has a page: such files do not
+        Raises DataRefused without rows, NotStorable when no field has a page: such files do not
         exist.
         """
         if self._queued:
@@ -121,7 +121,7 @@ class LegacyWriter:
         if not self.num_rows:
             raise DataRefused("a 0.1 file has at least one row")
         if not self._pages.pages:
-            raise LegacyRefused("empty page table: no field has a page")
+            raise NotStorable("empty page table: no field has a page")
         metadata = file_pb2.Metadata(batch_offsets=self._batch_offsets)
         first = min(field.id for field in self._schema.flat())
         num_batches = len(self._batch_offsets) - 1

@@ -38,7 +38,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import (
     BytesError,
     CorruptPage,
-    JsonRefused,
+    DataRefused,
     LimitExceeded,
     Place,
     Truncated,
@@ -352,7 +352,7 @@ class _Parser:
         return self.text[self.at : self.at + 1]
 
     def eat(self, character: str) -> bool:
-        """Pass over one character if it comes next. Raises JsonRefused at the end of the text."""
+        """Pass over one character if it comes next. Raises DataRefused at the end of the text."""
         following = self.peek()
         if not following:
             raise self.refused(f"{character!r}")
@@ -366,9 +366,9 @@ class _Parser:
         self.at = self.at if found is None else found.end()
         return found
 
-    def refused(self, wanted: str) -> JsonRefused:
+    def refused(self, wanted: str) -> DataRefused:
         """Return the error of a text that is not JSON."""
-        return JsonRefused(f"Failed to encode JSON: at character {self.at} wanted {wanted}")
+        return DataRefused(f"Failed to encode JSON: at character {self.at} wanted {wanted}")
 
 
 def _unescape(escape: re.Match[str]) -> str:
@@ -385,7 +385,7 @@ def _unescape(escape: re.Match[str]) -> str:
 
 
 def document(text: str) -> bytes:
-    """Return the JSONB document of a JSON text. Raises JsonRefused."""
+    """Return the JSONB document of a JSON text. Raises DataRefused."""
     parser = _Parser(text)
     kind, payload = parser.value()
     if parser.peek():
@@ -394,6 +394,6 @@ def document(text: str) -> bytes:
 
 
 def documents(array: pa.Array) -> pa.Array:
-    """Return JSON texts (utf8 or large_utf8) as documents (large_binary). Raises JsonRefused."""
+    """Return JSON texts (utf8 or large_utf8) as documents (large_binary). Raises DataRefused."""
     written = [None if text is None else document(text) for text in array.to_pylist()]
     return pa.array(written, pa.large_binary())

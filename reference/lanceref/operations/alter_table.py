@@ -15,7 +15,7 @@ from typing import TypedDict
 
 import pyarrow as pa
 
-from lanceref.core.errors import EvolutionRefused, SchemaRefused
+from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field, LanceSchema, field_message
@@ -43,7 +43,7 @@ class AlterColumn(TypedDict, total=False):
 
 
 def add_columns(snapshot: Snapshot, source: ColumnSource, draft: Draft) -> Staged:
-    """Write the values of new columns. Raises EvolutionRefused for a name that is taken."""
+    """Write the values of new columns. Raises SchemaRefused for a name that is taken."""
     fields = columns.new_fields(snapshot, source.schema)
     written = [rows.fragment.message for rows in snapshot.fragments]
     if fields:
@@ -52,20 +52,20 @@ def add_columns(snapshot: Snapshot, source: ColumnSource, draft: Draft) -> Stage
 
 
 def add_null_columns(snapshot: Snapshot, fields: Iterable[pa.Field]) -> Staged:
-    """Add columns without any value, which need no file. Raises EvolutionRefused."""
+    """Add columns without any value, which need no file. Raises SchemaRefused."""
     if storage_version_of(snapshot.manifest.message) == V0_1:
-        raise EvolutionRefused("Cannot add all-null columns to legacy dataset version.")
+        raise SchemaRefused("Cannot add all-null columns to legacy dataset version.")
     schema = pa.schema(fields)
     for one in schema:
         if not one.nullable:
-            raise EvolutionRefused(f"All-null columns must be nullable: '{one.name}'")
+            raise SchemaRefused(f"All-null columns must be nullable: '{one.name}'")
     fragments = [rows.fragment.message for rows in snapshot.fragments]
     grown = _grown(snapshot, columns.new_fields(snapshot, schema))
     return _merged(snapshot, grown, fragments, Draft())
 
 
 def drop_columns(snapshot: Snapshot, paths: Collection[str]) -> Staged:
-    """Drop columns, nested ones by path. Raises EvolutionRefused."""
+    """Drop columns, nested ones by path. Raises SchemaRefused."""
     return _projected(snapshot, evolve.drop_fields(snapshot.manifest.schema, paths))
 
 
@@ -86,32 +86,29 @@ def alter_columns(
 ) -> Staged:
     """Rename columns, let them be null or not, cast them; `has_nulls` looks at one, by its path.
 
-    Raises EvolutionRefused, ValueError for an alteration that says nothing.
+    Raises SchemaRefused, ValueError for an alteration that says nothing.
     """
     changes = _Changes(snapshot.manifest.schema)
     for one in alterations:
         _alter(changes, snapshot.manifest.schema, one)
     schema, casts = changes.schema, changes.casts
-    try:
-        schema_of(pa.schema([one.arrow for one in schema.fields]))
-    except SchemaRefused as error:  # two columns have one name
-        raise EvolutionRefused(str(error)) from error
+    schema_of(pa.schema([one.arrow for one in schema.fields]))  # no two columns have one name
     for path in changes.tightened:
         if has_nulls(path):
-            raise EvolutionRefused(f"Column {path} contains NULL values")
+            raise SchemaRefused(f"Column {path} contains NULL values")
     if casts and changes.tightened:
-        raise EvolutionRefused("cannot make non-nullable and cast in the same call")
+        raise SchemaRefused("cannot make non-nullable and cast in the same call")
     if not casts:
         return _projected(snapshot, schema)
     indexed = [one for one in snapshot.manifest.indices if casts.keys() & set(one.fields)]
     if indexed:  # they would find other values
         names = sorted({one.name for one in indexed})
-        raise EvolutionRefused(f"Cannot cast column(s): drop their index(es) {names} before")
+        raise SchemaRefused(f"Cannot cast column(s): drop their index(es) {names} before")
     return _cast(snapshot, schema, casts, draft)
 
 
 def _alter(changes: _Changes, known: LanceSchema, one: AlterColumn) -> None:
-    """Note one alteration. Raises EvolutionRefused, ValueError."""
+    """Note one alteration. Raises SchemaRefused, ValueError."""
     for key in one.keys() - AlterColumn.__annotations__.keys():
         raise ValueError(f"Unknown key: {key}")
     path = one.get("path")
@@ -121,7 +118,7 @@ def _alter(changes: _Changes, known: LanceSchema, one: AlterColumn) -> None:
         raise ValueError("At least one of name, nullable, or data_type must be specified")
     held = evolve.find_field(known, path)
     if held is None:
-        raise EvolutionRefused(f'Column "{path}" does not exist in the dataset')
+        raise SchemaRefused(f'Column "{path}" does not exist in the dataset')
     if (name := one.get("name")) is not None:
         changes.schema = evolve.edit_field(changes.schema, held.id, evolve.renaming(name))
     if (nullable := one.get("nullable")) is not None:
@@ -143,7 +140,7 @@ def _cast(
     for field_id, type_ in casts.items():
         held = next(one for one in schema.flat() if one.id == field_id)
         if held.parent_id != -1 and version in (V0_1, V2_0):
-            raise EvolutionRefused(f"nested column {held.name!r} cannot be cast in {version}")
+            raise SchemaRefused(f"nested column {held.name!r} cannot be cast in {version}")
         made = evolve.cast_field(schema, held, type_, number)
         number += len(list(made.flat()))
         made_ids.add(made.id)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from lanceref.core.context import Context
-from lanceref.core.errors import RefRefused, VersionNotFound
+from lanceref.core.errors import OperationRefused, VersionNotFound
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage import Store, copy_object
 from lanceref.storage.manifests.manifest_names import FOLDER
@@ -38,13 +38,13 @@ def find_branch(root: Store, ctx: Context, branch: str) -> Branch:
 
 
 def create_branch(root: Store, ctx: Context, branch: str, start: Snapshot) -> Store:
-    """Begin a branch at a version and return the store of its table. Raises RefRefused."""
+    """Begin a branch at a version and return the store of its table. Raises OperationRefused."""
     check_branch_name(branch)
     if branch in list_branches(root, ctx):
-        raise RefRefused(f"Ref conflict error: branch {branch} already exists")
+        raise OperationRefused(f"Ref conflict error: branch {branch} already exists")
     store = branch_store(root, branch)
     if next(store.list(FOLDER), None) is not None:
-        raise RefRefused(
+        raise OperationRefused(
             f"Ref conflict error: branch {branch} is being created or deleted, or that was "
             "interrupted: cleanup_old_versions(delete_unverified=True) removes what it left"
         )
@@ -64,7 +64,7 @@ def create_branch(root: Store, ctx: Context, branch: str, start: Snapshot) -> St
 
 
 def delete_branch(root: Store, ctx: Context, branch: str) -> None:
-    """Delete a branch and its table. Raises VersionNotFound, RefRefused where others need it.
+    """Delete a branch and its table. Raises VersionNotFound, OperationRefused where others need it.
 
     Its folder stays as long as others lie below it, and goes with the last of these.
     """
@@ -73,10 +73,10 @@ def delete_branch(root: Store, ctx: Context, branch: str) -> None:
     every = list_branches(root, ctx)
     children = [name for name, one in every.items() if one["parent_branch"] == branch]
     if children:
-        raise RefRefused(f"Branch {branch} is referenced by branches {children}")
+        raise OperationRefused(f"Branch {branch} is referenced by branches {children}")
     names = [name for name, tag in list_tags(root, ctx).items() if tag["branch"] == branch]
     if names:
-        raise RefRefused(f"Branch {branch} is referenced by tags {names}")
+        raise OperationRefused(f"Branch {branch} is referenced by tags {names}")
     root.delete(branch_path(branch))
     others = [f"{name}/" for name in every if name != branch]
     parts = branch.split("/")

@@ -29,10 +29,10 @@ from typing import TypedDict
 
 from lanceref.core.context import Context
 from lanceref.core.errors import (
-    CleanupRefused,
     DataRefused,
     LanceError,
     NotFound,
+    OperationRefused,
     VersionNotFound,
     short,
 )
@@ -127,7 +127,7 @@ class Cleanup:
 
         A version goes when it is older than `before` (the version that is open), than `older_than`
         and not among the latest `retain_versions`, or listed in `versions`; the latest stays.
-        Raises CleanupRefused for a version with a tag, VersionNotFound for a deleted branch.
+        Raises OperationRefused for a version with a tag, VersionNotFound for a deleted branch.
         """
         names = list_versions(self.snapshot.store, self._ctx)
         old = self._old(names[:-1], len(names), older_than, retain_versions, versions)
@@ -139,7 +139,7 @@ class Cleanup:
         tags = list_tags(self.root, self._ctx).values()
         tagged = old & {tag["version"] for tag in tags if (tag["branch"] or MAIN) == own}
         if tagged and error_if_tagged_old_versions:
-            raise CleanupRefused(
+            raise OperationRefused(
                 f"Cleanup error: {len(tagged)} tagged version(s) have been marked for cleanup: "
                 f"{sorted(tagged)}. Either set `error_if_tagged_old_versions=False` or delete "
                 "the tags"
@@ -308,13 +308,13 @@ def duration(seconds: int) -> str:
 
 
 def seconds_of(text: str) -> float:
-    """Return the seconds of a duration. Raises CleanupRefused for something else."""
+    """Return the seconds of a duration. Raises OperationRefused for something else."""
     parts = re.findall(r"(\d+)\s*([A-Za-z]+)", text)
     left = re.sub(r"(\d+)\s*([A-Za-z]+)", "", text)
     known = all(unit in SECONDS and len(number) <= DIGITS for number, unit in parts)
     seconds = sum(int(number) * SECONDS[unit] for number, unit in parts) if known else 0.0
     if not parts or left.strip() or not known or seconds > timedelta.max.total_seconds():
-        raise CleanupRefused(f"{AGE_KEY} is no duration: {short(text)!r}")
+        raise OperationRefused(f"{AGE_KEY} is no duration: {short(text)!r}")
     return seconds
 
 
@@ -341,5 +341,5 @@ def clean_after_commit(made: Snapshot, root: Store, read_version: int) -> None:
 
 def _number(config: Mapping[str, str], key: str) -> int:
     if not config[key].isdecimal() or len(config[key]) > DIGITS:
-        raise CleanupRefused(f"{key} is no number: {short(config[key])!r}")
+        raise OperationRefused(f"{key} is no number: {short(config[key])!r}")
     return int(config[key])

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.core.compute import pc
-from lanceref.core.errors import EvolutionRefused
+from lanceref.core.errors import SchemaRefused
 from lanceref.core.integers import difference
 from lanceref.core.nesting import whole
 from lanceref.file.schema import LanceSchema
@@ -55,16 +55,16 @@ def update_columns(
 ) -> ColumnUpdate:
     """Write the columns of `right` for the rows of a fragment whose key is in it.
 
-    Raises EvolutionRefused for columns or keys that are not there, and for a null that the file
+    Raises SchemaRefused for columns or keys that are not there, and for a null that the file
     version cannot hold.
     """
     names = [name for name in right.schema.names if name != right_on]
     check_keys(snapshot, right.schema, left_on, right_on, "fragment")
     for name in names:
         if name in SYSTEM_COLUMNS:
-            raise EvolutionRefused(f"Column {name} is a metadata column and cannot be updated")
+            raise SchemaRefused(f"Column {name} is a metadata column and cannot be updated")
         if name not in snapshot.manifest.schema.arrow.names:
-            raise EvolutionRefused(
+            raise SchemaRefused(
                 f"Invalid user input: Column {name} in right side fragment does not exist in left "
                 "side fragment"
             )

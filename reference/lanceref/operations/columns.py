@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.errors import EvolutionRefused
+from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1
 from lanceref.core.nesting import whole, whole_rows
 from lanceref.file.arrow_schema import numbered, schema_of
@@ -96,7 +96,7 @@ def mapped_source(
 ) -> ColumnSource:
     """Return columns by a function of batches; by default the first row decides on the schema.
 
-    Raises EvolutionRefused, when they are read, for a batch of more or fewer rows.
+    Raises SchemaRefused, when they are read, for a batch of more or fewer rows.
     """
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), columns)
     schema = function.output_schema
@@ -110,7 +110,7 @@ def mapped_source(
         for number, batch in enumerate(batches):
             result = function.cached((rows.fragment.id, number), batch)
             if result.num_rows != batch.num_rows:
-                raise EvolutionRefused(
+                raise SchemaRefused(
                     "Invalid user input: Fragment Updater: new batch has different size with the "
                     f"source batch: {batch.num_rows} != {result.num_rows}"
                 )
@@ -124,17 +124,17 @@ def ordered_source(
 ) -> ColumnSource:
     """Return columns of a table that has a row for each live row of the fragments, in their order.
 
-    Raises EvolutionRefused for another number of rows, and for a null that the file version cannot
+    Raises SchemaRefused for another number of rows, and for a null that the file version cannot
     hold.
     """
     ends = np.cumsum([0, *(rows.num_rows for rows in fragments)]).tolist()
     live = ends[-1]
     if len(values) < live:
-        raise EvolutionRefused(
+        raise SchemaRefused(
             f"Stream ended before producing values for all rows in dataset: {len(values)} of {live}"
         )
     if len(values) > live:
-        raise EvolutionRefused(f"Stream produced more values than expected for dataset: {live}")
+        raise SchemaRefused(f"Stream produced more values than expected for dataset: {live}")
     starts = {rows.fragment.id: start for rows, start in zip(fragments, ends, strict=False)}
 
     def rows_of(rows: FragmentRows) -> Batches:
@@ -148,16 +148,16 @@ def joined_source(
 ) -> ColumnSource:
     """Return columns of the rows of a table with the same key, null where none has it.
 
-    Raises EvolutionRefused, which names `what` is joined, for a key that is not there, for keys of
+    Raises SchemaRefused, which names `what` is joined, for a key that is not there, for keys of
     another type, no rows, and for a null that the file version cannot hold.
     """
     if not len(right):
-        raise EvolutionRefused("HashJoiner: No data")
+        raise SchemaRefused("HashJoiner: No data")
     check_keys(snapshot, right.schema, left_on, right_on, what)
     is_system, given = left_on in SYSTEM_COLUMNS, right.schema.field(right_on).type
     held = pa.uint64() if is_system else snapshot.arrow_schema.field(left_on).type
     if held != given:
-        raise EvolutionRefused(
+        raise SchemaRefused(
             f"Invalid user input: Index column type mismatch: expected {given}, got {held}"
         )
     values = whole_rows(right.drop_columns([right_on]).combine_chunks())
@@ -176,17 +176,17 @@ def joined_source(
 def check_keys(
     snapshot: Snapshot, right: pa.Schema, left_on: str, right_on: str, what: str
 ) -> None:
-    """Raise EvolutionRefused for a key that either side does not have."""
+    """Raise SchemaRefused for a key that either side does not have."""
     known = (*snapshot.manifest.schema.arrow.names, *SYSTEM_COLUMNS)
     for side, name, names in (("left", left_on, known), ("right", right_on, right.names)):
         if name not in names:
-            raise EvolutionRefused(
+            raise SchemaRefused(
                 f"Invalid user input: Column {name} does not exist in the {side} side {what}"
             )
 
 
 def _spread(snapshot: Snapshot, rows: FragmentRows, values: pa.Table) -> pa.RecordBatch:
-    """Return values of the live rows of a fragment for all. Raises EvolutionRefused."""
+    """Return values of the live rows of a fragment for all. Raises SchemaRefused."""
     refuse_early_nulls(snapshot, values)
     arrays = [fill_deleted(rows, column.combine_chunks()) for column in values.columns]
     return pa.RecordBatch.from_arrays(arrays, names=values.column_names)
@@ -208,13 +208,13 @@ NULLABLE_0_1 = ("string", "large_string", "binary", "list", "fixed_size_binary",
 
 
 def refuse_early_nulls(snapshot: Snapshot, values: pa.RecordBatch | pa.Table) -> None:
-    """Raise EvolutionRefused for a null of a type of which files of 0.1 can hold none."""
+    """Raise SchemaRefused for a null of a type of which files of 0.1 can hold none."""
     if storage_version_of(snapshot.manifest.message) != V0_1:
         return
     for name, column in zip(values.schema.names, values.columns, strict=True):
         holds_nulls = any(getattr(pa.types, f"is_{one}")(column.type) for one in NULLABLE_0_1)
         if column.null_count and not holds_nulls:
-            raise EvolutionRefused(
+            raise SchemaRefused(
                 f"Column '{name}' has null values of type: {column.type}, but storing nulls for "
                 "this data type is not supported by the dataset's current Lance file format "
                 "version: V1. This can be caused by an explicit null in the new data."
@@ -242,17 +242,13 @@ def numbered_fields(drafts: Sequence[Field], first: int) -> tuple[Field, ...]:
 
 
 def new_fields(snapshot: Snapshot, schema: pa.Schema) -> tuple[Field, ...]:
-    """Return fields under new ids. Raises EvolutionRefused for a name that is taken."""
+    """Return fields under new ids. Raises SchemaRefused for a name that is taken."""
     taken = {field.name: field.arrow.type for field in snapshot.manifest.schema.fields}
     for name, type_ in zip(schema.names, schema.types, strict=True):
         if name in taken and taken[name] != type_:
-            raise EvolutionRefused(
-                f"Type conflicts between {name}({taken[name]}) and {name}({type_})"
-            )
+            raise SchemaRefused(f"Type conflicts between {name}({taken[name]}) and {name}({type_})")
         if name in taken:
-            raise EvolutionRefused(
-                f"Invalid user input: Column {name} already exists in the dataset"
-            )
+            raise SchemaRefused(f"Invalid user input: Column {name} already exists in the dataset")
     return numbered_fields(schema_of(schema).fields, next_field_id(snapshot))
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lanceref.blobs.blob_writer import BlobPolicy, ExternalBlobs
 from lanceref.core.context import Context
-from lanceref.core.errors import AppendRefused, FormatError, NotFound
+from lanceref.core.errors import FormatError, NotFound, SchemaRefused
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.nesting import whole_rows
 from lanceref.data_file.data_file import open_file
@@ -126,7 +126,7 @@ def external_file(
 ) -> ExternalFile:
     """Open a data file below the data folder and match its columns with the table's fields.
 
-    Raises NotFound, AppendRefused for a column that is none of the table and for a missing one of
+    Raises NotFound, SchemaRefused for a column that is none of the table and for a missing one of
     a `whole` file, FormatError.
     """
     bases = Bases(snapshot.store, snapshot.manifest)
@@ -141,7 +141,7 @@ def external_file(
     held = {field.id for field in schema.flat()}
     missing = [field.name for field in own.flat() if field.id not in held]
     if whole and missing:
-        raise AppendRefused(
+        raise SchemaRefused(
             f"Append with different schema: fields did not match, missing=[{', '.join(missing)}]"
         )
     entry = file_entry(path, schema, opened.version, source.size)

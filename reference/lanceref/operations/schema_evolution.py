@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from lanceref.core.errors import EvolutionRefused, Place
+from lanceref.core.errors import Place, SchemaRefused
 from lanceref.core.logical_types import arrow_type
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field, LanceSchema, split_path
@@ -100,19 +100,19 @@ def with_nullable(nullable: bool) -> Edit:
 def drop_fields(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
     """Return the schema without fields; a struct or list of which none is left goes too.
 
-    Raises EvolutionRefused for an unknown one, or for all.
+    Raises SchemaRefused for an unknown one, or for all.
     """
     gone: set[int] = set()
     for path in paths:
         field = find_field(schema, path)
         if field is None:
-            raise EvolutionRefused(f"Column {path} does not exist in the dataset")
+            raise SchemaRefused(f"Column {path} does not exist in the dataset")
         gone |= {one.id for one in field.flat()}
     if gone:
         kept = {one.id for one in schema.flat() if not one.children and one.id not in gone}
         schema = replace(keep_fields(schema, kept), metadata=schema.metadata)
     if not schema.fields:
-        raise EvolutionRefused("Cannot drop all columns from a dataset")
+        raise SchemaRefused("Cannot drop all columns from a dataset")
     return schema
 
 
@@ -129,7 +129,7 @@ LISTS = (types.is_list, types.is_large_list, types.is_fixed_size_list)
 
 
 def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
-    """Raise EvolutionRefused for a cast to another kind of values."""
+    """Raise SchemaRefused for a cast to another kind of values."""
 
     def both(tests: Sequence[Callable[[pa.DataType], bool]]) -> bool:
         return all(any(test(one) for test in tests) for one in (held, wanted))
@@ -137,14 +137,14 @@ def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
     if both(LISTS):
         check_cast("item", held.value_type, wanted.value_type)
     elif held != wanted and not any(map(both, FAMILIES)):
-        raise EvolutionRefused(
+        raise SchemaRefused(
             f'Invalid user input: Cannot cast column "{path}" from {type_name(held)} to '
             f"{type_name(wanted)}"
         )
 
 
 def cast_values(values: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Return values in another type. Raises EvolutionRefused for the first that does not fit."""
+    """Return values in another type. Raises SchemaRefused for the first that does not fit."""
     try:
         return as_column(values, wanted)
     except pa.ArrowInvalid as error:
@@ -153,7 +153,7 @@ def cast_values(values: pa.Array, wanted: pa.DataType) -> pa.Array:
                 as_column(pa.array([one], values.type), wanted)
             except pa.ArrowInvalid:
                 text = f"Can't cast value {one} to type {type_name(wanted)}"
-                raise EvolutionRefused(f"Cast error: {text}") from error
+                raise SchemaRefused(f"Cast error: {text}") from error
         raise
 
 
@@ -169,14 +169,14 @@ def type_name(type_: pa.DataType) -> str:
 def cast_field(schema: LanceSchema, held: Field, type_: pa.DataType, number: int) -> Field:
     """Return a field in another type under the id `number`; those below it have the next ids.
 
-    It keeps its name and whether it may be null, its metadata go. Raises EvolutionRefused for one
+    It keeps its name and whether it may be null, its metadata go. Raises SchemaRefused for one
     in a list.
     """
     by_id = {field.id: field for field in schema.flat()}
     above = held.parent_id
     while above != -1:
         if not pa.types.is_struct(by_id[above].arrow.type):
-            raise EvolutionRefused(f"nested column {held.name!r} cannot be cast")
+            raise SchemaRefused(f"nested column {held.name!r} cannot be cast")
         above = by_id[above].parent_id
     (made,) = schema_of(pa.schema([pa.field(held.name, type_, held.nullable)])).fields
     (numbered,) = numbered_fields([made], number)

@@ -28,7 +28,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from lanceref.blobs.blob_writer import IN_PLACE, BlobPolicy, BlobWriter
-from lanceref.core.errors import AppendRefused, DataRefused
+from lanceref.core.errors import DataRefused, SchemaRefused
 from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
 from lanceref.data_file.data_file import column_owners
 from lanceref.data_file.descriptors import described_schema, holds_blobs
@@ -101,7 +101,7 @@ def write_files(
     """Write the rows; on any error no file is left. `known` are the table's dictionaries (0.1).
 
     Files go into the homes in turn. Raises DataRefused and NotStorable for rows that do not fit,
-    AppendRefused for dictionaries of 0.1 that are not those of the files before.
+    SchemaRefused for dictionaries of 0.1 that are not those of the files before.
     """
     new = NewFiles(dictionaries=dict(known))
     parts = iter(_parts(batches, limits, version))
@@ -196,7 +196,7 @@ def _merge(known: dict[int, pa.Array], more: Mapping[int, pa.Array]) -> None:
             known[field_id] = values
         elif not known[field_id].equals(values):
             what = f"dictionary of field {field_id} did not match"
-            raise AppendRefused(f"Append with different schema: {what}")
+            raise SchemaRefused(f"Append with different schema: {what}")
 
 
 def with_dictionaries(schema: LanceSchema) -> LanceSchema:
@@ -238,10 +238,10 @@ def file_entry(
 
 
 def appended_schema(table: LanceSchema, rows: LanceSchema, version: FileVersion) -> LanceSchema:
-    """Return the table's fields that `rows` has, in the order of `rows`. Raises AppendRefused."""
+    """Return the table's fields that `rows` has, in the order of `rows`. Raises SchemaRefused."""
     fields, problems = _match(table.fields, rows.fields, "")
     if problems:
-        raise AppendRefused(f"Append with different schema: {', '.join(problems)}")
+        raise SchemaRefused(f"Append with different schema: {', '.join(problems)}")
     stored = LanceSchema(fields, table.metadata)
     if version != V0_1:
         return stored
@@ -251,10 +251,10 @@ def appended_schema(table: LanceSchema, rows: LanceSchema, version: FileVersion)
 
 
 def check_whole(fields: Set[int], held: Set[int]) -> None:
-    """Raise AppendRefused where files of 0.1 hold not every field of a table."""
+    """Raise SchemaRefused where files of 0.1 hold not every field of a table."""
     missing = fields - held
     if missing:
-        raise AppendRefused(f"a 0.1 file holds every field, but {sorted(missing)} are missing")
+        raise SchemaRefused(f"a 0.1 file holds every field, but {sorted(missing)} are missing")
 
 
 def _match(

@@ -24,7 +24,7 @@ from typing import TypedDict, cast
 from urllib.parse import quote, unquote
 
 from lanceref.core.context import Context
-from lanceref.core.errors import FormatError, Place, RefRefused, StoreFailed
+from lanceref.core.errors import FormatError, OperationRefused, Place, StoreFailed
 from lanceref.storage import Source, Store, above, joined
 
 TAGS = "_refs/tags"
@@ -42,7 +42,7 @@ _SEGMENT = re.compile(r"[\w.\-]+")
 
 
 def check_tag_name(name: str) -> None:
-    """Raise RefRefused for a name that no tag may have."""
+    """Raise OperationRefused for a name that no tag may have."""
     for is_broken, rule in (
         (not name, "cannot be empty"),
         (not _SEGMENT.fullmatch(name), "characters must be either alphanumeric, '.', '-' or '_'"),
@@ -52,13 +52,13 @@ def check_tag_name(name: str) -> None:
         (".." in name, "cannot have two consecutive dots"),
     ):
         if is_broken:
-            raise RefRefused(f"Ref is invalid: Ref {rule}")
+            raise OperationRefused(f"Ref is invalid: Ref {rule}")
 
 
 def check_branch_name(name: str) -> None:
-    """Raise RefRefused for a name that no branch may have."""
+    """Raise OperationRefused for a name that no branch may have."""
     if name == MAIN:
-        raise RefRefused(
+        raise OperationRefused(
             f'Ref is invalid: "{MAIN}" is reserved for the default branch; '
             "use a different branch name"
         )
@@ -70,10 +70,10 @@ def check_branch_name(name: str) -> None:
         (name.endswith(".lock"), "end with '.lock'"),
     ):
         if is_broken:
-            raise RefRefused(f"Ref is invalid: Branch name cannot {rule}")
+            raise OperationRefused(f"Ref is invalid: Branch name cannot {rule}")
     for segment in name.split("/"):
         if not _SEGMENT.fullmatch(segment) or segment == ".":
-            raise RefRefused(
+            raise OperationRefused(
                 f"Ref is invalid: Branch segment {segment!r} contains invalid characters. "
                 "Only alphanumeric, '.', '-', '_' are allowed."
             )
@@ -85,19 +85,19 @@ def check_stored_branch(name: str | None, place: Place) -> None:
         return
     try:
         check_branch_name(name)
-    except RefRefused as refusal:
+    except OperationRefused as refusal:
         found = f"branch {name!r:.80}"
         raise FormatError("L.table.refs.branch-name", place, found, refusal) from refusal
 
 
 def tag_path(name: str) -> str:
-    """Return the path of a tag's file below the root. Raises RefRefused."""
+    """Return the path of a tag's file below the root. Raises OperationRefused."""
     check_tag_name(name)
     return f"{TAGS}/{quote(name, safe='')}.json"
 
 
 def branch_path(name: str) -> str:
-    """Return the path of a branch's file below the root. Raises RefRefused."""
+    """Return the path of a branch's file below the root. Raises OperationRefused."""
     check_branch_name(name)
     return f"{BRANCHES}/{quote(name, safe='')}.json"
 
@@ -105,7 +105,7 @@ def branch_path(name: str) -> str:
 def branch_store(root: Store, branch: str | None) -> Store:
     """Return the store of a branch's table; `root` is that of the main branch.
 
-    Raises RefRefused for a name that no branch has, StoreFailed for a branch whose folder is
+    Raises OperationRefused for a name that no branch has, StoreFailed for a branch whose folder is
     outside the root because of a link.
     """
     if branch in (None, MAIN):
@@ -249,12 +249,12 @@ def _value(ref: Mapping[str, object], key: str, kind: str) -> object:
 
 
 def put_tag(store: Store, name: str, tag: Tag, *, new: bool = False) -> None:
-    """Write a tag. Raises RefRefused for a `new` one whose name is taken."""
+    """Write a tag. Raises OperationRefused for a `new` one whose name is taken."""
     _put(store, tag_path(name), _TAG, tag, f"tag {name}" if new else None)
 
 
 def put_branch(store: Store, name: str, branch: Branch, *, new: bool = False) -> None:
-    """Write a branch. Raises RefRefused for a `new` one whose name is taken."""
+    """Write a branch. Raises OperationRefused for a `new` one whose name is taken."""
     _put(store, branch_path(name), _BRANCH, branch, f"branch {name}" if new else None)
 
 
@@ -272,4 +272,4 @@ def _put(
     if new is None:
         store.put(path, data)
     elif not store.put_if_absent(path, data):
-        raise RefRefused(f"Ref conflict error: {new} already exists")
+        raise OperationRefused(f"Ref conflict error: {new} already exists")

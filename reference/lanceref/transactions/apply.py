@@ -52,7 +52,7 @@ from lanceref.transactions.row_lineage import assign_row_ids, overlay, set_creat
 
 
 def append(builder: Builder) -> None:
-    """Add the fragments of an Append. Raises AppendRefused for files of 0.1 without all fields."""
+    """Add the fragments of an Append. Raises SchemaRefused for files of 0.1 without all fields."""
     given = builder.transaction.append.fragments
     if storage_version_of(builder.message) == V0_1:
         for fragment in given:
@@ -217,7 +217,7 @@ def encode_next(
     `version` is the number of a detached version.
 
     Raises NotFound for an operation that needs a table, OperationRefused for one that cannot be
-    applied, AppendRefused for files of 0.1 in a table of 2.x and the other way round.
+    applied, SchemaRefused for files of 0.1 in a table of 2.x and the other way round.
     """
     # L.txn.op.known
     name = staged.transaction.WhichOneof("operation") or ""

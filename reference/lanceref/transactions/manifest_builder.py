@@ -28,7 +28,7 @@ from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
-from lanceref.core.errors import AlreadyExists, AppendRefused
+from lanceref.core.errors import AlreadyExists, SchemaRefused
 from lanceref.core.file_versions import FROM_WORDS, V0_1, V2_0, FileVersion, version_named
 from lanceref.file.schema import LanceSchema, schema_message
 from lanceref.proto import file_pb2, table_pb2
@@ -234,7 +234,7 @@ def begin(before: Manifest | None, staged: Staged, stored: StoredVersions) -> Bu
 def finish(builder: Builder) -> bytes:
     """Settle what every version has in common and return its manifest file.
 
-    Raises AppendRefused for files of 0.1 in a table of 2.x and the other way round.
+    Raises SchemaRefused for files of 0.1 in a table of 2.x and the other way round.
     """
     message = builder.message
     assign(message.fragments, sorted(message.fragments, key=lambda one: one.id))
@@ -257,14 +257,14 @@ def finish(builder: Builder) -> bytes:
 
 
 def _mixed(builder: Builder) -> int:
-    """Return the flag for files of several versions if it is needed. Raises AppendRefused."""
+    """Return the flag for files of several versions if it is needed. Raises SchemaRefused."""
     stated = STORAGE_VERSIONS.get(builder.message.data_format.version)
     own, flag = stated or storage_version_of(builder.message), 0
     for file in (file for one in builder.message.fragments for file in data_files_of(one)):
         version = FROM_WORDS.get((file.file_major_version, file.file_minor_version))
         if version is None or (version == V0_1) != (own == V0_1):
             _refuse_mixture(builder)
-            raise AppendRefused(
+            raise SchemaRefused(
                 f"cannot append data files in version {version} to a dataset with default "
                 f"version {own}: V1 and V2 storage versions cannot be mixed"
             )
@@ -274,12 +274,12 @@ def _mixed(builder: Builder) -> int:
 
 
 def _refuse_mixture(builder: Builder) -> None:
-    """Raise AppendRefused where the version that was read has files of 0.1 beside others."""
+    """Raise SchemaRefused where the version that was read has files of 0.1 beside others."""
     before = () if builder.before is None else builder.before.message.fragments
     words = [(one.file_major_version, one.file_minor_version) for f in before for one in f.files]
     known = list(dict.fromkeys(FROM_WORDS[one] for one in words if one in FROM_WORDS))
     if V0_1 in known and len(known) > 1:
-        raise AppendRefused(
+        raise SchemaRefused(
             "The dataset contains a mixture of file versions. You will need to rollback to an "
             f"earlier version: All data files must have the same version. Detected both {known[0]} "
             f"and {known[1]}"

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref import operations
 from lanceref.core.compute import pc
-from lanceref.core.errors import EditFailed, EvolutionRefused, QueryFailed, QueryRefused
+from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused, SchemaRefused
 from lanceref.core.extension_types import resolved
 from lanceref.search import rows
 from lanceref.search.filter import Filter, Mask, Predicate, Restricted, RestrictedFilter
@@ -148,12 +148,12 @@ def take_columns(
 def computed_columns(snapshot: Snapshot, expressions: Mapping[str, str]) -> ColumnSource:
     """Return new columns of a table in SQL, by their names, without metadata of their fields.
 
-    Raises EvolutionRefused.
+    Raises SchemaRefused.
     """
     try:
         bound = bind_columns(expressions, snapshot.schema(BlobHandling.BYTES).arrow)
     except QueryRefused as error:
-        raise EvolutionRefused(str(error)) from error
+        raise SchemaRefused(str(error)) from error
     plain = pa.schema([field.remove_metadata() for field in bound.schema], bound.schema.metadata)
     bound = replace(bound, schema=plain)
     return operations.columns.computed_source(snapshot, plain, bound.columns, bound.batch)

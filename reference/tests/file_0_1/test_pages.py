@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.core.errors import DataRefused, LegacyRefused
+from lanceref.core.errors import DataRefused, NotStorable
 
 from ..file.in_memory import assert_reads_as, column, opened, scanned, taken, written
 from .building import i64, metadata_of
@@ -126,7 +126,7 @@ NO_PAGE = {
 @pytest.mark.parametrize("type_", NO_PAGE.values(), ids=NO_PAGE)
 def test_types_without_a_page_are_refused(type_):
     """As an OSError, which the oracle raises."""
-    with pytest.raises(LegacyRefused) as refusal:
+    with pytest.raises(NotStorable) as refusal:
         written(pa.table({"c": pa.nulls(1, type_)}), "0.1")
 
     assert isinstance(refusal.value, OSError)

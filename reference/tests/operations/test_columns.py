@@ -8,7 +8,7 @@ import shutil
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import EvolutionRefused
+from lanceref.core.errors import SchemaRefused
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.columns import (
@@ -97,9 +97,9 @@ def test_rows_that_are_brought_are_those_that_live(snapshot):
     source = ordered_source(snapshot, pa.table({"n": range(9)}), snapshot.fragments)
 
     assert [[0, 0, 1, 2, 3], [4, 5, 6, 7, 8]] == _values(source, snapshot)
-    with pytest.raises(EvolutionRefused, match="ended before"):
+    with pytest.raises(SchemaRefused, match="ended before"):
         ordered_source(snapshot, pa.table({"n": range(8)}), snapshot.fragments)
-    with pytest.raises(EvolutionRefused, match="more values"):
+    with pytest.raises(SchemaRefused, match="more values"):
         ordered_source(snapshot, pa.table({"n": range(10)}), snapshot.fragments)
 
 
@@ -111,9 +111,9 @@ def test_rows_are_joined_by_a_key(snapshot):
         joined_source(snapshot, right, "a", "k", "dataset"), snapshot
     )
     for left_on, right_on in (("zz", "k"), ("a", "zz")):
-        with pytest.raises(EvolutionRefused, match="zz"):
+        with pytest.raises(SchemaRefused, match="zz"):
             joined_source(snapshot, right, left_on, right_on, "dataset")
-    with pytest.raises(EvolutionRefused, match="No data"):
+    with pytest.raises(SchemaRefused, match="No data"):
         joined_source(snapshot, right.slice(0, 0), "a", "k", "dataset")
 
 
@@ -133,7 +133,7 @@ def test_nulls_that_a_file_cannot_hold_are_refused(tmp_path, legacy):
     )
     if legacy:
         for source in (numbers, brought_ones):
-            with pytest.raises(EvolutionRefused, match="storing nulls"):
+            with pytest.raises(SchemaRefused, match="storing nulls"):
                 _values(source, made._snapshot)
         made.delete("a = 2")
         again = joined_source(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a", "dataset")
@@ -160,7 +160,7 @@ def test_a_field_below_a_struct_gets_an_id_of_its_own():
         made.logical_type,
     )
     assert {held.id} == ids_of(held)
-    with pytest.raises(EvolutionRefused, match="cannot be cast"):
+    with pytest.raises(SchemaRefused, match="cannot be cast"):
         cast_field(SCHEMA, find_field(SCHEMA, "l.item.x"), pa.int64(), 40)
 
 
@@ -169,7 +169,7 @@ def test_a_struct_with_a_column_of_its_own_is_not_cast(tmp_path, version):
     """Structs of 0.1 and 2.0 are not cast in part."""
     rows = pa.table({"n": [{"x": 1}]})
     made = pylanceref.write_dataset(rows, tmp_path, data_storage_version=version)
-    with pytest.raises(EvolutionRefused, match="cannot be cast"):
+    with pytest.raises(SchemaRefused, match="cannot be cast"):
         made.alter_columns({"path": "n.x", "data_type": pa.int32()})
 
 
@@ -212,5 +212,5 @@ def test_what_has_no_field_left_is_dropped_too(paths):
     assert {"k", "n", "l"} - {path.split(".")[0] for path in paths} == {
         one.name for one in found.fields
     }
-    with pytest.raises(EvolutionRefused, match="all columns"):
+    with pytest.raises(SchemaRefused, match="all columns"):
         drop_fields(schema, ["k", "n.x", "n.m.y", "l.item.z"])

@@ -7,11 +7,10 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import (
-    AppendRefused,
     EditFailed,
-    EvolutionRefused,
     NotFound,
     QueryRefused,
+    SchemaRefused,
 )
 from lanceref.operations.column_update import update_columns
 from lanceref.operations.new_rows import external_file, give_ids, write_new_rows
@@ -166,9 +165,9 @@ def test_other_files_are_refused(beside):
     """Missing files, unknown fields and partial files are refused."""
     with pytest.raises(NotFound, match="none"):
         external_file(beside._snapshot, "none.lance")
-    with pytest.raises(AppendRefused, match="zz"):
+    with pytest.raises(SchemaRefused, match="zz"):
         DataFile.create(beside, "odd.lance")
-    with pytest.raises(AppendRefused, match="missing=\\[s, x, y\\]"):
+    with pytest.raises(SchemaRefused, match="missing=\\[s, x, y\\]"):
         external_file(beside._snapshot, "part.lance", whole=True)
 
 
@@ -205,7 +204,7 @@ def test_a_null_that_an_early_file_cannot_hold_is_refused(tmp_path):
         update_columns(snapshot, snapshot.fragments[0], right, "k", "k")
 
     updated([0, 9], [7, None])
-    with pytest.raises(EvolutionRefused, match="'i' has null values of type: int64"):
+    with pytest.raises(SchemaRefused, match="'i' has null values of type: int64"):
         updated([0, 1], [7, None])
 
 

@@ -14,7 +14,7 @@ import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.errors import CleanupRefused, RefRefused
+from lanceref.core.errors import OperationRefused
 from lanceref.operations.cleanup import duration, seconds_of
 
 NOW = timedelta(0)
@@ -56,7 +56,7 @@ def test_tags_and_branches_keep_what_they_name(table, tmp_path):
     """A tag is an error unless the caller says otherwise; a branch keeps quietly."""
     table.tags.create("first", 1)
     branch = table.create_branch("dev", 2)
-    with pytest.raises(CleanupRefused, match="1 tagged"):
+    with pytest.raises(OperationRefused, match="1 tagged"):
         table.cleanup_old_versions(NOW)
     assert [1, 2, 3] == _versions(table)
 
@@ -110,7 +110,7 @@ def test_what_interrupted_writes_left_goes(table, tmp_path):
     table.create_branch("dev")
     (tmp_path / "_refs" / "branches" / "dev.json").unlink()
     (tmp_path / "_versions" / ".tmpx").write_bytes(b"x")
-    with pytest.raises(RefRefused, match="interrupted"):
+    with pytest.raises(OperationRefused, match="interrupted"):
         table.create_branch("dev")
     table.cleanup_old_versions()
     assert (tmp_path / "tree" / "dev").exists()
@@ -238,7 +238,7 @@ def test_text_is_a_duration(text: str, seconds: float) -> None:
 )
 def test_other_text_is_none(text: str) -> None:
     """A unit is needed, and no more time than there is."""
-    with pytest.raises(CleanupRefused):
+    with pytest.raises(OperationRefused):
         seconds_of(text)
 
 

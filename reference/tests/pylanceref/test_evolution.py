@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import EvolutionRefused
+from lanceref.core.errors import SchemaRefused
 from pylanceref.errors import CallerFailed
 from pylanceref.udf import batch_udf
 from tests.operations.tables import column, table
@@ -24,7 +24,7 @@ def test_columns_come_from_a_function_or_a_reader(tmp_path):
 
     assert [0, 6, 9, 12, 15, 18, 21, 24, 27] == column(made, "t")
     assert list(range(9)) == column(made, "r")
-    with pytest.raises(EvolutionRefused, match="8 of 9"):
+    with pytest.raises(SchemaRefused, match="8 of 9"):
         made.add_columns(pa.table({"x": range(8)}))
 
 
@@ -91,9 +91,9 @@ def _listed(made):
 def test_a_column_with_nulls_stays_nullable(tmp_path):
     """And none becomes strict while others are cast."""
     made = pylanceref.write_dataset(pa.table({"a": [1, None], "b": [1, 2]}), tmp_path)
-    with pytest.raises(EvolutionRefused, match="contains NULL values"):
+    with pytest.raises(SchemaRefused, match="contains NULL values"):
         made.alter_columns({"path": "a", "nullable": False})
-    with pytest.raises(EvolutionRefused, match="same call"):
+    with pytest.raises(SchemaRefused, match="same call"):
         made.alter_columns({"path": "b", "nullable": False, "data_type": pa.int32()})
 
     made.alter_columns({"path": "b", "nullable": False})
@@ -133,9 +133,9 @@ def test_columns_of_nulls_need_no_file(tmp_path):
 def test_a_value_that_does_not_fit_is_named(tmp_path):
     """And the types of a cast that is none, and keys that are none."""
     made = pylanceref.write_dataset(pa.table({"a": [1, 1024]}), tmp_path)
-    with pytest.raises(EvolutionRefused, match="Can't cast value 1024 to type Int8"):
+    with pytest.raises(SchemaRefused, match="Can't cast value 1024 to type Int8"):
         made.alter_columns({"path": "a", "data_type": pa.int8()})
-    with pytest.raises(EvolutionRefused, match='column "a" from Int64 to Utf8'):
+    with pytest.raises(SchemaRefused, match='column "a" from Int64 to Utf8'):
         made.alter_columns({"path": "a", "data_type": pa.string()})
     with pytest.raises(ValueError, match="Unknown key: foo"):
         made.alter_columns({"path": "a", "foo": 1})
@@ -163,7 +163,7 @@ def test_an_indexed_column_is_not_cast(tmp_path):
     """Its index would find other values; another column may be."""
     made = pylanceref.write_dataset(pa.table({"a": [1, 2], "b": [1, 2]}), tmp_path)
     made.create_scalar_index("a", "BTREE")
-    with pytest.raises(EvolutionRefused, match="a_idx"):
+    with pytest.raises(SchemaRefused, match="a_idx"):
         made.alter_columns({"path": "a", "data_type": pa.int32()})
 
     made.alter_columns({"path": "b", "data_type": pa.int32()})
@@ -191,9 +191,9 @@ def test_joined_keys_are_of_one_type(tmp_path):
     made = pylanceref.write_dataset(pa.table({"k": [1, 2]}), tmp_path / "t")
     for name in ("k", "_rowid"):
         right = pa.table({name: pa.array([0, 1], pa.int32()), "v": [1, 2]})
-        with pytest.raises(EvolutionRefused, match=r"type mismatch: expected int32, got u?int64"):
+        with pytest.raises(SchemaRefused, match=r"type mismatch: expected int32, got u?int64"):
             made.merge(right, name)
-        with pytest.raises(EvolutionRefused, match="Column zz does not exist in the left side"):
+        with pytest.raises(SchemaRefused, match="Column zz does not exist in the left side"):
             made.get_fragments()[0].merge(right, "zz")
 
 

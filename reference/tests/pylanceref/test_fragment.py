@@ -7,7 +7,7 @@ import pyarrow as pa
 import pylanceref
 import pyroaring
 import pytest
-from lanceref.core.errors import AppendRefused, CommitConflict, NotFound, NotStorable
+from lanceref.core.errors import CommitConflict, NotFound, NotStorable, SchemaRefused
 from pylanceref import (
     DatasetBasePath,
     LanceDataset,
@@ -196,7 +196,7 @@ def test_files_of_old_and_new_versions_do_not_mix(tmp_path):
     old = write_fragments(TABLE, tmp_path / "f", mode="create", data_storage_version="0.1")
     ds = write_dataset(TABLE, tmp_path / "t")
     for operation in (Append(old), Overwrite(TABLE.schema, old)):
-        with pytest.raises(AppendRefused, match="cannot be mixed"):
+        with pytest.raises(SchemaRefused, match="cannot be mixed"):
             LanceDataset.commit(ds, operation, 1)
 
     keyed = pa.table({"d": pa.array(["a"]).dictionary_encode()})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import AppendRefused, DataRefused, EditFailed, QueryRefused
+from lanceref.core.errors import DataRefused, EditFailed, QueryRefused, SchemaRefused
 from pylanceref import DatasetBasePath
 from tests.operations.tables import column, table
 from tests.sql.written import write
@@ -56,9 +56,9 @@ def test_what_cannot_be_merged_is_refused(tmp_path):
             made.merge_insert(keys)
     with pytest.raises(QueryRefused, match="not configured"):
         made.merge_insert("a").execute(SOURCE)
-    with pytest.raises(AppendRefused):
+    with pytest.raises(SchemaRefused):
         made.merge_insert("a").when_matched_update_all().execute(pa.table({"a": ["x"]}))
-    with pytest.raises(AppendRefused):
+    with pytest.raises(SchemaRefused):
         made.merge_insert("a").when_matched_update_all().execute(pa.table({"a": [1], "d": [1]}))
     with pytest.raises(EditFailed, match="a = 2"):
         made.merge_insert("a").when_matched_fail().execute(SOURCE)
@@ -109,7 +109,7 @@ def test_a_merge_that_is_made_again_must_fit_the_newer_schema(tmp_path):
     pylanceref.dataset(tmp_path).delete("a = 1")
     merge = made.merge_insert("a").when_matched_update_all()
 
-    with pytest.raises(AppendRefused):
+    with pytest.raises(SchemaRefused):
         merge.execute(pa.table({"a": [1], "d": [7]}))
     assert {"a": [2]} == pylanceref.dataset(tmp_path).to_table().to_pydict()
 

@@ -18,7 +18,7 @@ from lanceref.blobs.blob_writer import (
     blob_rows,
     declared_schema,
 )
-from lanceref.core.errors import AppendRefused, DataRefused, NotStorable
+from lanceref.core.errors import DataRefused, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_0, V2_2
 from lanceref.file.schema import BLOB_EXTENSION
 from pylanceref import dataset, write_dataset
@@ -280,6 +280,6 @@ def test_thresholds_are_those_of_the_table(tmp_path, own, given, fits):
                 field = pa.field("s", pa.struct([field]))
             rows = pa.table([values], schema=pa.schema([field]))
             refused = mode == "append" and not fits
-            told = pytest.raises(AppendRefused, match="effective value")
+            told = pytest.raises(SchemaRefused, match="effective value")
             with told if refused else nullcontext():
                 write_dataset(rows, root, mode=mode, data_storage_version="2.2")

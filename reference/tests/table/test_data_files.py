@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.core.errors import AppendRefused, DataRefused
+from lanceref.core.errors import DataRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import PagePolicy
@@ -101,7 +101,7 @@ def test_dictionaries_of_a_legacy_table_are_the_same_in_all_files(tmp_path):
 
     assert {0: ["a", "b"]} == {key: value.to_pylist() for key, value in new.dictionaries.items()}
     other = pa.record_batch({"d": pa.array(["c", "d"]).dictionary_encode()})
-    with pytest.raises(AppendRefused, match="did not match"):
+    with pytest.raises(SchemaRefused, match="did not match"):
         _write(tmp_path, [*batches, other], V0_1, rows=2, group=2, schema=schema)
 
 
@@ -127,7 +127,7 @@ def test_what_can_be_null_may_be_missing():
 
 def test_a_legacy_file_holds_every_field():
     """Files of 0.1 cannot leave a field out."""
-    with pytest.raises(AppendRefused, match=r"\[1, 2, 3, 4\] are missing"):
+    with pytest.raises(SchemaRefused, match=r"\[1, 2, 3, 4\] are missing"):
         appended_schema(TABLE_SCHEMA, schema_of(pa.schema({"a": pa.int32()})), V0_1)
 
 
@@ -151,5 +151,5 @@ A = ("a", pa.int32())
 )
 def test_another_schema_is_refused(fields, text):
     """The refusal names the field and the difference."""
-    with pytest.raises(AppendRefused, match=text):
+    with pytest.raises(SchemaRefused, match=text):
         appended_schema(TABLE_SCHEMA, schema_of(pa.schema(fields)), V2_2)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.errors import FormatError, LanceError, RefRefused, StoreFailed
+from lanceref.core.errors import FormatError, LanceError, OperationRefused, StoreFailed
 from lanceref.storage import LocalStore
 from lanceref.table.refs import (
     Branch,
@@ -66,9 +66,9 @@ def test_a_new_ref_takes_no_name_that_is_taken(tmp_path):
     store = LocalStore(tmp_path)
     put_tag(store, "x", NEW_TAG, new=True)
     put_branch(store, "x", NEW_BRANCH, new=True)
-    with pytest.raises(RefRefused, match="already exists"):
+    with pytest.raises(OperationRefused, match="already exists"):
         put_tag(store, "x", {**NEW_TAG, "version": 7}, new=True)
-    with pytest.raises(RefRefused, match="already exists"):
+    with pytest.raises(OperationRefused, match="already exists"):
         put_branch(store, "x", NEW_BRANCH, new=True)
 
     assert 2 == list_tags(store, Context("t"))["x"]["version"]
@@ -90,7 +90,7 @@ def test_bad_names_are_refused_in_the_words_of_the_oracle(tmp_path):
     ]
     for ours, theirs, names in checks:
         for name in ["", *names]:
-            with pytest.raises(RefRefused) as own:
+            with pytest.raises(OperationRefused) as own:
                 ours(name)
             with pytest.raises(OSError, match="Ref is invalid") as told:
                 theirs(name)
@@ -179,7 +179,7 @@ def test_a_branch_file_of_such_a_name_is_refused(tables, name):
         lambda: made.cleanup_old_versions(timedelta(0)),
         lambda: made.create_branch(name),
     ):
-        with pytest.raises(RefRefused, match="Ref is invalid"):
+        with pytest.raises(OperationRefused, match="Ref is invalid"):
             use()
     assert {"L.table.refs.branch-name"} == {one.clause for one in lanceref.validate(uri)}
 
@@ -209,7 +209,7 @@ def test_a_tag_of_a_name_that_cannot_be_is_refused(tables, name):
         lambda: made.tags.delete(name),
         lambda: made.checkout_version(name),
     ):
-        with pytest.raises(RefRefused, match="Ref is invalid"):
+        with pytest.raises(OperationRefused, match="Ref is invalid"):
             use()
     assert before == files(tables)
 

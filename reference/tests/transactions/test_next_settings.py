@@ -6,10 +6,10 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import (
     AlreadyExists,
-    AppendRefused,
     CommitConflict,
     NotFound,
     OperationRefused,
+    SchemaRefused,
 )
 from lanceref.proto import mem_wal_pb2, table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
@@ -181,7 +181,7 @@ def test_a_table_that_mixes_files_already_is_left_alone():
     written = {"library": "lance", "version": "0.16.0"}
     mixed = versions.table(fragments=fragments, data_format=early, writer_version=written)
 
-    with pytest.raises(AppendRefused, match=r"a mixture .*Detected both 0\.1 and 2"):
+    with pytest.raises(SchemaRefused, match=r"a mixture .*Detected both 0\.1 and 2"):
         versions.after(mixed, reserve_fragments={"num_fragments": 1})
 
 
@@ -287,7 +287,7 @@ REFUSED = [
 @pytest.mark.parametrize(("name", "operation", "text"), REFUSED)
 def test_an_operation_that_does_not_fit_is_refused(name, operation, text):
     """Missing fragments, fields, indices and versions are refused, and nothing is made."""
-    refusals = (OperationRefused, AppendRefused, CommitConflict, NotFound)
+    refusals = (OperationRefused, SchemaRefused, CommitConflict, NotFound)
     with pytest.raises(refusals, match=text):
         versions.after(versions.table(), **{name: operation})
 

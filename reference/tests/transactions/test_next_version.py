@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.errors import AppendRefused, FormatError
+from lanceref.core.errors import FormatError, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_1, V2_2
 from lanceref.file.arrow_schema import schema_of
 from lanceref.proto import table_pb2
@@ -87,7 +87,7 @@ def test_old_and_new_files_do_not_mix(version, words):
     before = _created(version=version)
     major, minor = words
 
-    with pytest.raises(AppendRefused, match="cannot be mixed"):
+    with pytest.raises(SchemaRefused, match="cannot be mixed"):
         _appended(before, 1, file_major_version=major, file_minor_version=minor)
 
 

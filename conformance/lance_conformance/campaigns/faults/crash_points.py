@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 import pylanceref
-from lanceref.core.errors import LanceError, RefRefused
+from lanceref.core.errors import LanceError, OperationRefused
 from lanceref_testing.faults import Fault, watch_calls
 
 from lance_conformance import oracle
@@ -184,7 +184,7 @@ def _again(path: str, name: str) -> None:
     """Do an operation once more; where a branch was half made, after a cleanup."""
     try:
         OPERATIONS[name](path)
-    except RefRefused:
+    except OperationRefused:
         cleanup(path)
         OPERATIONS[name](path)
 

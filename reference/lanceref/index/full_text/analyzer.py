@@ -86,7 +86,7 @@ def lowered(text: str) -> str:
 
 
 def cutter(analysis: Analysis) -> Cut:
-    """Return the base tokenizer of parameters. Raises ModelMissing, NotYet."""
+    """Return the base tokenizer of parameters. Raises OperationRefused, NotYet."""
     own = analysis
     match own.base_tokenizer:
         case "simple":

@@ -28,7 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from lanceref.core.errors import ModelMissing, NotYet
+from lanceref.core.errors import NotYet, OperationRefused
 
 if TYPE_CHECKING:
     import regex
@@ -211,21 +211,21 @@ class _Dictionary(Protocol):
 
 
 def folder_of(name: str) -> Path:
-    """Return the folder of a model. Raises ModelMissing when there is none."""
+    """Return the folder of a model. Raises OperationRefused when there is none."""
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
     home = os.environ.get(HOME) or Path(data) / "lance/language_models"
     folder = Path(home) / name
     if not folder.is_dir():
-        raise ModelMissing(f"Invalid directory path: {folder}")
+        raise OperationRefused(f"Invalid directory path: {folder}")
     return folder
 
 
 def model(name: str) -> Cut:
-    """Return the tokenizer of a model. Raises ModelMissing, NotYet."""
+    """Return the tokenizer of a model. Raises OperationRefused, NotYet."""
     # L.index.fts.tokenizer.jieba
     folder = folder_of("jieba/default" if name == "jieba" else name)
     if name.startswith("lindera/"):
-        raise ModelMissing("dictionaries of lindera cannot be read")
+        raise OperationRefused("dictionaries of lindera cannot be read")
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
     except FileNotFoundError:
@@ -242,7 +242,7 @@ def model(name: str) -> Cut:
 
 @cache
 def _dictionary(paths: tuple[Path, ...]) -> _Dictionary:
-    """Read dictionaries: lines of a word, its frequency, and its kind. Raises ModelMissing."""
+    """Read dictionaries: lines of a word, its frequency, and its kind. Raises OperationRefused."""
     try:
         from jieba import Tokenizer  # only for an index that cuts Chinese by a dictionary
     except ImportError as error:
@@ -253,7 +253,9 @@ def _dictionary(paths: tuple[Path, ...]) -> _Dictionary:
         try:
             lines = path.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise ModelMissing(f"load jieba tokenizer dictionary {path}, error: {error}") from error
+            raise OperationRefused(
+                f"load jieba tokenizer dictionary {path}, error: {error}"
+            ) from error
         for line in lines:
             word, *rest = line.split()[:2] or [""]
             if not word:
