@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -245,7 +246,7 @@ BY_KEY = [
     *("update", "update, of the source", "update and insert", "update of every column"),
     *("delete", "delete others", "replace", "a row twice", "columns", "rows", "without the index"),
 ]
-"""Merges whose rows both libraries find by an index too."""
+"""Merges whose rows both libraries find by an index too; D.txn.merge-null-key differs."""
 
 
 @pytest.mark.parametrize("kind", ["BTREE", "BITMAP", "primary key"])
@@ -254,6 +255,18 @@ def test_a_merge_by_an_indexed_or_primary_key_is_written_alike(tmp_path, name, k
     """Both choose rows or columns alike, list the same inserted keys, and keep the same index."""
     theirs, ours = _states(tmp_path, name, True, "k = 3", kind)
     assert theirs == ours
+
+
+@pytest.mark.parametrize("name", MERGES)
+def test_a_merge_by_an_index_leaves_the_rows_of_one_without(tmp_path, name):
+    """Null keys, rows that match twice and conditions are the same by an index and by a scan."""
+    rows = []
+    for kind in ("plain", "BTREE"):
+        made = _table(pylanceref, str(tmp_path / kind), False, "k = 3", kind)
+        with suppress(*REFUSALS):
+            OPERATIONS[name](made)
+        rows.append(sorted(map(str, pylanceref.dataset(made.uri).to_table().to_pylist())))
+    assert rows[0] == rows[1]
 
 
 SIZES = [[5, 5], [5, 5, 20, 5], [9, 1, 1, 9], [3, 3, 3, 3, 3], [5], [20, 5, 20], [11, 2, 2]]
