@@ -10,7 +10,7 @@ geometries get the type that these take. What the dialect of Lance does not have
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -51,9 +51,9 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_DEEPENING = words("- + * / % = < > <= >= <> != || << >> :: [ . ~ !")
-_DEEPENING_WORDS = words("NOT IN IS LIKE ILIKE BETWEEN")
-_CLOSING = {"(": ")", "[": "]"}
+_DEEPENING = words("- + * / % = < > <= >= <> != || << >> :: [ . ~ ! NOT IN IS LIKE ILIKE BETWEEN")
+_BESIDE = words(", AND OR WHEN THEN ELSE")
+_CLOSING = {"(": ")", "[": "]", "CASE": "END"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,29 +104,28 @@ def refusal(text: str, reason: str) -> QueryRefused:
 
 
 def _check_depth(tokens: Sequence[Token], text: str) -> None:
-    """Raise QueryTooLarge for brackets or operators nested too deep."""
+    """Raise QueryTooLarge for brackets nested too deep, or operators on one another's results."""
     frames: list[tuple[str, int, int]] = []
-    own = inner = best = 0
+    closing, start, best, depth = "", 0, 0, 0
     for token in tokens:
-        sign = token.text if token.kind == "sign" else ""
-        own += sign in _DEEPENING or token.word in _DEEPENING_WORDS
-        if sign in _CLOSING or token.word == "CASE":
-            frames.append((_CLOSING.get(sign, "END"), own, max(inner, best)))
-            own = inner = best = 0
+        sign = token.word or (token.text if token.kind == "sign" else "")
+        if sign in _CLOSING:
+            frames.append((closing, start, best))
             if len(frames) > NESTING:
                 raise QueryTooLarge(f"brackets are nested at most {NESTING} deep")
-        elif sign in (")", "]") or (token.word == "END" and frames and frames[-1][0] == "END"):
-            if not frames or frames[-1][0] != (sign or "END"):
+            closing, start, best = _CLOSING[sign], depth, depth
+        elif sign in (")", "]") or sign == "END" == closing:
+            if sign != closing:
                 raise refusal(text, f"{token.text} closes nothing")
-            depth = max(best, own + inner) + 1
-            _, own, inner = frames.pop()
-            inner, best = max(inner, depth), 0
-        elif sign == "," or token.word in ("AND", "OR", "WHEN", "THEN", "ELSE"):
-            best, own, inner = max(best, own + inner), 0, 0
-        if own + inner > DEPTH:
+            depth = max(best, depth)
+            closing, start, best = frames.pop()
+        elif sign in _BESIDE:
+            best, depth = max(best, depth), start
+        depth += sign in _DEEPENING
+        if depth > DEPTH:
             raise QueryTooLarge(f"an expression has at most {DEPTH} levels of operators")
     if frames:
-        raise refusal(text, f"{frames[-1][0]} is expected")
+        raise refusal(text, f"{closing} is expected")
 
 
 RESERVED = words(
@@ -135,26 +134,14 @@ RESERVED = words(
 )
 """Words that are never columns."""
 
-TYPED_TEXT = words("DATE TIME TIMESTAMP DATETIME INTERVAL")
-"""Words that give the text after them a type."""
-
 HALVES = "_cast_list_f16"
 """Function of Lance: a cast of vectors to numbers of 16 bits."""
-
-CONSTANTS = frozenset(["CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"])
-"""Functions that are called without brackets."""
 
 FORMS = words("CAST TRY_CAST SAFE_CAST ANY ALL IN AND OR NOT VALUES")
 """Words before a bracket that call no function."""
 
-INSIDE_CALLS = words("CEIL FLOOR SUBSTR SUBSTRING TRIM EXTRACT POSITION OVERLAY")
-"""Functions with a syntax of their own in SQL: Lance takes them as arguments of a call only."""
-
-ARGUMENT_WORDS = words(
-    "YEAR QUARTER MONTH WEEK DAY DOW DOY ISODOW HOUR MINUTE SECOND MILLISECOND MICROSECOND "
-    "NANOSECOND EPOCH BOTH LEADING TRAILING FOR PLACING"
-)
-"""Words between the arguments of functions with a syntax of their own."""
+INSIDE_CALLS = words("CEIL FLOOR SUBSTR SUBSTRING TRIM EXTRACT POSITION OVERLAY INTERVAL")
+"""What has a syntax of its own in SQL: Lance takes it among the arguments of a call only."""
 
 TYPE_WORDS = words(
     "BOOLEAN TINYINT SMALLINT INT INTEGER BIGINT FLOAT DOUBLE DECIMAL STRING BINARY DATE "
@@ -162,25 +149,17 @@ TYPE_WORDS = words(
 )
 """Types of casts outside of calls; inside DataFusion's names are known too."""
 
-REFUSED_SIGNS = words("<=> == & | ^ # @ ? $ ; { } \\ :")
-"""Operators that Lance does not have."""
-
-BIT_SIGNS = words("& | ^")
-"""Those of them that Lance leaves to DataFusion inside of calls."""
-
-CONNECTING = words("AND OR NOT WHEN THEN ELSE CASE BETWEEN LIKE ILIKE IS")
-"""Words before a bracket that holds one expression."""
-
 MICROSECONDS = frozenset(("TIMESTAMP", "DATETIME"))
 """Types that count microseconds where no unit is given."""
+
+NOTHING = Token("", "")
+"""Lies before the first token and after the last one."""
 
 
 @dataclass(slots=True)
 class _Bracket:
-    """A bracket that is open: whether a call's, the function, and the type of its argument."""
+    """A bracket that is open: the function that it calls, and the type of its argument."""
 
-    is_call: bool
-    is_list: bool
     function: str = ""
     cast: str = ""
 
@@ -188,92 +167,75 @@ class _Bracket:
 class Rewriter:
     """Writes tokens for DataFusion, the columns of one schema among them."""
 
-    def __init__(self, schema: pa.Schema, text: str) -> None:
+    def __init__(self, schema: pa.Schema, text: str, tokens: Sequence[Token]) -> None:
         self._schema, self._text = schema, text
-        self._names = frozenset(schema.names)
+        self._tokens = [*tokens, NOTHING, NOTHING]
         self._lower = {name.lower(): name for name in reversed(schema.names)}
         self._open: list[_Bracket] = []
 
-    def sql(self, tokens: Sequence[Token]) -> str:
-        """Return the SQL of tokens. Raises QueryRefused."""
-        nothing = Token("", "")
-        parts = []
-        for number, token in enumerate(tokens):
-            before = tokens[number - 1] if number else nothing
-            after = tokens[number + 1] if number + 1 < len(tokens) else nothing
-            if token.kind == "sign":
-                parts += self._sign(token.text, before, number, tokens)
-            elif token.kind == "text":
-                inside = token.text[1:-1].replace(token.text[0] * 2, token.text[0])
-                parts.append("'" + inside.replace("'", "''") + "'")
-            elif token.kind == "name":
-                name = token.text[1:-1].replace("``", "`")
-                is_part = before.text == "."
-                if not is_part and name not in self._names and after.text != ".":
-                    raise self._unknown(name)
-                parts.append(_quoted(name if is_part else self._column(name)))
-            elif token.kind == "word":
-                parts.append(self._word(token, before, after, number, tokens))
-            elif token.text[:2] in ("0x", "0X"):
-                parts.append(f"X'{token.text[2:]}'")
-            else:
-                parts.append(token.text)
-        return " ".join(parts)
+    def sql(self) -> str:
+        """Return the SQL of the tokens. Raises QueryRefused."""
+        return " ".join(part for at in range(len(self._tokens) - 2) for part in self._parts(at))
+
+    def _parts(self, at: int) -> list[str]:
+        """Return what is written for a token."""
+        token, before = self._tokens[at], self._tokens[at - 1]
+        if token.kind == "sign":
+            return self._sign(token.text, before, at + 1)
+        if token.kind == "text":
+            inside = token.text[1:-1].replace(token.text[0] * 2, token.text[0])
+            return ["'" + inside.replace("'", "''") + "'"]
+        if token.kind == "name":
+            name = token.text[1:-1].replace("``", "`")
+            return [_quoted(name if before.text == "." else self._column(name) or name)]
+        if token.kind == "word":
+            return [self._word(token, before, at)]
+        return [f"X'{token.text[2:]}'" if token.text[:2] in ("0x", "0X") else token.text]
 
     @property
     def _inside(self) -> bool:
-        return any(one.is_call for one in self._open)
+        return any(one.function for one in self._open)
 
-    def _sign(self, sign: str, before: Token, number: int, tokens: Sequence[Token]) -> list[str]:
+    def _refused(self, what: str) -> QueryRefused:
+        return refusal(self._text, f"{what} is not supported SQL in lance")
+
+    def _sign(self, sign: str, before: Token, start: int) -> list[str]:
         """Return a sign, with the types of arguments that it begins and ends."""
         values = ("NULL", "TRUE", "FALSE", "END")
         is_prefix = (before.word in RESERVED and before.word not in values) or (
             before.kind in ("", "sign") and before.text not in (")", "]")
         )
-        if sign == "~" and is_prefix and self._denies(number + 1, tokens):
+        if sign == "~" and is_prefix and self._denies(start):
             return ["NOT"]
-        if sign in ("~", "+") and (is_prefix or sign == "~"):
-            raise refusal(self._text, f"{sign} is not supported SQL in lance")
-        if sign == "==":
-            return ["="]
-        if sign in REFUSED_SIGNS and not (sign in BIT_SIGNS and self._inside):
-            raise refusal(self._text, f"{sign} is not supported SQL in lance")
+        if sign == "~" or (sign == "+" and is_prefix):
+            raise self._refused(sign)
         if sign in ("(", "["):
             is_call = before.kind == "word" and before.word not in (FORMS | RESERVED | TYPE_WORDS)
             if is_call and before.word in INSIDE_CALLS and not self._inside:
-                raise refusal(self._text, f"{before.text} is not supported SQL in lance")
-            is_list = sign == "[" or (before.kind == "word" and before.word not in CONNECTING)
-            own = _Bracket(sign == "(" and is_call, is_list)
-            self._open.append(own)
-            if not own.is_call:
-                return [sign]
-            own.function = before.text.lower()
-            return [sign, *self._begin_argument(own, number + 1, tokens)]
+                raise self._refused(before.text)
+            self._open.append(_Bracket(before.text.lower() if is_call and sign == "(" else ""))
+            return [sign, *self._begin_argument(start)]
         if sign in (")", "]"):
             return [*_end_argument(self._open.pop()), sign]
         if sign == "," and self._open:
-            own = self._open[-1]
-            if not own.is_list:
-                raise refusal(self._text, "tuples are not supported SQL in lance")
-            return [*_end_argument(own), sign, *self._begin_argument(own, number + 1, tokens)]
-        return [sign]
+            return [*_end_argument(self._open[-1]), sign, *self._begin_argument(start)]
+        return ["=" if sign == "==" else sign]
 
-    def _denies(self, start: int, tokens: Sequence[Token]) -> bool:
+    def _denies(self, start: int) -> bool:
         """Whether a sign before a condition applies to all of it: brackets, or one name."""
-        if start >= len(tokens) or tokens[start].text == "(":
-            return start < len(tokens)
-        after = tokens[start + 1] if start + 1 < len(tokens) else Token("", "")
-        return after.text in ("", ")") or after.word in ("AND", "OR")
+        token, after = self._tokens[start : start + 2]
+        is_last = after.text in ("", ")") or after.word in ("AND", "OR")
+        return token.text == "(" or (bool(token.text) and is_last)
 
-    def _begin_argument(self, own: _Bracket, start: int, tokens: Sequence[Token]) -> list[str]:
+    def _begin_argument(self, start: int) -> list[str]:
         """Begin the cast of an argument to the type its function takes, where that is known."""
-        first, own.cast = tokens[start - 1].text == "(", ""
-        alone = self._alone(start, tokens)
+        own, first = self._open[-1], self._tokens[start - 1].text == "("
+        token, own.cast = self._tokens[start], ""
+        alone = self._alone(start) if own.function else None
         if own.function in JSON_FUNCTIONS:
             if alone is not None and first:
-                self._check_document(alone)
-            is_text = tokens[start].kind == "text"
-            own.cast = "LargeBinary" if first else "" if is_text else "Utf8"
+                _check_document(alone)
+            own.cast = "LargeBinary" if first else "" if token.kind == "text" else "Utf8"
         elif own.function in GEOMETRY_FUNCTIONS:
             if alone is not None and self._check_geometry(own.function, alone):
                 return []
@@ -281,77 +243,47 @@ class Rewriter:
         elif own.function == HALVES and alone is not None:
             size = getattr(_storage(alone.type), "list_size", 0)
             own.cast = f"FixedSizeList({size} x Float16)"
-        elif own.function == "arrow_cast" and first:
-            after = [token.text for token in tokens[start : start + 3]]
-            is_number = tokens[start].kind == "number" and tokens[start].text.isdecimal()
-            if is_number and len(after) == 3 and after[2].startswith(("'Time32", '"Time32')):
+        elif own.function == "arrow_cast" and first and token.text.isdecimal():
+            if self._tokens[start + 1].text == "," and "Time32" in self._tokens[start + 2].text:
                 own.cast = "Int32"  # a literal of 64 bits is one of 32 there
         return ["arrow_cast", "("] if own.cast else []
 
-    def _alone(self, start: int, tokens: Sequence[Token]) -> pa.Field | None:
+    def _alone(self, start: int) -> pa.Field | None:
         """Return the field that an argument names, None when it is something else."""
-        at, field, place = start, None, pa.struct(list(self._schema))
-        while at + 1 < len(tokens) and tokens[at].kind in ("word", "name"):
-            name = tokens[at].text.strip("`")
-            if field is None:
-                name = name if name in self._names else self._lower.get(name.lower(), name)
-            if not pa.types.is_struct(place) or place.get_field_index(name) < 0:
+        names: list[str] = []
+        while self._tokens[start].kind in ("word", "name"):
+            names.append(self._tokens[start].text.strip("`"))
+            if self._tokens[start + 1].text in (",", ")"):
+                return field_at(self._schema, (self._known(names[0]) or "", *names[1:]))
+            if self._tokens[start + 1].text != ".":
                 return None
-            field = place.field(name)
-            place = field.type
-            if tokens[at + 1].text in (",", ")"):
-                return field
-            if tokens[at + 1].text != ".":
-                return None
-            at += 2
+            start += 2
         return None
-
-    def _check_document(self, field: pa.Field) -> None:
-        type_ = _storage(field.type)
-        known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_large_binary)
-        if not any(test(type_) for test in known):
-            raise QueryRefused(f"a JSON document is expected here, not {type_}")
 
     def _check_geometry(self, function: str, field: pa.Field) -> bool:
         """Return whether a column is read as its binary form. Raises QueryRefused."""
         type_, extension = _storage(field.type), extension_of(field)
         if not is_geometry(type_, extension):
             raise QueryRefused(f"{function} takes geometries, got {type_}")
-        return field.name in self._names and BINARY_OF + field.name in self._names
+        return BINARY_OF + field.name in self._schema.names
 
-    def _word(
-        self, token: Token, before: Token, after: Token, number: int, tokens: Sequence[Token]
-    ) -> str:
-        word = token.word
+    def _word(self, token: Token, before: Token, at: int) -> str:
+        word, after = token.word, self._tokens[at + 1]
         if before.text == ".":
             return _quoted(token.text)
         if before.text == "::" or before.word == "AS":
             return self._type(token, after)
-        if word in RESERVED:
-            if word in ("SELECT", "SYMMETRIC", "ANY", "ALL", "EXISTS", "UNKNOWN", "SIMILAR"):
-                raise refusal(self._text, f"{word} is not supported SQL in lance")
-            if word == "ESCAPE" and after.text[1:-1] != "\\":
-                raise refusal(self._text, "LIKE has no escape character but the backslash")
-            if word == "CASE" and not self._inside:
-                raise refusal(self._text, "CASE is not supported SQL in lance")
-            return token.text
-        if after.text == "(" or (word == "ARRAY" and after.text == "["):
+        if word == "ESCAPE" and after.text[1:-1] != "\\":
+            raise refusal(self._text, "LIKE has no escape character but the backslash")
+        if after.text == "(" or after.kind in ("text", "hex"):
+            if word in INSIDE_CALLS and not self._inside:
+                raise self._refused(token.text)
             return "" if token.text.lower() == HALVES else token.text
-        if after.kind in ("text", "hex"):
-            if word not in TYPED_TEXT or (word == "INTERVAL" and not self._inside):
-                raise refusal(self._text, f"{word} is not supported SQL in lance")
+        is_unit = before.kind == "text" and self._tokens[at - 2].word == "INTERVAL"
+        if word in RESERVED or is_unit or (word == "ARRAY" and after.text == "["):
             return token.text
-        is_known = token.text in self._names or token.text.lower() in self._lower
-        if not is_known:
-            if word in CONSTANTS or (self._inside and word in ARGUMENT_WORDS):
-                return token.text
-            if before.kind == "text" and number > 1 and tokens[number - 2].word == "INTERVAL":
-                return token.text
-            if before.kind == "word" and before.word in TYPE_WORDS | {"UNSIGNED"}:
-                return token.text
-        elif before.kind == "text" and number > 1 and tokens[number - 2].word == "INTERVAL":
-            return token.text
-        return _quoted(self._column(token.text))
+        found = self._column(token.text)
+        return token.text if found is None else _quoted(found)
 
     def _type(self, token: Token, after: Token) -> str:
         """Return the type of a cast as DataFusion names it. Raises QueryRefused."""
@@ -364,18 +296,15 @@ class Rewriter:
             return "TIMESTAMP" if after.text == "(" else "TIMESTAMP(6)"
         return "BYTEA" if word == "BINARY" else token.text
 
-    def _column(self, name: str) -> str:
+    def _known(self, name: str) -> str | None:
         """Return the column of a name: the same letters, else the same in another case."""
-        found = name if name in self._names else self._lower.get(name.lower())
-        if found is None:
-            raise self._unknown(name)
-        own = self._open[-1] if self._open else None
-        is_binary = own is not None and own.function in GEOMETRY_FUNCTIONS and not own.cast
-        return BINARY_OF + found if is_binary else found
+        return name if name in self._schema.names else self._lower.get(name.lower())
 
-    def _unknown(self, name: str) -> QueryRefused:
-        valid = ", ".join(self._schema.names)
-        return QueryRefused(f"Schema error: No field named {name}. Valid fields are {valid}.")
+    def _column(self, name: str) -> str | None:
+        """Return the column to read for a name: geometries in binary form."""
+        found, own = self._known(name), self._open[-1] if self._open else _Bracket()
+        is_binary = own.function in GEOMETRY_FUNCTIONS and not own.cast
+        return BINARY_OF + found if found is not None and is_binary else found
 
 
 def _quoted(name: str) -> str:
@@ -388,8 +317,26 @@ def _end_argument(own: _Bracket) -> list[str]:
     return [",", f"'{cast}'", ")"] if cast else []
 
 
+def _check_document(field: pa.Field) -> None:
+    type_ = _storage(field.type)
+    known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_large_binary)
+    if not any(test(type_) for test in known):
+        raise QueryRefused(f"a JSON document is expected here, not {type_}")
+
+
 def _storage(type_: pa.DataType) -> pa.DataType:
     return type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
+
+
+def field_at(schema: pa.Schema, names: Iterable[str]) -> pa.Field | None:
+    """Return the field at a path, which may be null where one above it may; None for none."""
+    field = pa.field("", pa.struct(list(schema)), nullable=False)
+    for name in names:
+        if not pa.types.is_struct(field.type) or field.type.get_field_index(name) < 0:
+            return None
+        inner = field.type.field(name)
+        field = inner.with_nullable(field.nullable or inner.nullable)
+    return field
 
 
 def extension_of(field: pa.Field) -> str:

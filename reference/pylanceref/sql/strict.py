@@ -18,7 +18,7 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 
 from pylanceref.sql.engine import Engine
-from pylanceref.sql.rewriting import words
+from pylanceref.sql.rewriting import field_at, words
 from pylanceref.sql.trees import Node
 
 if TYPE_CHECKING:
@@ -192,12 +192,8 @@ TESTS: dict[str, Callable[[Expr], Expr]] = {
 
 def type_at(schema: pa.Schema, names: tuple[str, ...]) -> pa.DataType | None:
     """Return the type of the column at a path, None when there is none."""
-    found = pa.struct(list(schema))
-    for name in names:
-        if not pa.types.is_struct(found) or found.get_field_index(name) < 0:
-            return None
-        found = found.field(name).type
-    return found
+    field = field_at(schema, names)
+    return None if field is None else field.type
 
 
 class StrictRule:

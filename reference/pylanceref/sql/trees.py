@@ -20,8 +20,8 @@ from pylanceref.sql.rewriting import DEPTH, Rewriter, Token, refusal, tokens_of,
 if TYPE_CHECKING:
     from datafusion import Expr
 
-LONG = 32
-"""Conditions of a chain that are parsed together."""
+LONG = 128
+"""Tokens that are parsed together."""
 
 BINARY = words("AND OR = != < <= > >= + - * / % || << >>") | {
     "IS DISTINCT FROM",
@@ -82,101 +82,65 @@ class Node:
 
 def parse(text: str, schema: pa.Schema, engine: Engine) -> Node:
     """Return the tree of an expression over a schema. Raises QueryRefused."""
-    tokens = tokens_of(text)
-    return _chain(tokens, _Parser(text, schema, engine))
+    return _Parser(text, schema, engine).chain(tokens_of(text))
 
 
 class _Parser:
     """Parses parts of one text."""
 
     def __init__(self, text: str, schema: pa.Schema, engine: Engine) -> None:
-        self.text, self._engine = text, engine
+        self._text, self._engine = text, engine
         self._named, self._plain = named_schema(schema), plain_schema(schema)
 
-    def node(self, tokens: Sequence[Token]) -> Node:
-        joins = sum(token.word in ("AND", "OR") for token in tokens)
-        if joins > DEPTH:
+    def chain(self, tokens: Sequence[Token]) -> Node:
+        """Return the tree of tokens, balanced where they are a long chain of AND or OR."""
+        if not tokens:
+            raise refusal(self._text, "an expression is expected beside AND and OR")
+        if len(tokens) <= LONG:
+            return self._node(tokens)
+        outer = _outer(tokens)
+        for word in ("OR", "AND"):
+            if cuts := _cuts(tokens, outer, word):
+                ends = zip([-1, *cuts], [*cuts, len(tokens)], strict=True)
+                return _balanced(word, [self.chain(tokens[at + 1 : end]) for at, end in ends])
+        if outer == [0, len(tokens) - 1] and tokens[0].text == "(":
+            return self.chain(tokens[1:-1])
+        if tokens[0].word == "NOT":
+            node = self.chain(tokens[1:])
+            return Node(~node.expr, "Not", [node], constant=node.constant)
+        return self._node(tokens)
+
+    def _node(self, tokens: Sequence[Token]) -> Node:
+        if sum(token.word in ("AND", "OR") for token in tokens) > DEPTH:
             raise QueryTooLarge(f"an expression has at most {DEPTH} levels of operators")
-        sql = Rewriter(self._named, self.text).sql(tokens)
+        sql = Rewriter(self._named, self._text, tokens).sql()
         try:
             return _walk(self._engine.parse(sql, self._plain))
         except QueryRefused as error:
-            if isinstance(error, QueryTooLarge):
-                raise
-            raise refusal(self.text, str(error)) from error
+            raise refusal(self._text, str(error)) from error
 
 
-def _chain(tokens: Sequence[Token], parser: _Parser) -> Node:
-    """Return the tree of tokens, balanced where they are a long chain."""
-    if len(tokens) <= 4 * LONG:
-        return parser.node(tokens)
-    for word in ("OR", "AND"):
-        cuts = _cuts(tokens, word)
-        if not cuts:
-            continue
-        if len(cuts) < LONG and len(tokens) <= 64 * LONG and _joins(tokens) <= DEPTH:
-            return parser.node(tokens)
-        parts = [
-            tokens[start + 1 : end]
-            for start, end in zip([-1, *cuts], [*cuts, len(tokens)], strict=True)
-        ]
-        if not all(parts):
-            raise refusal(parser.text, f"an expression is expected beside {word}")
-        if all(len(part) <= LONG for part in parts):
-            groups = [parts[at : at + LONG] for at in range(0, len(parts), LONG)]
-            nodes = [parser.node([*_interleaved(group, Token("word", word))]) for group in groups]
-        else:
-            nodes = [_chain(part, parser) for part in parts]
-        return _balanced(word, nodes)
-    inner = _bracketed(tokens)
-    if inner is not None:
-        return _chain(inner, parser)
-    if tokens[0].word == "NOT":
-        node = _chain(tokens[1:], parser)
-        return Node(~node.expr, "Not", [node], constant=node.constant)
-    return parser.node(tokens)
-
-
-def _joins(tokens: Sequence[Token]) -> int:
-    return sum(token.word in ("AND", "OR") for token in tokens)
-
-
-def _cuts(tokens: Sequence[Token], word: str) -> list[int]:
-    """Return where a word joins conditions outside of brackets; BETWEEN has an AND of its own."""
-    found, depth, between = [], 0, 0
+def _outer(tokens: Sequence[Token]) -> list[int]:
+    """Return the numbers of the tokens outside of brackets, and of the brackets around others."""
+    found, depth = [], 0
     for number, token in enumerate(tokens):
-        if token.text in ("(", "[") or token.word == "CASE":
-            depth += 1
-        elif token.text in (")", "]") or token.word == "END":
-            depth -= 1
-        elif depth:
-            continue
-        elif token.word == "BETWEEN":
-            between += 1
-        elif token.word == "AND" and between:
-            between -= 1
-        elif token.word == word:
+        depth -= token.text in (")", "]") or token.word == "END"
+        if not depth:
             found.append(number)
+        depth += token.text in ("(", "[") or token.word == "CASE"
     return found
 
 
-def _bracketed(tokens: Sequence[Token]) -> Sequence[Token] | None:
-    """Return what one pair of brackets holds, None where they do not hold all."""
-    if tokens[0].text != "(" or tokens[-1].text != ")":
-        return None
-    depth = 0
-    for number, token in enumerate(tokens):
-        if token.kind == "sign":
-            depth += (token.text == "(") - (token.text == ")")
-        if not depth and number < len(tokens) - 1:
-            return None
-    return tokens[1:-1]
-
-
-def _interleaved(parts: Sequence[Sequence[Token]], word: Token) -> list[Token]:
-    found = list(parts[0])
-    for part in parts[1:]:
-        found += [word, *part]
+def _cuts(tokens: Sequence[Token], outer: Sequence[int], word: str) -> list[int]:
+    """Return where a word joins conditions; BETWEEN has an AND of its own."""
+    found, between = [], 0
+    for number in outer:
+        if tokens[number].word == "BETWEEN":
+            between += 1
+        elif tokens[number].word == "AND" and between:
+            between -= 1
+        elif tokens[number].word == word:
+            found.append(number)
     return found
 
 
@@ -218,7 +182,8 @@ def _node(expr: Expr, inside: bool) -> Node:
     if variant == "Column":
         return Node(expr, variant, names=(expr.to_variant().name(),), constant=False)
     op = expr.rex_call_operator() if variant in NAMED else variant
-    if variant == "BinaryExpr" and op not in BINARY and not inside:
+    is_known = op in BINARY if variant == "BinaryExpr" else op != "struct"
+    if not is_known and not inside:
         raise QueryRefused(f"Operator {op} is not supported SQL in lance")
     if variant in ("Between", "InList"):
         return Node(expr, op, negated=bool(expr.to_variant().negated()))
