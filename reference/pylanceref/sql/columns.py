@@ -28,6 +28,7 @@ from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
 from numpy.typing import NDArray
 
 from pylanceref.sql.expression import Bound, bind
+from pylanceref.sql.rewriting import field_at
 from pylanceref.sql.trees import Node
 
 if TYPE_CHECKING:
@@ -80,11 +81,8 @@ def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
 
 def _metadata(one: Bound, schema: pa.Schema) -> Mapping[bytes, bytes] | None:
     """Return the metadata of the field that an expression is; what is computed has none."""
-    field = pa.field("", pa.struct(list(schema)))
-    for name in one.names:
-        field = field.type.field(name)
-    found: Mapping[bytes, bytes] | None = field.metadata
-    return found if one.names else None
+    field = field_at(schema, one.names) if one.names else None
+    return None if field is None else field.metadata
 
 
 def only_nulls(texts: Iterable[str], schema: pa.Schema) -> bool:
@@ -167,8 +165,6 @@ class SqlFilter:
     """A condition on rows, written in SQL."""
 
     def __init__(self, text: str, schema: pa.Schema) -> None:
-        from pylanceref.sql.expression import bind  # DataFusion is slow to import
-
         self._bound, self._schema = bind(text, schema), schema
         self._is_match = self._bound.node.op == "regexp_match"
         if not self._is_match and not pa.types.is_boolean(self._bound.type):

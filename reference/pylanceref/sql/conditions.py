@@ -27,7 +27,7 @@ from lanceref.search.filter import And, Not, On, Or, Predicate, Unknown, structu
 from pylanceref.sql.engine import engine, plain_schema
 from pylanceref.sql.functions import BINARY_OF
 from pylanceref.sql.rewriting import words
-from pylanceref.sql.strict import COMPARISONS, FLIPPED, as_value, is_text, scalar_of, type_at
+from pylanceref.sql.strict import COMPARISONS, as_value, is_text, scalar_of, type_at
 from pylanceref.sql.trees import Node
 
 RETURNED = {
@@ -37,6 +37,9 @@ RETURNED = {
     "json_get_string": pa.utf8(),
 }
 """Functions that return a member of a document, and the types of these."""
+
+FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The comparison that is true with its sides exchanged."""
 
 MEETING = words(
     "st_contains st_coveredby st_covers st_crosses st_intersects st_overlaps st_touches st_within"

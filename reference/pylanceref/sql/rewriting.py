@@ -140,7 +140,7 @@ HALVES = "_cast_list_f16"
 FORMS = words("CAST TRY_CAST SAFE_CAST ANY ALL IN AND OR NOT VALUES")
 """Words before a bracket that call no function."""
 
-INSIDE_CALLS = words("CEIL FLOOR SUBSTR SUBSTRING TRIM EXTRACT POSITION OVERLAY INTERVAL")
+INSIDE_CALLS = words("CEIL FLOOR SUBSTR SUBSTRING TRIM EXTRACT POSITION OVERLAY INTERVAL ANY ALL")
 """What has a syntax of its own in SQL: Lance takes it among the arguments of a call only."""
 
 TYPE_WORDS = words(
@@ -207,12 +207,10 @@ class Rewriter:
         )
         if sign == "~" and is_prefix and self._denies(start):
             return ["NOT"]
-        if sign == "~" or (sign == "+" and is_prefix):
+        if sign in ("~", "<=>") or (sign == "+" and is_prefix):
             raise self._refused(sign)
         if sign in ("(", "["):
             is_call = before.kind == "word" and before.word not in (FORMS | RESERVED | TYPE_WORDS)
-            if is_call and before.word in INSIDE_CALLS and not self._inside:
-                raise self._refused(before.text)
             self._open.append(_Bracket(before.text.lower() if is_call and sign == "(" else ""))
             return [sign, *self._begin_argument(start)]
         if sign in (")", "]"):

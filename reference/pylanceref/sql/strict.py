@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -91,6 +91,10 @@ def _refusal(value: pa.Scalar, wanted: pa.DataType) -> QueryRefused:
     )
 
 
+Test = Callable[[pa.DataType], bool]
+"""Says whether a type is of a kind."""
+
+
 def is_text(type_: pa.DataType) -> bool:
     """Whether values of an Arrow type are text."""
     tests = types.is_string, types.is_large_string, types.is_string_view
@@ -103,26 +107,25 @@ def is_bytes(type_: pa.DataType) -> bool:
     return any(test(type_) for test in tests)
 
 
+_BECOMES: tuple[tuple[Test, tuple[Test, ...]], ...] = (
+    (types.is_integer, (types.is_integer, types.is_floating, types.is_decimal, types.is_time32)),
+    (types.is_floating, (types.is_floating,)),
+    (is_text, (is_text,)),
+    (is_bytes, (is_bytes, types.is_fixed_size_binary)),
+    (types.is_decimal, (types.is_decimal,)),
+    (types.is_date, (types.is_date, types.is_timestamp)),
+    (types.is_timestamp, (types.is_date, types.is_timestamp)),
+    (types.is_nested, (types.is_list, types.is_large_list, types.is_fixed_size_list)),
+    (types.is_time, (types.is_time32,)),
+)
+"""Types of literals, and the types of columns whose values they are taken for."""
+
+
 def _may_become(held: pa.DataType, wanted: pa.DataType) -> bool:
     """Whether values of one type are taken for values of the other."""
-    if types.is_integer(held):
-        if held == pa.uint64():
-            return wanted in (pa.uint64(), pa.float32(), pa.float64())
-        kinds = (types.is_integer, types.is_floating, types.is_decimal, types.is_time32)
-        return any(kind(wanted) for kind in kinds)
-    if types.is_floating(held):
-        return bool(types.is_floating(wanted))
-    if is_text(held):
-        return is_text(wanted)
-    if is_bytes(held):
-        return is_bytes(wanted) or bool(types.is_fixed_size_binary(wanted))
-    if types.is_decimal(held):
-        return bool(types.is_decimal(wanted))
-    if types.is_date(held) or types.is_timestamp(held):
-        return bool(types.is_date(wanted) or types.is_timestamp(wanted))
-    if types.is_nested(held):
-        return bool(types.is_nested(wanted) and not types.is_struct(wanted))
-    return bool(types.is_time(held) and types.is_time32(wanted))
+    if held == pa.uint64():
+        return wanted in (pa.uint64(), pa.float32(), pa.float64())
+    return any(is_held(held) and any(test(wanted) for test in t) for is_held, t in _BECOMES)
 
 
 def as_value(literal: pa.Scalar, type_: pa.DataType, strict: bool) -> pa.Scalar | None:
@@ -159,10 +162,6 @@ COMPARISONS = words("= != < <= > >=")
 
 DISTINCT = frozenset(("IS DISTINCT FROM", "IS NOT DISTINCT FROM"))
 """The same for null as a value like others."""
-
-FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-FLIPPED |= dict(zip(DISTINCT, DISTINCT, strict=True))
-"""The comparison that is true with its sides exchanged."""
 
 OPERATORS = {
     "=": operator.eq,
@@ -219,10 +218,9 @@ class StrictRule:
                 return node.expr
             inner = self._truth(part, False)
             return node.expr if inner is part.expr else TESTS.get(node.op, operator.invert)(inner)
-        if strict and node.op in ARITHMETIC:
-            return self._computed(node)
-        if node.op in COMPARISONS | DISTINCT:
-            return self._compared(node, strict=strict)
+        if (strict and node.op in ARITHMETIC) or node.op in COMPARISONS | DISTINCT:
+            sides = self._sides(*node.parts, strict=strict)
+            return node.expr if _unchanged(sides, node.parts) else _joined(node.op, *sides)
         if node.op == "between":
             return self._between(node, strict=strict)
         return self._in(node, strict=strict) if node.op == "in list" else node.expr
@@ -231,85 +229,62 @@ class StrictRule:
         is_match = node.op == "regexp_match"
         return node.expr.is_not_null() if is_match else self.apply(node, strict=strict)
 
-    def _computed(self, node: Node) -> Expr:
-        """Return arithmetic of a column and a literal as one in the column's type."""
-        left, right = node.parts
-        if left.names and is_literal(right):
-            value = self._literal(right, left)
-            return node.expr if value is right.expr else _joined(node.op, left.expr, value)
-        if right.names and is_plain(left):
-            value = self._literal(left, right)
-            return node.expr if value is left.expr else _joined(node.op, value, right.expr)
-        return node.expr
+    def _sides(
+        self, left: Node, right: Node, *, strict: bool, computed: bool = False
+    ) -> list[Expr]:
+        """Return two operands: a literal as a value of the other one's column; zeros without sign.
 
-    def _compared(self, node: Node, *, strict: bool) -> Expr:
-        left, right = node.parts
-        sides = [left.expr, right.expr]
-        if strict and left.names and is_literal(right):
+        A float less its sign of zero is the sum of it and zero. Literals of what is `computed` from
+        columns are such values too.
+        """
+        nodes, sides = (left, right), [left.expr, right.expr]
+        if strict and left.names and (is_literal(right) or (computed and right.op in ARITHMETIC)):
             sides[1] = self._literal(right, left)
-        elif strict and right.names and not left.names and is_plain(left):
+        elif strict and right.names and is_plain(left):
             sides[0] = self._literal(left, right)
-        for literal, other, op in ((right, left, node.op), (left, right, FLIPPED.get(node.op))):
-            zeros = self._zeros(literal, other)
-            if zeros is not None and op is not None:
-                return _with_zero(op, sides[0 if literal is right else 1], *zeros)
-        if sides[0] is left.expr and sides[1] is right.expr:
-            return node.expr
-        return _joined(node.op, sides[0], sides[1])
+        for own, other in ((1, 0), (0, 1)):
+            zeros = self._zeros(nodes[own], nodes[other])
+            if zeros:
+                sides[own], sides[other] = zeros[1], sides[other] + zeros[1]
+        return sides
 
     def _between(self, node: Node, *, strict: bool) -> Expr:
-        value, low, high = node.parts
-        sides = [one for one in (low, high) if not one.constant] if value.constant else []
-        if zeros := next(filter(None, (self._zeros(value, one) for one in sides)), None):
-            inside = _with_zero("<=", low.expr, *zeros) & _with_zero(">=", high.expr, *zeros)
-            return ~inside if node.negated else inside
+        value, *ends = node.parts
         is_strict = strict and bool(value.names)
-        ends = [
-            self._literal(one, value)
-            if is_strict and (is_literal(one) or one.op in ARITHMETIC)
-            else one.expr
-            for one in (low, high)
-        ]
-        for number, one in enumerate((low, high)):
-            zeros = self._zeros(one, value)
-            ends[number] = ends[number] if zeros is None else zeros[number]
-        if ends[0] is low.expr and ends[1] is high.expr:
+        pairs = [self._sides(value, end, strict=is_strict, computed=True) for end in ends]
+        if all(_unchanged(pair, (value, end)) for pair, end in zip(pairs, ends, strict=True)):
             return node.expr
-        return value.expr.between(ends[0], ends[1], node.negated)
+        inside = _joined(">=", *pairs[0]) & _joined("<=", *pairs[1])
+        return ~inside if node.negated else inside
 
     def _in(self, node: Node, *, strict: bool) -> Expr:
         from datafusion import functions
 
         value, *others = node.parts
-        if not others:
-            raise QueryRefused("Expected: an expression, found: )")
         is_strict = strict and len(value.names) == 1
         found: list[Expr] = []
         for one in others:
             literal = self._literal(one, value) if is_strict and is_literal(one) else one.expr
             found += self._zeros(one, value) or (literal,)
-        if len(found) == len(others) and all(
-            new is old.expr for new, old in zip(found, others, strict=True)
-        ):
-            return node.expr
-        return functions.in_list(value.expr, found, node.negated)
+        unchanged = len(found) == len(others) and _unchanged(found, others)
+        return node.expr if unchanged else functions.in_list(value.expr, found, node.negated)
 
-    def _zeros(self, literal: Node, other: Node) -> tuple[Expr, Expr] | None:
-        """Return both zeros for a literal zero beside floats, None for something else."""
+    def _zeros(self, literal: Node, other: Node) -> tuple[Expr, ...]:
+        """Return both zeros for a literal zero beside floats, nothing for something else."""
         from datafusion import lit
 
         found = scalar_of(literal, self._engine)
         if found is None or not (types.is_integer(found.type) or types.is_floating(found.type)):
-            return None
+            return ()
         if found.as_py() != 0:
-            return None
+            return ()
         type_ = type_at(self._schema, other.names) if other.names else None
         if type_ is None:
             type_ = self._engine.result(other.expr, self._schema).type
-        if pa.types.is_integer(type_) and pa.types.is_floating(found.type):
+        if pa.types.is_integer(type_):
             type_ = found.type
         if not pa.types.is_floating(type_):
-            return None
+            return ()
         return lit(pa.scalar(-0.0, type_)), lit(pa.scalar(0.0, type_))
 
     def _literal(self, node: Node, column: Node) -> Expr:
@@ -321,9 +296,7 @@ class StrictRule:
             return node.expr
         if node.op in ARITHMETIC:
             sides = [self._literal(part, column) for part in node.parts]
-            if all(new is old.expr for new, old in zip(sides, node.parts, strict=True)):
-                return node.expr
-            return _joined(node.op, *sides)
+            return node.expr if _unchanged(sides, node.parts) else _joined(node.op, *sides)
         held = scalar_of(node, self._engine)
         if held is None:
             return node.expr
@@ -331,6 +304,10 @@ class StrictRule:
         if value.type == held.type or not value.is_valid:
             return node.expr
         return lit(value)
+
+
+def _unchanged(new: Sequence[Expr], old: Sequence[Node]) -> bool:
+    return all(one is node.expr for one, node in zip(new, old, strict=True))
 
 
 def _joined(op: str, left: Expr, right: Expr) -> Expr:
@@ -342,14 +319,3 @@ def _joined(op: str, left: Expr, right: Expr) -> Expr:
     if op not in OPERATORS:
         raise QueryRefused(f"Operator {op} is not supported between literals")
     return OPERATORS[op](left, right)
-
-
-def _with_zero(op: str, other: Expr, below: Expr, above: Expr) -> Expr:
-    """Return a comparison with zero, which has both signs."""
-    if op in ("=", "!="):
-        same = (other == below) | (other == above)
-        return same if op == "=" else ~same
-    if op in DISTINCT:
-        same = other.is_not_null() & ((other == below) | (other == above))
-        return ~same if op == "IS DISTINCT FROM" else same
-    return _joined(op, other, below if op in ("<", ">=") else above)
