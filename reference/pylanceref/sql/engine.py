@@ -19,7 +19,7 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import LanceError, QueryFailed, QueryRefused
 from lanceref.core.query_limits import charge
 
-from pylanceref.sql.functions import BINARY_OF, binary_of_column
+from pylanceref.sql.functions import BINARY_OF, binary_of_column, register
 from pylanceref.sql.rewriting import extension_of
 
 if TYPE_CHECKING:
@@ -68,14 +68,13 @@ class Engine:
             from datafusion import SessionConfig, SessionContext
         except ImportError as error:
             raise QueryRefused(MISSING) from error
-        from pylanceref.sql.functions import register
 
         config = SessionConfig().with_target_partitions(1)
         for name, value in SETTINGS.items():
             config = config.set(name, value)
         self._session = SessionContext(config)
         self.raised: LanceError | None = None
-        self.functions = register(self._session, self._note)
+        register(self._session, self._note)
         self._frame_of = lru_cache(64)(self._empty_frame)
         self._parsed = lru_cache(256)(self._parse)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
@@ -22,7 +22,7 @@ from lanceref.json import jsonb as jsontext
 from lanceref.json.json_path import Json, document, parse_path, select, text_of
 
 if TYPE_CHECKING:
-    from datafusion import ScalarUDF, SessionContext
+    from datafusion import SessionContext
 
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -152,20 +152,14 @@ JSON_FUNCTIONS: dict[str, tuple[Function, int, pa.DataType]] = {
 RELATIONS = {
     f"st_{name.replace('_', '')}": name
     for name in (
-        *("contains", "covered_by", "covers", "crosses", "disjoint", "equals", "intersects"),
-        *("overlaps", "touches", "within"),
+        *("contains", "covered_by", "covers", "crosses", "disjoint", "distance", "equals"),
+        *("intersects", "overlaps", "touches", "within"),
     )
 }
 """Functions of two geometries that say how they lie to each other, and the names of these."""
 
-MEASURES = {"st_distance": "distance"}
-"""Functions of two geometries that return a float."""
-
-MADE = {"st_geomfromtext": pa.utf8(), "st_geomfromwkb": pa.binary()}
-"""Functions that make a geometry, and of what."""
-
-NAMES = frozenset({*RELATIONS, *MEASURES, *MADE})
-"""Every function over geometries."""
+NAMES = frozenset((*RELATIONS, "st_geomfromtext", "st_geomfromwkb"))
+"""Every function over geometries; the last ones make one."""
 
 
 BINARY_OF = "#wkb "
@@ -204,9 +198,11 @@ def related(name: str, left: pa.Array, right: pa.Array) -> pa.Array:
 
     sides = _read(left), _read(right)
     missing = shapely.is_missing(sides[0]) | shapely.is_missing(sides[1])
-    found = getattr(shapely, RELATIONS.get(name) or MEASURES[name])(*sides)
-    return pa.array(found, pa.bool_() if name in RELATIONS else pa.float64(), mask=missing)
+    return pa.array(getattr(shapely, RELATIONS[name])(*sides), mask=missing)
 
+
+ColumnFunction = Callable[..., pa.Array]
+"""A function of whole columns."""
 
 Note = Callable[[LanceError], None]
 """Keeps the error of a function."""
@@ -215,34 +211,32 @@ BINARY_HEADERS = (b"\x80", b"\x40", b"\x20\0")
 """First bytes of documents in binary form; a text has none of them."""
 
 
-def register(session: SessionContext, note: Note) -> dict[str, ScalarUDF]:
-    """Register the functions with a session and return them by name."""
+def register(session: SessionContext, note: Note) -> None:
+    """Register the functions with a session."""
     from datafusion import udf
 
-    found = {}
+    for name, (function, arguments, returned) in _column_functions().items():
+        session.register_udf(udf(_noted(function, note), arguments, returned, "immutable", name))
 
-    def add(
-        name: str,
-        function: Callable[..., pa.Array],
-        arguments: list[pa.DataType],
-        returned: pa.DataType,
-    ) -> None:
-        found[name] = udf(_noted(function, note), arguments, returned, "immutable", name)
-        session.register_udf(found[name])
 
+def _column_functions() -> dict[str, tuple[ColumnFunction, list[pa.DataType], pa.DataType]]:
+    """Return every function with the types of its arguments and of its result."""
+    text, geometry = pa.utf8(), pa.binary()
+    found: dict[str, tuple[ColumnFunction, list[pa.DataType], pa.DataType]] = {
+        "contains_tokens": (contains_tokens, [text, text], pa.bool_())
+    }
     for name, (one, count, returned) in JSON_FUNCTIONS.items():
-        arguments = [pa.large_binary(), *[pa.utf8()] * (count - 1)]
-        add(name, _of_documents(one, returned), arguments, returned)
-    for name in (*RELATIONS, *MEASURES):
-        returned = pa.bool_() if name in RELATIONS else pa.float64()
-        add(name, _relation(name), [pa.binary(), pa.binary()], returned)
-    for name in MADE:
-        add(name, binary, [pa.binary()], pa.binary())
-    add("contains_tokens", contains_tokens, [pa.utf8(), pa.utf8()], pa.bool_())
+        arguments = [pa.large_binary(), *[text] * (count - 1)]
+        found[name] = partial(_of_documents, one, returned), arguments, returned
+    for name in NAMES - RELATIONS.keys():
+        found[name] = binary, [geometry], geometry
+    for name, method in RELATIONS.items():
+        returned = pa.float64() if method == "distance" else pa.bool_()
+        found[name] = partial(related, name), [geometry, geometry], returned
     return found
 
 
-def _noted(function: Callable[..., pa.Array], note: Note) -> Callable[..., pa.Array]:
+def _noted(function: ColumnFunction, note: Note) -> ColumnFunction:
     """Return a function with a budget of its own whose errors are kept."""
 
     def run(*arguments: pa.Array) -> pa.Array:
@@ -256,26 +250,16 @@ def _noted(function: Callable[..., pa.Array], note: Note) -> Callable[..., pa.Ar
     return run
 
 
-def _of_documents(function: Callable[..., object], type_: pa.DataType) -> Callable[..., pa.Array]:
-    """Return a function of columns for one of a document and more; null where one of them is."""
-
-    def run(*columns: pa.Array) -> pa.Array:
-        rows = zip(*(one.to_pylist() for one in columns), strict=True)
-        found = [
-            None if None in row else function(document(_held(row[0])), *row[1:]) for row in rows
-        ]
-        return pa.array(found, type_)
-
-    return run
+def _of_documents(function: Function, type_: pa.DataType, *columns: pa.Array) -> pa.Array:
+    """Apply a function to a document and more of each row; null where one of them is."""
+    rows = zip(*(one.to_pylist() for one in columns), strict=True)
+    found = [None if None in row else function(document(_held(row[0])), *row[1:]) for row in rows]
+    return pa.array(found, type_)
 
 
 def _held(data: bytes) -> str | bytes:
     """Return a document as text, or as bytes where it is in binary form."""
     return data if data.startswith(BINARY_HEADERS) else data.decode("utf-8", "replace")
-
-
-def _relation(name: str) -> Callable[..., pa.Array]:
-    return lambda left, right: related(name, left, right)
 
 
 def contains_tokens(texts: pa.Array, wanted: pa.Array) -> pa.Array:
