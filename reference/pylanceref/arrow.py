@@ -20,12 +20,12 @@ from lanceref.core.compute import pc
 from lanceref.core.logical_types import BFLOAT16
 from numpy.typing import NDArray
 
-from pylanceref.late_names import late_names
+from pylanceref.late_names import late_names, listing
 
 __all__ = ["BFloat16", "BFloat16Array", "BFloat16Scalar", "BFloat16Type", "bfloat16_array", "cast"]
 
 _IMAGES = "FixedShapeImageTensorType ImageArray ImageURIArray PandasBFloat16Array"
-__getattr__ = late_names(__name__, {"pylanceref.left_out": _IMAGES})
+__getattr__, __dir__ = late_names(__name__, {}, _IMAGES), listing(__all__)
 
 SHOWN = 10
 """Values at each end of a long array that its text shows."""
@@ -197,7 +197,3 @@ def _of_bytes(
 
 with suppress(pa.ArrowKeyError):  # another library registered the same type before
     pa.register_extension_type(BFloat16Type())
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

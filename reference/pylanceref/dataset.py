@@ -65,7 +65,6 @@ _LATE = {
     "lanceref.operations.alter_table": "AlterColumn",
     "pylanceref.edits": "DeleteResult UpdateResult",
     "pylanceref.fragment": "LanceFragment",
-    "pylanceref.left_out": "VectorIndexReader",
     "pylanceref.history": "Version",
     "pylanceref.index_listing": "IndexInformation",
     "pylanceref.indices": "IndexConfig SupportedDistributedIndices",
@@ -88,7 +87,7 @@ __all__ += ["DatasetBasePath", "DatasetOptimizer", "Index", "IndexFile", "LanceD
 __all__ += ["LanceOperation", "LanceScanner", "ScannerBuilder", "Session", "Tags"]
 __all__ += ["Transaction", "dataset", "write_dataset"]
 
-__getattr__, __dir__ = late_names(__name__, _LATE), listing(__all__)
+__getattr__, __dir__ = late_names(__name__, _LATE, "VectorIndexReader"), listing(__all__)
 
 
 @parameters(

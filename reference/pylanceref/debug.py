@@ -10,7 +10,7 @@ from pylanceref.metadata import FragmentMetadata
 from pylanceref.table_handle import OpenTable
 
 _LEFT_OUT = "format_manifest format_schema list_transactions"
-__getattr__ = late_names(__name__, {"pylanceref.left_out": _LEFT_OUT})
+__getattr__ = late_names(__name__, {}, _LEFT_OUT)
 
 
 def format_fragment(fragment: FragmentMetadata, dataset: OpenTable) -> str:

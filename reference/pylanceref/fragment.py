@@ -60,8 +60,7 @@ __all__ = [
 ]
 
 
-_LATE = {"pylanceref.write": "write_fragments", "pylanceref.left_out": "RowIdSequence"}
-__getattr__ = late_names(__name__, _LATE)
+__getattr__ = late_names(__name__, {"pylanceref.write": "write_fragments"}, "RowIdSequence")
 __dir__ = listing(__all__)
 
 

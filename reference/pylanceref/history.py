@@ -16,7 +16,6 @@ from lanceref import operations
 from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unsigned
 from lanceref.operations.cleanup import Cleanup, CleanupPlan, CleanupStats
-from lanceref.proto import transaction_pb2
 from lanceref.storage.manifests.manifest_names import VersionName, list_versions, name_of
 from lanceref.table.manifest import Manifest, open_named, open_version
 from lanceref.transactions.commit import transaction_of
@@ -25,7 +24,7 @@ from lanceref.transactions.manifest_builder import Staged
 from pylanceref.operation import DatasetBasePath, LanceOperation, Transaction
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable, T
-from pylanceref.transactions import base_messages, base_of, from_message, map_message
+from pylanceref.transactions import base_messages, base_of, from_message, map_message, to_message
 
 DEFAULT_AGE = timedelta(days=14)
 """Versions older than this go, unless the caller says otherwise."""
@@ -184,8 +183,7 @@ Edit = Mapping[str, str | None]
 
 def update_config(table: OpenTable, values: Edit, *, replace: bool = False) -> dict[str, str]:
     """Set some keys of the config, and return all of it."""
-    _edit(table, "config_updates", values, replace=replace)
-    return table.config()
+    return _edit(table, "config_updates", values, replace=replace).config()
 
 
 def delete_config_keys(table: OpenTable, keys: Sequence[str]) -> None:
@@ -195,23 +193,25 @@ def delete_config_keys(table: OpenTable, keys: Sequence[str]) -> None:
 
 def update_metadata(table: OpenTable, values: Edit, *, replace: bool = False) -> dict[str, str]:
     """Edit the table metadata and return it."""
-    _edit(table, "table_metadata_updates", values, replace=replace)
-    return table.metadata
+    return _edit(table, "table_metadata_updates", values, replace=replace).metadata
 
 
 def update_schema_metadata(
     table: OpenTable, values: Edit, *, replace: bool = False
 ) -> dict[str, str]:
     """Edit the metadata of the schema and return it."""
-    _edit(table, "schema_metadata_updates", values, replace=replace)
-    return table.schema_metadata
+    return _edit(table, "schema_metadata_updates", values, replace=replace).schema_metadata
 
 
 def replace_schema_metadata(table: OpenTable, new_metadata: Mapping[str, str]) -> None:
     """Put other metadata in place of that of the schema."""
-    told = "replace_schema_metadata is deprecated: use update_schema_metadata(..., replace=True)"
-    warnings.warn(told, DeprecationWarning, stacklevel=2)
+    _warn_replaced("schema")
     _edit(table, "schema_metadata_updates", new_metadata, replace=True)
+
+
+def _warn_replaced(what: str) -> None:
+    told = f"replace_{what}_metadata is deprecated: use update_{what}_metadata(..., replace=True)"
+    warnings.warn(told, DeprecationWarning, stacklevel=3)
 
 
 def update_field_metadata(
@@ -228,7 +228,7 @@ def update_field_metadata(
         if field is None:
             names = [one.name for one in schema.fields]
             raise OperationRefused(f"Field '{path}' not found.\nAvailable fields: {names}")
-        updates[field.id].CopyFrom(_update(values, replace=replace))
+        updates[field.id].CopyFrom(map_message(LanceOperation.UpdateMap(values, replace)))
     table._commit(Staged(transaction))
 
 
@@ -236,8 +236,7 @@ def replace_field_metadata(
     table: OpenTable, field_name: str, new_metadata: Mapping[str, str]
 ) -> None:
     """Put other metadata in place of that of a field. Raises OperationRefused."""
-    told = "replace_field_metadata is deprecated: use update_field_metadata(..., replace=True)"
-    warnings.warn(told, DeprecationWarning, stacklevel=2)
+    _warn_replaced("field")
     update_field_metadata(table, {field_name: new_metadata}, replace=True)
 
 
@@ -260,13 +259,9 @@ def add_bases(
     return table
 
 
-def _edit(table: OpenTable, name: str, values: Edit, *, replace: bool) -> None:
-    transaction = table._new_transaction()
-    transaction.update_config.SetInParent()
-    getattr(transaction.update_config, name).CopyFrom(_update(values, replace=replace))
-    table._commit(Staged(transaction))
-
-
-def _update(values: Edit, *, replace: bool) -> transaction_pb2.Transaction.UpdateMap:
-    """Return an edit as a transaction holds it."""
-    return map_message(LanceOperation.UpdateMap(values, replace))
+def _edit(table: OpenTable, name: str, values: Edit, *, replace: bool) -> OpenTable:
+    """Commit an edit of one of the maps, and return the table."""
+    operation = LanceOperation.UpdateConfig()
+    setattr(operation, name, LanceOperation.UpdateMap(values, replace))
+    table._commit(Staged(to_message(Transaction(table.version, operation))))
+    return table

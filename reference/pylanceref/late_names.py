@@ -1,19 +1,27 @@
-"""Late names: public names of a module that import the module that has them on first use."""
+"""Late names: public names of a module that import the module that has them on first use.
+
+Names of pylance that have nothing to do with the format load too: each is a class of its own name;
+to make an object of it, or to call it as the function that it is in pylance, raises.
+"""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
+from typing import NoReturn
 
 
-def late_names(own: str, names: Mapping[str, str]) -> Callable[[str], object]:
+def late_names(own: str, names: Mapping[str, str], left_out: str = "") -> Callable[[str], object]:
     """Return the `__getattr__` of the module `own` for names, between spaces, by their modules.
 
-    Raises AttributeError.
+    `left_out` are names of classes that raise NotYet. Raises AttributeError.
     """
     homes = {name: module for module, listed in names.items() for name in listed.split()}
+    missing = {name: type(name, (LeftOut,), {}) for name in left_out.split()}
 
     def load(name: str) -> object:
+        if name in missing:
+            return missing[name]
         if name not in homes:
             raise AttributeError(f"module {own!r} has no attribute {name!r}")
         return getattr(importlib.import_module(homes[name]), name)
@@ -24,3 +32,19 @@ def late_names(own: str, names: Mapping[str, str]) -> Callable[[str], object]:
 def listing(names: Iterable[str]) -> Callable[[], list[str]]:
     """Return the `__dir__` of a module with these names."""
     return lambda: sorted(names)
+
+
+class LeftOut:
+    """A name that is left out: no object of it can be made."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        self.from_uris()
+
+    @classmethod
+    def from_uris(cls, *_: object) -> NoReturn:
+        """Raise NotYet: objects of the class cannot be made."""
+        from lanceref.core.errors import NotYet  # late, as it loads Arrow
+
+        raise NotYet(f"{cls.__name__} has nothing to do with the format: pylanceref leaves it out")
+
+    from_array = from_pandas = from_uris

@@ -8,7 +8,7 @@ its latest version.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -202,10 +202,8 @@ def shallow_clone(
     storage_options: dict[str, str] | None = None,
 ) -> T:
     """Make a table whose rows lie here. Raises AlreadyExists, NotFound."""
-    found = open_reference(table, reference)
-    store = _open_target(table, target_path, storage_options)
-    operations.branches.shallow_clone(found, store)
-    return _cloned(table, target_path, store)
+    clone = operations.branches.shallow_clone
+    return _cloned(table, target_path, reference, storage_options, clone)
 
 
 def deep_clone(
@@ -215,24 +213,22 @@ def deep_clone(
     storage_options: dict[str, str] | None = None,
 ) -> T:
     """Make a table of copied files. Raises AlreadyExists, NotFound."""
-    found = open_reference(table, reference)
-    store = _open_target(table, target_path, storage_options)
-    operations.branches.deep_clone(found, store)
-    return _cloned(table, target_path, store)
+    clone = operations.branches.deep_clone
+    return _cloned(table, target_path, reference, storage_options, clone)
 
 
-def _open_target(
-    table: OpenTable, target_path: str | os.PathLike[str], storage_options: dict[str, str] | None
-) -> Store:
-    """Return the store of a new table, reached as this one unless options say how."""
-    own = table._snapshot.store.options
-    return open_table(
-        target_path, own if storage_options is None else store_options(storage_options)
-    )
-
-
-def _cloned(table: T, target_path: str | os.PathLike[str], store: Store) -> T:
-    ctx = replace(table._ctx, file=name_of_uri(store.root))
-    snapshot = open_snapshot(store, None, ctx)
-    made = type(table).of(os.fspath(target_path), snapshot, root_of(snapshot))
+def _cloned(
+    table: T,
+    path: str | os.PathLike[str],
+    reference: VersionRef,
+    storage_options: dict[str, str] | None,
+    clone: Callable[[Snapshot, Store], None],
+) -> T:
+    """Make a table, reached as this one unless options say how, and open it."""
+    found, own = open_reference(table, reference), table._snapshot.store.options
+    options = own if storage_options is None else store_options(storage_options)
+    store = open_table(path, options)
+    clone(found, store)
+    snapshot = open_snapshot(store, None, replace(table._ctx, file=name_of_uri(store.root)))
+    made = type(table).of(os.fspath(path), snapshot, root_of(snapshot))
     return made.within(table.session())

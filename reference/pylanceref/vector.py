@@ -16,7 +16,7 @@ from pylanceref.late_names import late_names
 _LEFT_OUT = (
     "get_ivf_partition_info hamming_clustering_for_ivf_partition hamming_clustering_for_sample"
 )
-__getattr__ = late_names(__name__, {"pylanceref.left_out": _LEFT_OUT})
+__getattr__ = late_names(__name__, {}, _LEFT_OUT)
 
 
 def vec_to_table(

@@ -242,7 +242,8 @@ class Rewriter:
             size = getattr(_storage(alone.type), "list_size", 0)
             own.cast = f"FixedSizeList({size} x Float16)"
         elif own.function == "arrow_cast" and first and token.text.isdecimal():
-            if self._tokens[start + 1].text == "," and "Time32" in self._tokens[start + 2].text:
+            mark, type_ = self._tokens[start + 1 : start + 3]
+            if mark.text == "," and "Time32" in type_.text:
                 own.cast = "Int32"  # a literal of 64 bits is one of 32 there
         return ["arrow_cast", "("] if own.cast else []
 
