@@ -13,7 +13,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from operator import index
 from typing import IO
 
@@ -265,22 +265,14 @@ Payload = bytes | bytearray | memoryview | Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class BlobDescriptor:
-    """Where one blob lies; without a kind it is null."""
+    """The prepared row of one blob, which tells where it lies; without a kind it is null."""
 
     kind: int | None
     blob_id: int | None = None
     position: int | None = None
-    size: int | None = None
+    blob_size: int | None = None
     data: bytes | None = None
     uri: str | None = None
-
-    def row(self) -> dict[str, object] | None:
-        """Return the prepared row that stores the blob, None for a null."""
-        if self.kind is None:
-            return None
-        values = self.kind, self.data, self.uri, self.blob_id, self.size, self.position
-        names = "kind", "data", "uri", "blob_id", "blob_size", "position"
-        return dict(zip(names, values, strict=True))
 
 
 class BlobDescriptorArrayBuilder:
@@ -294,9 +286,12 @@ class BlobDescriptorArrayBuilder:
         """Add one row by its descriptor or content. Raises TypeError."""
         if not isinstance(value, BlobDescriptor):
             raise TypeError(f"{type(value).__name__!r} is not an instance of 'BlobDescriptor'")
+        self._unfinished().append(value)
+
+    def _unfinished(self) -> list[BlobDescriptor]:
         if self._rows is None:
             raise DataRefused("BlobDescriptorArrayBuilder is already finished")
-        self._rows.append(value)
+        return self._rows
 
     def extend(self, values: Iterable[BlobDescriptor]) -> None:
         """Add one row for each value. Raises TypeError."""
@@ -336,10 +331,8 @@ class BlobDescriptorArrayBuilder:
 
     def finish(self) -> pa.StructArray:
         """Return all rows added so far as an array. Raises DataRefused."""
-        if self._rows is None:
-            raise DataRefused("BlobDescriptorArrayBuilder is already finished")
-        rows, self._rows = self._rows, None
-        return pa.array([one.row() for one in rows], PREPARED)
+        rows, self._rows = self._unfinished(), None
+        return pa.array([None if one.kind is None else asdict(one) for one in rows], PREPARED)
 
 
 def _bytes(data: Payload) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Self, TypedDict, Unpack, cast
 
 from lanceref.core.errors import DataRefused, OperationRefused
@@ -78,14 +78,21 @@ class CompactionMetrics:
         return CompactionMetrics(*(one + two for one, two in pairs))
 
 
+@dataclass(frozen=True, slots=True)
 class Sendable:
-    """A value that is sent to other processes as JSON, an object of its fields."""
+    """A value of one version that is sent to other processes as JSON, an object of its fields."""
 
-    __slots__ = ()
+    read_version: int
 
     def json(self) -> str:
         """Return the object as JSON text for another process."""
         return json.dumps(self, default=_object)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the object of a JSON text."""
+        fields = {name: _read(name, held) for name, held in json.loads(text).items()}
+        return cls(**fields)  # type: ignore[arg-type]
 
 
 def _object(value: object) -> object:
@@ -96,15 +103,18 @@ def _object(value: object) -> object:
     return {name: getattr(value, name) for name in names}
 
 
-def _fragments(held: Sequence[object]) -> list[FragmentMetadata]:
-    return [FragmentMetadata.from_json(json.dumps(one)) for one in held]
+def _read(name: str, held: object) -> object:
+    """Return the value of a field of an object out of what `json.loads` gives for it."""
+    if not isinstance(held, list):
+        return held
+    kind = CompactionTask if name == "tasks" else FragmentMetadata
+    return [kind.from_json(json.dumps(one)) for one in held]
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteResult(Sendable):
     """What a task wrote: new fragments, without ids, that hold the rows of the original ones."""
 
-    read_version: int
     new_fragments: list[FragmentMetadata]
     original_fragments: list[FragmentMetadata]
 
@@ -125,21 +135,13 @@ class RewriteResult(Sendable):
             f"new_fragments={self.new_fragments}, old_fragments={self.original_fragments})"
         )
 
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return the result of a JSON text."""
-        held = json.loads(text)
-        new, old = map(_fragments, (held["new_fragments"], held["original_fragments"]))
-        return cls(held["read_version"], new, old)
-
 
 @dataclass(frozen=True, slots=True)
 class CompactionTask(Sendable):
     """Neighbouring fragments of one version that are written anew, by any process."""
 
-    read_version: int
     fragments: list[FragmentMetadata]
-    options: CompactionOptions
+    options: CompactionOptions = field(repr=False)
 
     def execute(self, dataset: OpenTable) -> RewriteResult:
         """Write new files. Raises VersionNotFound when the version is gone."""
@@ -154,21 +156,11 @@ class CompactionTask(Sendable):
         new = [FragmentMetadata.from_message(one) for one in written]
         return RewriteResult(self.read_version, new, self.fragments)
 
-    def __repr__(self) -> str:
-        return f"CompactionTask(read_version={self.read_version}, fragments={self.fragments})"
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return the task of a JSON text."""
-        held = json.loads(text)
-        return cls(held["read_version"], _fragments(held["fragments"]), held["options"])
-
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan(Sendable):
     """The tasks of a compaction, which may run in different processes."""
 
-    read_version: int
     tasks: list[CompactionTask]
 
     def num_tasks(self) -> int:
@@ -178,13 +170,6 @@ class CompactionPlan(Sendable):
     def __repr__(self) -> str:
         tasks = f"<{len(self.tasks)} compaction tasks>"
         return f"CompactionPlan(read_version={self.read_version}, tasks={tasks})"
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return the plan of a JSON text."""
-        held = json.loads(text)
-        tasks = [CompactionTask.from_json(json.dumps(one)) for one in held["tasks"]]
-        return cls(held["read_version"], tasks)
 
 
 class Compaction:
@@ -196,8 +181,8 @@ class Compaction:
         for name in options:
             if name not in CompactionOptions.__annotations__:
                 raise DataRefused(f"Invalid compaction option: {name}")
-        options = _given(options)
-        snapshot = dataset._snapshot
+        held = {name: value for name, value in options.items() if value is not None}
+        options, snapshot = cast("CompactionOptions", held), dataset._snapshot
         _is_deferred(snapshot, options)
         groups = plan_compaction(snapshot, _rules(options))
         tasks = [
@@ -287,12 +272,6 @@ class DatasetOptimizer:
         delete_config_keys(self._table, [INTERVAL_KEY, AGE_KEY])
 
 
-def _given(options: CompactionOptions) -> CompactionOptions:
-    """Return the options without those that are None, which means the default."""
-    held = {name: value for name, value in options.items() if value is not None}
-    return cast("CompactionOptions", held)
-
-
 def _at(dataset: OpenTable, version: int) -> Snapshot:
     """Return a version, the open one even where a cleanup has taken its manifest."""
     return dataset._snapshot if version == dataset.version else dataset.at_version(version)
@@ -342,7 +321,6 @@ def _committed(
 
 def _rules(options: CompactionOptions) -> CompactionRules:
     """Return the options as values. Raises ValueError."""
-    options = _given(options)
     mode, version = options.get("compaction_mode"), options.get("data_storage_version")
     if mode is not None and mode not in MODES:
         raise DataRefused(f'Invalid compaction mode "{mode}". Valid values: {", ".join(MODES)}')
