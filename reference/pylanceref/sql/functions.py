@@ -212,7 +212,7 @@ BINARY_HEADERS = (b"\x80", b"\x40", b"\x20\0")
 
 
 def register(session: SessionContext, note: Note) -> None:
-    """Register the functions with a session."""
+    """Register the functions of Lance with a session; errors are noted."""
     from datafusion import udf
 
     for name, (function, arguments, returned) in _column_functions().items():
