@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from lanceref.core.file_versions import FileVersion
 from numpy.typing import NDArray
 
-from lanceref_testing.fixed_width import random_fixed
+from lanceref_testing.fixed_width import bitmap_of, random_fixed
 from lanceref_testing.strings import random_strings
-from lanceref_testing.types import STRINGS, may_be_null
+from lanceref_testing.types import STRINGS, children, may_be_null
 
 NULL_PATTERNS = ("none", "some", "all", "first", "last")
 """Where nulls lie."""
@@ -41,12 +41,18 @@ def random_array(
     types = pa.types
     if types.is_null(type_):
         return pa.nulls(num_rows)
-    if types.is_struct(type_):
-        return _struct(rng, type_, validity, version, seen)
-    if types.is_map(type_):
-        return _map(rng, type_, validity, version, seen)
-    if types.is_list(type_) or types.is_large_list(type_):
-        return _list(rng, type_, validity, version, seen)
+    if children(type_):
+        is_list = not types.is_struct(type_)
+        offsets = _offsets(rng, validity, seen) if is_list else np.array([num_rows])
+        total, fields = int(offsets[-1]), children(type_)
+        below = [
+            random_array(rng, f.type, total, version, nullable=f.nullable, labels=seen)
+            for f in fields
+        ]
+        if types.is_map(type_):
+            below = [pa.StructArray.from_arrays(below, fields=fields)]
+        wide = offsets.astype(np.int64 if types.is_large_list(type_) else np.int32)
+        return _nested(type_, validity, [pa.py_buffer(wide)] if is_list else [], below)
     if types.is_fixed_size_list(type_):
         num_items = num_rows * type_.list_size
         items = random_array(rng, type_.value_type, num_items, version, nullable=nullable)
@@ -54,7 +60,8 @@ def random_array(
     if types.is_dictionary(type_):
         return _dictionary(rng, type_, validity, version)
     if type_ in STRINGS:
-        return _with_nulls(random_strings(rng, type_, num_rows, seen), validity)
+        strings = random_strings(rng, type_, num_rows, seen)
+        return pc.if_else(pa.array(validity), strings, pa.scalar(None, type_))
     return random_fixed(rng, type_, validity, seen)
 
 
@@ -77,53 +84,6 @@ def random_validity(
     if num_rows:
         labels.add(f"nulls {pattern}")
     return validity
-
-
-def _struct(
-    rng: Random,
-    type_: pa.DataType,
-    validity: NDArray[np.bool_],
-    version: FileVersion,
-    seen: set[str],
-) -> pa.Array:
-    below = [
-        random_array(rng, f.type, len(validity), version, nullable=f.nullable, labels=seen)
-        for f in type_
-    ]
-    return _nested(type_, validity, [], below)
-
-
-def _map(
-    rng: Random,
-    type_: pa.DataType,
-    validity: NDArray[np.bool_],
-    version: FileVersion,
-    seen: set[str],
-) -> pa.Array:
-    offsets = _offsets(rng, validity, seen)
-    total = int(offsets[-1])
-    keys = random_array(rng, type_.key_type, total, version, nullable=False, labels=seen)
-    items = random_array(
-        rng, type_.item_type, total, version, nullable=type_.item_field.nullable, labels=seen
-    )
-    entries = pa.StructArray.from_arrays([keys, items], fields=[type_.key_field, type_.item_field])
-    return _nested(type_, validity, [pa.py_buffer(offsets.astype(np.int32))], [entries])
-
-
-def _list(
-    rng: Random,
-    type_: pa.DataType,
-    validity: NDArray[np.bool_],
-    version: FileVersion,
-    seen: set[str],
-) -> pa.Array:
-    offsets = _offsets(rng, validity, seen)
-    item = type_.value_field
-    items = random_array(
-        rng, item.type, int(offsets[-1]), version, nullable=item.nullable, labels=seen
-    )
-    width = np.int64 if pa.types.is_large_list(type_) else np.int32
-    return _nested(type_, validity, [pa.py_buffer(offsets.astype(width))], [items])
 
 
 def _offsets(rng: Random, validity: NDArray[np.bool_], labels: set[str]) -> NDArray[np.int64]:
@@ -161,22 +121,14 @@ def _dictionary(
     return pa.DictionaryArray.from_arrays(indices, items)
 
 
-def _with_nulls(array: pa.Array, validity: NDArray[np.bool_]) -> pa.Array:
-    if validity.all():
-        return array
-    return pc.if_else(pa.array(validity), array, pa.scalar(None, array.type))
-
-
 def _nested(
     type_: pa.DataType,
     validity: NDArray[np.bool_],
     buffers: list[pa.Buffer],
     children: list[pa.Array],
 ) -> pa.Array:
-    bitmap = None
-    if not validity.all():
-        bitmap = pa.py_buffer(np.packbits(validity, bitorder="little"))
-    return pa.Array.from_buffers(type_, len(validity), [bitmap, *buffers], children=children)
+    held = [bitmap_of(validity), *buffers]
+    return pa.Array.from_buffers(type_, len(validity), held, children=children)
 
 
 def arrays(

@@ -20,13 +20,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 from lanceref.core.errors import StoreFailed
-from lanceref.storage import Entry, IOStats, Sink, Source, Store, StoreOptions, wrapped_stores
+from lanceref.storage import Sink, Store, wrapped_stores
 from lanceref.storage.manifests.manifest_names import ManifestStore, Record
 from lanceref.storage.manifests.opening import wrapped_manifests
 
@@ -120,124 +120,70 @@ class FaultySink:
             self._inner.abort()
 
 
+STEPS = {name: name for name in ("put", "put_if_absent", "rename", "delete", "prune")}
+"""Methods of a store that are steps, and how a step of each is named."""
+
+RECORD_STEPS = {
+    "put_if_absent": "record_if_absent",
+    "put_if_present": "record_if_present",
+    "forget": "forget",
+}
+"""The same of a manifest store."""
+
+
+def _counted(inner: object, name: str, steps: Mapping[str, str], fault: Fault) -> object:
+    """Return an attribute of a store; a method that is a step is counted with its paths."""
+    found = getattr(inner, name)
+    if name not in steps:
+        return found
+
+    def step(*given: object) -> object:
+        records = [one.path for one in given if isinstance(one, Record)]
+        paths = records or [one for one in given if isinstance(one, str)]
+        return fault.step(" ".join([steps[name], *paths]), lambda: found(*given))
+
+    return step
+
+
 class FaultyStore:
-    """A store whose steps are counted by a `Fault`."""
+    """A store whose steps are counted by a `Fault`; all else is what the store itself does."""
 
     def __init__(self, inner: Store, fault: Fault) -> None:
         self.inner, self.fault = inner, fault
 
-    @property
-    def root(self) -> str:
-        """Root of the store."""
-        return self.inner.root
+    def __getattr__(self, name: str) -> object:
+        return _counted(self.inner, name, STEPS, self.fault)
 
-    @property
-    def options(self) -> StoreOptions:
-        """What the store was opened with."""
-        return self.inner.options
-
-    @property
-    def lists_in_order(self) -> bool:
-        """As the store does."""
-        return self.inner.lists_in_order
+    def __setattr__(self, name: str, value: object) -> None:
+        owner = self.inner if name == "stats" else self
+        object.__setattr__(owner, name, value)
 
     def at(self, root: str) -> FaultyStore:
         """Return a store of another root that counts in the same row."""
         return FaultyStore(self.inner.at(root), self.fault)
-
-    @property
-    def stats(self) -> IOStats:
-        """What was counted."""
-        return self.inner.stats
-
-    @stats.setter
-    def stats(self, stats: IOStats) -> None:
-        self.inner.stats = stats
-
-    def open(self, path: str) -> Source:
-        """Open an object for reading."""
-        return self.inner.open(path)
 
     def create(self, path: str) -> FaultySink:
         """Begin an object: a step."""
         sink = self.fault.step(f"create {path}", lambda: self.inner.create(path))
         return FaultySink(sink, path, self.fault)
 
-    def owns(self, folder: str) -> bool:
-        """Whether a folder lies below the root."""
-        return self.inner.owns(folder)
-
-    def list(self, prefix: str) -> Iterator[str]:
-        """Yield names directly below `prefix`."""
-        return self.inner.list(prefix)
-
-    def walk(self, prefix: str) -> Iterator[Entry]:
-        """Yield the objects below `prefix`."""
-        return self.inner.walk(prefix)
-
-    def exists(self, path: str) -> bool:
-        """Whether an object exists at `path`."""
-        return self.inner.exists(path)
-
-    def put(self, path: str, data: bytes) -> None:
-        """Write an object: a step."""
-        self.fault.step(f"put {path}", lambda: self.inner.put(path, data))
-
-    def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Write an object only if none is there: a step."""
-        return self.fault.step(
-            f"put_if_absent {path}", lambda: self.inner.put_if_absent(path, data)
-        )
-
-    def rename(self, path: str, to: str) -> None:
-        """Give an object another path: a step."""
-        self.fault.step(f"rename {path} {to}", lambda: self.inner.rename(path, to))
-
-    def delete(self, path: str) -> None:
-        """Remove an object: a step."""
-        self.fault.step(f"delete {path}", lambda: self.inner.delete(path))
-
-    def prune(self, prefix: str) -> None:
-        """Remove empty folders: a step."""
-        self.fault.step(f"prune {prefix}", lambda: self.inner.prune(prefix))
-
 
 class FaultyManifests:
     """A manifest store whose records are steps of a `Fault`."""
 
     def __init__(self, inner: ManifestStore, fault: Fault) -> None:
-        self._inner, self._fault = inner, fault
+        self.inner, self.fault = inner, fault
 
-    def get(self, key: str, version: int) -> Record | None:
-        """Return the record of a version."""
-        return self._inner.get(key, version)
-
-    def latest(self, key: str) -> Record | None:
-        """Return the record of the greatest version."""
-        return self._inner.latest(key)
-
-    def put_if_absent(self, key: str, record: Record) -> bool:
-        """Put a record if its version has none: a step."""
-        return self._fault.step(
-            f"record_if_absent {record.path}", lambda: self._inner.put_if_absent(key, record)
-        )
-
-    def put_if_present(self, key: str, record: Record) -> bool:
-        """Put a record if its version has one: a step."""
-        return self._fault.step(
-            f"record_if_present {record.path}", lambda: self._inner.put_if_present(key, record)
-        )
-
-    def forget(self, key: str) -> None:
-        """Remove all records of a table: a step."""
-        self._fault.step(f"forget {key}", lambda: self._inner.forget(key))
+    def __getattr__(self, name: str) -> object:
+        return _counted(self.inner, name, RECORD_STEPS, self.fault)
 
 
 @contextmanager
 def faulty(fault: Fault) -> Iterator[Fault]:
     """Count the steps of all stores that are opened inside, and fail where `fault` says."""
-    stores = wrapped_stores(lambda store: FaultyStore(store, fault))
-    with stores, wrapped_manifests(lambda manifests: FaultyManifests(manifests, fault)):
+    stores = wrapped_stores(lambda store: cast("Store", FaultyStore(store, fault)))
+    manifests = wrapped_manifests(lambda held: cast("ManifestStore", FaultyManifests(held, fault)))
+    with stores, manifests:
         yield fault
 
 

@@ -103,8 +103,12 @@ def _floats(
     return _build(type_, np.ascontiguousarray(values).view(np.uint8), validity)
 
 
+def bitmap_of(validity: NDArray[np.bool_]) -> pa.Buffer | None:
+    """Return validity as the buffer of an array, None where all rows are valid."""
+    packed = np.packbits(validity, bitorder="little")
+    return None if validity.all() else pa.py_buffer(packed)
+
+
 def _build(type_: pa.DataType, data: NDArray[np.uint8], validity: NDArray[np.bool_]) -> pa.Array:
-    bitmap = None
-    if not validity.all():
-        bitmap = pa.py_buffer(np.packbits(validity, bitorder="little"))
-    return pa.Array.from_buffers(type_, len(validity), [bitmap, pa.py_buffer(data)])
+    held = [bitmap_of(validity), pa.py_buffer(data)]
+    return pa.Array.from_buffers(type_, len(validity), held)

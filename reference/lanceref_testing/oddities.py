@@ -10,97 +10,54 @@ from collections import Counter
 from collections.abc import Collection
 from random import Random
 
-CONTAINER = frozenset(
-    {
-        "buffers of pages mixed",
-        "gaps between buffers",
-        "buffers of the application",
-        "buffers after the descriptor",
-        "fields in any order",
-        "numbers longer than they need",
-        "repeated numbers not packed",
-        "zeros spelled out",
-        "unknown fields",
-        "messages cut in two",
-        "type urls with a host",
-    }
+
+def _named(text: str) -> frozenset[str]:
+    """Return the names in a text, which semicolons separate."""
+    return frozenset(" ".join(text.split()).split("; "))
+
+
+CONTAINER = _named(
+    """
+    buffers of pages mixed; gaps between buffers; buffers of the application;
+    buffers after the descriptor; fields in any order; numbers longer than they need;
+    repeated numbers not packed; zeros spelled out; unknown fields; messages cut in two;
+    type urls with a host
+    """
 )
 """Oddities of the container."""
 
-SLOPPY = frozenset(
-    {
-        "other bytes as padding",
-        "equal buffers stored once",
-        "column metadata in any order",
-        "gaps between column metadata",
-        "a gap before the footer",
-        "buffers that begin anywhere",
-        "larger null adjustments",
-        "bytes after the last string",
-        "other bytes inside chunks",
-    }
+SLOPPY = _named(
+    """
+    other bytes as padding; equal buffers stored once; column metadata in any order;
+    gaps between column metadata; a gap before the footer; buffers that begin anywhere;
+    larger null adjustments; bytes after the last string; other bytes inside chunks
+    """
 )
 """Oddities that break rules for writers: readers must not mind, and `validate` reports them."""
 
-ARRAYS = frozenset(
-    {
-        "pages cut anywhere",
-        "pages without rows",
-        "items of null lists",
-        "buffers of the column",
-        "buffers of a page in any order",
-        "compressed values",
-        "compressed bitmaps",
-        "compressed offsets",
-        "compressed keys",
-        "zstd without a size",
-        "no nullable around values",
-        "nullable around parts",
-        "validity where no row is null",
-        "nulls without values",
-        "bits after the last row",
-        "bytes below nulls",
-        "bitpacked",
-        "bitpacked with a sign",
-        "bitpacked for non-negative",
-        "vectors that claim validity",
-        "buffers of packed fields",
-        "strings of one width",
-        "strings of one width as values",
-        "validity over strings",
-        "nulls said in two places",
-        "bytes of null strings",
-        "symbol tables of chance",
-        "symbol tables of large strings",
-        "symbol table switched off",
-        "own dictionary of any strings",
-        "items twice",
-        "null items",
-    }
+ARRAYS = _named(
+    """
+    pages cut anywhere; pages without rows; items of null lists; buffers of the column;
+    buffers of a page in any order; compressed values; compressed bitmaps; compressed offsets;
+    compressed keys; zstd without a size; no nullable around values; nullable around parts;
+    validity where no row is null; nulls without values; bits after the last row;
+    bytes below nulls; bitpacked; bitpacked with a sign; bitpacked for non-negative;
+    vectors that claim validity; buffers of packed fields; strings of one width;
+    strings of one width as values; validity over strings; nulls said in two places;
+    bytes of null strings; symbol tables of chance; symbol tables of large strings;
+    symbol table switched off; own dictionary of any strings; items twice; null items
+    """
 )
 """Oddities of the pages of 2.0."""
 
-PAGES = frozenset(
-    {
-        "pages cut anywhere",
-        "pages cut anywhere inside structs of lists",
-        "pages without rows",
-        "pages laid out anyhow",
-        "wider layers",
-        "dictionaries that do not pay",
-        "last chunk says its count",
-        "large chunks",
-        "runs cut anywhere",
-        "values packed to any width",
-        "levels packed to any width",
-        "row index wider than it needs",
-        "sparse structure",
-        "positions in any codec",
-        "compressed positions",
-        "compressed deltas",
-        "deltas of deltas",
-        "more positions than needed",
-    }
+PAGES = _named(
+    """
+    pages cut anywhere; pages cut anywhere inside structs of lists; pages without rows;
+    pages laid out anyhow; wider layers; dictionaries that do not pay; last chunk says its count;
+    large chunks; runs cut anywhere; values packed to any width; levels packed to any width;
+    row index wider than it needs; sparse structure; positions in any codec; compressed positions;
+    compressed deltas; deltas of deltas; more positions than needed
+    """
 )
 """Oddities of the pages of 2.1 to 2.3."""
 
