@@ -108,8 +108,7 @@ def update(
         with Draft() as draft:
             new = operations.new_rows.write_new_rows(snapshot, batches, draft, version)
             if snapshot.stable_row_ids:
-                segments = operations.update.moved_segments(snapshot, chosen, ids, wanted)
-                operations.new_rows.give_ids(new.fragments, segments)
+                operations.new_rows.give_ids(new.fragments, ids)
             removal = operations.update.remove(snapshot, chosen, draft)
             transaction = table._new_transaction()
             operations.update.put_update(

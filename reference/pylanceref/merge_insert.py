@@ -31,7 +31,7 @@ from lanceref.operations.merge import (
     plan_merge,
     write_merged_columns,
 )
-from lanceref.operations.new_rows import consecutive_runs, give_ids, write_new_rows
+from lanceref.operations.new_rows import give_ids, write_new_rows
 from lanceref.operations.update import put_update, remove
 from lanceref.storage.protocol import Draft
 from lanceref.table.data_files import Home, appended_schema
@@ -294,7 +294,7 @@ class MergeInsertBuilder:
         batches, ids = merged_rows(snapshot, source, plan)
         new = write_new_rows(snapshot, batches, draft, self._version, homes=self._homes())
         if snapshot.stable_row_ids:
-            give_ids(new.fragments, consecutive_runs(ids))
+            give_ids(new.fragments, [ids])
         removal = remove(snapshot, by_fragment(snapshot, plan.removed), draft)
         transaction = self._table._new_transaction()
         schema = snapshot.manifest.schema

@@ -13,8 +13,9 @@ from uuid import uuid4
 from lanceref.core.context import Context
 from lanceref.core.errors import OperationRefused, VersionNotFound
 from lanceref.search.snapshot import Snapshot
-from lanceref.storage import Store, copy_object
+from lanceref.storage import Store
 from lanceref.storage.manifests.manifest_names import FOLDER
+from lanceref.storage.protocol import copy_object
 from lanceref.table.bases import DATA_FOLDER, Bases, branch_of, needed_by
 from lanceref.table.refs import (
     TREE,

@@ -23,7 +23,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.core import bitmaps
 from lanceref.core.errors import OperationRefused
@@ -43,9 +42,9 @@ from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import Draft
 from lanceref.table.file_entries import FIELD_TWICE, data_files_of, fields_held_twice, is_before
 from lanceref.table.fragments import ADDRESS_LIMIT
-from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT
+from lanceref.table.lineage import STORED
 from lanceref.table.logical import BlobHandling
-from lanceref.table.row_ids import Run, encode_id_parts, encode_spans
+from lanceref.table.row_ids import encode_ids, encode_runs
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import SYSTEM_INDICES, covered, set_covered
 
@@ -54,8 +53,6 @@ BATCH_ROWS = 8192
 
 MAX_OVERLAYS = 10
 """Overlays that a fragment may have before it is rewritten."""
-
-Numbers = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,33 +179,16 @@ def write_group(
 
 
 def _set_lineage(fragments: list[table_pb2.DataFragment], group: Group) -> None:
-    """Give new fragments what is left of the sequences of the old ones."""
-    ids = [part for rows in group for part in rows.ids_by_segment()]
-    created = [run for rows in group for run in rows.versions_by_run(CREATED_AT)]
-    updated = [run for rows in group for run in rows.versions_by_run(LAST_UPDATED_AT)]
+    """Give the rows of new fragments the ids and versions that they had."""
+    live = [rows.take(np.arange(rows.num_rows), (), tuple(STORED)) for rows in group]
+    ids, created, updated = (np.concatenate(arrays) for arrays in zip(*live))
     start = 0
     for fragment in fragments:
         end = start + int(fragment.physical_rows)
-        parts = [part for _, part in _between(ids, start, end)]
-        fragment.inline_row_ids = encode_id_parts(parts)
-        fragment.inline_created_at_versions = encode_spans(_runs_between(created, start, end))
-        fragment.inline_last_updated_at_versions = encode_spans(_runs_between(updated, start, end))
+        fragment.inline_row_ids = encode_ids(ids[start:end])
+        fragment.inline_created_at_versions = encode_runs(created[start:end])
+        fragment.inline_last_updated_at_versions = encode_runs(updated[start:end])
         start = end
-
-
-def _runs_between(runs: list[Run], start: int, end: int) -> list[Run]:
-    parts = _between([run.span for run in runs], start, end)
-    return [Run(span, runs[number].version) for number, span in parts]
-
-
-def _between(parts: list[Numbers], start: int, end: int) -> Iterator[tuple[int, Numbers]]:
-    """Yield the number of each part that has rows from `start` to `end`, and its values there."""
-    before = 0
-    for number, part in enumerate(parts):
-        first, last = max(start - before, 0), min(end - before, len(part))
-        if first < last:
-            yield number, part[first:last]
-        before += len(part)
 
 
 MovedGroup = tuple[Sequence[FragmentRows], Sequence[table_pb2.DataFragment]]

@@ -8,7 +8,6 @@ Clauses: L.table.row-versions.moved
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -38,7 +37,7 @@ from lanceref.table.data_files import (
     file_entry,
     write_files,
 )
-from lanceref.table.row_ids import encode_id_parts
+from lanceref.table.row_ids import encode_ids
 from lanceref.transactions.manifest_builder import storage_version_of
 
 MAX_ROWS_PER_FILE = 1 << 20
@@ -93,23 +92,12 @@ def _alone(batch: pa.RecordBatch) -> pa.RecordBatch:
 def give_ids(fragments: Iterable[table_pb2.DataFragment], parts: Iterable[Ids]) -> None:
     """Give the first rows of new fragments ids, in their order; the rest get theirs later.
 
-    The parts are segments, cut where a fragment ends. Each part is (ids,).
+    Each part is (ids,).
     """
-    waiting = deque(part for part in parts if len(part))
+    ids = np.concatenate([np.empty(0, np.uint64), *parts])
     for fragment in fragments:
-        own, missing = [], int(fragment.physical_rows)
-        while missing and waiting:
-            part = waiting.popleft()
-            own.append(part[:missing])
-            if len(part) > missing:
-                waiting.appendleft(part[missing:])
-            missing -= len(own[-1])
-        fragment.inline_row_ids = encode_id_parts(own)
-
-
-def consecutive_runs(ids: Ids) -> list[Ids]:
-    """Cut ids where one is not the next of the one before. `ids` (n,), each run (ids,)."""
-    return list(np.split(ids, np.flatnonzero(np.diff(ids) != 1) + 1))
+        rows = int(fragment.physical_rows)
+        fragment.inline_row_ids, ids = encode_ids(ids[:rows]), ids[rows:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,7 @@
 """Updates and deletes: rows taken out of their fragments, and read with new values.
 
 A fragment that keeps rows gets a deletion file of all its deleted rows; one that keeps none is
-removed. An update writes the ids of the rows it moves in segments. A segment ends where the batch
-does in which the rows were read: with the fragment, and with each run of its rows. Where columns
-are read only after the filter has passed (2.x: those of 10 bytes and more and those without a
-width, beside its own), the rows of all fragments come in batches together, unless an index has
-found them.
+removed.
 
 Clauses: L.txn.op.update, L.txn.op.delete, L.table.deletions.threshold
 """
@@ -22,9 +18,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused
-from lanceref.core.file_versions import V0_1
 from lanceref.core.integers import union
-from lanceref.file.schema import Field
 from lanceref.operations.new_rows import Ids
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
@@ -36,18 +30,14 @@ from lanceref.table.deletions import write_deletions
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
-from lanceref.transactions.manifest_builder import storage_version_of
 
 Positions = NDArray[np.int64]
 
 RowSelection = list[tuple[FragmentRows, Positions]]
 """Fragments, and some of their live rows: positions, ascending."""
 
-BATCH_ROWS, GROUP_ROWS = 8192, 1024
-"""Rows of a batch of 2.x and of 0.1."""
-
-LATE_BYTES = 10
-"""Columns of this width and more are read late."""
+BATCH_ROWS = 8192
+"""Rows that are read and written together."""
 
 
 def select_rows(snapshot: Snapshot, condition: Condition | None) -> RowSelection:
@@ -183,52 +173,3 @@ def read_updated(
                 yield pa.RecordBatch.from_pydict(columns)
 
     return stream(), ids
-
-
-def moved_segments(
-    snapshot: Snapshot, chosen: RowSelection, ids: list[Ids], wanted: Condition | None
-) -> list[Ids]:
-    """Return the ids of the chosen rows, which came in any parts, by segments.
-
-    Each of `ids` and of the results is (rows,).
-    """
-    every = np.concatenate([np.empty(0, np.uint64), *ids])
-    legacy = storage_version_of(snapshot.manifest.message) == V0_1
-    if wanted is not None and not legacy and _reads_late(snapshot, wanted):
-        return np.split(every, np.arange(BATCH_ROWS, len(every), BATCH_ROWS))
-    start, cuts = 0, [np.empty(0, np.int64)]
-    for rows, positions in chosen:  # another fragment or another run begins
-        runs = rows.offsets(positions) // (GROUP_ROWS if legacy else BATCH_ROWS)
-        cuts.append(start + np.flatnonzero(np.diff(runs, prepend=-1)))
-        start += len(positions)
-    return np.split(every, np.concatenate(cuts))
-
-
-def _reads_late(snapshot: Snapshot, wanted: Condition) -> bool:
-    """Whether columns are read after the filter, of rows that no index has found."""
-    read = {one.id for field in wanted.projection.fields for one in field.flat()}
-    leaves = _leaves(snapshot.manifest.schema.fields)
-    return wanted.plan is None and any(
-        one.id not in read and _is_wide(one.arrow.type) for one in leaves
-    )
-
-
-def _leaves(fields: tuple[Field, ...]) -> Iterator[Field]:
-    """Yield fields that are no structs, and those of structs."""
-    for one in fields:
-        if pa.types.is_struct(one.arrow.type):
-            yield from _leaves(one.children)
-        else:
-            yield one
-
-
-def _is_wide(kind: pa.DataType) -> bool:
-    """Whether values have no width in whole bytes, or one of many."""
-    if pa.types.is_fixed_size_list(kind):
-        width = kind.list_size
-        return _is_wide(kind.value_type) or width * kind.value_type.bit_width // 8 >= LATE_BYTES
-    try:
-        bits = kind.bit_width
-    except ValueError:  # it has none
-        return True
-    return bool(bits % 8 or bits // 8 >= LATE_BYTES)

@@ -21,15 +21,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.file.column_io import ColumnReader
 from lanceref.table.columns import FragmentReader
-from lanceref.table.row_ids import (
-    Ids,
-    Offsets,
-    RowIds,
-    RowVersions,
-    Run,
-    decode_row_ids,
-    decode_versions,
-)
+from lanceref.table.row_ids import RowIds, RowVersions, decode_row_ids, decode_versions
 
 ROW_ID = "_rowid"
 CREATED_AT = "_row_created_at_version"
@@ -65,31 +57,6 @@ class HiddenColumn:
 
 Values: TypeAlias = RowIds | RowVersions | HiddenColumn
 """A value for each row of a fragment: `at` returns those of the rows at ascending offsets."""
-
-
-def id_parts(values: Values | None, addresses: Ids, offsets: Offsets) -> list[Ids]:
-    """Return the ids of the rows at ascending `offsets`, by segments; without any, addresses.
-
-    `addresses` and `offsets` (n,), each part (ids,).
-    """
-    if isinstance(values, RowIds):
-        return values.parts(offsets)
-    return [addresses if values is None else values.at(offsets)]
-
-
-def version_runs(values: Values | None, offsets: Offsets) -> list[Run]:
-    """Return the versions of the rows at ascending `offsets`, by runs; without any, 1.
-
-    `offsets` (n,).
-    """
-    if isinstance(values, RowVersions):
-        return values.runs(offsets)
-    if values is None:
-        return [Run(offsets.astype(np.uint64), 1)]
-    versions = values.at(offsets)
-    starts = np.flatnonzero(np.diff(versions)) + 1
-    spans = np.split(np.arange(len(versions), dtype=np.uint64), starts)
-    return [Run(span, int(versions[int(span[0])])) for span in spans if len(span)]
 
 
 def open_lineage(name: str, columns: FragmentReader, ctx: Context) -> Values | None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,11 +52,6 @@ class Segment:
     holes: Ids | None = None
     values: Ids | None = None
 
-    def follows(self, other: Segment) -> bool:
-        """Whether both are ranges without holes, this one of greater ids."""
-        plain = all(one.holes is None and one.values is None for one in (self, other))
-        return plain and int(self.start) >= int(other.start) + other.count
-
     def at(self, positions: Offsets) -> Ids:
         """Return the ids at `positions` of the segment: (n,)."""
         if self.values is not None:
@@ -68,19 +63,14 @@ class Segment:
         return ids + np.searchsorted(before, positions.astype(np.uint64), "right").astype(np.uint64)
 
 
-class Run(NamedTuple):
-    """Rows of one version, and the values of their span: only how many they are counts."""
-
-    span: Ids
-    version: int
-
-
 class RowIds:
-    """The row ids of a fragment, by row offset."""
+    """The row ids of a fragment, by row offset; `count` of them."""
 
     def __init__(self, segments: list[Segment]) -> None:
         self._segments = segments
-        self._ends = np.cumsum([segment.count for segment in segments], dtype=np.int64)
+        ends = list(accumulate(segment.count for segment in segments))
+        self.count = ends[-1] if ends else 0
+        self._ends = np.array([min(end, 2**63 - 1) for end in ends], np.int64)
 
     def at(self, offsets: Offsets) -> Ids:
         """Return the ids of the rows at `offsets`: uint64, same shape: (n,)."""
@@ -90,21 +80,6 @@ class RowIds:
             segment, chosen = self._segments[number], owners == number
             ids[chosen] = segment.at(offsets[chosen] - (int(self._ends[number]) - segment.count))
         return ids
-
-    def parts(self, offsets: Offsets) -> list[Ids]:
-        """Return the ids of the rows at ascending `offsets`, one array for each segment.
-
-        Ranges that rise from one to the next are one segment. `offsets` (n,).
-        """
-        parts: list[list[Ids]] = []
-        previous: Segment | None = None
-        for one, ids in zip(self._segments, _parts(self._segments, self._ends, offsets)):
-            if previous is not None and one.follows(previous):
-                parts[-1].append(ids)
-            else:
-                parts.append([ids])
-            previous = one
-        return [np.concatenate(part) for part in parts]
 
 
 class RowVersions:
@@ -119,23 +94,12 @@ class RowVersions:
         """Return the versions of the rows at `offsets`: uint64, same shape: (n,)."""
         return self._versions[np.searchsorted(self._ends, offsets, "right")]
 
-    def runs(self, offsets: Offsets) -> list[Run]:
-        """Return the runs of the rows at ascending `offsets`, with what is left of their spans.
 
-        `offsets` (n,).
-        """
-        parts = _parts(self._spans, self._ends, offsets)
-        return list(map(Run, parts, self._versions.tolist()))
+def decode_row_ids(data: bytes, num_rows: int | None, ctx: Context, place: Place) -> RowIds:
+    """Return the row ids of a fragment of `num_rows` physical rows (None: unknown).
 
-
-def _parts(segments: list[Segment], ends: Offsets, offsets: Offsets) -> list[Ids]:
-    starts = ends - [segment.count for segment in segments]
-    chosen = np.split(offsets, np.searchsorted(offsets, ends))
-    return [one.at(own - start) for one, own, start in zip(segments, chosen, starts)]
-
-
-def decode_row_ids(data: bytes, num_rows: int, ctx: Context, place: Place) -> RowIds:
-    """Return the row ids of a fragment of `num_rows` physical rows. Raises FormatError."""
+    Raises FormatError.
+    """
     sequence = _message(data, pb.RowIdSequence, "row ids", ctx, place)
     return RowIds(_segments(sequence.segments, num_rows, "row ids", place))
 
@@ -147,96 +111,71 @@ def decode_versions(data: bytes, num_rows: int, ctx: Context, place: Place) -> R
     return RowVersions([run.version for run in runs], spans)
 
 
-def stored_count(data: bytes, ctx: Context, place: Place) -> int:
-    """Return how many ids a sequence holds. Raises FormatError."""
-    sequence = _message(data, pb.RowIdSequence, "row ids", ctx, place)
-    return sum(_count(segment, place) for segment in sequence.segments)
-
-
 def _message(data: bytes, cls: type[M], name: str, ctx: Context, place: Place) -> M:
     cursor = Cursor(memoryview(data), place.offset, ctx)
     return parse_message(cursor, cls, name, "L.table.row-ids.message", embedded_in=place)
 
 
 def _segments(
-    segments: Sequence[pb.U64Segment], num_rows: int, what: str, place: Place
+    segments: Sequence[pb.U64Segment], num_rows: int | None, what: str, place: Place
 ) -> list[Segment]:
-    """Return segments whose counts add up to the rows; nothing is expanded before."""
-    total = sum(_count(segment, place) for segment in segments)
-    if total != num_rows:
+    """Return segments whose counts add up to the rows."""
+    parsed = [_parse(segment, place) for segment in segments]
+    total = sum(segment.count for segment in parsed)
+    if num_rows not in (None, total):
         raise FormatError("L.table.row-ids.length", place, f"{total} {what}", f"{num_rows} rows")
-    return [_parse(segment, place) for segment in segments]
-
-
-def _count(segment: pb.U64Segment, place: Place) -> int:
-    """Return the number of values of a segment, without expanding it."""
-    arm = segment.WhichOneof("segment")
-    if arm is None:
-        raise FormatError("L.table.row-ids.segment", place, "a segment without a type", "a type")
-    if arm in ("sorted_array", "array"):
-        return len(_stored(getattr(segment, arm), place))
-    spanned = getattr(segment, arm)
-    start, end = int(spanned.start), int(spanned.end)
-    if start > end:
-        raise FormatError("L.table.row-ids.range", place, f"{start} to {end}", "start <= end")
-    if arm == "range_with_holes":
-        return end - start - len(_stored(spanned.holes, place))
-    if arm == "range_with_bitmap":
-        return _bitmap_count(spanned.bitmap, end - start, place)
-    return end - start
-
-
-def _bitmap_count(bitmap: bytes, size: int, place: Place) -> int:
-    wanted = -(-size // 8)
-    padding = bitmap[-1] >> (size % 8) if size % 8 and bitmap else 0
-    if len(bitmap) != wanted or padding:
-        found = f"{len(bitmap)} bytes for {size} values"
-        raise FormatError("L.table.row-ids.bitmap", place, found, f"{wanted}, unused bits 0")
-    return int.from_bytes(bitmap, "little").bit_count()
+    return parsed
 
 
 def _parse(segment: pb.U64Segment, place: Place) -> Segment:
-    """Return a segment that `_count` has looked at."""
+    """Return a segment; a range is not expanded, and its holes are as many as are stored."""
     arm = segment.WhichOneof("segment")
+    if arm is None:
+        raise FormatError("L.table.row-ids.segment", place, "a segment without a type", "a type")
     if arm in ("sorted_array", "array"):
         values = _array(getattr(segment, arm), place)
         if arm == "sorted_array" and np.any(values[1:] <= values[:-1]):
             raise FormatError("L.table.row-ids.sorted", place, "values", "ascending values")
         return Segment(len(values), np.uint64(0), values=values)
     spanned = getattr(segment, arm)
-    start, size = np.uint64(spanned.start), int(spanned.end - spanned.start)
+    start, end = np.uint64(spanned.start), np.uint64(spanned.end)
+    if start > end:
+        raise FormatError("L.table.row-ids.range", place, f"{start} to {end}", "start <= end")
+    size = int(end) - int(start)
     if arm == "range_with_bitmap":
-        packed = np.frombuffer(spanned.bitmap, np.uint8)
-        bits = np.unpackbits(packed, count=size, bitorder="little")
-        values = np.flatnonzero(bits).astype(np.uint64) + start
+        present = _bits(spanned.bitmap, size, place)
+        values = np.flatnonzero(present).astype(np.uint64) + start
         return Segment(len(values), start, values=values)
     if arm == "range":
         return Segment(size, start)
     holes = _array(spanned.holes, place)
-    inside = (holes >= start) & (holes < np.uint64(spanned.end))
+    inside = (holes >= start) & (holes < end)
     if not inside.all() or np.any(holes[1:] <= holes[:-1]):
         found = f"holes {holes[:4].tolist()}"
         raise FormatError("L.table.row-ids.holes", place, found, "ascending holes in the range")
     return Segment(size - len(holes), start, holes=holes)
 
 
-def _stored(array: pb.EncodedU64Array, place: Place) -> NDArray[np.unsignedinteger]:
-    """Return the stored numbers of an array: offsets from its base, or 64-bit values."""
-    arm = array.WhichOneof("array")
-    if arm is None:
-        raise FormatError("L.table.row-ids.array", place, "an array without a type", "a type")
-    data, dtype = array.u64_array.values, np.dtype(WIDTHS[arm])
-    if arm != "u64_array":
-        data = getattr(array, arm).offsets
-    if len(data) % dtype.itemsize:
-        wanted = f"a multiple of {dtype.itemsize}"
-        raise FormatError("L.table.row-ids.array-width", place, f"{len(data)} bytes", wanted)
-    return np.frombuffer(data, dtype)
+def _bits(bitmap: bytes, size: int, place: Place) -> NDArray[np.uint8]:
+    wanted = -(-size // 8)
+    padding = bitmap[-1] >> (size % 8) if size % 8 and bitmap else 0
+    if len(bitmap) != wanted or padding:
+        found = f"{len(bitmap)} bytes for {size} values"
+        raise FormatError("L.table.row-ids.bitmap", place, found, f"{wanted}, unused bits 0")
+    return np.unpackbits(np.frombuffer(bitmap, np.uint8), count=size, bitorder="little")
 
 
 def _array(array: pb.EncodedU64Array, place: Place) -> Ids:
-    stored, arm = _stored(array, place), array.WhichOneof("array")
-    base = 0 if arm == "u64_array" else getattr(array, arm).base
+    """Return the numbers of an array: offsets from its base, or 64-bit values."""
+    arm = array.WhichOneof("array")
+    if arm is None:
+        raise FormatError("L.table.row-ids.array", place, "an array without a type", "a type")
+    held, dtype = getattr(array, arm), np.dtype(WIDTHS[arm])
+    base, data = (0, held.values) if arm == "u64_array" else (held.base, held.offsets)
+    if len(data) % dtype.itemsize:
+        wanted = f"a multiple of {dtype.itemsize}"
+        raise FormatError("L.table.row-ids.array-width", place, f"{len(data)} bytes", wanted)
+    stored = np.frombuffer(data, dtype)
     if base and len(stored) and base + int(stored.max()) >= 2**64:
         raise FormatError("L.table.row-ids.overflow", place, f"base {base}", "ids below 2**64")
     return stored.astype(np.uint64) + np.uint64(base)
@@ -252,22 +191,6 @@ def encode_ids(ids: Ids) -> bytes:
     return pb.RowIdSequence(segments=[encode_segment(ids)]).SerializeToString()
 
 
-def encode_id_parts(parts: list[Ids]) -> bytes:
-    """Return the sequence of ids in parts, a segment each; adjacent ranges are joined.
-
-    Each part is (ids,).
-    """
-    segments: list[pb.U64Segment] = []
-    for segment in (encode_segment(part) for part in parts if len(part)):
-        last = segments[-1] if segments else pb.U64Segment()
-        both = last.HasField("range") and segment.HasField("range")
-        if both and last.range.end == segment.range.start:
-            last.range.end = segment.range.end
-        else:
-            segments.append(segment)
-    return pb.RowIdSequence(segments=segments).SerializeToString()
-
-
 def encode_versions(num_rows: int, version: int) -> bytes:
     """Return the sequence of a fragment whose rows are all of one version."""
     return _encode_runs([(_range(0, num_rows), version)])
@@ -281,11 +204,6 @@ def encode_runs(versions: Ids) -> bytes:
     starts = np.flatnonzero(np.diff(versions, prepend=versions[:1] + np.uint64(1))).tolist()
     ends = [*starts, len(versions)][1:]
     return _encode_runs([(_range(a, b), int(versions[a])) for a, b in zip(starts, ends)])
-
-
-def encode_spans(runs: list[Run]) -> bytes:
-    """Return the sequence of runs whose spans are given; those without rows are left out."""
-    return _encode_runs([(encode_segment(one.span), one.version) for one in runs if len(one.span)])
 
 
 def _encode_runs(runs: list[tuple[pb.U64Segment, int]]) -> bytes:

@@ -33,16 +33,7 @@ from lanceref.table.columns import FragmentReader
 from lanceref.table.deletions import deletion_path, read_deletions
 from lanceref.table.file_entries import base_of
 from lanceref.table.fragments import Fragment
-from lanceref.table.lineage import (
-    CREATED_AT,
-    LAST_UPDATED_AT,
-    ROW_ID,
-    Values,
-    id_parts,
-    open_lineage,
-    version_runs,
-)
-from lanceref.table.row_ids import Ids, Run
+from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID, Values, open_lineage
 
 ROW_ADDRESS = "_rowaddr"
 
@@ -220,28 +211,16 @@ class FragmentRows:
             check_required(field.arrow, array, self.fragment.place)  # L.page.required.null
         return array
 
-    def ids_by_segment(self) -> list[Ids]:
-        """Return the stable ids of the live rows, an array for each segment. Each is (ids,)."""
-        offsets = self.offsets(np.arange(self.num_rows))
-        return id_parts(self._values(ROW_ID), self._addresses(offsets), offsets)
-
-    def versions_by_run(self, name: str) -> list[Run]:
-        """Return versions of the live rows by runs."""
-        return version_runs(self._values(name), self.offsets(np.arange(self.num_rows)))
-
     def _values(self, name: str) -> Values | None:
         if name not in self._lineage:
             self._lineage[name] = open_lineage(name, self.columns, self._ctx)
         return self._lineage[name]
 
-    def _addresses(self, offsets: Offsets) -> Ids:
-        return offsets.astype(np.uint64) + np.uint64(self.fragment.id << 32)
-
     def _system(self, name: str, offsets: Offsets) -> pa.Array:
         if name == ROW_OFFSET:
             positions = offsets - np.searchsorted(self.deleted, offsets) + self.rows_before
             return pa.array(positions.astype(np.uint64))
-        addresses = self._addresses(offsets)
+        addresses = offsets.astype(np.uint64) + np.uint64(self.fragment.id << 32)
         if name == ROW_ADDRESS or (name == ROW_ID and not self._stable_ids):
             return pa.array(addresses)
         values = self._values(name)

@@ -265,6 +265,7 @@ def check_succession(store: Store, after: Manifest, ctx: Context) -> None:
         found = f"read version {transaction.read_version}"
         ctx.lint("L.txn.rebase.read-version", after.place, found, before.version)
     try:
+        _check_rows(transaction.update, after, stored)
         data = encode_next(before, _staged(transaction, after), stored)
     except (FormatError, NotFound):  # what it would look up is broken or was removed
         return
@@ -278,6 +279,13 @@ def check_succession(store: Store, after: Manifest, ctx: Context) -> None:
             wanted = f"{expected[what]!s:.200}, as the {name} makes of version {before.version}"
             clause = _clause(transaction, name, what)
             ctx.lint(clause, after.place, f"{what} {held[what]!s:.200}", wanted)
+
+
+def _check_rows(given: Transaction.Update, after: Manifest, stored: StoredVersions) -> None:
+    """Raise OperationRefused for a new fragment of more rows than the files of the version have."""
+    claimed = max((one.physical_rows for one in given.new_fragments), default=0)
+    if claimed and claimed > sum(stored.num_rows(after, one) for one in after.fragments):
+        raise OperationRefused(f"a new fragment of {claimed} rows, more than the files have")
 
 
 def _staged(transaction: Transaction, after: Manifest) -> Staged:

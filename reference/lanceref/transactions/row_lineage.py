@@ -29,7 +29,6 @@ from lanceref.table.row_ids import (
     encode_row_ids,
     encode_runs,
     encode_versions,
-    stored_count,
 )
 from lanceref.transactions.manifest_builder import Builder, assign
 
@@ -43,11 +42,8 @@ def assign_row_ids(builder: Builder, fragment: table_pb2.DataFragment) -> Number
 
     Raises OperationRefused for more ids than rows: (moved rows,).
     """
-    rows, moved = int(fragment.physical_rows), moved_ids(fragment)
-    missing = rows - len(moved)
-    if missing < 0:
-        found = f"Fragment has more row IDs ({len(moved)}) than physical rows ({rows})"
-        raise OperationRefused(found)
+    moved = moved_ids(fragment)
+    missing = int(fragment.physical_rows) - len(moved)
     start = builder.message.next_row_id
     builder.message.next_row_id = end = start + missing
     if not len(moved):
@@ -59,15 +55,18 @@ def assign_row_ids(builder: Builder, fragment: table_pb2.DataFragment) -> Number
 
 
 def moved_ids(fragment: table_pb2.DataFragment) -> Numbers:
-    """Return the row ids, uint64, that a fragment of a transaction lists. Raises FormatError.
+    """Return the row ids, uint64, that a fragment of a transaction lists: (ids,).
 
-    The result is (ids,).
+    Raises FormatError, OperationRefused for more ids than rows.
     """
     data, place = fragment.inline_row_ids, _CTX.at(0)
     if not data:
         return np.empty(0, np.uint64)
-    count = stored_count(data, _CTX, place)
-    return decode_row_ids(data, count, _CTX, place).at(np.arange(count))
+    ids, rows = decode_row_ids(data, None, _CTX, place), fragment.physical_rows
+    if ids.count > rows:
+        found = f"Fragment has more row IDs ({ids.count}) than physical rows ({rows})"
+        raise OperationRefused(found)
+    return ids.at(np.arange(ids.count))
 
 
 def set_created(builder: Builder, fragment: table_pb2.DataFragment) -> None:

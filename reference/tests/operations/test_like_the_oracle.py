@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
+from lanceref.core.context import Context
+from lanceref.table.row_ids import decode_row_ids
 
 pytestmark = pytest.mark.oracle
 
@@ -194,6 +196,15 @@ def _table(module, uri: str, stable: bool, deleted: str | None, kind: str = "pla
     return module.dataset(uri)
 
 
+def _row_ids(fragment) -> list[int]:
+    """Return the ids of all rows, deleted ones too; their segments are the writer's choice."""
+    if not fragment.inline_row_ids:
+        return []
+    rows, ctx = fragment.physical_rows, Context("manifest")
+    ids = decode_row_ids(fragment.inline_row_ids, rows, ctx, ctx.at(0))
+    return ids.at(np.arange(rows)).tolist()
+
+
 def _state(uri: str) -> tuple[object, ...]:
     """Return what a table holds: fields, rows, fragments, row ids, and what its Update says."""
     dataset = pylanceref.dataset(uri)
@@ -209,7 +220,7 @@ def _state(uri: str) -> tuple[object, ...]:
             for one in message.fragments
         ],
         [[list(file.fields) for file in one.files] for one in message.fragments],
-        [one.inline_row_ids for one in message.fragments],
+        [_row_ids(one) for one in message.fragments],
         message.max_fragment_id,
         (update.update_mode, sorted(update.fields_modified), update.inserted_rows.bloom.bitmap),
         {key: list(one.values) for key, one in update.updated_fragment_offsets.items()},

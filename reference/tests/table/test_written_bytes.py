@@ -25,11 +25,9 @@ from lanceref.table.roaring import parse_bitmap
 from lanceref.table.row_ids import (
     decode_row_ids,
     decode_versions,
-    encode_id_parts,
     encode_ids,
     encode_runs,
     encode_segment,
-    stored_count,
 )
 from lanceref.transactions.transaction import (
     write_transaction,
@@ -127,8 +125,8 @@ PLACE = CTX.at(76, 121)
 
 
 def _back(data: bytes) -> list[int]:
-    count = stored_count(data, CTX, PLACE)
-    return decode_row_ids(data, count, CTX, PLACE).at(np.arange(count)).tolist()
+    ids = decode_row_ids(data, None, CTX, PLACE)
+    return ids.at(np.arange(ids.count)).tolist()
 
 
 @pytest.mark.parametrize(
@@ -142,13 +140,6 @@ def _back(data: bytes) -> list[int]:
 def test_the_smallest_segment_is_written(ids, held):
     """Golden bytes of ranges, and of ids too far apart for holes or a bitmap."""
     assert bytes.fromhex(held) == encode_ids(np.array(ids, np.uint64))
-
-
-def test_parts_are_segments_of_their_own():
-    """Golden bytes: 5 and 7 as a bitmap from 5 on, then the range 150."""
-    parts = [np.array([5, 7], np.uint64), np.array([150], np.uint64)]
-
-    assert bytes.fromhex("0a091a07080510081a01050a080a06089601109701") == encode_id_parts(parts)
 
 
 @pytest.mark.parametrize(
@@ -233,21 +224,6 @@ def test_any_segments_read_back(segments, data):
 
     assert ids == _ids(sequence, len(ids))
     assert [ids[row] for row in chosen] == decoded.at(np.array(chosen, np.int64)).tolist()
-
-
-def _ranges(*ends):
-    segments = [pb.U64Segment(range={"start": start, "end": end}) for start, end in ends]
-    return pb.RowIdSequence(segments=segments).SerializeToString()
-
-
-def test_ids_come_by_segments_and_rising_ranges_are_one():
-    """Parts follow the segments, and rising ranges are joined."""
-    rising = decode_row_ids(_ranges((3, 5), (8, 9)), 3, CTX, PLACE)
-    falling = decode_row_ids(_ranges((8, 9), (3, 5)), 3, CTX, PLACE)
-
-    assert [[3, 8]] == [part.tolist() for part in rising.parts(np.array([0, 2]))]
-    assert [[8], [4]] == [part.tolist() for part in falling.parts(np.array([0, 2]))]
-    assert [[], [3, 4]] == [part.tolist() for part in falling.parts(np.array([1, 2]))]
 
 
 def _parse(data: bytes):

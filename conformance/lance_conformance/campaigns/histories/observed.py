@@ -33,6 +33,9 @@ CHANCE = frozenset(
         "create_at",
         "updated_at",
         "branch_identifier",
+        "inline_row_ids",
+        "inline_created_at_versions",
+        "inline_last_updated_at_versions",
     }
 )
 """Names of what no two writes have in common."""
@@ -64,12 +67,11 @@ State = Mapping[str, object]
 def observe(found: LanceDataset, root: str) -> State:
     """Return what the manifest of a table, its transaction, its tags and branches say.
 
-    Paths below `root` become relative to it. Rows that the oracle finds through an index are cut
-    otherwise into segments of their row ids, which are then left out: who reads the rows sees them.
+    Paths below `root` become relative to it. Sequences of row ids and versions are left out: how
+    they are cut is the writer's choice, and who reads the rows sees them.
     """
     manifest = found._snapshot.manifest
     live = {one.id for one in manifest.fragments}
-    chance = CHANCE | {"inline_row_ids"} if manifest.indices else CHANCE
     told = {
         "versions": [one["version"] for one in found.version_refs()],
         "manifest": _told(manifest.message),
@@ -78,7 +80,7 @@ def observe(found: LanceDataset, root: str) -> State:
         "tags": found.tags.list(),
         "branches": found.branches.list(),
     }
-    return cast("State", plain(told, root, chance))
+    return cast("State", plain(told, root))
 
 
 def _told(message: Message) -> dict[str, object]:
