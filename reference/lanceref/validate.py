@@ -19,7 +19,9 @@ from lanceref.core.errors import NotFound
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.plain import plain_forms
 from lanceref.explain import checker
+from lanceref.storage.local_file import refusals
 from lanceref.storage.manifests.opening import open_table
+from lanceref.storage.uri import local_path
 
 
 def validate(
@@ -53,7 +55,7 @@ def validate(
 def is_table(path: str | os.PathLike[str], options: storage.StoreOptions) -> bool:
     """Return whether a path is that of a folder, or a URI that of no object. Raises Unreadable."""
     if storage.is_local(path):
-        with suppress(NotFound), storage.refusals(path):
-            return stat.S_ISDIR(Path(storage.local_path(path)).stat().st_mode)
+        with suppress(NotFound), refusals(path):
+            return stat.S_ISDIR(Path(local_path(path)).stat().st_mode)
         return False
     return not storage.open_store(path, options).exists("")

@@ -20,7 +20,7 @@ from pylanceref.late_names import late_names, listing
 if TYPE_CHECKING:
     from lanceref.operations.cleanup import CleanupStats
     from lanceref.search.projection import ColumnOrdering
-    from lanceref.storage import bytes_read_counter, iops_counter
+    from lanceref.storage.protocol import bytes_read_counter, iops_counter
 
     from pylanceref.blob import (
         Blob,
@@ -61,7 +61,7 @@ __all__ += ["schema_to_json", "write_dataset"]
 _NAMES = {
     "lanceref.operations.cleanup": "CleanupStats",
     "lanceref.search.projection": "ColumnOrdering",
-    "lanceref.storage": "bytes_read_counter iops_counter",
+    "lanceref.storage.protocol": "bytes_read_counter iops_counter",
     "pylanceref.blob": (
         "Blob BlobArray BlobColumn BlobDescriptor BlobDescriptorArrayBuilder BlobFile BlobType "
         "blob_array blob_field"

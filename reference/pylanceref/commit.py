@@ -13,7 +13,8 @@ from typing import TypedDict
 from lanceref.core.errors import CommitConflictError, DataRefused, NotStorable
 from lanceref.core.file_versions import FROM_WORDS, V0_1, FileVersion, version_named
 from lanceref.proto import table_pb2
-from lanceref.storage import CommitLock, store_options
+from lanceref.storage import store_options
+from lanceref.storage.protocol import CommitLock
 from lanceref.transactions.commit import COMMIT_TIMEOUT, RETRIES, CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import MESSAGE_KEY

@@ -17,8 +17,9 @@ from lanceref.core.integers import unsigned
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.operations.drop_table import drop_table
 from lanceref.search.snapshot import open_snapshot
-from lanceref.storage import CommitLock, name_of_uri, store_options
+from lanceref.storage import name_of_uri, store_options
 from lanceref.storage.manifests.opening import open_table
+from lanceref.storage.protocol import CommitLock
 from lanceref.transactions.transaction import MESSAGE_KEY
 
 from pylanceref import edits, history, index_listing, indexing, reading, references

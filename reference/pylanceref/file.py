@@ -15,16 +15,9 @@ import pyarrow as pa
 from lanceref.core.errors import NotFound
 from lanceref.core.file_versions import stable_version
 from lanceref.core.integers import unsigned
-from lanceref.storage import (
-    LocalSource,
-    LocalStore,
-    Source,
-    copy_object,
-    is_local,
-    joined,
-    open_store,
-    store_options,
-)
+from lanceref.storage import LocalSource, LocalStore, Source, is_local, open_store, store_options
+from lanceref.storage.protocol import copy_object
+from lanceref.storage.uri import joined
 
 from pylanceref.lance_file import (
     LanceFileMetadata,

@@ -17,7 +17,7 @@ from lanceref.core.plain import plain_forms
 from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.snapshot import positions_of
 from lanceref.search.take_blobs import check_buffer, locate_blobs
-from lanceref.storage import IOStats
+from lanceref.storage.protocol import IOStats
 from lanceref.table.rows import FragmentRows
 
 from pylanceref.bitmap import Bitmap

@@ -30,7 +30,7 @@ from lanceref.search.projection import (
 )
 from lanceref.search.rows import Condition, passing_rows, read_passed
 from lanceref.search.snapshot import Snapshot
-from lanceref.storage.io_stats import IOStats
+from lanceref.storage.protocol import IOStats
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, FragmentRows
 

@@ -6,8 +6,8 @@ from typing import Literal, Unpack
 
 import pyarrow as pa
 from lanceref.operations.cleanup import AutoCleanupConfig, cleanup_config
-from lanceref.storage import CommitLock, store_options
-from lanceref.storage.protocol import Draft
+from lanceref.storage import store_options
+from lanceref.storage.protocol import CommitLock, Draft
 from lanceref.transactions.commit import CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import MESSAGE_KEY, new_append, new_overwrite

@@ -27,9 +27,10 @@ from lanceref.file.schema import LanceSchema
 from lanceref.operations.cleanup import clean_after_commit
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import open_snapshot
-from lanceref.storage import NO_OPTIONS, Store, StoreOptions, name_of_uri, store_options
+from lanceref.storage import Store, StoreOptions, name_of_uri, store_options
 from lanceref.storage.manifests.manifest_names import DETACHED
 from lanceref.storage.manifests.opening import open_table
+from lanceref.storage.protocol import NO_OPTIONS
 from lanceref.table.bases import open_base
 from lanceref.table.data_files import (
     FOLDER,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator
 
-from lanceref.storage import LocalSink, LocalSource, LocalStore
+from lanceref.storage import LocalSource, LocalStore
+from lanceref.storage.local_file import LocalSink
 
 
 class FaultySink:

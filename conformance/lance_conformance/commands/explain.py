@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 from lanceref.explain import explain_source
-from lanceref.storage import is_local, local_path, open_source, store_options
+from lanceref.storage import is_local, open_source, store_options
+from lanceref.storage.uri import local_path
 
 from lance_conformance import cases, stored
 from lance_conformance.commands import options

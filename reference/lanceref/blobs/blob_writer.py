@@ -46,7 +46,8 @@ from lanceref.data_file.descriptors import (
 from lanceref.file.column_io import DataArea
 from lanceref.file.schema import BLOB_EXTENSION, Field, LanceSchema
 from lanceref.proto import table_pb2
-from lanceref.storage import NO_OPTIONS, Sink, Source, Store, StoreOptions, open_source, whole
+from lanceref.storage import Sink, Source, Store, StoreOptions, open_source, whole
+from lanceref.storage.protocol import NO_OPTIONS
 
 PART_BYTES = 8 << 20
 """Bytes of an object that are held at a time while it is copied."""

@@ -11,53 +11,34 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lanceref.core.cursor import Source
-from lanceref.storage.io_stats import IOStats, bytes_read_counter, iops_counter
 from lanceref.storage.local import LocalStore
-from lanceref.storage.local_file import SMALL_BYTES, LocalSink, LocalSource, make_folder, refusals
+from lanceref.storage.local_file import LocalSink, LocalSource
 from lanceref.storage.protocol import (
-    COPY_BYTES,
     NO_OPTIONS,
     BytesSource,
-    CommitLock,
     Entry,
     Sink,
     Store,
     StoreOptions,
-    copy_object,
     store_options,
     whole,
 )
-from lanceref.storage.uri import above, contains, is_local, joined, local_path, name_of_uri
+from lanceref.storage.uri import is_local, local_path, name_of_uri
 
 __all__ = [
-    "COPY_BYTES",
-    "NO_OPTIONS",
-    "SMALL_BYTES",
     "BytesSource",
-    "CommitLock",
     "Entry",
-    "IOStats",
-    "LocalSink",
     "LocalSource",
     "LocalStore",
     "Sink",
     "Source",
     "Store",
     "StoreOptions",
-    "above",
-    "bytes_read_counter",
-    "contains",
-    "copy_object",
     "create_sink",
-    "iops_counter",
     "is_local",
-    "joined",
-    "local_path",
-    "make_folder",
     "name_of_uri",
     "open_source",
     "open_store",
-    "refusals",
     "store_options",
     "whole",
     "wrapped_stores",

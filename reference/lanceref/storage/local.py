@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from lanceref.core.errors import NotFound, StoreFailed, Unreadable
-from lanceref.storage.io_stats import IOStats
 from lanceref.storage.local_file import (
     LocalSink,
     LocalSource,
@@ -17,7 +16,7 @@ from lanceref.storage.local_file import (
     flush_folders,
     refusals,
 )
-from lanceref.storage.protocol import NO_OPTIONS, Entry, StoreOptions, whole
+from lanceref.storage.protocol import NO_OPTIONS, Entry, IOStats, StoreOptions, whole
 from lanceref.storage.uri import contains
 
 

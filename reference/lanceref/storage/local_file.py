@@ -24,7 +24,7 @@ from uuid import uuid4
 import numpy as np
 
 from lanceref.core.errors import NotFound, StoreFailed, Unreadable
-from lanceref.storage.io_stats import IOStats
+from lanceref.storage.protocol import IOStats
 
 MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR})
 """Errors of a path where no file is."""

@@ -19,8 +19,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from lanceref.core.errors import DataRefused, ExtraMissing, NotFound, StoreFailed, Unconditional
-from lanceref.storage.io_stats import IOStats
-from lanceref.storage.protocol import Entry, StoreOptions
+from lanceref.storage.protocol import Entry, IOStats, StoreOptions
 from lanceref.storage.uri import Location, message_of, parse_uri
 
 try:

@@ -22,9 +22,10 @@ from uuid import UUID
 
 from lanceref.core.errors import FormatError, NotFound, Unreadable
 from lanceref.proto import table_pb2
-from lanceref.storage import Entry, Source, Store, contains, open_source, open_store
+from lanceref.storage import Entry, Source, Store, open_source, open_store
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
 from lanceref.storage.manifests.manifest_names import HINT, parse_name
+from lanceref.storage.uri import contains
 from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.deletions import deletion_path
 from lanceref.table.file_entries import base_of

@@ -26,21 +26,21 @@ from lanceref.core.errors import FormatError, LimitExceeded, Place
 from lanceref.core.file_versions import V0_1
 from lanceref.core.logical_types import arrow_type
 from lanceref.data_file.data_file import DataFile, column_owners, open_file
-from lanceref.file.column_io import RUN_BYTES, ColumnReader, Recutter
+from lanceref.file.column_io import RUN_BYTES, ColumnReader
 from lanceref.file.schema import Field
 from lanceref.table.bases import Bases
 from lanceref.table.file_entries import (
     FileOfFragment,
     Offsets,
-    OverlaidColumn,
     Overlay,
     Patch,
     checked_offsets,
+    overlaid,
     units,
     with_ancestors,
 )
 from lanceref.table.fragments import Fragment
-from lanceref.table.logical import LogicalColumn, stored_field
+from lanceref.table.logical import DerivedColumn, logical_column, stored_field
 
 if TYPE_CHECKING:
     from lanceref.file_0_1.data_file import LegacyFile
@@ -88,33 +88,18 @@ def _row_bytes(type_: pa.DataType) -> int:
     return 9
 
 
-class SplitColumn:
-    """A field of which each of `parts` reads some of the nested fields."""
+def split_column(type_: pa.DataType, parts: Sequence[ColumnReader], place: Place) -> DerivedColumn:
+    """Return a field of which each of `parts` reads some of the nested fields."""
+    return DerivedColumn(type_, parts, lambda arrays, _: _join(type_, arrays, place))
 
-    def __init__(
-        self, type_: pa.DataType, parts: Sequence[ColumnReader], num_rows: int, place: Place
-    ) -> None:
-        self.type = type_
-        self.num_rows = num_rows
-        self._parts = parts
-        self._place = place
 
-    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
-        """Yield the joined parts, cut where the first part is."""
-        first, *others = self._parts
-        rest = [Recutter(part.scan(start, end)) for part in others]
-        for array in first.scan(start, end):
-            arrays = [array, *(part.next(len(array)) for part in rest)]
-            yield _join(self.type, arrays, self._place)
+def overlaid_column(base: ColumnReader, patches: Sequence[Patch]) -> DerivedColumn:
+    """Return a column under its patches, oldest first."""
 
-    def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Return the given rows of every part, joined. `rows` (n,), ascending."""
-        return _join(self.type, [part.take(rows) for part in self._parts], self._place)
+    def patched(arrays: list[pa.Array], rows: Offsets) -> pa.Array:
+        return overlaid(arrays[0], rows, patches)
 
-    def check(self) -> None:
-        """Check every part of the column, each in its own file."""
-        for part in self._parts:
-            part.check()
+    return DerivedColumn(base.type, [base], patched, [patch.values for patch in patches])
 
 
 def _join(type_: pa.DataType, parts: list[pa.Array], place: Place) -> pa.Array:
@@ -254,11 +239,11 @@ class FragmentReader:
             base = self._part(field, holders[0])
         else:
             parts = [self._part(self._prune(field, file), file) for file in holders]
-            base = SplitColumn(field.arrow.type, parts, rows, place)
+            base = split_column(field.arrow.type, parts, place)
         patches = [
             one for overlay in self.fragment.overlays for one in self._patches(field, overlay)
         ]
-        return OverlaidColumn(base, patches) if patches else base
+        return overlaid_column(base, patches) if patches else base
 
     def kept_column(self, field: Field) -> ColumnReader:
         """Return the same reader each time, with what it has read of its page tables."""
@@ -287,7 +272,7 @@ class FragmentReader:
         reader = self.open(file).open_field(stored, file.columns)
         if stored is field:
             return reader
-        return LogicalColumn(reader, field, self._blobs_of(file), self._decoding(file))
+        return logical_column(reader, field, self._blobs_of(file), self._decoding(file))
 
     def blob_files(self, field: Field, rows: Offsets) -> list[BlobFiles]:
         """Return for each row where the blob lies that its descriptor of a field points to.

@@ -292,40 +292,17 @@ class Patch:
         return values
 
 
-class OverlaidColumn:
-    """A column and its patches, oldest first."""
-
-    def __init__(self, base: ColumnReader, patches: Sequence[Patch]) -> None:
-        self.type = base.type
-        self.num_rows = base.num_rows
-        self._base, self._patches = base, patches
-
-    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
-        """Yield the rows, cut where the base is."""
-        for array in self._base.scan(start, end):
-            yield self._patched(array, np.arange(start, start + len(array)))
-            start += len(array)
-
-    def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Return the given rows, (n,) ascending, with overlaid values in place."""
-        return self._patched(self._base.take(rows), rows)
-
-    def check(self) -> None:
-        """Check the base and the values of every patch."""
-        self._base.check()
-        for patch in self._patches:
-            patch.values.check()
-
-    def _patched(self, array: pa.Array, rows: Offsets) -> pa.Array:
-        for patch in self._patches:  # L.table.overlay.newest
-            if not len(patch.offsets):
-                continue
-            ranks = np.searchsorted(patch.offsets, rows)
-            inside = np.minimum(ranks, len(patch.offsets) - 1)
-            hits = np.flatnonzero(patch.offsets[inside] == rows)
-            if len(hits):  # L.table.overlay.value
-                array = _put(array, patch.path, hits, patch.take(ranks[hits]))
-        return array
+def overlaid(array: pa.Array, rows: Offsets, patches: Sequence[Patch]) -> pa.Array:
+    """Return the values of `rows` (n,), ascending, with those of patches, oldest first."""
+    for patch in patches:  # L.table.overlay.newest
+        if not len(patch.offsets):
+            continue
+        ranks = np.searchsorted(patch.offsets, rows)
+        inside = np.minimum(ranks, len(patch.offsets) - 1)
+        hits = np.flatnonzero(patch.offsets[inside] == rows)
+        if len(hits):  # L.table.overlay.value
+            array = _put(array, patch.path, hits, patch.take(ranks[hits]))
+    return array
 
 
 def _put(array: pa.Array, path: tuple[str, ...], at: Offsets, values: pa.Array) -> pa.Array:

@@ -9,7 +9,7 @@ Clauses: L.json.column
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -23,7 +23,7 @@ from lanceref.core.errors import Place
 from lanceref.core.logical_types import EXTENSION_KEY, arrow_type
 from lanceref.core.nesting import mapped
 from lanceref.data_file.descriptors import descriptor_field
-from lanceref.file.column_io import DESCRIPTOR, ColumnReader
+from lanceref.file.column_io import DESCRIPTOR, ColumnReader, Recutter
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.json import jsonb
 
@@ -92,40 +92,58 @@ def with_children(field: Field, children: tuple[Field, ...]) -> Field:
     return replace(field, children=children, arrow=field.arrow.with_type(type_))
 
 
-class LogicalColumn:
-    """A column that is stored as one type and reads as another."""
+class DerivedColumn:
+    """A column whose rows are made of the same rows of `parts`.
 
-    def __init__(self, reader: ColumnReader, field: Field, blobs: BlobFiles, ctx: Context) -> None:
-        self.type: pa.DataType = field.arrow.type
-        self.num_rows = reader.num_rows
-        self._reader, self._field = reader, field
-        self._blobs, self._ctx, self._place = blobs, ctx, ctx.at(0)
+    `make` gets an array of each part and the numbers of its rows (n,).
+    """
+
+    def __init__(
+        self,
+        type_: pa.DataType,
+        parts: Sequence[ColumnReader],
+        make: Callable[[list[pa.Array], NDArray[np.int64]], pa.Array],
+        checked: Sequence[ColumnReader] = (),
+    ) -> None:
+        self.type, self.num_rows = type_, parts[0].num_rows
+        self._parts, self._make, self._checked = parts, make, (*parts, *checked)
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
-        """Yield the stored arrays, each as it reads."""
-        for array in self._reader.scan(start, end):
-            yield self._show(array, self._field)
+        """Yield the rows, cut where the first part is."""
+        first, *others = self._parts
+        rest = [Recutter(part.scan(start, end)) for part in others]
+        for array in first.scan(start, end):
+            arrays = [array, *(part.next(len(array)) for part in rest)]
+            yield self._make(arrays, np.arange(start, start + len(array)))
+            start += len(array)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Return the given rows as they read. `rows` (n,), ascending."""
-        return self._show(self._reader.take(rows), self._field)
+        """Return the given rows. `rows` (n,), ascending."""
+        return self._make([part.take(rows) for part in self._parts], rows)
 
     def check(self) -> None:
-        """Check the stored column that the logical one reads."""
-        self._reader.check()
+        """Check every part of the column, and what else its rows are made of."""
+        for part in self._checked:
+            part.check()
 
-    def _show(self, array: pa.Array, field: Field) -> pa.Array:
+
+def logical_column(
+    reader: ColumnReader, field: Field, blobs: BlobFiles, ctx: Context
+) -> DerivedColumn:
+    """Return a column that is stored as one type and reads as another."""
+
+    def show(array: pa.Array, field: Field) -> pa.Array:
         if array.type == field.arrow.type:
             return array
         if field.logical_type == "json":  # L.json.column
-            return jsonb.texts(array, self._ctx, self._place)
+            return jsonb.texts(array, ctx, ctx.at(0))
         if field.is_blob_v2:
-            return self._blobs.fetch(array)
+            return blobs.fetch(array)
         if field.packed is not None:
-            packed = self._show(array, field.packed)
+            packed = show(array, field.packed)
             below = [packed.field(child.name) for child in field.children]
             fields = list(field.arrow.type)
             return pa.StructArray.from_arrays(below, fields=fields, mask=packed.is_null())
-        return mapped(
-            array, field.arrow.type, lambda n, below: self._show(below, field.children[n])
-        )
+        return mapped(array, field.arrow.type, lambda n, below: show(below, field.children[n]))
+
+    return DerivedColumn(field.arrow.type, [reader], lambda arrays, _: show(arrays[0], field))

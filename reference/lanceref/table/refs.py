@@ -25,7 +25,8 @@ from urllib.parse import quote, unquote
 
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, OperationRefused, Place, StoreFailed
-from lanceref.storage import Source, Store, above, joined
+from lanceref.storage import Source, Store
+from lanceref.storage.uri import above, joined
 
 TAGS = "_refs/tags"
 BRANCHES = "_refs/branches"

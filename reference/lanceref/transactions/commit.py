@@ -40,8 +40,9 @@ from lanceref.core.errors import (
 )
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.storage import CommitLock, Store
+from lanceref.storage import Store
 from lanceref.storage.manifests import manifest_names
+from lanceref.storage.protocol import CommitLock
 from lanceref.table.flags import check_writable
 from lanceref.table.manifest import Manifest, open_named
 from lanceref.transactions.apply import encode_next

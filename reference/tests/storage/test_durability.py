@@ -10,7 +10,8 @@ import lanceref
 import pylanceref
 import pytest
 from lanceref.core.errors import NotFound
-from lanceref.storage import LocalSink, LocalStore
+from lanceref.storage import LocalStore
+from lanceref.storage.local_file import LocalSink
 
 from tests.full_disk import FullDisk
 from tests.power_cut import PowerCut

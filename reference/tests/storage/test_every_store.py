@@ -5,20 +5,16 @@ from __future__ import annotations
 import pytest
 from lanceref.core.errors import NotFound, StoreFailed, Unconditional
 from lanceref.storage import (
-    IOStats,
     LocalStore,
     Store,
-    bytes_read_counter,
-    copy_object,
     create_sink,
-    iops_counter,
     open_source,
     open_store,
     store_options,
     wrapped_stores,
 )
 from lanceref.storage.manifests.opening import open_table
-from lanceref.storage.protocol import Draft
+from lanceref.storage.protocol import Draft, IOStats, bytes_read_counter, copy_object, iops_counter
 
 from tests.object_server import ObjectServer
 

@@ -15,13 +15,8 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import LanceError, NotFound, StoreFailed, Unreadable
-from lanceref.storage import (
-    LocalSource,
-    LocalStore,
-    make_folder,
-    open_source,
-)
-from lanceref.storage.local_file import refusal
+from lanceref.storage import LocalSource, LocalStore, open_source
+from lanceref.storage.local_file import make_folder, refusal
 
 from tests.table_deeds import DEEDS
 

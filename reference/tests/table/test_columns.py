@@ -13,8 +13,8 @@ from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, FormatError
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
-from lanceref.table.columns import FragmentReader, NullColumn, SplitColumn
-from lanceref.table.file_entries import OverlaidColumn, Patch
+from lanceref.table.columns import FragmentReader, NullColumn, overlaid_column, split_column
+from lanceref.table.file_entries import Patch
 from lanceref.table.lineage import ROW_ID, open_lineage
 from lanceref.table.rows import FragmentRows
 from pylanceref import write_dataset
@@ -162,7 +162,7 @@ def test_every_way_to_the_rows_shows_the_same(patches, start, end, run):
         offsets = np.array(sorted(patch), np.int64)
         values = pa.array([patch[row] for row in sorted(patch)], pa.int64())
         held.append(Patch((), offsets, HeldArray(values), 0))
-    column = OverlaidColumn(HeldArray(pa.array(range(100, 110), pa.int64()), run), held)
+    column = overlaid_column(HeldArray(pa.array(range(100, 110), pa.int64()), run), held)
 
     scanned = [value for array in column.scan(start, end) for value in array.to_pylist()]
     assert wanted[start:end] == scanned
@@ -205,14 +205,14 @@ def _part(make, values, leaf: str) -> Parts:
 def test_parts_of_items_are_joined(kind):
     """Files with one field of the items each make the whole lists, if their lists are equal."""
     make = LISTS[kind]
-    column = SplitColumn(make(ITEM), [_part(make, VALUES, leaf) for leaf in "pq"], 3, PLACE)
+    column = split_column(make(ITEM), [_part(make, VALUES, leaf) for leaf in "pq"], PLACE)
 
     assert VALUES == pa.chunked_array(column.scan(0, 3)).to_pylist()
     assert [VALUES[2], VALUES[0]] == column.take(np.array([2, 0])).to_pylist()
     if kind != "fixed-size list":
         other = _part(make, [VALUES[0], None, VALUES[2][:1]], "q")
         with pytest.raises(FormatError, match=r"L\.table\.datafile\.lookup"):
-            SplitColumn(make(ITEM), [_part(make, VALUES, "p"), other], 3, PLACE).take(np.arange(3))
+            split_column(make(ITEM), [_part(make, VALUES, "p"), other], PLACE).take(np.arange(3))
 
 
 def test_a_null_among_hidden_row_ids_is_refused(tmp_path):

@@ -14,7 +14,7 @@ from lanceref.core.errors import LanceError
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.proto import table_pb2
-from lanceref.storage import LocalSink
+from lanceref.storage.local_file import LocalSink
 from lanceref.validate import validate
 from lanceref_testing import Sample
 

@@ -30,18 +30,8 @@ from urllib.parse import parse_qsl
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import DataRefused, FormatError, NotFound, StoreFailed
-from lanceref.storage import (
-    NO_OPTIONS,
-    IOStats,
-    Source,
-    Store,
-    StoreOptions,
-    above,
-    is_local,
-    joined,
-    make_folder,
-    open_store,
-)
+from lanceref.storage import Source, Store, StoreOptions, is_local, open_store
+from lanceref.storage.local_file import make_folder
 from lanceref.storage.manifests.manifest_names import (
     COMMITTER,
     FOLDER,
@@ -52,7 +42,8 @@ from lanceref.storage.manifests.manifest_names import (
     parse_record,
     staged_record,
 )
-from lanceref.storage.uri import Location, parse_uri
+from lanceref.storage.protocol import NO_OPTIONS, IOStats
+from lanceref.storage.uri import Location, above, joined, parse_uri
 
 BUSY_SECONDS = 60.0
 """How long one writer waits for the others."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import pylanceref
 from lanceref.storage import Source
-from lanceref.storage.io_stats import IOStats
 from lanceref.storage.local_file import LocalSource
+from lanceref.storage.protocol import IOStats
 
 from lance_conformance.campaigns.queries.answers.subjects import OURS, THEIRS, Subject, named
 

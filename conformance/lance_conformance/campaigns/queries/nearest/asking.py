@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pylanceref
-from lanceref.storage.io_stats import IOStats
+from lanceref.storage.protocol import IOStats
 
 from lance_conformance.campaigns.histories.guarded import guarded
 from lance_conformance.campaigns.queries.answers.finding import counting
