@@ -21,12 +21,13 @@ from random import Random
 import pyarrow as pa
 from lanceref.core.errors import LanceError
 from lanceref_spark.jobs import Executor
-from lanceref_testing.tables import Sample, draw_sample
 
+from lance_conformance.checkout import testing_module
 from lance_conformance.random_files.oracle_child import OracleChild
 from lance_conformance.random_files.readings import file_differences
 from lance_conformance.random_files.writers import (
     VERSIONS,
+    Sample,
     is_a_defect,
     write_by_oracle,
     write_by_reference,
@@ -79,7 +80,11 @@ def make_corpus(
     versions: Sequence[str],
     cases_of_a_job: int = CASES_OF_A_JOB,
 ) -> list[Entry]:
-    """Write `count` cases in each version, and the index; return what it says."""
+    """Write `count` cases in each version, and the index; return what it says.
+
+    Raises ExtraMissing outside a checkout.
+    """
+    testing_module("tables")
     Path(corpus.out).mkdir(parents=True, exist_ok=True)
     jobs = plan(count, versions, cases_of_a_job)
     entries = [one for done in executor.map(run, jobs, corpus) for one in done]
@@ -113,6 +118,7 @@ def run(job: Cases, corpus: Corpus) -> list[Entry]:
 def _make(
     case: str, version: str, corpus: Corpus, folder: Path, child: OracleChild | None
 ) -> Entry:
+    draw_sample = testing_module("tables").draw_sample
     sample = draw_sample(Random(f"{corpus.seed}/{case}"), VERSIONS[version], MAX_DEPTH)
     made, labels = folder / "made.lance", tuple(sorted(sample.labels))
     refused = write_by_reference(sample, made)

@@ -1,5 +1,6 @@
 """Fixtures: each check finds a damaged case; packing, the wheel, and scripts of defects."""
 
+import ast
 import json
 import shutil
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import defects
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 from lance_conformance import places, stored, suite
 from lance_conformance.stored import case_folder
 from sources import ROOT
@@ -150,6 +152,28 @@ def test_an_archive_of_the_fixtures_is_small(tmp_path):
 
     assert inside == TARGET
     assert Path(path).stat().st_size < MAX_BYTES
+
+
+def _imported(path: Path) -> set[str]:
+    """Return the packages that a module imports, wherever in it."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append(node.module or "")
+    return {name.partition(".")[0] for name in names}
+
+
+def test_the_wheel_does_without_the_test_data():
+    """`lanceref_testing` is not in the wheel, and no module of the wheel imports it."""
+    builder = WheelBuilder(str(ROOT))
+    files = {one.distribution_path: Path(one.path) for one in builder.recurse_included_files()}
+    modules = {name: path for name, path in files.items() if name.endswith(".py")}
+
+    assert {"lanceref/__init__.py", "lance_conformance/corpus.py"} <= modules.keys()
+    assert [] == [name for name in files if name.startswith("lanceref_testing")]
+    assert [] == [name for name, path in modules.items() if "lanceref_testing" in _imported(path)]
 
 
 def test_cases_out_of_the_archive_are_those_of_the_checkout(tmp_path, monkeypatch):

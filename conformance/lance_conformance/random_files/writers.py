@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 from lanceref.core.errors import LanceError
-from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
-from lanceref_testing import Sample
-from lanceref_testing.types import nesting
+from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3, FileVersion
 from pylanceref.file import LanceFileWriter
 
 from lance_conformance.known_divergences import find
@@ -19,6 +18,26 @@ from lance_conformance.random_files.settled import settled
 
 VERSIONS = {str(version): version for version in (V0_1, V2_0, V2_1, V2_2, V2_3)}
 """File versions of random tables, by name."""
+
+
+class Sample(Protocol):
+    """A table to be written in `version`, and how: see `lanceref_testing.tables.Sample`."""
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows."""
+
+    @property
+    def version(self) -> FileVersion:
+        """The version of the file."""
+
+    @property
+    def batch_rows(self) -> int:
+        """Rows of each batch."""
+
+    @property
+    def cache_bytes(self) -> int | None:
+        """What a writer may buffer before it starts a page; None: its default."""
 
 
 def write_by_oracle(sample: Sample, path: Path) -> str | None:
@@ -50,9 +69,14 @@ def refusal_of(writes: Callable[[], object]) -> str | None:
 
 def batches(sample: Sample) -> Iterable[pa.RecordBatch]:
     """Cut the table; every other sample is written from slices where the oracle can."""
-    sliceable = sample.batch_rows % 2 and all(nesting(f.type) < 1 for f in sample.table.schema)
+    sliceable = sample.batch_rows % 2 and all(map(_is_flat, sample.table.schema.types))
     for batch in sample.table.to_batches(max_chunksize=sample.batch_rows):
         yield from [batch] if sliceable else settled(pa.table(batch)).to_batches()
+
+
+def _is_flat(type_: pa.DataType) -> bool:
+    """Whether no list, struct or map is in a type; a vector counts as a value."""
+    return pa.types.is_fixed_size_list(type_) or not pa.types.is_nested(type_)
 
 
 def is_a_defect(told: str, theirs: Path, sample: Sample, child: OracleChild) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,18 @@ def test_an_id_that_no_case_has_is_wrong_use(tmp_path):
         assert 2 == result.exit_code
         assert "no case matches" in result.output
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("what", [["--corpus", "1"], ["--only", "file/2.1/odd/flat-84"]])
+def test_what_needs_the_test_data_runs_from_a_checkout(tmp_path, monkeypatch, what):
+    """Where `lanceref_testing` is missing, as from a wheel, one sentence says so."""
+    for name in ("lanceref_testing.tables", "lanceref_testing.oddities"):
+        monkeypatch.setitem(sys.modules, name, None)
+    result = CliRunner().invoke(app, ["generate", "--out", str(tmp_path / "new"), *what])
+
+    assert 2 == result.exit_code
+    assert "runs from a checkout" in result.output
 
 
 def test_files_of_the_working_directory_become_absolute(

@@ -10,9 +10,8 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
-from lanceref_testing.odd_files import odd_file
-from lanceref_testing.oddities import Chance
 
+from lance_conformance.checkout import testing_module
 from lance_conformance.recipes.columns import TEMPORAL
 from lance_conformance.recipes.constructors import case
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe
@@ -99,13 +98,14 @@ class _Chance:
 
 
 def odd(version: FileVersion, seed: int, nested: bool) -> Callable[[], Made]:
-    """Return a maker of the odd file of a seed."""
+    """Return a maker of the odd file of a seed, which only a checkout can make."""
 
     def make() -> Made:
         table = _Chance(seed).nested() if nested else _Chance(seed).flat()
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, DATA)
-            odd_file(path, table, version, Chance(seed))
+            chance = testing_module("oddities").Chance(seed)
+            testing_module("odd_files").odd_file(path, table, version, chance)
             return Made({DATA: path.read_bytes()}, table, made_by="hand")
 
     return make

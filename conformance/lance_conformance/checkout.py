@@ -1,0 +1,26 @@
+"""Checkout: what only a checkout of the repository has, the tables and files of `lanceref_testing`.
+
+They are no part of the wheel: random tables for a corpus, and strange files for a few recipes.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from lanceref.core.errors import ExtraMissing
+
+TESTING = "lanceref_testing"
+"""The package that a wheel leaves out."""
+
+
+def testing_module(name: str) -> ModuleType:
+    """Return a module of `lanceref_testing`. Raises ExtraMissing where it cannot be imported."""
+    try:
+        return importlib.import_module(f"{TESTING}.{name}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != TESTING:
+            needed = f"needs {error.name}: pip install 'lance-conformance[corpus]'"
+            raise ExtraMissing(needed) from error
+        told = f"runs from a checkout of the repository: {TESTING} is not in the wheel"
+        raise ExtraMissing(told) from error
