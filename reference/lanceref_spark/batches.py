@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.compute import pc
 from lanceref.core.errors import DataRefused
+from lanceref.core.nesting import from_start
 
-from lanceref_spark.types import is_bfloat16, is_list
+from lanceref_spark.types import LISTS, is_any, is_bfloat16
 
 
 def fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -48,7 +49,7 @@ def converted(array: pa.Array, source: pa.Field, target: pa.Field) -> pa.Array:
     if pa.types.is_dictionary(wanted):
         plain = converted(array, source, target.with_type(wanted.value_type))
         return plain.dictionary_encode().cast(wanted)
-    if is_list(wanted):
+    if is_any(wanted, LISTS):
         return _list(array, wanted)
     if pa.types.is_struct(wanted):
         return _struct(array, wanted)
@@ -84,7 +85,7 @@ def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def _list(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    array = _unsliced(array)
+    array = from_start(array)
     lengths = pc.fill_null(pc.list_value_length(array), 0)
     values = converted(array.flatten(), array.type.value_field, wanted.value_field)
     nulls = array.is_null() if array.null_count else None
@@ -127,13 +128,8 @@ def _struct(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def _map(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    array = _unsliced(array)
+    array = from_start(array)
     keys = converted(array.keys, array.type.key_field, wanted.key_field)
     items = converted(array.items, array.type.item_field, wanted.item_field)
     nulls = array.is_null() if array.null_count else None
     return pa.MapArray.from_arrays(array.offsets, keys, items, type=wanted, mask=nulls)
-
-
-def _unsliced(array: pa.Array) -> pa.Array:
-    """Return an array that begins at its first value."""
-    return pa.concat_arrays([array, array.slice(0, 0)]) if array.offset else array

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from lanceref.core.errors import CommitConflictError, IndexRefused
@@ -27,6 +27,7 @@ from pylanceref.indices import IndexConfig
 from pylanceref.operation import Index
 from pylanceref.transactions import index_message, index_of
 
+from lanceref_spark.distributed_table import Table
 from lanceref_spark.jobs import Executor, spread
 
 if TYPE_CHECKING:
@@ -40,17 +41,11 @@ ROUNDS = 3
 class Build:
     """What all segments of a build have in common."""
 
-    uri: str
-    version: int
+    table: Table
     column: str
     index_type: str | IndexConfig
     name: str
     parameters: Mapping[str, object]
-    storage_options: dict[str, str] | None = field(repr=False)
-
-    def opened(self) -> LanceDataset:
-        """Open the version that the index is built over."""
-        return dataset(self.uri, version=self.version, storage_options=self.storage_options)
 
 
 def build_index(
@@ -77,15 +72,8 @@ def build_index(
     """
     table = dataset(uri, storage_options=storage_options)
     for left in reversed(range(ROUNDS)):
-        build = Build(
-            table.uri,
-            table.version,
-            column,
-            index_type,
-            name or f"{column}_idx",
-            parameters,
-            storage_options,
-        )
+        own = Table(table.uri, table.version, storage_options)
+        build = Build(own, column, index_type, name or f"{column}_idx", parameters)
         groups = _shards(table, shards)
         if shared_model:
             build = with_model(executor, build, groups, seed)
@@ -108,14 +96,11 @@ def with_model(
 
     from lanceref_spark.distributed_model import Sampling, train_model
 
-    schema, given = build.opened()._snapshot.manifest.schema, dict(build.parameters)
+    schema, given = build.table.opened()._snapshot.manifest.schema, dict(build.parameters)
     metric = str(given.pop("metric", "L2"))
     request = vector_request(schema, build.column, str(build.index_type), metric, given)
     parameters = cast("VectorParameters", request.parameters["vector"])
-    storage = tuple(sorted((build.storage_options or {}).items()))
-    sampling = Sampling(
-        build.uri, build.version, request.column, parameters.metric, 0, seed, storage
-    )
+    sampling = Sampling(build.table, request.column, parameters.metric, 0, seed)
     model = train_model(executor, sampling, shards, parameters)
     count = len(model["ivf_centroids"])
     return replace(build, parameters={**build.parameters, "num_partitions": count, **model})
@@ -141,7 +126,7 @@ def build_shard(fragments: tuple[int, ...], build: Build) -> Index:
 
     A worker that is lost leaves files under a uuid of its own.
     """
-    table = build.opened()
+    table = build.table.opened()
     made = table.create_index_uncommitted(
         build.column,
         build.index_type,
@@ -160,7 +145,7 @@ def merge_group(segments: tuple[Index, ...], build: Build) -> Index:
     """Merge segments, anywhere; one alone stays what it is."""
     if len(segments) == 1:
         return segments[0]
-    made = build.opened().merge_existing_index_segments(list(segments))
+    made = build.table.opened().merge_existing_index_segments(list(segments))
     return replace(made, fragment_ids=sorted(made.fragment_ids))
 
 

@@ -9,7 +9,7 @@ The seed and the shards decide on the model, and not who does the jobs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypedDict
 
@@ -24,8 +24,8 @@ from lanceref.kernels import kmeans, product_quantizer
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.kernels.kmeans import assign
 from lanceref.operations.index_build import indexed_field, training_of
-from pylanceref.dataset import LanceDataset, dataset
 
+from lanceref_spark.distributed_table import Table
 from lanceref_spark.jobs import Executor
 
 CODEWORD_ROWS = 256
@@ -44,13 +44,11 @@ class SharedModel(TypedDict, total=False):
 class Sampling:
     """Whose vectors are looked at: `most` of each shard at most, drawn by `seed`."""
 
-    uri: str
-    version: int
+    table: Table
     column: str
     metric: Metric
     most: int
     seed: int
-    storage: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def between(self) -> Metric:
@@ -125,7 +123,7 @@ def _codebook(
 
 def count_rows(shard: tuple[int, ...], sampling: Sampling) -> int:
     """Count the live rows of a shard."""
-    fragments = _table(sampling).get_fragments()
+    fragments = sampling.table.opened().get_fragments()
     return sum(one.count_rows() for one in fragments if one.fragment_id in shard)
 
 
@@ -145,15 +143,10 @@ def partial(shard: tuple[int, ...], work: Round) -> kmeans.Partial:
     return kmeans.partial_sums(_sample(shard, sampling), work.centroids, sampling.between)
 
 
-def _table(sampling: Sampling) -> LanceDataset:
-    options = dict(sampling.storage) or None
-    return dataset(sampling.uri, version=sampling.version, storage_options=options)
-
-
 @lru_cache(maxsize=4)
 def _sample(shard: tuple[int, ...], sampling: Sampling) -> AnyVectors:
     """Draw vectors of a shard; a worker keeps those it has drawn for the next round."""
-    snapshot = _table(sampling)._snapshot
+    snapshot = sampling.table.opened()._snapshot
     field, _ = indexed_field(snapshot.manifest.schema, sampling.column)
     chosen = [rows for rows in snapshot.fragments if rows.fragment.id in shard]
     training = training_of(snapshot, VECTOR, field, chosen)

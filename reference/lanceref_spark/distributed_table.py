@@ -32,7 +32,7 @@ class Table:
 
     uri: str
     version: int
-    storage_options: dict[str, str] | None = field(repr=False)
+    storage_options: dict[str, str] | None = field(repr=False, hash=False)
 
     def opened(self) -> LanceDataset:
         """Open the version."""

@@ -16,6 +16,7 @@ from importlib.metadata import entry_points
 from types import ModuleType
 
 from lanceref.core.errors import QueryRefused
+from pyspark.sql.datasource import InputPartition
 
 STORAGE = "storage."
 """Beginning of the options that go to the object store, without it."""
@@ -32,29 +33,12 @@ REFERENCE = "reference"
 READERS = "lanceref.readers"
 """Group of entry points: other modules with the face of this one, by the name of `reader`."""
 
-_KNOWN = frozenset(
-    (
-        "path",
-        "version",
-        "tag",
-        "branch",
-        "columns",
-        "filter",
-        "with_row_id",
-        "with_row_address",
-        "batch_size",
-        "split_rows",
-        "reader",
-        "ns",
-        "data_storage_version",
-        "max_rows_per_file",
-        "max_bytes_per_file",
-        "enable_stable_row_ids",
-        "transaction_id",
-        "changes",
-        "checkpointlocation",
-    )
-)
+OPTIONS = """
+path version tag branch columns filter with_row_id with_row_address batch_size split_rows reader ns
+data_storage_version max_rows_per_file max_bytes_per_file enable_stable_row_ids transaction_id
+changes checkpointlocation
+"""
+"""Options of a load or save, beside those of the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +68,16 @@ class Options:
         return {key: _looked_up(value) for key, value in self.storage.items()} or None
 
 
+@dataclass
+class Rows(InputPartition):
+    """What one task reads: live rows of a fragment from `start` on, all without a `count`."""
+
+    version: int
+    fragment: int
+    start: int = 0
+    count: int | None = None
+
+
 def parse(given: Mapping[str, str]) -> Options:
     """Return the options. Raises QueryRefused for one that there is not, or that says nothing."""
     texts = {key.lower(): value for key, value in given.items()}
@@ -96,7 +90,7 @@ def parse(given: Mapping[str, str]) -> Options:
                 f"option {STORAGE}{key} would be seen in plans and logs: give {VARIABLE}NAME, a "
                 "variable of the environment of the driver and the executors"
             )
-    unknown = sorted(texts.keys() - _KNOWN)
+    unknown = sorted(texts.keys() - set(OPTIONS.split()))
     if unknown:
         raise QueryRefused(f"no such option: {', '.join(unknown)}")
     if not texts.get("path"):

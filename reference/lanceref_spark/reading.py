@@ -16,8 +16,7 @@ from lanceref.core.errors import NotFound
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from lanceref_spark.batches import fitted
-from lanceref_spark.options import REFERENCE, Options, reader_module
-from lanceref_spark.partition import Rows
+from lanceref_spark.options import REFERENCE, Options, Rows, reader_module
 from lanceref_spark.subprocess_reader import rows_apart
 from lanceref_spark.types import batch_schema
 

@@ -27,8 +27,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from lanceref_spark.options import Options
-from lanceref_spark.partition import Rows
+from lanceref_spark.options import Options, Rows
 from lanceref_spark.reading import described, opened, rows_of
 from lanceref_spark.types import batch_schema
 from lanceref_spark.writing import (

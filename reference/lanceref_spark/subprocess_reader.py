@@ -19,8 +19,7 @@ import pyarrow as pa
 from lanceref.core.errors import LanceError
 
 if TYPE_CHECKING:
-    from lanceref_spark.options import Options
-    from lanceref_spark.partition import Rows
+    from lanceref_spark.options import Options, Rows
 
 END = b"."
 """What follows the last batch: a stream that breaks off between two batches looks whole."""

@@ -26,6 +26,7 @@ columns of nulls, decimals of more than 38 digits and intervals.
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import pyarrow as pa
@@ -67,27 +68,17 @@ def spark_schema(schema: pa.Schema, *, truncate: bool = False) -> st.StructType:
     `truncate` lets go of what is finer than microseconds. Raises SchemaRefused for a column that
     Spark cannot hold.
     """
-    return st.StructType(
-        [
-            st.StructField(
-                field.name,
-                _pair(field, field.name, truncate)[0],
-                field.nullable,
-                {KEY: _encoded(field)},
-            )
-            for field in schema
-        ]
-    )
+    made = st.StructType()
+    for field in schema:
+        text = base64.b64encode(pa.schema([field]).serialize()).decode("ascii")
+        made.add(field.name, _pair(field, field.name, truncate)[0], field.nullable, {KEY: text})
+    return made
 
 
 def batch_schema(schema: pa.Schema, *, truncate: bool = False) -> pa.Schema:
     """Return the Arrow schema that Spark wants the batches of `spark_schema` in."""
-    return pa.schema(
-        [
-            pa.field(field.name, _pair(field, field.name, truncate)[1], field.nullable)
-            for field in schema
-        ]
-    )
+    types = [_pair(field, field.name, truncate)[1] for field in schema]
+    return pa.schema([pa.field(one.name, kind, one.nullable) for one, kind in zip(schema, types)])
 
 
 def arrow_schema(schema: st.StructType) -> pa.Schema:
@@ -96,10 +87,6 @@ def arrow_schema(schema: st.StructType) -> pa.Schema:
     Raises SchemaRefused for a type that a table cannot hold.
     """
     return pa.schema([_written(field) for field in schema.fields])
-
-
-def _encoded(field: pa.Field) -> str:
-    return base64.b64encode(pa.schema([field]).serialize()).decode("ascii")
 
 
 def _written(field: st.StructField) -> pa.Field:
@@ -123,9 +110,9 @@ def _pair(field: pa.Field, path: str, truncate: bool) -> tuple[st.DataType, pa.D
         return _pair(field.with_type(kind.storage_type), path, truncate)
     if pa.types.is_dictionary(kind):
         return _pair(field.with_type(kind.value_type), path, truncate)
-    if _is_text(kind):
+    if is_any(kind, TEXTS):
         return st.StringType(), pa.string()
-    if _is_bytes(kind):
+    if is_any(kind, BYTES):
         return st.BinaryType(), pa.binary()
     if pa.types.is_decimal(kind) and kind.precision <= MAX_DIGITS:
         scaled = kind.precision, kind.scale
@@ -140,7 +127,7 @@ def _pair(field: pa.Field, path: str, truncate: bool) -> tuple[st.DataType, pa.D
 
 
 def _nested(kind: pa.DataType, path: str, truncate: bool) -> tuple[st.DataType, pa.DataType]:
-    if is_list(kind):
+    if is_any(kind, LISTS):
         child = kind.value_field
         inner, arrow = _pair(child, f"{path}.{child.name}", truncate)
         element = pa.field("element", arrow, child.nullable)
@@ -166,19 +153,17 @@ def _hint(kind: pa.DataType) -> str:
     return ": the option ns=truncate reads it in microseconds" if is_time else ""
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+BYTES = (
+    *(pa.types.is_binary, pa.types.is_large_binary),
+    *(pa.types.is_binary_view, pa.types.is_fixed_size_binary),
+)
+LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 
 
-def _is_bytes(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(
-        types.is_binary(kind)
-        or types.is_large_binary(kind)
-        or types.is_binary_view(kind)
-        or types.is_fixed_size_binary(kind)
-    )
+def is_any(kind: pa.DataType, tests: Sequence[Callable[[pa.DataType], bool]]) -> bool:
+    """Whether one of the tests holds of a type."""
+    return any(test(kind) for test in tests)
 
 
 def is_bfloat16(field: pa.Field) -> bool:
@@ -186,12 +171,6 @@ def is_bfloat16(field: pa.Field) -> bool:
     if isinstance(field.type, pa.BaseExtensionType):
         return bool(field.type.extension_name == BFLOAT16)
     return (field.metadata or {}).get(EXTENSION_KEY.encode()) == BFLOAT16.encode()
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """Whether a type is a list of any layout."""
-    types = pa.types
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 _WRITTEN: dict[type[st.DataType], pa.DataType] = {

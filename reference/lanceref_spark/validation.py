@@ -153,17 +153,15 @@ def plan(
 
 def _groups(fragments: Sequence[Fragment]) -> Iterator[tuple[int, ...]]:
     """Yield runs of fragments by their place in the manifest, of about the same bytes."""
-    group: list[int] = []
-    size = 0
+    start = size = 0
     for number, fragment in enumerate(fragments):
         own = _size(fragment)
-        if group and (size + own > GROUP_BYTES or len(group) == GROUP_FRAGMENTS):
-            yield tuple(group)
-            group, size = [], 0
-        group.append(number)
+        if number > start and (size + own > GROUP_BYTES or number - start == GROUP_FRAGMENTS):
+            yield tuple(range(start, number))
+            start, size = number, 0
         size += own
-    if group:
-        yield tuple(group)
+    if fragments:
+        yield tuple(range(start, len(fragments)))
 
 
 def _size(fragment: Fragment) -> int:

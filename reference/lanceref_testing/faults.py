@@ -99,14 +99,8 @@ class FaultySink:
         self._inner, self._path, self._fault = inner, path, fault
         self._open = True
 
-    @property
-    def position(self) -> int:
-        """Bytes written so far."""
-        return self._inner.position
-
-    def write(self, data: bytes | memoryview) -> None:
-        """Append bytes."""
-        self._inner.write(data)
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._inner, name)
 
     def close(self) -> None:
         """Make the object visible; a second call does nothing."""

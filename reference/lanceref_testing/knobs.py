@@ -21,19 +21,15 @@ def random_knobs(rng: Random, type_: pa.DataType, version: FileVersion) -> dict[
     """Draw the metadata of a top-level field of this type; mostly none."""
     if rng.random() < 0.5:
         return {}
-    knobs = _string_knobs(rng, type_, version) if type_ in STRINGS else {}
+    knobs = {}
+    if type_ in STRINGS:
+        coded = ["fsst", "fsst"] if version > V2_0 or type_ == pa.string() else []
+        knobs["compression"] = rng.choice(["zstd", "lz4", "none", *coded])
     if version > V2_0:
         knobs |= _layout_knobs(rng, type_, version)
         if pa.types.is_integer(type_) or pa.types.is_floating(type_):
             knobs |= _number_knobs(rng, version)
     return {PREFIX + key: value for key, value in knobs.items()}
-
-
-def _string_knobs(rng: Random, type_: pa.DataType, version: FileVersion) -> dict[str, str]:
-    schemes = ["zstd", "lz4", "none"]
-    if version > V2_0 or type_ == pa.string():
-        schemes += ["fsst", "fsst"]
-    return {"compression": rng.choice(schemes)}
 
 
 def _number_knobs(rng: Random, version: FileVersion) -> dict[str, str]:

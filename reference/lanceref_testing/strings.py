@@ -17,27 +17,6 @@ Words = Callable[[Random, int], list[str]]
 _SYLLABLES = ("lan", "ce", "vec", "tor", "é", "日本", "x", "_", "0", "data")
 
 
-def _equal(rng: Random, count: int) -> list[str]:
-    return [rng.choice(("", "same", "a rather long constant string " * 4))] * count
-
-
-def _few(rng: Random, count: int) -> list[str]:
-    pool = [f"category-{i}" for i in range(rng.randint(2, 12))]
-    return rng.choices(pool, k=count)
-
-
-def _short(rng: Random, count: int) -> list[str]:
-    return ["".join(rng.choices(_SYLLABLES, k=rng.randint(0, 3))) for _ in range(count)]
-
-
-def _distinct(rng: Random, count: int) -> list[str]:
-    return [f"{rng.choice(_SYLLABLES)}{i}" for i in range(count)]
-
-
-def _urls(rng: Random, count: int) -> list[str]:
-    return [f"https://example.org/{rng.choice(_SYLLABLES)}/item?id={i}" for i in range(count)]
-
-
 def _long(rng: Random, count: int) -> list[str]:
     size = max(1, min(count, 64))
     pool = [f"{i:04d}" * rng.randint(64, 150) for i in range(size)]
@@ -45,11 +24,17 @@ def _long(rng: Random, count: int) -> list[str]:
 
 
 STRING_PATTERNS: dict[str, Words] = {
-    "equal": _equal,
-    "few distinct": _few,
-    "short": _short,
-    "distinct": _distinct,
-    "similar": _urls,
+    "equal": lambda rng, n: [rng.choice(("", "same", "a rather long constant string " * 4))] * n,
+    "few distinct": lambda rng, n: rng.choices(
+        [f"category-{i}" for i in range(rng.randint(2, 12))], k=n
+    ),
+    "short": lambda rng, n: [
+        "".join(rng.choices(_SYLLABLES, k=rng.randint(0, 3))) for _ in range(n)
+    ],
+    "distinct": lambda rng, n: [f"{rng.choice(_SYLLABLES)}{i}" for i in range(n)],
+    "similar": lambda rng, n: [
+        f"https://example.org/{rng.choice(_SYLLABLES)}/item?id={i}" for i in range(n)
+    ],
     "long": _long,
 }
 """Shapes of string columns by name."""

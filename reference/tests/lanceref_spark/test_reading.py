@@ -9,8 +9,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import LanceError, NotFound, QueryRefused
-from lanceref_spark.options import parse, reader_module
-from lanceref_spark.partition import Rows
+from lanceref_spark.options import Rows, parse, reader_module
 from lanceref_spark.reading import rows_of
 
 pytestmark = pytest.mark.spark
@@ -122,7 +121,7 @@ def install(tmp_path, monkeypatch, end):
 
 
 def rows(options):
-    from lanceref_spark.partition import Rows
+    from lanceref_spark.options import Rows
     from lanceref_spark.subprocess_reader import rows_apart
 
     schema = pa.schema([("a", pa.int64())])
