@@ -28,8 +28,8 @@ from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
-from lanceref.transactions.manifest_builder import Staged, storage_version_of
-from lanceref.transactions.row_lineage import drop_idle_overlays
+from lanceref.transactions.fragment_operations import drop_idle_files
+from lanceref.transactions.manifest_builder import Staged, copy_of, storage_version_of
 from lanceref.transactions.transaction import new_transaction
 
 
@@ -181,12 +181,8 @@ def _merged(
     transaction.merge.schema.extend(field_message(one) for one in schema.flat())
     transaction.merge.preserves_nullability = _preserves_nullability(snapshot, schema)
     for fragment in fragments:
-        kept = table_pb2.DataFragment()
-        kept.CopyFrom(fragment)
-        files = [file for file in fragment.files if not live.isdisjoint(file.fields)]
-        del kept.files[:]
-        kept.files.extend(files)
-        drop_idle_overlays(kept, live)
+        kept = copy_of(fragment)
+        drop_idle_files(kept, live)
         transaction.merge.fragments.append(kept)
     return Staged(transaction, schema, draft=draft)
 

@@ -36,6 +36,7 @@ from lanceref.table.deletions import encode_bitmap
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 from lanceref.transactions.fragment_operations import put_beside
+from lanceref.transactions.manifest_builder import copy_of
 
 DATA = "data"
 """Child of the struct of a blob that holds the bytes."""
@@ -105,8 +106,7 @@ def write_values(
     fields = {field.name: field for field in snapshot.manifest.schema.fields}
     schema = LanceSchema(tuple(fields[name] for name in values.schema.names))
     (written,) = write_columns(snapshot, schema, lambda _: iter([values]), draft, [rows])
-    file, fragment = written.files[-1], table_pb2.DataFragment()
-    fragment.CopyFrom(rows.fragment.message)
+    file, fragment = written.files[-1], copy_of(rows.fragment.message)
     put_beside(fragment, file)
     live = difference(np.flatnonzero(np.asarray(pc.is_valid(chosen))), rows.deleted)
     ids = list(file.fields)

@@ -28,7 +28,7 @@ from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
-from lanceref.transactions.manifest_builder import storage_version_of
+from lanceref.transactions.manifest_builder import copy_of, storage_version_of
 
 BATCH_ROWS = 8192
 
@@ -264,14 +264,12 @@ def write_columns(
     `rows_of` gives as many rows of the columns of `schema` as the fragment has, deleted ones
     included.
     """
-    made = []
+    made: list[table_pb2.DataFragment] = []
     for rows in snapshot.fragments if fragments is None else fragments:
         new = write_new_rows(
             snapshot, rows_of(rows), draft, max_rows=MAX_FRAGMENT_ROWS, schema=schema
         )
-        fragment = table_pb2.DataFragment()
-        fragment.CopyFrom(rows.fragment.message)
+        made.append(copy_of(rows.fragment.message))
         for one in new.fragments:
-            fragment.files.extend(one.files)
-        made.append(fragment)
+            made[-1].files.extend(one.files)
     return made

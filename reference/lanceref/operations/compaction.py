@@ -41,7 +41,7 @@ from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import Draft
 from lanceref.table.file_entries import FIELD_TWICE, data_files_of, fields_held_twice, is_before
-from lanceref.table.fragments import ADDRESS_LIMIT
+from lanceref.table.fragments import addresses
 from lanceref.table.lineage import STORED
 from lanceref.table.logical import BlobHandling
 from lanceref.table.row_ids import encode_ids, encode_runs
@@ -200,7 +200,7 @@ def moved_rows(groups: Sequence[MovedGroup]) -> MovedRows:
     none = np.empty(0, np.uint64)
     before = np.concatenate([none, *(live_addresses(old) for old, _ in groups)])
     new = [
-        np.arange(one.physical_rows, dtype=np.uint64) + np.uint64(one.id * ADDRESS_LIMIT)
+        addresses(one.id, np.arange(one.physical_rows))
         for _, fragments in groups
         for one in fragments
     ]
@@ -210,12 +210,9 @@ def moved_rows(groups: Sequence[MovedGroup]) -> MovedRows:
 
 def live_addresses(fragments: Sequence[FragmentRows]) -> Keys:
     """Return the addresses of the live rows of fragments, in their order: (live rows,)."""
-    parts = [
-        rows.offsets(np.arange(rows.num_rows)).astype(np.uint64)
-        + np.uint64(rows.fragment.id * ADDRESS_LIMIT)
-        for rows in fragments
-    ]
-    return np.concatenate(parts)
+    return np.concatenate(
+        [addresses(one.fragment.id, one.offsets(np.arange(one.num_rows))) for one in fragments]
+    )
 
 
 def rewrite_moved(

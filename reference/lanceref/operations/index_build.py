@@ -36,7 +36,7 @@ from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import covered, set_covered
-from lanceref.transactions.manifest_builder import REUSE_INDEX, storage_version_of
+from lanceref.transactions.manifest_builder import REUSE_INDEX, assign, copy_of, storage_version_of
 
 Mask = NDArray[np.bool_]
 
@@ -185,10 +185,8 @@ def finish_entry(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> table_pb
         return entry
     if not kind.staging.is_staged([file.path for file in entry.files]):
         return entry
-    made = table_pb2.IndexMetadata()
-    made.CopyFrom(entry)
-    del made.files[:]
-    made.files.extend(_finish(snapshot, kind, entry))
+    made = copy_of(entry)
+    assign(made.files, _finish(snapshot, kind, entry))
     return made
 
 

@@ -30,6 +30,7 @@ from lanceref.table.deletions import write_deletions
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
+from lanceref.transactions.manifest_builder import copy_of
 
 Positions = NDArray[np.int64]
 
@@ -73,8 +74,7 @@ def remove(
         elif len(every) == rows.columns.physical_rows:
             removal.removed.append(number)
         else:
-            fragment = table_pb2.DataFragment()
-            fragment.CopyFrom(rows.fragment.message)
+            fragment = copy_of(rows.fragment.message)
             as_bitmap = fragment.deletion_file.file_type == table_pb2.DeletionFile.BITMAP
             file = write_deletions(store, number, version, every, draft, as_bitmap=as_bitmap)
             fragment.deletion_file.CopyFrom(file)

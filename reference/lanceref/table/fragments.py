@@ -23,6 +23,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, OutOfRange, Place
 from lanceref.core.file_versions import V0_1, V2_0
@@ -62,6 +65,11 @@ class Fragment:
         """Rows that are deleted, as in the manifest."""
         deleted = self.deletion_file
         return 0 if deleted is None else int(deleted.num_deleted_rows)
+
+
+def addresses(fragment_id: int, offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the addresses of the rows at `offsets` (n,) of a fragment: (n,)."""
+    return offsets.astype(np.uint64) + np.uint64(fragment_id << 32)
 
 
 def parse_fragments(

@@ -32,7 +32,7 @@ from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.deletions import deletion_path, read_deletions
 from lanceref.table.file_entries import base_of
-from lanceref.table.fragments import Fragment
+from lanceref.table.fragments import Fragment, addresses
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID, Values, open_lineage
 
 ROW_ADDRESS = "_rowaddr"
@@ -220,13 +220,13 @@ class FragmentRows:
         if name == ROW_OFFSET:
             positions = offsets - np.searchsorted(self.deleted, offsets) + self.rows_before
             return pa.array(positions.astype(np.uint64))
-        addresses = offsets.astype(np.uint64) + np.uint64(self.fragment.id << 32)
+        own = addresses(self.fragment.id, offsets)
         if name == ROW_ADDRESS or (name == ROW_ID and not self._stable_ids):
-            return pa.array(addresses)
+            return pa.array(own)
         values = self._values(name)
         if values is not None:
             return pa.array(values.at(offsets))
-        return pa.array(addresses if name == ROW_ID else np.ones(len(offsets), np.uint64))
+        return pa.array(own if name == ROW_ID else np.ones(len(offsets), np.uint64))
 
 
 class _AllRows(FragmentRows):

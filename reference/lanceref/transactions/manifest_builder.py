@@ -41,7 +41,7 @@ from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.file_entries import TOMBSTONE, Based, base_of, data_files_of
 from lanceref.table.flags import STABLE_ROW_IDS, STICKY, set_flags
-from lanceref.table.fragments import Fragment
+from lanceref.table.fragments import Fragment, addresses
 from lanceref.table.lineage import ROW_ID, open_lineage
 from lanceref.table.manifest import STORAGE_VERSIONS, Manifest, encode_manifest, open_version, stamp
 from lanceref.table.rows import FragmentRows
@@ -108,7 +108,7 @@ class StoredVersions:
         if values is not None:
             return values.at(np.arange(rows))
         if name == ROW_ID:
-            return np.arange(rows, dtype=np.uint64) + np.uint64(fragment.id << 32)
+            return addresses(fragment.id, np.arange(rows))
         return np.ones(rows, np.uint64)
 
     def deleted(self, before: Manifest, fragment: Fragment) -> Offsets:
