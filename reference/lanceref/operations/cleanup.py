@@ -53,8 +53,8 @@ from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.manifest import Manifest, open_named
 from lanceref.table.refs import MAIN, TREE, branch_store, list_branches, list_tags
 
-KINDS = {DATA_FOLDER: "data", TRANSACTIONS: "transaction", INDICES: "index", DELETIONS: "deletion"}
-"""Folders whose files a version names, and the kinds of these."""
+FOLDERS = (DATA_FOLDER, TRANSACTIONS, INDICES, DELETIONS)
+"""Folders whose files a version names."""
 
 UNVERIFIED_SECONDS = 7 * 24 * 3600.0
 """Age from which on a file goes that no version ever needed."""
@@ -89,7 +89,7 @@ class CleanupPlan:
         """Counts of the files and bytes that the plan removes."""
         counts = Counter(entry.path.split("/")[0] for entry in self.files)
         size_bytes = sum(entry.size for entry in self.files) + sum(self.manifests.values())
-        return CleanupStats(size_bytes, len(self.manifests), *(counts[one] for one in KINDS))
+        return CleanupStats(size_bytes, len(self.manifests), *(counts[one] for one in FOLDERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +98,6 @@ class Cleanup:
 
     snapshot: Snapshot
     root: Store
-
-    @property
-    def version(self) -> int:
-        """The version of the table that is open."""
-        return self.snapshot.manifest.version
 
     @property
     def _branch(self) -> str | None:
@@ -131,7 +126,11 @@ class Cleanup:
         """
         names = list_versions(self.snapshot.store, self._ctx)
         old = self._old(names[:-1], len(names), older_than, retain_versions, versions)
-        old = {one for one in old if one < (self.version if before is None else before)}
+        old = {
+            one
+            for one in old
+            if one < (self.snapshot.manifest.version if before is None else before)
+        }
         branches = list_branches(self.root, self._ctx)
         if self._branch and self._branch not in branches:
             raise VersionNotFound(f"Ref not found error: branch {self._branch} does not exist")
@@ -184,7 +183,7 @@ class Cleanup:
         kept = self._needed(self._staying(names, going))
         leaving = [name for name in names if name.version in going]
         old = self._needed(map(self._named, leaving))
-        owned = [entry for folder in filter(store.owns, KINDS) for entry in store.walk(folder)]
+        owned = [entry for folder in filter(store.owns, FOLDERS) for entry in store.walk(folder)]
         files = [entry for entry in owned if not _is_within(entry.path, kept)]
         files += orphans(store, list_branches(self.root, self._ctx))
         young = time.time() - UNVERIFIED_SECONDS
@@ -328,7 +327,7 @@ def clean_after_commit(made: Snapshot, root: Store, read_version: int) -> None:
         return
     try:
         interval = _number(config, INTERVAL_KEY)
-        if interval and table.version % interval:
+        if interval and made.manifest.version % interval:
             return
         retain = _number(config, RETAIN_KEY) if RETAIN_KEY in config else None
         age = timedelta(seconds=seconds_of(config[AGE_KEY])) if AGE_KEY in config else None

@@ -146,6 +146,7 @@ class Branch(TypedDict):
 
 
 _Fields = tuple[tuple[str, str, str], ...]
+_Values = dict[str, object]
 
 _TAG: _Fields = (
     ("branch", "branch", "text"),
@@ -168,43 +169,39 @@ _BRANCH: _Fields = (
 """The same of a branch."""
 
 
+_FORMS = {TAGS: ("L.table.refs.tag", _TAG), BRANCHES: ("L.table.refs.branch", _BRANCH)}
+"""Clause and values of the references in a folder."""
+
+
 def list_tags(store: Store, ctx: Context) -> dict[str, Tag]:
     """Return every tag by name. Raises FormatError."""
-    return {name: _tag(source, own) for name, source, own in _sources(store, ctx, TAGS)}
+    return {name: cast("Tag", ref) for name, ref in _references(store, ctx, TAGS)}
 
 
 def list_branches(store: Store, ctx: Context) -> dict[str, Branch]:
     """Return every branch by name. Raises FormatError."""
-    return {name: _branch(source, own) for name, source, own in _sources(store, ctx, BRANCHES)}
+    return {name: cast("Branch", ref) for name, ref in _references(store, ctx, BRANCHES)}
 
 
-def _sources(store: Store, ctx: Context, folder: str) -> Iterator[tuple[str, Source, Context]]:
+def _references(store: Store, ctx: Context, folder: str) -> Iterator[tuple[str, _Values]]:
     for name in store.list(folder):
         if name.endswith(".json"):
-            source = store.open(f"{folder}/{name}")
-            yield unquote(name.removesuffix(".json")), source, replace(ctx, file=name)
+            source, own = store.open(f"{folder}/{name}"), replace(ctx, file=name)
+            yield unquote(name.removesuffix(".json")), _parse(source, own, *_FORMS[folder])
 
 
 def check_reference(source: Source, ctx: Context) -> None:
     """Check one tag or branch by itself, by its folder; any other JSON file is a hint."""
-    folder = PurePath(source.path).parent.name
-    ctx.leaf(0, source.size, {"tags": "tag", "branches": "branch"}.get(folder, "hint"), "json")
+    folder = f"_refs/{PurePath(source.path).parent.name}"
+    ctx.leaf(0, source.size, {TAGS: "tag", BRANCHES: "branch"}.get(folder, "hint"), "json")
     with ctx.piece():
-        if folder == "tags":
-            check_stored_branch(_tag(source, ctx)["branch"], ctx.at(0, source.size))
-        elif folder == "branches":
-            check_stored_branch(_branch(source, ctx)["parent_branch"], ctx.at(0, source.size))
+        if folder in _FORMS:
+            ref = _parse(source, ctx, *_FORMS[folder])
+            branch = ref["branch" if folder == TAGS else "parent_branch"]
+            check_stored_branch(cast("str | None", branch), ctx.at(0, source.size))
 
 
-def _tag(source: Source, ctx: Context) -> Tag:
-    return cast("Tag", _parse(source, ctx, "L.table.refs.tag", _TAG))
-
-
-def _branch(source: Source, ctx: Context) -> Branch:
-    return cast("Branch", _parse(source, ctx, "L.table.refs.branch", _BRANCH))
-
-
-def _parse(source: Source, ctx: Context, clause: str, fields: _Fields) -> dict[str, object]:
+def _parse(source: Source, ctx: Context, clause: str, fields: _Fields) -> _Values:
     """Return the values of a reference by their names. Raises FormatError."""
     data = bytes(source.read(0, min(source.size, LIMIT_BYTES)))
     place = ctx.during("metadata").at(0, len(data))
@@ -214,7 +211,7 @@ def _parse(source: Source, ctx: Context, clause: str, fields: _Fields) -> dict[s
         raise FormatError(clause, place, error, "a JSON object") from error
     if not isinstance(ref, dict):
         raise FormatError(clause, place, f"{ref!r:.80}", "a JSON object")
-    values = {}
+    values: _Values = {}
     for name, key, kind in fields:
         try:
             values[name] = _value(ref, key, kind)
