@@ -27,18 +27,10 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from lanceref_spark import writing
 from lanceref_spark.options import Options, Rows
 from lanceref_spark.reading import described, opened, rows_of
 from lanceref_spark.types import batch_schema
-from lanceref_spark.writing import (
-    Fragments,
-    aim,
-    commit,
-    find_version,
-    held,
-    report_orphans,
-    write_task,
-)
 
 QUERY = "spark.query"
 EPOCH = "spark.epoch"
@@ -123,27 +115,27 @@ class StreamWriter(DataSourceStreamArrowWriter):
         if overwrite:
             raise DataRefused("a stream of complete results cannot be appended to a table")
         self._options, self._spark_schema = options, schema
-        self._aim = aim(options, schema, False)
+        self._aim = writing.aim(options, schema, False)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write the rows of a task."""
-        return write_task(self._aim, iterator)
+        return writing.write_task(self._aim, iterator)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Make the rows of an epoch a version, unless a version has them."""
-        given = held(messages)
+        given = writing.held(messages)
         query = self._query(given)
 
         def same(transaction: Transaction) -> bool:
             properties = transaction.transaction_properties or {}
             return properties.get(QUERY) == query and int(properties.get(EPOCH, -1)) >= batchId
 
-        if find_version(self._options, None, same) is not None:
+        if writing.find_version(self._options, None, same) is not None:
             return
-        aimed = aim(self._options, self._spark_schema, False)
-        commit(aimed, given, str(uuid4()), {QUERY: query, EPOCH: str(batchId)})
+        aimed = writing.aim(self._options, self._spark_schema, False)
+        writing.commit(aimed, given, str(uuid4()), {QUERY: query, EPOCH: str(batchId)})
 
-    def _query(self, messages: Sequence[Fragments]) -> str:
+    def _query(self, messages: Sequence[writing.Fragments]) -> str:
         for message in messages:
             if message.query is not None:
                 return message.query
@@ -153,4 +145,4 @@ class StreamWriter(DataSourceStreamArrowWriter):
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Leave all files where they are."""
-        report_orphans(self._aim, held(messages))
+        writing.report_orphans(self._aim, writing.held(messages))

@@ -13,16 +13,8 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from lanceref.checks import tables
 from lanceref.checks.indices import check_entries, check_rows, check_segment, named_indices, parts
-from lanceref.checks.tables import (
-    check_fragment,
-    check_identities,
-    check_making,
-    check_refs,
-    check_values,
-    open_checked,
-    shareable,
-)
 from lanceref.core.context import Context, Finding
 from lanceref.core.errors import BytesError
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
@@ -176,7 +168,7 @@ def _cut(group: tuple[int, ...], fragments: Sequence[Fragment]) -> Iterator[Unit
         return
     yield Unit("frame", group)
     for number, file in enumerate(files):
-        if shareable(file):
+        if tables.shareable(file):
             shares = min(-(-max(1, file.size_bytes) // GROUP_BYTES), MOST_SHARES)
             for share in range(shares):
                 yield Unit("pages", group, file=number, share=share, shares=shares)
@@ -202,12 +194,12 @@ def _run(unit: Unit, subject: Subject) -> Checked:
             for number in unit.fragments:
                 fragment = manifest.fragments[number]
                 schema = manifest.schema
-                check_fragment(fragment, schema, bases, ctx, deep=subject.deep, values=whole)
+                tables.check_fragment(fragment, schema, bases, ctx, deep=subject.deep, values=whole)
         elif unit.kind == "pages":
             file = manifest.fragments[unit.fragments[0]].files[unit.file]
-            check_values(file, bases, ctx, unit.share, unit.shares)
+            tables.check_values(file, bases, ctx, unit.share, unit.shares)
         elif unit.kind == "identities":
-            check_identities(manifest, bases, ctx)
+            tables.check_identities(manifest, bases, ctx)
         elif unit.kind == "log":
             if named_indices(manifest, bases, ctx).mem_wal is not None:
                 check_log(store, ctx)
@@ -220,10 +212,10 @@ def _check_table(subject: Subject, findings: list[Finding]) -> None:
     ctx = Context(name_of_uri(subject.path), limits=subject.limits, findings=findings)
     store = open_table(subject.path, subject.options)
     with ctx.piece():
-        manifest, inner = open_checked(store, ctx, subject.version or None)
+        manifest, inner = tables.open_checked(store, ctx, subject.version or None)
         Bases(store, manifest)
-        check_making(store, manifest, inner, deep=subject.deep)
-    check_refs(store, ctx)
+        tables.check_making(store, manifest, inner, deep=subject.deep)
+    tables.check_refs(store, ctx)
 
 
 def _check_index(
@@ -246,5 +238,5 @@ def _opened(subject: Subject, findings: list[Finding]) -> tuple[Store, Manifest,
     """Open the manifest again; its own findings are those of the unit `table`."""
     store = open_table(subject.path, subject.options)
     ctx = Context(name_of_uri(subject.path), limits=subject.limits, findings=findings)
-    manifest, ctx = open_checked(store, ctx, subject.version or None)
+    manifest, ctx = tables.open_checked(store, ctx, subject.version or None)
     return store, manifest, ctx

@@ -20,6 +20,7 @@ from lanceref.codecs.values import Fixed, Rows, Values, Variable
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion
 from lanceref.file.column_io import EncodedColumn, EncodedPage
 from lanceref.file.schema import Field
+from lanceref.pages import layers
 from lanceref.pages.chunks import FILL
 from lanceref.pages.constant import the_value, value_page
 from lanceref.pages.encode import (
@@ -32,17 +33,6 @@ from lanceref.pages.encode import (
     without_items,
 )
 from lanceref.pages.fullzip import fullzip_page
-from lanceref.pages.layers import (
-    ALL_VALID_ITEM,
-    ALL_VALID_LIST,
-    EMPTYABLE_LIST,
-    NULL_AND_EMPTY,
-    NULLABLE_ITEM,
-    NULLABLE_LIST,
-    Step,
-    leaf_paths,
-    scale_of,
-)
 from lanceref.pages.leafvalues import kind_of
 from lanceref.pages.miniblock import StoredDictionary, chunk_ends, miniblock_page
 from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout
@@ -67,12 +57,17 @@ from lanceref_testing.odd_sparse import OddStructure
 from lanceref_testing.oddities import Chance
 
 WIDER = {
-    ALL_VALID_ITEM: (ALL_VALID_ITEM, NULLABLE_ITEM),
-    NULLABLE_ITEM: (NULLABLE_ITEM,),
-    ALL_VALID_LIST: (ALL_VALID_LIST, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY),
-    NULLABLE_LIST: (NULLABLE_LIST, NULL_AND_EMPTY),
-    EMPTYABLE_LIST: (EMPTYABLE_LIST, NULL_AND_EMPTY),
-    NULL_AND_EMPTY: (NULL_AND_EMPTY,),
+    layers.ALL_VALID_ITEM: (layers.ALL_VALID_ITEM, layers.NULLABLE_ITEM),
+    layers.NULLABLE_ITEM: (layers.NULLABLE_ITEM,),
+    layers.ALL_VALID_LIST: (
+        layers.ALL_VALID_LIST,
+        layers.NULLABLE_LIST,
+        layers.EMPTYABLE_LIST,
+        layers.NULL_AND_EMPTY,
+    ),
+    layers.NULLABLE_LIST: (layers.NULLABLE_LIST, layers.NULL_AND_EMPTY),
+    layers.EMPTYABLE_LIST: (layers.EMPTYABLE_LIST, layers.NULL_AND_EMPTY),
+    layers.NULL_AND_EMPTY: (layers.NULL_AND_EMPTY,),
 }
 """Layer codes that can say all that a code can."""
 
@@ -96,9 +91,9 @@ def odd_leaves(
     encoding = ColumnEncoding()
     encoding.values.SetInParent()
     columns = []
-    for path, rows in zip(leaf_paths(field), shred(array, field), strict=True):
+    for path, rows in zip(layers.leaf_paths(field), shred(array, field), strict=True):
         pages = []
-        inside = any(step.step is Step.STRUCT for step in path) and has_lists(rows)
+        inside = any(step.step is layers.Step.STRUCT for step in path) and has_lists(rows)
         name = CUT_INSIDE if inside else CUT
         for start, end in pairwise(random_cuts(rng, rows.num_rows, name)):
             part = rows.slice(start, end)
@@ -106,7 +101,7 @@ def odd_leaves(
                 buffers, layout = odd_sparse_page(rng, part, dimensions_of(path))
             else:
                 buffers, layout = odd_page(rng, part, version)
-            slots = (end - start) * scale_of(path)
+            slots = (end - start) * layers.scale_of(path)
             pages.append(EncodedPage(0, buffers, layout, slots, start))
         columns.append(EncodedColumn(encoding, pages))
     return columns

@@ -32,6 +32,7 @@ from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.check import check_legacy
 from lanceref.storage import Source, Store
 from lanceref.storage.manifests.manifest_names import find_version
+from lanceref.table import refs
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, OpenFile
 from lanceref.table.file_entries import FileOfFragment
@@ -39,13 +40,6 @@ from lanceref.table.fragments import Fragment
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID, STORED, Values, open_lineage
 from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
-from lanceref.table.refs import (
-    check_branch_name,
-    check_stored_branch,
-    check_tag_name,
-    list_branches,
-    list_tags,
-)
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.apply import check_succession
 from lanceref.transactions.manifest_builder import copy_of
@@ -161,13 +155,13 @@ def check_making(store: Store, manifest: Manifest, ctx: Context, *, deep: bool) 
 def check_refs(store: Store, ctx: Context) -> None:
     """Check the branches and tags of a table, and that the tagged main versions exist."""
     with ctx.piece():
-        for name, branch in list_branches(store, ctx).items():
+        for name, branch in refs.list_branches(store, ctx).items():
             place, clause = Place(f"{name}.json", 0), "L.table.refs.branch-name"
-            _check_ref(name, check_branch_name, branch["parent_branch"], clause, ctx, place)
+            _check_ref(name, refs.check_branch_name, branch["parent_branch"], clause, ctx, place)
     with ctx.piece():
-        for name, tag in list_tags(store, ctx).items():
+        for name, tag in refs.list_tags(store, ctx).items():
             place, clause = Place(f"{name}.json", 0), "L.table.refs.tag-name"
-            _check_ref(name, check_tag_name, tag["branch"], clause, ctx, place)
+            _check_ref(name, refs.check_tag_name, tag["branch"], clause, ctx, place)
             try:
                 if tag["branch"] is None:
                     find_version(store, ctx, tag["version"])
@@ -189,7 +183,7 @@ def _check_ref(
     except OperationRefused as refusal:
         ctx.lint(clause, place, repr(name[:80]), f"another name: {refusal}")
     with ctx.piece():
-        check_stored_branch(branch, place)
+        refs.check_stored_branch(branch, place)
 
 
 def check_fragment(

@@ -16,23 +16,14 @@ from lanceref.search.snapshot import Snapshot
 from lanceref.storage import Store
 from lanceref.storage.manifests.manifest_names import FOLDER
 from lanceref.storage.protocol import copy_object
+from lanceref.table import refs
 from lanceref.table.bases import DATA_FOLDER, Bases, branch_of, needed_by
-from lanceref.table.refs import (
-    TREE,
-    Branch,
-    branch_path,
-    branch_store,
-    check_branch_name,
-    list_branches,
-    list_tags,
-    put_branch,
-)
 from lanceref.transactions.manifest_builder import Source, write_deep, write_shallow
 
 
-def find_branch(root: Store, ctx: Context, branch: str) -> Branch:
+def find_branch(root: Store, ctx: Context, branch: str) -> refs.Branch:
     """Return the record of a branch. Raises VersionNotFound, FormatError."""
-    found = list_branches(root, ctx).get(branch)
+    found = refs.list_branches(root, ctx).get(branch)
     if found is None:
         raise VersionNotFound(f"Ref not found error: Branch {branch} does not exist")
     return found
@@ -40,10 +31,10 @@ def find_branch(root: Store, ctx: Context, branch: str) -> Branch:
 
 def create_branch(root: Store, ctx: Context, branch: str, start: Snapshot) -> Store:
     """Begin a branch at a version and return the store of its table. Raises OperationRefused."""
-    check_branch_name(branch)
-    if branch in list_branches(root, ctx):
+    refs.check_branch_name(branch)
+    if branch in refs.list_branches(root, ctx):
         raise OperationRefused(f"Ref conflict error: branch {branch} already exists")
-    store = branch_store(root, branch)
+    store = refs.branch_store(root, branch)
     if next(store.list(FOLDER), None) is not None:
         raise OperationRefused(
             f"Ref conflict error: branch {branch} is being created or deleted, or that was "
@@ -52,7 +43,7 @@ def create_branch(root: Store, ctx: Context, branch: str, start: Snapshot) -> St
     size = write_shallow(store, Source(start.manifest, start.store.root), branch)
     parent = start.manifest.message.branch or None
     above = find_branch(root, ctx, parent)["branch_identifier"] if parent else []
-    entry = Branch(
+    entry = refs.Branch(
         parent_branch=parent,
         branch_identifier=[*above, (start.manifest.version, uuid4().hex)],
         parent_version=start.manifest.version,
@@ -60,7 +51,7 @@ def create_branch(root: Store, ctx: Context, branch: str, start: Snapshot) -> St
         manifest_size=size,
         metadata={},
     )
-    put_branch(root, branch, entry, new=True)
+    refs.put_branch(root, branch, entry, new=True)
     return store
 
 
@@ -69,28 +60,28 @@ def delete_branch(root: Store, ctx: Context, branch: str) -> None:
 
     Its folder stays as long as others lie below it, and goes with the last of these.
     """
-    check_branch_name(branch)
+    refs.check_branch_name(branch)
     find_branch(root, ctx, branch)
-    every = list_branches(root, ctx)
+    every = refs.list_branches(root, ctx)
     children = [name for name, one in every.items() if one["parent_branch"] == branch]
     if children:
         raise OperationRefused(f"Branch {branch} is referenced by branches {children}")
-    names = [name for name, tag in list_tags(root, ctx).items() if tag["branch"] == branch]
+    names = [name for name, tag in refs.list_tags(root, ctx).items() if tag["branch"] == branch]
     if names:
         raise OperationRefused(f"Branch {branch} is referenced by tags {names}")
-    root.delete(branch_path(branch))
+    root.delete(refs.branch_path(branch))
     others = [f"{name}/" for name in every if name != branch]
     parts = branch.split("/")
     folders = ["/".join(parts[:count]) + "/" for count in range(1, len(parts) + 1)]
     unused = (one for one in folders if not any(name.startswith(one) for name in others))
     own = next(unused, None)
-    if own is not None and root.owns(f"{TREE}/{own}"):
-        paths = [entry.path for entry in root.walk(f"{TREE}/{own}")]
+    if own is not None and root.owns(f"{refs.TREE}/{own}"):
+        paths = [entry.path for entry in root.walk(f"{refs.TREE}/{own}")]
         for gone in {branch_of(path) for path in paths}:
-            root.prune(f"{TREE}/{gone}")  # records first: alone they would keep a name
+            root.prune(f"{refs.TREE}/{gone}")  # records first: alone they would keep a name
         for path in paths:
             root.delete(path)
-        root.prune(f"{TREE}/{own}")
+        root.prune(f"{refs.TREE}/{own}")
 
 
 def shallow_clone(source: Snapshot, store: Store) -> None:

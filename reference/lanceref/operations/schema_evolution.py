@@ -13,16 +13,14 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from lanceref.core.errors import Place, SchemaRefused
-from lanceref.core.logical_types import arrow_type
+from lanceref.core.errors import SchemaRefused
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field, LanceSchema, split_path
 from lanceref.operations.columns import numbered_fields
 from lanceref.operations.update import as_column
+from lanceref.table.logical import with_children
 
 types = pa.types
-_NOWHERE = Place("schema", 0, 0)
-
 Edit = Callable[[Field], Field]
 
 
@@ -68,12 +66,7 @@ Visit = Callable[[Field], Field | None]
 def _with_children(field: Field, visit: Visit) -> Field | None:
     """Return a field with its children visited; None when none of them is left."""
     children = _visited(field.children, visit)
-    if children == field.children:
-        return field
-    if not children:
-        return None
-    type_ = arrow_type(field.logical_type, [child.arrow for child in children], _NOWHERE)
-    return replace(field, children=children, arrow=field.arrow.with_type(type_))
+    return with_children(field, children) if children or not field.children else None
 
 
 def _visited(fields: Sequence[Field], visit: Visit) -> tuple[Field, ...]:

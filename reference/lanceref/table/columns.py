@@ -28,17 +28,8 @@ from lanceref.core.logical_types import arrow_type
 from lanceref.data_file.data_file import DataFile, column_owners, open_file
 from lanceref.file.column_io import RUN_BYTES, ColumnReader
 from lanceref.file.schema import Field
+from lanceref.table import file_entries
 from lanceref.table.bases import Bases
-from lanceref.table.file_entries import (
-    FileOfFragment,
-    Offsets,
-    Overlay,
-    Patch,
-    checked_offsets,
-    overlaid,
-    units,
-    with_ancestors,
-)
 from lanceref.table.fragments import Fragment
 from lanceref.table.logical import DerivedColumn, logical_column, stored_field
 
@@ -93,11 +84,11 @@ def split_column(type_: pa.DataType, parts: Sequence[ColumnReader], place: Place
     return DerivedColumn(type_, parts, lambda arrays, _: _join(type_, arrays, place))
 
 
-def overlaid_column(base: ColumnReader, patches: Sequence[Patch]) -> DerivedColumn:
+def overlaid_column(base: ColumnReader, patches: Sequence[file_entries.Patch]) -> DerivedColumn:
     """Return a column under its patches, oldest first."""
 
-    def patched(arrays: list[pa.Array], rows: Offsets) -> pa.Array:
-        return overlaid(arrays[0], rows, patches)
+    def patched(arrays: list[pa.Array], rows: file_entries.Offsets) -> pa.Array:
+        return file_entries.overlaid(arrays[0], rows, patches)
 
     return DerivedColumn(base.type, [base], patched, [patch.values for patch in patches])
 
@@ -194,7 +185,7 @@ class FragmentReader:
         """How many rows no file has to show."""
         return self._ctx.limits.expansion_bytes // 8
 
-    def open(self, file: FileOfFragment, *, whole: bool = True) -> OpenFile:
+    def open(self, file: file_entries.FileOfFragment, *, whole: bool = True) -> OpenFile:
         """Open one data file and compare it with the manifest's entry.
 
         An overlay is not `whole`: it has values of some rows alone.
@@ -203,7 +194,7 @@ class FragmentReader:
             self._opened[file.path] = self._open(file, whole)
         return self._opened[file.path]
 
-    def _open(self, file: FileOfFragment, whole: bool) -> OpenFile:
+    def _open(self, file: file_entries.FileOfFragment, whole: bool) -> OpenFile:
         source = self._bases.open_data_file(file.path, file.base_id)
         discarded = self.fragment.deletion_file is not None
         ctx = replace(self._ctx, file=PurePosixPath(file.path).name, discarded=discarded)
@@ -254,19 +245,19 @@ class FragmentReader:
                 self._kept[field.id] = field, reader
         return reader
 
-    def _patches(self, field: Field, overlay: Overlay) -> Iterator[Patch]:
+    def _patches(self, field: Field, overlay: file_entries.Overlay) -> Iterator[file_entries.Patch]:
         """Yield the values that an overlay has for a field or for fields below it."""
-        for path, unit in units(field, overlay.coverage, overlay.file.version):
+        for path, unit in file_entries.units(field, overlay.coverage, overlay.file.version):
             opened, place = self.open(overlay.file, whole=False), self.fragment.place
             if not isinstance(opened, DataFile):
                 found = f"a file of {opened.version}"
                 raise FormatError("L.table.overlay.version", place, found, "2.x")
-            offsets = checked_offsets(overlay, unit, opened, self.physical_rows)
-            chain, depth, columns = with_ancestors(opened, unit, overlay.file.columns)
+            offsets = file_entries.checked_offsets(overlay, unit, opened, self.physical_rows)
+            chain, depth, columns = file_entries.with_ancestors(opened, unit, overlay.file.columns)
             values = self._part(chain, replace(overlay.file, columns=columns))
-            yield Patch(path, offsets, values, depth)
+            yield file_entries.Patch(path, offsets, values, depth)
 
-    def _part(self, field: Field, file: FileOfFragment) -> ColumnReader:
+    def _part(self, field: Field, file: file_entries.FileOfFragment) -> ColumnReader:
         """Return the reader of what one file holds, converted from its stored type."""
         stored = stored_field(field)
         reader = self.open(file).open_field(stored, file.columns)
@@ -274,13 +265,13 @@ class FragmentReader:
             return reader
         return logical_column(reader, field, self._blobs_of(file), self._decoding(file))
 
-    def blob_files(self, field: Field, rows: Offsets) -> list[BlobFiles]:
+    def blob_files(self, field: Field, rows: file_entries.Offsets) -> list[BlobFiles]:
         """Return for each row where the blob lies that its descriptor of a field points to.
 
         In the newest overlay that covers the row, else in the file that holds the others. `rows`
         (n,), ascending.
         """
-        nowhere = FileOfFragment("", V0_1, {}, 0, None)
+        nowhere = file_entries.FileOfFragment("", V0_1, {}, 0, None)
         files = [self._blobs_of(next(iter(self._holders(field)), nowhere))]
         chosen = np.zeros(len(rows), np.int64)
         for overlay in self.fragment.overlays:  # L.table.overlay.newest
@@ -289,10 +280,10 @@ class FragmentReader:
                 files.append(self._blobs_of(overlay.file))
         return [files[number] for number in chosen.tolist()]
 
-    def _blobs_of(self, file: FileOfFragment) -> BlobFiles:
+    def _blobs_of(self, file: file_entries.FileOfFragment) -> BlobFiles:
         return BlobFiles(self._bases, file.path, file.base_id, self._decoding(file), self.sizes)
 
-    def _decoding(self, file: FileOfFragment) -> Context:
+    def _decoding(self, file: file_entries.FileOfFragment) -> Context:
         return replace(self._ctx, file=PurePosixPath(file.path).name, stage="decode")
 
     def hidden(self, field_id: int) -> ColumnReader | None:
@@ -302,10 +293,10 @@ class FragmentReader:
                 return self.open(file).open_field(replace(HIDDEN, id=field_id), file.columns)
         return None
 
-    def _holders(self, field: Field) -> list[FileOfFragment]:
+    def _holders(self, field: Field) -> list[file_entries.FileOfFragment]:
         return [file for file in self.fragment.files if _holds(file, field)]
 
-    def _prune(self, field: Field, file: FileOfFragment) -> Field:
+    def _prune(self, field: Field, file: file_entries.FileOfFragment) -> Field:
         """Keep of a nested field what `file` holds. Raises BadSchema where that makes no type."""
         kept = tuple(
             child if _holds_all(file, child) else self._prune(child, file)
@@ -316,10 +307,10 @@ class FragmentReader:
         return replace(field, children=kept, arrow=field.arrow.with_type(type_))
 
 
-def _holds(file: FileOfFragment, field: Field) -> bool:
+def _holds(file: file_entries.FileOfFragment, field: Field) -> bool:
     leaves = (owner for owner in column_owners(field, file.version) if owner.is_leaf)
     return any(owner.id in file.columns for owner in leaves)
 
 
-def _holds_all(file: FileOfFragment, field: Field) -> bool:
+def _holds_all(file: file_entries.FileOfFragment, field: Field) -> bool:
     return all(owner.id in file.columns for owner in column_owners(field, file.version))

@@ -377,7 +377,6 @@ def _write_section(out: bytearray, message: Message) -> int:
     return position
 
 
-def stamp(message: table_pb2.Manifest, nanoseconds: int | None = None) -> None:
-    """Set the time of a version, in nanoseconds since 1970; the present when none is given."""
-    now = time.time_ns() if nanoseconds is None else nanoseconds
-    message.timestamp.seconds, message.timestamp.nanos = divmod(now, 10**9)
+def stamp(message: table_pb2.Manifest) -> None:
+    """Set the time of a version to the present, in nanoseconds since 1970."""
+    message.timestamp.seconds, message.timestamp.nanos = divmod(time.time_ns(), 10**9)

@@ -45,16 +45,8 @@ from lanceref.storage.manifests import manifest_names
 from lanceref.storage.protocol import CommitLock
 from lanceref.table.flags import check_writable
 from lanceref.table.manifest import Manifest, open_named
+from lanceref.transactions import conflict
 from lanceref.transactions.apply import encode_next
-from lanceref.transactions.conflict import (
-    Verdict,
-    can_merge_deletions,
-    fragments_of,
-    operation_of,
-    removed_fragments,
-    removes_rows,
-    verdict,
-)
 from lanceref.transactions.index_entries import moved_fragments
 from lanceref.transactions.manifest_builder import Staged, StoredVersions
 from lanceref.transactions.rebase import rebase
@@ -134,7 +126,7 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
                 manifest_names.write_hint(store, theirs)
                 return theirs
             staged.draft.add(*files)
-    raise RetriesExhausted(operation_of(staged.transaction), theirs, policy.retries)
+    raise RetriesExhausted(conflict.operation_of(staged.transaction), theirs, policy.retries)
 
 
 def _commit_detached(store: Store, staged: Staged, ctx: Context) -> int:
@@ -216,7 +208,7 @@ def _fit(
     check_writable(before.message, before.place)
     if ours.read_version >= before.version or (not ours.read_version and ours.HasField("restore")):
         return staged
-    own = operation_of(ours)
+    own = conflict.operation_of(ours)
     since = _since(store, names, ours.read_version)
     if not policy.retries and own == "overwrite":
         raise RetriesExhausted(own, before.version, 0)
@@ -252,21 +244,21 @@ def _since(
 def _check(staged: Staged, theirs: Transaction | None, version: int, latest: Manifest) -> None:
     """Refuse to commit after `theirs` where the two conflict. Raises CommitConflict."""
     ours, rows = staged.transaction, staged.affected
-    decision = verdict(ours, theirs)
-    if decision is Verdict.STANDS:
+    decision = conflict.verdict(ours, theirs)
+    if decision is conflict.Verdict.STANDS:
         return
-    again = decision is Verdict.RETRY
+    again = decision is conflict.Verdict.RETRY
     if again and theirs is not None:
-        if rows is not None and can_merge_deletions(ours, theirs):
+        if rows is not None and conflict.can_merge_deletions(ours, theirs):
             return
         over_rows = rows is not None and theirs.HasField("data_overlay")
         if over_rows and not covers_any(theirs.data_overlay, rows or {}):
             return  # L.txn.conflict.overlay
         over_moved = ours.HasField("create_index") and theirs.HasField("rewrite")
-        if over_moved and fragments_of(theirs).issubset(moved_fragments(latest.indices)):
+        if over_moved and conflict.fragments_of(theirs).issubset(moved_fragments(latest.indices)):
             return  # L.txn.conflict.index: the table says where the rows went
-    other = operation_of(theirs) or "an unknown operation"
-    raise CommitConflict(operation_of(ours), other, version, retryable=again)
+    other = conflict.operation_of(theirs) or "an unknown operation"
+    raise CommitConflict(conflict.operation_of(ours), other, version, retryable=again)
 
 
 def transaction_of(store: Store, manifest: Manifest, ctx: Context) -> Transaction | None:
@@ -287,7 +279,7 @@ def assumed(staged: Staged, latest: Manifest) -> Transaction | None:
     ours = staged.transaction
     nothing = Transaction()
     nothing.reserve_fragments.num_fragments = 0
-    operation = operation_of(ours)
+    operation = conflict.operation_of(ours)
     live = {one.id: one for one in latest.message.fragments}
     if operation in ALOOF:
         return nothing
@@ -301,11 +293,11 @@ def assumed(staged: Staged, latest: Manifest) -> Transaction | None:
         return nothing if known else None
     given = ours.delete if operation == "delete" else ours.update
     updated = given.updated_fragments
-    known = live.keys() >= {*removed_fragments(ours), *(one.id for one in updated)}
+    known = live.keys() >= {*conflict.removed_fragments(ours), *(one.id for one in updated)}
     if operation == "update":
         # The latest version has what became of all rows that it moves.
-        listed = not ours.update.HasField("inserted_rows") and not removed_fragments(ours)
-        known &= listed and removes_rows(ours) and _same_files(updated, live)
+        listed = not ours.update.HasField("inserted_rows") and not conflict.removed_fragments(ours)
+        known &= listed and conflict.removes_rows(ours) and _same_files(updated, live)
         known &= _fits(ours.update.new_fragments, latest)
     elif operation != "delete":
         known = False

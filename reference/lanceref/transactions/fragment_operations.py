@@ -34,6 +34,7 @@ from lanceref.table.file_entries import FIELD_TWICE, TOMBSTONE, fields_held_twic
 from lanceref.table.fragments import Fragment, parse_fragments
 from lanceref.table.manifest import Manifest
 from lanceref.table.roaring import parse_bitmap
+from lanceref.transactions import row_lineage
 from lanceref.transactions.index_entries import (
     MEM_WAL_INDEX,
     drop_dead,
@@ -41,14 +42,6 @@ from lanceref.transactions.index_entries import (
     widen_bitmaps,
 )
 from lanceref.transactions.manifest_builder import Builder, assign, copy_of, storage_version_of
-from lanceref.transactions.row_lineage import (
-    assign_row_ids,
-    drop_idle_overlays,
-    moved_ids,
-    set_moved,
-    set_updated,
-    uncover_fields,
-)
 
 RENEWING = ("overwrite", "restore")
 """Operations that bring a storage format along with their fragments."""
@@ -69,7 +62,7 @@ def merge(builder: Builder) -> None:
         builder.note_id(fragment.id)
         before = old.get(fragment.id) if builder.stable else None
         if before is not None and list(before.message.files) != list(fragment.files):
-            set_updated(builder, fragment, None)
+            row_lineage.set_updated(builder, fragment, None)
     drop_dead(builder)
 
 
@@ -84,7 +77,7 @@ def project(builder: Builder) -> None:
 
 def drop_idle_files(fragment: table_pb2.DataFragment, live: set[int]) -> None:
     """Remove files and overlays that hold no field of the schema."""
-    drop_idle_overlays(fragment, live)
+    row_lineage.drop_idle_overlays(fragment, live)
     wanted = live | set(HIDDEN_IDS)
     kept = [one for one in fragment.files if not wanted.isdisjoint(one.fields)]
     if len(kept) != len(fragment.files):
@@ -110,11 +103,11 @@ def replace_data(builder: Builder) -> None:
                 "files does not align with any exiting datafiles."
             )
         put_file(fragment, new)
-        uncover_fields(fragment, new.fields, builder.transaction.read_version)
+        row_lineage.uncover_fields(fragment, new.fields, builder.transaction.read_version)
         drop_idle_files(fragment, builder.field_ids)
         uncover_fragments(builder, new.fields, [fragment.id])
         if builder.stable:
-            set_updated(builder, fragment, None)
+            row_lineage.set_updated(builder, fragment, None)
 
 
 def _is_legacy(file: table_pb2.DataFile) -> bool:
@@ -235,7 +228,7 @@ def update(builder: Builder) -> None:
     updated = _replace(builder, given.updated_fragments, given.removed_fragment_ids)
     numbers = [one.id for one in given.updated_fragments]
     for fragment in updated if columns_mode else ():
-        uncover_fields(fragment, set(given.fields_modified), builder.message.version)
+        row_lineage.uncover_fields(fragment, set(given.fields_modified), builder.message.version)
     uncover_fragments(builder, set(given.fields_modified), numbers)
     for fragment in updated:
         drop_idle_files(fragment, builder.field_ids)
@@ -243,12 +236,12 @@ def update(builder: Builder) -> None:
         by_fragment = updated_offsets(given)
         for fragment in builder.message.fragments:
             if fragment.id in by_fragment:
-                set_updated(builder, fragment, by_fragment[fragment.id])
+                row_lineage.set_updated(builder, fragment, by_fragment[fragment.id])
     added = builder.new_ids(given.new_fragments)
-    pure = [one.id for one in added if one.physical_rows == len(moved_ids(one))]
+    pure = [one.id for one in added if one.physical_rows == len(row_lineage.moved_ids(one))]
     if builder.stable:
         for fragment in added:
-            set_moved(builder, fragment, assign_row_ids(builder, fragment))
+            row_lineage.set_moved(builder, fragment, row_lineage.assign_row_ids(builder, fragment))
         if not columns_mode:
             sources = [*given.removed_fragment_ids, *numbers]
             widen_bitmaps(builder, pure, sources, set(given.fields_for_preserving_frag_bitmap))

@@ -24,13 +24,7 @@ from lanceref.core.integers import difference, union
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.deletions import write_deletions
 from lanceref.table.manifest import Manifest
-from lanceref.transactions.conflict import (
-    fragments_of,
-    moves_fields,
-    operation_of,
-    removed_fragments,
-    removes_rows,
-)
+from lanceref.transactions import conflict
 from lanceref.transactions.index_entries import covered, set_covered
 from lanceref.transactions.manifest_builder import Staged, StoredVersions, assign, copy_of
 from lanceref.transactions.row_lineage import covers_any
@@ -44,7 +38,7 @@ def rebase(
     Raises CommitConflict when somebody removed a row that we remove too.
     """
     message = copy_of(staged.transaction)
-    operation = operation_of(message)
+    operation = conflict.operation_of(message)
     if operation in ("delete", "update"):
         message.read_version = latest.version
         _rebase_fragments(staged, message, theirs, latest, stored)
@@ -59,7 +53,9 @@ def _check_overlay(
     ours: Transaction, theirs: Sequence[Transaction], latest: Manifest, stored: StoredVersions
 ) -> None:
     """Raise CommitConflict where an Update moved rows that an overlay covers."""
-    moved = {number for one in theirs if one.HasField("update") for number in fragments_of(one)}
+    moved = {
+        number for one in theirs if one.HasField("update") for number in conflict.fragments_of(one)
+    }
     before = stored.manifest(ours.read_version) if moved else latest
     old = {one.id: one for one in before.fragments}
     removed = {
@@ -80,12 +76,12 @@ def _rebase_fragments(
 ) -> None:
     """Add the rows that others removed to the deletions of a Delete or Update."""
     # L.txn.rebase.deletions
-    operation = operation_of(message)
+    operation = conflict.operation_of(message)
     changed = message.delete if operation == "delete" else message.update
-    conflict = CommitConflict(operation, "the same rows", latest.version, retryable=True)
-    touched = {number for one in theirs for number in fragments_of(one)}
+    overlap = CommitConflict(operation, "the same rows", latest.version, retryable=True)
+    touched = {number for one in theirs for number in conflict.fragments_of(one)}
     current = {one.id: one for one in latest.fragments}
-    columns = moves_fields(message)
+    columns = conflict.moves_fields(message)
     if not columns:
         own = {one.id: list(one.files) for one in changed.updated_fragments}
         for one in theirs:  # somebody may have changed rows of a fragment that had other files
@@ -94,10 +90,10 @@ def _rebase_fragments(
                     fragments = "the same fragments"
                     raise CommitConflict(operation, fragments, latest.version, retryable=True)
         partly = bitmaps.BitMap()  # fragments that others removed single rows of
-        for one in filter(removes_rows, theirs):
-            partly |= fragments_of(one) - removed_fragments(one)
-        if removed_fragments(staged.transaction) & partly:
-            raise conflict
+        for one in filter(conflict.removes_rows, theirs):
+            partly |= conflict.fragments_of(one) - conflict.removed_fragments(one)
+        if conflict.removed_fragments(staged.transaction) & partly:
+            raise overlap
     updated = []
     for ours in changed.updated_fragments:
         now = current.get(ours.id)
@@ -106,7 +102,7 @@ def _rebase_fragments(
             continue
         removed, rows = stored.deleted(latest, now), staged.affected[ours.id]
         if np.isin(rows, removed).any():
-            raise conflict
+            raise overlap
         merged, every = copy_of(ours), union(removed, rows)
         file = write_deletions(
             stored.store, ours.id, latest.version, every, staged.draft, as_bitmap=True
@@ -134,6 +130,6 @@ def _rebase_indices(
         if bitmap is None:
             continue
         for one in theirs:
-            if moves_fields(one) and set(one.update.fields_modified) & set(index.fields):
-                bitmap -= fragments_of(one)
+            if conflict.moves_fields(one) and set(one.update.fields_modified) & set(index.fields):
+                bitmap -= conflict.fragments_of(one)
         set_covered(index, bitmap)
