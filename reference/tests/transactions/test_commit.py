@@ -22,7 +22,7 @@ from lanceref.core.errors import (
 )
 from lanceref.core.file_versions import V2_2
 from lanceref.file.arrow_schema import schema_of
-from lanceref.proto import rowids_pb2, table_pb2
+from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import LocalStore
@@ -359,23 +359,6 @@ def test_the_oracle_keeps_the_same_files(tmp_path, change, between):
         found.append([[file.fields for file in files] for files in kept])
 
     assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("rows", [None, 2**45])
-@pytest.mark.parametrize("ids", [2**45, 2**64 - 1])
-def test_more_moved_ids_than_rows_are_a_finding(tmp_path, ids, rows):
-    """An Update that lists more ids, or more rows, than its files have is not made once more."""
-    made = write_dataset(pa.table({"a": [1, 2, 3]}), tmp_path, enable_stable_row_ids=True)
-    made.update({"a": "a + 1"}, "a > 1")
-    store, ctx = LocalStore(str(tmp_path)), Context("m", findings=[])
-    manifest = open_named(store, find_version(store, CTX, None), CTX)
-    (new,) = manifest.transaction.update.new_fragments
-    segment = rowids_pb2.U64Segment(range={"start": 0, "end": ids})
-    new.inline_row_ids = rowids_pb2.RowIdSequence(segments=[segment]).SerializeToString()
-    new.physical_rows = rows or new.physical_rows
-    check_succession(store, manifest, ctx)
-
-    assert ["L.txn.op.update"] == [finding.clause for finding in ctx.findings]
 
 
 def test_a_version_is_what_its_transaction_makes_of_the_one_before(tmp_path):

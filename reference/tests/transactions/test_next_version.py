@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,14 +12,17 @@ from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_1, V2_2
 from lanceref.file.arrow_schema import schema_of
-from lanceref.proto import table_pb2
+from lanceref.proto import rowids_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
+from lanceref.storage import LocalStore
+from lanceref.storage.manifests.manifest_names import find_version
+from lanceref.table.manifest import open_named
 from lanceref.table.row_ids import (
     decode_versions,
     encode_runs,
     encode_versions,
 )
-from lanceref.transactions.apply import encode_next
+from lanceref.transactions.apply import check_succession, encode_next
 from lanceref.transactions.fragment_operations import put_file, updated_offsets
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import new_append, new_overwrite
@@ -231,3 +235,21 @@ def test_the_content_of_an_older_version_comes_back():
 
     assert (6, [0], {"k": "1"}) == (made.version, versions.ids(made), dict(made.message.config))
     assert (3, 40) == (made.message.max_fragment_id, made.message.next_row_id)
+
+
+@pytest.mark.parametrize("rows", [None, 2**45])
+@pytest.mark.parametrize("ids", [2**45, 2**64 - 1])
+def test_more_moved_ids_than_rows_are_a_finding(tmp_path, ids, rows):
+    """An Update that lists more ids, or more rows, than its files have is not made once more."""
+    three = pa.table({"a": [1, 2, 3]})
+    made = pylanceref.write_dataset(three, tmp_path, enable_stable_row_ids=True)
+    made.update({"a": "a + 1"}, "a > 1")
+    store, ctx = LocalStore(str(tmp_path)), Context("m", findings=[])
+    manifest = open_named(store, find_version(store, Context("m"), None), Context("m"))
+    (new,) = manifest.transaction.update.new_fragments
+    segment = rowids_pb2.U64Segment(range={"start": 0, "end": ids})
+    new.inline_row_ids = rowids_pb2.RowIdSequence(segments=[segment]).SerializeToString()
+    new.physical_rows = rows or new.physical_rows
+    check_succession(store, manifest, ctx)
+
+    assert ["L.txn.op.update"] == [finding.clause for finding in ctx.findings]
