@@ -1,10 +1,10 @@
-"""The three constructors of cases: an input that is read, a fault of a parent, steps of writers."""
+"""The constructors of cases: an input that is read, faults of it, steps of writers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, replace
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from lance_conformance.recipes.model import (
     Negative,
     Plan,
     Positive,
+    Recipe,
 )
 from lance_conformance.recipes.oracle_made import column, file
 
@@ -47,17 +48,42 @@ def case(
     return Positive(id=id_, title=title, clauses=_several(clauses), **{**asked, **others})
 
 
+def cases(ids: str, *given: Any, **others: Any) -> tuple[Positive, ...]:
+    """Return one case for each version that the id names, as in `file/{2.1,2.2}/rle/int8`."""
+    return tuple(case(id_, *given, **others) for id_ in _each(ids))
+
+
 def fault(
-    parent: str,
     slug: str,
     title: str,
     clause: str,
     change: Change,
     *,
     kind: str = "",
-    **others: Any,
+    flags: Clauses = (),
+    also: Clauses = (),
+    stage: str = "any",
 ) -> Negative:
-    """Return a parent with one fault, to be refused or, of kind `lint`, to be reported.
+    """Return a fault to be refused, of the case above it or of the parent that `faults` names.
+
+    It breaks what `also` names, too; `flags` say what kinds of harm it does to readers.
+    """
+    several = {"flags": _several(flags), "also": _several(also)}
+    return Negative(slug, title, clause, "", change, title, stage, kind, **several)
+
+
+def lint(slug: str, title: str, clause: str, change: Change, **others: Any) -> Negative:
+    """Return a fault that readers pass over, to be reported."""
+    return fault(slug, title, clause, change, kind="lint", **others)
+
+
+def faults(parents: str, *rows: Negative) -> tuple[Negative, ...]:
+    """Return faults of a parent, or of one for each version that its id names."""
+    return tuple(of_parent(row, parent) for parent in _each(parents) for row in rows)
+
+
+def of_parent(row: Negative, parent: str) -> Negative:
+    """Return a fault with its parent and its id.
 
     It lies in the parent's folder under `neg-` or `lint-`, the parent's name and the slug; without
     that name where the fault is one of a container or of a table.
@@ -65,17 +91,23 @@ def fault(
     folder, _, name = parent.rpartition("/")
     of_file = parent.startswith("file/") and not parent.startswith("file/0.1/")
     alone = parent.startswith("table/") or folder.endswith("/container")
-    prefix = "lint" if kind == "lint" else "neg"
-    return Negative(
-        id=f"{folder}/{prefix}-{slug}" if alone else f"{folder}/{prefix}-{name}-{slug}",
-        title=title,
-        clause=clause,
+    prefix = "lint" if row.kind == "lint" else "neg"
+    return replace(
+        row,
+        id=f"{folder}/{prefix}-{row.id}" if alone else f"{folder}/{prefix}-{name}-{row.id}",
         parent=parent,
-        change=change,
-        meaning=title,
-        kind=kind or ("negative-file" if of_file else "negative-dataset"),
-        **others,
+        kind=row.kind or ("negative-file" if of_file else "negative-dataset"),
     )
+
+
+def adopted(rows: Iterable[Recipe]) -> Iterator[Recipe]:
+    """Yield rows of a module; a fault without a parent is one of the last case before it."""
+    parent = ""
+    for row in rows:
+        if isinstance(row, Positive):
+            parent = row.id
+        of_above = isinstance(row, Negative) and not row.parent
+        yield of_parent(cast(Negative, row), parent) if of_above else row
 
 
 def act(id_: str, title: str, clauses: Clauses, make: Callable[[], Plan], **others: Any) -> Acting:
@@ -87,3 +119,10 @@ def act(id_: str, title: str, clauses: Clauses, make: Callable[[], Plan], **othe
 
 def _several(clauses: Clauses) -> tuple[str, ...]:
     return (clauses,) if isinstance(clauses, str) else clauses
+
+
+def _each(ids: str) -> Iterator[str]:
+    """Yield the ids that braces stand for: `a/{b,c}/d` is `a/b/d` and `a/c/d`."""
+    before, _, rest = ids.partition("{")
+    choices, _, after = rest.partition("}")
+    return (f"{before}{choice}{after}" for choice in choices.split(","))

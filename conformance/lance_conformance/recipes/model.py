@@ -168,7 +168,7 @@ class Negative:
     kind: str = "negative-file"
     flags: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
-    place: Place = field(init=False, default_factory=_place, compare=False)
+    place: Place = field(default_factory=_place, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

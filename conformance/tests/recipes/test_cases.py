@@ -9,7 +9,7 @@ from lance_conformance.recipes.cases import ALL, RECIPES
 from typer.testing import CliRunner
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-CONSTRUCTORS = ("case(", "fault(", "act(", "damaged(")
+CONSTRUCTORS = ("case(", "cases(", "fault(", "lint(", "act(", "damaged(")
 
 
 def test_every_active_case_has_one_recipe():

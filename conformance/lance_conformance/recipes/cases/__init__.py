@@ -53,6 +53,7 @@ from lance_conformance.recipes.cases.table import (
 from lance_conformance.recipes.cases.transactions import columns as transactions_columns
 from lance_conformance.recipes.cases.transactions import conflicts, flags, successors
 from lance_conformance.recipes.cases.transactions import rows as transactions_rows
+from lance_conformance.recipes.constructors import adopted
 from lance_conformance.recipes.model import Recipe
 
 MODULES = (
@@ -109,7 +110,7 @@ MODULES = (
     writing,
 )
 
-ALL: tuple[Recipe, ...] = tuple(one for module in MODULES for one in module.CASES)
+ALL: tuple[Recipe, ...] = tuple(one for module in MODULES for one in adopted(module.CASES))
 """Every recipe."""
 
 RECIPES: dict[str, Recipe] = {recipe.id: recipe for recipe in ALL}

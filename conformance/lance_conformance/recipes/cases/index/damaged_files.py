@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from lanceref.proto.file_pb2 import FileDescriptor
 
-from lance_conformance.recipes.constructors import fault
+from lance_conformance.recipes.constructors import fault, faults
 from lance_conformance.recipes.messages import descriptor
 from lance_conformance.recipes.model import MessageEdit, Negative, Remove, Resize
 
@@ -123,29 +123,31 @@ def _changed(file: str, column: str, **values: str) -> MessageEdit:
 
 def damaged(topic: str) -> tuple[Negative, ...]:
     """Return the faults of the files of a type of index."""
-    return tuple(one for one in _faults() if one.parent.split("/")[2] == topic)
+    return tuple(
+        one
+        for parent, row in _faults()
+        if parent.startswith(f"{topic}/")
+        for one in faults(f"index/any/{parent}", row)
+    )
 
 
-def _faults() -> Iterator[Negative]:
+def _faults() -> Iterator[tuple[str, Negative]]:
     missing, absent = "L.index.segment.files", "L.index.files.column"
-    for case, file in _FILES:
+    for parent, file in _FILES:
         gone = Remove(_on(file))
-        yield fault(f"index/any/{case}", f"gone-{_stem(file)}", f"{file} is missing", missing, gone)
-    for case, file in _SIZED:
+        yield parent, fault(f"gone-{_stem(file)}", f"{file} is missing", missing, gone)
+    for parent, file in _SIZED:
         title, cut = f"{file} is nine bytes short", Resize(keep=-9, target=_on(file))
-        yield fault(f"index/any/{case}", f"cut-{_stem(file)}", title, "L.index.files.size", cut)
-    for case, file, column, type_ in _COLUMNS:
-        parent, stem = f"index/any/{case}", _stem(file, column)
-        title, unnamed = (
-            f"{file} has no column {column}",
-            _changed(file, column, name=f"{column[:-1]}~"),
-        )
-        yield fault(parent, f"name-{stem}", title, absent, unnamed)
+        yield parent, fault(f"cut-{_stem(file)}", title, "L.index.files.size", cut)
+    for parent, file, column, type_ in _COLUMNS:
+        stem, title = _stem(file, column), f"{file} has no column {column}"
+        unnamed = _changed(file, column, name=f"{column[:-1]}~")
+        yield parent, fault(f"name-{stem}", title, absent, unnamed)
         if type_:
             title = f"{column} of {file} is of {_TYPES[type_]}"
             typed = _changed(file, column, logical_type=_TYPES[type_])
-            yield fault(parent, f"type-{stem}", title, absent, typed)
-    for case, file, number, what, clause in _NULLS:
+            yield parent, fault(f"type-{stem}", title, absent, typed)
+    for parent, file, number, what, clause in _NULLS:
         slug, title = f"null-{_stem(file)}-{number}", f"{what} of {file} are null"
         nulls = MessageEdit(f"page {number}.0", {"nullable.all_nulls": {}}, _on(file))
-        yield fault(f"index/any/{case}", slug, title, clause, nulls)
+        yield parent, fault(slug, title, clause, nulls)

@@ -13,7 +13,7 @@ from lanceref.index.mem_wal.shard_log import EPOCH, GENERATION, TOMBSTONE, entry
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails, ShardManifest
 from lanceref.proto.table_pb2 import IndexSection
 
-from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.constructors import case, lint
 from lance_conformance.recipes.edits import THIRD
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.indexed import made
@@ -125,26 +125,22 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/mem-wal/shard",
         "a log before the table: a shard of three versions, two entries and a fence",
         "L.index.mem-wal.details", _make, reachable=False),
-    fault("table/any/mem-wal/shard", "entry-number", "an entry whose generation is no number",
-        "L.index.mem-wal.entry",
-        Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "x"}), entry_path(SHARD, 3)),
-        kind="lint"),
-    fault("table/any/mem-wal/shard", "generation-long", "a generation of 21 digits",
-        "L.index.mem-wal.entry", Resize(0, _entry(**{EPOCH.decode(): "1",
-        GENERATION.decode(): "111111111111111111111"}), entry_path(SHARD, 3)), kind="lint"),
-    fault("table/any/mem-wal/shard", "details", "details that are no message",
-        "L.index.mem-wal.details", MessageEdit("index section", _garbled, THIRD), kind="lint"),
-    fault("table/any/mem-wal/shard", "manifest", "a version of a shard that is no message",
-        "L.index.mem-wal.manifest", Resize(0, b"\xff\xff", manifest_path(SHARD, 2)), kind="lint"),
-    fault("table/any/mem-wal/shard", "manifest-name", "a version that is called another one",
-        "L.index.mem-wal.manifest-name", Rename(manifest_path(SHARD, 2), manifest_path(SHARD, 5)),
-        kind="lint"),
-    fault("table/any/mem-wal/shard", "generation", "a flushed generation that is still to come",
-        "L.index.mem-wal.sstables", Resize(None,
-        ShardManifest(current_generation=1).SerializeToString(), manifest_path(SHARD, 3)),
-        kind="lint"),
-    fault("table/any/mem-wal/shard", "entry", "an entry that is cut off", "L.index.mem-wal.entry",
-        Resize(100, b"", entry_path(SHARD, 3)), kind="lint"),
-    fault("table/any/mem-wal/shard", "position", "a position that is missing",
-        "L.index.mem-wal.positions", Remove(entry_path(SHARD, 2)), kind="lint"),
+    lint("entry-number", "an entry whose generation is no number", "L.index.mem-wal.entry",
+        Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "x"}), entry_path(SHARD, 3))),
+    lint("generation-long", "a generation of 21 digits", "L.index.mem-wal.entry",
+        Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "111111111111111111111"}),
+            entry_path(SHARD, 3))),
+    lint("details", "details that are no message", "L.index.mem-wal.details",
+        MessageEdit("index section", _garbled, THIRD)),
+    lint("manifest", "a version of a shard that is no message", "L.index.mem-wal.manifest",
+        Resize(0, b"\xff\xff", manifest_path(SHARD, 2))),
+    lint("manifest-name", "a version that is called another one", "L.index.mem-wal.manifest-name",
+        Rename(manifest_path(SHARD, 2), manifest_path(SHARD, 5))),
+    lint("generation", "a flushed generation that is still to come", "L.index.mem-wal.sstables",
+        Resize(None, ShardManifest(current_generation=1).SerializeToString(),
+            manifest_path(SHARD, 3))),
+    lint("entry", "an entry that is cut off", "L.index.mem-wal.entry",
+        Resize(100, b"", entry_path(SHARD, 3))),
+    lint("position", "a position that is missing", "L.index.mem-wal.positions",
+        Remove(entry_path(SHARD, 2))),
 )  # fmt: skip

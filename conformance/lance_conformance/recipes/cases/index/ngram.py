@@ -7,7 +7,7 @@ import pyarrow as pa
 from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import values
 from lance_conformance.recipes.cases.index.scalar_tables import TEXTS_INDICES, early_plain, key
-from lance_conformance.recipes.constructors import case, fault
+from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import COVERED, Indexed, filtered, held_by
@@ -52,8 +52,8 @@ SHORT_NGRAM = Indexed(pa.array(["abcd"] * 12), "NGRAM")
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/ngram/every-token", "rows that every of their tokens has",
-        "L.index.ngram.token", reworked(filtered(early_plain(SHORT_NGRAM), "contains(c, 'abc')",
-        [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]), index({"files": None}, FOURTH)), reachable=False),
+        "L.index.ngram.token", reworked(filtered(early_plain(SHORT_NGRAM), "contains(c, 'abc')", [0,
+        1, 2, 3, 4, 5, 6, 8, 9, 10, 11]), index({"files": None}, FOURTH)), reachable=False),
     case("index/any/ngram/contains", "a text of two tokens", COVERED,
         filtered(NGRAM, "contains(c, 'pple')", [0, 10])),
     case("index/any/ngram/folded", "letters are brought to ASCII, and the case of the text counts",
@@ -62,33 +62,32 @@ CASES: tuple[Recipe, ...] = (
         COVERED, filtered(NGRAM, "regexp_match(c, 'and.*na')", [6])),
     case("index/any/ngram/own-contains", "a text in an index of the reference", COVERED,
         filtered(NGRAM, "contains(c, 'ana')", [5, 6], by="reference")),
-    case("index/any/ngram/content", "what it holds", ("L.index.segment.complete",
-        "L.index.files.column"), held_by(NGRAM, _TOKEN_ROWS)),
+    case("index/any/ngram/content", "what it holds",
+        ("L.index.segment.complete", "L.index.files.column"), held_by(NGRAM, _TOKEN_ROWS)),
     case("index/any/ngram/own-content", "what one of the reference holds",
-        ("L.index.segment.complete", "L.index.files.column"), held_by(NGRAM, _TOKEN_ROWS,
-        by="reference")),
+        ("L.index.segment.complete", "L.index.files.column"),
+        held_by(NGRAM, _TOKEN_ROWS, by="reference")),
     case("index/any/ngram/repeated", "a letter that may be missing ends what every match holds",
         COVERED, filtered(NGRAM, "regexp_match(c, 'apple*')", [0, 1, 10])),
     case("index/any/ngram/plain", "files of 2.0, whose sizes nobody says", COVERED,
         reworked(filtered(early_plain(SHORT_NGRAM), "contains(c, 'abc')", [0, 1, 2, 3, 4, 5, 6, 8,
-            9, 10, 11]), index({"files": None}, FOURTH)), reachable=False),
-    fault("index/any/ngram/plain", "token-twice", "a token that occurs twice",
-        "L.index.ngram.order", values("ngram_postings.lance", "tokens", words(0x3C9C, width=4), 4)),
-    fault("index/any/ngram/plain", "token-behind", "the number one after the last token",
-        "L.index.ngram.order",
+        9, 10, 11]), index({"files": None}, FOURTH)), reachable=False),
+    fault("token-twice", "a token that occurs twice", "L.index.ngram.order",
+        values("ngram_postings.lance", "tokens", words(0x3C9C, width=4), 4)),
+    fault("token-behind", "the number one after the last token", "L.index.ngram.order",
         values("ngram_postings.lance", "tokens", words(37 ** 3, width=4), 4)),
-    fault("index/any/ngram/plain", "treemap-count", "a treemap of more bitmaps than it has bytes",
-        "L.index.treemap.count", values(_NGRAM, "posting_list", b"\xff" * 4, 0, "bytes")),
-    fault("index/any/ngram/plain", "treemap-order", "an upper half that occurs twice in a treemap",
-        "L.index.treemap.order", values(_NGRAM, "posting_list", b"\x00", 38, "bytes")),
-    fault("index/any/ngram/plain", "treemap-end", "bytes after the last bitmap of a treemap",
-        "L.index.treemap.end", values(_NGRAM, "posting_list", b"\x01", 0, "bytes")),
-    fault("index/any/ngram/plain", "order", "tokens that do not rise", "L.index.ngram.order",
+    fault("treemap-count", "a treemap of more bitmaps than it has bytes", "L.index.treemap.count",
+        values(_NGRAM, "posting_list", b"\xff" * 4, 0, "bytes")),
+    fault("treemap-order", "an upper half that occurs twice in a treemap", "L.index.treemap.order",
+        values(_NGRAM, "posting_list", b"\x00", 38, "bytes")),
+    fault("treemap-end", "bytes after the last bitmap of a treemap", "L.index.treemap.end",
+        values(_NGRAM, "posting_list", b"\x01", 0, "bytes")),
+    fault("order", "tokens that do not rise", "L.index.ngram.order",
         values(_NGRAM, "tokens", b"\xff\xb0", 0)),
-    fault("index/any/ngram/plain", "token", "a token that no three letters have",
-        "L.index.ngram.order", values(_NGRAM, "tokens", b"\xff\xff\xff", 4)),
-    fault("index/any/ngram/plain", "complete", "a row that a token does not have",
-        "L.index.segment.complete", values("ngram_postings.lance", "posting_list", b"\x07", 20,
-        "bytes"), kind="lint", also=("L.index.ngram.token",)),
+    fault("token", "a token that no three letters have", "L.index.ngram.order",
+        values(_NGRAM, "tokens", b"\xff\xff\xff", 4)),
+    lint("complete", "a row that a token does not have", "L.index.segment.complete",
+        values("ngram_postings.lance", "posting_list", b"\x07", 20, "bytes"),
+        also="L.index.ngram.token"),
     *damaged("ngram"),
 )  # fmt: skip

@@ -65,19 +65,6 @@ def _refined(name: str, metric: str, by: str) -> Asked:
     return nearest(vectors, by=by, true=5, nprobes=2, refine=20)
 
 
-_EVERY: tuple[Recipe, ...] = (
-    *(case(f"{_folder(name, by)}{_bits(name)}{metric}-{element}",
-           f"every row by {metric} of {element}", NEAREST, _every_row(name, metric, element, by))
-      for by, kinds in _KINDS.items() for name, vectors in TYPES.items()
-      for metric, element in (*kinds, *(_OF_BYTES if vectors.type.endswith("_FLAT") else ()))),
-    *(case(f"{_folder(name, by)}{_bits(name)}{metric}-refined",
-           f"the nearest by {metric}, compared by their vectors; some are in no index",
-           (*NEAREST, "L.index.vector.search.unindexed"), _refined(name, metric, by))
-      for by, metrics in (("oracle", _METRICS), ("reference", ("l2",)))
-      for name in TYPES for metric in metrics),
-)  # fmt: skip
-
-
 def _parts(dataset: Any, vectors: Vectors) -> Sequence[Any]:
     """Build a segment over each of two fragments, with the same centroids."""
     given = {"ivf_centroids": _CENTROIDS, "num_partitions": 2, **vectors.parameters}
@@ -152,15 +139,21 @@ def _of_pq(metric: str, parameters: Mapping[str, object], by: str) -> Asked:
 
 _BY = ("oracle", "reference")
 
-_MADE: tuple[Recipe, ...] = (
-    *(case(f"{_folder(name, by)}{slug}", title, NEAREST,
-           nearest(_changed(name, how, changes), by=by, nprobes=2))
-      for by in _BY for slug, title, name, how, changes in _LIVES),
+CASES: tuple[Recipe, ...] = (
+    *(case(f"{_folder(name, by)}{_bits(name)}{metric}-{element}",
+        f"every row by {metric} of {element}", NEAREST, _every_row(name, metric, element, by))
+        for by, kinds in _KINDS.items() for name, vectors in TYPES.items() for metric,
+        element in (*kinds, *(_OF_BYTES if vectors.type.endswith("_FLAT") else ()))),
+    *(case(f"{_folder(name, by)}{_bits(name)}{metric}-refined",
+            f"the nearest by {metric}, compared by their vectors; some are in no index",
+            (*NEAREST, "L.index.vector.search.unindexed"), _refined(name, metric, by)) for by,
+        metrics in (("oracle", _METRICS),
+            ("reference", ("l2",))) for name in TYPES for metric in metrics),
+    *(case(f"{_folder(name, by)}{slug}", title, NEAREST, nearest(_changed(name, how, changes),
+        by=by, nprobes=2)) for by in _BY for slug, title, name, how, changes in _LIVES),
     *(case(f"{_folder('pq', by)}8-{metric}", f"codes of eight bits, by {metric}", NEAREST,
-           _of_pq(metric, {"num_sub_vectors": 4}, by)) for metric in _METRICS for by in _BY),
+            _of_pq(metric, {"num_sub_vectors": 4}, by)) for metric in _METRICS for by in _BY),
     *(case(f"{_folder('pq', by)}early-{metric}", f"a single file of early releases, by {metric}",
-           ("L.index.vector.search.order", "L.index.vector.single.message"),
-           _of_pq(metric, EARLY, by)) for metric in _METRICS for by in _BY),
+            ("L.index.vector.search.order", "L.index.vector.single.message"),
+            _of_pq(metric, EARLY, by)) for metric in _METRICS for by in _BY),
 )  # fmt: skip
-
-CASES: tuple[Recipe, ...] = (*_EVERY, *_MADE)

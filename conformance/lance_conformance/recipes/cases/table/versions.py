@@ -148,25 +148,6 @@ _OPERATIONS: tuple[Change, ...] = (
 )
 
 
-_VERSIONS: tuple[Recipe, ...] = (
-    case("table/any/versions/number", "an older version by its number", "L.table.naming.v2",
-        dataset(_held(2)), args={"version": "1"}),
-    case("table/any/versions/tag", "a version by its tag", "L.table.refs.tag", dataset(_held(4)),
-        args={"tag": "second"}),
-    case("table/any/versions/branch", "the latest version of a branch", "L.table.refs.branch",
-        reworked(dataset(_branched, lambda name: "/_transactions/" not in name),
-            transaction({"clone.ref_path": "memory:///left"}, f"tree/line/{manifest_of(2)}"),
-            *(manifest(_elsewhere, f"tree/line/{manifest_of(n)}") for n in (2, 3))),
-        args={"branch": "line"}),
-    case("table/any/versions/list", "three versions, the second with a tag",
-        "L.table.naming.latest", lambda: replace(dataset(_held(6))(), table=None), kind="metadata",
-        facts={"latest": "3", "versions": [{"version": "1"}, {"version": "2", "tags": ["second"]},
-            {"version": "3"}]}),
-    case("table/any/versions/every-operation", "old versions by operations of every kind and field",
-        "L.txn.inline.message", reworked(dataset(_every_operation, _without_files), *_OPERATIONS)),
-)  # fmt: skip
-
-
 def _future(path: str) -> Callable[[Message], None]:
     """Give the message at `path` (names and numbers with dots) a field of the future."""
 
@@ -207,14 +188,29 @@ def _append_beside(uri: str) -> Staged:
 _PLAIN = dataset(_held(6), _without_files)
 _LAST = manifest_of(3)
 
-_FORWARD: tuple[Recipe, ...] = (
+
+CASES: tuple[Recipe, ...] = (
+    case("table/any/versions/number", "an older version by its number", "L.table.naming.v2",
+        dataset(_held(2)), args={"version": "1"}),
+    case("table/any/versions/tag", "a version by its tag", "L.table.refs.tag", dataset(_held(4)),
+        args={"tag": "second"}),
+    case("table/any/versions/branch", "the latest version of a branch", "L.table.refs.branch",
+        reworked(dataset(_branched, lambda name: "/_transactions/" not in name),
+            transaction({"clone.ref_path": "memory:///left"}, f"tree/line/{manifest_of(2)}"),
+            *(manifest(_elsewhere, f"tree/line/{manifest_of(n)}") for n in (2, 3))),
+        args={"branch": "line"}),
+    case("table/any/versions/list", "three versions, the second with a tag",
+        "L.table.naming.latest", lambda: replace(dataset(_held(6))(), table=None), kind="metadata",
+        facts={"latest": "3", "versions": [{"version": "1"}, {"version": "2", "tags": ["second"]},
+        {"version": "3"}]}),
+    case("table/any/versions/every-operation", "old versions by operations of every kind and field",
+        "L.txn.inline.message", reworked(dataset(_every_operation, _without_files), *_OPERATIONS)),
     case("table/any/forward/operation", "the latest version is by an operation of the future",
         "L.txn.inline.message", reworked(_PLAIN, transaction(_unknown_arm, _LAST)), kind="forward"),
     *(case(f"table/any/forward/field-{name}", f"a field of the future in {name}",
         "L.table.manifest.unknown-field", reworked(_PLAIN, manifest(_future(path), _LAST)),
-        kind="forward")
-        for name, path in {"manifest": "", "fragment": "fragments.0", "schema": "fields.0",
-            "data-file": "fragments.0.files.0"}.items()),
+        kind="forward") for name, path in {"manifest": "", "fragment": "fragments.0",
+        "schema": "fields.0", "data-file": "fragments.0.files.0"}.items()),
     case("table/any/forward/index", "an index of a type and version of the future",
         "L.table.index.unknown", reworked(dataset(_indexed), indices({"indices.0.index_version": 99,
         "indices.0.index_details.type_url": "/lance.table.FutureIndexDetails",
@@ -222,6 +218,3 @@ _FORWARD: tuple[Recipe, ...] = (
     act("txn/any/forward/append-index", "an Append leaves an index of the future as it is",
         "L.table.index.unknown", staged(_append_beside)),
 )  # fmt: skip
-
-
-CASES: tuple[Recipe, ...] = (*_VERSIONS, *_FORWARD)

@@ -55,25 +55,6 @@ def _replace_nowhere(uri: str) -> Staged:
     )
 
 
-_COLUMNS: tuple[Recipe, ...] = (
-    act("txn/any/columns/merge", "a Merge lists every fragment with its new file", "L.txn.op.merge",
-        staged(_merge)),
-    act("txn/any/columns/project", "a Project keeps field ids and drops files without a field",
-        "L.txn.op.project", staged(commits.project)),
-    act("txn/any/columns/replace", "a DataReplacement puts a file beside a tombstone",
-        "L.txn.op.data-replacement", staged(_replace_column)),
-    act("txn/any/columns/replace-last",
-        "a file is no longer listed once all its columns are replaced",
-        "L.table.datafile.all-replaced", staged(commits.replace_last)),
-    act("txn/any/columns/replace-other-fields", "a DataReplacement of files of several fields", (),
-        staged(_replace_other_fields), broken=("L.txn.op.data-replacement",),
-        allowed=("refused", "conflict")),
-    act("txn/any/columns/replace-nowhere", "a DataReplacement in a fragment that is not there", (),
-        staged(_replace_nowhere), broken=("L.txn.op.data-replacement",),
-        allowed=("refused", "conflict")),
-)  # fmt: skip
-
-
 def _second_index(uri: str) -> Staged:
     """Add an index after another one."""
     commits.base(uri)
@@ -137,28 +118,6 @@ def _all_rewritten(uri: str) -> Staged:
     return Staged(((Op.Rewrite([group], [rewritten]), 4),), commits.rows(0, 6), facts)
 
 
-_INDICES: tuple[Recipe, ...] = (
-    act("txn/any/indices/create", "a CreateIndex takes out the entry it removes",
-        "L.txn.op.create-index", staged(commits.create_index_columns)),
-    act("txn/any/indices/second", "a CreateIndex puts its entry after the others",
-        ("L.txn.op.create-index", "L.txn.conflict.index"), staged(_second_index)),
-    act("txn/any/indices/field-goes", "an index goes with its field", "L.txn.op.index-fields",
-        staged(_index_goes)),
-    act("txn/any/indices/dead", "of two entries the one without a live fragment goes",
-        "L.txn.op.index-dead", staged(commits.dead_segment)),
-    act("txn/any/indices/uncovered", "a fragment whose indexed column is updated is uncovered",
-        "L.txn.op.update-index", staged(commits.uncovered)),
-    act("txn/any/indices/uncovered-replaced",
-        "a fragment whose indexed column is replaced is uncovered", "L.txn.op.update-index",
-        staged(_uncovered_replaced)),
-    act("txn/any/indices/partly", "a Rewrite of fragments of which an index covers one", (),
-        staged(_partly_rewritten), broken=("L.txn.op.rewrite-index",),
-        allowed=("refused", "conflict")),
-    act("txn/any/indices/all-rewritten", "a Rewrite of all that an index covers",
-        "L.txn.op.rewrite-index", staged(_all_rewritten)),
-)  # fmt: skip
-
-
 def _config(**maps: Any) -> Op.UpdateConfig:
     return Op.UpdateConfig(**{f"{name}_updates": edit for name, edit in maps.items()})
 
@@ -216,7 +175,40 @@ def _same_base(uri: str) -> Staged:
     return replace(staged, operations=operations, manifest={"version": "3"})
 
 
-_SETTINGS: tuple[Recipe, ...] = (
+CASES: tuple[Recipe, ...] = (
+    act("txn/any/columns/merge", "a Merge lists every fragment with its new file", "L.txn.op.merge",
+        staged(_merge)),
+    act("txn/any/columns/project", "a Project keeps field ids and drops files without a field",
+        "L.txn.op.project", staged(commits.project)),
+    act("txn/any/columns/replace", "a DataReplacement puts a file beside a tombstone",
+        "L.txn.op.data-replacement", staged(_replace_column)),
+    act("txn/any/columns/replace-last",
+        "a file is no longer listed once all its columns are replaced",
+        "L.table.datafile.all-replaced", staged(commits.replace_last)),
+    act("txn/any/columns/replace-other-fields", "a DataReplacement of files of several fields", (),
+        staged(_replace_other_fields), broken=("L.txn.op.data-replacement",),
+        allowed=("refused", "conflict")),
+    act("txn/any/columns/replace-nowhere", "a DataReplacement in a fragment that is not there", (),
+        staged(_replace_nowhere), broken=("L.txn.op.data-replacement",),
+        allowed=("refused", "conflict")),
+    act("txn/any/indices/create", "a CreateIndex takes out the entry it removes",
+        "L.txn.op.create-index", staged(commits.create_index_columns)),
+    act("txn/any/indices/second", "a CreateIndex puts its entry after the others",
+        ("L.txn.op.create-index", "L.txn.conflict.index"), staged(_second_index)),
+    act("txn/any/indices/field-goes", "an index goes with its field", "L.txn.op.index-fields",
+        staged(_index_goes)),
+    act("txn/any/indices/dead", "of two entries the one without a live fragment goes",
+        "L.txn.op.index-dead", staged(commits.dead_segment)),
+    act("txn/any/indices/uncovered", "a fragment whose indexed column is updated is uncovered",
+        "L.txn.op.update-index", staged(commits.uncovered)),
+    act("txn/any/indices/uncovered-replaced",
+        "a fragment whose indexed column is replaced is uncovered", "L.txn.op.update-index",
+        staged(_uncovered_replaced)),
+    act("txn/any/indices/partly", "a Rewrite of fragments of which an index covers one", (),
+        staged(_partly_rewritten), broken=("L.txn.op.rewrite-index",),
+        allowed=("refused", "conflict")),
+    act("txn/any/indices/all-rewritten", "a Rewrite of all that an index covers",
+        "L.txn.op.rewrite-index", staged(_all_rewritten)),
     act("txn/any/settings/four-maps", "an UpdateConfig sets a key in each map",
         "L.txn.op.update-config", staged(_settings)),
     act("txn/any/settings/unset", "an entry without a value takes its key out",
@@ -231,6 +223,3 @@ _SETTINGS: tuple[Recipe, ...] = (
     act("txn/any/settings/same-base", "a base of a name that there is", (), staged(_same_base),
         broken=("L.txn.op.update-bases",), allowed=("refused", "conflict")),
 )  # fmt: skip
-
-
-CASES: tuple[Recipe, ...] = (*_COLUMNS, *_INDICES, *_SETTINGS)

@@ -41,14 +41,6 @@ _UNKNOWN = {512: 2, 4096: 2, 8192: 2, 131072: 2, 2**40: 2, 2**63: 2}
 
 _WORDS = {2: "the writer word", 3: "both words"}
 
-_FLAGS: tuple[Recipe, ...] = (
-    *(act(f"txn/any/flags/{'known' if bit in KNOWN else 'unknown'}-{bit}",
-        f"an Append to a table with flag {bit} in {_WORDS[words]}",
-        ("L.table.flags.writer-refuses",) if bit in KNOWN else (), staged(_flagged(bit, words)),
-        broken=() if bit in KNOWN else ("L.table.flags.writer-refuses",), writer_flags=bit)
-        for bit, words in {**KNOWN, **_UNKNOWN}.items()),
-)  # fmt: skip
-
 
 def _unchanged(operation: Op.BaseOperation) -> Staged:
     return Staged(((operation, 2),), commits.rows(0, 6), {"version": "2"})
@@ -75,7 +67,12 @@ def _index_stranger(uri: str) -> Staged:
     return _unchanged(Op.CreateIndex([commits.index_columns(1, "i", 9, {0, 1})], []))
 
 
-_MISFITS: tuple[Recipe, ...] = (
+CASES: tuple[Recipe, ...] = (
+    *(act(f"txn/any/flags/{'known' if bit in KNOWN else 'unknown'}-{bit}",
+            f"an Append to a table with flag {bit} in {_WORDS[words]}",
+            ("L.table.flags.writer-refuses",) if bit in KNOWN else (), staged(_flagged(bit, words)),
+            broken=() if bit in KNOWN else ("L.table.flags.writer-refuses",),
+            writer_flags=bit) for bit, words in {**KNOWN, **_UNKNOWN}.items()),
     act("txn/any/misfits/merge-missing", "a Merge that leaves a fragment out", (),
         staged(_merge_missing), broken=("L.txn.op.merge",), allowed=("refused", "conflict")),
     act("txn/any/misfits/restore-future", "a Restore of a version that does not exist", (),
@@ -86,6 +83,3 @@ _MISFITS: tuple[Recipe, ...] = (
         staged(_index_stranger), broken=("L.txn.op.index-fields",),
         allowed=("refused", "conflict")),
 )  # fmt: skip
-
-
-CASES: tuple[Recipe, ...] = (*_FLAGS, *_MISFITS)

@@ -57,8 +57,8 @@ def _two_appends(uri: str) -> Staged:
 
 
 CASES: tuple[Recipe, ...] = (
-    act("txn/any/rows/append", "an Append takes the next fragment id", ("L.table.fragments.ids",
-        "L.table.naming.version"), staged(commits.append)),
+    act("txn/any/rows/append", "an Append takes the next fragment id",
+        ("L.table.fragments.ids", "L.table.naming.version"), staged(commits.append)),
     act("txn/any/rows/append-stable", "appended rows get ids and versions by the commit",
         "L.table.row-versions.new", staged(commits.append_stable)),
     act("txn/any/rows/two-appends", "two writers append after one version: both stand",
