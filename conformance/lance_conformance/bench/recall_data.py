@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 from lanceref.kernels.distance import Floats, distances
-from lanceref.kernels.top_k import smallest
 
 K = 10
 QUERIES = 200
@@ -74,7 +73,8 @@ def apart(every: Floats) -> Data:
 
 def _data(vectors: Floats, queries: Floats) -> Data:
     near = (distances(query[None], vectors, "l2")[0] for query in queries)
-    return Data(vectors, queries, [frozenset(smallest(one, K).tolist()) for one in near])
+    nearest = [frozenset(np.argsort(one, kind="stable")[:K].tolist()) for one in near]
+    return Data(vectors, queries, nearest)
 
 
 def docstrings(count: int) -> list[str]:

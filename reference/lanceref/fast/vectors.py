@@ -1,6 +1,6 @@
-"""Kernels of vector indices: many vectors, rows and values at a time.
+"""K-means, many vectors at a time.
 
-K-means: assignment by one matrix product for each block of vectors.
+Assignment by one matrix product for each block of vectors.
 
     l2   |v - c| ** 2 = |v| ** 2 + (|c| ** 2 - 2 v.c);  the bracket is the score
     dot  1 - v.c
@@ -9,16 +9,7 @@ Where another centroid is nearer by l2 than the rounding of such a product could
 `assign` computes distances as they are defined. By dot, centroids as near as the rounding of a
 product may change places; so they may in the rounds of training (`partial_sums`), by any metric.
 
-Look-ups: in blocks of rows, of pairs of columns in one table for two bytes, of few rows at once.
-Sums of pairs are added in another order: those of float32 may differ from the plain ones by a
-rounding of each term.
-
-The k smallest values, without sorting the others: a threshold is guessed from a sample, and only
-what is not above it is sorted. The guess aims at twice as many values as are wanted; where it is
-too low, the k-th smallest value is the threshold.
-
-The specifications are `kernels.kmeans`, `kernels.product_quantizer.look_up` and
-`kernels.top_k.smallest`.
+The specification is `kernels.kmeans`.
 """
 
 from __future__ import annotations
@@ -26,14 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.core.plain import replaces
-from lanceref.kernels import kmeans, product_quantizer, top_k
-from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator, distances
+from lanceref.kernels import kmeans
+from lanceref.kernels.distance import AnyVectors, Metric, accumulator, distances
 from lanceref.kernels.kmeans import Ids, Partial, cluster_sums
-from lanceref.kernels.product_quantizer import Bytes, Pairs, Sums
-from lanceref.kernels.top_k import Rows
 
 BLOCK_SCORES, BLOCK_NUMBERS = 2**17, 2**22
 """Scores, and numbers of vectors, that are processed together, so that they stay in the cache."""
@@ -109,66 +97,3 @@ def partial_sums(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> 
         ids[start : start + len(near)] = near
         loss += float(scores[np.arange(len(near)), near].sum(dtype=np.float64))
     return Partial(*cluster_sums(vectors, ids, len(centroids), metric), loss)
-
-
-BLOCK_ROWS, FEW = 2**14, 256
-"""Rows whose columns are looked up one by one together; rows whose columns are, all at once."""
-
-
-@replaces(product_quantizer.look_up)
-def look_up(
-    table: NDArray[Sums], columns: Bytes | Pairs, before: NDArray[Sums] | None = None
-) -> NDArray[Sums]:
-    """Return the sums [n] of a table [w, 256] for columns [w, n], or for pairs of them.
-
-    They are added to those `before` [n], by default to zero.
-    """
-    count = columns.shape[1]
-    if before is None and columns.dtype == np.uint8 and 1 < count <= FEW:
-        firsts = np.arange(len(table))[:, None] * table.shape[1]
-        few: NDArray[Sums] = table.ravel().take(firsts + columns)
-        found: NDArray[Sums] = np.add.reduce(few, axis=0, dtype=table.dtype)
-        return found
-    sums: NDArray[Sums] = np.zeros(count, table.dtype) if before is None else before.copy()
-    if columns.dtype != np.uint16:
-        for row, column in zip(table, columns, strict=True):
-            _add(sums, row, column)
-        return sums
-    for low, high, column in zip(table[0::2], table[1::2], columns, strict=True):
-        if count < product_quantizer.WORTH_PAIRS:
-            sums += high[column >> np.uint16(8)] + low[column & np.uint16(0xFF)]
-        else:  # one table at a time: it stays in the cache
-            _add(sums, (high[:, None] + low).ravel(), column)
-    return sums
-
-
-def _add(sums: NDArray[Sums], row: NDArray[Sums], column: Bytes | Pairs) -> None:
-    """Add to sums [n] the entries of a row of a table that a column [n] selects."""
-    more = np.empty(min(BLOCK_ROWS, len(sums)), row.dtype)
-    for start in range(0, len(sums), BLOCK_ROWS):
-        own = sums[start : start + BLOCK_ROWS]
-        row.take(column[start : start + BLOCK_ROWS], out=more[: len(own)], mode="clip")
-        own += more[: len(own)]
-
-
-SAMPLE, SPARE = 4096, 8
-"""Values that the threshold is guessed from, and how many of them are below it at least."""
-
-
-@replaces(top_k.smallest)
-def smallest(values: Floats, k: int) -> Rows:
-    """Return the places of the k smallest values [n], or of all, ascending; first come equal first.
-
-    NaN is larger than all others.
-    """
-    if k <= 0:
-        return np.zeros(0, np.int64)
-    if k < len(values):
-        sample = values[:: len(values) // SAMPLE + 1]
-        rank = min(len(sample) - 1, 2 * k * len(sample) // len(values) + SPARE)
-        near = np.flatnonzero(values <= np.partition(sample, rank)[rank])
-        if len(near) < k:
-            near = np.flatnonzero(values <= np.partition(values, k - 1)[k - 1])
-        if len(near) >= k:
-            return near[np.argsort(values[near], kind="stable")[:k]]
-    return np.argsort(values, kind="stable")[:k]

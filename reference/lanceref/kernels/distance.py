@@ -20,8 +20,6 @@ from typing import Literal, TypeAlias, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.plain import specified
-
 Metric: TypeAlias = Literal["l2", "cosine", "dot", "hamming"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
@@ -46,11 +44,12 @@ def blocks(rows: NDArray[np.number]) -> Iterator[slice]:
         yield slice(start, min(start + step, len(rows)))
 
 
-@specified
 def products(rows: NDArray[np.number], vector: NDArray[Number]) -> NDArray[Number]:
     """Return the products [n] of rows [n, d] and a vector [d], in its type."""
-    product: NDArray[Number] = rows.astype(vector.dtype, copy=False) @ vector
-    return product
+    result = np.empty(len(rows), vector.dtype)
+    for some in blocks(rows):
+        np.matmul(rows[some].astype(vector.dtype, copy=False), vector, out=result[some])
+    return result
 
 
 def distances(queries: AnyVectors, vectors: AnyVectors, metric: Metric) -> Floats:
@@ -69,14 +68,11 @@ def distances(queries: AnyVectors, vectors: AnyVectors, metric: Metric) -> Float
 
 def distances_from(query: AnyVectors, few: AnyVectors, metric: Metric) -> Floats:
     """Return the distances [n] of few vectors [n, d] from one query [d], both of one type."""
-    wide = np.dtype(np.uint8) if metric == "hamming" else accumulator(few)
-    few = few.astype(wide, copy=False)
+    if metric != "l2":
+        return np.asarray(distances(query[None], few, metric)[0])
     with np.errstate(all="ignore"):
-        if metric == "l2":
-            gaps = few - query
-            return np.asarray(np.einsum("ij,ij->i", gaps, gaps), np.float32)
-        near = _block(query[None].astype(wide, copy=False), few, metric)
-        return np.asarray(near[0], np.float32)
+        gaps = few.astype(accumulator(few), copy=False) - query
+        return np.asarray(np.einsum("ij,ij->i", gaps, gaps), np.float32)
 
 
 def _block(queries: AnyVectors, vectors: AnyVectors, metric: Metric) -> AnyVectors:

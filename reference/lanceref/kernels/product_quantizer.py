@@ -15,9 +15,7 @@ transposed: first the first byte of each, then the second of each.
     rows        row 0: b0 b1 .. | row 1: b0 b1 .. | ..
     transposed  b0 of row 0, 1, .. | b1 of row 0, 1, .. | ..
 
-Stored bytes are [n, w], columns [w, n]. The sum of a row is T[0][byte 0] + T[1][byte 1] + .. One
-look-up costs the same for a byte as for two, so for many rows tables are combined in pairs: the
-entry of two bytes b and c is T[0][b] + T[1][c], at b + 256 c.
+Stored bytes are [n, w], columns [w, n]. The sum of a row is T[0][byte 0] + T[1][byte 1] + ..
 """
 
 from __future__ import annotations
@@ -28,17 +26,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.plain import specified
 from lanceref.kernels import kmeans
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator
 from lanceref.kernels.kmeans import assign
 
-Sums = TypeVar("Sums", np.float32, np.int32, np.uint16)
+Sums = TypeVar("Sums", np.float32, np.int32)
 Bytes = NDArray[np.uint8]
-Pairs = NDArray[np.uint16]
 
-WORTH_PAIRS = 2**16
-"""Rows from which on tables are combined: that takes longer than look-ups of fewer."""
+FEW = 256
+"""Rows whose columns are looked up all at once."""
 
 
 def columns_of(stored: Bytes, *, transposed: bool) -> Bytes:
@@ -66,28 +62,16 @@ def columns_from(codes: Bytes, num_bits: int) -> Bytes:
     return codes if num_bits == 8 else codes[0::2] | codes[1::2] << np.uint8(4)
 
 
-def pair_columns(columns: Bytes) -> Bytes | Pairs:
-    """Return columns of bytes [w, n] as they are looked up fastest: many in pairs [w / 2, n]."""
-    if columns.shape[1] < WORTH_PAIRS or len(columns) % 2:
-        return columns
-    return columns[0::2] | columns[1::2].astype(np.uint16) << np.uint16(8)
-
-
-@specified
-def look_up(
-    table: NDArray[Sums], columns: Bytes | Pairs, before: NDArray[Sums] | None = None
-) -> NDArray[Sums]:
-    """Return the sums [n] of a table [w, 256] for columns [w, n], or for pairs of them.
-
-    They are added to those `before` [n], by default to zero.
-    """
+def look_up(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
+    """Return the sums [n] of the entries in a table [w, 256] for columns [w, n]."""
     # L.index.vector.pq.distance
-    if columns.dtype == np.uint16:
-        halves = np.stack([columns & 255, columns >> 8], axis=1)
-        columns = halves.reshape(2 * len(columns), columns.shape[1])
-    sums = np.zeros(columns.shape[1], table.dtype) if before is None else before.copy()
+    if 1 < columns.shape[1] <= FEW:
+        firsts = np.arange(len(table))[:, None] * table.shape[1]
+        few: NDArray[Sums] = np.add.reduce(table.ravel().take(firsts + columns), axis=0)
+        return few
+    sums: NDArray[Sums] = np.zeros(columns.shape[1], table.dtype)
     for row, column in zip(table, columns, strict=True):
-        sums += row[column]
+        sums += row.take(column)
     return sums
 
 
@@ -130,7 +114,7 @@ class ProductQuantizer:
         sums: Floats = table.astype(np.float32)
         return bytewise(sums) if self.num_bits == 4 else sums
 
-    def distances(self, table: Floats, columns: Bytes | Pairs) -> Floats:
+    def distances(self, table: Floats, columns: Bytes) -> Floats:
         """Return estimated distances [n] of a query with this table from stored bytes [w, n]."""
         sums = look_up(table, columns)
         if self.metric == "dot":

@@ -48,9 +48,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from lanceref.core.plain import specified
 from lanceref.kernels.distance import Floats, Metric, products
-from lanceref.kernels.product_quantizer import Bytes, Pairs, pair_columns
+from lanceref.kernels.product_quantizer import Bytes, bytewise, look_up
 from lanceref.kernels.rabitq_codes import BLOCK_ROWS
 
 ROUNDS, ROTATED_ROWS = 4, 512
@@ -183,28 +182,13 @@ def _divide(above: Floats, below: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
-    """The signs of rows as columns [d / 8, n], and those of full blocks ready for look-ups."""
-
-    columns: Bytes
-    full: Bytes | Pairs
-
-
-def sign_table(columns: Bytes) -> Signs:
-    """Return signs in the form that `sign_sums` reads. `columns` (bytes, rows)."""
-    full = columns.shape[1] - columns.shape[1] % BLOCK_ROWS
-    return Signs(columns, pair_columns(columns[:, :full]))
-
-
-@dataclass(frozen=True, slots=True)
 class QueryTerms:
-    """A query in a partition: y, S, and f as `slope` and `base`; `error` goes with the errors."""
+    """A query in a partition: y, S, and f as `slope` and `base`."""
 
     rotated: Floats
     total: np.float32
     slope: np.float32
     base: np.float32
-    error: np.float32
 
 
 def query_terms(rotated: Floats, center: Floats, far: np.float32, metric: Metric) -> QueryTerms:
@@ -212,13 +196,12 @@ def query_terms(rotated: Floats, center: Floats, far: np.float32, metric: Metric
     total = rotated.sum(dtype=np.float32)
     one = np.float32(1)
     if metric != "dot":
-        return QueryTerms(rotated, total, one, far, np.sqrt(far))
+        return QueryTerms(rotated, total, one, far)
     product = np.float32(np.dot(rotated, center))
     with np.errstate(all="ignore"):
         slope = product / np.float32(np.dot(center, center))
     slope = slope if np.isfinite(slope) else np.float32(0)
-    error = np.float32(np.linalg.norm(rotated - slope * center))
-    return QueryTerms(rotated, total, slope, one - product - slope, error)
+    return QueryTerms(rotated, total, slope, one - product - slope)
 
 
 def by_signs(query: QueryTerms, sums: Floats, factors: Factors) -> Floats:
@@ -253,48 +236,22 @@ def by_residual(rotated: Floats, sums: Floats, factors: Factors, far: np.float32
     return distances
 
 
-@specified
-def sign_sums(rotated: Floats, signs: Signs, steps: int = STEPS) -> Floats:
-    """Return for rows of signs the sums s [n] of the components [d] whose sign is 1.
+def sign_sums(rotated: Floats, signs: Bytes, steps: int = STEPS) -> Floats:
+    """Return for rows the sums s [n] of the components [d] whose sign is 1.
 
-    The plain form of section 3.3.2: what each four components add is looked up by their four bits.
+    `signs` are columns [d / 8, n]. What each four components add is looked up by their four bits,
+    of both halves of a byte at once (section 3.3.2).
     """
     # L.index.vector.rq.steps
-    table = four_sums(rotated)
-    bits = np.unpackbits(signs.columns, axis=0, bitorder="little").reshape(len(table), 4, -1)
-    choices = (bits << np.arange(4, dtype=np.uint8)[:, None]).sum(axis=1)  # [d / 4, n]
-    exact = bytewise_sums(np.take_along_axis(table, choices, axis=1))
-    low, size = table.min(), step_size(table, steps)
-    if size is None:
-        return exact
-    whole = np.rint((table - low) * (np.float32(steps) / (table.max() - low))).astype(np.int32)
-    counted = np.take_along_axis(whole, choices, axis=1).sum(axis=0, dtype=np.int32)
-    sums = counted.astype(np.float32) * size + np.float32(len(table)) * low
-    full = len(sums) - len(sums) % BLOCK_ROWS
-    return np.concatenate([sums[:full], exact[full:]])
-
-
-def four_sums(rotated: Floats) -> Floats:
-    """Return the sums of every four components for each choice of them, [d / 4, 16].
-
-    The last is added first, as other writers do: rounding to steps can tell the difference.
-    """
     parts = rotated.reshape(-1, 1, 4) * BITS.astype(np.float32)
+    # [d / 4, 16], the last component first, as other writers add: rounding can tell the difference
     table: Floats = ((parts[:, :, 3] + parts[:, :, 2]) + parts[:, :, 1]) + parts[:, :, 0]
-    return table
-
-
-def step_size(table: Floats, steps: int) -> np.float32 | None:
-    """Return the size of a step between the least and the greatest sum of [d / 4, 16], if any."""
-    width = table.max() - table.min()
+    low, width = table.min(), table.max() - table.min()
     with np.errstate(all="ignore"):
         size, share = width / np.float32(steps), np.float32(steps) / width
-    return np.float32(size) if np.isfinite(size) and np.isfinite(share) else None
-
-
-def bytewise_sums(terms: Floats) -> Floats:
-    """Return the sums [n] of terms [d / 4, n], both halves of a byte first, byte by byte."""
-    sums = np.zeros(terms.shape[1], np.float32)
-    for number in range(0, len(terms), 2):
-        sums += terms[number + 1] + terms[number]
-    return sums
+    if not (np.isfinite(size) and np.isfinite(share)):
+        return look_up(bytewise(table), signs)
+    full = signs.shape[1] - signs.shape[1] % BLOCK_ROWS
+    whole = bytewise(np.rint((table - low) * share).astype(np.int32))
+    sums = look_up(whole, signs[:, :full]).astype(np.float32) * size + len(table) * low
+    return np.concatenate([sums, look_up(bytewise(table), signs[:, full:])])

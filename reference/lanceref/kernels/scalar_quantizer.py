@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.plain import specified
 from lanceref.kernels.distance import AnyVectors, Floats, blocks, products
 
 Codes = NDArray[np.uint8]
@@ -61,18 +60,18 @@ def numbers_of(codes: Codes, bounds: Bounds) -> NDArray[np.float64]:
     return bounds.start + (codes + 0.5) * (bounds.end - bounds.start) / LEVELS
 
 
-@specified
 def l2_distances(
     query: Codes, codes: Codes, squares: NDArray[np.floating], bounds: Bounds
 ) -> Floats:
     """Return the squared distances of bytes [n, d] from a query's [d], as numbers.
 
-    `squares` are those of `squares_of`, which only the fast form uses.
+    `squares` are those of `squares_of`; (c - q) ** 2 is c ** 2 - 2 c q + q ** 2 without rounding,
+    since these are whole numbers below the precision of their type.
     """
     # L.index.vector.sq.code
-    gaps = codes.astype(np.int64) - query.astype(np.int64)
-    near = np.einsum("ij,ij->i", gaps, gaps).astype(np.float32)
-    return np.asarray(near * (bounds.step * bounds.step), np.float32)
+    numbers = query.astype(squares.dtype)
+    near = squares - 2 * products(codes, numbers) + numbers @ numbers
+    return np.asarray(near.astype(np.float32) * (bounds.step * bounds.step), np.float32)
 
 
 def squares_of(codes: Codes) -> NDArray[np.floating]:

@@ -18,7 +18,6 @@ from lanceref.codecs.values import flat_encoding
 from lanceref.codecs.variable import variable_encoding
 from lanceref.core.errors import BytesError
 from lanceref.core.plain import Specified, is_plain, plain_forms, plainly
-from lanceref.kernels import top_k
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
@@ -173,14 +172,6 @@ def test_values_are_picked_as_they_are_decoded(bits, draw, packed):
     assert compressive.pick.plain(encoding, run, slots) is None
     every = plain(compressive.decode_mini(encoding, run))
     assert [every[at] for at in slots] == plain(compressive.pick.fast(encoding, run, slots))
-
-
-@given(hnp.arrays(np.float32, st.integers(0, 300), elements=st.floats(width=32)), st.integers(0, 9))
-def test_the_smallest_are_found_alike(values, k):
-    """Also among values that are no numbers."""
-    one, other = same(top_k.smallest, values, k)
-
-    assert one.tolist() == other.tolist()
 
 
 def test_what_checks_and_explains_uses_no_fast_form(tmp_path, monkeypatch):

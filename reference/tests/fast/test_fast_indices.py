@@ -18,7 +18,7 @@ from lanceref.index.vector.rq_rows import Layout
 from lanceref.index.vector.rq_storage import rotated
 from lanceref.index.vector.sq_storage import Sq
 from lanceref.index.vector.storage import Model
-from lanceref.kernels import distance, hnsw_search, rabitq_estimate, scalar_quantizer
+from lanceref.kernels import hnsw_search, rabitq_estimate
 from lanceref.kernels.hnsw_graph import Level
 from lanceref.kernels.hnsw_search import Admitted
 from lanceref.kernels.product_quantizer import ProductQuantizer
@@ -67,7 +67,7 @@ def _quantizer(kind: str, random: np.random.Generator, metric: str) -> storage.Q
 @pytest.mark.parametrize("kind", ["flat", "sq", "pq", "rq"])
 @given(SEEDS, st.integers(1, 400), st.integers(1, 12), st.floats(0, 1))
 def test_the_nearest_rows_are_among_those_found(kind, metric, seed, count, k, share):
-    """With their distances, of whatever rows are kept; none of RabitQ's is missing by chance."""
+    """With their distances, of whatever rows are kept."""
     random = np.random.default_rng(seed)
     quantizer = _quantizer(kind, random, metric)
     vectors = random.normal(size=(count, 16)).astype(np.float32)
@@ -84,40 +84,7 @@ def test_the_nearest_rows_are_among_those_found(kind, metric, seed, count, k, sh
     at = np.searchsorted(every, found)
     np.testing.assert_allclose(near, far[at], rtol=1e-4, atol=1e-4)
     best = every[np.argsort(far, kind="stable")[:k]]
-    missing = len(set(best.tolist()) - set(found.tolist()))
-    assert missing <= (kind == "rq")
-
-
-@pytest.mark.parametrize("steps", [rabitq_estimate.STEPS, rabitq_estimate.FINE_STEPS])
-@given(SEEDS, st.integers(1, 8), st.integers(0, 100), st.booleans())
-def test_signs_choose_the_same_sums(steps, seed, width, count, level):
-    """Of full blocks of rows and the rows after them; exactly, where all sums are the same too."""
-    random = np.random.default_rng(seed)
-    turned = np.zeros(8 * width, np.float32) if level else random.normal(size=8 * width)
-    columns = random.integers(0, 256, (width, count), np.uint8)
-    signs, form = rabitq_estimate.sign_table(columns), rabitq_estimate.sign_sums
-    plain, fast = (
-        call(turned.astype(np.float32), signs, steps) for call in (form.plain, form.fast)
-    )
-
-    assert plain.tolist() == fast.tolist()
-
-
-@given(SEEDS, st.integers(0, 40), st.sampled_from([1, 8, 256, 300]))
-def test_bytes_are_as_far_by_products(seed, count, dim):
-    """Whole numbers are exact in both forms, also the sums of products of many."""
-    random = np.random.default_rng(seed)
-    codes, bounds = random.integers(0, 256, (count, dim), np.uint8), Bounds(-1.0, 2.0)
-    query, squares = random.integers(0, 256, dim, np.uint8), scalar_quantizer.squares_of(codes)
-    form, products = scalar_quantizer.l2_distances, distance.products
-    plain, fast = (call(query, codes, squares, bounds) for call in (form.plain, form.fast))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lanceref.fast.byte_products.BLOCK_VALUES", 4)
-        patch.setattr(distance, "BLOCK_VALUES", 16)
-        sums = [call(codes, query.astype(np.float64)) for call in (products.plain, products.fast)]
-
-    assert plain.tolist() == fast.tolist()
-    assert sums[0].tolist() == sums[1].tolist()
+    assert set(best.tolist()) <= set(found.tolist())
 
 
 @given(SEEDS, st.integers(1, 60), st.integers(1, 200))

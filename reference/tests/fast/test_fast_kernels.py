@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from lanceref.fast import indices as fast
-from lanceref.kernels import kmeans, product_quantizer
+from lanceref.kernels import kmeans
 
 WHOLE = st.integers(-50, 50)
 
@@ -47,24 +47,3 @@ def test_any_vectors_are_assigned_alike_by_l2(vectors, centroids):
     assert ids[0].tolist() == ids[1].tolist()
     size = kmeans.squared_lengths(vectors, "l2") + kmeans.squared_lengths(centroids, "l2") * 30
     assert abs(one - other) <= 1e-5 * size + 1e-30
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint16])
-@pytest.mark.parametrize("worth", [0, 1000])
-@given(hnp.arrays(np.uint8, st.tuples(st.integers(1, 20), st.integers(0, 300))), st.booleans())
-def test_sums_are_looked_up_alike(dtype, worth, columns, adds):
-    """Of columns and pairs, after sums before; float32 in another order only for pairs."""
-    random = np.random.default_rng(columns.size)
-    table = (random.random((len(columns), 256)) * 1000).astype(dtype)
-    before = np.arange(columns.shape[1]).astype(dtype) if adds else None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast.vectors, "BLOCK_ROWS", 16)
-        patch.setattr(product_quantizer, "WORTH_PAIRS", worth)
-        ready = product_quantizer.pair_columns(columns)
-        plain = product_quantizer.look_up.plain(table, columns, before)
-        paired = product_quantizer.look_up.plain(table, ready, before)
-        found = product_quantizer.look_up.fast(table, ready, before)
-
-    assert plain.tolist() == paired.tolist()
-    assert found.dtype == plain.dtype
-    np.testing.assert_allclose(found, plain, rtol=1e-5 if ready.dtype == np.uint16 else 0)

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.fast import nearest_rows
-from lanceref.fast import vectors as fast_top_k
-from lanceref.fast.nearest_rows import Errors, estimates, nearest, squares_of
+from lanceref.fast.nearest_rows import estimates, squares_of
 from lanceref.kernels import distance
 from lanceref.kernels.distance import (
     blocks,
@@ -17,7 +15,6 @@ from lanceref.kernels.distance import (
     distances_from,
     products,
 )
-from lanceref.kernels.top_k import smallest
 
 FLOATS = (np.float16, np.float32, np.float64)
 
@@ -103,61 +100,3 @@ def test_products_of_blocks_are_those_of_all_rows(count, width, size, dtype):
     assert found.dtype == dtype
     assert found.tolist() == (rows.astype(np.int64) @ vector.astype(np.int64)).tolist()
     assert [place for one in cut for place in range(one.start, one.stop)] == list(range(count))
-
-
-def test_equal_values_come_in_order():
-    """Of equal values those at the first places are taken, in order."""
-    values = np.array([3, 1, 2, 1, 1, 0], np.float32)
-    assert smallest(values, 3).tolist() == [5, 1, 3]
-    assert smallest(values, 0).tolist() == []
-    assert smallest(values, 9).tolist() == [5, 1, 3, 4, 2, 0]
-
-
-@given(
-    hnp.arrays(np.float32, st.integers(0, 300), elements=st.floats(width=32)),
-    st.integers(0, 310),
-    st.sampled_from([4, 16, 4096]),
-    st.sampled_from([0, 8]),
-)
-def test_as_a_sort_says(values, k, sample, spare):
-    """However the threshold was guessed, a stable sort has the same places first."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast_top_k, "SAMPLE", sample)
-        patch.setattr(fast_top_k, "SPARE", spare)
-        found = smallest(values, k)
-    assert found.tolist() == np.argsort(values, kind="stable")[:k].tolist()
-
-
-VALUES = hnp.arrays(np.float32, st.integers(0, 40), elements=st.integers(0, 100))
-
-
-def test_rows_whose_bounds_are_too_far_are_left_alone(monkeypatch):
-    """Row 2 seems nearest and is 5 away: rows 0 and 3 cannot be nearer, 1 and 4 can."""
-    monkeypatch.setattr(nearest_rows, "FIRST_LOOK", 1)
-    asked = []
-
-    def distances_of(rows):
-        asked.append(rows.tolist())
-        return np.array([9, 4, 5, 8, 7], np.float32)[rows]
-
-    seeming = np.array([9, 6, 2, 8, 7], np.float32)
-    errors = Errors(np.array([0.5, 1.5, 0.5, 1, np.nan], np.float32), np.float32(2))
-    rows, near = nearest(seeming, 1, distances_of, errors)
-    assert (rows.tolist(), near.tolist()) == ([1, 2, 4], [4, 5, 7])
-    assert asked == [[2], [1, 2, 4]]
-    monkeypatch.setattr(nearest_rows, "FIRST_LOOK", 2)  # row 1 seems next, and is 4 away
-    rows, _ = nearest(seeming, 1, distances_of, errors)
-    assert rows.tolist() == [1, 2, 4]
-
-
-@given(VALUES, st.integers(0, 45), st.integers(0, 9))
-def test_the_nearest_are_among_them(near, k, seed):
-    """Whatever seems near, if rows are as far as they seem less their error."""
-    random = np.random.default_rng(seed)
-    seeming = random.integers(0, 100, len(near)).astype(np.float32)
-    stored = np.maximum(seeming - near, 0) + random.integers(0, 9, len(near))
-    errors = Errors(stored.astype(np.float32))
-    rows, found = nearest(seeming, k, near.__getitem__, errors)
-    assert (np.diff(rows) > 0).all()
-    np.testing.assert_array_equal(found, near[rows])
-    np.testing.assert_array_equal(np.sort(found)[:k], np.sort(near)[:k])

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.fast import vectors as fast_look_up
-from lanceref.kernels import product_quantizer
 from lanceref.kernels.distance import distances
 from lanceref.kernels.product_quantizer import (
     ProductQuantizer,
@@ -16,7 +14,6 @@ from lanceref.kernels.product_quantizer import (
     columns_from,
     columns_of,
     look_up,
-    pair_columns,
     stored_from,
     train,
 )
@@ -121,25 +118,15 @@ def test_a_worked_look_up():
     assert look_up(table, columns).tolist() == [4003, 255_000, 255]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint16])
-@given(hnp.arrays(np.uint8, st.tuples(st.integers(1, 6), st.integers(0, 50))))
-def test_pairs_make_no_difference(dtype, columns):
-    """Of few rows or many, in blocks of any size, sums are those of the entries."""
-    least = 0 if dtype == np.uint16 else -1000
-    table = np.random.default_rng(1).integers(least, 1000, (len(columns), 256)).astype(dtype)
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+@given(hnp.arrays(np.uint8, st.tuples(st.integers(1, 6), st.integers(0, 300))))
+def test_sums_of_few_rows_and_of_many(dtype, columns):
+    """They are those of the entries, in the type of the table."""
+    table = np.random.default_rng(1).integers(-1000, 1000, (len(columns), 256)).astype(dtype)
     wanted = sum(row[column].astype(int) for row, column in zip(table, columns, strict=True))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast_look_up, "BLOCK_ROWS", 16)
-        for worth in (0, 1000):
-            patch.setattr(product_quantizer, "WORTH_PAIRS", worth)
-            ready = pair_columns(columns)
-            assert (ready.dtype == np.uint16) is (worth == 0 and len(columns) % 2 == 0)
-            found = look_up(table, ready)
-            assert (found.dtype, found.tolist()) == (dtype, wanted.tolist())
-            patch.setattr(product_quantizer, "WORTH_PAIRS", 1000)  # of pairs, some rows only
-            assert look_up(table, columns).tolist() == wanted.tolist()
-            more = look_up(table, ready, found)
-            assert (more.dtype, more.tolist()) == (dtype, (2 * wanted).tolist())
+    found = look_up(table, columns)
+
+    assert (found.dtype, found.tolist()) == (dtype, wanted.tolist())
 
 
 def test_worked_bytes():
@@ -159,6 +146,17 @@ def test_worked_byte_distances():
     assert [1 - 10, 1 - 16] == dot_distances(np.array([1.0, 5]), codes, bounds).tolist()
     shifted = Bounds(1, 511)
     assert [1 - 16, 1 - 22] == dot_distances(np.array([1.0, 5]), codes, shifted).tolist()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.sampled_from([1, 8, 256, 300]))
+def test_distances_of_bytes_are_exact(seed, count, dim):
+    """As sums of squared differences, also of many numbers."""
+    random, bounds = np.random.default_rng(seed), Bounds(-1.0, 2.0)
+    codes, query = random.integers(0, 256, (count, dim), np.uint8), np.full(dim, 255, np.uint8)
+    squares = ((codes.astype(np.int64) - query) ** 2).sum(axis=1).astype(np.float32)
+    found = l2_distances(query, codes, squares_of(codes), bounds)
+
+    assert found.tolist() == (squares * (bounds.step * bounds.step)).tolist()
 
 
 @given(st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=50), st.integers(0, 99))

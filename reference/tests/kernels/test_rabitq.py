@@ -22,6 +22,7 @@ from lanceref.kernels.rabitq_codes import (
 )
 from lanceref.kernels.rabitq_estimate import (
     FINE_STEPS,
+    STEPS,
     FastRotation,
     by_codes,
     by_signs,
@@ -30,7 +31,6 @@ from lanceref.kernels.rabitq_estimate import (
     factors,
     query_terms,
     sign_sums,
-    sign_table,
 )
 
 
@@ -179,11 +179,12 @@ def estimate(center, rows, query, metric, num_bits):
     centers = np.broadcast_to(center, z.shape)
     far = distances(query[None], center[None], "l2")[0, 0]
     asked = query_terms(query, center, far, metric)
-    sums = sign_sums(query, sign_table(columns), FINE_STEPS)
+    sums = sign_sums(query, columns, FINE_STEPS)
     codes = extended_codes(z, num_bits) if num_bits else np.zeros(z.shape, np.uint8)
     w = halves(signs_in(columns), codes, num_bits)
     found = factors(z, w, centers, squares, metric)
-    bound = error_factors(z, w, squares, metric) * asked.error
+    away = query - (center if metric == "l2" else asked.slope * center)
+    bound = error_factors(z, w, squares, metric) * np.linalg.norm(away)
     if num_bits:
         return by_codes(asked, sums, codes, num_bits, found), bound
     return by_signs(asked, sums, found), bound
@@ -192,7 +193,23 @@ def estimate(center, rows, query, metric, num_bits):
 def test_worked_sums():
     """Signs choose components: of 1 .. 8 the bits 0b10000001 choose 1 and 8."""
     columns = np.array([[0b10000001, 0, 255]], np.uint8)
-    assert sign_sums(np.arange(1, 9, dtype=np.float32), sign_table(columns)).tolist() == [9, 0, 36]
+    assert sign_sums(np.arange(1, 9, dtype=np.float32), columns).tolist() == [9, 0, 36]
+
+
+@pytest.mark.parametrize("steps", [STEPS, FINE_STEPS])
+@given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(0, 100), st.booleans())
+def test_sums_of_full_blocks_are_rounded_to_steps(steps, seed, width, count, level):
+    """By half a step of each four components at most; those of the rows after them are exact."""
+    random = np.random.default_rng(seed)
+    turned = np.zeros(8 * width) if level else random.normal(size=8 * width)
+    columns = random.integers(0, 256, (width, count), np.uint8)
+    found = sign_sums(turned.astype(np.float32), columns, steps)
+    exact = signs_in(columns) @ turned
+    room = 2 * width * (0 if level else 2 * np.abs(turned).max() * 4 / steps / 2)
+
+    np.testing.assert_allclose(found, exact, rtol=0, atol=room + 1e-4)
+    full = count - count % 32
+    np.testing.assert_allclose(found[full:], exact[full:], rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("metric", ["l2", "dot"])

@@ -29,14 +29,12 @@ from lanceref.kernels.rabitq_estimate import (
     STEPS,
     Factors,
     QueryTerms,
-    Signs,
     by_codes,
     by_signs,
     draw_rotation,
     factors,
     query_terms,
     sign_sums,
-    sign_table,
 )
 from numpy.typing import NDArray
 
@@ -80,7 +78,7 @@ def expected(eps: float) -> float:
 class Kept:
     """What is kept of vectors."""
 
-    signs: Signs
+    signs: NDArray[np.uint8]
     codes: NDArray[np.uint8]
     bits: int
     factors: Factors
@@ -120,7 +118,7 @@ def _rotation(
     found = factors(z, w, np.broadcast_to(turned, z.shape), squares, "l2")
     cosines = np.einsum("ij,ij->i", z, w) / np.sqrt(squares * np.einsum("ij,ij->i", w, w))
     spread = np.sqrt(np.maximum(1 / cosines.astype(np.float64) ** 2 - 1, 0) / (dim - 1))
-    kept = Kept(sign_table(columns), codes, bits, found)
+    kept = Kept(columns, codes, bits, found)
     eps, scaled = [], []
     for query in queries:
         away = query - middle[0]

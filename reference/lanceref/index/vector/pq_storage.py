@@ -33,7 +33,6 @@ from lanceref.index.vector.storage import (
     Quantizer,
     Sample,
     Score,
-    Selection,
     StorageType,
     flag,
     number,
@@ -41,15 +40,13 @@ from lanceref.index.vector.storage import (
     tensor_of,
 )
 from lanceref.kernels import product_quantizer
-from lanceref.kernels.distance import AnyVectors, Floats
+from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.kmeans import ROUNDS
 from lanceref.kernels.product_quantizer import (
-    Pairs,
     ProductQuantizer,
     codes_in,
     columns_from,
     columns_of,
-    pair_columns,
     stored_from,
 )
 from lanceref.proto import index_pb2
@@ -69,28 +66,18 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class ProductRows:
-    """The codes of a partition, as columns of bytes [w, n], also ready for look-ups.
+    """The codes of a partition, as columns of bytes [w, n].
 
     `center` [d] is the centroid that residuals lack.
     """
 
     columns: Bytes
-    ready: Bytes | Pairs
     quantizer: ProductQuantizer
     center: AnyVectors | None
 
     def score(self, query: AnyVectors, mode: Mode) -> Score:
-        table = self.table(query)
-
-        def score(rows: Selection) -> Floats:
-            columns = self.ready if isinstance(rows, slice) else self.columns.take(rows, axis=1)
-            return self.quantizer.distances(table, columns)
-
-        return score
-
-    def table(self, query: AnyVectors) -> Floats:
-        """Return what each column of stored bytes adds to the distance: [w, 256]."""
-        return self.quantizer.table(query if self.center is None else query - self.center)
+        table = self.quantizer.table(query if self.center is None else query - self.center)
+        return lambda rows: self.quantizer.distances(table, self.columns[:, rows])
 
     def points(self) -> AnyVectors:
         """Return decoded vectors: residuals, where codes are of these."""
@@ -152,8 +139,7 @@ class Product(Quantizer):
     def open_rows(self, rows: Columns, partition: int) -> ProductRows:
         center = self.model.centroids[partition] if self.of_residuals else None
         codes: Bytes = rows[COLUMN].view(np.uint8)
-        columns = np.ascontiguousarray(codes.T)
-        return ProductRows(columns, pair_columns(columns), self.quantizer, center)
+        return ProductRows(np.ascontiguousarray(codes.T), self.quantizer, center)
 
     def merge(self, others: Sequence[Quantizer]) -> Quantizer:
         """Return this one, if all have its codewords. Raises OperationRefused."""

@@ -38,7 +38,6 @@ from lanceref.kernels.rabitq_estimate import (
     Factors,
     QueryTerms,
     Rotation,
-    Signs,
     by_codes,
     by_residual,
     by_signs,
@@ -46,7 +45,6 @@ from lanceref.kernels.rabitq_estimate import (
     factors,
     residual_factors,
     sign_sums,
-    sign_table,
 )
 from lanceref.kernels.rabitq_estimate import (
     query_terms as terms_of,
@@ -144,11 +142,10 @@ class RotatedRows:
     rotation: Rotation
     center: AnyVectors
     turned: Floats
-    signs: Signs
+    signs: Bytes
     plain: Factors
     codes: Bytes | None
     more: Factors
-    errors: Floats
 
     def score(self, query: AnyVectors, mode: Mode) -> Score:
         """Return the estimated distances from a query.
@@ -182,7 +179,7 @@ class RotatedRows:
 
     def points(self) -> AnyVectors:
         """Return the decoded vectors in the rotated space: (rows, dimension)."""
-        bits, up = self.layout.extra_bits, signs_in(self.signs.columns)
+        bits, up = self.layout.extra_bits, signs_in(self.signs)
         w = halves(up, np.zeros(up.shape, np.uint8) if self.codes is None else self.codes, bits)
         share = -1 if self.metric == "dot" else -0.5
         if self.layout.residual:  # whose scale goes with w of length 1
@@ -207,9 +204,8 @@ def rotated_rows(
         rotation,
         center,
         turned,
-        sign_table(np.ascontiguousarray(rows[SIGNS].view(np.uint8).T)),
+        np.ascontiguousarray(rows[SIGNS].view(np.uint8).T),
         Factors(rows[ADD].view(np.float32), rows[SCALE].view(np.float32)),
         layout.extended(rows),
         Factors(rows[ADD + more].view(np.float32), rows[SCALE + more].view(np.float32)),
-        rows[ERROR].view(np.float32) if layout.errors else np.empty(0, np.float32),
     )

@@ -31,7 +31,6 @@ from lanceref.kernels import hnsw_search
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances, normalized
 from lanceref.kernels.hnsw_graph import Graph
 from lanceref.kernels.hnsw_search import Admitted
-from lanceref.kernels.top_k import smallest
 
 EVERYWHERE = (None, None)
 """The range in which all distances are."""
@@ -109,7 +108,7 @@ class Neighbours:
     def best(self, k: int) -> Neighbours:
         """Return the k nearest, ascending; those as near by their row id."""
         if k < len(self.distances):
-            furthest = self.distances[smallest(self.distances, k)[-1]]
+            furthest = np.partition(self.distances, k - 1)[k - 1]
             places = np.flatnonzero(self.distances <= furthest)
         else:
             places = np.arange(len(self.distances))

@@ -25,7 +25,6 @@ from lanceref.core.errors import CorruptPage, FormatError, Place
 from lanceref.core.plain import specified
 from lanceref.index.index_file import IndexFile
 from lanceref.kernels.distance import AnyVectors, Floats, Metric
-from lanceref.kernels.top_k import Rows
 from lanceref.proto import index_pb2
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
@@ -41,6 +40,7 @@ Mode = Literal["fast", "normal", "accurate"]
 """How much of the answer a type may give up for speed."""
 
 Mask = NDArray[np.bool_]
+Rows = NDArray[np.int64]
 
 T = TypeVar("T", dict[str, object], list[str])
 

@@ -24,13 +24,13 @@ from lanceref.index.vector.rq_rows import (
 )
 from lanceref.index.vector.rq_storage import parse as parse_rq
 from lanceref.index.vector.rq_storage import train as train_rq
-from lanceref.index.vector.sq_storage import Sq, SqRows
+from lanceref.index.vector.sq_storage import Sq
 from lanceref.index.vector.storage import Model, tensor_of
 from lanceref.kernels.distance import distances
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.kernels.rabitq_codes import codes_in
 from lanceref.kernels.rabitq_estimate import MatrixRotation
-from lanceref.kernels.scalar_quantizer import Bounds, quantize, squares_of
+from lanceref.kernels.scalar_quantizer import Bounds
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
@@ -61,28 +61,6 @@ def test_what_bytes_stand_for():
     stored = sq.open_rows(sq.encode(vectors, np.zeros(1, np.int64)), 0)
     expected = [[-1, -1, -0.8, -0.8, 0, 49.8, 50, 50]]
     np.testing.assert_allclose(stored.points() - 1, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("dimension", [1, 7, 64, 300])
-@pytest.mark.parametrize("metric", ["l2", "dot"])
-def test_the_nearest_are_found_by_half_of_the_bytes(metric, dimension):
-    """With the same distances to the last bit, of kept rows only, however few they are."""
-    random = np.random.default_rng(dimension)
-    values = random.normal(size=(3000, dimension)).astype(np.float32)
-    bounds = Bounds(-4.0, 4.0)
-    codes = quantize(values, bounds)
-    stored = SqRows(codes, squares_of(codes), Model(metric, values[:1]), bounds)
-    near = stored.score(values[9], "normal")(slice(None))
-    for share in (1.0, 0.5, 0.001):
-        kept = random.random(len(values)) < share
-        for k in (0, 1, 20):
-            rows, found = nearest_rows(stored, values[9], "normal", kept, k)
-            assert (np.diff(rows) > 0).all()
-            assert kept[rows].all()
-            np.testing.assert_array_equal(found, near[rows])
-            np.testing.assert_array_equal(np.sort(found)[:k], np.sort(near[kept])[:k])
-    if (metric, dimension) == ("l2", 7):
-        assert len(nearest_rows(stored, values[9], "normal", near >= 0, 1)[0]) < 1500
 
 
 def line(metric="l2", dtype=np.float32, transposed=True):
@@ -218,30 +196,6 @@ def test_rows_of_signs_come_back_from_a_file(packed, num_bits):
     back = quantizer.unpack(quantizer.pack(rows))
     for name, column in rows.items():
         np.testing.assert_array_equal(back[name], column)
-
-
-@pytest.mark.parametrize("num_bits", [1, 2, 5, 9])
-@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
-def test_the_nearest_are_among_those_that_may_be(metric, num_bits):
-    """With the distances that all rows have; of more than one bit the other side is left alone."""
-    quantizer = train_rq(None, model_of(metric), {"num_bits": num_bits})
-    random = np.random.default_rng(num_bits)
-    query = 10 * random.normal(size=DIM).astype(np.float32)
-    vectors = query + random.normal(size=(640, DIM)).astype(np.float32)
-    vectors[::2] *= -1
-    stored = quantizer.open_rows(quantizer.encode(vectors, np.zeros(640, int)), 0)
-    kept = random.random(640) < 0.9
-    for mode in ("fast", "normal", "accurate"):
-        every = stored.score(query, mode)(slice(None))
-        for mask in (kept, np.ones(640, np.bool_)):
-            rows, near = nearest_rows(stored, query, mode, mask, 7)
-            assert mask[rows].all()
-            np.testing.assert_allclose(near, every[rows], rtol=1e-5, atol=1e-2)
-            np.testing.assert_allclose(
-                np.sort(near)[:7], np.sort(every[mask])[:7], rtol=1e-5, atol=1e-5
-            )
-            all_ = num_bits == 1 or mode != "normal"
-            assert len(rows) == mask.sum() if all_ else (rows % 2).all()
 
 
 def test_codes_that_follow_each_other_become_blocks():
