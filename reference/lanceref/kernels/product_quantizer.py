@@ -67,7 +67,8 @@ def look_up(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
     # L.index.vector.pq.distance
     if 1 < columns.shape[1] <= FEW:
         firsts = np.arange(len(table))[:, None] * table.shape[1]
-        few: NDArray[Sums] = np.add.reduce(table.ravel().take(firsts + columns), axis=0)
+        entries = table.ravel().take(firsts + columns)
+        few: NDArray[Sums] = np.add.reduce(entries, axis=0, dtype=table.dtype)
         return few
     sums: NDArray[Sums] = np.zeros(columns.shape[1], table.dtype)
     for row, column in zip(table, columns, strict=True):
