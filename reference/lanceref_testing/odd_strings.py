@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 from lanceref.codecs.fsst_encode import symbol_table
 from lanceref.codecs.values import Variable
-from lanceref.encodings_2_0.binary import STRINGS, variable_of
+from lanceref.core.arrow_buffers import STRINGS
+from lanceref.encodings_2_0.binary import variable_of
 from lanceref.encodings_2_0.nullable import all_nulls
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from numpy.typing import NDArray

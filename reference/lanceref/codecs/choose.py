@@ -277,7 +277,7 @@ def choose_dictionary(
     if not _may_repeat(values, version) or values.count < params.dict_too_small:
         return None
     most = min(values.count // params.dict_divisor, params.dict_max_cardinality)
-    cells = _cells(values)
+    cells = byte_strings(values)
     if len(cells.slice(0, most + most // 8).unique()) > most:  # most often seen at once
         return None
     indexed = cells.dictionary_encode()
@@ -304,8 +304,8 @@ def _may_repeat(values: Values, version: FileVersion) -> bool:
     return isinstance(values, Variable)
 
 
-def _cells(values: Values) -> pa.Array:
-    """Return the values as byte strings."""
+def byte_strings(values: Values) -> pa.Array:
+    """Return values of fixed width, lists of these, or variable ones as Arrow byte strings."""
     if isinstance(values, Variable):
         buffers = [None, pa.py_buffer(values.offsets), pa.py_buffer(values.data)]
         return pa.Array.from_buffers(pa.large_binary(), values.count, buffers)

@@ -145,9 +145,9 @@ class ChunkRun:
         """The same chunks with other numbers of values. `counts` (num_chunks,)."""
         return replace(self, counts=counts)
 
-    def without_buffers(self) -> ChunkRun:
-        """The same chunks with one empty buffer: what a codec that reads no bytes gets."""
-        nothing = np.zeros((1, self.num_chunks), np.int64)
+    def without_bytes(self, num_buffers: int) -> ChunkRun:
+        """The same chunks with empty buffers: what a codec that reads no bytes gets."""
+        nothing = np.zeros((num_buffers, self.num_chunks), np.int64)
         return replace(self, starts=nothing, sizes=nothing, origin=None)
 
     def only(self, buffer: int) -> ChunkRun:
@@ -164,32 +164,16 @@ class ChunkRun:
 
     def gather(self, buffer: int) -> Bytes:
         """Join one buffer of all chunks: uint8 (sum of sizes,); a view when there is one chunk."""
-        starts, sizes = self.starts[buffer], self.sizes[buffer]
-        if len(starts) == 1:
-            return self.data[int(starts[0]) : int(starts[0] + sizes[0])]
-        if len(starts) == 0:
-            return self.data[:0]
-        body, size = len(starts) - 1, int(sizes[0])
-        step = int(starts[1] - starts[0])
-        if step >= size and np.all(sizes[:-1] == size) and np.all(np.diff(starts) == step):
-            out = np.empty(body * size + int(sizes[-1]), np.uint8)
-            whole = self.data[int(starts[0]) : int(starts[0]) + body * step].reshape(body, step)
-            out[: body * size].reshape(body, size)[:] = whole[:, :size]
-            out[body * size :] = self.bytes_of(buffer, body)
-            return out
-        return join_pieces(self.data, starts, starts + sizes)
+        if self.num_chunks == 1:
+            return self.bytes_of(buffer, 0)
+        return join_pieces(self.data, self.starts[buffer], self.starts[buffer] + self.sizes[buffer])
 
     def rows(self, buffer: int, chunks: Ints, size: int, at: int = 0) -> Bytes:
         """Return bytes at..at+size of one buffer of `chunks`: uint8 (len(chunks), size).
 
         The caller has checked that the buffers hold them. `chunks` (n,).
         """
-        starts, num_rows = self.starts[buffer][chunks] + at, len(chunks)
-        if num_rows > 1 and size:
-            first, step = int(starts[0]), int(starts[1] - starts[0])
-            if step >= size and np.all(np.diff(starts) == step):
-                return np.ndarray((num_rows, size), np.uint8, self.data.data, first, (step, 1))
-        return gather_rows(self.data, starts, size)
+        return gather_rows(self.data, self.starts[buffer][chunks] + at, size)
 
     def groups(self, key: Ints) -> Iterator[tuple[int, Ints]]:
         """Yield (value, chunk numbers) for every distinct value of `key`, one per chunk."""

@@ -1,15 +1,22 @@
-"""Compressive encodings: the codec that a message asks for, for values in chunks and zipped ones.
+"""Compressive encodings: the codec that a message asks for.
 
 A page's description nests `CompressiveEncoding` messages. *Mini* decodes the value buffers of many
-chunks, and can pick single values; *zip* decodes values that were cut one by one. What one buffer
-holds by itself is a block (see `blocks`).
+chunks, and can pick single values; *zip* decodes values that were cut one by one; a *block* fills
+one buffer by itself. Levels, dictionaries, offsets, positions and counts are blocks. A block codec
+knows how many values it must give. Blocks of many chunks are decoded together, as a run whose
+buffer 0 holds them; a codec without payload gets an empty buffer. Runs (run-length encoding) are
+two blocks.
 
-Clauses: L.codec.encoding.context, L.codec.flat.size
+Clauses: L.codec.encoding.context, L.codec.encoding.payload, L.codec.delta.width,
+L.codec.limits.expansion, L.codec.rle.pairs, L.codec.flat.size
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from lanceref.codecs import (
     bitpack,
@@ -18,14 +25,16 @@ from lanceref.codecs import (
     fsst,
     general,
     packed_struct,
+    rle,
+    sequence,
     variable,
 )
-from lanceref.codecs.blocks import decode_rle, integers
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.description_checks import has_payload, only_flat, unsupported
-from lanceref.codecs.values import Bytes, Fixed, Ints, Rows, Values, Variable
+from lanceref.codecs.description_checks import has_payload, only_flat, unsupported, value_bits
+from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Rows, Values, Variable
 from lanceref.core.context import Context
-from lanceref.core.errors import CorruptPage, Place
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 from lanceref.core.plain import specified
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
@@ -49,12 +58,8 @@ def num_buffers(encoding: CompressiveEncoding) -> int:
 def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
     """Decode the value buffers of every chunk of the run, joined. Raises UnknownEncoding."""
     match encoding.WhichOneof("compression"):
-        case "flat":
-            return flat.decode(run, encoding.flat.bits_per_value)
-        case "inline_bitpacking":
-            return bitpack.decode_inline(
-                run, encoding.inline_bitpacking.uncompressed_bits_per_value
-            )
+        case "flat" | "inline_bitpacking":
+            return decode_blocks(encoding, run)
         case "variable":
             return decode_variable(encoding.variable.offsets, run, "bytes[]")
         case "fsst":
@@ -87,7 +92,7 @@ def decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> V
     """Decode strings whose offsets are a table before the bytes, or blocks of their own."""
     if offsets.WhichOneof("compression") == "flat":
         return variable.decode_mini(run, offsets.flat.bits_per_value, kind)
-    table = run.only(0) if has_payload(offsets) else run.without_buffers()
+    table = run.only(0) if has_payload(offsets) else run.without_bytes(1)
     decoded = integers(offsets, table.counting(run.counts + 1), "offsets")
     return variable.decode_separate(run, decoded, kind)
 
@@ -140,3 +145,129 @@ def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | 
     None for codecs whose values are not found singly: here all of them.
     """
     return None
+
+
+def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "values") -> Values:
+    """Decode buffer 0 of every chunk, joined. Raises LimitExceeded, UnknownEncoding."""
+    size = run.num_values * (value_bits(encoding) or 0) // 8
+    budget, arm = run.ctx.limits.expanded(len(run.data)), encoding.WhichOneof("compression")
+    if size > budget:
+        clause, wanted = "L.codec.limits.expansion", f"at most {budget} bytes"
+        raise LimitExceeded(clause, run.place(), f"{size} bytes of values", wanted)
+    if not has_payload(encoding):
+        sizes = run.sizes[0]
+        run.check("L.codec.encoding.payload", sizes > 0, sizes, f"none for {arm}")
+    match arm:
+        case "flat":
+            return flat.decode(run, encoding.flat.bits_per_value, name)
+        case "inline_bitpacking":
+            bits = encoding.inline_bitpacking.uncompressed_bits_per_value
+            return bitpack.decode_inline(run, bits)
+        case "out_of_line_bitpacking":
+            packed = encoding.out_of_line_bitpacking
+            width = packed.values.flat.bits_per_value
+            return bitpack.decode_out_of_line(run, packed.uncompressed_bits_per_value, width)
+        case "rle":
+            parts = rle.split_frames(run) if has_payload(encoding) else run.without_bytes(2)
+            return decode_rle(encoding.rle, parts)
+        case "general":
+            codec = general.codec_name(encoding.general, run.place())
+            return decode_blocks(encoding.general.values, general.decompress_run(codec, run), name)
+        case "constant":
+            return sequence.decode_constant(encoding.constant, run)
+        case "range":
+            return sequence.decode_range(encoding.range, run)
+        case "delta":
+            child, wanted = encoding.delta.deltas, value_bits(encoding)
+            if value_bits(child) not in (wanted, 0):
+                raise CorruptPage("L.codec.delta.width", run.place(), value_bits(child), wanted)
+            steps = run.counting(np.maximum(run.counts - 1, 0))  # one fewer than values
+            return sequence.decode_delta(encoding.delta, integers(child, steps, "deltas"), run)
+        case "dictionary":
+            count = encoding.dictionary.num_dictionary_items
+            indices_run, items_run = sequence.split_dictionary(run, count)
+            indices = integers(encoding.dictionary.indices, indices_run, "indices")
+            items = _fixed(encoding.dictionary.items, items_run, "items")
+            return sequence.look_up(run, indices, items, count)
+        case "fixed_size_list":
+            return fixed_size_list.decode_block(encoding.fixed_size_list, run)
+        case "variable" if run.num_chunks == 1:
+            return variable.decode_block(run)
+    raise unsupported(encoding, "a block", run.place())
+
+
+def integers(
+    encoding: CompressiveEncoding, run: ChunkRun, name: str = "values"
+) -> NDArray[np.uint64]:
+    """Decode blocks of unsigned integers of at most 64 bits. The result is (values,)."""
+    values = _fixed(encoding, run, name)
+    if values.bits == 0:
+        return np.zeros(0, np.uint64)
+    return values.data.view(f"<u{values.bits // 8}").astype(np.uint64)
+
+
+def _fixed(encoding: CompressiveEncoding, run: ChunkRun, name: str) -> Fixed:
+    values = decode_blocks(encoding, run, name)
+    if not isinstance(values, Fixed) or values.bits not in (0, 8, 16, 32, 64):
+        raise unsupported(encoding, f"integers ({name})", run.place())
+    return values
+
+
+def decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
+    """Decode runs whose values are in buffer 0 and whose lengths are in buffer 1."""
+    if not has_payload(encoding.values) and not has_payload(encoding.run_lengths):
+        runs = rle.computed_runs(encoding.run_lengths, run)
+    else:
+        runs = _count_runs(encoding, run)
+    values = decode_blocks(encoding.values, run.only(0).counting(runs), "run values")
+    assert isinstance(values, Fixed)  # check_encoding: no other child
+    lengths = integers(encoding.run_lengths, run.only(1).counting(runs), "run lengths")
+    return rle.expand(run, runs, values, lengths)
+
+
+def _count_runs(encoding: pb.Rle, run: ChunkRun) -> Ints:
+    """Return the runs of each chunk, by the child whose size implies its number of values."""
+    values = _own_counts(encoding.values, run.only(0))
+    lengths = _own_counts(encoding.run_lengths, run.only(1))
+    if values is not None and lengths is not None:
+        run.check("L.codec.rle.pairs", values != lengths, values, lengths, "runs")
+    known = lengths if values is None else values
+    if known is None:
+        raise unsupported(encoding.values, "runs of unknown number", run.place())
+    return known
+
+
+def _own_counts(encoding: CompressiveEncoding, run: ChunkRun) -> Ints | None:
+    """Return the values of each chunk when the size of its buffer tells it."""
+    match encoding.WhichOneof("compression"):
+        case "flat":
+            counts: Ints = run.sizes[0] // (encoding.flat.bits_per_value // 8)
+            return counts
+        case "general":
+            codec = general.codec_name(encoding.general, run.place())
+            silent = replace(run, ctx=replace(run.ctx, spans=None))
+            return _own_counts(encoding.general.values, general.decompress_run(codec, silent))
+    return None
+
+
+def decode_block(encoding: CompressiveEncoding, cursor: Cursor, count: int) -> Values:
+    """Decode `count` values that fill the cursor; a codec without payload takes an empty one."""
+    base, size = cursor.offset, cursor.remaining
+    data = np.frombuffer(cursor.skip(size, "block", "L.codec.encoding.context"), np.uint8)
+    zero, sizes = np.zeros((1, 1), np.int64), np.array([[size]], np.int64)
+    run = ChunkRun(cursor.ctx, data, base, zero, sizes, np.array([count], np.int64))
+    return decode_blocks(encoding, run)
+
+
+def decode_levels(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.uint16] | Bools:
+    """Decode buffer 0 of every chunk as levels, joined; bool when they are packed to one bit.
+
+    The result is (levels,). Raises UnknownEncoding.
+    """
+    packed = encoding.out_of_line_bitpacking
+    if (packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value) == (16, 1):
+        return bitpack.decode_flags(run)
+    values = decode_blocks(encoding, run, "levels")
+    if not isinstance(values, Fixed) or values.bits != 16:
+        raise unsupported(encoding, "levels", run.place())
+    return values.data.view("<u2")

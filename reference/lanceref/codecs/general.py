@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Bools, Bytes, Ints, MiniBlocks, Variable
+from lanceref.codecs.values import Bytes, Ints, MiniBlocks, Variable
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import (
@@ -75,65 +75,40 @@ def decompress(
 
     `place` gives where a buffer lies. Raises CorruptPage, and LimitExceeded above `budget` bytes.
     """
-    bare = np.zeros(len(starts), np.bool_)
-    if name == "zstd":
-        bare = (_heads(data, starts, ends, 4) == np.frombuffer(ZSTD_MAGIC, np.uint8)).all(axis=1)
-    sizes = _stored_sizes(name, data, starts, ends, bare, place, budget)
-    budget -= int(sizes.sum())
-    codec, view, parts = pa.Codec(name), data.data, list[pa.Buffer | bytes]()
-    begins = np.where(bare, starts, starts + PREFIX_BYTES[name]).tolist()
-    for index, (start, end, size) in enumerate(zip(begins, ends.tolist(), sizes.tolist())):
-        frame = view[start:end]
-        if bare[index]:
-            part = _bare_frame(bytes(frame), place(index), budget)
-            sizes[index], budget = len(part), budget - len(part)
-            parts.append(part)
-        elif size or start < end:
-            try:
-                parts.append(codec.decompress(frame, size))
-            except (OSError, pa.ArrowException) as error:
-                found, wanted = f"{name}: {error}", f"{size} bytes"
-                raise CorruptPage(_SIZE, place(index), found, wanted) from error
-            if name == "lz4_raw" and size and falls_short(codec, frame, size):
-                raise CorruptPage(_SIZE, place(index), "a block that ends early", f"{size} bytes")
-    return np.frombuffer(b"".join(parts), np.uint8), sizes
+    view, parts, prefix = data.data, list[bytes | pa.Buffer](), PREFIX_BYTES[name]
+    for index, (start, end) in enumerate(zip(starts.tolist(), ends.tolist())):
+        stored = view[start:end]
+        if name == "zstd" and stored[:4] == ZSTD_MAGIC:
+            parts.append(_bare_frame(bytes(stored), place(index), budget))
+        else:
+            if end - start < prefix:
+                raise CorruptPage(_FRAME, place(index), end - start, f"{prefix} bytes")
+            size = int.from_bytes(stored[:prefix], "little")
+            if name == "lz4_raw" and size > LZ4_FACTOR * (end - start):
+                found = f"{size} bytes from {end - start}"
+                raise CorruptPage(_SIZE, place(index), found, "255 times as many at most")
+            if size > budget:
+                wanted = f"at most {budget} bytes for this buffer and those after it"
+                raise LimitExceeded(_SIZE, place(index), size, wanted)
+            empty = not size and end - start == prefix
+            block = stored[prefix:]
+            parts.append(b"" if empty else decompress_block(name, block, size, _SIZE, place(index)))
+        budget -= len(parts[-1])
+    return np.frombuffer(b"".join(parts), np.uint8), np.array([*map(len, parts)], np.int64)
 
 
-def _heads(data: Bytes, starts: Ints, ends: Ints, size: int) -> Bytes:
-    """Return the first bytes of every buffer: uint8 (buffers, size); zeros after its end."""
-    at = starts[:, None] + np.arange(size)
-    inside = at < ends[:, None]
-    padded = np.append(data, np.uint8(0)) if not inside.all() else data
-    return np.where(inside, padded[np.minimum(at, len(padded) - 1)], 0).astype(np.uint8)
-
-
-def _stored_sizes(
-    name: str,
-    data: Bytes,
-    starts: Ints,
-    ends: Ints,
-    bare: Bools,
-    place: Callable[[int], Place],
-    budget: int,
-) -> Ints:
-    """Return the sizes the buffers claim (0 for bare frames), within reason and budget."""
-    stored, prefix = ends - starts, PREFIX_BYTES[name]
-    short = ~bare & (stored < prefix)
-    if short.any():
-        index = int(np.argmax(short))
-        raise CorruptPage(_FRAME, place(index), int(stored[index]), f"{prefix} bytes")
-    heads = np.ascontiguousarray(_heads(data, starts, ends, prefix)).view(f"<u{prefix}")
-    claimed = np.where(bare, 0, heads.reshape(-1))
-    large = claimed > LZ4_FACTOR * stored
-    if name == "lz4_raw" and large.any():
-        index = int(np.argmax(large))
-        found = f"{int(claimed[index])} bytes from {int(stored[index])}"
-        raise CorruptPage(_SIZE, place(index), found, "255 times as many at most")
-    over = np.cumsum(np.minimum(claimed, budget + 1).astype(np.int64)) > budget
-    if over.any():
-        index, wanted = int(np.argmax(over)), f"at most {budget} bytes for all buffers"
-        raise LimitExceeded(_SIZE, place(index), int(claimed[index]), wanted)
-    return claimed.astype(np.int64)
+def decompress_block(
+    name: str, block: memoryview, size: int, clause: str, place: Place
+) -> pa.Buffer:
+    """Decompress one frame or block that must give `size` bytes. Raises CorruptPage."""
+    codec = pa.Codec(name)
+    try:
+        plain = codec.decompress(block, size)
+    except (OSError, pa.ArrowException) as error:
+        raise CorruptPage(clause, place, f"{name}: {error}", f"{size} bytes") from error
+    if name == "lz4_raw" and size and falls_short(codec, block, size):
+        raise CorruptPage(clause, place, "a block that ends early", f"{size} bytes")
+    return plain
 
 
 def falls_short(lz4: pa.Codec, block: memoryview, size_bytes: int) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
-from lanceref.core.errors import LimitExceeded, OutOfRange, Truncated
+from lanceref.core.errors import LimitExceeded, OutOfRange, Place, Truncated
 
 
 class Source(Protocol):
@@ -300,6 +300,14 @@ class FileBytes:
             found = f"{name} at {extent.offset} with {extent.size} bytes"
             wanted = f"an extent inside the file of {self.size} bytes"
             raise OutOfRange(clause, place, found, wanted)
+
+    def bound_output(
+        self, size: int, clause: str, place: Place, what: str = "values in one run"
+    ) -> None:
+        """Raise LimitExceeded for more bytes of output than the limits allow for the file."""
+        most = self.ctx.limits.expanded(self.size)
+        if size > most:
+            raise LimitExceeded(clause, place, f"{what} of {size} bytes", f"at most {most}")
 
     def _too_much(self, extent: Extent, name: str, clause: str) -> LimitExceeded:
         place, found = self.ctx.at(extent.offset, extent.size), f"{extent.size} bytes of {name}"

@@ -31,12 +31,20 @@ from numpy.typing import NDArray
 from lanceref.codecs import fsst, fsst_encode, general
 from lanceref.codecs.fsst import parse_table
 from lanceref.codecs.values import Variable
+from lanceref.core.arrow_buffers import (
+    STRINGS,
+    bytes_of,
+    check_text,
+    null_bitmap,
+    offsets_buffer,
+    offsets_of,
+)
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Extent
-from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
+from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
 from lanceref.encodings_2_0.flat import FlatValues, RawFlat, bare_flat, is_compressed, open_flat
 from lanceref.encodings_2_0.nullable import PageBuffers, no_nulls
-from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges, validity_buffer
+from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.file.column_io import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
@@ -164,15 +172,6 @@ def encode_ends(
     return no_nulls(page.flat(words.view(np.uint8), 64))
 
 
-MAX_OFFSET = 2**31 - 1
-"""Largest offset of the Arrow types whose offsets are int32."""
-
-TEXT = (pa.string(), pa.large_string())
-LARGE = (pa.large_string(), pa.large_binary())
-STRINGS = (*TEXT, pa.binary(), pa.large_binary())
-"""Types of text and byte strings."""
-
-
 class StoredStrings:
     """The strings of a page as stored; `kind` says in spans what their bytes are."""
 
@@ -226,24 +225,13 @@ def _variable_array(
     values: Variable, nulls: NDArray[np.bool_], type_: pa.DataType, ctx: Context, place: Place
 ) -> pa.Array:
     """Build an Arrow array of strings or byte strings; `place` is where the bytes lie."""
-    total = int(values.offsets[-1])
-    if total > MAX_OFFSET and type_ not in LARGE:
-        clause, wanted = "L.array.binary.offset-width", f"at most {MAX_OFFSET} for {type_}"
-        raise LimitExceeded(clause, place, f"{total} bytes in one run", wanted)
-    offsets = values.offsets if type_ in LARGE else values.offsets.astype(np.int32)
-    buffers = [validity_buffer(nulls), pa.py_buffer(offsets), pa.py_buffer(values.data)]
+    offsets = offsets_buffer(type_, values.offsets, "L.array.binary.offset-width", place)
+    buffers = [null_bitmap(nulls), offsets, pa.py_buffer(values.data)]
     array = pa.Array.from_buffers(type_, values.count, buffers)
-    if type_ in TEXT and not values.is_ascii:
-        check_utf8(array, ctx, place)
+    if not values.is_ascii:
+        with ctx.piece():
+            check_text(array, "L.array.binary.utf8", place)
     return array
-
-
-def check_utf8(array: pa.Array, ctx: Context, place: Place) -> None:
-    """Refuse strings that are not valid UTF-8. Raises CorruptPage."""
-    try:
-        array.validate(full=True)
-    except pa.ArrowInvalid as error:
-        ctx.refuse(CorruptPage("L.array.binary.utf8", place, str(error), "valid UTF-8"))
 
 
 def open_binary(encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page) -> ReadRows:
@@ -335,10 +323,8 @@ def encode_fsst(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
 
 def variable_of(array: pa.Array) -> Variable:
     """Return the bytes of strings with offsets from 0; those of null rows too if not all are."""
-    _, offsets, data = array.buffers()
-    if offsets is None or array.null_count == len(array):
+    if array.null_count == len(array):
         return Variable(np.zeros(len(array) + 1, np.int64), np.zeros(0, np.uint8))
-    table = np.frombuffer(offsets, np.int64 if array.type in LARGE else np.int32)
-    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    stored = np.frombuffer(data if data is not None else b"", np.uint8)[cut[0] : cut[-1]]
-    return Variable(cut - cut[0], stored)
+    offsets = offsets_of(array)
+    data = bytes_of(array.buffers()[2])[offsets[0] : offsets[-1]]
+    return Variable(offsets - offsets[0], data)

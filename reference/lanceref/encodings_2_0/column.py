@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import (
@@ -28,7 +29,6 @@ from lanceref.core.errors import (
     OutOfRange,
     UnknownEncoding,
 )
-from lanceref.encodings_2_0.binary import STRINGS
 from lanceref.encodings_2_0.blob import BlobWriter, open_blobs
 from lanceref.encodings_2_0.list import ListWriter, open_early, open_list
 from lanceref.encodings_2_0.page import ArrayColumn, run_rows

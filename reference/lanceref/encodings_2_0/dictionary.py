@@ -20,10 +20,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.errors import DataRefused, OutOfRange
-from lanceref.encodings_2_0.binary import STRINGS, encode_binary, encode_fsst
+from lanceref.encodings_2_0.binary import encode_binary, encode_fsst
 from lanceref.encodings_2_0.flat import bare_flat, open_flat, slot_bits
 from lanceref.encodings_2_0.nullable import Opener, PageBuffers, encode_nullable, no_nulls
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges

@@ -22,15 +22,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.general import falls_short
+from lanceref.codecs.general import ZSTD_MAGIC, decompress_block
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
-from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding
+from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
-
-ZSTD_MAGIC = bytes.fromhex("28b52ffd")
-"""First bytes of a zstd frame."""
 
 _CODECS = {"zstd": "zstd", "lz4": "lz4_raw"}
 """Scheme of the format -> codec of pyarrow."""
@@ -65,21 +62,6 @@ def concat_bits(
     runs = np.stack((skipped, counts, after), 1).reshape(-1)
     wanted = np.repeat(np.tile([False, True, False], len(starts)), runs)
     return np.packbits(np.unpackbits(data, bitorder="little")[wanted], bitorder="little")
-
-
-def slice_bits(data: NDArray[np.uint8], start: int, count: int) -> NDArray[np.uint8]:
-    """Return `count` bits from bit `start` on, packed from bit 0, with zeros after the last.
-
-    Both are bitmaps: (bytes,).
-    """
-    first, skipped = divmod(start, 8)
-    if skipped:
-        bits = np.unpackbits(data[first:], count=skipped + count, bitorder="little")
-        return np.packbits(bits[skipped:], bitorder="little")
-    bits = data[first : first + -(-count // 8)]
-    if count % 8 == 0 or not len(bits) or not bits[-1] >> (count % 8):
-        return bits
-    return np.append(bits[:-1], np.uint8(bits[-1] & ((1 << count % 8) - 1)))
 
 
 def _concat(cuts: list[memoryview], rows: RowRanges, bits: int) -> NDArray[np.uint8]:
@@ -134,10 +116,7 @@ class Compressed:
         if self._scheme not in _CODECS:
             clause, wanted = "L.array.flat.compression", "zstd or lz4"
             raise UnknownEncoding(clause, page.place, repr(self._scheme), wanted)
-        allowed = page.ctx.limits.expanded(page.file.size)
-        if size > allowed:
-            clause, place = "L.array.flat.compressed-size", page.at(self._extent)
-            raise LimitExceeded(clause, place, f"{size} bytes", f"at most {allowed}")
+        page.file.bound_output(size, "L.array.flat.compressed-size", page.at(self._extent))
 
     def data(self, rows: RowRanges) -> NDArray[np.uint8]:
         """Return the values of the ranges back to back; a block of no values is read too.
@@ -162,14 +141,8 @@ class Compressed:
             expect("L.array.flat.compressed-size", stored, self._size, place)
         clause, kind = "L.array.flat.compressed-block", f"{self._scheme} block"
         block = cursor.take(cursor.remaining, self._name, clause, kind)
-        codec, wanted = pa.Codec(_CODECS[self._scheme]), f"a {kind} of {self._size} bytes"
-        try:
-            plain = codec.decompress(block, decompressed_size=self._size)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise CorruptPage(clause, place, str(error), wanted) from error
-        if is_lz4 and self._size and falls_short(codec, block, self._size):
-            raise CorruptPage(clause, place, "a block that ends early", wanted)
-        return np.frombuffer(plain, dtype=np.uint8)
+        plain = decompress_block(_CODECS[self._scheme], block, self._size, clause, place)
+        return np.frombuffer(plain, np.uint8)
 
 
 FlatValues: TypeAlias = RawFlat | Compressed

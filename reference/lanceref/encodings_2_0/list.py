@@ -20,18 +20,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import (
+    LARGE,
+    check_text,
+    has_wide_offsets,
+    null_bitmap,
+    offsets_buffer,
+    offsets_of,
+)
 from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
-from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
-from lanceref.encodings_2_0.binary import (
-    LARGE,
-    MAX_OFFSET,
-    Ends,
-    Slices,
-    check_utf8,
-    encode_ends,
-    open_ends,
-)
+from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
+from lanceref.encodings_2_0.binary import Ends, Slices, encode_ends, open_ends
 from lanceref.encodings_2_0.flat import slot_bits
 from lanceref.encodings_2_0.nullable import PageBuffers
 from lanceref.encodings_2_0.page import (
@@ -43,7 +43,6 @@ from lanceref.encodings_2_0.page import (
     distinct,
     repeat,
     run_rows,
-    validity_buffer,
 )
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
 from lanceref.file.arrow_schema import schema_of
@@ -162,22 +161,14 @@ class ListColumn:
     def _bound_items(self, num_items: int, index: int) -> None:
         """Refuse more items at once than the limits allow; a bound before they are allocated."""
         size = num_items * max(64, slot_bits(self._items.type) or 64) // 8
-        allowed = self._file.ctx.limits.expanded(self._file.size)
-        if size > allowed:
-            clause, found = "L.array.list.num-items", f"{num_items} items of {size} bytes"
-            wanted = f"at most {allowed} bytes in one run"
-            raise LimitExceeded(clause, self._place(index), found, wanted)
+        place, found = self._place(index), f"{num_items} items in one run"
+        self._file.bound_output(size, "L.array.list.num-items", place, found)
 
     def _build(
         self, offsets: NDArray[np.int64], nulls: NDArray[np.bool_], items: pa.Array, index: int
     ) -> pa.Array:
-        large = pa.types.is_large_list(self.type)
-        if not large and offsets[-1] > MAX_OFFSET:
-            clause, wanted = "L.array.list.offset-width", f"at most {MAX_OFFSET} for {self.type}"
-            found = f"{offsets[-1]} items in one run"
-            raise LimitExceeded(clause, self._place(index), found, wanted)
-        stored = pa.py_buffer(offsets if large else offsets.astype(np.int32))
-        buffers = [validity_buffer(nulls), stored]
+        clause, place = "L.array.list.offset-width", self._place(index)
+        buffers = [null_bitmap(nulls), offsets_buffer(self.type, offsets, clause, place)]
         return pa.Array.from_buffers(self.type, len(nulls), buffers, children=[items])
 
     def _place(self, index: int) -> Place:
@@ -226,9 +217,10 @@ class EarlyStrings:
     def _strings(self, lists: pa.Array) -> pa.Array:
         nulls = lists.is_null().to_numpy(zero_copy_only=False)
         parts = (np.ascontiguousarray(a.to_numpy()) for a in (lists.offsets, lists.values))
-        buffers = [validity_buffer(nulls), *map(pa.py_buffer, parts)]
+        buffers = [null_bitmap(nulls), *map(pa.py_buffer, parts)]
         strings = pa.Array.from_buffers(self.type, len(lists), buffers)
-        check_utf8(strings, self._file.ctx, self._place)
+        with self._file.ctx.piece():
+            check_text(strings, "L.array.binary.utf8", self._place)
         return strings
 
 
@@ -288,16 +280,8 @@ class ListWriter:
         return [plain_column(), *self._items.finish()]
 
 
-def offsets_of(array: pa.Array) -> NDArray[np.int64]:
-    """Return the offsets of lists as they are, int64 (rows + 1,)."""
-    dtype = np.int64 if pa.types.is_large_list(array.type) else np.int32
-    table = np.frombuffer(array.buffers()[1] or b"", dtype)
-    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    return cut if len(cut) else np.zeros(1, np.int64)
-
-
 def _queue_bytes(array: pa.Array) -> int:
     """Return what the offsets and the validity of lists count against the cache."""
-    width = 8 if pa.types.is_large_list(array.type) else 4
+    width = 8 if has_wide_offsets(array.type) else 4
     offsets = FIXED_OBJECT_BYTES + (int(array.offset) + len(array) + 1) * width
     return offsets + BITMAP_OBJECT_BYTES + (-(-len(array) // 8) if array.null_count else 0)

@@ -21,10 +21,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import bytes_of, slice_bits
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
-from lanceref.core.errors import DataRefused, LimitExceeded, UnknownEncoding
-from lanceref.encodings_2_0.flat import bare_flat, open_flat, slice_bits, slot_bits
+from lanceref.core.errors import DataRefused, UnknownEncoding
+from lanceref.encodings_2_0.flat import bare_flat, open_flat, slot_bits
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.file.column_io import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb
@@ -74,10 +75,7 @@ def open_nullable(
 def _all_nulls(rows: RowRanges, type_: pa.DataType, page: Page) -> pa.Array:
     """Build nulls, which own no bytes, as many as the caller's limits allow."""
     size = rows.count * (slot_bits(type_) or 0) // 8
-    allowed = page.ctx.limits.expanded(page.file.size)
-    if size > allowed:
-        clause, found = "L.array.nullable.all-nulls", f"{rows.count} nulls of {size} bytes"
-        raise LimitExceeded(clause, page.place, found, f"at most {allowed}")
+    page.file.bound_output(size, "L.array.nullable.all-nulls", page.place, "nulls")
     return pa.nulls(rows.count, type_)
 
 
@@ -142,8 +140,8 @@ def encode_nullable(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
         return all_nulls()
     if array.null_count == 0:
         return no_nulls(_encode_values(array, page))
-    bitmap = np.frombuffer(array.buffers()[0], np.uint8)
-    validity = page.flat(slice_bits(bitmap, array.offset, len(array)), 1)
+    bits = slice_bits(bytes_of(array.buffers()[0]), array.offset, len(array))
+    validity = page.flat(bits, 1)
     return some_nulls(validity, _encode_values(array, page))
 
 
@@ -173,7 +171,7 @@ def fixed_width(array: pa.Array) -> tuple[NDArray[np.uint8], int]:
 
     uint8 (bytes,).
     """
-    data = np.frombuffer(array.buffers()[1] or b"", np.uint8)
+    data = bytes_of(array.buffers()[1])
     if pa.types.is_boolean(array.type):
         return slice_bits(data, array.offset, len(array)), 1
     try:

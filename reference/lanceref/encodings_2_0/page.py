@@ -220,8 +220,3 @@ def concat(arrays: Sequence[pa.Array], type_: pa.DataType, place: Place) -> pa.A
     except pa.ArrowInvalid as error:
         clause, wanted = "L.array.dictionary.key-range", f"one array of {type_}"
         raise LimitExceeded(clause, place, str(error), wanted) from error
-
-
-def validity_buffer(nulls: NDArray[np.bool_]) -> pa.Buffer | None:
-    """Return the Arrow bitmap of rows of which some are null (n,); None when none is."""
-    return pa.py_buffer(np.packbits(~nulls, bitorder="little")) if nulls.any() else None

@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.encoder_inputs import params_of
+from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.integers import arrow_array
@@ -202,7 +203,7 @@ class ValueWriter:
         array = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
         if pa.types.is_struct(array.type):
             return packed.encode_packed(array, page)
-        if array.type in binary.STRINGS:
+        if array.type in STRINGS:
             params = params_of(self._field.metadata)
             return dictionary.encode_strings(
                 array, page, params.compression, params.compression_level

@@ -199,10 +199,7 @@ def fetch(
     `valid` (n,), one for each descriptor.
     """
     sizes = words(descriptors)[1]
-    total, allowed = sum(sizes.tolist()), file.ctx.limits.expanded(file.size)
-    if len(sizes) and (int(sizes.max()) > file.size or total > allowed):
-        found, wanted = f"{total} bytes of payloads in one run", f"at most {allowed} bytes"
-        raise LimitExceeded(clause, place, found, wanted)
+    file.bound_output(sum(sizes.tolist()), clause, place, "payloads in one run")
     data = b"".join(
         cursor.take(cursor.remaining, "payload", clause, "blob")
         for cursor in file.cursors(extents(descriptors), "blob payload", clause)

@@ -26,12 +26,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from lanceref.core.arrow_buffers import STRINGS, has_wide_offsets, offsets_buffer, offsets_of
 from lanceref.core.cursor import MERGE_GAP_BYTES, FileBytes
 from lanceref.core.errors import (
     BadSchema,
     CorruptPage,
     DataRefused,
-    LimitExceeded,
     NotStorable,
     OutOfRange,
     Place,
@@ -39,8 +39,6 @@ from lanceref.core.errors import (
 )
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
-from lanceref.encodings_2_0.binary import STRINGS
-from lanceref.encodings_2_0.list import offsets_of
 from lanceref.encodings_2_0.page import RowRanges, distinct, repeat, run_rows
 from lanceref.file.schema import Field
 from lanceref.file_0_1 import encodings
@@ -86,7 +84,7 @@ def _list_node(
     file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None, items: Node
 ) -> Node:
     """Open pages of list offsets over the items."""
-    dtype, place = np.dtype("<i8" if pa.types.is_large_list(type_) else "<i4"), pages.place
+    dtype, place = np.dtype("<i8" if has_wide_offsets(type_) else "<i4"), pages.place
     pages.require(None if rows is None else rows + 1, 8 * dtype.itemsize)
     lengths = pages.lengths - 1
     if len(lengths) and int(lengths.min()) < 0:
@@ -114,15 +112,12 @@ def _list_node(
         offsets = read_offsets(file, pages, ranges, dtype.str, "L.legacy.list.ascending")
         check(offsets, ranges)
         ends = offsets.ends()
-        if ends[-1] > np.iinfo(dtype).max:
-            found, wanted = f"{ends[-1]} items in one run", f"what {type_} can count"
-            raise LimitExceeded("L.legacy.limits.run", place, found, wanted)
+        stored = offsets_buffer(type_, ends, "L.legacy.limits.run", place)
         inner = BatchRanges(ranges.batches, offsets.firsts, offsets.lasts)
         if file.ctx.spans is None:  # else the offsets of no items need an owner
             inner = inner.filled()
-        buffers = [None, pa.py_buffer(ends.astype(dtype))]
         children = [items.read(inner)]
-        return pa.Array.from_buffers(type_, ranges.num_rows, buffers, children=children)
+        return pa.Array.from_buffers(type_, ranges.num_rows, [None, stored], children=children)
 
     num_items = 0 if items.lengths is None else int(items.lengths.sum())
     row_bytes = dtype.itemsize + items.row_bytes * num_items / max(1, int(lengths.sum()))
@@ -133,7 +128,7 @@ def encode_list(array: pa.Array) -> tuple[bytes, pa.Array]:
     """Return the offsets of a page and the items they name, those below null lists included."""
     own = offsets_of(array)
     items = array.values.slice(int(own[0]), int(own[-1] - own[0]))
-    dtype = "<i8" if pa.types.is_large_list(array.type) else "<i4"
+    dtype = "<i8" if has_wide_offsets(array.type) else "<i4"
     return (own - own[0]).astype(dtype).tobytes(), items
 
 

@@ -35,13 +35,20 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 
+from lanceref.core.arrow_buffers import (
+    STRINGS,
+    bytes_of,
+    check_text,
+    null_bitmap,
+    offsets_buffer,
+    offsets_of,
+    slice_bits,
+)
 from lanceref.core.cursor import FileBytes
-from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
+from lanceref.core.errors import OutOfRange, Place, UnknownEncoding
 from lanceref.core.nesting import fixed_array
-from lanceref.encodings_2_0.binary import LARGE, STRINGS, TEXT
-from lanceref.encodings_2_0.flat import concat_bits, slice_bits
+from lanceref.encodings_2_0.flat import concat_bits
 from lanceref.encodings_2_0.nullable import innermost_items
-from lanceref.encodings_2_0.page import validity_buffer
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.page_table import BatchRanges, Node, Numbers, Pages, gather, read_offsets
 
@@ -100,8 +107,7 @@ def encode_plain(array: pa.Array) -> bytes | memoryview:
     array = innermost_items(array)
     if pa.types.is_boolean(array.type):
         values = array.fill_null(False) if array.null_count else array
-        data = np.frombuffer(values.buffers()[1] or b"", np.uint8)
-        return slice_bits(data, values.offset, len(values)).tobytes()
+        return slice_bits(bytes_of(values.buffers()[1]), values.offset, len(values)).tobytes()
     values, width = array.buffers()[1], array.type.bit_width // 8
     if values is None or not len(array):
         return bytes(width * len(array))
@@ -129,24 +135,18 @@ def binary_node(
             place = ctx.at(position, OFFSET_BYTES * int(ranges.counts[number] + 1))
             found, wanted = f"bytes {firsts[number]} to {lasts[number]}", f"0 to {pages.data_end}"
             raise OutOfRange("L.legacy.binary.offsets", place, found, wanted)
-        ends = offsets.ends()
-        if ends[-1] > np.iinfo(np.int32).max and type_ not in LARGE:
-            found, wanted = f"{ends[-1]} bytes in one run", f"what {type_} can count"
-            raise LimitExceeded("L.legacy.limits.run", pages.place, found, wanted)
+        own = offsets_buffer(type_, offsets.ends(), "L.legacy.limits.run", pages.place)
         named = ("bytes of values", "L.legacy.binary.offsets", "bytes")
         data = gather(file, firsts, lasts - firsts, named)
-        own = ends if type_ in LARGE else ends.astype(np.int32)
         # L.legacy.binary.null
-        validity = validity_buffer(offsets.lengths == 0) if nullable else None
-        buffers = [validity, pa.py_buffer(own), pa.py_buffer(data)]
+        validity = null_bitmap(offsets.lengths == 0) if nullable else None
+        buffers = [validity, own, pa.py_buffer(data)]
         array = pa.Array.from_buffers(type_, ranges.num_rows, buffers)
-        if type_ in TEXT:
-            try:
-                array.validate(full=True)
-            except pa.ArrowInvalid as error:
-                first, last = int(firsts.min()), int(lasts.max())
-                clause, place = "L.legacy.binary.utf8", ctx.at(first, last - first)
-                ctx.refuse(CorruptPage(clause, place, str(error), "valid UTF-8"))
+        if len(firsts):
+            first = int(firsts.min())
+            with ctx.piece():
+                place = ctx.at(first, int(lasts.max()) - first)
+                check_text(array, "L.legacy.binary.utf8", place)
         return array
 
     # bytes of a row if the file held nothing else
@@ -156,9 +156,7 @@ def binary_node(
 
 def encode_binary(array: pa.Array, position: int) -> tuple[bytes | memoryview, bytes]:
     """Return bytes and offsets of a page whose bytes begin at `position` of the file."""
-    wide = np.int64 if array.type in LARGE else np.int32
-    offsets = np.frombuffer(array.buffers()[1] or bytes(8), wide)
-    own = offsets[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    own = offsets_of(array)
     data = memoryview(array.buffers()[2] or b"")[own[0] : own[-1]]
     return data, (own - own[0] + position).astype("<i8").tobytes()
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import join_pieces
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place
+from lanceref.core.errors import CorruptPage, OutOfRange, Place
 from lanceref.encodings_2_0.page import RowRanges
 
 PAIR_BYTES = 16
@@ -208,10 +208,9 @@ def gather(
     `offsets` and `sizes` (n,). Raises LimitExceeded, Truncated.
     """
     (name, clause, kind), total = named, int(sizes.sum())
-    limit = file.ctx.limits.expanded(file.size)
-    if total > limit:
-        found, place = f"{total} bytes of {name}", file.ctx.at(int(offsets[0]), int(sizes[0]))
-        raise LimitExceeded("L.legacy.limits.run", place, found, f"at most {limit} in one run")
+    if total:
+        place = file.ctx.at(int(offsets[0]), int(sizes[0]))
+        file.bound_output(total, "L.legacy.limits.run", place, name)
     if file.ctx.spans is not None:
         for start, size in zip(offsets.tolist(), sizes.tolist(), strict=True):
             file.ctx.leaf(start, start + size, name, kind, clause)

@@ -32,10 +32,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import STRINGS, TEXT
 from lanceref.core.compute import pc
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import BadSchema, Place
-from lanceref.encodings_2_0.binary import STRINGS, TEXT
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field, LanceSchema, parse_schema
 from lanceref.file_0_1.column import open_node

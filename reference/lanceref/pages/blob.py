@@ -24,6 +24,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.values import Variable
+from lanceref.core.arrow_buffers import bitmap
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, NotStorable, Place, UnknownEncoding
 from lanceref.core.file_versions import FileVersion
@@ -42,7 +43,7 @@ from lanceref.pages import miniblock
 from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
 from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Nested, Path, parse_layers
-from lanceref.pages.leafvalues import bitmap, stored_values
+from lanceref.pages.leafvalues import stored_values
 from lanceref.pages.repdef import Entries, Levels, unravel
 from lanceref.pages.shred import RavelledLevels, Shred, ravel
 from lanceref.proto.encodings_v2_1_pb2 import BlobLayout, PageLayout

@@ -19,12 +19,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.blocks import decode_levels
 from lanceref.codecs.chunks import count_before
-from lanceref.codecs.compressive import decode_mini, pick
+from lanceref.codecs.compressive import decode_levels, decode_mini, pick
 from lanceref.codecs.values import Fixed, Values
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, FileBytes
-from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, Place
+from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.nesting import whole
 from lanceref.core.plain import specified
@@ -159,10 +158,8 @@ class ChunkRows:
         return decoded
 
     def _levels(self, chunks: Chunks, count: int, place: Place) -> Levels:
-        most = self.file.ctx.limits.expanded(self.file.size) // LEVEL_BYTES
-        if self.mini.num_levels and count > most:
-            found, wanted = f"{count} in one run", f"{most} at most"
-            raise LimitExceeded("L.page.limits.levels", place, found, wanted)
+        if self.mini.num_levels:
+            self.file.bound_output(count * LEVEL_BYTES, "L.page.limits.levels", place, "levels")
         rep = definition = None
         if self.mini.rep is not None:
             rep = _unsigned(decode_levels(self.mini.rep, chunks.level_run(0)))

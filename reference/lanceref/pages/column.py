@@ -25,8 +25,9 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import bitmap, offsets_buffer
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.nesting import whole
@@ -37,7 +38,7 @@ from lanceref.pages import blob, constant, fullzip, miniblock, planar
 from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.entries import FullZip
 from lanceref.pages.layers import Layer, Nested, Page, Path, Scanned, leaf_paths, parse_layers
-from lanceref.pages.leafvalues import MAX_OFFSET_32, bitmap, width_bits
+from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.sparse_page import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
@@ -117,10 +118,7 @@ def open_page(
     Raises CorruptPage, UnknownEncoding, LimitExceeded.
     """
     type_ = path[-1].field.arrow.type
-    row_bytes, limit = (width_bits(type_) or 0) // 8, file.ctx.limits.expanded(file.size)
-    if row_bytes > limit:
-        found, wanted = f"{row_bytes} bytes", f"{limit} at most"
-        raise LimitExceeded("L.page.limits.row", page.place, found, wanted)
+    file.bound_output((width_bits(type_) or 0) // 8, "L.page.limits.row", page.place, "a row")
     if isinstance(page.encoding, PlanarLayout) and page.encoding.structure.HasField("sparse"):
         return SparsePage(file, page, page.encoding, path)
     description = _describe(page.encoding, path, page, version)
@@ -140,9 +138,9 @@ def open_page(
 
 def _describe(
     encoding: Message, path: Path, page: PageMetadata, version: FileVersion
-) -> planar.Description | blob.Blob:
+) -> MiniBlock | FullZip | constant.Constant | blob.Blob:
     if isinstance(encoding, PlanarLayout):
-        return planar.describe(encoding, path, len(page.extents), page.place)
+        encoding = planar.page_layout(encoding, len(page.extents), page.place)
     assert isinstance(encoding, PageLayout)
     arm = encoding.WhichOneof("layout")
     if arm is None:
@@ -253,12 +251,7 @@ def assemble(field: Field, leaves: Sequence[Nested], place: Place, depth: int = 
         at += used
     buffers, type_ = [bitmap(layer.validity)], field.arrow.type
     if layer.offsets is not None:
-        wide, count = pa.types.is_large_list(type_), int(layer.offsets[-1])
-        if not wide and count > MAX_OFFSET_32:
-            found = f"{count} items in one array of {type_}"
-            raise LimitExceeded("L.page.leaf.kind", place, found, f"at most {MAX_OFFSET_32}")
-        offsets = np.ascontiguousarray(layer.offsets, dtype="<i8" if wide else "<i4")
-        buffers.append(pa.py_buffer(offsets))
+        buffers.append(offsets_buffer(type_, layer.offsets, "L.page.leaf.kind", place))
     return pa.Array.from_buffers(type_, layer.count, buffers, children=children)
 
 
@@ -284,46 +277,28 @@ def has_required(field: pa.Field) -> bool:
 
 
 def check_required(field: pa.Field, array: pa.Array, place: Place) -> None:
-    """Refuse nulls of `field` in its `array`, and below. Raises CorruptPage."""
-    if _may_lack(field, array):
-        _check(field, array, np.ones(len(array), np.bool_), place)
+    """Refuse nulls of `field` in its `array`, and below; none lies under a null.
 
-
-def _check(field: pa.Field, array: pa.Array, counting: NDArray[np.bool_], place: Place) -> None:
-    """The same for the rows that are `counting`: bool, one for each."""
-    valid = array.is_valid().to_numpy(zero_copy_only=False)
-    lacking = np.count_nonzero(counting & ~valid)
-    if lacking and not field.nullable:
-        found = f"{lacking} nulls of {field.name!r}"
-        raise CorruptPage("L.page.required.null", place, found, "none: it is not nullable")
-    below, children = counting & valid, _stored(array)
-    if children and not isinstance(array, pa.StructArray):
-        offsets = array.offsets.to_numpy()
-        children = [child[offsets[0] : offsets[-1]] for child in children]
-        below = np.repeat(below, np.diff(offsets))
-    for child, values in zip(_children(field.type), children, strict=True):
-        _check(child, values, below, place)
-
-
-def _may_lack(field: pa.Field, array: pa.Array) -> bool:
-    """Whether there is a null where none may be, or under a null."""
+    Raises CorruptPage.
+    """
     if array.null_count and not field.nullable:
-        return True
-    return any(map(_may_lack, _children(field.type), _stored(array)))
+        found = f"{array.null_count} nulls of {field.name!r}"
+        raise CorruptPage("L.page.required.null", place, found, "none: it is not nullable")
+    children = _children(field.type)
+    if not any(map(has_required, children)):
+        return
+    if array.null_count:
+        array = whole(array).drop_null()
+    if isinstance(array, pa.StructArray):
+        below = array.flatten()
+    else:
+        below = [array.values[array.offsets[0].as_py() : array.offsets[-1].as_py()]]
+    for child, values in zip(children, below, strict=True):
+        check_required(child, values, place)
 
 
 def _children(type_: pa.DataType) -> list[pa.Field]:
-    if pa.types.is_map(type_):
-        return [type_.key_field, type_.item_field]
-    if pa.types.is_nested(type_) and not pa.types.is_fixed_size_list(type_):
-        return [type_.field(number) for number in range(type_.num_fields)]
-    return []
-
-
-def _stored(array: pa.Array) -> list[pa.Array]:
-    """Return all values of each child, whatever is above them."""
-    if isinstance(array, pa.StructArray):
-        return [array.field(number) for number in range(array.type.num_fields)]
-    if isinstance(array, pa.MapArray):
-        return [array.keys, array.items]
-    return [array.values] if isinstance(array, (pa.ListArray, pa.LargeListArray)) else []
+    """Return the fields below structs, lists and maps (one, their entries)."""
+    if not pa.types.is_nested(type_) or pa.types.is_fixed_size_list(type_):
+        return []
+    return [type_.field(number) for number in range(type_.num_fields)]

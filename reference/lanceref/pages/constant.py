@@ -32,24 +32,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.blocks import decode_block
-from lanceref.codecs.choose import encode_levels
+from lanceref.codecs.choose import byte_strings, encode_levels
+from lanceref.codecs.compressive import decode_block
 from lanceref.codecs.description_checks import check_levels
 from lanceref.codecs.values import Fixed, Values, Variable
+from lanceref.core.arrow_buffers import STRINGS, has_wide_offsets
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import CorruptPage, LimitExceeded, UnknownEncoding
+from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_io import RUN_BYTES, Buffer
 from lanceref.file.container import PageMetadata
 from lanceref.pages.layers import NULLABLE_ITEM, Layers, Nested
-from lanceref.pages.leafvalues import (
-    Validity,
-    has_wide_offsets,
-    is_variable,
-    leaf_array,
-    width_bits,
-)
+from lanceref.pages.leafvalues import Validity, leaf_array, width_bits
 from lanceref.pages.repdef import (
     LEVEL_BYTES,
     Entries,
@@ -68,9 +63,6 @@ MAX_INLINE_BYTES = 32
 
 SAMPLE = 64
 """Slots compared before all of them are."""
-
-LONG = 256
-"""Bytes of a value above which values are compared one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +114,7 @@ def check_description(
         if levels is not None:
             check_levels(levels[0], version, file.ctx, place)
     bits = width_bits(type_)
-    if has_value and (pa.types.is_nested(type_) or (bits is None and not is_variable(type_))):
+    if has_value and (pa.types.is_nested(type_) or (bits is None and type_ not in STRINGS)):
         found = f"a value of {type_}"
         raise CorruptPage("L.page.constant.value-type", place, found, "a plain type")
     size = None if bits is None else (bits + 7) // 8
@@ -149,7 +141,6 @@ class ConstantPage:
         self._layers, self._scale = constant.layers, constant.layers.scale
         self.num_rows = page.num_rows // self._scale
         self._run_entries = max(1, RUN_BYTES * 8 // max(8, width_bits(type_) or 0))
-        self._max_bytes = file.ctx.limits.expanded(file.size)
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         scale, starts = self._scale, self._starts
@@ -210,9 +201,7 @@ class ConstantPage:
         count, odd = divmod(size, 2) if compressed is None else (compressed[1], 0)
         if odd:
             raise CorruptPage("L.page.constant.level-bytes", place, size, "u16 levels")
-        if count * LEVEL_BYTES > self._max_bytes:
-            wanted = f"{self._max_bytes // LEVEL_BYTES} at most"
-            raise LimitExceeded("L.page.limits.levels", place, f"{count} levels", wanted)
+        self._file.bound_output(count * LEVEL_BYTES, "L.page.limits.levels", place, "levels")
         if count == 0:
             expect(clause, size, 0, place)
             return None
@@ -244,9 +233,8 @@ class ConstantPage:
         return unravel(self._layers, entries, num_rows, self._page.place)
 
     def _leaf(self, count: int, validity: Validity) -> pa.Array:
-        size, wanted = count * (width_bits(self._type) or 0) // 8, f"{self._max_bytes} at most"
-        if size > self._max_bytes:
-            raise LimitExceeded("L.page.limits.constant", self._page.place, size, wanted)
+        size = count * (width_bits(self._type) or 0) // 8
+        self._file.bound_output(size, "L.page.limits.constant", self._page.place)
         if self._value is None:
             if pa.types.is_struct(self._type) and self._type.num_fields == 0:
                 return pa.array([{}] * count, self._type)
@@ -268,7 +256,7 @@ class ConstantPage:
 
 def parse_value(file: FileBytes, extent: Extent, type_: pa.DataType) -> pa.Array:
     """Parse a value buffer: the Arrow buffers of an array of one element. Raises CorruptPage."""
-    clause, num_buffers = "L.page.constant.value-buffer", 2 if is_variable(type_) else 1
+    clause, num_buffers = "L.page.constant.value-buffer", 2 if type_ in STRINGS else 1
     cursor = file.cursor(extent, "constant value", clause)
     place = file.ctx.at(cursor.offset, cursor.remaining)
     expect(clause, cursor.u32("number of buffers", clause), num_buffers, place)
@@ -345,44 +333,20 @@ def the_value(values: Values, validity: Validity) -> bytes | Variable | None:
     Only values of fixed width and variable ones are compared; there is at least one valid slot.
     `validity` (values,).
     """
-    first = 0 if validity is None else int(np.argmax(validity))
-    sample = _valid_slots(validity, first, min(values.count, first + SAMPLE))
-    if _same(values, sample) is None:
+    if isinstance(values, Fixed) and values.bits == 1:
+        bits = np.unpackbits(values.data, count=values.count, bitorder="little")
+        values = Fixed(8, values.count, bits)
+    if not isinstance(values, Fixed | Variable):
         return None
-    return _same(values, _valid_slots(validity, 0, values.count))
-
-
-def _valid_slots(validity: Validity, start: int, end: int) -> NDArray[np.int64]:
-    return (
-        np.arange(start, end) if validity is None else start + np.flatnonzero(validity[start:end])
-    )
-
-
-def _same(values: Values, slots: NDArray[np.int64]) -> bytes | Variable | None:
-    if isinstance(values, Fixed):
-        return _same_fixed(values, slots) if values.bits else b""
-    return _same_variable(values, slots) if isinstance(values, Variable) else None
-
-
-def _same_fixed(values: Fixed, slots: NDArray[np.int64]) -> bytes | None:
-    rows: NDArray[np.uint8]
-    if values.bits == 1:
-        shifts = (slots % 8).astype(np.uint8)
-        rows = (values.data[slots // 8] >> shifts & np.uint8(1)).reshape(-1, 1)
-    else:
-        rows = values.data.reshape(values.count, -1)[slots]
-    return rows[0].tobytes() if (rows == rows[0]).all() else None
-
-
-def _same_variable(values: Variable, slots: NDArray[np.int64]) -> Variable | None:
-    starts, ends = values.offsets[slots], values.offsets[slots + 1]
-    size = int(ends[0] - starts[0])
-    if ((ends - starts) != size).any():
-        return None
-    first = values.data[int(starts[0]) : int(ends[0])]
-    if size > LONG:  # one by one: the places of all bytes would take eight times the memory
-        if not all(np.array_equal(values.data[at : at + size], first) for at in starts.tolist()):
+    if isinstance(values, Fixed) and not values.bits:
+        return b""
+    cells, first = byte_strings(values), 0 if validity is None else int(np.argmax(validity))
+    for start, end in ((first, first + SAMPLE), (0, values.count)):  # most often seen at once
+        part = cells[start:end]
+        held = part if validity is None else part.filter(pa.array(validity[start:end]))
+        if len(held.unique()) > 1:
             return None
-    elif size and (values.data[starts[:, None] + np.arange(size)] != first).any():
-        return None
-    return Variable(np.array([0, size], np.int64), first)
+    value: bytes = cells[first].as_py()
+    if isinstance(values, Fixed):
+        return value
+    return Variable(np.array([0, len(value)], np.int64), np.frombuffer(value, np.uint8))

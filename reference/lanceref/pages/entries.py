@@ -110,6 +110,10 @@ class CutEntries:
     value_starts: Positions
     value_sizes: Positions
 
+    def values_in(self, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return the bytes of the values, joined. `data`, the zipped bytes, (n,)."""
+        return join_pieces(data, self.value_starts, self.value_starts + self.value_sizes)
+
 
 def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
     """Find the entries of all rows; every row must be filled exactly by its entries.
@@ -140,7 +144,7 @@ def cut_matrix(zipped: Zipped, shape: FullZip) -> tuple[Levels, NDArray[np.uint8
     """Cut entries that all have a value of fixed width: their levels, and (entries, bytes)."""
     packed, num_rows = zipped.data, len(zipped.starts)
     if len(packed) != num_rows * shape.stride:
-        packed = compact(packed, zipped.starts, zipped.ends - zipped.starts)
+        packed = join_pieces(packed, zipped.starts, zipped.ends)
     table = packed.reshape(num_rows, shape.stride)
     words = np.zeros(len(table), dtype=np.uint32)
     if shape.control_bytes:
@@ -245,19 +249,6 @@ def _overrun(zipped: Zipped, start: int, needed: int, end: int) -> CorruptPage:
 
 def _broken(clause: str, zipped: Zipped, at: int, found: str, wanted: str) -> CorruptPage:
     return CorruptPage(clause, zipped.ctx.at(zipped.base + at), found, wanted)
-
-
-def compact(data: NDArray[np.uint8], starts: Positions, sizes: Positions) -> NDArray[np.uint8]:
-    """Return the byte ranges (ascending, apart) one after the other."""
-    steps = np.diff(starts)
-    if len(steps) and (steps == steps[0]).all() and (sizes == sizes[0]).all():
-        body, step, size = len(steps), int(steps[0]), int(sizes[0])
-        out = np.empty((body + 1) * size, np.uint8)
-        table = data[int(starts[0]) : int(starts[-1])].reshape(body, step)
-        out[: body * size].reshape(body, size)[:] = table[:, :size]
-        out[body * size :] = data[int(starts[-1]) : int(starts[-1]) + size]
-        return out
-    return join_pieces(data, starts, starts + sizes)
 
 
 def record(zipped: Zipped, shape: FullZip, cut: CutEntries) -> None:

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.compressive import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.description_checks import check_encoding
 from lanceref.codecs.values import Fixed, Variable
+from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
@@ -44,7 +45,6 @@ from lanceref.file.container import PageMetadata
 from lanceref.pages.entries import (
     FullZip,
     Zipped,
-    compact,
     control_width,
     cut_entries,
     cut_matrix,
@@ -54,7 +54,6 @@ from lanceref.pages.layers import Layers, Nested
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
     check_offset_width,
-    is_variable,
     leaf_array,
     width_bits,
 )
@@ -91,7 +90,7 @@ def check_description(
     place, layers, bits = page.place, zipped.layers, zipped.bits_per_value
     check_encoding(zipped.values, version, file.ctx, place)
     if zipped.bits_per_offset is not None:
-        if is_variable(type_):
+        if type_ in STRINGS:
             check_leaf_encoding(type_, zipped.values, place)
         check_offset_width(type_, zipped.bits_per_offset, place)
     elif bits is None:
@@ -210,7 +209,7 @@ class FullZipPage:
         else:
             cut = cut_entries(zipped, shape)
             record(zipped, shape, cut)
-            levels, flat = cut.levels, compact(zipped.data, cut.value_starts, cut.value_sizes)
+            levels, flat = cut.levels, cut.values_in(zipped.data)
             rows = flat.reshape(len(cut.value_starts), shape.stride - shape.control_bytes)
         check_ranges(levels, shape.layers, place)
         values = decode_zip_fixed(self._shape.values, rows, zipped.ctx, place)
@@ -223,7 +222,7 @@ class FullZipPage:
         record(zipped, shape, cut)
         check_ranges(cut.levels, shape.layers, place)
         offsets = np.append(0, np.cumsum(cut.value_sizes))
-        stored = Variable(offsets, compact(zipped.data, cut.value_starts, cut.value_sizes))
+        stored = Variable(offsets, cut.values_in(zipped.data))
         values = decode_zip_variable(self._shape.values, stored, zipped.ctx, place)
         validity = cut.levels.leaf_validity(shape.layers)
         if validity is not None:

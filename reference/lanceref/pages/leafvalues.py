@@ -23,43 +23,31 @@ from numpy.typing import NDArray
 from lanceref.codecs.choose import Kind
 from lanceref.codecs.description_checks import value_bits
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
-from lanceref.core.errors import CorruptPage, DataRefused, LimitExceeded, Place
-from lanceref.encodings_2_0.flat import slice_bits
+from lanceref.core.arrow_buffers import (
+    STRINGS,
+    TEXT,
+    bitmap,
+    bytes_of,
+    check_text,
+    has_wide_offsets,
+    offsets_buffer,
+    offsets_of,
+    slice_bits,
+)
+from lanceref.core.errors import CorruptPage, DataRefused, Place
+from lanceref.encodings_2_0.flat import slot_bits
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 Validity = NDArray[np.bool_] | None
 """Which values are valid; None when all are."""
 
-_OFFSETS = {pa.string(): "<i4", pa.binary(): "<i4", pa.large_string(): "<i8"}
-_OFFSETS[pa.large_binary()] = "<i8"
-
-MAX_OFFSET_32 = 2**31 - 1
-"""Bytes that an Arrow array with 32-bit offsets can hold."""
-
-
-def is_variable(type_: pa.DataType) -> bool:
-    """Whether values of the type have no fixed width."""
-    return type_ in _OFFSETS
-
-
-def has_wide_offsets(type_: pa.DataType) -> bool:
-    """Whether values of the type are stored with offsets of 64 bits."""
-    return _OFFSETS.get(type_) == "<i8"
-
 
 def width_bits(type_: pa.DataType) -> int | None:
-    """Return the bits of a value of fixed width; None for other types."""
-    if pa.types.is_primitive(type_):
-        return int(type_.bit_width)
-    if pa.types.is_fixed_size_list(type_):
-        item = width_bits(type_.value_type)
-        return None if item is None else item * type_.list_size
+    """Return the bits of a value of fixed width, a packed struct among them; None for others."""
     if pa.types.is_struct(type_):
         widths = [width_bits(field.type) for field in type_]
         return None if None in widths else sum(width for width in widths if width is not None)
-    if is_variable(type_) or pa.types.is_dictionary(type_) or pa.types.is_null(type_):
-        return None
-    return int(type_.bit_width)
+    return None if pa.types.is_null(type_) else slot_bits(type_)
 
 
 def value_type(type_: pa.DataType) -> pa.DataType:
@@ -73,7 +61,7 @@ def check_leaf_encoding(type_: pa.DataType, encoding: CompressiveEncoding, place
     while arm in ("fsst", "general"):
         encoding = getattr(encoding, arm).values
         arm = encoding.WhichOneof("compression")
-    if (arm == "variable") != is_variable(type_):
+    if (arm == "variable") != (type_ in STRINGS):
         raise _wrong_kind(type_, f"an encoding {arm}", place)
     if arm == "variable":
         check_offset_width(type_, value_bits(encoding.variable.offsets) or 0, place)
@@ -84,13 +72,6 @@ def check_offset_width(type_: pa.DataType, bits: int, place: Place) -> None:
     wanted = 64 if has_wide_offsets(type_) else 32
     if bits != wanted:
         raise CorruptPage("L.page.leaf.offset-width", place, f"offsets of {bits} bits", wanted)
-
-
-def bitmap(validity: Validity) -> pa.Buffer | None:
-    """Return an Arrow validity bitmap; None when all are valid. `validity` (values,)."""
-    if validity is None:
-        return None
-    return pa.py_buffer(np.packbits(validity, bitorder="little"))
 
 
 def leaf_array(type_: pa.DataType, values: Values, validity: Validity, place: Place) -> pa.Array:
@@ -156,26 +137,14 @@ def _fixed(type_: pa.DataType, values: Fixed, validity: Validity, place: Place) 
 
 
 def _variable(type_: pa.DataType, values: Variable, validity: Validity, place: Place) -> pa.Array:
-    if not is_variable(type_):
+    if type_ not in STRINGS:
         raise _wrong_kind(type_, "variable-width values", place)
-    dtype, size = _OFFSETS[type_], int(values.offsets[-1])
-    if dtype == "<i4" and size > MAX_OFFSET_32:
-        found = f"{size} bytes in one array of {type_}"
-        raise LimitExceeded("L.page.leaf.kind", place, found, f"at most {MAX_OFFSET_32}")
-    offsets, data = values.offsets.astype(dtype), np.ascontiguousarray(values.data)
-    buffers = [bitmap(validity), pa.py_buffer(offsets), pa.py_buffer(data)]
+    offsets = offsets_buffer(type_, values.offsets, "L.page.leaf.kind", place)
+    buffers = [bitmap(validity), offsets, pa.py_buffer(np.ascontiguousarray(values.data))]
     array = pa.Array.from_buffers(type_, values.count, buffers)
-    if _is_text(type_) and not values.is_ascii:
-        try:
-            array.validate(full=True)
-        except pa.ArrowInvalid as error:
-            found = str(error)[:200]
-            raise CorruptPage("L.page.leaf.utf8", place, found, "strings in UTF-8") from error
+    if not values.is_ascii:
+        check_text(array, "L.page.leaf.utf8", place)
     return array
-
-
-def _is_text(type_: pa.DataType) -> bool:
-    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
 
 
 def _list_items(type_: pa.DataType, values: FixedSizeList, place: Place) -> pa.Array:
@@ -204,10 +173,8 @@ def validity_of(array: pa.Array) -> Validity:
         return own if items is None else both(own, items[_valid_keys(array)])
     if array.null_count == 0:
         return None
-    bits = np.frombuffer(array.buffers()[0], np.uint8)
-    first, last = array.offset // 8, (array.offset + len(array) + 7) // 8
-    flags = np.unpackbits(bits[first:last], bitorder="little").view(np.bool_)
-    return flags[array.offset % 8 :][: len(array)]
+    bits = slice_bits(bytes_of(array.buffers()[0]), array.offset, len(array))
+    return np.unpackbits(bits, count=len(array), bitorder="little").view(np.bool_)
 
 
 def both(one: Validity, other: Validity) -> Validity:
@@ -260,8 +227,10 @@ def stored_values(array: pa.Array) -> Values:
     type_, count, start = array.type, len(array), array.offset
     if pa.types.is_null(type_):
         return Fixed(0, count, np.zeros(0, np.uint8))
-    if is_variable(type_):
-        return _stored_variable(array)
+    if type_ in STRINGS:
+        offsets = offsets_of(array)
+        data = bytes_of(array.buffers()[2])[offsets[0] : offsets[-1]]
+        return Variable(offsets - offsets[0], data)
     if pa.types.is_fixed_size_list(type_):
         size = type_.list_size
         items = array.values.slice(start * size, count * size)
@@ -274,25 +243,11 @@ def stored_values(array: pa.Array) -> Values:
             if child.null_count:
                 raise DataRefused(f"a packed struct cannot hold the nulls of {field.name!r}")
         return Rows(count, tuple(map(stored_values, children)))
-    data = _bytes_of(array.buffers()[1])
+    data = bytes_of(array.buffers()[1])
     if pa.types.is_boolean(type_):
         return Fixed(1, count, slice_bits(data, start, count))
     width = type_.bit_width // 8
     return Fixed(8 * width, count, data[start * width : (start + count) * width])
-
-
-def _bytes_of(buffer: pa.Buffer | None) -> NDArray[np.uint8]:
-    """Return a buffer as uint8 (size,); no bytes for a missing one."""
-    return np.frombuffer(b"" if buffer is None else buffer, np.uint8)
-
-
-def _stored_variable(array: pa.Array) -> Variable:
-    _, offsets, data = array.buffers()
-    if offsets is None or not len(array):
-        return Variable(np.zeros(1, np.int64), np.zeros(0, np.uint8))
-    table = np.frombuffer(offsets, np.dtype(_OFFSETS[array.type]))
-    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    return Variable(cut - cut[0], _bytes_of(data)[cut[0] : cut[-1]])
 
 
 def kind_of(type_: pa.DataType) -> Kind:
@@ -301,4 +256,4 @@ def kind_of(type_: pa.DataType) -> Kind:
         return kind_of(type_.value_type)
     if pa.types.is_struct(type_):
         return Kind(fields=tuple(kind_of(field.type) for field in type_))
-    return Kind(has_wide_offsets(type_), _is_text(type_))
+    return Kind(has_wide_offsets(type_), type_ in TEXT)

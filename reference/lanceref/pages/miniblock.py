@@ -24,9 +24,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.choose import encode_levels
-from lanceref.codecs.compressive import num_buffers
+from lanceref.codecs.compressive import decode_block, num_buffers
 from lanceref.codecs.description_checks import (
     check_chunks,
     check_encoding,

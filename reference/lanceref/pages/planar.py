@@ -16,19 +16,15 @@ Divergences: D.page.planar-num-items, D.page.sparse-chunk-words
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from google.protobuf.message import Message
 
 from lanceref.core.context import expect
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.pages.chunks import MiniBlock
-from lanceref.pages.constant import Constant
-from lanceref.pages.entries import FullZip
-from lanceref.pages.layers import Layers, Path, parse_layers
 from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout, MiniBlockLayout, PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import (
     ChunkedValues,
-    DenseChunkLevels,
-    DenseZipLevels,
     PlanarLayout,
     SparseStructuralLayer,
     StructuralPlane,
@@ -36,90 +32,94 @@ from lanceref.proto.encodings_v2_3_pb2 import (
     ZippedValues,
 )
 
-Description = MiniBlock | FullZip | Constant
-"""What the page layouts understand."""
+CHUNKED = {
+    "compression": "value_compression",
+    **{name: name for name in ("dictionary", "num_dictionary_items", "num_buffers", "num_items")},
+}
+CHUNK_LEVELS = {
+    "repetition": "rep_compression",
+    "definition": "def_compression",
+    "repetition_index_depth": "repetition_index_depth",
+}
+ZIPPED = {
+    "compression": "value_compression",
+    **{name: name for name in ("bits_per_value", "bits_per_offset")},
+    **{name: name for name in ("num_items", "num_visible_items")},
+}
+ZIP_LEVELS = {"bits_repetition": "bits_rep", "bits_definition": "bits_def"}
+"""Names of the fields of 2.3, and of the same in the layouts of 2.1 and 2.2."""
 
 
-def describe(layout: PlanarLayout, path: Path, num_buffers: int, place: Place) -> Description:
-    """Return the description of a dense planar page. Raises CorruptPage."""
-    values, structure = layout.values.WhichOneof("codec"), layout.structure.WhichOneof("codec")
+def _copy(source: Message, target: Message, names: Mapping[str, str]) -> None:
+    """Set the fields of a message from those of another, which have other names."""
+    for field, value in source.ListFields():
+        name = names.get(field.name)
+        if name is not None and isinstance(value, Message):
+            getattr(target, name).CopyFrom(value)
+        elif name is not None:
+            setattr(target, name, value)
+
+
+def page_layout(planar: PlanarLayout, num_buffers: int, place: Place) -> PageLayout:
+    """Return a dense planar layout as one of 2.2, whose bytes are the same. Raises CorruptPage."""
+    values, structure = planar.values.WhichOneof("codec"), planar.structure.WhichOneof("codec")
     if structure is None or values is None:
         found = f"structure {structure}, values {values}"
         raise CorruptPage("L.page.planar.planes", place, found, "both planes")
-    layers = parse_layers(layout.structure.dense.layers, path, place)
+    codes = planar.structure.dense.layers
     if values == "indexed":
         raise CorruptPage("L.page.planar.indexed", place, "indexed values", "a sparse structure")
     if values == "chunked":
-        chunked = layout.values.chunked
-        if not chunked.HasField("levels"):
+        if not planar.values.chunked.HasField("levels"):
             raise CorruptPage("L.page.planar.chunk-levels", place, "none", "levels")
-        return describe_chunked(chunked, layers, chunked.num_items, place)
+        chunked = chunked_layout(planar.values.chunked, place)
+        chunked.layers.extend(codes)
+        return PageLayout(mini_block_layout=chunked)
     if values == "zipped":
-        if not layout.values.zipped.HasField("levels"):
+        if not planar.values.zipped.HasField("levels"):
             raise CorruptPage("L.page.planar.zip-levels", place, "none", "levels")
-        return describe_zipped(layout.values.zipped, layers, place)
+        zipped = zipped_layout(planar.values.zipped, place)
+        zipped.layers.extend(codes)
+        return PageLayout(full_zip_layout=zipped)
     expect("L.page.planar.constant-buffers", num_buffers, 0, place)
-    return Constant(layers, layout.values.constant.scalar if values == "constant" else None)
+    layout = PageLayout()
+    layout.constant_layout.layers.extend(codes)
+    if values == "constant":
+        layout.constant_layout.inline_value = planar.values.constant.scalar
+    return layout
 
 
-def describe_chunked(
-    chunked: ChunkedValues, layers: Layers, num_items: int, place: Place
-) -> MiniBlock:
-    """Return the description of values in chunks, without levels when there are none.
-
-    Raises CorruptPage.
-    """
+def chunked_layout(chunked: ChunkedValues, place: Place) -> MiniBlockLayout:
+    """Return values in chunks as a layout of 2.2 without layers. Raises CorruptPage."""
     if not chunked.HasField("compression"):
         raise CorruptPage("L.page.planar.compression", place, "none", "a codec")
-    levels = chunked.levels
-    return MiniBlock(
-        layers=layers,
-        rep=levels.repetition if levels.HasField("repetition") else None,
-        definition=levels.definition if levels.HasField("definition") else None,
-        values=chunked.compression,
-        dictionary=chunked.dictionary if chunked.HasField("dictionary") else None,
-        num_dictionary_items=chunked.num_dictionary_items,
-        num_buffers=chunked.num_buffers,
-        num_items=num_items,
-        wide=True,
-        index_depth=levels.repetition_index_depth,
-    )
+    layout = MiniBlockLayout(has_large_chunk=True)
+    _copy(chunked, layout, CHUNKED)
+    _copy(chunked.levels, layout, CHUNK_LEVELS)
+    return layout
 
 
-def describe_zipped(zipped: ZippedValues, layers: Layers, place: Place) -> FullZip:
-    """Return the description of zipped values, without levels when there are none.
-
-    Raises CorruptPage.
-    """
+def zipped_layout(zipped: ZippedValues, place: Place) -> FullZipLayout:
+    """Return zipped values as a layout of 2.2 without layers. Raises CorruptPage."""
     if not zipped.HasField("compression"):
         raise CorruptPage("L.page.planar.compression", place, "none", "a codec")
-    addressing = zipped.WhichOneof("addressing")
-    return FullZip(
-        layers=layers,
-        bits_rep=zipped.levels.bits_repetition,
-        bits_def=zipped.levels.bits_definition,
-        bits_per_value=zipped.bits_per_value if addressing == "bits_per_value" else None,
-        bits_per_offset=zipped.bits_per_offset if addressing == "bits_per_offset" else None,
-        num_items=zipped.num_items,
-        num_visible_items=zipped.num_visible_items,
-        values=zipped.compression,
-    )
+    layout = FullZipLayout()
+    _copy(zipped, layout, ZIPPED)
+    _copy(zipped.levels, layout, ZIP_LEVELS)
+    return layout
 
 
 def dense_layout(layout: PageLayout) -> PlanarLayout:
     """Return a page layout in the words of 2.3; a constant one has no levels."""
     arm, plane = layout.WhichOneof("layout"), ValuePlane()
     if arm == "mini_block_layout":
-        codes = layout.mini_block_layout.layers
         plane = chunked_plane(layout.mini_block_layout, dense=True)
     elif arm == "full_zip_layout":
-        codes = layout.full_zip_layout.layers
         plane = zipped_plane(layout.full_zip_layout, dense=True)
     else:
-        codes = layout.constant_layout.layers
         plane.constant.scalar = layout.constant_layout.inline_value
     structure = StructuralPlane()
-    structure.dense.layers.extend(codes)
+    structure.dense.layers.extend(getattr(layout, arm or "constant_layout").layers)
     return PlanarLayout(structure=structure, values=plane)
 
 
@@ -132,32 +132,21 @@ def sparse_layout(layers: Sequence[SparseStructuralLayer], plane: ValuePlane) ->
 
 def chunked_plane(mini: MiniBlockLayout, *, dense: bool) -> ValuePlane:
     """Return the plane of values in chunks; with a sparse structure they have no levels."""
-    levels = DenseChunkLevels(
-        repetition=mini.rep_compression if mini.HasField("rep_compression") else None,
-        definition=mini.def_compression if mini.HasField("def_compression") else None,
-        repetition_index_depth=mini.repetition_index_depth,
-    )
-    chunked = ChunkedValues(
-        compression=mini.value_compression,
-        levels=levels if dense else None,
-        dictionary=mini.dictionary if mini.HasField("dictionary") else None,
-        num_dictionary_items=mini.num_dictionary_items,
-        num_buffers=mini.num_buffers,
-        num_items=mini.num_items if dense else 0,
-    )
-    return ValuePlane(chunked=chunked)
+    plane = ValuePlane()
+    _copy(mini, plane.chunked, {name: own for own, name in CHUNKED.items()})
+    if dense:
+        plane.chunked.levels.SetInParent()
+        _copy(mini, plane.chunked.levels, {name: own for own, name in CHUNK_LEVELS.items()})
+    else:
+        plane.chunked.ClearField("num_items")
+    return plane
 
 
 def zipped_plane(zipped: FullZipLayout, *, dense: bool) -> ValuePlane:
     """Return the plane of zipped values; with a sparse structure they have no levels."""
-    levels = DenseZipLevels(bits_repetition=zipped.bits_rep, bits_definition=zipped.bits_def)
-    is_fixed = zipped.WhichOneof("details") == "bits_per_value"
-    target = ZippedValues(
-        compression=zipped.value_compression,
-        levels=levels if dense else None,
-        bits_per_value=zipped.bits_per_value if is_fixed else None,
-        bits_per_offset=None if is_fixed else zipped.bits_per_offset,
-        num_items=zipped.num_items,
-        num_visible_items=zipped.num_visible_items,
-    )
-    return ValuePlane(zipped=target)
+    plane = ValuePlane()
+    _copy(zipped, plane.zipped, {name: own for own, name in ZIPPED.items()})
+    if dense:
+        plane.zipped.levels.SetInParent()
+        _copy(zipped, plane.zipped.levels, {name: own for own, name in ZIP_LEVELS.items()})
+    return plane

@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import offsets_of
 from lanceref.core.compute import pc
 from lanceref.file.schema import Field
 from lanceref.pages.layers import (
@@ -99,11 +100,7 @@ def list_items(array: pa.Array, validity: Validity) -> tuple[NDArray[np.int64], 
 
     Offsets are (lists + 1,).
     """
-    wide = pa.types.is_large_list(array.type)
-    raw = np.frombuffer(array.buffers()[1] or b"", np.int64 if wide else np.int32)
-    raw = raw[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    if len(raw) == 0:
-        raw = np.zeros(1, np.int64)
+    raw = offsets_of(array)
     lengths = np.diff(raw)
     if validity is None or not lengths[~validity].any():
         return raw - raw[0], array.values.slice(int(raw[0]), int(raw[-1] - raw[0]))

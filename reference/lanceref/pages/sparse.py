@@ -29,12 +29,12 @@ from lanceref.codecs.bitpack import (
     out_of_line_bytes,
     out_of_line_encoding,
 )
-from lanceref.codecs.blocks import decode_block
+from lanceref.codecs.compressive import decode_block
 from lanceref.codecs.description_checks import check_encoding, has_payload, value_bits
 from lanceref.codecs.values import Fixed, flat_encoding
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3
 from lanceref.file.column_io import Buffer
 from lanceref.pages.layers import Layer, Path, Step
@@ -154,14 +154,11 @@ class StructureDecoder:
 
     def decode(self, layers: Sequence[SparseStructuralLayer], sizes: list[int]) -> Structure:
         """Decode all layers; `sizes` are their domains. Raises CorruptPage, LimitExceeded."""
-        limit = self._file.ctx.limits.expanded(self._file.size)
         needed = sum(
             size * (LIST_BYTES if layer.HasField("list") else SLOT_BYTES)
             for layer, size in zip(layers, sizes, strict=True)
         )
-        if needed > limit:
-            found = f"{sizes} slots, {needed} bytes"
-            raise LimitExceeded("L.page.limits.sparse", self._place, found, f"{limit} at most")
+        self._file.bound_output(needed, "L.page.limits.sparse", self._place, "slots")
         with self._file.ctx.group("structure"):
             built = [self._layer(layer, size) for layer, size in zip(layers, sizes, strict=True)]
         return Structure(tuple(built[:-1]), built[-1].validity)

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.blocks import decode_block
+from lanceref.codecs.compressive import decode_block
 from lanceref.codecs.description_checks import check_encoding
 from lanceref.codecs.values import Fixed
 from lanceref.core.cursor import FileBytes
@@ -30,12 +30,13 @@ from lanceref.core.file_versions import V2_3
 from lanceref.core.nesting import whole
 from lanceref.file.column_io import RUN_BYTES
 from lanceref.file.container import PageMetadata
+from lanceref.pages import fullzip, miniblock
 from lanceref.pages.constant import Constant, ConstantPage
 from lanceref.pages.fullzip import FullZipPage
 from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, parse_layers, scale_of
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.miniblock import MiniBlockPage
-from lanceref.pages.planar import describe_chunked, describe_zipped
+from lanceref.pages.planar import chunked_layout, zipped_layout
 from lanceref.pages.sparse import Structure, StructureDecoder, check_structure, domains
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, ZippedValues
 
@@ -110,7 +111,9 @@ class SparsePage:
             if chunked.HasField("levels") or chunked.num_items not in (0, slots):
                 wanted = "a value for each leaf slot alone"
                 raise CorruptPage("L.page.sparse.levels", place, "levels", wanted)
-            mini = describe_chunked(chunked, self._flat, slots, place)
+            layout = chunked_layout(chunked, place)
+            layout.num_items = slots
+            mini = miniblock.describe(layout, self._flat, V2_3, place)
             used = 2 + (mini.dictionary is not None)
             part = self._part(0, used, slots)
             return MiniBlockPage(self._file, part, mini, self._type, V2_3), used
@@ -127,7 +130,7 @@ class SparsePage:
         place = self._page.place
         if zipped.HasField("levels"):
             raise CorruptPage("L.page.sparse.levels", place, "levels", "values alone")
-        described = describe_zipped(zipped, self._flat, place)
+        described = fullzip.describe(zipped_layout(zipped, place), self._flat, place)
         used = first + 1 + (described.bits_per_offset is not None)
         part = self._part(first, used, zipped.num_items)
         return FullZipPage(self._file, part, described, self._type, V2_3), used

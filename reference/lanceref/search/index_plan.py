@@ -27,10 +27,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.compute import pc
 from lanceref.core.errors import NotFound
 from lanceref.core.file_versions import V0_1
-from lanceref.encodings_2_0.binary import STRINGS
 from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.file_0_1.statistics import is_covered
 from lanceref.index.indices import Index

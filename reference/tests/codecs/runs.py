@@ -8,9 +8,8 @@ from itertools import pairwise
 
 import hypothesis.strategies as st
 import numpy as np
-from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.compressive import decode_mini
+from lanceref.codecs.compressive import decode_block, decode_mini
 from lanceref.codecs.values import Fixed, FixedSizeList, MiniBlocks, Rows, Values, Variable
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor

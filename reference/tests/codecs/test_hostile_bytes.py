@@ -7,8 +7,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
-from lanceref.codecs.blocks import decode_block, decode_blocks, decode_levels, integers
-from lanceref.codecs.compressive import decode_mini, decode_zip_fixed, decode_zip_variable
+from lanceref.codecs.compressive import (
+    decode_block,
+    decode_blocks,
+    decode_levels,
+    decode_mini,
+    decode_zip_fixed,
+    decode_zip_variable,
+    integers,
+)
 from lanceref.core.context import Context
 from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, UnknownEncoding
 from lanceref.core.limits import Limits

@@ -4,7 +4,6 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from lanceref.codecs.blocks import decode_levels
 from lanceref.codecs.choose import (
     Kind,
     choose_dictionary,
@@ -13,7 +12,12 @@ from lanceref.codecs.choose import (
     encode_mini,
     encode_zip,
 )
-from lanceref.codecs.compressive import decode_mini, decode_zip_fixed, decode_zip_variable
+from lanceref.codecs.compressive import (
+    decode_levels,
+    decode_mini,
+    decode_zip_fixed,
+    decode_zip_variable,
+)
 from lanceref.codecs.encoder_inputs import Params
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows
 from lanceref.core.file_versions import V2_1, V2_2, V2_3

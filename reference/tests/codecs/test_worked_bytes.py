@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from lanceref.codecs import fixed_size_list
-from lanceref.codecs.blocks import decode_blocks, decode_levels, integers
 from lanceref.codecs.choose import Kind, encode_block, encode_levels, encode_mini, encode_zip
 from lanceref.codecs.compressive import (
+    decode_blocks,
+    decode_levels,
     decode_mini,
     decode_zip_fixed,
     decode_zip_variable,
+    integers,
     num_buffers,
 )
 from lanceref.codecs.encoder_inputs import Params

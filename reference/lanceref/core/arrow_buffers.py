@@ -1,0 +1,84 @@
+"""Buffers of Arrow arrays: validity, offsets and text, made of numbers and taken from arrays.
+
+A bitmap holds one bit for each value, the lowest bit first, 1 where it is valid. Strings, byte
+strings and lists have offsets of 32 bits, the large types of 64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place
+
+TEXT = (pa.string(), pa.large_string())
+LARGE = (pa.large_string(), pa.large_binary())
+STRINGS = (*TEXT, pa.binary(), pa.large_binary())
+"""Types of text and byte strings."""
+
+MAX_OFFSET = 2**31 - 1
+"""Largest offset of the types whose offsets have 32 bits."""
+
+
+def bitmap(validity: NDArray[np.bool_] | None) -> pa.Buffer | None:
+    """Return a validity bitmap; None when all are valid. `validity` (values,)."""
+    return None if validity is None else pa.py_buffer(np.packbits(validity, bitorder="little"))
+
+
+def null_bitmap(nulls: NDArray[np.bool_]) -> pa.Buffer | None:
+    """Return the bitmap of rows of which some are null (n,); None when none is."""
+    return bitmap(~nulls) if nulls.any() else None
+
+
+def bytes_of(buffer: pa.Buffer | None) -> NDArray[np.uint8]:
+    """Return a buffer as uint8 (size,); no bytes for a missing one."""
+    return np.frombuffer(b"" if buffer is None else buffer, np.uint8)
+
+
+def slice_bits(data: NDArray[np.uint8], start: int, count: int) -> NDArray[np.uint8]:
+    """Return `count` bits from bit `start` on, packed from bit 0, with zeros after the last.
+
+    Both are bitmaps: (bytes,).
+    """
+    first, skipped = divmod(start, 8)
+    if skipped or count % 8:
+        bits = np.unpackbits(data[first:], count=skipped + count, bitorder="little")
+        return np.packbits(bits[skipped:], bitorder="little")
+    return data[first : first + count // 8]
+
+
+def has_wide_offsets(type_: pa.DataType) -> bool:
+    """Whether the offsets of strings, byte strings or lists have 64 bits."""
+    return type_ in LARGE or pa.types.is_large_list(type_)
+
+
+def offsets_of(array: pa.Array) -> NDArray[np.int64]:
+    """Return the offsets of strings or lists as they are: (rows + 1,)."""
+    dtype = np.int64 if has_wide_offsets(array.type) else np.int32
+    table = np.frombuffer(array.buffers()[1] or b"", dtype)
+    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    return cut if len(cut) else np.zeros(1, np.int64)
+
+
+def offsets_buffer(
+    type_: pa.DataType, offsets: NDArray[np.int64], clause: str, place: Place
+) -> pa.Buffer:
+    """Return offsets (rows + 1,) in the width of a type. Raises LimitExceeded.
+
+    `place` is where the offsets lie, `clause` what bounds them.
+    """
+    wide = has_wide_offsets(type_)
+    if not wide and int(offsets[-1]) > MAX_OFFSET:
+        found, wanted = f"an offset {int(offsets[-1])} of {type_}", f"at most {MAX_OFFSET}"
+        raise LimitExceeded(clause, place, found, wanted)
+    return pa.py_buffer(np.ascontiguousarray(offsets, np.int64 if wide else np.int32))
+
+
+def check_text(array: pa.Array, clause: str, place: Place) -> None:
+    """Raise CorruptPage for strings that are not valid UTF-8; byte strings are not looked at."""
+    if array.type in TEXT:
+        try:
+            array.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise CorruptPage(clause, place, str(error)[:200], "valid UTF-8") from error
