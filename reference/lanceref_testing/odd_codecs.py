@@ -17,7 +17,7 @@ from lanceref.codecs import (
     fsst_encode,
     general,
     packed_struct,
-    rle,
+    sequence,
     variable,
 )
 from lanceref.codecs.bitpack import BLOCK, WIDTHS
@@ -110,7 +110,7 @@ def _fixed(rng: Chance, values: Fixed, version: FileVersion) -> MiniBlocks:
         counts, cuts = odd_counts(rng, values.count, values.bits // 8 + 1, version), []
         if rng.odd("runs cut anywhere"):
             cuts = [rng.randrange(values.count) for _ in range(rng.randint(1, 20))]
-        return rle.encode_mini(numbers, counts, np.array(cuts, np.int64))
+        return sequence.encode_runs(numbers, counts, np.array(cuts, np.int64))
     if arm == "streams" and values.bits in (32, 64):
         return flat.encode_streams(values, 1 << rng.randint(1, 10))
     return _flat(rng, values, version)
@@ -167,6 +167,6 @@ def odd_levels(
     if counts.max(initial=0) <= BLOCK:
         codecs.append((bitpack.inline_encoding(16), bitpack.encode_inline_chunks))
     if version >= V2_2:
-        codecs.append((rle.rle_encoding(16), rle.encode_blocks))
+        codecs.append((sequence.rle_encoding(16), sequence.encode_run_blocks))
     encoding, encode = rng.choice(codecs)
     return encoding, *encode(numbers, counts)

@@ -8,7 +8,7 @@ from lanceref.codecs.fsst_encode import symbol_table
 from lanceref.codecs.values import Variable
 from lanceref.core.arrow_buffers import STRINGS
 from lanceref.encodings_2_0.binary import variable_of
-from lanceref.encodings_2_0.nullable import all_nulls
+from lanceref.encodings_2_0.flat import all_nulls
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from numpy.typing import NDArray
 

@@ -100,7 +100,7 @@ def test_parsers_are_no_writers():
     assert {
         "file/container.py",
         "pages/miniblock.py",
-        "codecs/rle.py",
+        "codecs/sequence.py",
         "file_0_1/column.py",
     } <= names
     assert not {"codecs/fsst_encode.py", "pages/writer.py", "file_0_1/writer.py"} & names

@@ -23,7 +23,7 @@ from lanceref.codecs import (
     fsst_encode,
     general,
     packed_struct,
-    rle,
+    sequence,
     variable,
 )
 from lanceref.codecs import encoder_inputs as inputs
@@ -125,7 +125,7 @@ def _mini_numbers(values: Fixed, params: Params) -> MiniBlocks:
     runs, runs_bytes = inputs.run_bytes(numbers, min(len(values.data), packed + 1))
     few = params.rle_threshold is None or runs < params.rle_threshold * values.count
     if few and runs_bytes < len(values.data) and runs_bytes <= packed:
-        return rle.encode_mini(numbers, inputs.rle_counts(numbers))
+        return sequence.encode_runs(numbers, inputs.rle_counts(numbers))
     if packed < len(values.data):
         return bitpack.encode_inline(numbers, widths)
     return _mini_flat(values)
@@ -185,9 +185,9 @@ def _number_codec(numbers: Unsigned, version: FileVersion) -> tuple[CompressiveE
     if not is_small:
         packed = bitpack.out_of_line_bytes(len(numbers), bits, width)
     if version >= V2_2:
-        least = min(raw, packed) - rle.HEADER_BYTES
+        least = min(raw, packed) - sequence.RUNS_HEADER_BYTES
         if inputs.run_bytes(numbers, least)[1] < least:
-            return rle.rle_encoding(bits), rle.encode_blocks
+            return sequence.rle_encoding(bits), sequence.encode_run_blocks
     if width >= bits or packed > raw or (packed == raw and width):
         return flat_encoding(bits), flat.encode_blocks
     if is_small:

@@ -152,7 +152,10 @@ class ChunkRun:
 
     def only(self, buffer: int) -> ChunkRun:
         """Return the same chunks with one of their buffers."""
-        kept = slice(buffer, buffer + 1)
+        return self.buffers(slice(buffer, buffer + 1))
+
+    def buffers(self, kept: slice) -> ChunkRun:
+        """Return the same chunks with some of their buffers."""
         return replace(self, starts=self.starts[kept], sizes=self.sizes[kept])
 
     def own(self, buffer: int, name: str, kind: str, clause: str) -> None:

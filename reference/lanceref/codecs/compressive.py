@@ -25,7 +25,6 @@ from lanceref.codecs import (
     fsst,
     general,
     packed_struct,
-    rle,
     sequence,
     variable,
 )
@@ -168,7 +167,7 @@ def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "val
             width = packed.values.flat.bits_per_value
             return bitpack.decode_out_of_line(run, packed.uncompressed_bits_per_value, width)
         case "rle":
-            parts = rle.split_frames(run) if has_payload(encoding) else run.without_bytes(2)
+            parts = sequence.split_runs(run) if has_payload(encoding) else run.without_bytes(2)
             return decode_rle(encoding.rle, parts)
         case "general":
             codec = general.codec_name(encoding.general, run.place())
@@ -216,13 +215,13 @@ def _fixed(encoding: CompressiveEncoding, run: ChunkRun, name: str) -> Fixed:
 def decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
     """Decode runs whose values are in buffer 0 and whose lengths are in buffer 1."""
     if not has_payload(encoding.values) and not has_payload(encoding.run_lengths):
-        runs = rle.computed_runs(encoding.run_lengths, run)
+        runs = sequence.computed_runs(encoding.run_lengths, run)
     else:
         runs = _count_runs(encoding, run)
     values = decode_blocks(encoding.values, run.only(0).counting(runs), "run values")
     assert isinstance(values, Fixed)  # check_encoding: no other child
     lengths = integers(encoding.run_lengths, run.only(1).counting(runs), "run lengths")
-    return rle.expand(run, runs, values, lengths)
+    return sequence.expand_runs(run, runs, values, lengths)
 
 
 def _count_runs(encoding: pb.Rle, run: ChunkRun) -> Ints:

@@ -1,15 +1,23 @@
-"""Sequences of 2.3 that need few bytes or none: constant, range, delta, dictionary.
+"""Sequences that need few bytes or none: runs, and in 2.3 constant, range, delta, dictionary.
 
-They stand for positions, counts, offsets and runs. A constant, a range, and what is made of them
-alone lies wholly in the description: it has no buffer. The dictionary is not that of a mini-block
-page, which is a buffer of the page.
+Run-length encoding has values, and the lengths of their runs. Up to 2.2 both are flat, lengths of
+one byte; in 2.3 both are coded by children of their own. Runs never span chunks; a writer also cuts
+them where a length would not fit its width. Values and lengths that need no bytes make a sequence
+that needs none either.
 
+The others stand for positions, counts, offsets and runs. A constant, a range, and what is made of
+them alone lies wholly in the description: it has no buffer. The dictionary is not that of a
+mini-block page, which is a buffer of the page.
+
+Layout of runs in a chunk: buffer 0 the run values, buffer 1 the run lengths.
+Layout of runs as a block: u64 size of the values, the values, the lengths.
 Layout: `constant` holds its value in the description (none: an empty sequence); `range` its start
 and step; `delta` its first value, and a child holds the differences.
 Layout of a dictionary: u64 size of the indices, u64 size of the items, the indices, the items; each
 a block of its own, without bytes when its codec needs none.
 
-Clauses: L.codec.constant.width, L.codec.range.overflow, L.codec.delta.overflow,
+Clauses: L.codec.rle.sum, L.codec.rle.pairs, L.codec.rle.frame, L.codec.rle.empty-run,
+L.codec.rle.children, L.codec.constant.width, L.codec.range.overflow, L.codec.delta.overflow,
 L.codec.dictionary.frame, L.codec.dictionary.index-range
 """
 
@@ -20,8 +28,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs.bitpack import Unsigned
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Fixed, Ints
+from lanceref.codecs.values import Fixed, Ints, MiniBlocks, Part, flat_encoding
 from lanceref.core.errors import CorruptPage
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
@@ -30,9 +39,6 @@ WIDTHS = (32, 64)
 
 CONSTANT_BYTES = (0, 4, 8)
 """Sizes of a constant; none for an empty sequence."""
-
-HEADER_BYTES = 16
-"""Size of the two sizes in front of a dictionary."""
 
 
 def decode_constant(encoding: pb.Constant, run: ChunkRun) -> Fixed:
@@ -79,20 +85,33 @@ def _fixed(run: ChunkRun, clause: str, values: NDArray[np.uint64], bits: int, la
     return Fixed(bits, len(values), values.astype(f"<u{bits // 8}").view(np.uint8))
 
 
+def _sizes(run: ChunkRun, names: tuple[str, ...], clause: str) -> tuple[NDArray[np.uint64], Ints]:
+    """Return the u64 sizes of named parts that begin every chunk's buffer 0, and the bytes left.
+
+    They are (chunks, names) and (chunks,). Raises CorruptPage.
+    """
+    head = 8 * len(names)
+    room = run.sizes[0] - head
+    run.check(clause, room < 0, run.sizes[0], f"{head} bytes of sizes")
+    words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), head)).view("<u8")
+    if run.ctx.spans is not None and run.in_file(0):
+        for start, sizes in zip((run.base + run.starts[0]).tolist(), words.tolist()):
+            for at, (name, size) in enumerate(zip(names, sizes)):
+                run.ctx.leaf(
+                    start + 8 * at, start + 8 * at + 8, f"size of {name}", "u64", clause, size
+                )
+    return words, room
+
+
 def split_dictionary(run: ChunkRun, num_items: int) -> tuple[ChunkRun, ChunkRun]:
     """Return the runs of the indices and of the items of every chunk. Raises CorruptPage."""
-    clause, room = "L.codec.dictionary.frame", run.sizes[0] - HEADER_BYTES
-    run.check(clause, room < 0, run.sizes[0], "two sizes")
-    words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), HEADER_BYTES))
-    heads, rest = words.view("<u8"), room.astype(np.uint64)
+    clause = "L.codec.dictionary.frame"
+    heads, room = _sizes(run, ("indices", "items"), clause)
+    rest = room.astype(np.uint64)
     wrong = (heads[:, 0] > rest) | (heads[:, 1] != rest - heads[:, 0])
     run.check(clause, wrong, heads, rest)
-    if run.ctx.spans is not None and run.in_file(0):
-        for start, sizes in zip((run.base + run.starts[0]).tolist(), heads.tolist()):
-            run.ctx.leaf(start, start + 8, "size of indices", "u64", clause, sizes[0])
-            run.ctx.leaf(start + 8, start + 16, "size of items", "u64", clause, sizes[1])
     parts = np.ascontiguousarray(heads.astype(np.int64).T)
-    starts = run.starts[0] + HEADER_BYTES
+    starts = run.starts[0] + 16
     indices = replace(run, starts=starts[None], sizes=parts[:1])
     items = replace(run, starts=(starts + parts[0])[None], sizes=parts[1:])
     return indices, items.counting(np.full(run.num_chunks, num_items, np.int64))
@@ -110,3 +129,137 @@ def look_up(run: ChunkRun, indices: NDArray[np.uint64], items: Fixed, num_items:
     table = items.data.reshape(items.count, items.bits // 8)
     cells = table[first + indices.astype(np.int64)]
     return Fixed(items.bits, len(indices), cells.reshape(-1))
+
+
+RUNS_HEADER_BYTES = 8
+"""Bytes before the runs of a block."""
+
+MAX_RUN = 255
+"""Longest run of one byte."""
+
+NO_CUTS: Ints = np.zeros(0, np.int64)
+"""No places where runs must be cut."""
+
+
+def expand_runs(run: ChunkRun, runs: Ints, values: Fixed, lengths: NDArray[np.uint64]) -> Fixed:
+    """Repeat `values` by `lengths`; `runs` (num_chunks,) of them belong to each chunk of the run.
+
+    Raises CorruptPage when those of a chunk do not add up to its values.
+    """
+    buffer, limit = len(run.starts) - 1, int(run.counts.max(initial=0))
+    ends = np.append(0, np.cumsum(np.minimum(lengths, limit + 1).astype(np.int64)))
+    totals = np.diff(ends[np.append(0, np.cumsum(runs))])
+    wrong = totals != run.counts
+    run.check("L.codec.rle.sum", wrong, totals, run.counts, "values in all runs", buffer)
+    if run.ctx.validating and not lengths.all():
+        chunk = int(np.searchsorted(np.cumsum(runs), np.flatnonzero(lengths == 0)[0], "right"))
+        place, wanted = run.place(buffer, chunk), "one value or more"
+        run.ctx.lint("L.codec.rle.empty-run", place, 0, wanted, severity="should")
+    width = values.bits // 8
+    cells = values.data.view(f"<u{width}" if width in (1, 2, 4, 8) else f"V{width}")
+    return Fixed(values.bits, run.num_values, np.repeat(cells, lengths.astype(np.int64)).view("u1"))
+
+
+def split_runs(run: ChunkRun) -> ChunkRun:
+    """Return the two buffers inside the frame of every chunk's buffer 0. Raises CorruptPage."""
+    heads, room = _sizes(run, ("values",), "L.codec.rle.frame")
+    run.check("L.codec.rle.frame", heads[:, 0] > room.astype(np.uint64), heads[:, 0], room)
+    sizes, starts = heads[:, 0].astype(np.int64), run.starts[0] + RUNS_HEADER_BYTES
+    both = np.stack([starts, starts + sizes]), np.stack([sizes, room - sizes])
+    return replace(run, starts=both[0], sizes=both[1])
+
+
+def computed_runs(lengths: pb.CompressiveEncoding, run: ChunkRun) -> Ints:
+    """Return the runs of every chunk when their lengths are in the description. Raises CorruptPage.
+
+    Lengths are a range or a constant; the first few of them add up to the values of the chunk. The
+    result is (chunks,).
+    """
+    if lengths.WhichOneof("compression") == "range":
+        first, step = lengths.range.start, lengths.range.step
+    else:
+        first, step = int.from_bytes(lengths.constant.value, "little"), 0
+    found = {}
+    for count in np.unique(run.counts).tolist():
+        low, high = 0, count
+        while low < high:
+            middle = (low + high) // 2
+            if middle * first + step * (middle * (middle - 1) // 2) < count:
+                low = middle + 1
+            else:
+                high = middle
+        total = low * first + step * (low * (low - 1) // 2)
+        if total != count:
+            raise CorruptPage("L.codec.rle.sum", run.place(), total, count)
+        found[count] = low
+    return np.array([found[count] for count in run.counts.tolist()], np.int64)
+
+
+def starts_of(values: Unsigned, cuts: Ints = NO_CUTS) -> Ints:
+    """Return where runs begin, at the positions `cuts` in any case; the first is 0.
+
+    `values` (n,), `cuts` (m,), the result (runs,).
+    """
+    begins = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    begins[cuts[cuts < len(values)]] = True
+    return np.flatnonzero(begins)
+
+
+def runs_of(values: Unsigned, cuts: Ints) -> tuple[Unsigned, Ints]:
+    """Return value and length of the runs of `values`, cut also at `cuts`, at most 255 long.
+
+    `values` (n,), `cuts` (m,); both results (runs,).
+    """
+    starts = starts_of(values, cuts)
+    lengths = np.diff(starts, append=len(values))
+    if not len(lengths) or lengths.max() <= MAX_RUN:
+        return values[starts], lengths
+    pieces = -(-lengths // MAX_RUN)
+    cut = np.full(int(pieces.sum()), MAX_RUN, np.int64)
+    cut[np.cumsum(pieces) - 1] = lengths - (pieces - 1) * MAX_RUN
+    return np.repeat(values[starts], pieces), cut
+
+
+def rle_encoding(bits: int) -> pb.CompressiveEncoding:
+    """Return the description of plain values and lengths of one byte."""
+    rle = pb.Rle(values=flat_encoding(bits), run_lengths=flat_encoding(8))
+    return pb.CompressiveEncoding(rle=rle)
+
+
+def encode_runs(values: Unsigned, counts: Ints, cuts: Ints = NO_CUTS) -> MiniBlocks:
+    """Encode chunks of `counts` values: run values in one buffer, lengths in the other.
+
+    Runs are cut also at the positions `cuts`. `values` (n,), `counts` (chunks,).
+    """
+    ends = np.cumsum(counts)
+    run_values, lengths = runs_of(values, np.append(ends - counts, cuts))
+    run_ends = np.searchsorted(np.cumsum(lengths), ends, side="left") + 1
+    per_chunk = np.diff(run_ends, prepend=0)
+    width = values.dtype.itemsize
+    stored = np.ascontiguousarray(run_values).view(np.uint8), per_chunk * width
+    buffers = stored, (lengths.astype(np.uint8), per_chunk)
+    return MiniBlocks(rle_encoding(8 * width), counts, buffers)
+
+
+def encode_run_blocks(values: Unsigned, counts: Ints) -> Part:
+    """Encode chunks of `counts` values: size of the run values, run values, lengths.
+
+    `values` (n,), `counts` (chunks,).
+    """
+    width, ends = values.dtype.itemsize, np.cumsum(counts)
+    run_values, lengths = runs_of(values, ends - counts)
+    begins = np.cumsum(lengths) - lengths
+    first = np.searchsorted(begins, ends - counts)
+    per_chunk = np.searchsorted(begins, ends) - first
+    sizes = RUNS_HEADER_BYTES + per_chunk * (width + 1)
+    at = np.cumsum(sizes) - sizes
+    out = np.empty(int(sizes.sum()), np.uint8)
+    header = (per_chunk * width).astype("<u8").view(np.uint8).reshape(-1, RUNS_HEADER_BYTES)
+    out[at[:, None] + np.arange(RUNS_HEADER_BYTES)] = header
+    numbers, body = np.arange(len(begins)), at + RUNS_HEADER_BYTES
+    value_at = np.repeat(body - first * width, per_chunk) + numbers * width
+    stored = np.ascontiguousarray(run_values).view(np.uint8).reshape(-1, width)
+    out[value_at[:, None] + np.arange(width)] = stored
+    out[np.repeat(body + per_chunk * width - first, per_chunk) + numbers] = lengths
+    return out, sizes

@@ -42,8 +42,15 @@ from lanceref.core.arrow_buffers import (
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
-from lanceref.encodings_2_0.flat import FlatValues, RawFlat, bare_flat, is_compressed, open_flat
-from lanceref.encodings_2_0.nullable import PageBuffers, no_nulls
+from lanceref.encodings_2_0.flat import (
+    FlatValues,
+    PageBuffers,
+    RawFlat,
+    bare_flat,
+    is_compressed,
+    no_nulls,
+    open_flat,
+)
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.file.column_io import Buffer
 from lanceref.proto import encodings_v2_0_pb2 as pb

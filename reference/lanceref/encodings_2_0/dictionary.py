@@ -25,8 +25,15 @@ from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.errors import DataRefused, OutOfRange
 from lanceref.encodings_2_0.binary import encode_binary, encode_fsst
-from lanceref.encodings_2_0.flat import bare_flat, open_flat, slot_bits
-from lanceref.encodings_2_0.nullable import Opener, PageBuffers, encode_nullable, no_nulls
+from lanceref.encodings_2_0.flat import (
+    Opener,
+    PageBuffers,
+    bare_flat,
+    encode_nullable,
+    no_nulls,
+    open_flat,
+    slot_bits,
+)
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding

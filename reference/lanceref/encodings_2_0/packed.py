@@ -25,12 +25,14 @@ from lanceref.core.context import expect
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, DataRefused
 from lanceref.core.nesting import fixed_array
-from lanceref.encodings_2_0.flat import RawFlat, bare_flat, slot_bits
-from lanceref.encodings_2_0.nullable import (
+from lanceref.encodings_2_0.flat import (
     PageBuffers,
+    RawFlat,
+    bare_flat,
     encode_nullable,
     fixed_width,
     innermost_items,
+    slot_bits,
 )
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb

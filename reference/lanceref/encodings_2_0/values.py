@@ -23,7 +23,7 @@ from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
 from lanceref.core.plain import specified
-from lanceref.encodings_2_0 import binary, dictionary, flat, nullable, packed
+from lanceref.encodings_2_0 import binary, dictionary, flat, packed
 from lanceref.encodings_2_0.page import (
     Page,
     Paging,
@@ -59,8 +59,8 @@ _LEAVES: dict[str, Callable[..., ReadRows]] = {
     "bitpacked_for_non_neg": packed.open_bitpacked_for_non_neg,
 }
 _NESTED: dict[str, Callable[..., ReadRows]] = {
-    "nullable": nullable.open_nullable,
-    "fixed_size_list": nullable.open_fixed_size_list,
+    "nullable": flat.open_nullable,
+    "fixed_size_list": flat.open_fixed_size_list,
     "dictionary": dictionary.open_dictionary,
 }
 """Arm of the message -> what opens it; nested encodings open others."""
@@ -193,11 +193,11 @@ class ValueWriter:
         return [self._page([array.slice(start, size)]) for start in cuts]
 
     def _page(self, arrays: Sequence[pa.Array]) -> EncodedPage:
-        page = nullable.PageBuffers()
+        page = flat.PageBuffers()
         encoding = self._encode(arrays, page)
         return EncodedPage(self._column, page.buffers, encoding, sum(map(len, arrays)))
 
-    def _encode(self, arrays: Sequence[pa.Array], page: nullable.PageBuffers) -> ArrayEncoding:
+    def _encode(self, arrays: Sequence[pa.Array], page: flat.PageBuffers) -> ArrayEncoding:
         if pa.types.is_dictionary(arrays[0].type):
             return dictionary.encode_dictionary(arrays, page)
         array = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
@@ -208,7 +208,7 @@ class ValueWriter:
             return dictionary.encode_strings(
                 array, page, params.compression, params.compression_level
             )
-        return nullable.encode_nullable(array, page)
+        return flat.encode_nullable(array, page)
 
     def finish(self) -> list[EncodedColumn]:
         return [plain_column()]

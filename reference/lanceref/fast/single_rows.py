@@ -13,8 +13,7 @@ from lanceref.codecs.chunks import gather_rows
 from lanceref.core.nesting import fixed_array
 from lanceref.core.plain import replaces
 from lanceref.encodings_2_0 import values
-from lanceref.encodings_2_0.flat import FlatRows, RawFlat
-from lanceref.encodings_2_0.nullable import FixedSizeListRows
+from lanceref.encodings_2_0.flat import FixedSizeListRows, FlatRows, RawFlat
 from lanceref.encodings_2_0.page import ReadRows, RowRanges
 
 

@@ -20,9 +20,8 @@ from lanceref.data_file.check import check_file
 from lanceref.data_file.data_file import DataFile
 from lanceref.file.schema import Field
 from lanceref.file_0_1.column import open_node
-from lanceref.file_0_1.data_file import LegacyFile, open_legacy
+from lanceref.file_0_1.data_file import LegacyFile, is_legacy, open_legacy
 from lanceref.file_0_1.encodings import Dictionaries
-from lanceref.file_0_1.footer import is_legacy
 from lanceref.file_0_1.page_table import BatchRanges
 from lanceref.file_0_1.statistics import Statistics, covered_fields, faults, parse_statistics
 from lanceref.storage import Source

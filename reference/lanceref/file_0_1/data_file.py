@@ -1,8 +1,11 @@
 """Data file of 0.1: pages by batch, then what describes them.
 
-The embedded manifest makes a data file describe itself: a manifest message without fragments. A
-dataset is read by its own manifest; this one gives the least field id of the page table and, to a
-reader of the file alone, names, types and dictionaries.
+The last 16 bytes say where the metadata lies. The version words are those of 0.2, the name the
+format had last; a manifest calls the same format 0.1. The metadata counts the rows of every batch
+(row group) and says where the page table, the statistics and the embedded manifest lie. That makes
+a data file describe itself: a manifest message without fragments. A dataset is read by its own
+manifest; this one gives the least field id of the page table and, to a reader of the file alone,
+names, types and dictionaries.
 
 Layout::
 
@@ -14,13 +17,27 @@ Layout::
     u32 length, metadata
     footer, 16 bytes
 
+Layout of the footer (little-endian)::
+
+    0   u64  metadata_position   of the u32 length before the metadata message
+    8   u16  major, 0
+    10  u16  minor, 2
+    12  4s   "LANC"
+
+Layout of the metadata: u32 length, then message lance.file.Metadata: 1 manifest_position (0: no
+manifest), 2 batch_offsets, 3 page_table_position, 5 statistics {1 schema, 2 fields, 3
+page_table_position}. Batch offsets are the rows before each batch and, last, all rows.
 Layout of the manifest: message lance.table.Manifest with 1 fields, 3 version (1), 5
 schema_metadata, 13 writer_version, 15 data_format ("lance", "0.1").
 
-Clauses: L.legacy.page-table.first-id, L.legacy.manifest.position, L.legacy.manifest.section,
-L.legacy.manifest.message, L.legacy.manifest.content
+Clauses: L.legacy.footer.size, L.legacy.footer.magic, L.legacy.footer.version,
+L.legacy.footer.version-written, L.legacy.footer.position, L.legacy.metadata.length,
+L.legacy.metadata.message, L.legacy.metadata.end, L.legacy.metadata.batch-offsets,
+L.legacy.metadata.batches, L.legacy.page-table.first-id, L.legacy.manifest.position,
+L.legacy.manifest.section, L.legacy.manifest.message, L.legacy.manifest.content
 
-Divergences: D.legacy.manifest-before-metadata
+Divergences: D.legacy.footer-unchecked, D.legacy.version-names, D.legacy.length-prefix,
+D.legacy.batch-offsets-cumulative, D.legacy.manifest-before-metadata
 """
 
 from __future__ import annotations
@@ -35,25 +52,127 @@ import pyarrow as pa
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
-from lanceref.core.errors import BadSchema, OutOfRange, Place
-from lanceref.core.file_versions import V0_1, FileVersion
+from lanceref.core.errors import (
+    BadSchema,
+    CorruptPage,
+    OutOfRange,
+    Place,
+    Truncated,
+    UnknownVersion,
+)
+from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, FileVersion
+from lanceref.core.wire import M, parse_message
 from lanceref.data_file.data_file import open_tail
 from lanceref.file.column_io import ColumnReader
+from lanceref.file.container import MAGIC, footer_cursor, parse_version
 from lanceref.file.schema import Field, LanceSchema, field_message, parse_schema
 from lanceref.file_0_1.column import LegacyColumn, open_node
 from lanceref.file_0_1.encodings import Dictionaries, parse_dictionaries
-from lanceref.file_0_1.footer import (
-    LENGTH_BYTES,
-    Footer,
-    Metadata,
-    lint_words,
-    parse_footer,
-    parse_metadata,
-    parse_section,
-)
-from lanceref.file_0_1.page_table import PageTable, parse_page_table
-from lanceref.proto import table_pb2
+from lanceref.file_0_1.page_table import Numbers, PageTable, parse_page_table
+from lanceref.proto import file_pb2, table_pb2
 from lanceref.storage import Source
+
+FOOTER_BYTES = 16
+"""Size of the footer."""
+
+LENGTH_BYTES = 4
+"""Size of the length before a message."""
+
+
+def parse_footer(file: FileBytes) -> tuple[int, int, tuple[int, int]]:
+    """Parse the last 16 bytes: where the metadata lies, where the footer does, version words.
+
+    Raises OutOfRange, UnknownVersion.
+    """
+    cursor = footer_cursor(file, FOOTER_BYTES, "L.legacy.footer.size")
+    start = cursor.offset
+    with file.ctx.group("footer"):
+        position = cursor.u64("metadata_position", "L.legacy.footer.position")
+        words = parse_version(cursor, "L.legacy.footer.version", "L.legacy.footer.magic")
+    if FROM_WORDS.get(words) != V0_1:
+        clause, place = "L.legacy.footer.version", file.ctx.at(start + 8, 4)
+        raise UnknownVersion(clause, place, words, "0 and at most 2")
+    if position + LENGTH_BYTES > start:
+        clause, wanted = "L.legacy.footer.position", f"a length before the footer at {start}"
+        raise OutOfRange(clause, file.ctx.at(start, 8), position, wanted)
+    return position, start, words
+
+
+def write_footer(metadata_position: int) -> bytes:
+    """Return the 16 bytes that end a file."""
+    words = b"".join(word.to_bytes(2, "little") for word in FOOTER_WORDS[V0_1])
+    return metadata_position.to_bytes(8, "little") + words + MAGIC
+
+
+def is_legacy(source: Source) -> bool:
+    """Whether the version words and the magic at the end of a file are those of 0.1."""
+    end = bytes(source.read(max(0, source.size - 8), 8))
+    words = (int.from_bytes(end[:2], "little"), int.from_bytes(end[2:4], "little"))
+    return end[4:] == MAGIC and FROM_WORDS.get(words) == V0_1
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The message, its extent (length included), and rows before each batch, shape (batches+1,)."""
+
+    message: file_pb2.Metadata
+    extent: Extent
+    batch_offsets: Numbers
+    place: Place
+
+    @property
+    def num_rows(self) -> int:
+        return int(self.batch_offsets[-1])
+
+    @property
+    def num_batches(self) -> int:
+        return len(self.batch_offsets) - 1
+
+
+def parse_metadata(file: FileBytes, position: int, end: int) -> Metadata:
+    """Parse the message, which the footer at `end` follows, and check the batch offsets.
+
+    Raises CorruptPage.
+    """
+    clauses = ("L.legacy.metadata.length", "L.legacy.metadata.message")
+    extent, message = parse_section(file, position, end, file_pb2.Metadata, clauses)
+    place = file.ctx.at(extent.offset, extent.size)
+    if extent.end != end:
+        file.ctx.lint("L.legacy.metadata.end", place, extent.end, f"{end}, where the footer begins")
+    offsets = np.array(message.batch_offsets, dtype=np.int64)
+    if len(offsets) < 2:
+        clause, found = "L.legacy.metadata.batches", f"{len(offsets)} batch offsets"
+        raise CorruptPage(clause, place, found, "two or more")
+    if offsets[0] != 0 or (np.diff(offsets) <= 0).any():
+        clause, found = "L.legacy.metadata.batch-offsets", offsets[:8].tolist()
+        raise CorruptPage(clause, place, found, "0, then numbers that grow")
+    return Metadata(message, extent, offsets, place)
+
+
+def parse_section(
+    file: FileBytes, position: int, end: int, cls: type[M], clauses: tuple[str, str]
+) -> tuple[Extent, M]:
+    """Parse a u32 length and a message that end by `end`; return the extent of both.
+
+    `clauses` are those of the length and of the message. Raises Truncated.
+    """
+    (length_clause, message_clause), name = clauses, cls.DESCRIPTOR.name.lower()
+    with file.ctx.group(f"{name} section"):
+        cursor = file.cursor(Extent(position, LENGTH_BYTES), name, length_clause)
+        size = cursor.u32("length", length_clause)
+        extent = Extent(position, LENGTH_BYTES + size)
+        if extent.end > end:
+            place, found = file.ctx.at(position, LENGTH_BYTES), f"{size} bytes at {position}"
+            wanted = f"at most {end - position - LENGTH_BYTES} bytes"
+            raise Truncated(length_clause, place, found, wanted)
+        body = file.cursor(Extent(position + LENGTH_BYTES, size), name, message_clause)
+        return extent, parse_message(body, cls, name, message_clause)
+
+
+def write_section(message: bytes) -> bytes:
+    """Return the bytes of a message, preceded by their number as u32."""
+    return len(message).to_bytes(LENGTH_BYTES, "little") + message
+
 
 VERSION = 1
 """Version that an embedded manifest states."""
@@ -72,8 +191,7 @@ class EmbeddedManifest:
     schema: LanceSchema
     dictionaries: dict[int, pa.Array]
     extent: Extent
-    place: Place
-    states_format: bool = True
+    states_format: bool
 
 
 def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest:
@@ -96,8 +214,7 @@ def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest
         wanted = f"version {VERSION}, no fragments, {DATA_FORMAT} or nothing"
         file.ctx.lint("L.legacy.manifest.content", place, found, wanted)
     dictionaries = parse_dictionaries(file, schema, position, place)
-    states_format = message.HasField("data_format")
-    return EmbeddedManifest(schema, dictionaries, extent, place, states_format)
+    return EmbeddedManifest(schema, dictionaries, extent, message.HasField("data_format"))
 
 
 def manifest_message(
@@ -132,7 +249,6 @@ class LegacyFile:
     """
 
     bytes: FileBytes
-    footer: Footer
     metadata: Metadata
     manifest: EmbeddedManifest | None
     table: PageTable
@@ -186,16 +302,17 @@ def open_legacy(
     with a manifest inside can be read without. Raises BadSchema when nothing names the fields.
     """
     file = open_tail(source, ctx)
-    footer = parse_footer(file)
+    position, start, words = parse_footer(file)
     file = file.during(file.ctx.during("metadata"))
-    metadata = parse_metadata(file, footer)
+    metadata = parse_metadata(file, position, start)
     message, end = metadata.message, metadata.extent.offset
     manifest, fields = None, list[Field]()
     if message.manifest_position:
         manifest = parse_manifest(file, message.manifest_position, end)
         fields = list(manifest.schema.flat())
-    if manifest is None or manifest.states_format:
-        lint_words(footer, file)
+    if words != FOOTER_WORDS[V0_1] and (manifest is None or manifest.states_format):
+        place = file.ctx.at(start + 8, 4)  # words that only the first releases wrote
+        file.ctx.lint("L.legacy.footer.version-written", place, words, "0, 2")
     known = [field.id for field in fields] or [each for each in field_ids if each >= 0]
     if not known:
         clause, found = "L.legacy.manifest.position", "no manifest and no field ids"
@@ -207,4 +324,4 @@ def open_legacy(
     table = parse_page_table(file, position, ids, metadata.num_batches, table_end)
     own: Dictionaries = {} if manifest is None else manifest.dictionaries
     values, numbers = own if dictionaries is None else dictionaries, sorted(f.id for f in fields)
-    return LegacyFile(file, footer, metadata, manifest, table, values, tuple(numbers))
+    return LegacyFile(file, metadata, manifest, table, values, tuple(numbers))

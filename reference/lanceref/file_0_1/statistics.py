@@ -39,7 +39,7 @@ from lanceref.core.errors import BadSchema, Place
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field, LanceSchema, parse_schema
 from lanceref.file_0_1.column import open_node
-from lanceref.file_0_1.footer import Metadata
+from lanceref.file_0_1.data_file import Metadata
 from lanceref.file_0_1.page_table import BatchRanges, parse_page_table
 
 PREFIX_BYTES = 64

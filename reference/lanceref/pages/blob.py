@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.values import Variable
 from lanceref.core.arrow_buffers import bitmap
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, NotStorable, Place, UnknownEncoding
 from lanceref.core.file_versions import FileVersion
 from lanceref.file.column_io import (
@@ -38,11 +38,10 @@ from lanceref.file.column_io import (
     runs,
     words,
 )
-from lanceref.file.container import PageMetadata
 from lanceref.pages import miniblock
 from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
-from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Nested, Path, parse_layers
+from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Nested, Path, StoredPage, parse_layers
 from lanceref.pages.leafvalues import stored_values
 from lanceref.pages.repdef import Entries, Levels, unravel
 from lanceref.pages.shred import RavelledLevels, Shred, ravel
@@ -83,20 +82,14 @@ def describe(layout: BlobLayout, path: Path, version: FileVersion, place: Place)
 class BlobPage:
     """Descriptors and the payloads they point to; `type_` says which of them are the values."""
 
-    def __init__(
-        self,
-        file: FileBytes,
-        page: PageMetadata,
-        blob: Blob,
-        type_: pa.DataType,
-        version: FileVersion,
-    ) -> None:
-        if type_ not in (DESCRIPTOR, pa.large_binary()):
-            raise CorruptPage("L.page.blob.column", page.place, f"{type_}", "large_binary")
-        self._file, self._page, self._blob = file, page, blob
-        self._type, self._version, self._scale = type_, version, blob.layers.scale
-        self._inner = miniblock.MiniBlockPage(file, page, blob.inner, DESCRIPTOR, version)
-        self.num_rows = page.num_rows // self._scale
+    def __init__(self, stored: StoredPage, blob: Blob) -> None:
+        self._file, self._page, self._type = stored.file, stored.metadata, stored.type
+        if self._type not in (DESCRIPTOR, pa.large_binary()):
+            raise CorruptPage("L.page.blob.column", self._page.place, self._type, "large_binary")
+        self._blob, self._scale = blob, blob.layers.scale
+        self._descriptors = replace(stored, type=DESCRIPTOR)
+        self._inner = miniblock.MiniBlockPage(self._descriptors, blob.inner)
+        self.num_rows = self._page.num_rows // self._scale
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the page, about RUN_BYTES of payloads at a time."""
@@ -125,20 +118,19 @@ class BlobPage:
         self._inner.check()
         if ctx.findings is None or len(ctx.findings) == known:
             with ctx.group("payloads"):
-                for part in self._descriptors():
+                for part in self._scan_descriptors():
                     for run in runs(part):
                         self._values(run, self._levels(run))
 
     def payload_extents(self) -> Iterator[Extent]:
         """Yield where the payloads lie, which only the descriptors know."""
-        for part in self._descriptors():
+        for part in self._scan_descriptors():
             yield from extents(part)
 
-    def _descriptors(self) -> Iterator[pa.Array]:
+    def _scan_descriptors(self) -> Iterator[pa.Array]:
         """Read the descriptors without recording their bytes again."""
         quiet = self._file.during(replace(self._file.ctx, spans=None, findings=None))
-        inner = self._blob.inner
-        page = miniblock.MiniBlockPage(quiet, self._page, inner, DESCRIPTOR, self._version)
+        page = miniblock.MiniBlockPage(replace(self._descriptors, file=quiet), self._blob.inner)
         for nested in page.scan(0, self._page.num_rows):
             yield nested.leaf
 

@@ -186,18 +186,12 @@ class Chunks:
 
     def level_run(self, buffer: int) -> ChunkRun:
         """Return the run of a level buffer: 0 is the first one the page has."""
-        return self._part(slice(buffer, buffer + 1), self.num_levels)
+        return self.run.only(buffer).counting(self.num_levels)
 
     @property
     def value_run(self) -> ChunkRun:
         """Return the run of the value buffers."""
-        return self._part(slice(self.mini.num_levels, None), self.run.counts)
-
-    def _part(self, buffers: slice, counts: Counts) -> ChunkRun:
-        run = self.run
-        return ChunkRun(
-            run.ctx, run.data, run.base, run.starts[buffers], run.sizes[buffers], counts
-        )
+        return self.run.buffers(slice(self.mini.num_levels, None))
 
 
 def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkTable) -> Chunks:

@@ -37,7 +37,16 @@ from lanceref.file.schema import Field
 from lanceref.pages import blob, constant, fullzip, miniblock, planar
 from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.entries import FullZip
-from lanceref.pages.layers import Layer, Nested, Page, Path, Scanned, leaf_paths, parse_layers
+from lanceref.pages.layers import (
+    Layer,
+    Nested,
+    Page,
+    Path,
+    Scanned,
+    StoredPage,
+    leaf_paths,
+    parse_layers,
+)
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.sparse_page import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
@@ -126,14 +135,15 @@ def open_page(
     if page.num_rows % scale:
         found, wanted = f"a page of {page.num_rows}", f"a multiple of {scale}"
         raise CorruptPage("L.page.layout.scale", page.place, found, wanted)
+    stored = StoredPage(file, page, type_, version)
     if isinstance(description, MiniBlock):
         known = before if isinstance(before, miniblock.MiniBlockPage) else None
-        return miniblock.MiniBlockPage(file, page, description, type_, version, known)
+        return miniblock.MiniBlockPage(stored, description, known)
     if isinstance(description, blob.Blob):
-        return blob.BlobPage(file, page, description, type_, version)
+        return blob.BlobPage(stored, description)
     if isinstance(description, FullZip):
-        return fullzip.FullZipPage(file, page, description, type_, version)
-    return constant.ConstantPage(file, page, description, type_, version)
+        return fullzip.FullZipPage(stored, description)
+    return constant.ConstantPage(stored, description)
 
 
 def _describe(

@@ -42,8 +42,7 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_io import RUN_BYTES, Buffer
-from lanceref.file.container import PageMetadata
-from lanceref.pages.layers import NULLABLE_ITEM, Layers, Nested
+from lanceref.pages.layers import NULLABLE_ITEM, Layers, Nested, StoredPage
 from lanceref.pages.leafvalues import Validity, leaf_array, width_bits
 from lanceref.pages.repdef import (
     LEVEL_BYTES,
@@ -89,14 +88,9 @@ def describe(layout: ConstantLayout, layers: Layers) -> Constant:
     return Constant(layers, inline, rep, definition)
 
 
-def check_description(
-    constant: Constant,
-    page: PageMetadata,
-    type_: pa.DataType,
-    version: FileVersion,
-    file: FileBytes,
-) -> None:
+def check_description(constant: Constant, stored: StoredPage) -> None:
     """Check everything that a description alone can break. Raises CorruptPage, UnknownEncoding."""
+    page, type_, version = stored.metadata, stored.type, stored.version
     place, buffers, inline = page.place, len(page.extents), constant.inline_value
     if (buffers not in (0, 2)) if inline is not None else (buffers > 3):
         found = f"{buffers} buffers {'without' if inline is None else 'with'} an inline value"
@@ -112,7 +106,7 @@ def check_description(
         raise CorruptPage("L.page.constant.raw-levels", place, found, wanted)
     for levels in (constant.rep, constant.definition):
         if levels is not None:
-            check_levels(levels[0], version, file.ctx, place)
+            check_levels(levels[0], version, stored.file.ctx, place)
     bits = width_bits(type_)
     if has_value and (pa.types.is_nested(type_) or (bits is None and type_ not in STRINGS)):
         found = f"a value of {type_}"
@@ -128,19 +122,13 @@ def check_description(
 class ConstantPage:
     """A `Page` in constant layout with a checked description."""
 
-    def __init__(
-        self,
-        file: FileBytes,
-        page: PageMetadata,
-        constant: Constant,
-        type_: pa.DataType,
-        version: FileVersion,
-    ) -> None:
-        check_description(constant, page, type_, version, file)
-        self._file, self._page, self._constant, self._type = file, page, constant, type_
-        self._layers, self._scale = constant.layers, constant.layers.scale
-        self.num_rows = page.num_rows // self._scale
-        self._run_entries = max(1, RUN_BYTES * 8 // max(8, width_bits(type_) or 0))
+    def __init__(self, stored: StoredPage, constant: Constant) -> None:
+        check_description(constant, stored)
+        self._file, self._page, self._type = stored.file, stored.metadata, stored.type
+        self._constant, self._layers = constant, constant.layers
+        self._scale = constant.layers.scale
+        self.num_rows = self._page.num_rows // self._scale
+        self._run_entries = max(1, RUN_BYTES * 8 // max(8, width_bits(self._type) or 0))
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         scale, starts = self._scale, self._starts

@@ -36,12 +36,10 @@ from lanceref.codecs.description_checks import check_encoding
 from lanceref.codecs.values import Fixed, Variable
 from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.context import expect
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import Extent
 from lanceref.core.errors import BytesError, CorruptPage, Place
-from lanceref.core.file_versions import FileVersion
 from lanceref.core.nesting import whole
 from lanceref.file.column_io import RUN_BYTES, Buffer
-from lanceref.file.container import PageMetadata
 from lanceref.pages.entries import (
     FullZip,
     Zipped,
@@ -50,7 +48,7 @@ from lanceref.pages.entries import (
     cut_matrix,
     record,
 )
-from lanceref.pages.layers import Layers, Nested
+from lanceref.pages.layers import Layers, Nested, StoredPage
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
     check_offset_width,
@@ -83,12 +81,11 @@ def describe(layout: FullZipLayout, layers: Layers, place: Place) -> FullZip:
     )
 
 
-def check_description(
-    zipped: FullZip, page: PageMetadata, type_: pa.DataType, version: FileVersion, file: FileBytes
-) -> None:
+def check_description(zipped: FullZip, stored: StoredPage) -> None:
     """Check everything that a description alone can break. Raises CorruptPage, UnknownEncoding."""
+    page, type_ = stored.metadata, stored.type
     place, layers, bits = page.place, zipped.layers, zipped.bits_per_value
-    check_encoding(zipped.values, version, file.ctx, place)
+    check_encoding(zipped.values, stored.version, stored.file.ctx, place)
     if zipped.bits_per_offset is not None:
         if type_ in STRINGS:
             check_leaf_encoding(type_, zipped.values, place)
@@ -112,23 +109,17 @@ def check_description(
 class FullZipPage:
     """A `Page` in full-zip layout with a checked description."""
 
-    def __init__(
-        self,
-        file: FileBytes,
-        page: PageMetadata,
-        zipped: FullZip,
-        type_: pa.DataType,
-        version: FileVersion,
-    ) -> None:
-        check_description(zipped, page, type_, version, file)
-        self._file, self._page, self._shape, self._type = file, page, zipped, type_
+    def __init__(self, stored: StoredPage, zipped: FullZip) -> None:
+        check_description(zipped, stored)
+        self._file, self._page, self._type = stored.file, stored.metadata, stored.type
+        self._shape, page = zipped, stored.metadata
         self._scale = zipped.layers.scale
         self.num_rows = page.num_rows // self._scale
         self._run_bytes = self._bytes_per_run()
         self._index: RowIndex | None = None
         size = page.extents[0].size
         if len(page.extents) > 1:
-            self._index = RowIndex(file, page.extents[1], page.num_rows, size, page.place)
+            self._index = RowIndex(self._file, page.extents[1], page.num_rows, size, page.place)
         else:
             expect("L.page.fullzip.size", size, page.num_rows * self._shape.stride, page.place)
 

@@ -31,7 +31,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, Place
+from lanceref.core.file_versions import FileVersion
+from lanceref.file.container import PageMetadata
 from lanceref.file.schema import Field
 
 ALL_VALID_ITEM, ALL_VALID_LIST, NULLABLE_ITEM, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY = (
@@ -217,6 +220,16 @@ def cut_layers(layers: Sequence[Layer], start: int, end: int) -> tuple[tuple[Lay
             cut.append(Layer(end - start, validity, offsets - offsets[0]))
             start, end = int(offsets[0]), int(offsets[-1])
     return tuple(cut), start, end
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A page in its file: what the file says of it, the type of its leaf, and the version."""
+
+    file: FileBytes
+    metadata: PageMetadata
+    type: pa.DataType
+    version: FileVersion
 
 
 class Scanned(Protocol):

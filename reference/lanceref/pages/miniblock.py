@@ -41,7 +41,7 @@ from lanceref.file.column_io import Buffer
 from lanceref.file.container import PageMetadata
 from lanceref.pages.chunk_rows import ChunkRows
 from lanceref.pages.chunks import FILL, Counts, MiniBlock, Part, frame_chunks, parse_table
-from lanceref.pages.layers import Layers, Nested
+from lanceref.pages.layers import Layers, Nested, StoredPage
 from lanceref.pages.leafvalues import check_leaf_encoding, leaf_array, value_type
 from lanceref.pages.repindex import parse_index, repetition_index
 from lanceref.pages.shred import LevelArray, RavelledLevels
@@ -74,10 +74,10 @@ def describe(
     )
 
 
-def check_description(
-    mini: MiniBlock, type_: pa.DataType, version: FileVersion, ctx: Context, place: Place
-) -> None:
+def check_description(mini: MiniBlock, stored: StoredPage) -> None:
     """Check what is the same in pages that are alike. Raises CorruptPage, UnknownEncoding."""
+    type_, version, ctx = stored.type, stored.version, stored.file.ctx
+    place = stored.metadata.place
     for levels in (mini.rep, mini.definition):
         if levels is not None:
             check_levels(levels, version, ctx, place)
@@ -118,24 +118,18 @@ class MiniBlockPage:
     """
 
     def __init__(
-        self,
-        file: FileBytes,
-        page: PageMetadata,
-        mini: MiniBlock,
-        type_: pa.DataType,
-        version: FileVersion,
-        known: MiniBlockPage | None = None,
+        self, stored: StoredPage, mini: MiniBlock, known: MiniBlockPage | None = None
     ) -> None:
-        self.file, self.page, self.mini = file, page, mini
-        self.num_rows = page.num_rows // mini.layers.scale
+        self.file, self.page, self.mini = stored.file, stored.metadata, mini
+        self.num_rows = self.page.num_rows // mini.layers.scale
         self.opened: ChunkRows | None = None
         self.shared: MiniBlock = mini
-        self.type: pa.DataType = type_
+        self.type: pa.DataType = stored.type
         if known is not None and mini.is_like(known.shared):
             self.shared, self.type = known.shared, known.type
         else:
-            check_description(mini, type_, version, file.ctx, page.place)
-        check_page(mini, page, file.ctx)
+            check_description(mini, stored)
+        check_page(mini, self.page, self.file.ctx)
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         return self.rows.scan(start, end)

@@ -33,7 +33,7 @@ from lanceref.file.container import PageMetadata
 from lanceref.pages import fullzip, miniblock
 from lanceref.pages.constant import Constant, ConstantPage
 from lanceref.pages.fullzip import FullZipPage
-from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, parse_layers, scale_of
+from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, StoredPage, parse_layers, scale_of
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.planar import chunked_layout, zipped_layout
@@ -116,7 +116,7 @@ class SparsePage:
             mini = miniblock.describe(layout, self._flat, V2_3, place)
             used = 2 + (mini.dictionary is not None)
             part = self._part(0, used, slots)
-            return MiniBlockPage(self._file, part, mini, self._type, V2_3), used
+            return MiniBlockPage(part, mini), used
         if codec == "zipped":
             return self._zipped(self._plane.zipped, 0)
         if codec == "indexed":
@@ -124,7 +124,7 @@ class SparsePage:
             return self._zipped(self._plane.indexed.items, 1)
         scalar = self._plane.constant.scalar if codec == "constant" else None
         constant = Constant(self._flat, scalar)
-        return ConstantPage(self._file, self._part(0, 0, slots), constant, self._type, V2_3), 0
+        return ConstantPage(self._part(0, 0, slots), constant), 0
 
     def _zipped(self, zipped: ZippedValues, first: int) -> tuple[FullZipPage, int]:
         place = self._page.place
@@ -133,9 +133,9 @@ class SparsePage:
         described = fullzip.describe(zipped_layout(zipped, place), self._flat, place)
         used = first + 1 + (described.bits_per_offset is not None)
         part = self._part(first, used, zipped.num_items)
-        return FullZipPage(self._file, part, described, self._type, V2_3), used
+        return FullZipPage(part, described), used
 
-    def _part(self, first: int, end: int, num_rows: int) -> PageMetadata:
+    def _part(self, first: int, end: int, num_rows: int) -> StoredPage:
         """Return the page of some of the buffers, with one row per value."""
         extents, place, limit = self._page.extents, self._page.place, self._file.ctx.limits
         if len(extents) < end:
@@ -143,7 +143,8 @@ class SparsePage:
             raise CorruptPage("L.page.sparse.values", place, found, wanted)
         if num_rows > limit.page_rows:
             raise CorruptPage("L.page.limits.items", place, num_rows, f"{limit.page_rows} at most")
-        return replace(self._page, extents=extents[first:end], num_rows=num_rows)
+        part = replace(self._page, extents=extents[first:end], num_rows=num_rows)
+        return StoredPage(self._file, part, self._type, V2_3)
 
     def _leaf(self, slots: NDArray[np.int64], valid: NDArray[np.bool_]) -> pa.Array:
         codec = self._plane.WhichOneof("codec")

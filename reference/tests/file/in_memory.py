@@ -17,8 +17,7 @@ from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import ColumnReader, page_policy
 from lanceref.file_0_1.check import check_data_file
-from lanceref.file_0_1.data_file import LegacyFile, open_legacy
-from lanceref.file_0_1.footer import is_legacy
+from lanceref.file_0_1.data_file import LegacyFile, is_legacy, open_legacy
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.proto import table_pb2
 from lanceref.storage import BytesSource
