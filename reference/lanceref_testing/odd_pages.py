@@ -34,7 +34,7 @@ from lanceref.pages.encode import (
 )
 from lanceref.pages.fullzip import fullzip_page
 from lanceref.pages.leafvalues import kind_of
-from lanceref.pages.miniblock import StoredDictionary, chunk_ends, miniblock_page
+from lanceref.pages.miniblock import chunk_ends, miniblock_page
 from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout
 from lanceref.pages.shred import (
     RavelledLevels,
@@ -120,8 +120,7 @@ def odd_page(rng: Chance, rows: Shred, version: FileVersion) -> Encoded:
     if version == V2_2 and items is None and rng.random() < 0.5:
         value = the_value(values, rows.validity)
     if value is not None:
-        buffers, constant = value_page(levels, value, kind.wide)
-        return buffers, PageLayout(constant_layout=constant)
+        return value_page(levels, value, kind.wide)
     if items is None and _must_zip(values):
         return _odd_fullzip(rng, levels, values, kind, version)
     if items is None and rng.random() < 0.3 and _can_zip(values):
@@ -135,8 +134,7 @@ def odd_page(rng: Chance, rows: Shred, version: FileVersion) -> Encoded:
         return _plain(rows, version)
     dictionary = None
     if items is not None:
-        encoding, data = encode_block(items, Params(), version, kind)
-        dictionary = StoredDictionary(encoding, data, items.count)
+        dictionary = (*encode_block(items, Params(), version, kind), items.count)
     encode = partial(odd_levels, rng)
     fill = rng.randrange(256) if rng.odd("other bytes inside chunks") else FILL
     buffers, mini = miniblock_page(levels, blocks, dictionary, version, encode, fill)

@@ -57,8 +57,11 @@ def num_buffers(encoding: CompressiveEncoding) -> int:
 def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
     """Decode the value buffers of every chunk of the run, joined. Raises UnknownEncoding."""
     match encoding.WhichOneof("compression"):
-        case "flat" | "inline_bitpacking":
-            return decode_blocks(encoding, run)
+        case "flat":
+            return flat.decode(run, encoding.flat.bits_per_value)
+        case "inline_bitpacking":
+            bits = encoding.inline_bitpacking.uncompressed_bits_per_value
+            return bitpack.decode_inline(run, bits)
         case "variable":
             return decode_variable(encoding.variable.offsets, run, "bytes[]")
         case "fsst":
@@ -96,13 +99,11 @@ def decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> V
     return variable.decode_separate(run, decoded, kind)
 
 
-def decode_zip_fixed(
-    encoding: CompressiveEncoding, rows: Bytes, ctx: Context, place: Place
-) -> Values:
+def decode_zip_fixed(encoding: CompressiveEncoding, rows: Bytes, place: Place) -> Values:
     """Decode values of equal size: `rows` uint8 (values, bytes of a value). Raises CorruptPage."""
     arm = encoding.WhichOneof("compression")
     if arm == "fixed_size_list":
-        return fixed_size_list.decode_zip(encoding.fixed_size_list, rows, ctx, place)
+        return fixed_size_list.decode_zip(encoding.fixed_size_list, rows, place)
     whole = Fixed(8 * rows.shape[1], len(rows), np.ascontiguousarray(rows).reshape(-1))
     if arm == "packed_struct":
         fields = encoding.packed_struct.bits_per_value

@@ -10,7 +10,7 @@ L.codec.fixed-size-list.size, L.codec.fixed-size-list.whole-bytes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from lanceref.codecs.values import (
     Part,
     flat_encoding,
 )
-from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
@@ -51,44 +50,48 @@ def innermost(encoding: pb.FixedSizeList) -> pb.CompressiveEncoding:
     return last.values
 
 
-def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
-    """Decode bitmaps and items of every chunk. Raises CorruptPage."""
-    validities: Validities = []
-    per_value, buffer = 1, 0
+def _validities(encoding: pb.FixedSizeList, cut: Callable[[int], Bools]) -> tuple[Validities, int]:
+    """Return the validity of each level, and the items of a value below all of them.
+
+    `cut` gives the next bitmap, by the items that one value has in it.
+    """
+    validities, per_value = Validities(), 1
     for level in levels(encoding):
         per_value *= level.items_per_value
-        if not level.has_validity:
-            validities.append(None)
-            continue
-        counts = run.counts * per_value
+        validities.append(cut(per_value) if level.has_validity else None)
+    return validities, per_value
+
+
+def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
+    """Decode bitmaps and items of every chunk. Raises CorruptPage."""
+    buffers = iter(range(len(run.starts)))
+
+    def cut(per_value: int) -> Bools:
+        buffer, counts = next(buffers), run.counts * per_value
         run.want_sizes(buffer, -(-counts // 8), "L.codec.fixed-size-list.bitmap")
         run.own(buffer, "item validity", "bitmap", "L.codec.fixed-size-list.bitmap")
         bits = flat.join_bits(run, buffer, counts)
-        total = run.num_values * per_value
-        validities.append(np.unpackbits(bits, count=total, bitorder="little").view(np.bool_))
-        buffer += 1
+        return np.unpackbits(bits, count=int(counts.sum()), bitorder="little").view(np.bool_)
+
+    validities, per_value = _validities(encoding, cut)
     if innermost(encoding).WhichOneof("compression") == "constant":
         raise CorruptPage(_ALL_NULL, run.place(), "all items null in a chunk", "a full-zip page")
-    items = run.only(buffer).counting(run.counts * per_value)
+    items = run.only(next(buffers)).counting(run.counts * per_value)
     values = flat.decode(items, innermost(encoding).flat.bits_per_value, "items")
     return _nest(encoding, run.num_values, values, validities)
 
 
-def decode_zip(
-    encoding: pb.FixedSizeList, rows: Bytes, ctx: Context, place: Place
-) -> FixedSizeList:
+def decode_zip(encoding: pb.FixedSizeList, rows: Bytes, place: Place) -> FixedSizeList:
     """Decode values of equal size: `rows` uint8 (values, bytes of a value)."""
-    validities: Validities = []
-    per_value, at = 1, 0
-    for level in levels(encoding):
-        per_value *= level.items_per_value
-        if not level.has_validity:
-            validities.append(None)
-            continue
-        size = -(-per_value // 8)
-        bits = np.unpackbits(rows[:, at : at + size], axis=1, count=per_value, bitorder="little")
-        validities.append(bits.reshape(-1).view(np.bool_))
-        at += size
+    at = 0
+
+    def cut(per_value: int) -> Bools:
+        nonlocal at
+        cells, at = rows[:, at : at - per_value // -8], at - per_value // -8
+        bits = np.unpackbits(cells, axis=1, count=per_value, bitorder="little")
+        return bits.reshape(-1).view(np.bool_)
+
+    validities, per_value = _validities(encoding, cut)
     values = _zip_items(encoding, rows[:, at:], per_value, validities, place)
     return _nest(encoding, len(rows), values, validities)
 
@@ -102,7 +105,7 @@ def decode_block(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
     run.want_sizes(0, wanted, "L.codec.fixed-size-list.size")
     run.own(0, "values", "fixed-size lists", "L.codec.fixed-size-list.size")
     rows = run.gather(0)[: run.num_values * size].reshape(run.num_values, size)
-    return decode_zip(encoding, rows, run.ctx, run.place())
+    return decode_zip(encoding, rows, run.place())
 
 
 def value_bits(encoding: pb.FixedSizeList) -> int:

@@ -75,18 +75,10 @@ def decode_streams(run: ChunkRun, bits: int) -> Fixed:
     width = bits // 8
     run.want_sizes(0, run.counts * width, "L.codec.byte-stream-split.size")
     run.own(0, "byte streams", "byte streams", "L.codec.byte-stream-split.size")
-    out = np.empty((run.num_values, width), np.uint8)
-    ends = np.cumsum(run.counts)
-    for count, chunks in run.groups(run.counts):
-        streams = run.rows(0, chunks, count * width).reshape(len(chunks), width, count)
-        if len(chunks) == run.num_chunks:
-            target = out.reshape(len(chunks), count, width)
-            for byte in range(width):
-                target[:, :, byte] = streams[:, byte]
-        else:
-            at = (ends[chunks] - count)[:, None] + np.arange(count)
-            out[at] = streams.transpose(0, 2, 1)
-    return Fixed(bits, run.num_values, out.reshape(-1))
+    parts = [np.empty(0, np.uint8)]
+    for chunk in range(run.num_chunks):
+        parts.append(run.bytes_of(0, chunk).reshape(width, -1).T.reshape(-1))
+    return Fixed(bits, run.num_values, np.concatenate(parts))
 
 
 def encode_streams(values: Fixed, per_chunk: int) -> MiniBlocks:

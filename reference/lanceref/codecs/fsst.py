@@ -50,14 +50,6 @@ class SymbolTable:
     symbols: Symbols
     lengths: Ints
 
-    def variable(self, offsets: Ints, data: Bytes, escaped: int) -> Variable:
-        """Return decoded values; `escaped` has the bits of every escaped byte.
-
-        `offsets` (values + 1,), `data` (bytes,).
-        """
-        high = int(np.bitwise_or.reduce(self.symbols)) | escaped
-        return Variable(offsets, data, known_ascii=high & 0x8080808080808080 == 0)
-
 
 def parse_table(table: bytes, place: Place) -> SymbolTable:
     """Parse a symbol table; `place` is where its description lies. Raises CorruptPage."""
@@ -93,7 +85,7 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
         text = texts[at : at + RUN].view(np.uint8).reshape(-1, LONGEST)
         parts.append(text[np.arange(LONGEST) < sizes[at : at + RUN, None]])
     data = np.concatenate([codes[:0], *parts])
-    return table.variable(ends[cuts], data, ESCAPE if literal.any() else 0)
+    return Variable(ends[cuts], data)
 
 
 def literals(codes: Bytes) -> Bools:

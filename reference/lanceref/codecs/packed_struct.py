@@ -19,7 +19,7 @@ from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
-DecodeFixed = Callable[[CompressiveEncoding, Bytes, Context, Place], Values]
+DecodeFixed = Callable[[CompressiveEncoding, Bytes, Place], Values]
 DecodeVariable = Callable[[CompressiveEncoding, Variable, Context, Place], Values]
 
 Cells = tuple[CompressiveEncoding, Fixed | Variable, int]
@@ -68,7 +68,7 @@ def split_variable(
     for field in encoding.fields:
         if field.WhichOneof("layout") == "bits_per_value":
             cells = cut(field.bits_per_value // 8)
-            fields.append(decode_fixed(field.value, cells, ctx, place))
+            fields.append(decode_fixed(field.value, cells, place))
             continue
         width = field.bits_per_length // 8
         lengths = cut(width).view(f"<u{width}").reshape(-1).astype(np.uint64)

@@ -37,12 +37,10 @@ class Variable:
     """`count` byte strings: value i is `data[offsets[i]:offsets[i + 1]]`.
 
     `offsets` int64 (count + 1,), first 0, non-decreasing, last <= len(data); `data` uint8.
-    `known_ascii`: the codec can tell that no byte is above 127.
     """
 
     offsets: Ints
     data: Bytes
-    known_ascii: bool = False
 
     @property
     def count(self) -> int:
@@ -59,7 +57,7 @@ class Variable:
     @property
     def is_ascii(self) -> bool:
         """Whether no byte is above 127: then every value is UTF-8, wherever it is cut."""
-        return self.known_ascii or len(self.data) == 0 or int(self.data.max()) < 0x80
+        return int(self.data.max(initial=0)) < 0x80
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Buffers of Arrow arrays: validity, offsets and text, made of numbers and taken from arrays.
+"""Buffers of Arrow arrays: validity, widths, offsets and text.
 
 A bitmap holds one bit for each value, the lowest bit first, 1 where it is valid. Strings, byte
 strings and lists have offsets of 32 bits, the large types of 64.
@@ -46,6 +46,22 @@ def slice_bits(data: NDArray[np.uint8], start: int, count: int) -> NDArray[np.ui
         bits = np.unpackbits(data[first:], count=skipped + count, bitorder="little")
         return np.packbits(bits[skipped:], bitorder="little")
     return data[first : first + count // 8]
+
+
+def slot_bits(type_: pa.DataType) -> int | None:
+    """Return the bits one value takes when stored flat; None for types of variable width."""
+    types = pa.types
+    if types.is_null(type_):
+        return 0
+    if types.is_fixed_size_list(type_):
+        inner = slot_bits(type_.value_type)
+        return None if inner is None else inner * int(type_.list_size)
+    if types.is_dictionary(type_) or types.is_nested(type_):
+        return None
+    try:
+        return int(type_.bit_width)
+    except ValueError:
+        return None
 
 
 def has_wide_offsets(type_: pa.DataType) -> bool:

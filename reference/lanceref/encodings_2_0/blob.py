@@ -30,6 +30,7 @@ from lanceref.file.column_io import (
     extents,
     fetch,
     runs,
+    store,
     words,
 )
 from lanceref.file.container import ColumnMetadata
@@ -134,11 +135,8 @@ def store_payloads(name: str, array: pa.Array, data: DataArea) -> pa.StructArray
     """Write the values of a blob field; return where they lie. Raises DataRefused."""
     if not pa.types.is_large_binary(array.type):
         raise DataRefused(f"field {name!r}: a blob is large_binary")
-    positions, sizes = [], []
-    for value in array:
-        stored = value.as_buffer()
-        empty = 1 if stored is None else 0
-        positions.append(data.write(stored).offset if stored else empty)
-        sizes.append(stored.size if stored else 0)
-    children = [pa.array(positions, pa.uint64()), pa.array(sizes, pa.uint64())]
+    nulls = np.asarray(array.is_null())
+    positions, sizes = store(array, ~nulls, data)
+    positions[nulls] = 1
+    children = [pa.array(positions), pa.array(sizes)]
     return pa.StructArray.from_arrays(children, fields=list(DESCRIPTOR))

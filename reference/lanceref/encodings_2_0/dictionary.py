@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import STRINGS
+from lanceref.core.arrow_buffers import STRINGS, slot_bits
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.errors import DataRefused, OutOfRange
@@ -32,7 +32,6 @@ from lanceref.encodings_2_0.flat import (
     encode_nullable,
     no_nulls,
     open_flat,
-    slot_bits,
 )
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb

@@ -32,7 +32,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.general import ZSTD_MAGIC, decompress_block
-from lanceref.core.arrow_buffers import bytes_of, slice_bits
+from lanceref.core.arrow_buffers import bytes_of, slice_bits, slot_bits
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
@@ -44,22 +44,6 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 _CODECS = {"zstd": "zstd", "lz4": "lz4_raw"}
 """Scheme of the format -> codec of pyarrow."""
-
-
-def slot_bits(type_: pa.DataType) -> int | None:
-    """Return the bits one value takes when stored flat; None for types of variable width."""
-    types = pa.types
-    if types.is_null(type_):
-        return 0
-    if types.is_fixed_size_list(type_):
-        inner = slot_bits(type_.value_type)
-        return None if inner is None else inner * int(type_.list_size)
-    if types.is_dictionary(type_) or types.is_nested(type_):
-        return None
-    try:
-        return int(type_.bit_width)
-    except ValueError:
-        return None
 
 
 def concat_bits(

@@ -27,12 +27,13 @@ from lanceref.core.arrow_buffers import (
     null_bitmap,
     offsets_buffer,
     offsets_of,
+    slot_bits,
 )
 from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
 from lanceref.encodings_2_0.binary import Ends, Slices, encode_ends, open_ends
-from lanceref.encodings_2_0.flat import PageBuffers, slot_bits
+from lanceref.encodings_2_0.flat import PageBuffers
 from lanceref.encodings_2_0.page import (
     ArrayColumn,
     Page,

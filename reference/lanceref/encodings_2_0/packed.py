@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.codecs.bitpack import BLOCK, unpack
+from lanceref.core.arrow_buffers import slot_bits
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, DataRefused
@@ -32,7 +33,6 @@ from lanceref.encodings_2_0.flat import (
     encode_nullable,
     fixed_width,
     innermost_items,
-    slot_bits,
 )
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.proto import encodings_v2_0_pb2 as pb

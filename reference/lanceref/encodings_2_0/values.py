@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.encoder_inputs import params_of
-from lanceref.core.arrow_buffers import STRINGS
+from lanceref.core.arrow_buffers import STRINGS, slot_bits
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.integers import arrow_array
@@ -34,13 +34,7 @@ from lanceref.encodings_2_0.page import (
     repeat,
     run_rows,
 )
-from lanceref.file.column_io import (
-    DataArea,
-    EncodedColumn,
-    EncodedPage,
-    PagePolicy,
-    memory_bytes,
-)
+from lanceref.file.column_io import DataArea, EncodedColumn, EncodedPage, PagePolicy, memory_bytes
 from lanceref.file.container import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, ColumnEncoding
@@ -111,7 +105,7 @@ class ValueColumn:
         """Bytes of a value: by its type, or by what is stored when that is more."""
         pages = self._paging.column.pages
         stored = sum(extent.size for page in pages for extent in page.extents)
-        return max((flat.slot_bits(self.type) or 64) / 8, stored / max(1, self.num_rows))
+        return max((slot_bits(self.type) or 64) / 8, stored / max(1, self.num_rows))
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the rows run by run, never across a page boundary."""

@@ -100,13 +100,12 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
 
         decoded = kernel.decode(table.symbols, table.lengths, codes, cuts)
         if decoded is not None:
-            return table.variable(*decoded)
+            return Variable(*decoded)
     literal = None
     if int(codes.max(initial=0)) >= table.num_symbols:
         literal = literals(codes)
         check_codes(table, codes, literal, cuts, place)
-    offsets, data = expand(table.symbols, table.lengths, codes, literal, cuts)
-    return table.variable(offsets, data, 0 if literal is None else ESCAPE)
+    return Variable(*expand(table.symbols, table.lengths, codes, literal, cuts))
 
 
 @replaces(compressive.decode_fsst)
@@ -132,7 +131,7 @@ def decode_chunks(encoding: pb.Fsst, run: ChunkRun) -> Variable | None:
 
     data, starts = run.data, run.starts[0]
     decoded = kernel.decode_chunks(table.symbols, table.lengths, data, starts, sizes, counts)
-    return None if decoded is None else table.variable(*decoded)
+    return None if decoded is None else Variable(*decoded)
 
 
 def expand(

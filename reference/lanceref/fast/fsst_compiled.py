@@ -39,14 +39,11 @@ Result = TypeVar("Result")
 Words = NDArray[np.uint64]
 Codes = NDArray[np.int16]
 
-Decoded = tuple[Ints, Bytes, int]
-"""Where the bytes of each value end, after a 0; all bytes; the bits that any escaped byte has."""
+Decoded = tuple[Ints, Bytes]
+"""Where the bytes of each value end, after a 0; all bytes."""
 
 Chunks = tuple[Ints, Ints, Ints, Ints]
 """Of each chunk: where it starts, how much of it is skipped, its size, its number of values."""
-
-Output = tuple[Words, Bytes]
-"""The word at each byte of what is written; one byte with the bits of any escaped one."""
 
 Coder = tuple[Ints, Codes, Words, Words, Codes, Codes]
 """The arrays of a `fsst_encode.Coder`, in its order."""
@@ -93,27 +90,26 @@ def _decode(
     """Run the kernel with room for what it decodes: for most codes, then for any."""
     offsets = np.ndarray((len(tables) - OFFSET_BYTES + 1,), "<u4", tables.data, strides=(1,))
     _, first, sizes, counts = chunks
-    ends, seen = np.zeros(int(counts.sum()) + 1, np.int64), np.zeros(1, np.uint8)
+    ends = np.zeros(int(counts.sum()) + 1, np.int64)
     num_codes, size = int((sizes - first).sum()), FULL
     for growth in (GUESS, LONGEST):
         out = np.empty(num_codes * growth + 2 * LONGEST, np.uint8)
         words = np.ndarray((len(out) - LONGEST + 1,), "<u8", out.data, strides=(1,))
-        size = _expand(symbols, lengths, data, offsets, chunks, (words, seen), ends)
+        size = _expand(symbols, lengths, data, offsets, chunks, words, ends)
         if size != FULL:
             break
-    return None if size == FAULTY else (ends, out[:size], int(seen[0]))
+    return None if size == FAULTY else (ends, out[:size])
 
 
 @compiled
 def _expand_chunk(
-    table: tuple[Words, Ints, np.uint8], codes: Bytes, stops: Ints, out: Output, size: int
+    table: tuple[Words, Ints, np.uint8], codes: Bytes, stops: Ints, words: Words, size: int
 ) -> int:
-    """Write the bytes of values of `codes`, which end at `stops`, from `size` on.
+    """Write the bytes of values of `codes`, which end at `stops`, from `size` on, to `words`.
 
     `stops` are replaced by where the bytes end. Return the size, FULL or FAULTY.
     """
     symbols, lengths, num_symbols = table
-    words, seen = out
     at = 0
     for value in range(len(stops)):
         end = stops[value]
@@ -140,7 +136,6 @@ def _expand_chunk(
                 at += 1
             elif code == ESCAPE and at + 1 < end:
                 words[size] = codes[at + 1]
-                seen[0] |= codes[at + 1]
                 size += 1
                 at += 2
             else:
@@ -156,7 +151,7 @@ def _expand(
     data: Bytes,
     offsets: NDArray[np.uint32],
     chunks: Chunks,
-    out: Output,
+    words: Words,
     ends: Ints,
 ) -> int:
     """Write the bytes of the values of every chunk; return their size, FULL or FAULTY."""
@@ -169,7 +164,9 @@ def _expand(
         stops = ends[value : value + count]
         for number in range(count):
             stops[number] = np.int64(offsets[start + (number + 1) * OFFSET_BYTES]) - skipped
-        size = _expand_chunk(table, data[start + skipped : start + sizes[chunk]], stops, out, size)
+        size = _expand_chunk(
+            table, data[start + skipped : start + sizes[chunk]], stops, words, size
+        )
         if size < 0:
             return size
         value += count

@@ -26,6 +26,7 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import bytes_of, offsets_of
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import LimitExceeded, OutOfRange, Place
 from lanceref.core.integers import unique
@@ -179,6 +180,21 @@ def extents(descriptors: pa.Array) -> list[Extent]:
     """Return where the payloads that have bytes lie."""
     positions, sizes = words(descriptors)
     return [Extent(p, s) for p, s in zip(positions.tolist(), sizes.tolist()) if s]
+
+
+def store(
+    array: pa.Array, valid: NDArray[np.bool_], data: DataArea
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Write the `valid` values of large_binary out of line; return positions and sizes.
+
+    They are (n,), 0 for what has no bytes.
+    """
+    offsets, stored = offsets_of(array), bytes_of(array.buffers()[2])
+    sizes = np.where(valid, np.diff(offsets), 0).astype(np.uint64)
+    positions = np.zeros(len(sizes), np.uint64)
+    for row in np.flatnonzero(sizes).tolist():
+        positions[row] = data.write(stored[int(offsets[row]) : int(offsets[row + 1])]).offset
+    return positions, sizes
 
 
 def runs(descriptors: pa.Array, multiple: int = 1) -> Iterator[pa.Array]:

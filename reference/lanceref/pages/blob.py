@@ -23,7 +23,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.values import Variable
 from lanceref.core.arrow_buffers import bitmap
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, NotStorable, Place, UnknownEncoding
@@ -36,13 +35,13 @@ from lanceref.file.column_io import (
     extents,
     fetch,
     runs,
+    store,
     words,
 )
 from lanceref.pages import miniblock
 from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
 from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Nested, Path, StoredPage, parse_layers
-from lanceref.pages.leafvalues import stored_values
 from lanceref.pages.repdef import Entries, Levels, unravel
 from lanceref.pages.shred import RavelledLevels, Shred, ravel
 from lanceref.proto.encodings_v2_1_pb2 import BlobLayout, PageLayout
@@ -170,17 +169,12 @@ def store_blobs(rows: Shred, data: DataArea) -> tuple[Shred, tuple[int, ...]]:
     levels = ravel(rows)
     if levels.max_rep:
         raise NotStorable("blobs in lists have no layout that can be read")
-    values = stored_values(rows.leaf)
-    assert isinstance(values, Variable)  # a blob column is large_binary
-    sizes = np.diff(values.offsets)
-    positions = np.zeros(len(sizes), np.uint64)
-    if levels.definition is not None:
-        positions = levels.definition.astype(np.uint64) << np.uint64(DEFINITION_SHIFT)
-        sizes = np.where(levels.definition == 0, sizes, 0)
-    for i in np.flatnonzero(sizes).tolist():
-        start, end = int(values.offsets[i]), int(values.offsets[i + 1])
-        positions[i] = data.write(values.data[start:end]).offset
-    children = [pa.array(positions), pa.array(sizes.astype(np.uint64))]
+    definition = levels.definition
+    if definition is None:
+        definition = np.zeros(levels.num_entries, np.uint16)
+    positions, sizes = store(rows.leaf, definition == 0, data)
+    positions |= definition.astype(np.uint64) << np.uint64(DEFINITION_SHIFT)
+    children = [pa.array(positions), pa.array(sizes)]
     stored = pa.StructArray.from_arrays(
         children, fields=[field.with_nullable(False) for field in DESCRIPTOR]
     )

@@ -55,7 +55,7 @@ from lanceref.pages.repdef import (
     unravel,
 )
 from lanceref.pages.shred import LevelArray, RavelledLevels
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, ConstantLayout
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, ConstantLayout, PageLayout
 
 MAX_INLINE_BYTES = 32
 """Largest value in a description."""
@@ -262,32 +262,27 @@ def parse_value(file: FileBytes, extent: Extent, type_: pa.DataType) -> pa.Array
     return leaf_array(type_, Variable(offsets.astype(np.int64), data), None, place)
 
 
-def all_null_page(
-    levels: RavelledLevels, version: FileVersion
-) -> tuple[list[Buffer], ConstantLayout]:
+def all_null_page(levels: RavelledLevels, version: FileVersion) -> tuple[list[Buffer], PageLayout]:
     """Return the buffers and description of a page without a valid value."""
+    page = PageLayout(constant_layout=ConstantLayout(layers=levels.codes))  # type: ignore[arg-type]
+    layout, buffers = page.constant_layout, list[Buffer]([b"", b""])
     if len(levels.codes) == 1:
-        return [], ConstantLayout(layers=[NULLABLE_ITEM])  # type: ignore[list-item]
-    layout = ConstantLayout(layers=levels.codes)  # type: ignore[arg-type]
+        layout.layers[:] = [NULLABLE_ITEM]  # type: ignore[list-item]
+        return [], page
     if version == V2_1:
-        return [_raw(levels.rep), _raw(levels.definition)], layout
-    buffers: list[Buffer] = [b"", b""]
-    for at, (stored, target, count) in enumerate(
-        (
-            (levels.rep, layout.rep_compression, "num_rep_values"),
-            (levels.definition, layout.def_compression, "num_def_values"),
-        )
-    ):
-        if stored is not None:
-            encoding, buffers[at], _ = encode_levels(stored, np.array([len(stored)]), version)
+        return [_raw(levels.rep), _raw(levels.definition)], page
+    stored = (levels.rep, layout.rep_compression), (levels.definition, layout.def_compression)
+    for at, (kind, target) in enumerate(stored):
+        if kind is not None:
+            encoding, buffers[at], _ = encode_levels(kind, np.array([len(kind)]), version)
             target.CopyFrom(encoding)
-            setattr(layout, count, len(stored))
-    return buffers, layout
+            setattr(layout, ("num_rep_values", "num_def_values")[at], len(kind))
+    return buffers, page
 
 
 def value_page(
     levels: RavelledLevels, value: bytes | Variable, wide: bool
-) -> tuple[list[Buffer], ConstantLayout]:
+) -> tuple[list[Buffer], PageLayout]:
     """Return the buffers and description of a page whose valid values are all `value`.
 
     `wide` says that offsets of a variable value take 8 bytes, not 4.
@@ -300,7 +295,7 @@ def value_page(
         buffers.append(value_buffer(value, wide))
     if levels.rep is not None or levels.definition is not None:
         buffers += [_raw(levels.rep), _raw(levels.definition)]
-    return buffers, layout
+    return buffers, PageLayout(constant_layout=layout)
 
 
 def value_buffer(value: bytes | Variable, wide: bool) -> bytes:

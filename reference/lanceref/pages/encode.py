@@ -37,7 +37,7 @@ from lanceref.file.column_io import Buffer
 from lanceref.pages.constant import MAX_INLINE_BYTES, all_null_page, the_value, value_page
 from lanceref.pages.fullzip import fullzip_page
 from lanceref.pages.leafvalues import dictionary_parts, kind_of, stored_values
-from lanceref.pages.miniblock import StoredDictionary, miniblock_page
+from lanceref.pages.miniblock import miniblock_page
 from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout, zipped_plane
 from lanceref.pages.shred import RavelledLevels, Shred, flat_levels, ravel
 from lanceref.pages.sparse import encode_structure
@@ -137,19 +137,19 @@ def row_cuts(levels: RavelledLevels, num_rows: int) -> NDArray[np.int64] | None:
 def encode_dense(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> DensePage:
     """Return a page whose structure is levels. Raises DataRefused."""
     if is_all_null(rows):
-        return _constant(all_null_page(levels, policy.version))
+        return all_null_page(levels, policy.version)
     values, items = leaf_values(rows.leaf)
     if _has_no_bytes(values):  # rows that are all `{}`, described as if they were null
         if levels.rep is not None or levels.definition is not None:
             raise DataRefused(
                 f"empty structs in lists, and null ones, cannot be stored in {policy.version}"
             )
-        return _constant(all_null_page(levels, policy.version))
+        return all_null_page(levels, policy.version)
     kind = kind_of(rows.leaf.type)
     if policy.version == V2_2 and items is None:
         value = the_value(values, rows.validity)
         if value is not None:
-            return _constant(value_page(levels, value, kind.wide))
+            return value_page(levels, value, kind.wide)
     return _values(levels, values, items, policy, kind)
 
 
@@ -266,18 +266,13 @@ def without_items(values: Values) -> bool:
     return False
 
 
-def _constant(page: tuple[list[Buffer], ConstantLayout]) -> DensePage:
-    return page[0], PageLayout(constant_layout=page[1])
-
-
 def _mini(
     levels: RavelledLevels, values: Values, items: Values | None, policy: LeafPolicy, kind: Kind
 ) -> DensePage:
     blocks = encode_mini(values, policy.params, policy.version, kind)
     dictionary = None
     if items is not None:
-        encoding, data = encode_block(items, policy.params, policy.version, kind)
-        dictionary = StoredDictionary(encoding, data, items.count)
+        dictionary = (*encode_block(items, policy.params, policy.version, kind), items.count)
     buffers, layout = miniblock_page(levels, blocks, dictionary, policy.version)
     return buffers, PageLayout(mini_block_layout=layout)
 

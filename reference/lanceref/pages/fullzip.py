@@ -40,14 +40,7 @@ from lanceref.core.cursor import Extent
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.nesting import whole
 from lanceref.file.column_io import RUN_BYTES, Buffer
-from lanceref.pages.entries import (
-    FullZip,
-    Zipped,
-    control_width,
-    cut_entries,
-    cut_matrix,
-    record,
-)
+from lanceref.pages.entries import FullZip, Zipped, control_width, cut_entries, cut_matrix, record
 from lanceref.pages.layers import Layers, Nested, StoredPage
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
@@ -203,7 +196,7 @@ class FullZipPage:
             levels, flat = cut.levels, cut.values_in(zipped.data)
             rows = flat.reshape(len(cut.value_starts), shape.stride - shape.control_bytes)
         check_ranges(levels, shape.layers, place)
-        values = decode_zip_fixed(self._shape.values, rows, zipped.ctx, place)
+        values = decode_zip_fixed(self._shape.values, rows, place)
         validity = levels.leaf_validity(shape.layers)
         return Entries(levels, leaf_array(self._type, values, validity, place))
 

@@ -42,7 +42,8 @@ ALL_VALID_ITEM, ALL_VALID_LIST, NULLABLE_ITEM, NULLABLE_LIST, EMPTYABLE_LIST, NU
 )
 """The codes of RepDefLayer."""
 
-_ITEM_CODES = (ALL_VALID_ITEM, NULLABLE_ITEM)
+ITEM_CODES = (ALL_VALID_ITEM, NULLABLE_ITEM)
+"""Codes of structs, fixed-size lists of them and leaves."""
 
 
 def levels_of(code: int) -> int:
@@ -54,7 +55,7 @@ def levels_until_list(codes: Sequence[int], start: int = 0) -> int:
     """Return the levels of the item layers from `start` up to the next list layer."""
     levels = 0
     for code in codes[start:]:
-        if code not in _ITEM_CODES:
+        if code not in ITEM_CODES:
             break
         levels += levels_of(code)
     return levels
@@ -141,7 +142,7 @@ def parse_layers(codes: Sequence[int], path: Path, place: Place) -> Layers:
     for code in codes:
         if not ALL_VALID_ITEM <= code <= NULL_AND_EMPTY:
             raise CorruptPage("L.page.layers.code", place, f"layer {code}", "1 to 6")
-    kinds = ["item" if code in _ITEM_CODES else "list" for code in codes]
+    kinds = ["item" if code in ITEM_CODES else "list" for code in codes]
     wanted = ["list" if step.step is Step.LIST else "item" for step in path[::-1]]
     if kinds != wanted:
         raise CorruptPage("L.page.layers.path", place, ", ".join(kinds), ", ".join(wanted))
@@ -159,7 +160,7 @@ def _number(codes: tuple[int, ...], dimensions: tuple[int, ...], scale: int) -> 
         own += levels_of(code)  # L.page.levels.numbering
         layers.append(
             PageLayer(
-                is_list=code not in _ITEM_CODES,
+                is_list=code not in ITEM_CODES,
                 dimension=dimension,
                 below=below,
                 own=own,

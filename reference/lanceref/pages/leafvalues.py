@@ -33,9 +33,9 @@ from lanceref.core.arrow_buffers import (
     offsets_buffer,
     offsets_of,
     slice_bits,
+    slot_bits,
 )
 from lanceref.core.errors import CorruptPage, DataRefused, Place
-from lanceref.encodings_2_0.flat import slot_bits
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 Validity = NDArray[np.bool_] | None

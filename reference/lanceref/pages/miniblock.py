@@ -17,7 +17,6 @@ Divergences: D.page.num-items-visible
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -197,13 +196,8 @@ LevelEncoder = Callable[[LevelArray, Counts, FileVersion], Coded]
 """Encodes the levels of a page, with the number of them in each chunk."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredDictionary:
-    """The encoded items of a page's dictionary."""
-
-    encoding: CompressiveEncoding
-    data: Buffer
-    count: int
+StoredDictionary = tuple[CompressiveEncoding, Buffer, int]
+"""The items of a page's dictionary: description, bytes, and how many they are."""
 
 
 def miniblock_page(
@@ -239,9 +233,9 @@ def miniblock_page(
     wide = "<u2" if version == V2_1 else "<u4"
     buffers: list[Buffer] = [*frame_chunks(counted, parts, values, wide, fill)]
     if dictionary is not None:
-        layout.dictionary.CopyFrom(dictionary.encoding)
-        layout.num_dictionary_items = dictionary.count
-        buffers.append(dictionary.data)
+        described, data, layout.num_dictionary_items = dictionary
+        layout.dictionary.CopyFrom(described)
+        buffers.append(data)
     if levels.rep is not None:
         layout.repetition_index_depth = 1
         index = repetition_index(levels.rep, levels.max_rep, ends)

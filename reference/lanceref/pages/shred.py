@@ -31,10 +31,12 @@ from lanceref.pages.layers import (
     ALL_VALID_ITEM,
     ALL_VALID_LIST,
     EMPTYABLE_LIST,
+    ITEM_CODES,
     NULL_AND_EMPTY,
     NULLABLE_ITEM,
     NULLABLE_LIST,
     Layer,
+    Nested,
     Step,
     cut_layers,
     leaf_paths,
@@ -45,20 +47,13 @@ from lanceref.pages.leafvalues import Validity, both, keys_of, validity_of, with
 
 
 @dataclass(frozen=True, slots=True)
-class Shred:
-    """Rows of one leaf: `layers` from the outside in, then the leaf and which values are valid.
+class Shred(Nested):
+    """Rows of one leaf that are to be written, and which values are valid.
 
     Nulls of outer structs are part of the validity of what lies below them.
     """
 
-    layers: tuple[Layer, ...]
-    leaf: pa.Array
     validity: Validity
-
-    @property
-    def num_rows(self) -> int:
-        """Number of rows that the shredded piece holds."""
-        return self.layers[0].count if self.layers else len(self.leaf)
 
     def slice(self, start: int, end: int) -> Shred:
         """Return rows `start` to `end` of the piece as views."""
@@ -188,18 +183,23 @@ LevelArray = NDArray[np.uint16]
 class RavelledLevels:
     """The levels of one page; None where every entry would have level 0.
 
-    `codes` are the layer codes, innermost first; `max_rep` the number of list layers, `max_def` the
-    highest definition that the codes allow; an entry owns a value when its definition is at most
-    `max_visible` (None: every entry does).
+    `codes` are the layer codes, innermost first: they say how high levels can be.
     """
 
     codes: tuple[int, ...]
     rep: LevelArray | None
     definition: LevelArray | None
-    max_rep: int
-    max_def: int
-    max_visible: int | None
     num_entries: int
+
+    @property
+    def max_rep(self) -> int:
+        """Number of list layers around the leaf of the page."""
+        return sum(code not in ITEM_CODES for code in self.codes)
+
+    @property
+    def max_def(self) -> int:
+        """The highest definition that the codes allow."""
+        return sum(map(levels_of, self.codes))
 
     @property
     def num_rows(self) -> int:
@@ -211,9 +211,9 @@ class RavelledLevels:
     @property
     def visible(self) -> NDArray[np.bool_] | None:
         """Which entries own a value; None when all do: (entries,)."""
-        if self.max_visible is None or self.definition is None:
+        if not self.max_rep or self.definition is None:
             return None
-        return self.definition <= self.max_visible
+        return self.definition <= levels_until_list(self.codes)
 
     def row_starts(self, num_rows: int) -> NDArray[np.int64]:
         """Return the first entry of each of the rows, which are of as many slots each: (rows,)."""
@@ -233,7 +233,7 @@ class RavelledLevels:
 
 def flat_levels(count: int) -> RavelledLevels:
     """Return the levels of `count` values that nothing surrounds and none of which is null."""
-    return RavelledLevels((ALL_VALID_ITEM,), None, None, 0, 0, None, count)
+    return RavelledLevels((ALL_VALID_ITEM,), None, None, count)
 
 
 def layers_of(rows: Shred) -> list[Layer]:
@@ -254,16 +254,9 @@ def ravel(rows: Shred, codes: Sequence[int] | None = None) -> RavelledLevels:
     entries = _Entries(layers[0].count, max_rep, max_def)
     for layer, code in zip(layers, codes, strict=True):
         entries.record(layer, code)
-    inner_first = codes[::-1]
-    return RavelledLevels(
-        codes=tuple(inner_first),
-        rep=entries.rep if max_rep else None,
-        definition=entries.definition if max_def else None,
-        max_rep=max_rep,
-        max_def=max_def,
-        max_visible=levels_until_list(inner_first) if max_rep else None,
-        num_entries=entries.count,
-    )
+    rep = entries.rep if max_rep else None
+    definition = entries.definition if max_def else None
+    return RavelledLevels(tuple(codes[::-1]), rep, definition, entries.count)
 
 
 def layer_code(layer: Layer) -> int:

@@ -126,7 +126,7 @@ def test_a_faulty_zipped_value_is_refused(encoding, value, clause):
             decode_zip_variable(encoding, variable([value]), CTX, PLACE)
         else:
             rows = np.frombuffer(value, np.uint8).reshape(1, -1)
-            decode_zip_fixed(encoding, rows, CTX, PLACE)
+            decode_zip_fixed(encoding, rows, PLACE)
 
     assert f"L.codec.{clause}" == caught.value.clause
 
@@ -145,7 +145,7 @@ def test_encodings_out_of_place_are_refused():
         lambda: integers(strings(32), run_of([string_block([b"a"], 32)], counts=[1])),
         lambda: integers(flat(24), run_of([bytes(3)], counts=[1])),
         lambda: decode_zip_variable(flat(8), variable([b"a"]), CTX, PLACE),
-        lambda: decode_zip_fixed(inline(32), rows, CTX, PLACE),
+        lambda: decode_zip_fixed(inline(32), rows, PLACE),
     ]
     for call in calls:
         with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):

@@ -91,7 +91,7 @@ def test_numbers_come_back(numbers, params, version):
     assert wanted == decoded(encode_mini(values, params, version, Kind()))
     assert wanted == block_values(encoding, data, len(wanted))
     rows = cells.data.reshape(len(wanted), -1)
-    assert wanted == plain(decode_zip_fixed(zipped, rows, CTX, PLACE))
+    assert wanted == plain(decode_zip_fixed(zipped, rows, PLACE))
 
 
 @given(TEXTS, KNOBS, VERSIONS, st.booleans(), st.sampled_from([1, 50]))
@@ -121,7 +121,7 @@ def test_lists_in_lists_come_back(outer, inner, count, draw):
     assert plain(values) == decoded(encode_mini(values, Params(), V2_1, Kind()))
     assert plain(values) == block_values(encoding, data, count)
     rows = cells.data.reshape(count, -1)
-    assert plain(values) == plain(decode_zip_fixed(zipped, rows, CTX, PLACE))
+    assert plain(values) == plain(decode_zip_fixed(zipped, rows, PLACE))
 
 
 @pytest.mark.parametrize("dimension", [3, 8])
@@ -137,7 +137,7 @@ def test_lists_of_bits_come_back(dimension):
     if dimension == 8:
         encoding, cells = encode_zip(values, Params(), V2_1, Kind())
         rows = cells.data.reshape(6000, -1)
-        assert plain(values) == plain(decode_zip_fixed(encoding, rows, CTX, PLACE))
+        assert plain(values) == plain(decode_zip_fixed(encoding, rows, PLACE))
     else:
         with pytest.raises(ValueError, match="whole bytes"):
             encode_zip(values, Params(), V2_1, Kind())

@@ -236,7 +236,7 @@ def test_values_zipped_one_by_one_decode_as_the_description_states(encoding, sto
         found = decode_zip_variable(encoding, variable(stored), CTX, PLACE)
     else:
         rows = np.frombuffer(b"".join(stored), np.uint8).reshape(len(stored), -1)
-        found = decode_zip_fixed(encoding, rows, CTX, PLACE)
+        found = decode_zip_fixed(encoding, rows, PLACE)
 
     assert wanted == plain(found)
 
@@ -373,7 +373,7 @@ def test_zipped_values_are_written_byte_for_byte(values, kind, stored):
     if isinstance(found, Fixed):
         cells = found.data.reshape(values.count, -1)
         assert stored == [cell.tobytes() for cell in cells]
-        assert plain(values) == plain(decode_zip_fixed(encoding, cells, CTX, PLACE))
+        assert plain(values) == plain(decode_zip_fixed(encoding, cells, PLACE))
     else:
         assert stored == plain(found)
         assert plain(values) == plain(decode_zip_variable(encoding, found, CTX, PLACE))
