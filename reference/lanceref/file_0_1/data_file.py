@@ -191,6 +191,7 @@ class EmbeddedManifest:
     schema: LanceSchema
     dictionaries: dict[int, pa.Array]
     extent: Extent
+    place: Place
     states_format: bool
 
 
@@ -214,7 +215,8 @@ def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest
         wanted = f"version {VERSION}, no fragments, {DATA_FORMAT} or nothing"
         file.ctx.lint("L.legacy.manifest.content", place, found, wanted)
     dictionaries = parse_dictionaries(file, schema, position, place)
-    return EmbeddedManifest(schema, dictionaries, extent, message.HasField("data_format"))
+    states_format = message.HasField("data_format")
+    return EmbeddedManifest(schema, dictionaries, extent, place, states_format)
 
 
 def manifest_message(
