@@ -269,12 +269,12 @@ def encode_inline_chunks(values: Unsigned, counts: Ints) -> Part:
 def encode_out_of_line(values: Unsigned, counts: Ints, width: int) -> Part:
     """Pack the whole blocks of chunks of `counts` values at one width; return bytes and sizes.
 
-    The tail of a chunk is packed too when that takes fewer bytes. `values` (n,), `counts`
-    The result is (chunks,).
+    The tail of a chunk is packed too when that takes fewer bytes. `values` (n,), `counts` and sizes
+    (chunks,).
     """
     bits = values.dtype.itemsize * 8
     whole, tails = np.divmod(counts, BLOCK)
-    is_raw = (tails > 0) & ~tail_is_packed(tails, bits, width)
+    is_raw = (tails > 0) & (width * (BLOCK - tails) >= (bits - width) * tails)
     blocks = whole + ((tails > 0) & ~is_raw)
     packed = pack(_blocks_of_chunks(values, counts, np.where(is_raw, whole * BLOCK, counts)), width)
     stored, sizes = packed.reshape(-1).view(np.uint8), blocks * (width * BLOCK // 8)
@@ -296,15 +296,6 @@ def _blocks_of_chunks(values: Unsigned, counts: Ints, packed: Ints) -> Unsigned:
     for start, to, size in zip(froms.tolist(), tos.tolist(), packed.tolist(), strict=True):
         out[to : to + size] = values[start : start + size]
     return out.reshape(-1, BLOCK)
-
-
-def tail_is_packed(tails: Ints, bits: int, width: int) -> Bools:
-    """Return whether a padded block takes fewer bytes than `tails` raw values.
-
-    Bool (chunks,), as `tails` are.
-    """
-    fewer: Bools = width * (BLOCK - tails) < (bits - width) * tails
-    return fewer
 
 
 def out_of_line_bytes(count: int, bits: int, width: int) -> int:

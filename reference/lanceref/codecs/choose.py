@@ -255,8 +255,8 @@ def _zip_variable(
     is_general = scheme not in (None, "none", "fsst")
     is_long = scheme != "none" and max_value_bytes(values) > LARGE_VALUE
     if (is_general or is_long) and kind.size_bytes(values) >= MIN_TEXT_BYTES:
-        stored = general.compress_each(values, "zstd", 0)
-        return general.general_encoding("zstd", 0, plain), stored
+        stored, ends = general.compress_each(values.data, values.offsets, "zstd", 0)
+        return general.general_encoding("zstd", 0, plain), Variable(ends, stored)
     if scheme == "fsst" or (scheme != "none" and _is_coded(values, kind)):
         table, coded = fsst_encode.encode(values)
         return fsst_encoding(table, plain), coded

@@ -129,7 +129,10 @@ def decode_zip_variable(
             return fsst.decode(fsst.parse_table(encoding.fsst.symbol_table, place), values, place)
         case "general":
             name = general.codec_name(encoding.general, place)
-            inner = general.decompress_each(name, values, ctx, place)
+            starts, ends = values.offsets[:-1], values.offsets[1:]
+            budget = ctx.limits.expanded(len(values.data))
+            parts = general.decompress(name, values.data, starts, ends, lambda _: place, budget)
+            inner = Variable(np.append(0, np.cumsum(parts[1])), parts[0])
             return decode_zip_variable(encoding.general.values, inner, ctx, place)
         case "variable_packed_struct":
             packed = encoding.variable_packed_struct

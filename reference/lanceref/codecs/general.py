@@ -18,8 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Bytes, Ints, MiniBlocks, Variable
-from lanceref.core.context import Context
+from lanceref.codecs.values import Bytes, Ints, MiniBlocks
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import (
     COMPRESSION_ALGORITHM_LZ4,
@@ -170,14 +169,6 @@ def _own(name: str, run: ChunkRun) -> None:
         run.ctx.leaf(middle, start + size, "compressed", kind, _FRAME)
 
 
-def decompress_each(name: str, values: Variable, ctx: Context, place: Place) -> Variable:
-    """Decompress values that were each compressed on their own."""
-    starts, ends = values.offsets[:-1], values.offsets[1:]
-    budget = ctx.limits.expanded(len(values.data))
-    data, sizes = decompress(name, values.data, starts, ends, lambda _: place, budget)
-    return Variable(np.append(0, np.cumsum(sizes)).astype(np.int64), data)
-
-
 def compress(scheme: str, level: int | None, data: bytes | memoryview) -> bytes:
     """Return the size of the data and its frame or block. Raises ValueError for the scheme."""
     if scheme not in SCHEMES:
@@ -205,22 +196,14 @@ def compress_mini(blocks: MiniBlocks, scheme: str, level: int | None) -> MiniBlo
     data, sizes = blocks.buffers[0]
     if len(data) < SMALLEST:
         return blocks
-    stored, ends = _compress_parts(data, np.append(0, np.cumsum(sizes)), scheme, level)
+    stored, ends = compress_each(data, np.append(0, np.cumsum(sizes)), scheme, level)
     if len(stored) >= len(data):
         return blocks
     encoding = general_encoding(scheme, level, blocks.encoding)
     return MiniBlocks(encoding, blocks.counts, ((stored, np.diff(ends)), *blocks.buffers[1:]))
 
 
-def compress_each(values: Variable, scheme: str, level: int | None) -> Variable:
-    """Compress every value on its own, so that each can be read alone."""
-    stored, offsets = _compress_parts(values.data, values.offsets, scheme, level)
-    return Variable(offsets, stored)
-
-
-def _compress_parts(
-    data: Bytes, offsets: Ints, scheme: str, level: int | None
-) -> tuple[Bytes, Ints]:
+def compress_each(data: Bytes, offsets: Ints, scheme: str, level: int | None) -> tuple[Bytes, Ints]:
     """Compress what lies between `offsets` (n + 1,); return bytes and the new offsets."""
     view, cuts = np.ascontiguousarray(data).data, offsets.tolist()
     frames = [compress(scheme, level, view[at:end]) for at, end in pairwise(cuts)]

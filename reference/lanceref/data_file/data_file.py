@@ -92,18 +92,6 @@ def assign_columns(
     return assigned
 
 
-def indices_of(
-    field: Field, version: FileVersion, assigned: dict[int, int], place: Place
-) -> Sequence[int]:
-    """Return the column indices of `field` (possibly pruned), in column order. Raises BadSchema."""
-    owners = list(column_owners(field, version))
-    for owner in owners:
-        if owner.id not in assigned:
-            clause, found = "L.file.schema.num-columns", f"no column for field {owner.name!r}"
-            raise BadSchema(clause, place, found, "a column")
-    return [assigned[owner.id] for owner in owners]
-
-
 @dataclass(frozen=True, slots=True)
 class DataFile:
     """An opened file: everything but the page data is parsed.
@@ -142,13 +130,14 @@ class DataFile:
             return reader
         num_columns, version, place = len(self.columns), self.version, self.descriptor.place
         by_id = self.assigned if assigned is None else assigned
-        indices = indices_of(field, version, by_id, place)
-        for index in indices:
+        columns, clause = list[ColumnMetadata](), "L.file.schema.num-columns"
+        for owner in column_owners(field, version):
+            if owner.id not in by_id:
+                raise BadSchema(clause, place, f"no column for field {owner.name!r}", "a column")
+            index = by_id[owner.id]
             if not 0 <= index < num_columns:
                 found = f"column {index} for field {field.name!r}"
-                raise OutOfRange("L.file.schema.num-columns", place, found, f"below {num_columns}")
-        columns = []
-        for owner, index in zip(column_owners(field, version), indices, strict=False):
+                raise OutOfRange(clause, place, found, f"below {num_columns}")
             columns.append(self.columns[index])
             early = version == V2_0 and is_early(owner, self.columns[index])
             if early and index + 1 < num_columns:  # the bytes are the next column

@@ -173,19 +173,16 @@ def _encoding(
     arm = encoding.WhichOneof("location")
     if arm != "direct":
         raise UnknownEncoding(clause, place, f"encoding {arm or 'missing'}", "direct")
-    packed = parse_any(encoding.direct.encoding, ctx, place)
+    cursor = Cursor(memoryview(encoding.direct.encoding), place.offset, ctx)
+    packed = parse_message(
+        cursor, AnyMessage, "encoding", "L.file.pages.encoding", embedded_in=place
+    )
     name = packed.type_url.rpartition("/")[2]
     if name != type_name or "/" not in packed.type_url:
         found, wanted = repr(packed.type_url), f"/{type_name}"
         raise UnknownEncoding("L.file.pages.type-url", place, found, wanted)
     value = Cursor(memoryview(packed.value), place.offset, ctx)
     return parse_message(value, _MESSAGES[type_name], type_name, clause, embedded_in=place)
-
-
-def parse_any(data: bytes, ctx: Context, place: Place) -> AnyMessage:
-    """Parse the `Any` that an encoding is stored as."""
-    cursor, clause = Cursor(memoryview(data), place.offset, ctx), "L.file.pages.encoding"
-    return parse_message(cursor, AnyMessage, "encoding", clause, embedded_in=place)
 
 
 FOOTER_BYTES = 40

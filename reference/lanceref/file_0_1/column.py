@@ -51,7 +51,6 @@ from lanceref.file_0_1.page_table import (
     PageTable,
     cut_at_batches,
     read_offsets,
-    write_page_table,
 )
 from lanceref.storage import Sink
 
@@ -72,12 +71,6 @@ def _struct_node(type_: pa.DataType, children: Sequence[Node], place: Place) -> 
 
     row_bytes = sum(child.row_bytes for child in children) or 1 / 8
     return Node(type_, row_bytes, known[0] if known else None, read)
-
-
-def _null_node(pages: Pages, rows: Numbers | None) -> Node:
-    """Open pages without bytes: as many nulls as rows are asked for."""
-    pages.require(rows, 0)  # L.legacy.null.pages
-    return Node(pa.null(), 1 / 8, pages.lengths, lambda ranges: pa.nulls(ranges.num_rows))
 
 
 def _list_node(
@@ -122,14 +115,6 @@ def _list_node(
     num_items = 0 if items.lengths is None else int(items.lengths.sum())
     row_bytes = dtype.itemsize + items.row_bytes * num_items / max(1, int(lengths.sum()))
     return Node(type_, row_bytes, lengths, read)
-
-
-def encode_list(array: pa.Array) -> tuple[bytes, pa.Array]:
-    """Return the offsets of a page and the items they name, those below null lists included."""
-    own = offsets_of(array)
-    items = array.values.slice(int(own[0]), int(own[-1] - own[0]))
-    dtype = "<i8" if has_wide_offsets(array.type) else "<i4"
-    return (own - own[0]).astype(dtype).tobytes(), items
 
 
 class LegacyColumn:
@@ -196,7 +181,8 @@ def open_node(
         found, clause = f"no pages for {field.name!r} with id {field.id}", "L.legacy.column.pages"
         raise BadSchema(clause, table.place, found, f"an id of {table.first_id} to {table.last_id}")
     if pa.types.is_null(type_):
-        return _null_node(pages, rows)
+        pages.require(rows, 0)  # L.legacy.null.pages: they have no bytes
+        return Node(type_, 1 / 8, pages.lengths, lambda ranges: pa.nulls(ranges.num_rows))
     if pa.types.is_list(type_) or pa.types.is_large_list(type_):
         items = open_node(file, field.children[0], table, dictionaries, None)
         return _list_node(file, pages, type_, rows, items)
@@ -234,8 +220,10 @@ class PageWriter:
         elif pa.types.is_null(type_):
             self._add(field, length, b"")
         elif pa.types.is_list(type_) or pa.types.is_large_list(type_):
-            offsets, items = encode_list(array)
-            self._add(field, length + 1, offsets)
+            offsets = offsets_of(array)  # the items below null lists are written too
+            items = array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+            dtype = "<i8" if has_wide_offsets(type_) else "<i4"
+            self._add(field, length + 1, (offsets - offsets[0]).astype(dtype).tobytes())
             self.write(field.children[0], items)
         elif pa.types.is_dictionary(type_):
             self._keep(field, array.dictionary)
@@ -249,8 +237,9 @@ class PageWriter:
 
     def write_table(self, first_id: int, num_batches: int) -> int:
         """Write the page table from an id on; return where it begins."""
-        position, ids = self._sink.position, range(first_id, max(self.pages) + 1)
-        self._sink.write(write_page_table(self.pages, ids, num_batches))
+        position, hole = self._sink.position, [(0, 0)] * num_batches
+        rows = [self.pages.get(one, hole) for one in range(first_id, max(self.pages) + 1)]
+        self._sink.write(np.array(rows, "<i8").tobytes())
         return position
 
     def _add(self, field: Field, length: int, data: bytes | memoryview) -> None:

@@ -19,7 +19,7 @@ Divergences: D.legacy.struct-runs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -134,12 +134,6 @@ def parse_page_table(
         ]
     pairs = np.concatenate(rows).astype(np.int64).reshape(len(rows), num_batches, 2)
     return PageTable(pairs, first, extent, position, file)
-
-
-def write_page_table(pages: Mapping[int, list[tuple[int, int]]], ids: range, batches: int) -> bytes:
-    """Return the table of `ids`: for each batch (position, length), zeros where there is none."""
-    rows = [pages.get(field_id, [(0, 0)] * batches) for field_id in ids]
-    return b"".join(np.array(row, dtype="<i8").tobytes() for row in rows)
 
 
 @dataclass(frozen=True, slots=True)

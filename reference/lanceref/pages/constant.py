@@ -292,18 +292,15 @@ def value_page(
     if isinstance(value, bytes) and len(value) <= MAX_INLINE_BYTES:
         layout.inline_value = value
     else:
-        buffers.append(value_buffer(value, wide))
+        parts = [value] if isinstance(value, bytes) else []
+        if isinstance(value, Variable):
+            offsets = value.offsets.astype("<i8" if wide else "<i4")
+            parts = [offsets.tobytes(), value.data.tobytes()]
+        sizes = struct.pack(f"<{1 + len(parts)}I", len(parts), *map(len, parts))
+        buffers.append(b"".join([sizes, *parts]))
     if levels.rep is not None or levels.definition is not None:
         buffers += [_raw(levels.rep), _raw(levels.definition)]
     return buffers, PageLayout(constant_layout=layout)
-
-
-def value_buffer(value: bytes | Variable, wide: bool) -> bytes:
-    """Return the Arrow buffers of one value, each with its size before."""
-    parts = [value] if isinstance(value, bytes) else []
-    if isinstance(value, Variable):
-        parts = [value.offsets.astype("<i8" if wide else "<i4").tobytes(), value.data.tobytes()]
-    return struct.pack(f"<{1 + len(parts)}I", len(parts), *map(len, parts)) + b"".join(parts)
 
 
 def _raw(levels: LevelArray | None) -> NDArray[np.uint8] | bytes:

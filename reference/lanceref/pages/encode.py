@@ -103,18 +103,13 @@ def page_parts(rows: Shred, policy: LeafPolicy) -> Iterator[tuple[int, Shred, Ra
         yield start, rows.slice(start, end), levels.slice(first, last)
 
 
-def level_limit(levels: RavelledLevels) -> int:
-    """Return the levels that a page with entries without a value may have."""
-    bits = levels.max_rep.bit_length() + levels.max_def.bit_length()
-    return min(MAX_LEVELS, MAX_LEVEL_BITS // max(1, bits))
-
-
 def row_cuts(levels: RavelledLevels, num_rows: int) -> NDArray[np.int64] | None:
     """Return the rows where pages begin, the first is 0; None when a single row is too long.
 
     The result is (pages,).
     """
-    visible, limit = levels.visible, level_limit(levels)
+    visible, bits = levels.visible, levels.max_rep.bit_length() + levels.max_def.bit_length()
+    limit = min(MAX_LEVELS, MAX_LEVEL_BITS // max(1, bits))
     whole = np.zeros(1, np.int64)
     if visible is None or levels.num_entries <= limit or visible.all() or levels.rep is None:
         return whole
