@@ -181,9 +181,9 @@ def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "val
         case "range":
             return sequence.decode_range(encoding.range, run)
         case "delta":
-            child, wanted = encoding.delta.deltas, value_bits(encoding)
-            if value_bits(child) not in (wanted, 0):
-                raise CorruptPage("L.codec.delta.width", run.place(), value_bits(child), wanted)
+            child, widths = encoding.delta.deltas, (value_bits(encoding), 0)
+            if value_bits(child) not in widths:
+                raise CorruptPage("L.codec.delta.width", run.place(), value_bits(child), widths[0])
             steps = run.counting(np.maximum(run.counts - 1, 0))  # one fewer than values
             return sequence.decode_delta(encoding.delta, integers(child, steps, "deltas"), run)
         case "dictionary":

@@ -233,9 +233,9 @@ def miniblock_page(
     wide = "<u2" if version == V2_1 else "<u4"
     buffers: list[Buffer] = [*frame_chunks(counted, parts, values, wide, fill)]
     if dictionary is not None:
-        described, data, layout.num_dictionary_items = dictionary
+        described, items, layout.num_dictionary_items = dictionary
         layout.dictionary.CopyFrom(described)
-        buffers.append(data)
+        buffers.append(items)
     if levels.rep is not None:
         layout.repetition_index_depth = 1
         index = repetition_index(levels.rep, levels.max_rep, ends)
