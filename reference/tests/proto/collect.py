@@ -18,6 +18,8 @@ from lanceref.proto import (
     transaction_pb2,
 )
 
+from .known import Seen, examine
+
 Found = Iterator[tuple[str, Message]]
 
 
@@ -27,6 +29,12 @@ def messages_below(folder: Path) -> Found:
         if path.is_file():
             for name, message in _messages_of(path):
                 yield f"{path.relative_to(folder)}: {name}", message
+
+
+def examine_below(folder: Path, seen: Seen) -> None:
+    """Note the fields of every message below a folder."""
+    for at, message in messages_below(folder):
+        examine(message, at, seen)
 
 
 def _messages_of(path: Path) -> Found:

@@ -1,10 +1,16 @@
-"""The search for unknown fields finds one wherever it hides."""
+"""The search for unknown fields finds one wherever it hides, and none in the cases."""
+
+import json
+import os
+from pathlib import Path
 
 import pytest
 from google.protobuf.any_pb2 import Any as AnyMessage
+from lance_conformance.stored import case_folder
 from lanceref.proto import file2_pb2, rowids_pb2, table_pb2, transaction_pb2
 
-from .known import HELD_IN_BYTES, Seen, examine
+from .collect import examine_below
+from .known import HELD_IN_BYTES, NOT_WRITTEN, Seen, examine, field_names
 
 UNKNOWN = bytes.fromhex("f83f05")  # field 1023, a varint 5
 
@@ -77,3 +83,37 @@ def test_the_walk_over_bytes_knows_the_same_messages_in_bytes():
     from lanceref.core.wire_fields import EMBEDDED
 
     assert EMBEDDED == HELD_IN_BYTES
+
+
+CASES = Path(os.environ.get("LANCEREF_CASES", Path(__file__).parents[3] / "fixtures"))
+"""The cases; or a folder of those that `lance-conformance generate` makes with a newer oracle."""
+
+AREAS = ("file", "index", "table")
+
+FORMER = "0."
+"""Releases of which cases have fields that no later one writes, and that nobody has to know."""
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_what_the_oracle_wrote_for_cases_holds_no_unknown_field(area, record_property):
+    """Each message decodes, and each field and enum value is known."""
+    seen = Seen()
+    for path in sorted((CASES / area).rglob("case.json")):
+        made = json.loads(path.read_text(encoding="utf-8"))["provenance"]
+        if made["made_by"] == "oracle" and not made["version"].startswith(FORMER):
+            examine_below(case_folder(path.parent), seen)
+    record_property("messages", seen.messages)
+
+    assert seen.messages > 0
+    assert [] == seen.faults
+    assert [] == [field for field in NOT_WRITTEN if seen.shows(field)]
+
+
+def test_fields_never_written_are_fields():
+    """Each name in the list of what the oracle never fills belongs to exactly one field."""
+    found = {
+        name: [field for field in field_names() if field.endswith(f".{name}")]
+        for name in NOT_WRITTEN
+    }
+
+    assert {} == {name: fields for name, fields in found.items() if len(fields) != 1}
