@@ -219,7 +219,7 @@ def defects(session: nox.Session) -> None:
     session.run("python", "tools/defects.py", *session.posargs)
 
 
-CAMPAIGNS = ("files", "damage", "queries", "histories", "faults", "recall")
+CAMPAIGNS = ("files", "damage", "queries", "histories", "faults", "recall", "matrix")
 """Long comparisons with the oracle, each a tool with the same four options."""
 
 
@@ -235,7 +235,7 @@ def campaign(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Run the tests marked `nightly`, every campaign, the matrix of versions and the mutants."""
+    """Run the tests marked `nightly`, every campaign and the mutants."""
     _install_for(session, *CAMPAIGNS)
     session.install("-e", ".", "coverage>=7")
     python, build = ["python", "-m", "lance_conformance.campaigns"], "build/nightly"
@@ -244,7 +244,6 @@ def nightly(session: nox.Session) -> None:
         session,
         ["pytest", "-m", "nightly"],
         *([*python, name, "--resume", build, *session.posargs] for name in CAMPAIGNS),
-        ["python", "-m", "lance_conformance.campaigns.matrix", "--out", f"{build}/matrix.jsonl"],
         ["python", "tools/mutation.py"],
     )
 
@@ -255,13 +254,6 @@ def _install_for(session: nox.Session, *names: str) -> None:
     if "faults" in names and _java_version() >= 17:
         extras += ",spark"
     session.install("-e", f".[{extras}]", *(RECALL_DATA if "recall" in names else []))
-
-
-@nox.session
-def matrix(session: nox.Session) -> None:
-    """Let old releases and the reference read and continue each other's tables."""
-    session.install("-e", ".[test]")
-    session.run("python", "-m", "lance_conformance.campaigns.matrix", *session.posargs)
 
 
 @nox.session

@@ -27,9 +27,10 @@ def ask(module: ModuleType, path: str, data: Data, probes: int, refine: int | No
     return found / (K * len(data.queries))
 
 
-def stored(data: Data, path: str) -> str:
-    """Write the vectors with their numbers; return the path."""
+def stored(data: Data, path: str, file_rows: int = 1024 * 1024) -> str:
+    """Write the vectors with their numbers, so many rows in a file; return the path."""
     numbers = pa.array(data.vectors.ravel())
     vectors = pa.FixedSizeListArray.from_arrays(numbers, data.vectors.shape[1])
-    pylanceref.write_dataset(pa.table({"i": np.arange(len(data.vectors)), "v": vectors}), path)
+    table = pa.table({"i": np.arange(len(data.vectors)), "v": vectors})
+    pylanceref.write_dataset(table, path, max_rows_per_file=file_rows)
     return path

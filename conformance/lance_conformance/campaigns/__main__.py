@@ -1,4 +1,4 @@
-"""Command of the campaigns: one of six tools, with the same four options.
+"""Command of the campaigns: one of seven tools, with the same four options.
 
     python -m lance_conformance.campaigns files --seed 7 --count 200 --only 'written/2.1/*'
 
@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from lance_conformance.campaigns.report import report
-from lance_conformance.campaigns.runner import Campaign, NothingSelectedError, Options, run
+from lance_conformance.campaigns.runner import Campaign, NothingSelectedError, Options, report, run
 
-NAMES = ("files", "damage", "queries", "histories", "faults", "recall")
+NAMES = ("files", "damage", "queries", "histories", "faults", "recall", "matrix")
 """The tools; each is a folder here with a module `campaign`."""
 
 

@@ -86,10 +86,13 @@ class Indexed:
 def create_index(
     module: Any, dataset: Any, column: str, type_: str, parameters: Mapping[str, object]
 ) -> None:
-    """Make an index; full-text parameters are arguments, others a configuration.
+    """Make an index; parameters of texts and vectors are arguments, others a configuration.
 
     The name FM is known in a configuration only.
     """
+    if type_.startswith("IVF"):
+        dataset.create_index(column, type_, **parameters)
+        return
     if type_ == "INVERTED" or (not parameters and type_ != "FM"):
         dataset.create_scalar_index(column, type_, **parameters)
         return

@@ -17,8 +17,8 @@ from lance_conformance.campaigns.matrix.judging import (
     Judge,
     Read,
     differences,
+    manifest_differences,
 )
-from lance_conformance.campaigns.matrix.manifests import manifest_differences
 from lance_conformance.matrix.actor import Actor, load, save
 from pylanceref.dataset import write_dataset
 

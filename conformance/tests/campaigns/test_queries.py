@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from lance_conformance.campaigns.queries.full_text import equal
 from lance_conformance.campaigns.queries.nearest.judging import (
     ROUNDED,
     SAME,
@@ -13,8 +14,7 @@ from lance_conformance.campaigns.queries.nearest.judging import (
     is_fine,
 )
 from lance_conformance.campaigns.queries.nearest.questions import Question
-from lance_conformance.campaigns.queries.text_divergences import equal
-from lance_conformance.campaigns.recall.recall_table import Measured, table
+from lance_conformance.campaigns.recall.vector_recall import Measured, table
 
 ASKED = Question({"q": [0.0], "k": 3}, {})
 

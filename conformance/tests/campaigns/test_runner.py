@@ -4,7 +4,6 @@ import json
 from contextlib import contextmanager
 
 import pytest
-from lance_conformance.campaigns.report import report
 from lance_conformance.campaigns.runner import (
     PROGRESS,
     Campaign,
@@ -13,6 +12,7 @@ from lance_conformance.campaigns.runner import (
     Outcome,
     Part,
     Session,
+    report,
     run,
 )
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from lance_conformance.campaigns.damage.files import files
+from lance_conformance.campaigns.damage.files import broken_in_sum, files
 from lance_conformance.campaigns.damage.flips import flips
-from lance_conformance.campaigns.damage.rules import broken_in_sum
-from lance_conformance.campaigns.damage.whole.attacks import ATTACKS
-from lance_conformance.campaigns.damage.whole.cases import tables
+from lance_conformance.campaigns.damage.whole.cases import ATTACKS, tables
 from lance_conformance.campaigns.runner import Campaign, Part
 
 CAMPAIGN = Campaign(

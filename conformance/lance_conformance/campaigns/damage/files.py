@@ -1,29 +1,223 @@
-"""Damaged files: mutations of every kind of file, read by the reference and by the oracle."""
+"""Damaged files: mutations of every kind of file, read by the reference and by the oracle.
+
+What the reference must keep on every damaged file: R1 no exception but a `LanceError`, no abort, no
+hang, no lack of memory; R2 a refusal names file, offset, clause, found and wanted; R3 memory within
+64 MiB and 16 times the file; R4 two seconds; R5 a flip in padding changes nothing; R6 a wrong
+number of rows or another schema, and R7 wrong values, only where the format keeps the bytes without
+any means to see a change, where `validate` reports it or the list of known divergences has it, and
+all together not more often of any target than with the oracle; R8 a file without bytes, one of
+another format and one of another version are refused by clauses of their own.
+"""
 
 from __future__ import annotations
 
 import gc
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 
 from lance_conformance import register
-from lance_conformance.campaigns.child import ask
-from lance_conformance.campaigns.damage.outcomes import Bench, Case, Reading, cases_of
-from lance_conformance.campaigns.damage.readers import ORACLE, REFERENCE, Side
-from lance_conformance.campaigns.damage.rules import (
-    OUR_SHAPE,
-    THEIR_SHAPE,
-    broken_rules,
-    foreign_kind,
-    line,
+from lance_conformance.campaigns.child import SECONDS, ask, is_too_much
+from lance_conformance.campaigns.damage.anatomy import PADDING, Anatomy
+from lance_conformance.campaigns.damage.mutations import Mutation, mutations
+from lance_conformance.campaigns.damage.readers import (
+    FATAL,
+    ORACLE,
+    REFERENCE,
+    Judged,
+    Side,
+    judge,
+    load_expected,
+    save_expected,
 )
-from lance_conformance.campaigns.damage.targets import find_targets, make_targets
+from lance_conformance.campaigns.damage.targets import (
+    Target,
+    find_targets,
+    make_targets,
+)
 from lance_conformance.campaigns.runner import Outcome, Plan, Session, Verdict
+from lance_conformance.known_divergences import find
 from lance_conformance.oracle import is_installed, lance
+
+SHAPE_SHARE = 4
+"""The oracle may return this many times our wrong shapes from damage a reader can see."""
+
+SUM_CASES = 5000
+"""Cases from which on the sums of both sides are compared: those of fewer differ by chance."""
+
+OUR_SHAPE, THEIR_SHAPE = "wrong shapes to see, reference", "wrong shapes to see, oracle"
+OUR_VALUES, THEIR_VALUES = "reference: silent", "oracle: silent"
+"""Counts of a case that the sums are made of."""
+
+UNKNOWN_VERSIONS = ("1.0", "2.4", "3.0", "65535.65535")
+"""Version words of no format, whatever the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One mutation of one target."""
+
+    target: Target
+    anatomy: Anatomy
+    mutation: Mutation
+
+    @property
+    def name(self) -> str:
+        """Names the case; with the seed it reproduces it."""
+        return f"{self.target.id}:{self.mutation.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one side made of a case, whose damaged file has `size` bytes, some of them `changed`."""
+
+    case: Case
+    changed: Sequence[int]
+    size: int
+    judged: Judged
+
+    @property
+    def region(self) -> str:
+        """Region of what was damaged."""
+        return self.case.anatomy.region_of(self.changed)
+
+    @property
+    def undetectable(self) -> bool:
+        """Whether nobody can notice a change of what was damaged."""
+        return self.case.anatomy.undetectable(self.changed)
+
+    @property
+    def explanation(self) -> str:
+        """Why a wrong answer to the case is allowed, where it is not `undetectable`; or nothing.
+
+        A few bytes make another legal file when they change in the right way. The list of known
+        divergences names each by the group of its target and the leaf that owns it.
+        """
+        leaf = self.case.anatomy.leaf_of(self.changed)
+        known = find("damage/files", group=self.case.target.group, leaf=leaf)
+        return "" if known is None else known.reason
+
+    @property
+    def is_seen_shape(self) -> bool:
+        """Whether rows of a wrong number or schema came from damage that a reader can see."""
+        return self.judged.kind == "silent-shape" and not self.undetectable
+
+
+def cases_of(target: Target, seed: int, share: int) -> list[Case]:
+    """Return the cases of a target; no more than `share` of them, chosen by the seed."""
+    anatomy = Anatomy(target.victim.name, target.victim.read_bytes())
+    rng = Random(f"{seed} {target.id}")
+    cases = [Case(target, anatomy, mutation) for mutation in mutations(anatomy, rng)]
+    if share >= len(cases):
+        return cases
+    return [cases[number] for number in sorted(rng.sample(range(len(cases)), share))]
+
+
+class Bench:
+    """One target before one side: a copy to damage, and what the undamaged one reads as."""
+
+    def __init__(self, target: Target, side: Side, scratch: Path) -> None:
+        folder = scratch / side.name / target.id
+        folder.mkdir(parents=True)
+        save_expected(side, target, folder / "expected.arrow")
+        if side.strict:
+            side.read(target)  # imports what it needs here: a child would do it in every case
+        self._side = side
+        self._copy = target.copied(folder)
+        self._expected: pa.Table = load_expected(folder / "expected.arrow")
+
+    def ask(self, case: Case) -> Reading:
+        """Damage the copy and let the side read it."""
+        anatomy, mutation = case.anatomy, case.mutation
+        data, changed = mutation.apply(anatomy.data), mutation.changed(anatomy.data)
+        self._copy.victim.write_bytes(data)
+        explained = anatomy.undetectable(changed)
+        judged = judge(self._side, self._copy, self._expected, explained=explained)
+        return Reading(case, changed, len(data), judged)
+
+
+def broken_rules(reading: Reading) -> list[str]:
+    """Return the rules R1 to R7 that the reference breaks in one case."""
+    judged, broken = reading.judged, []
+    if judged.kind in (*FATAL, "err-panic"):
+        broken.append("R1")
+    if judged.kind == "err" and judged.missing:
+        broken.append("R2")
+    if is_too_much(judged.peak_bytes, reading.size):
+        broken.append("R3")
+    if judged.seconds > SECONDS:
+        broken.append("R4")
+    if (
+        reading.region == PADDING
+        and reading.case.mutation.kind == "byte flip"
+        and judged.kind != "ok"
+    ):
+        broken.append("R5")
+    if not (reading.undetectable or judged.clause or reading.explanation):
+        broken += {"silent-shape": ["R6"], "silent": ["R7"]}.get(judged.kind, [])
+    return broken
+
+
+def foreign_kind(case: str) -> str:
+    """Return which kind of foreign file a case makes: empty, wrong magic or version; or nothing."""
+    name, _, detail = case.partition(":")[2].partition("@")
+    if name == "truncation" and int(detail) == 0:
+        return "empty"
+    if name == "wrong magic":
+        return name
+    return name if name == "wrong version" and detail in UNKNOWN_VERSIONS else ""
+
+
+def broken_in_sum(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Yield the rules that all cases together break: R6 and R7 beside the oracle, and R8.
+
+    From `SUM_CASES` cases on the sums are compared with those of the oracle.
+    """
+    both = [one.counts for one in outcomes.values() if "read by the oracle" in one.counts]
+    if len(both) >= SUM_CASES:
+        found = sum(one.get(OUR_SHAPE, 0) for one in both)
+        allowed = sum(one.get(THEIR_SHAPE, 0) for one in both) / SHAPE_SHARE
+        if found > allowed:
+            yield f"  R6 {found:g} wrong shapes, allowed {allowed:g}"
+        yield from _more_wrong_values(outcomes)
+    yield from _shared_clauses(outcomes)
+
+
+def _more_wrong_values(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Yield the targets of which the reference returns more wrong values than the oracle."""
+    ours, theirs = Counter[str](), Counter[str]()
+    for case, one in outcomes.items():
+        ours[case.partition(":")[0]] += bool(one.counts.get(OUR_VALUES))
+        theirs[case.partition(":")[0]] += bool(one.counts.get(THEIR_VALUES))
+    for target, count in ours.items():
+        if count > theirs[target]:
+            yield f"  R7 {target}: {count} wrong values, the oracle's {theirs[target]}"
+
+
+def _shared_clauses(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Yield the clauses that refuse two kinds of foreign file, group by group (R8)."""
+    named: dict[str, dict[str, str]] = {}
+    for case, one in outcomes.items():
+        kind = foreign_kind(case)
+        if kind and one.details:
+            named.setdefault(one.details[-1], {})[kind] = case
+    for clause, kinds in named.items():
+        if len(kinds) > 1:
+            yield f"  R8 {clause} for {', '.join(sorted(kinds.values()))}"
+
+
+def line(reading: Reading) -> str:
+    """Return what one side made of a case, as one line."""
+    judged = reading.judged
+    cost = f"{judged.seconds:g} s, {judged.peak_bytes // 2**20} MiB"
+    facts = (judged.kind, reading.region, judged.missing, judged.detail, cost)
+    return "; ".join(" ".join(fact.split()) for fact in facts if fact)
 
 
 @contextmanager
@@ -78,12 +272,12 @@ def judged_case(readings: dict[str, Reading]) -> Outcome:
     """
     ours, theirs = readings[REFERENCE.name], readings.get(ORACLE.name)
     counts = {f"{name}: {one.judged.kind}": 1 for name, one in readings.items()}
-    counts |= {f"damage: {ours.damage}": 1, f"region: {ours.region}": 1}
-    counts |= {OUR_SHAPE: 1} if _is_seen_shape(ours) else {}
+    counts |= {f"damage: {ours.case.mutation.kind}": 1, f"region: {ours.region}": 1}
+    counts |= {OUR_SHAPE: 1} if ours.is_seen_shape else {}
     details = [f"{rule} {line(ours)}" for rule in broken_rules(ours)]
     if theirs is not None:
         counts["read by the oracle"] = 1
-        counts |= {THEIR_SHAPE: 1} if _is_seen_shape(theirs) else {}
+        counts |= {THEIR_SHAPE: 1} if theirs.is_seen_shape else {}
         if theirs.judged.kind == "ok" and ours.judged.kind == "err":
             counts["refused, though the oracle reads it right"] = 1
             if ours.judged.clause not in register.load():
@@ -91,11 +285,6 @@ def judged_case(readings: dict[str, Reading]) -> Outcome:
     verdict: Verdict = "differed" if details else "agreed"
     if not details and ours.judged.kind.startswith("silent") and ours.explanation:
         return Outcome("known", (ours.explanation,), counts)
-    if ours.judged.kind == "err" and foreign_kind(ours.case):
-        details.append(f"{ours.group}: {ours.judged.clause}")
+    if ours.judged.kind == "err" and foreign_kind(ours.case.name):
+        details.append(f"{ours.case.target.group}: {ours.judged.clause}")
     return Outcome(verdict, details, counts)
-
-
-def _is_seen_shape(reading: Reading) -> bool:
-    """Whether rows of a wrong number or schema came from damage that a reader can see."""
-    return reading.judged.kind == "silent-shape" and not reading.undetectable

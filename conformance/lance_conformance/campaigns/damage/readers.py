@@ -112,7 +112,7 @@ def judge(side: Side, target: Target, expected: pa.Table, *, explained: bool) ->
 
     Wrong rows that are not `explained` by values nobody can check are also put to `validate`.
     """
-    start = start_sql if side is REFERENCE and target.filter else start_nothing
+    start = start_sql if side is REFERENCE and "filter" in target.asked else start_nothing
     ended = ask(lambda: _classified(side, target, expected, explained=explained), start)
     kind, clause, missing, detail = ended.answer or [_of_death(ended), "", "", _told(ended)]
     return Judged(kind, clause, missing, detail, round(ended.seconds, 3), ended.peak_bytes)

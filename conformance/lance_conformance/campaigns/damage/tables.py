@@ -63,8 +63,8 @@ def _maps(rng: Generator) -> pa.Array:
     return pa.array(rows, pa.map_(pa.utf8(), pa.int32()))
 
 
-def _vectors(rng: Generator) -> pa.Array:
-    values = pa.array(rng.random(500 * 16, dtype=np.float32))
+def _vectors(rng: Generator, rows: int = 500) -> pa.Array:
+    values = pa.array(rng.random(rows * 16, dtype=np.float32))
     return pa.FixedSizeListArray.from_arrays(values, 16)
 
 
@@ -183,11 +183,6 @@ def make_rows(rng: Generator, rows: int = ROWS) -> pa.Table:
     )
 
 
-def make_many_rows(rng: Generator) -> pa.Table:
-    """Return so many rows that those deleted are kept as a bitmap."""
-    return make_rows(rng, 9000)
-
-
 def make_blobs_in_the_file(rng: Generator) -> pa.Table:
     """Return blobs of the first kind."""
     field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
@@ -195,18 +190,23 @@ def make_blobs_in_the_file(rng: Generator) -> pa.Table:
     return pa.table([pa.array(rows, field.type)], schema=pa.schema([field]))
 
 
-def make_blobs_beside(rng: Generator) -> pa.Table:
-    """Return blobs of the second kind: inline, in a shared file, in files of their own, null."""
+def blob_field(inline: int, dedicated: int) -> pa.Field:
+    """Return a field of blobs of the second kind, with the sizes from which they lie elsewhere."""
     storage = [
         *[("data", pa.large_binary()), ("uri", pa.utf8())],
         *[("position", pa.uint64()), ("size", pa.uint64())],
     ]
     metadata = {
         "ARROW:extension:name": "lance.blob.v2",
-        "lance-encoding:blob-inline-size-threshold": "100",
-        "lance-encoding:blob-dedicated-size-threshold": "1500",
+        "lance-encoding:blob-inline-size-threshold": str(inline),
+        "lance-encoding:blob-dedicated-size-threshold": str(dedicated),
     }
-    field = pa.field("b", pa.struct(storage), metadata=metadata)
+    return pa.field("b", pa.struct(storage), metadata=metadata)
+
+
+def make_blobs_beside(rng: Generator) -> pa.Table:
+    """Return blobs of the second kind: inline, in a shared file, in files of their own, null."""
+    field = blob_field(100, 1500)
     rows = [None if n % 5 == 4 else {"data": rng.bytes(90 * n)} for n in range(18)]
     return pa.table([pa.array(rows, field.type)], schema=pa.schema([field]))
 
@@ -258,6 +258,5 @@ def make_documents(rng: Generator) -> pa.Table:
 
 def make_vectors(rng: Generator) -> pa.Table:
     """Return vectors of 16 values in the column `c`."""
-    values = pa.array(rng.random(INDEXED_ROWS * 16, dtype=np.float32))
     table = _with_ids(range(INDEXED_ROWS), pa.int32())
-    return table.set_column(1, "c", pa.FixedSizeListArray.from_arrays(values, 16))
+    return table.set_column(1, "c", _vectors(rng, INDEXED_ROWS))

@@ -10,72 +10,42 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pylanceref
 from pylanceref import file as pylanceref_file
 
-from lance_conformance.campaigns.damage.tables import (
-    FILES,
-    make_blobs_beside,
-    make_blobs_in_the_file,
-    make_documents,
-    make_labels,
-    make_many_rows,
-    make_numbers,
-    make_points,
-    make_rows,
-    make_table,
-    make_texts,
-    make_vectors,
-)
+from lance_conformance.campaigns.damage import tables
+from lance_conformance.campaigns.damage.tables import FILES, make_rows, make_table
 from lance_conformance.oracle import lance, lance_file
 from lance_conformance.recipes.indexed import create_index
-
-
-class Question(TypedDict):
-    """Arguments of a scan; None for what is not asked."""
-
-    filter: str | None
-    full_text_query: str | None
-    nearest: object
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """One victim file; `relative` is its path below `root`, a dataset or the file itself.
 
-    A dataset is asked for the rows of a `filter`, of some `words` or with a text `alike` where
-    there is one, or for the vectors `near` one.
+    A dataset is `asked` with arguments of a scan: a filter, words, or vectors near to one; or, by
+    the name `alike`, for texts like another.
     """
 
     id: str
     group: str
     root: Path
     relative: str = ""
-    filter: str = ""
-    words: str = ""
-    alike: str = ""
-    near: bool = False
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
-    def question(self, module: ModuleType) -> Question:
+    def question(self, module: ModuleType) -> dict[str, Any]:
         """Return what is asked, as arguments of a scan by a module with the names of pylance."""
-        return {
-            "filter": self.filter or None,
-            "full_text_query": self.words or None,
-            "nearest": self._nearest(module),
-        }
-
-    def _nearest(self, module: ModuleType) -> object:
-        if self.near:
-            return {"column": "c", "q": NEAR, "k": 10, "nprobes": 3}
-        return module.query.MinHashQuery(self.alike, "c") if self.alike else None
+        if "alike" not in self.asked:
+            return dict(self.asked)
+        return {"nearest": module.query.MinHashQuery(self.asked["alike"], "c")}
 
     @property
     def victim(self) -> Path:
@@ -87,14 +57,23 @@ class Target:
         """Whether a dataset around the file is read."""
         return bool(self.relative)
 
+    def copied(self, folder: Path) -> Target:
+        """Return a copy of the target below a folder, whose victim may be written over."""
+        copy = folder / self.root.name
+        if self.is_dataset:
+            shutil.copytree(self.root, copy)
+        return replace(self, root=copy)
+
+
+Make = Callable[[np.random.Generator], pa.Table]
+
 
 @dataclass(frozen=True, slots=True)
 class DatasetRecipe:
-    """A dataset and the file of it that is damaged.
+    """A dataset, the file of it that is damaged, and what it is `asked`.
 
     `delete` says which rows to delete, `oracle_only` what the reference cannot write, `index` the
-    type and the parameters of an index on the column `c`, which is asked by `filter`, `words`,
-    `alike` or, where it holds vectors, `near`.
+    type and the parameters of an index on the column `c`.
     """
 
     group: str
@@ -103,52 +82,32 @@ class DatasetRecipe:
     stable_row_ids: bool = False
     delete: str = ""
     oracle_only: bool = False
-    make: Callable[[np.random.Generator], pa.Table] = make_rows
+    make: Make = make_rows
     index: tuple[str, Mapping[str, object]] | None = None
-    filter: str = ""
-    words: str = ""
-    alike: str = ""
-    near: bool = False
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _indexed(
-    file: str,
-    type_: str,
-    make: Callable[[np.random.Generator], pa.Table],
-    asked: str,
-    **given: object,
-) -> DatasetRecipe:
+def _indexed(file: str, type_: str, make: Make, asked: str, **given: object) -> DatasetRecipe:
     """Return a recipe whose victim is a file of an index; of texts words or texts are asked."""
-    by_type = {"INVERTED": ("", asked, ""), "MINHASHLSH": ("", "", asked)}
-    filter_, words, alike = by_type.get(type_, (asked, "", ""))
+    name = {"INVERTED": "full_text_query", "MINHASHLSH": "alike"}.get(type_, "filter")
+    index, victim = (type_, given), f"_indices/*/{file}"
     return DatasetRecipe(
-        "scalar index file",
-        f"_indices/*/{file}",
-        "2.1",
-        make=make,
-        index=(type_, given),
-        filter=filter_,
-        words=words,
-        alike=alike,
+        "scalar index file", victim, "2.1", make=make, index=index, asked={name: asked}
     )
 
 
 def _vectors(type_: str, file: str, **given: object) -> DatasetRecipe:
     """Return a recipe whose victim is a file of an index over vectors."""
-    return DatasetRecipe(
-        "vector index file",
-        f"_indices/*/{file}",
-        "2.1",
-        make=make_vectors,
-        index=(type_, {"num_partitions": 4, "ivf_centroids": CENTROIDS, **given}),
-        near=True,
-    )
+    index = (type_, {"num_partitions": 4, "ivf_centroids": CENTROIDS, **given})
+    asked = {"nearest": {"column": "c", "q": NEAR, "k": 10, "nprobes": 3}}
+    make, victim = tables.make_vectors, f"_indices/*/{file}"
+    return DatasetRecipe("vector index file", victim, "2.1", make=make, index=index, asked=asked)
 
 
 _minhash = partial(
     _indexed,
     type_="MINHASHLSH",
-    make=make_texts,
+    make=tables.make_texts,
     asked="one two three four five",
     shingle_size=1,
     num_hashes=32,
@@ -157,12 +116,12 @@ _minhash = partial(
 _rtree = partial(
     _indexed,
     type_="RTREE",
-    make=make_points,
+    make=tables.make_points,
     asked="st_intersects(c, 'POLYGON((2 2,9 2,9 9,2 9,2 2))') OR c IS NULL",
     page_size=16,
 )
 
-_inverted = partial(_indexed, type_="INVERTED", make=make_texts, asked="seven nine")
+_inverted = partial(_indexed, type_="INVERTED", make=tables.make_texts, asked="seven nine")
 
 _RANGE = "c >= 5 AND c < 9"
 
@@ -189,29 +148,42 @@ DATASETS = {
         "deletion file .arrow", "_deletions/*.arrow", "2.1", delete="id % 17 = 0"
     ),
     "deletion-bin": _oracle_made(
-        "deletion file .bin", "_deletions/*.bin", "2.1", delete="id % 3 != 0", make=make_many_rows
+        "deletion file .bin",
+        "_deletions/*.bin",
+        "2.1",
+        delete="id % 3 != 0",
+        make=partial(make_rows, rows=9000),
     ),
-    "blob-file": DatasetRecipe("blobs", _DATA, "2.1", make=make_blobs_in_the_file),
-    "blob-beside": DatasetRecipe("blobs", _DATA, "2.2", make=make_blobs_beside),
-    "blob-sidecar": DatasetRecipe("blobs", "data/*/*.blob", "2.2", make=make_blobs_beside),
-    "btree-data": _indexed("page_data.lance", "BTREE", make_numbers, _RANGE, zone_size=64),
-    "btree-lookup": _indexed("page_lookup.lance", "BTREE", make_numbers, _RANGE, zone_size=64),
-    "bitmap": _indexed("bitmap_*.lance", "BITMAP", make_numbers, _RANGE),
+    "blob-file": DatasetRecipe("blobs", _DATA, "2.1", make=tables.make_blobs_in_the_file),
+    "blob-beside": DatasetRecipe("blobs", _DATA, "2.2", make=tables.make_blobs_beside),
+    "blob-sidecar": DatasetRecipe("blobs", "data/*/*.blob", "2.2", make=tables.make_blobs_beside),
+    "btree-data": _indexed("page_data.lance", "BTREE", tables.make_numbers, _RANGE, zone_size=64),
+    "btree-lookup": _indexed(
+        "page_lookup.lance", "BTREE", tables.make_numbers, _RANGE, zone_size=64
+    ),
+    "bitmap": _indexed("bitmap_*.lance", "BITMAP", tables.make_numbers, _RANGE),
     "label-list": _indexed(
-        "bitmap_*.lance", "LABEL_LIST", make_labels, "NOT array_has_any(c, ['label 3', 'label 5'])"
+        "bitmap_*.lance",
+        "LABEL_LIST",
+        tables.make_labels,
+        "NOT array_has_any(c, ['label 3', 'label 5'])",
     ),
-    "ngram": _indexed("ngram_*.lance", "NGRAM", make_texts, "contains(c, 'even')"),
+    "ngram": _indexed("ngram_*.lance", "NGRAM", tables.make_texts, "contains(c, 'even')"),
     "zonemap": _indexed(
-        "zonemap.lance", "ZONEMAP", make_numbers, f"{_RANGE} OR c IS NULL", rows_per_zone=16
+        "zonemap.lance", "ZONEMAP", tables.make_numbers, f"{_RANGE} OR c IS NULL", rows_per_zone=16
     ),
     "bloomfilter": _indexed(
-        "bloomfilter.lance", "BLOOMFILTER", make_numbers, "c = 7 OR c IS NULL", number_of_items=16
+        "bloomfilter.lance",
+        "BLOOMFILTER",
+        tables.make_numbers,
+        "c = 7 OR c IS NULL",
+        number_of_items=16,
     ),
-    "fm": _indexed("part_*_fm.lance", "FM", make_texts, "contains(c, 'even n')"),
+    "fm": _indexed("part_*_fm.lance", "FM", tables.make_texts, "contains(c, 'even n')"),
     "json": _indexed(
         "page_data.lance",
         "JSON",
-        make_documents,
+        tables.make_documents,
         "json_get_int(c, 'a') < 3",
         path="a",
         target_index_type="btree",
@@ -241,7 +213,7 @@ DATASETS = {
 def make_targets(folder: Path, seed: int, *, by_oracle: bool) -> None:
     """Write every target below `folder`; run it in a child where the oracle writes."""
     writer: ModuleType = lance_file() if by_oracle else pylanceref_file
-    tables: ModuleType = lance() if by_oracle else pylanceref
+    module: ModuleType = lance() if by_oracle else pylanceref
     for name, version in _files():
         path = folder / "file" / version / f"{name}.lance"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -250,19 +222,15 @@ def make_targets(folder: Path, seed: int, *, by_oracle: bool) -> None:
             out.write_batch(table)
     for name, recipe in DATASETS.items():
         if by_oracle or not recipe.oracle_only:
-            _make_dataset(tables, folder / "dataset" / name, recipe, seed)
+            _make_dataset(module, folder / "dataset" / name, recipe, seed)
 
 
-def _make_dataset(tables: ModuleType, path: Path, recipe: DatasetRecipe, seed: int) -> None:
+def _make_dataset(module: ModuleType, path: Path, recipe: DatasetRecipe, seed: int) -> None:
     table = recipe.make(np.random.default_rng(seed))
     options = {"enable_stable_row_ids": True} if recipe.stable_row_ids else {}
-    made = tables.write_dataset(table, str(path), data_storage_version=recipe.version, **options)
+    made = module.write_dataset(table, str(path), data_storage_version=recipe.version, **options)
     if recipe.index is not None:
-        type_, parameters = recipe.index
-        if recipe.near:
-            made.create_index("c", type_, **parameters)
-        else:
-            create_index(tables, made, "c", type_, parameters)
+        create_index(module, made, "c", *recipe.index)
     if recipe.delete:
         made.delete(recipe.delete)
 
@@ -278,8 +246,7 @@ def find_targets(folder: Path) -> list[Target]:
         if root.exists():
             victim = max(sorted(root.glob(recipe.victim)), key=os.path.getmtime)
             relative = victim.relative_to(root).as_posix()
-            asked = recipe.filter, recipe.words, recipe.alike, recipe.near
-            found.append(Target(f"dataset/{name}", recipe.group, root, relative, *asked))
+            found.append(Target(f"dataset/{name}", recipe.group, root, relative, recipe.asked))
     return found
 
 
@@ -287,21 +254,3 @@ def _files() -> Iterator[tuple[str, str]]:
     for version, names in FILES.items():
         for name in names:
             yield name, version
-
-
-Damage = Callable[[bytes], Target]
-"""Puts damaged bytes in place and returns the target that holds them."""
-
-
-def damaged_copy(target: Target, scratch: Path) -> Damage:
-    """Copy a target into `scratch` once; what is returned writes damaged bytes over the victim."""
-    copy = scratch / (target.root.name if target.is_dataset else target.victim.name)
-    if target.is_dataset:
-        shutil.copytree(target.root, copy)
-    placed = replace(target, root=copy)
-
-    def damage(data: bytes) -> Target:
-        placed.victim.write_bytes(data)
-        return placed
-
-    return damage

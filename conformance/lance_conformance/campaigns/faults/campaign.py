@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from lance_conformance.campaigns.faults.concurrency import concurrency
-from lance_conformance.campaigns.faults.crash_cloud import crash_cloud
-from lance_conformance.campaigns.faults.crash_points import crash
-from lance_conformance.campaigns.faults.kills import kills
+from lance_conformance.campaigns.faults.concurrency import concurrency, kills
+from lance_conformance.campaigns.faults.crash_points import crash, crash_cloud
 from lance_conformance.campaigns.runner import Campaign, Outcome, Part, Plan, Session
 
 

@@ -4,23 +4,40 @@ Eight processes do eight appends each, five deletes of rows of their own, five i
 row, five upserts, five inserts of keys that all insert, or compact while others append and delete;
 half of them by the oracle. In the end every deed shows exactly once, for both, and the versions are
 without a gap.
+
+Kills: now and then one of the writers is ended as by `kill -9`, another takes its place, and the
+table must open. At the end of a round every acknowledged deed shows exactly once and every other
+one wholly or not at all, for both implementations, and a cleanup leaves exactly the files that are
+needed.
 """
 
 from __future__ import annotations
 
-import itertools
+import random
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from pathlib import Path
+
+import pylanceref
 
 from lance_conformance.campaigns.faults.cloud import SCHEMES, cloud
-from lance_conformance.campaigns.faults.deeds import Deed, begin
-from lance_conformance.campaigns.faults.verdict import apart, unwell, verdict
-from lance_conformance.campaigns.faults.writers import Ledger, Team, engine_named
+from lance_conformance.campaigns.faults.deeds import (
+    Deed,
+    Team,
+    apart,
+    begin,
+    unwell,
+    verdict,
+)
+from lance_conformance.campaigns.faults.operations import cleanup, missing, residue
 from lance_conformance.campaigns.runner import Outcome, Plan, Session, judged
 
-WRITERS = 8
+WRITERS, MOST = 8, 8
+"""Writers of a race, and the most times that one does a thing."""
+
+NUMBERS = WRITERS * MOST
+"""How many numbers the deeds of a race have."""
 
 TIMES = {"append": 8, "delete": 5, "increment": 5, "upsert": 5, "insert": 5, "compact": 3}
 """How often each writer does a deed."""
@@ -43,91 +60,39 @@ ENGINES: dict[str, tuple[str, ...]] = {
 """Who the writers are, in turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Race:
-    """Writers of one table; none does a thing more than `most` times."""
-
-    kinds: tuple[str, ...]
-    engines: tuple[str, ...]
-    writers: int = WRITERS
-    most: int = max(TIMES.values())
-
-    def deeds(self, writer: int) -> list[Deed]:
-        """Return what a writer does; increments have the number 0, all insert the same."""
-        kind = self.kinds[writer % len(self.kinds)]
-        times = min(TIMES[kind], self.most)
-        if kind == "increment":
-            return [(kind, 0)] * times
-        first = 0 if kind == "insert" else writer * self.most
-        return [(kind, first + number) for number in range(times)]
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers there are."""
-        return self.writers * self.most
-
-
-def start(race: Race, uri: str, options: dict[str, str]) -> Team:
-    """Let the writers of a race go, on a table that is there; of each kind some by every engine."""
-    team = Team(uri, options)
-    for writer in range(race.writers):
-        engine = race.engines[(writer + writer // len(race.kinds)) % len(race.engines)]
-        team.add(engine, race.deeds(writer))
-    return team
-
-
-def run(race: Race, uri: str, options: dict[str, str]) -> Ledger:
-    """Let the writers of a race go until all is done."""
-    team = start(race, uri, options)
-    while team.run():
-        pass
-    return team.ledger
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where tables are made: how to name a new one, and the options of its storage."""
-
-    new_uri: Callable[[], str]
-    options: dict[str, str]
+def deeds(kinds: Sequence[str], writer: int) -> list[Deed]:
+    """Return what a writer does; increments have the number 0, all insert the same."""
+    kind = kinds[writer % len(kinds)]
+    first = 0 if kind == "insert" else writer * MOST
+    numbers = range(first, first + TIMES[kind])
+    return [(kind, 0 if kind == "increment" else number) for number in numbers]
 
 
 @contextmanager
-def place(name: str) -> Iterator[Place]:
-    """Open a place: `local`, or a scheme of the cloud."""
+def place(name: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Open a place, `local` or a scheme of the cloud; yield the URI of a table, and options."""
     if name in SCHEMES:
         with cloud() as server:
-            yield Place(lambda: server.uri(name), server.options)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        numbers = itertools.count()
-        yield Place(lambda: f"{folder}/table{next(numbers)}", {})
+            yield server.uri(name), server.options
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            yield f"{folder}/table", {}
 
 
-def make(
-    uri: str, numbers: int, stable: bool, v2_names: bool, options: dict[str, str]
-) -> list[str]:
-    """Make the table of a race."""
-    engine = engine_named("lanceref")
-    begin(engine, uri, numbers, stable=stable, v2_names=v2_names, options=options)
-    return []
-
-
-def held(
-    race: Race, where: Place, *, stable: bool, v2_names: bool = True
-) -> tuple[Ledger, Sequence[str]]:
-    """Hold a race on a new table; return what was said and what is wrong.
+def start(
+    team: Team, kinds: Sequence[str], engines: Sequence[str], *, stable: bool, v2_names: bool
+) -> bool:
+    """Make the table of a team and let its writers go, of each kind some by every engine.
 
     The table is made and validated in processes of their own: a client of a cloud cannot be forked.
+    Returns false where it cannot be made.
     """
-    uri, options = where.new_uri(), where.options
-
-    made = apart(make, uri, race.numbers, stable, v2_names, options)
-    if made:
-        return Ledger(), made
-    ledger = run(race, uri, options)
-    wrong = [*verdict(uri, ledger, race.numbers, options), *unwell(uri, options)]
-    return ledger, wrong
+    wrong = apart(begin, team.uri, NUMBERS, stable=stable, v2_names=v2_names, options=team.options)
+    team.ledger.errors.extend(wrong)
+    for writer in () if wrong else range(WRITERS):
+        engine = engines[(writer + writer // len(kinds)) % len(engines)]
+        team.add(engine, deeds(kinds, writer))
+    return not wrong
 
 
 TABLES = {
@@ -149,15 +114,80 @@ def concurrency(plan: Plan) -> Iterator[Session]:
         for race in RACES
         for engines in ENGINES
     ]
-    yield Session(names[:: max(1, len(names) // plan.count)], run_race)
+    yield Session(plan.spread(names), run_race)
 
 
 def run_race(case: str) -> Outcome:
-    """Hold the race of a case on a new table."""
+    """Hold the race of a case on a new table, until all is done."""
     on, table, told = case.split("/")
     name, _, engines = told.partition(", ")
     stable, v2_names = TABLES[table]
     with place(on) as where:
-        race = Race(RACES[name], ENGINES[engines])
-        ledger, wrong = held(race, where, stable=stable, v2_names=v2_names)
-    return judged(wrong, counts={"done": len(ledger.done), "conflicts": ledger.conflicts})
+        team = Team(*where)
+        if not start(team, RACES[name], ENGINES[engines], stable=stable, v2_names=v2_names):
+            return judged(team.ledger.errors)
+        while team.run():
+            pass
+        wrong = [*verdict(team, NUMBERS), *unwell(team)]
+    return _judged(team, wrong)
+
+
+def _judged(team: Team, wrong: Sequence[str]) -> Outcome:
+    """Return an outcome with counts of what the writers said."""
+    told = team.ledger
+    counts = {"kills": told.kills, "done": len(told.done), "in doubt": len(told.doubtful)}
+    return judged(wrong, counts={**counts, "conflicts": told.conflicts})
+
+
+KILLS_OF_A_ROUND = 25
+
+PAUSE_SECONDS = 0.4
+CLOUD_PAUSE_SECONDS = 4.0
+"""Longest time between two looks for somebody to kill, on local files and in a cloud."""
+
+KINDS = ("append", "delete", "increment", "upsert", "append", "delete", "increment", "compact")
+"""What the writers of a round do."""
+
+
+def storm(team: Team, luck: random.Random) -> Iterator[str]:
+    """Let writers go until all is done, and kill some; yield what is wrong after a kill."""
+    pause = CLOUD_PAUSE_SECONDS if team.options else PAUSE_SECONDS
+    while team.run(luck.uniform(0, pause)):
+        busy = [writer for writer in team.writers if writer.at is not None]
+        if team.ledger.kills < KILLS_OF_A_ROUND and busy and luck.random() < 0.5:
+            team.kill(luck.choice(busy))
+            opened = apart(_count, team.uri, team.options)
+            if isinstance(opened, list):
+                yield f"after kill {team.ledger.kills}: {opened}"
+
+
+def _count(uri: str, options: dict[str, str]) -> int:
+    return pylanceref.dataset(uri, storage_options=options).count_rows()
+
+
+@contextmanager
+def kills(plan: Plan) -> Iterator[Session]:
+    """Open the part: rounds on local tables, and every fourth in a cloud."""
+    places = ("local", "local", "local", SCHEMES[0], "local", "local", "local", SCHEMES[1])
+    yield Session([f"{places[seed % len(places)]}/{seed}" for seed in plan.seeds], run_round)
+
+
+def run_round(case: str) -> Outcome:
+    """Hold the race of a case on a new table and kill some of its writers."""
+    on, _, seed = case.partition("/")
+    stable = bool(int(seed) % 2)
+    with place(on) as where:
+        team = Team(*where)
+        uri, options = where
+        v2_names = bool(options) or stable
+        if not start(team, KINDS, ENGINES["mixed"], stable=stable, v2_names=v2_names):
+            return judged(team.ledger.errors)
+        wrong = list(storm(team, random.Random(int(seed))))
+        wrong += [*verdict(team, NUMBERS), *unwell(team)]
+        refused: list[str] | None = apart(cleanup, uri, options)
+        wrong += refused or []
+        if not options:
+            wrong += [f"the cleanup leaves {one}" for one in sorted(residue(Path(uri)))]
+            wrong += [f"the cleanup took {one}" for one in sorted(missing(Path(uri)))]
+        wrong += verdict(team, NUMBERS, first=None)
+    return _judged(team, wrong)

@@ -1,4 +1,4 @@
-"""Crash points: every operation, ended or refused by the file system before each of its steps.
+"""Crash points: every operation, ended or refused by its store before each of its steps.
 
 A child process runs an operation on a copy of a table. Before its n-th change of the file system it
 is killed, or the call raises, for every n there is. Each time the table must be what it was or what
@@ -6,83 +6,64 @@ it was to become, with every older version, for the reference and for the oracle
 one of the file system, and without effect; the operation can be done again; and a cleanup leaves
 exactly the files that are needed. After an error files may stay that it was the error not to
 remove, and those of a commit of which it is not known whether it happened.
+
+In the cloud the table lies on S3, or on S3 with its manifests told to DynamoDB. A step is a change
+of the object store or of the manifest store: the n-th and all after it are not done, as if the
+process had died, or the n-th fails. What must hold is what holds of a local table.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import pylanceref
 from lanceref.core.errors import LanceError, OperationRefused
-from lanceref_testing.faults import Fault, watch_calls
+from lanceref_testing.faults import Crash, Fault, faulty, watch_calls
 
-from lance_conformance import oracle
 from lance_conformance.campaigns.child import Ended, ask
-from lance_conformance.campaigns.faults.operations import OPERATIONS, REMOVALS, build, cleanup
-from lance_conformance.campaigns.faults.residue import missing, residue
+from lance_conformance.campaigns.faults.cloud import SCHEMES, Cloud, State, cloud
+from lance_conformance.campaigns.faults.operations import (
+    OPERATIONS,
+    REMOVALS,
+    build,
+    cleanup,
+    missing,
+    residue,
+)
 from lance_conformance.campaigns.faults.sight import OracleEye, Seen, own_sight
 from lance_conformance.campaigns.runner import Outcome, Plan, Session, judged
 
-FATES: dict[str, Literal["kill", "error"]] = {"killed": "kill", "refused": "error"}
+FATES: Mapping[str, Literal["kill", "crash", "error"]] = {
+    "killed": "kill",
+    "crashed": "crash",
+    "refused": "error",
+}
 """What befalls the operation before a step."""
-
-
-@dataclass(slots=True)
-class Point:
-    """An operation that did not get to its end: where, and what was wrong afterwards."""
-
-    operation: str
-    fate: str
-    step: str
-    faults: list[str] = field(default_factory=list)
-
-
-class Field(Protocol):
-    """Where trials are made: a table, and what ends operations on it early."""
-
-    uri: str
-
-    def put_back(self, operation: str) -> None:
-        """Put the table back as it was: none for one that is to be created."""
-
-    def steps(self, operation: str) -> list[str]:
-        """Return the steps of an operation that comes through."""
-
-    def attempt(self, operation: str, number: int, fate: str) -> Ended:
-        """Do an operation that meets its fate at a step, from 1."""
-
-    def residue(self) -> set[str]:
-        """Return the files that nothing needs."""
-
-    def missing(self) -> set[str]:
-        """Return the files that a version needs and that are not there."""
 
 
 class Ground:
     """A table of the local file system, put back as it was before every trial."""
 
-    def __init__(self, folder: Path, *, by_oracle: bool, stable: bool, v2_names: bool) -> None:
-        self.path = folder / "table"
-        self._kept = folder / "kept"
-        engine = oracle.lance() if by_oracle else pylanceref
+    def __init__(self, folder: Path, *, new: bool) -> None:
+        self.path, self._kept = folder / "table", folder / "kept"
         self.uri = str(self.path)
-        build(engine, self.uri, stable=stable, v2_names=v2_names)
+        build(pylanceref, self.uri, stable=new, v2_names=new)
         shutil.copytree(self.path, self._kept)
 
     def put_back(self, operation: str) -> None:
-        """Put the table back: none for one that is to be created."""
+        """Put the table back as it was: none for one that is to be created."""
         shutil.rmtree(self.path, ignore_errors=True)
         if operation != "create":
             shutil.copytree(self._kept, self.path)
 
     def steps(self, operation: str) -> list[str]:
-        """Return the calls by which an operation changes the file system."""
+        """Return the calls by which an operation that comes through changes the store."""
         self.put_back(operation)
         fault = Fault()
         ended = ask(lambda: self._try(operation, fault) + fault.steps)
@@ -90,20 +71,58 @@ class Ground:
         return [step.replace(f"{self.path}/", "") for step in ended.answer[1:]]
 
     def attempt(self, operation: str, number: int, fate: str) -> Ended:
-        """Do an operation in a child, which may be killed."""
+        """Do an operation that meets its fate at a step, from 1, in a child."""
         return ask(lambda: self._try(operation, Fault(number, FATES[fate])))
 
     def _try(self, operation: str, fault: Fault) -> list[str]:
         watch_calls(fault, f"{self.path}/")
         return attempted(operation, self.uri)
 
-    def residue(self) -> set[str]:
-        """Return the files that nothing needs."""
-        return residue(self.path)
+    def files(self, told: Callable[[Path, str], set[str]]) -> list[str]:
+        """Return what `residue` or `missing` tells of the files of the table."""
+        return sorted(told(self.path, ""))
 
-    def missing(self) -> set[str]:
-        """Return the files that a version needs and that are not there."""
-        return missing(self.path)
+
+class CloudGround(Ground):
+    """A table in the cloud; a crash of its stores is the end of its process."""
+
+    def __init__(self, server: Cloud, scheme: str, *, stable: bool) -> None:
+        self._server = server
+        self.uri = server.uri(scheme)
+        self._objects_uri = "s3:" + self.uri.partition(":")[2].partition("?")[0]
+        build(pylanceref, self.uri, stable=stable)
+        self._state = server.state(self._objects_uri)
+
+    def put_back(self, operation: str) -> None:
+        """Put objects and records back: none for a table that is to be created."""
+        state: State = ({}, []) if operation == "create" else self._state
+        self._server.restore(self._objects_uri, state)
+
+    def steps(self, operation: str) -> list[str]:
+        """Return the changes of the stores that an operation makes."""
+        self.put_back(operation)
+        with faulty(Fault()) as fault:
+            OPERATIONS[operation](self.uri)
+        return fault.steps
+
+    def attempt(self, operation: str, number: int, fate: str) -> Ended:
+        """Do an operation that meets its fate at a step of its stores."""
+        try:
+            with faulty(Fault(number, FATES[fate])):
+                return Ended(attempted(operation, self.uri), 0, "", 0.0, 0)
+        except Crash:
+            return Ended(None, 9, "", 0.0, 0)
+
+    def files(self, told: Callable[[Path, str], set[str]]) -> list[str]:
+        """Copy the objects, and judge the copies."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder, "table")
+            root.mkdir()
+            for path, data in self._server.state(self._objects_uri)[0].items():
+                copy = root / path
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(data)
+            return sorted(told(root, self.uri))
 
 
 def attempted(operation: str, uri: str) -> list[str]:
@@ -115,40 +134,49 @@ def attempted(operation: str, uri: str) -> list[str]:
     return [""]
 
 
-def points(ground: Field, name: str, fate: str, eye: OracleEye | None) -> Iterator[Point]:
-    """Yield every point at which an operation can end."""
+def judged_points(ground: Ground, name: str, fate: str, eye: OracleEye) -> Outcome:
+    """Return the outcome of an operation that meets its fate at each of its steps."""
     ground.put_back(name)
     before = own_sight(ground.uri)
     OPERATIONS[name](ground.uri)
     after = own_sight(ground.uri)
-    for number, step in enumerate(ground.steps(name), 1):
+    steps, wrong = ground.steps(name), []
+    for number, step in enumerate(steps, 1):
         ground.put_back(name)
         ended = ground.attempt(name, number, fate)
-        point = Point(name, fate, step)
-        point.faults.extend(_faults(ground, point, ended, (before, after), eye))
-        yield point
+        faults = [*_faults(ground, name, step, ended, before, after, eye)]
+        wrong += [f"{step}: {'; '.join(faults)}"] if faults else []
+    return judged(wrong, counts={"points": len(steps)})
 
 
 def _faults(
-    ground: Field,
-    point: Point,
+    ground: Ground,
+    operation: str,
+    step: str,
     ended: Ended,
-    sights: tuple[Seen, Seen],
-    eye: OracleEye | None,
+    before: Seen,
+    after: Seen,
+    eye: OracleEye,
 ) -> Iterator[str]:
-    """Yield what is wrong with a table after an operation that ended early."""
-    before, after = sights
+    """Yield what is wrong with a table after an operation that ended early, before a step."""
     path = ground.uri
     found = own_sight(path)
     yield from _strange(found, before, after)
-    if ended.answer is not None:
-        yield from _after_error(ground, point, ended.answer[0], found, sights)
-    elif not ended.signal:
-        yield f"the process died otherwise: {ended.told}"
-    if eye is not None and eye.look(path) != found:
+    if ended.answer is None:
+        if not ended.signal:
+            yield f"the process died otherwise: {ended.told}"
+    elif operation not in REMOVALS:
+        error = ended.answer[0]
+        if not _same(found, before if error else after):
+            yield f"it ended with {error or 'no error'}, and the table says otherwise"
+        may_stay = step.startswith(("os.remove", "delete")) or "_versions" in step
+        left = ground.files(residue)
+        if left and not may_stay:
+            yield f"an error left {left}"
+    if eye.look(path) != found:
         yield f"the oracle sees something else: {eye.look(path)}"
     if found is None or not _same(found, after):  # what is gone may have left files
-        _again(path, point.operation)
+        _again(path, operation)
         found = own_sight(path)
         if not _same(found, after, "ids"):
             yield "done again it has another result"
@@ -156,28 +184,9 @@ def _faults(
         cleanup(path)
         if not _same(own_sight(path), found):
             yield "the cleanup has changed the table"
-    left, lacking = sorted(ground.residue()), sorted(ground.missing())
+    left, lacking = ground.files(residue), ground.files(missing)
     if left or lacking:
         yield f"the cleanup leaves {left}, lacks {lacking}"
-
-
-def _after_error(
-    ground: Field,
-    point: Point,
-    error: str,
-    found: Seen,
-    sights: tuple[Seen, Seen],
-) -> Iterator[str]:
-    """Yield what is wrong after an operation that came back, with an error or without."""
-    before, after = sights
-    if point.operation in REMOVALS:
-        return
-    if not _same(found, before if error else after):
-        yield f"it ended with {error or 'no error'}, and the table says otherwise"
-    may_stay = point.step.startswith(("os.remove", "delete")) or "_versions" in point.step
-    left = sorted(ground.residue())
-    if left and not may_stay:
-        yield f"an error left {left}"
 
 
 def _again(path: str, name: str) -> None:
@@ -209,32 +218,69 @@ def _same(one: Seen, other: Seen, *ignored: str) -> bool:
     return all(one[name] == other[name] for name in names)  # type: ignore[literal-required]
 
 
-def judged_points(ground: Field, name: str, fate: str, eye: OracleEye) -> Outcome:
-    """Return the outcome of an operation that meets its fate at each of its steps."""
-    found = list(points(ground, name, fate, eye))
-    wrong = [f"{point.step}: {'; '.join(point.faults)}" for point in found if point.faults]
-    return judged(wrong, counts={"points": len(found)})
-
-
 TABLES = {"addresses, V1 names": False, "stable ids, V2 names": True}
-"""Tables by whether they are of the new kind."""
+"""Local tables by whether they are of the new kind."""
+
+ELSEWHERE = ("index entry",)
+"""Operations that write files of their own to a local folder."""
+
+
+def _session(
+    plan: Plan, names: Sequence[str], make: Callable[[str], Ground], eye: OracleEye
+) -> Session:
+    """Return the session of `TABLE/OPERATION, FATE`; each table is made when it is first needed."""
+    grounds = dict[str, Ground]()
+
+    def run(case: str) -> Outcome:
+        table, _, told = case.rpartition("/")
+        if table not in grounds:
+            grounds[table] = make(table)
+        name, _, fate = told.rpartition(", ")
+        return judged_points(grounds[table], name, fate, eye)
+
+    return Session(plan.spread(names), run)
 
 
 @contextmanager
 def crash(plan: Plan) -> Iterator[Session]:
     """Open the part: as many operations and fates as are planned, evenly spread."""
-    names = [f"{table}/{name}, {fate}" for table in TABLES for name in OPERATIONS for fate in FATES]
-
+    fates = ("killed", "refused")
+    names = [f"{table}/{name}, {fate}" for table in TABLES for name in OPERATIONS for fate in fates]
     with tempfile.TemporaryDirectory() as folder, OracleEye() as eye:
-        grounds = dict[str, Ground]()
 
-        def run(case: str) -> Outcome:
-            table, _, told = case.partition("/")
-            if table not in grounds:
-                place, new = Path(folder, str(len(grounds))), TABLES[table]
-                place.mkdir()
-                grounds[table] = Ground(place, by_oracle=False, stable=new, v2_names=new)
-            name, _, fate = told.rpartition(", ")
-            return judged_points(grounds[table], name, fate, eye)
+        def make(table: str) -> Ground:
+            return Ground(Path(tempfile.mkdtemp(dir=folder)), new=TABLES[table])
 
-        yield Session(names[:: max(1, len(names) // plan.count)], run)
+        yield _session(plan, names, make, eye)
+
+
+@contextmanager
+def crash_cloud(plan: Plan) -> Iterator[Session]:
+    """Open the part: as many operations and fates as are planned, evenly spread."""
+    names = [
+        f"{scheme}/{ids}/{name}, {fate}"
+        for scheme in SCHEMES
+        for ids in ("addresses", "stable ids")
+        for name in OPERATIONS
+        if name not in ELSEWHERE
+        for fate in ("crashed", "refused")
+    ]
+    with cloud() as server, _environment(server), OracleEye() as eye:
+
+        def make(table: str) -> Ground:
+            scheme, _, ids = table.partition("/")
+            return CloudGround(server, scheme, stable=ids == "stable ids")
+
+        yield _session(plan, names, make, eye)
+
+
+@contextmanager
+def _environment(server: Cloud) -> Iterator[None]:
+    """Set the variables by which clients find the server, and put back what they were."""
+    before = dict(os.environ)
+    os.environ.update(server.environment)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

@@ -3,15 +3,33 @@
 A deed is a kind and a number, from which the rows it touches follow, so that no two deeds but
 increments and inserts touch the same rows; an insert is done when somebody has done it. The effect
 of each shows in the rows of the table alone.
+
+Writers are processes that do deeds to one table at the same time, and can be killed. Each is forked
+from a process that has both implementations in memory and has never asked them anything: neither
+the oracle nor a client of an object store can be forked once it runs. It says which deed it begins
+and which is done; what it had begun when it was killed is in doubt. A deed that met a conflict is
+begun again. In the end the table is read by both implementations, validated, cleaned up.
 """
 
 from __future__ import annotations
 
+import multiprocessing
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext
+from multiprocessing.process import BaseProcess
 from types import ModuleType
+from typing import ParamSpec, TypeVar
 
+import lanceref
 import pyarrow as pa
+import pylanceref
+from lanceref.core.errors import LanceError
+
+from lance_conformance import oracle
 
 Deed = tuple[str, int]
 """Kind and number."""
@@ -37,20 +55,14 @@ COUNTER = 0
 
 
 def begin(
-    engine: ModuleType,
-    uri: str,
-    numbers: int,
-    *,
-    stable: bool,
-    v2_names: bool,
-    options: dict[str, str],
-) -> None:
+    uri: str, numbers: int, *, stable: bool, v2_names: bool, options: dict[str, str]
+) -> list[str]:
     """Make a table on which deeds of every kind with numbers below `numbers` can be done.
 
-    Its ids are a primary key, which nobody enforces.
+    Its ids are a primary key, which nobody enforces. Returns no errors.
     """
     ids = [COUNTER, *range(DELETED, DELETED + numbers), *range(UPSERTED, UPSERTED + numbers)]
-    engine.write_dataset(
+    pylanceref.write_dataset(
         _rows(ids, 0).cast(KEYED),
         uri,
         max_rows_per_file=FRAGMENT_ROWS,
@@ -58,6 +70,7 @@ def begin(
         enable_v2_manifest_paths=v2_names,
         **_storage(options),
     )
+    return []
 
 
 def do(engine: ModuleType, uri: str, deed: Deed, options: dict[str, str]) -> None:
@@ -133,3 +146,219 @@ def _states(number: int) -> dict[str, tuple[Pairs, Pairs]]:
         "upsert": ({(UPSERTED + number, 0)}, {(UPSERTED + number, 1), (NEW + number, 1)}),
         "insert": (set(), {(INSERTED + number, 2)}),
     }
+
+
+CONFLICT_WORDS = ("conflict", "concurrent", "retry")
+"""Of these is one in the message of every conflict of the oracle."""
+
+PATIENCE = 120.0
+"""Seconds in which some writer must say something."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What the writers said: deeds done, in doubt, and errors that are no conflicts."""
+
+    done: list[Deed] = field(default_factory=list)
+    doubtful: list[Deed] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    conflicts: int = 0
+    kills: int = 0
+
+
+@dataclass(slots=True)
+class Writer:
+    """A process, the deeds it has still to begin, and the one it is at."""
+
+    engine: str
+    left: list[Deed]
+    process: BaseProcess
+    pipe: Connection
+    at: Deed | None = None
+
+
+class Team:
+    """Writers of one table. `options` are those of its storage."""
+
+    def __init__(self, uri: str, options: dict[str, str]) -> None:
+        self.uri, self.options = uri, options
+        self._heard = time.monotonic()
+        self.writers: list[Writer] = []
+        self.ledger = Ledger()
+
+    def add(self, engine: str, deeds: Sequence[Deed]) -> None:
+        """Begin a writer."""
+        context = clean_processes()
+        ours, theirs = context.Pipe()
+        arguments = (theirs, engine, self.uri, list(deeds), self.options)
+        process = context.Process(target=_write, args=arguments, daemon=True)
+        process.start()
+        theirs.close()
+        self.writers.append(Writer(engine, list(deeds), process, ours))
+
+    def kill(self, writer: Writer) -> None:
+        """Kill a writer as `kill -9` does, and begin another one for what it had not begun."""
+        writer.process.kill()
+        writer.process.join()
+        while writer.pipe.poll():
+            if not self._hear(writer):
+                break
+        if writer.at is not None:
+            self.ledger.doubtful.append(writer.at)
+        self.ledger.kills += 1
+        self._remove(writer)
+        if writer.left:
+            self.add(writer.engine, writer.left)
+
+    def run(self, seconds: float = PATIENCE) -> bool:
+        """Hear what is said until somebody falls silent or `seconds` are over; false at the end."""
+        if not self.writers:
+            return False
+        ready = wait([writer.pipe for writer in self.writers], seconds)
+        if ready:
+            self._heard = time.monotonic()
+        elif time.monotonic() - self._heard > PATIENCE:
+            self.ledger.errors.append(f"silent: {[one.at for one in self.writers]}")
+            for writer in list(self.writers):
+                writer.process.kill()
+                self._remove(writer)
+        for writer in [one for one in self.writers if one.pipe in ready]:
+            if not self._hear(writer):
+                writer.process.join()
+                if writer.left or writer.at is not None:
+                    self.ledger.errors.append(f"a writer ended at {writer.at}")
+                self._remove(writer)
+        return bool(self.writers)
+
+    def _remove(self, writer: Writer) -> None:
+        self.writers.remove(writer)
+        writer.pipe.close()
+
+    def _hear(self, writer: Writer) -> bool:
+        """Take in one message; false when there will be none."""
+        try:
+            word, deed, text = writer.pipe.recv()
+        except (EOFError, ConnectionResetError):
+            return False
+        if word == "begin":
+            writer.at = deed
+            writer.left.remove(deed)
+        elif word == "done":
+            writer.at = None
+            self.ledger.done.append(deed)
+        elif word == "conflict":
+            self.ledger.conflicts += 1
+        else:
+            writer.at = None
+            self.ledger.errors.append(f"{writer.engine}, {deed}: {text}")
+        return True
+
+
+def clean_processes() -> ForkServerContext:
+    """Return the way to start processes that share nothing with what runs in this one."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["pylanceref", "lance", __name__])
+    return context
+
+
+def engine_named(name: str) -> ModuleType:
+    """Return an implementation."""
+    return pylanceref if name == "lanceref" else oracle.lance()
+
+
+def _write(
+    pipe: Connection, engine: str, uri: str, deeds: list[Deed], options: dict[str, str]
+) -> None:
+    """Do deeds, each again after a conflict, and tell what happened."""
+    for deed in deeds:
+        word, text = "begin", ""
+        while word in ("begin", "conflict"):
+            pipe.send((word, deed, text))
+            word, text = _attempt(engine_named(engine), uri, deed, options)
+        pipe.send((word, deed, text))
+    pipe.close()
+
+
+def _attempt(engine: ModuleType, uri: str, deed: Deed, options: dict[str, str]) -> tuple[str, str]:
+    try:
+        do(engine, uri, deed, options)
+    except (OSError, ValueError, RuntimeError) as error:
+        text = f"{type(error).__name__}: {error}"
+        is_conflict = any(word in text.lower() for word in CONFLICT_WORDS)
+        return "conflict" if is_conflict else "error", text
+    return "done", ""
+
+
+def verdict(team: Team, numbers: int, first: int | None = 1) -> Iterator[str]:
+    """Yield what is wrong with a table after the deeds of a team.
+
+    Its versions begin with `first`; None where a cleanup was.
+    """
+    yield from team.ledger.errors
+    readings = []
+    for engine in ("lanceref", "oracle"):
+        reading = apart(_reading, engine, team.uri, team.options)
+        if isinstance(reading, list):
+            yield f"{engine}: {reading[0]}"
+            return
+        readings.append(reading)
+    (own, versions), (theirs, others) = readings
+    if not own.equals(theirs):
+        yield "the two implementations read different rows"
+    start = versions[0] if first is None else first
+    if versions != others or versions != list(range(start, start + len(versions))):
+        yield f"versions {versions}, to the oracle {others}"
+    ids = own["_rowid"].to_pylist()
+    if len(set(ids)) != len(ids):
+        yield "a row id occurs twice"
+    yield from faults(own, team.ledger.done, team.ledger.doubtful, numbers)
+
+
+def unwell(team: Team) -> list[str]:
+    """Return the findings of a validation of the latest version, files and all."""
+    return apart(_findings, team.uri, team.options)
+
+
+def _findings(uri: str, options: dict[str, str]) -> list[str]:
+    found = lanceref.validate(uri, deep=True, storage_options=options or None)
+    return [f"validation: {finding}" for finding in found]
+
+
+def _reading(engine: str, uri: str, options: dict[str, str]) -> tuple[pa.Table, list[int]]:
+    """Read every version; return the rows of the latest, by id, and the versions."""
+    table = engine_named(engine).dataset(uri, **({"storage_options": options} if options else {}))
+    versions = [one["version"] for one in table.versions()]
+    for version in versions:
+        table.checkout_version(version).count_rows("n >= 0")
+    return table.to_table(with_row_id=True).sort_by("_rowid"), versions
+
+
+R = TypeVar("R")
+P = ParamSpec("P")
+
+
+def apart(act: Callable[P, R], *given: P.args, **named: P.kwargs) -> R | list[str]:
+    """Do something in a process of its own; return its result, or its error as a list of one."""
+    context = clean_processes()
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_answer, args=(theirs, act, given, named), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        found: R | list[str] = ours.recv()
+    except EOFError:
+        found = ["the process died"]
+    process.join()
+    return found
+
+
+def _answer(
+    pipe: Connection,
+    act: Callable[..., object],
+    given: tuple[object, ...],
+    named: dict[str, object],
+) -> None:
+    try:
+        pipe.send(act(*given, **named))
+    except (OSError, ValueError, RuntimeError, LanceError) as error:
+        pipe.send([f"{type(error).__name__}: {error}"])

@@ -3,6 +3,9 @@
 Random tables (`lanceref_testing`) are written by the oracle in each file version and read back by
 the reference: whole, projected, as a range and as random rows; every fourth also as a dataset.
 Counts are a census of types, nesting, null patterns, page layouts and encodings.
+
+0.1 files come only from `write_dataset`. They lose nulls, so what the oracle reads back decides,
+not what was written; where the oracle cannot read what it wrote, only the bytes are compared.
 """
 
 from __future__ import annotations
@@ -13,15 +16,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
+import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.errors import LanceError
 from lanceref.core.file_versions import V0_1
 from lanceref.data_file.data_file import open_file
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file_0_1.writer import LegacyWriter
+from lanceref.proto import table_pb2
 from lanceref.storage import LocalSource
+from lanceref.storage.local_file import LocalSink
+from lanceref.validate import validate
 from lanceref_testing import Sample, random_sample
 
 from lance_conformance.campaigns.files.census import encodings_of
-from lance_conformance.campaigns.files.legacy import legacy_differences
 from lance_conformance.campaigns.runner import Outcome, Plan, Session, judged
 from lance_conformance.oracle import lance
 from lance_conformance.random_files.readings import dataset_differences, file_differences
@@ -94,3 +102,63 @@ def _as_dataset(sample: Sample, path: Path, seed: int) -> tuple[str, list[str]]:
     told = list(dataset_differences(path, sample.table, Random(seed)))
     shutil.rmtree(path)
     return "dataset of several fragments", told
+
+
+GROUP_ROWS = (7, 64, 1024, 3000)
+"""Rows of a batch."""
+
+
+def legacy_differences(sample: Sample, path: Path, seed: int) -> tuple[str | None, list[str]]:
+    """Let the oracle write a sample as a table at `path`; return why it did not, or what differs.
+
+    Differences: rows, ranges and columns of the reference's reading against the oracle's, findings
+    of a deep validation, and the first byte that the reference would write otherwise.
+    """
+    rows = Random(seed).choice(GROUP_ROWS)
+    table = settled(sample.table)
+    try:
+        lance().write_dataset(
+            table, str(path), data_storage_version="legacy", max_rows_per_group=rows
+        )
+    except (OSError, ValueError, RuntimeError) as error:
+        return str(error)[:200], []
+    if not table.num_rows:
+        return None, []
+    told = [f"validate: {finding.message}" for finding in validate(path, deep=True)]
+    told += _byte_differences(table, path, rows)
+    theirs = _read_back(path)
+    if theirs is not None:
+        told += dataset_differences(path, theirs, Random(seed))
+    return None, told
+
+
+def _byte_differences(table: pa.Table, path: Path, rows: int) -> list[str]:
+    """Write the table with the reference, signed as the oracle signs, and compare the files."""
+    (data,) = (path / "data").iterdir()
+    ours, theirs = path / "ours.lance", data.read_bytes()
+    signature = table_pb2.Manifest.WriterVersion(library="lance", version=lance().__version__)
+    try:
+        sink = LocalSink(str(ours))
+        writer = LegacyWriter(sink, schema_of(table.schema), rows, writer=signature)
+        for batch in table.to_batches():
+            writer.write_batch(batch)
+        writer.finish()
+        sink.close()
+    except LanceError as error:
+        return [f"not written: {type(error).__name__}: {error}"]
+    written = ours.read_bytes()
+    if written == theirs:
+        return []
+    shorter = min(len(written), len(theirs))
+    at = next((i for i in range(shorter) if written[i] != theirs[i]), shorter)
+    return [f"the file differs at byte {at} of {len(theirs)}"]
+
+
+def _read_back(path: Path) -> pa.Table | None:
+    """Return what the oracle reads, None when it cannot (D.legacy.written-not-read)."""
+    try:
+        read = lance().dataset(str(path)).to_table()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    assert isinstance(read, pa.Table)
+    return read

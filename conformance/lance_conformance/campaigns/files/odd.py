@@ -59,9 +59,10 @@ def odd(plan: Plan) -> Iterator[Session]:
     """Open the part: each oddity in each version, with as many files of each as are planned."""
     cases = [f"{version}/{name}" for version in VERSIONS for name in (*sorted(ALL), TOGETHER)]
     num_files = -(-plan.count // len(cases))
-    cases = cases[:: max(1, len(cases) // plan.count)]
     with closing(OracleChild()) as child:
-        yield Session(cases, lambda case: run_oddity(case, num_files, plan.folder, child))
+        yield Session(
+            plan.spread(cases), lambda case: run_oddity(case, num_files, plan.folder, child)
+        )
 
 
 def run_oddity(case: str, num_files: int, directory: Path, oracle: OracleChild) -> Outcome:

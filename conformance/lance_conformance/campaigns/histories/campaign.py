@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from lance_conformance.campaigns.histories.conflicts import conflicts
-from lance_conformance.campaigns.histories.drawing import INDEXED, PLAIN, Script
-from lance_conformance.campaigns.histories.history import indexed, plain
+from lance_conformance.campaigns.histories.history import INDEXED, PLAIN, Script, indexed, plain
 from lance_conformance.campaigns.runner import Campaign, Part
 
 

@@ -267,7 +267,7 @@ def conflicts(plan: Plan) -> Iterator[Session]:
             ours, _, theirs = pair.partition(" over ")
             return judged_cell(matrices[table].cell(theirs, ours))
 
-        yield Session(pairs[:: max(1, len(pairs) // plan.count)], run)
+        yield Session(plan.spread(pairs), run)
 
 
 def judged_cell(cell: Cell) -> Outcome:

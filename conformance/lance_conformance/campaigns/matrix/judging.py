@@ -3,26 +3,73 @@
 A difference counts against the reference unless the release that decides (the oracle) shows the
 same: it reads the old table as the reference does, or its own table of the same history fares with
 the old release as the reference's does. Such a difference is excused, and told with its reason.
+Manifests of two writers that did the same are compared without what is by chance.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
+from google.protobuf.message import Message
 from lanceref.core.errors import LanceError
 from lanceref.validate import validate
 from pylanceref.dataset import dataset
 
 from lance_conformance.campaigns.matrix.histories import History
-from lance_conformance.campaigns.matrix.manifests import manifest_differences
 from lance_conformance.compare import first_difference
 from lance_conformance.known_divergences import find
 from lance_conformance.matrix.actor import load
 from lance_conformance.matrix.wheels import Wheel
+
+CHANCE = frozenset(
+    {
+        "path", "uuid", "timestamp", "created_at", "transaction_file", "version_aux_data",
+        "index_section", "transaction_section", "file_size_bytes", "writer_version",
+        "deletion_file.id", "files.size_bytes",
+    }
+)  # fmt: skip
+"""Fields that differ from one commit to the next, or name places in a file."""
+
+
+def manifest_differences(expected: Path, found: Path) -> list[str]:
+    """Return where the latest manifests of two tables tell different things."""
+    ours, theirs = (dict(_told(_message(path))) for path in (expected, found))
+    return [
+        f"{name}: expected {ours.get(name)}, found {theirs.get(name)}"
+        for name in sorted(ours.keys() | theirs.keys())
+        if ours.get(name) != theirs.get(name)
+    ]
+
+
+def _message(path: Path) -> Message:
+    message: Message = dataset(path)._snapshot.manifest.message
+    return message
+
+
+def _told(message: Message, at: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every field of a message that is no chance, by its path."""
+    for descriptor, value in message.ListFields():
+        name = f"{at}{descriptor.name}"
+        if descriptor.name == "file_size_bytes":
+            yield name, "there"
+        if descriptor.name in CHANCE or name.split(".", 1)[-1] in CHANCE:
+            continue
+        values = value if descriptor.is_repeated else [value]
+        if descriptor.message_type is None:
+            yield name, str(value)
+        elif descriptor.message_type.GetOptions().map_entry:
+            yield name, str(sorted((key, str(value[key])) for key in value))
+        else:
+            for number, item in enumerate(values):
+                place = f"{name}[{number}]" if descriptor.is_repeated else name
+                yield place, "there"
+                yield from _told(item, f"{place}.")
+
 
 SAME, REFUSED, EXCUSED, DIFFERS = "same", "refused", "excused", "differs"
 """Outcomes, from good to bad."""
@@ -42,7 +89,7 @@ Answers = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """What became of one history in one direction; `told` says what differs, or who refused."""
 
     release: str
@@ -75,7 +122,7 @@ class Judge:
     v2_names: bool = True
     _reads: dict[tuple[str, Path], Read] = field(default_factory=dict)
 
-    def history(self, history: History, format_: str | None) -> list[Verdict]:
+    def history(self, history: History, format_: str | None) -> list[Judgement]:
         """Judge a history in every direction; a format of None is the release's own choice."""
         here = self.folder / f"{format_}-{history.name.replace(':', '-')}"
         history.lay_out(here)
@@ -86,13 +133,10 @@ class Judge:
         self._reads.clear()
         return verdicts
 
-    def _theirs(self, history: History, format_: str | None, here: Path) -> list[Verdict]:
+    def _theirs(self, history: History, format_: str | None, here: Path) -> list[Judgement]:
         """Let the release write: the reference reads, then continues."""
 
-        def verdict(direction: str, outcome: str, told: Iterable[str]) -> Verdict:
-            names = self.release.name, direction, format_ or "default", history.name
-            return forgiven(Verdict(*names, outcome, tuple(told)))
-
+        verdict = partial(self._verdict, history, format_)
         theirs = here / THEIRS
         steps = self._build(self.release, theirs, history, format_)
         refused = _refusals(history.steps, steps)
@@ -118,13 +162,10 @@ class Judge:
         verdicts.append(verdict(CONTINUES, *_outcome([*differs, *more], excused, bool(excused))))
         return verdicts
 
-    def _ours(self, history: History, format_: str, here: Path) -> list[Verdict]:
+    def _ours(self, history: History, format_: str, here: Path) -> list[Judgement]:
         """Let the reference write: the release reads, then continues."""
 
-        def verdict(direction: str, outcome: str, told: Iterable[str]) -> Verdict:
-            names = self.release.name, direction, format_, history.name
-            return forgiven(Verdict(*names, outcome, tuple(told)))
-
+        verdict = partial(self._verdict, history, format_)
         ours, oracles = here / OURS, here / ORACLES
         told = self._build(self.reference, ours, history, format_)
         wanted = self._build(self.oracle, oracles, history, format_)
@@ -146,6 +187,12 @@ class Judge:
         others = [*excused, *_refusals(history.after, told)]
         verdicts.append(verdict(CONTINUED, *_outcome([*differs, *more], others, bool(excused))))
         return verdicts
+
+    def _verdict(
+        self, history: History, format_: str | None, direction: str, outcome: str, told: list[str]
+    ) -> Judgement:
+        names = self.release.name, direction, format_ or "default", history.name
+        return forgiven(Judgement(*names, outcome, tuple(told)))
 
     def _build(
         self, wheel: Wheel, uri: Path, history: History, format_: str | None
@@ -203,13 +250,13 @@ class Judge:
         return _parted(apart, alike | {key for key in apart if _answer(theirs, key)})
 
 
-def forgiven(verdict: Verdict) -> Verdict:
+def forgiven(verdict: Judgement) -> Judgement:
     """Return a verdict with each difference that is known under its name, excused if all are."""
     if verdict.outcome != DIFFERS:
         return verdict
     where = f"{verdict.release} {verdict.format} {verdict.history}"
     found = [
-        (find("matrix", where=where, direction=verdict.direction, told=text), text)
+        (find("matrix/releases", where=where, direction=verdict.direction, told=text), text)
         for text in verdict.told
     ]
     told = tuple(text if one is None else f"{one.id}: {text}" for one, text in found)
@@ -279,10 +326,10 @@ def _steps_apart(
     ]
 
 
-def _outcome(differs: list[str], others: list[str], excused: bool) -> tuple[str, tuple[str, ...]]:
+def _outcome(differs: list[str], others: list[str], excused: bool) -> tuple[str, list[str]]:
     if differs:
-        return DIFFERS, tuple(differs)
-    return EXCUSED if excused else SAME, tuple(others)
+        return DIFFERS, differs
+    return EXCUSED if excused else SAME, others
 
 
 def _findings(path: Path, *, latest: bool = False) -> list[str]:

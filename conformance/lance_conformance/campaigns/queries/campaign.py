@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from lance_conformance.campaigns.queries.answers.part import answers
-from lance_conformance.campaigns.queries.filter_tables import INDEXED
-from lance_conformance.campaigns.queries.filters import grammar, indexed
+from lance_conformance.campaigns.queries.filters import INDEXED, grammar, indexed
 from lance_conformance.campaigns.queries.full_text import full_text
 from lance_conformance.campaigns.queries.nearest.running import nearest, too_few_alike
 from lance_conformance.campaigns.runner import Campaign, Part

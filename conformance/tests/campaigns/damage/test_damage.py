@@ -6,11 +6,10 @@ from random import Random
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance.campaigns.damage.anatomy import PADDING, PAGES, Anatomy
+from lance_conformance.campaigns.damage.anatomy import PADDING, PAGES, Anatomy, may_change
 from lance_conformance.campaigns.damage.mutations import mutations
 from lance_conformance.campaigns.damage.tables import make_table
-from lance_conformance.campaigns.damage.undetectable import may_change
-from lance_conformance.campaigns.damage.whole.manifest_file import ManifestFile, edited, latest
+from lance_conformance.campaigns.damage.whole.fields import ManifestFile, edited, latest
 from lanceref.core.spans import Span
 from pylanceref.file import LanceFileWriter
 

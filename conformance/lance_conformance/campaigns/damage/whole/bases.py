@@ -18,6 +18,7 @@ from pylanceref.file import LanceFileWriter
 from pylanceref.metadata import DataFile
 from pylanceref.operation import LanceOperation as Op
 
+from lance_conformance.campaigns.damage.tables import blob_field
 from lance_conformance.recipes.indexed import create_index
 
 ROWS = 120
@@ -32,20 +33,7 @@ MARK = 9 * 10**9
 MARK_TEXT = "mark of the victim"
 """Text of every row of a victim."""
 
-_BLOB = pa.field(
-    "b",
-    pa.struct(
-        [
-            *[("data", pa.large_binary()), ("uri", pa.utf8())],
-            *[("position", pa.uint64()), ("size", pa.uint64())],
-        ]
-    ),
-    metadata={
-        "ARROW:extension:name": "lance.blob.v2",
-        "lance-encoding:blob-inline-size-threshold": "20",
-        "lance-encoding:blob-dedicated-size-threshold": "340",
-    },
-)
+_BLOB = blob_field(20, 340)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +144,7 @@ def make_bases(folder: Path) -> None:
     for name, base in BASES.items():
         made = _written(base, folder / name / "table", base.rows(0, ROWS))
         if base.index is not None:
-            column, type_, given = base.index
-            if type_.startswith("IVF"):
-                made.create_index(column, type_, **given)
-            else:
-                create_index(pylanceref, made, column, type_, given)
+            create_index(pylanceref, made, *base.index)
         if base.afterwards is not None:
             base.afterwards(made)
         outside = folder / name / "outside"

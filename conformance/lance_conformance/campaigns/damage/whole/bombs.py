@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.proto import rowids_pb2, table_pb2
 
-from lance_conformance.campaigns.damage.whole.fields import change, size_of
-from lance_conformance.campaigns.damage.whole.manifest_file import edited
+from lance_conformance.campaigns.damage.whole.fields import change, edited, size_of
 
 MOST_PAGES = 10_000
 MOST_SEGMENTS = 30_000

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+from google.protobuf.message import Message
 from lanceref.proto import file_pb2, table_pb2
 
 from lance_conformance.campaigns.damage.whole.fields import (
     NAMES,
     OUTSIDE,
+    ManifestFile,
     change,
+    edited,
     size_of,
     unknown_fields,
 )
-from lance_conformance.campaigns.damage.whole.manifest_file import edited
 
 ANY = b"/google.protobuf.Any"
 
@@ -99,23 +102,15 @@ def strange_schema(root: Path, rng: Random) -> str:
     return f"{count} {kind}"
 
 
-def changed_fields(root: Path, rng: Random) -> str:
-    """Change up to three fields of the manifest."""
-    with edited(root) as file:
-        return "; ".join(change(file.message, rng) for _ in range(rng.randint(1, 3)))
+def changed(part: Callable[[ManifestFile, Random], Message]) -> Callable[[Path, Random], str]:
+    """Return an attack that changes up to three fields of a part of the manifest."""
 
+    def attack(root: Path, rng: Random) -> str:
+        with edited(root) as file:
+            message = part(file, rng)
+            return "; ".join(change(message, rng) for _ in range(rng.randint(1, 3)))
 
-def changed_fragment(root: Path, rng: Random) -> str:
-    """Change up to three fields of one fragment."""
-    with edited(root) as file:
-        fragment = rng.choice(file.message.fragments)
-        return "; ".join(change(fragment, rng) for _ in range(rng.randint(1, 3)))
-
-
-def changed_indices(root: Path, rng: Random) -> str:
-    """Change up to three fields of what the manifest says of indices."""
-    with edited(root) as file:
-        return "; ".join(change(file.indices, rng) for _ in range(rng.randint(1, 3)))
+    return attack
 
 
 def changed_transaction(root: Path, rng: Random) -> str:

@@ -1,6 +1,6 @@
 """Operations: all that is put to a hostile table, readers first, each by its name.
 
-An operation returns the tables it read: no row of the victim may be among them. The first rows of a
+Of the tables that an operation read no row of the victim may be among the rows. The first rows of a
 whole scan are also compared with those of the undamaged table.
 """
 
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 
 import lanceref
 import pyarrow as pa
@@ -21,6 +22,8 @@ from lanceref.core.errors import LanceError
 from pylanceref.references import VersionRef
 
 from lance_conformance.campaigns.damage.whole.bases import Base
+
+T = TypeVar("T")
 
 MOST_NAMES = 6
 """Tags and branches that are checked out, and indices that are asked for statistics."""
@@ -44,107 +47,54 @@ class Visit:
     def table(self) -> pylanceref.LanceDataset:
         """The latest version of the table."""
         if self._opened is None:
-            self._opened = pylanceref.dataset(str(self.root))
+            self._opened = self.again()
         return self._opened
 
-    def rows(self) -> pa.Table:
-        """Rows that fit the table."""
-        return self.base.rows(500, 3)
+    def again(self) -> pylanceref.LanceDataset:
+        """Open the table anew."""
+        return pylanceref.dataset(str(self.root))
 
 
-Operation = Callable[[Visit], list[pa.Table]]
+Operation = Callable[[Visit], object]
+"""Returns a table, several, or anything else, which is not looked at."""
 
 
-def _open(visit: Visit) -> list[pa.Table]:
-    return [pa.table({"rows": [visit.table.count_rows()]})]
+def _each(items: Iterable[T], ask: Callable[[T], object]) -> list[object]:
+    """Ask of every item; a refusal of one does not keep the others from being asked."""
+    found, refused = list[object](), None
+    for item in items:
+        try:
+            found.append(ask(item))
+        except LanceError as error:
+            refused = error
+    if refused is not None and not found:
+        raise refused
+    return found
 
 
-def _to_table(visit: Visit) -> list[pa.Table]:
-    return [visit.table.to_table(blob_handling="all_binary")]
-
-
-def _take(visit: Visit) -> list[pa.Table]:
-    return [visit.table.take([0, 50, 1])]
-
-
-def _count(visit: Visit) -> list[pa.Table]:
-    return [pa.table({"rows": [visit.table.count_rows(filter="id > 10")]})]
-
-
-def _search(visit: Visit) -> list[pa.Table]:
-    return [visit.table.to_table(columns=["id", "text"], **visit.base.search)]
-
-
-def _versions(visit: Visit) -> list[pa.Table]:
-    visit.table.versions()
-    visit.table.get_transactions(10)
-    return []
-
-
-def _indices(visit: Visit) -> list[pa.Table]:
-    for index in visit.table.describe_indices()[:MOST_NAMES]:
-        visit.table.index_statistics(index.name)
-    return []
-
-
-def _files(visit: Visit) -> list[pa.Table]:
-    visit.table.stats.dataset_stats()
-    return []
-
-
-def _names(visit: Visit) -> list[pa.Table]:
-    visit.table.tags.list()
-    visit.table.branches.list()
-    return []
-
-
-def _check_out(visit: Visit) -> list[pa.Table]:
-    return _each(visit, lambda found: [found.to_table(columns=["id", "text"])])
-
-
-def _append_to_names(visit: Visit) -> list[pa.Table]:
-    def append(found: pylanceref.LanceDataset) -> list[pa.Table]:
-        made = pylanceref.write_dataset(visit.rows(), found, mode="append")
-        return [made.to_table(columns=["id", "text"])]
-
-    return _each(visit, append)
-
-
-def _each(visit: Visit, ask: Callable[[pylanceref.LanceDataset], list[pa.Table]]) -> list[pa.Table]:
-    """Ask every tag and branch; a refusal of one does not keep the others from being asked."""
-    tables: list[pa.Table] = []
-    refused: LanceError | None = None
+def _of_names(visit: Visit, ask: Callable[[pylanceref.LanceDataset], object]) -> list[object]:
+    """Ask every tag and branch."""
     tags = list(visit.table.tags.list())[:MOST_NAMES]
     branches = list(visit.table.branches.list())[:MOST_NAMES]
     names: list[VersionRef] = [*tags, *((branch, None) for branch in branches)]
-    for name in names:
-        try:
-            tables += ask(visit.table.checkout_version(name))
-        except LanceError as error:
-            refused = error
-    if refused is not None and not tables:
-        raise refused
-    return tables
+    return _each(names, lambda name: ask(visit.table.checkout_version(name)))
 
 
-def _validate(visit: Visit) -> list[pa.Table]:
-    lanceref.validate(str(visit.root), deep=True)
-    return []
+def _appended(visit: Visit, to: str | pylanceref.LanceDataset) -> pa.Table:
+    """Append rows, and return all that there are then."""
+    made = pylanceref.write_dataset(visit.base.rows(500, 3), to, mode="append")
+    return made.to_table(columns=["id", "text"])
 
 
-def _explain(visit: Visit) -> list[pa.Table]:
-    refused: LanceError | None = None
-    explained = 0
+def _indices(visit: Visit) -> None:
+    for index in visit.table.describe_indices()[:MOST_NAMES]:
+        visit.table.index_statistics(index.name)
+
+
+def _explain(visit: Visit) -> None:
     found = [path for path in _files_below(visit.root) if _is_asked(path, visit.root)]
-    for path in sorted(found, key=lambda path: -path.lstat().st_mtime)[:MOST_FILES]:
-        try:
-            lanceref.explain(str(path))
-            explained += 1
-        except LanceError as error:
-            refused = error
-    if refused is not None and not explained:
-        raise refused
-    return []
+    newest = sorted(found, key=lambda path: -path.lstat().st_mtime)[:MOST_FILES]
+    _each(newest, lambda path: lanceref.explain(str(path)))
 
 
 def _files_below(root: Path) -> Iterator[Path]:
@@ -164,63 +114,49 @@ def _is_asked(path: Path, root: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
-def _append(visit: Visit) -> list[pa.Table]:
-    made = pylanceref.write_dataset(visit.rows(), str(visit.root), mode="append")
-    return [made.to_table(columns=["id", "text"])]
-
-
-def _delete(visit: Visit) -> list[pa.Table]:
-    pylanceref.dataset(str(visit.root)).delete("id = 11")
-    return []
-
-
-def _index(visit: Visit) -> list[pa.Table]:
-    opened = pylanceref.dataset(str(visit.root))
+def _index(visit: Visit) -> None:
+    opened = visit.again()
     opened.create_scalar_index("id", "BTREE", name="another")
     opened.optimize.optimize_indices()
-    return []
 
 
-def _name(visit: Visit) -> list[pa.Table]:
-    opened = pylanceref.dataset(str(visit.root))
+def _name(visit: Visit) -> None:
+    opened = visit.again()
     opened.tags.create("made", opened.version)
-    pylanceref.write_dataset(visit.rows(), opened.create_branch("made"), mode="append")
-    return []
+    pylanceref.write_dataset(visit.base.rows(500, 3), opened.create_branch("made"), mode="append")
 
 
-def _compact(visit: Visit) -> list[pa.Table]:
-    opened = pylanceref.dataset(str(visit.root))
+def _compact(visit: Visit) -> pa.Table:
+    opened = visit.again()
     opened.optimize.compact_files(target_rows_per_fragment=10**6)
-    return [opened.to_table(columns=["id", "text"])]
+    return opened.to_table(columns=["id", "text"])
 
 
-def _clean_up(visit: Visit) -> list[pa.Table]:
-    opened = pylanceref.dataset(str(visit.root))
-    opened.cleanup_old_versions(
+def _clean_up(visit: Visit) -> None:
+    visit.again().cleanup_old_versions(
         older_than=timedelta(0), delete_unverified=True, error_if_tagged_old_versions=False
     )
-    return []
 
 
 READING: dict[str, Operation] = {
-    "open": _open,
-    WHOLE: _to_table,
-    "take": _take,
-    "count_rows": _count,
-    "search": _search,
-    "versions": _versions,
+    "open": lambda visit: visit.table.count_rows(),
+    WHOLE: lambda visit: visit.table.to_table(blob_handling="all_binary"),
+    "take": lambda visit: visit.table.take([0, 50, 1]),
+    "count_rows": lambda visit: visit.table.count_rows(filter="id > 10"),
+    "search": lambda visit: visit.table.to_table(columns=["id", "text"], **visit.base.search),
+    "versions": lambda visit: (visit.table.versions(), visit.table.get_transactions(10)),
     "indices": _indices,
-    "files": _files,
-    "names": _names,
-    "check out": _check_out,
-    "validate": _validate,
+    "files": lambda visit: visit.table.stats.dataset_stats(),
+    "names": lambda visit: (visit.table.tags.list(), visit.table.branches.list()),
+    "check out": lambda visit: _of_names(visit, lambda one: one.to_table(columns=["id", "text"])),
+    "validate": lambda visit: lanceref.validate(str(visit.root), deep=True),
     "explain": _explain,
 }
 
 WRITING: dict[str, Operation] = {
-    "append to names": _append_to_names,
-    "append": _append,
-    "delete": _delete,
+    "append to names": lambda visit: _of_names(visit, lambda one: _appended(visit, one)),
+    "append": lambda visit: _appended(visit, str(visit.root)),
+    "delete": lambda visit: visit.again().delete("id = 11"),
     "index": _index,
     "name": _name,
     "compact": _compact,
@@ -232,7 +168,9 @@ OPERATIONS: dict[str, Operation] = READING | WRITING
 
 
 def perform(name: str, visit: Visit) -> list[pa.Table]:
-    """Put one operation to a table."""
+    """Put one operation to a table; return the tables it read."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return OPERATIONS[name](visit)
+        found = OPERATIONS[name](visit)
+    read = found if isinstance(found, list) else [found]
+    return [one for one in read if isinstance(one, pa.Table)]

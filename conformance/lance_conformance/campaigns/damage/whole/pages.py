@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -12,8 +14,7 @@ from google.protobuf.message import DecodeError
 from lanceref.proto import encodings_v2_0_pb2, encodings_v2_1_pb2, file2_pb2, file_pb2
 
 from lance_conformance.campaigns.damage.whole.bombs import MOST_PAGES
-from lance_conformance.campaigns.damage.whole.fields import change, size_of, unknown_fields
-from lance_conformance.campaigns.damage.whole.manifest_file import edited
+from lance_conformance.campaigns.damage.whole.fields import change, edited, size_of, unknown_fields
 
 _FOOTER = struct.Struct("<QQQIIHH4s")
 _ENTRY = struct.Struct("<QQ")
@@ -89,43 +90,35 @@ def repeated_pages(root: Path, rng: Random) -> str:
 
 def changed_columns(root: Path, rng: Random) -> str:
     """Change up to three fields of what a file says of its columns."""
-    path = _data_file(root, rng)
-    file = DataFile.load(path)
-    column = rng.choice(file.columns)
-    told = [change(column, rng) for _ in range(rng.randint(1, 3))]
-    _put(root, path, file.encode())
-    return "; ".join(told)
+    with _edited(root, rng) as file:
+        column = rng.choice(file.columns)
+        return "; ".join(change(column, rng) for _ in range(rng.randint(1, 3)))
 
 
 def changed_encoding(root: Path, rng: Random) -> str:
     """Change up to two fields of how a page is encoded."""
-    path = _data_file(root, rng)
-    file = DataFile.load(path)
-    column = rng.choice([one for one in file.columns if one.pages])
-    told = ["no page"]
-    for page in column.pages:
-        boxed = AnyMessage.FromString(page.encoding.direct.encoding)
-        message = (
-            encodings_v2_1_pb2.PageLayout()
-            if boxed.type_url.endswith("PageLayout")
-            else encodings_v2_0_pb2.ArrayEncoding()
-        )
-        message.ParseFromString(boxed.value)
-        told = [change(message, rng) for _ in range(rng.randint(1, 2))]
-        boxed.value = message.SerializeToString()
-        page.encoding.direct.encoding = boxed.SerializeToString()
-    _put(root, path, file.encode())
-    return "; ".join(told)
+    with _edited(root, rng) as file:
+        column = rng.choice([one for one in file.columns if one.pages])
+        for page in column.pages:
+            boxed = AnyMessage.FromString(page.encoding.direct.encoding)
+            message = (
+                encodings_v2_1_pb2.PageLayout()
+                if boxed.type_url.endswith("PageLayout")
+                else encodings_v2_0_pb2.ArrayEncoding()
+            )
+            message.ParseFromString(boxed.value)
+            told = [change(message, rng) for _ in range(rng.randint(1, 2))]
+            boxed.value = message.SerializeToString()
+            page.encoding.direct.encoding = boxed.SerializeToString()
+        return "; ".join(told)
 
 
 def unknown_in_columns(root: Path, rng: Random) -> str:
     """Append fields that nobody knows to every column's message."""
-    path = _data_file(root, rng)
-    file = DataFile.load(path)
-    count = size_of(rng, 10, 50_000)
-    file.spare = unknown_fields(rng, count)
-    _put(root, path, file.encode())
-    return str(count)
+    with _edited(root, rng) as file:
+        count = size_of(rng, 10, 50_000)
+        file.spare = unknown_fields(rng, count)
+        return str(count)
 
 
 def changed_index_file(root: Path, rng: Random) -> str:
@@ -152,10 +145,7 @@ def changed_schema(root: Path, rng: Random) -> str:
     data = descriptor.SerializeToString()
     file.buffers[0] = len(file.pages), len(data)
     file.pages += data
-    if path.parent.name == "data":
-        _put(root, path, file.encode())
-    else:
-        path.write_bytes(file.encode())
+    _put(root, path, file.encode())
     return "; ".join(told)
 
 
@@ -164,6 +154,15 @@ def _data_file(root: Path, rng: Random) -> Path:
     with edited(root) as file:
         names = [one.path for fragment in file.message.fragments for one in fragment.files]
     return root / "data" / rng.choice(names)
+
+
+@contextmanager
+def _edited(root: Path, rng: Random) -> Iterator[DataFile]:
+    """Change a data file of the latest version."""
+    path = _data_file(root, rng)
+    file = DataFile.load(path)
+    yield file
+    _put(root, path, file.encode())
 
 
 def _put(root: Path, path: Path, data: bytes, rows: int | None = None) -> None:

@@ -232,10 +232,13 @@ class Watch:
         """Stop the clock."""
         with self._lock:
             self._on = False
-            self._spent = round(time.process_time() - self._began, 3)
-            self._high = _peak() - self._base
-            self._read = pylanceref.bytes_read_counter() - self._read
+            self._measure()
             self.opened = list(self._lead_out())
+
+    def _measure(self) -> None:
+        self._spent = round(time.process_time() - self._began, 3)
+        self._high = _peak() - self._base
+        self._read = pylanceref.bytes_read_counter() - self._read
 
     def write(self, kind: str, detail: str) -> None:
         """Write what became of the operation that ended."""
@@ -258,37 +261,28 @@ class Watch:
 
     def _look(self) -> None:
         worked, since = 0.0, time.monotonic()
-        for name in self._ticks():
-            spent = time.process_time()
+        while True:
+            time.sleep(0.25)
+            name, spent = self._name, time.process_time()
             if spent - worked > _WORK_SECONDS or not self._on:
                 worked, since = spent, time.monotonic()
             idle = time.monotonic() - since > IDLE_SECONDS
             with self._lock:
                 if not self._on or name != self._name:
                     continue
-                if idle or spent - self._began > self._limit():
+                read = pylanceref.bytes_read_counter() - self._read
+                allowed = HANG_SECONDS + SECONDS * read / 10**6  # more where it has read much
+                if idle or spent - self._began > allowed:
                     self._end_hanging("idle" if idle else "busy")
-
-    def _limit(self) -> float:
-        """Return the processor time of the operation: more where it has read much."""
-        read = pylanceref.bytes_read_counter() - self._read
-        return HANG_SECONDS + SECONDS * read / 10**6
 
     def _end_hanging(self, how: str) -> NoReturn:
         """Write where the operation is, and end the process."""
         main = sys._current_frames().get(threading.main_thread().ident or 0)
         stack = traceback.extract_stack(main)[-4:] if main else []
         where = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in stack[::-1])
-        self._spent = round(time.process_time() - self._began, 3)
-        self._high = _peak() - self._base
-        self._read = pylanceref.bytes_read_counter() - self._read
+        self._measure()
         self.write("hang", f"{how} at {where}")
         os._exit(0)
-
-    def _ticks(self) -> Iterator[str]:
-        while True:
-            time.sleep(0.25)
-            yield self._name
 
 
 def _peak() -> int:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,7 +73,7 @@ def daemons(folder: Path) -> Iterator[str]:
         options = ["--host", host, "--cores", "1", "--memory", MEMORY, "--webui-port", "0"]
         started.append(_start(folder, "worker.Worker", *options, master, log=f"worker-{host}"))
     try:
-        wait_for_port(int(port))
+        _wait(lambda: _listens(int(port)), "master")
         yield master
     finally:
         for process in reversed(started):
@@ -82,17 +82,18 @@ def daemons(folder: Path) -> Iterator[str]:
             process.wait()
 
 
-def wait_for_port(port: int) -> None:
-    """Wait until something listens there. Raises TimeoutError."""
+def _wait(is_there: Callable[[], bool], what: str) -> None:
+    """Wait until something is there. Raises TimeoutError."""
     end = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
-        except OSError:
-            if time.monotonic() > end:
-                raise TimeoutError(f"nobody listens at port {port}") from None
-            time.sleep(0.5)
+    while not is_there():
+        if time.monotonic() > end:
+            raise TimeoutError(f"no {what} within {PATIENCE_SECONDS} s")
+        time.sleep(0.5)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
 
 
 @contextmanager
@@ -121,9 +122,5 @@ def cluster(folder: Path, **conf: str) -> Iterator[SparkSession]:
 
 def wait_for_executors(session: SparkSession, count: int) -> None:
     """Wait until so many executors are there beside the driver. Raises TimeoutError."""
-    end = time.monotonic() + PATIENCE_SECONDS
     status = session.sparkContext._jsc.sc().statusTracker()
-    while len(status.getExecutorInfos()) <= count:
-        if time.monotonic() > end:
-            raise TimeoutError(f"no {count} executors within {PATIENCE_SECONDS} s")
-        time.sleep(0.5)
+    _wait(lambda: len(status.getExecutorInfos()) > count, f"{count} executors")

@@ -19,11 +19,18 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pylanceref
+from lanceref_spark.executor import Tasks
 from lanceref_spark.jobs import Executor, Job, Result, Shared
 from lanceref_spark.validation import validate_with
 from pylanceref.fragment import write_fragments
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.operation import LanceOperation
+from pyspark.sql import SparkSession
+
+from lance_conformance.campaigns.faults.spark.schedules import Told
+
+TABLE = "large.lance"
+"""Name of the table below a folder."""
 
 DIMENSION = 128
 ROWS_OF_A_FRAGMENT = 100_000
@@ -73,16 +80,12 @@ class Watched:
             self.peaks[worker] = max(mib, self.peaks.get(worker, 0))
             yield result
 
-    def told(self) -> str:
-        """Return the peak of each worker as text."""
+    def told(self, what: str, wrong: list[str]) -> Told:
+        """Tell also of the peak of each worker, and of workers that held more than they may."""
         peaks = sorted(self.peaks.items(), key=lambda one: -one[1])
-        return ", ".join(f"{worker} {mib} MiB" for worker, mib in peaks)
-
-    def too_much(self) -> list[str]:
-        """Tell of workers that held more than they may."""
-        return [
-            f"{worker} held {mib} MiB" for worker, mib in self.peaks.items() if mib > MEMORY_MIB
-        ]
+        told = [f"{worker} held {mib} MiB" for worker, mib in peaks]
+        too_much = [one for one, (_, mib) in zip(told, peaks) if mib > MEMORY_MIB]
+        return "; ".join([what, *told]), wrong + too_much
 
 
 def _watched(
@@ -93,44 +96,40 @@ def _watched(
     return result, f"{socket.gethostname()}:{os.getpid()}", mib
 
 
-def make(executor: Executor, folder: Path, size: int) -> tuple[str, list[str]]:
+def make(session: SparkSession, folder: Path, size: int) -> Told:
     """Write a table of `size` bytes, give or take a fragment."""
-    uri = str(folder / "large.lance")
+    uri, watched = str(folder / TABLE), Watched(Tasks(session))
     shutil.rmtree(uri, ignore_errors=True)
-    watched = Watched(executor)
     texts = list(watched.map(write_one, range(max(3, size // FRAGMENT_BYTES)), uri))
     fragments = [FragmentMetadata.from_json(text) for text in texts]
     table = pylanceref.LanceDataset.commit(uri, LanceOperation.Overwrite(SCHEMA, fragments))
     written = sum(path.stat().st_size for path in Path(uri, "data").iterdir())
-    told = f"{written / 1e9:.2f} GB, {table.count_rows()} rows; {watched.told()}"
-    return told, watched.too_much()
+    return watched.told(f"{written / 1e9:.2f} GB, {table.count_rows()} rows", [])
 
 
-def check(executor: Executor, folder: Path) -> tuple[str, list[str]]:
+def check(session: SparkSession, folder: Path) -> Told:
     """Check all of the table."""
-    watched = Watched(executor)
-    report = validate_with(watched, str(folder / "large.lance"), deep=True)
+    watched = Watched(Tasks(session))
+    report = validate_with(watched, str(folder / TABLE), deep=True)
     found = [str(one) for one in report.findings]
-    told = f"{len(report.checked)} units, {len(found)} findings; {watched.told()}"
-    return told, found + watched.too_much()
+    return watched.told(f"{len(report.checked)} units, {len(found)} findings", found)
 
 
-def check_damaged(executor: Executor, folder: Path) -> tuple[str, list[str]]:
+def check_damaged(session: SparkSession, folder: Path) -> Told:
     """Check the table with two files whose last byte is another; put them right again."""
-    uri = str(folder / "large.lance")
+    uri, watched = str(folder / TABLE), Watched(Tasks(session))
     fragments = pylanceref.dataset(uri).get_fragments()
     names = [one.data_files()[0].path for one in (fragments[1], fragments[-1])]
     for name in names:
         _flip_last(Path(uri, "data", name))
     try:
-        watched = Watched(executor)
         report = validate_with(watched, uri, deep=True)
     finally:
         for name in names:
             _flip_last(Path(uri, "data", name))
     hit = {Path(one.file).name for one in report.findings}
     wrong = [] if hit == set(names) else [f"found in {sorted(hit)}, not in {sorted(names)}"]
-    return f"{len(report.findings)} findings in {len(hit)} files", wrong + watched.too_much()
+    return watched.told(f"{len(report.findings)} findings in {len(hit)} files", wrong)
 
 
 def _flip_last(path: Path) -> None:
@@ -139,8 +138,3 @@ def _flip_last(path: Path) -> None:
         last = file.read(1)[0]
         file.seek(-1, os.SEEK_END)
         file.write(bytes([last ^ 0xFF]))
-
-
-def remove(folder: Path) -> None:
-    """Remove the table, if it is there."""
-    shutil.rmtree(folder / "large.lance", ignore_errors=True)

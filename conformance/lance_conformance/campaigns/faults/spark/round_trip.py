@@ -12,6 +12,8 @@ from pathlib import Path
 import pylanceref
 from pyspark.sql import DataFrame, SparkSession
 
+from lance_conformance.campaigns.faults.spark.schedules import Told
+
 PARTITIONS = 16
 KINDS = 1000
 
@@ -26,7 +28,7 @@ def rows_of(session: SparkSession, count: int) -> DataFrame:
     )
 
 
-def round_trip(session: SparkSession, folder: Path, rows: int) -> tuple[str, list[str]]:
+def round_trip(session: SparkSession, folder: Path, rows: int) -> Told:
     """Write a table, and read it with both readers."""
     uri = str(folder / "round-trip.lance")
     shutil.rmtree(uri, ignore_errors=True)

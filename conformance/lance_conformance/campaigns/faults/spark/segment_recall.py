@@ -11,14 +11,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pylanceref
 from lanceref_spark.distributed_index import build_index
-from lanceref_spark.jobs import Executor
+from lanceref_spark.executor import Tasks
+from pyspark.sql import SparkSession
 
-from lance_conformance.bench.recall import ask
+from lance_conformance.bench.recall import ask, stored
 from lance_conformance.bench.recall_data import Data, places
+from lance_conformance.campaigns.faults.spark.schedules import Told
 
 SHARDS = 8
 DIMENSION = 32
@@ -46,7 +46,7 @@ WAYS: dict[str, dict[str, Any]] = {
 """How tasks build an index."""
 
 
-def recall(executor: Executor, folder: Path, rows: int) -> tuple[str, list[str]]:
+def recall(session: SparkSession, folder: Path, rows: int) -> Told:
     """Build and ask every type in every way."""
     data, told, wrong = places(rows, DIMENSION, SEED), [], []
     for name, given in TYPES.items():
@@ -57,7 +57,7 @@ def recall(executor: Executor, folder: Path, rows: int) -> tuple[str, list[str]]
         told.append(f"{name} {at_once:.3f}")
         for way, options in WAYS.items():
             path = _stored(data, folder / "segments")
-            build_index(executor, path, "v", name, shards=SHARDS, **options, **parameters)
+            build_index(Tasks(session), path, "v", name, shards=SHARDS, **options, **parameters)
             found = ask(pylanceref, path, data, PROBES, None)
             told.append(f"{way} {found:.3f}")
             if found < at_once - WORSE:
@@ -68,8 +68,4 @@ def recall(executor: Executor, folder: Path, rows: int) -> tuple[str, list[str]]
 def _stored(data: Data, path: Path) -> str:
     """Write the vectors in as many fragments as there are shards; return the path."""
     shutil.rmtree(path, ignore_errors=True)
-    vectors = pa.FixedSizeListArray.from_arrays(pa.array(data.vectors.ravel()), DIMENSION)
-    table = pa.table({"i": np.arange(len(data.vectors)), "v": vectors})
-    rows = -(-len(data.vectors) // SHARDS)
-    pylanceref.write_dataset(table, str(path), max_rows_per_file=rows)
-    return str(path)
+    return stored(data, str(path), -(-len(data.vectors) // SHARDS))

@@ -2,22 +2,255 @@
 
 Of every subject the oracle writes two tables; one gets its index by the oracle and the other by the
 reference. The oracle answers random conditions without an index, and the reference has to find the
-same rows by both indices, reading no more than it needs.
+same rows by both indices, reading no more than it needs: of every question the bytes read of
+indices and of data are counted. An index that is asked is read; one that says alone which rows are
+wanted leaves the data unread.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from random import Random
+from types import ModuleType
+from typing import Any
 
-from lance_conformance.campaigns.queries.answers.finding import find_both
-from lance_conformance.campaigns.queries.answers.saving import save_once
-from lance_conformance.campaigns.queries.answers.subjects import named, subjects
+import pyarrow as pa
+import pylanceref
+import pylanceref.indices
+from lanceref.storage import Source
+from lanceref.storage.local_file import LocalSource
+from lanceref.storage.protocol import IOStats
+
+from lance_conformance.campaigns.queries.answers.subjects import (
+    OURS,
+    THEIRS,
+    Subject,
+    conditions,
+    named,
+    subjects,
+)
 from lance_conformance.campaigns.runner import Outcome, Plan, Session
+from lance_conformance.oracle import lance
+
+FRAGMENTS = 3
+"""Fragments of a table."""
+
+VERSIONS = ("2.0", "2.1", "2.2")
+"""Versions of data files; subjects take turns."""
+
+REFUSALS = (ValueError, TypeError, OSError, NotImplementedError)
+"""How either refuses what it cannot do."""
+
+DELETED = "_rowoffset in (3, 77, 78, 149, 150, 260)"
+"""Rows that go once there is an index."""
+
+
+@dataclass(slots=True)
+class Question:
+    """A condition, the addresses of the rows it holds for, and whether the oracle asked its index.
+
+    `astray` names the tables in which the oracle's own index gave it other rows, `loses` says that
+    it only gave fewer.
+    """
+
+    condition: str
+    rows: list[int]
+    asked: bool
+    astray: list[str] = field(default_factory=list)
+    loses: bool = False
+
+
+def save_once(name: str, folder: Path, seed: int, count: int) -> list[str]:
+    """Save a subject, unless it is there; return what is wrong with the oracle's own answers.
+
+    Nothing is saved, and nothing is wrong, where neither side makes an index of such values.
+    """
+    subject, place = named(name), folder / name
+    if not (place / "questions.json").exists():
+        version = VERSIONS[sum(name.encode()) % len(VERSIONS)]
+        try:
+            save(subject, place, version, seed, count)
+        except REFUSALS as error:
+            if not _is_made_by_reference(subject, place):
+                return []
+            return [f"the reference makes an index that the oracle refuses: {error}"[:300]]
+    questions = json.loads((place / "questions.json").read_text())
+    wrong = []
+    if len(questions) < count:
+        wrong.append(f"{len(questions)} questions of {count}")
+    astray = [one for one in questions if one["astray"]]
+    if astray and not (subject.divergence and all(one["loses"] for one in astray)):
+        first = astray[0]
+        wrong.append(
+            f"the oracle's index gives other rows to {len(astray)} questions, "
+            f"in {first['astray']}: {first['condition']}"
+        )
+    return wrong
+
+
+def _is_made_by_reference(subject: Subject, place: Path) -> bool:
+    """Try to make the index by the reference; remove the tables where it refuses."""
+    try:
+        _index(pylanceref, str(place / OURS), subject)
+    except REFUSALS:
+        shutil.rmtree(place)
+        return False
+    return True
+
+
+def save(subject: Subject, folder: Path, version: str, seed: int, count: int) -> list[Question]:
+    """Write both tables below a folder, with `questions.json` beside them; return the questions.
+
+    What a condition holds for is what the oracle finds without an index.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    theirs, ours = (str(folder / name) for name in (THEIRS, OURS))
+    oracle = lance()
+    oracle.write_dataset(
+        table(subject, seed),
+        theirs,
+        max_rows_per_file=subject.rows // FRAGMENTS + 1,
+        data_storage_version=version,
+    )
+    shutil.copytree(theirs, ours)
+    for module, path in ((oracle, theirs), (pylanceref, ours)):
+        _index(module, path, subject)
+    for path in (theirs, ours):
+        oracle.dataset(path).delete(DELETED)
+    opened = {name: oracle.dataset(folder / name) for name in (THEIRS, OURS)}
+    found = list(islice(_questions(subject, seed, opened), count))
+    (folder / "questions.json").write_text(json.dumps([asdict(one) for one in found]))
+    return found
+
+
+def table(subject: Subject, seed: int) -> pa.Table:
+    """Return the rows of a subject: its column, and a number."""
+    column = subject.column.drawn(Random(f"{subject.name} {seed}"), subject.rows, subject.run)
+    named = {"ARROW:extension:name": subject.column.extension}
+    metadata = named if subject.column.extension else None
+    schema = pa.schema([pa.field("c", column.type, metadata=metadata), pa.field("n", pa.int32())])
+    return pa.table([column, pa.array(range(subject.rows), pa.int32())], schema=schema)
+
+
+def _index(module: ModuleType, path: str, subject: Subject) -> None:
+    config = module.indices.IndexConfig(subject.kind, dict(subject.parameters))
+    module.dataset(path).create_scalar_index("c", config)
+
+
+def _questions(subject: Subject, seed: int, opened: dict[str, Any]) -> Iterator[Question]:
+    """Yield what is asked; conditions that the oracle refuses are left out."""
+    drawn = conditions(
+        subject.leaf, subject.asked, subject.column, f"{subject.name} {seed}", denied=subject.denied
+    )
+    for condition in islice(drawn, 100_000):
+        theirs = opened[THEIRS]
+        try:
+            rows = addresses(theirs, condition, use_index=False)
+        except REFUSALS:
+            continue
+        asked = "ScalarIndexQuery" in theirs.scanner(filter=condition).explain_plan()
+        found = {name: addresses(one, condition, use_index=True) for name, one in opened.items()}
+        astray = [name for name, own in found.items() if own != rows]
+        loses = all(set(own) <= set(rows) for own in found.values())
+        yield Question(condition, rows, asked, astray, loses)
+
+
+def addresses(dataset: Any, condition: str, *, use_index: bool) -> list[int]:
+    """Return the addresses of the rows that a filter finds, ascending."""
+    found = dataset.to_table(
+        filter=condition, columns=[], with_row_address=True, use_scalar_index=use_index
+    )
+    return sorted(found["_rowaddr"].to_pylist())
+
+
+@dataclass(slots=True)
+class Score:
+    """What came of the questions to one table; bytes are sums over those that ask the index.
+
+    `scan_bytes` is what a look at all rows reads of the data, counted where some has to be read.
+    """
+
+    asked: int = 0
+    by_index: int = 0
+    index_bytes: int = 0
+    data_bytes: int = 0
+    scan_bytes: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+def find_both(name: str, folder: Path) -> dict[str, Score]:
+    """Ask both tables of a subject; there are none where the oracle made no index."""
+    if not (folder / name / "questions.json").exists():
+        return {}
+    return {one: find(named(name), folder / name / one) for one in (THEIRS, OURS)}
+
+
+def find(subject: Subject, path: Path) -> Score:
+    """Ask a table the questions that are saved beside it."""
+    score = Score()
+    for saved in json.loads((path.parent / "questions.json").read_text()):
+        condition, rows = saved["condition"], saved["rows"]
+        dataset = pylanceref.dataset(path)
+        found, index_bytes, data_bytes = metered(dataset, condition, use_index=True)
+        asks = "ScalarIndexQuery" in dataset.scanner(filter=condition).explain_plan()
+        score.asked += 1
+        if found != rows:
+            score.wrong.append(f"{condition}: {len(found)} rows, not {len(rows)}")
+        if saved["asked"] and not asks:
+            score.wrong.append(f"{condition}: the index is not asked")
+        if not asks:
+            continue
+        score.by_index += 1
+        score.index_bytes += index_bytes
+        score.data_bytes += data_bytes
+        if not subject.exact:
+            score.scan_bytes += metered(pylanceref.dataset(path), condition, use_index=False)[2]
+        if subject.exact and not index_bytes:
+            score.wrong.append(f"{condition}: the index is not read")
+        if subject.exact and data_bytes:
+            score.wrong.append(f"{condition}: {data_bytes} bytes of data are read")
+    if not subject.exact and score.by_index and not score.index_bytes:
+        score.wrong.append("the index is not read")
+    if not subject.exact and score.data_bytes >= score.scan_bytes > 0:
+        score.wrong.append(f"all data is read: {score.data_bytes} of {score.scan_bytes} bytes")
+    return score
+
+
+def metered(
+    dataset: pylanceref.LanceDataset, condition: str, *, use_index: bool
+) -> tuple[list[int], int, int]:
+    """Return the addresses that a filter finds, and the bytes read of indices and of data."""
+    counted = {"_indices": IOStats(), "data": IOStats()}
+    store: Any = dataset._snapshot.store
+    store.open = counting(store.open, counted)
+    found = dataset.to_table(
+        filter=condition, columns=[], with_row_address=True, use_scalar_index=use_index
+    )
+    rows = sorted(found["_rowaddr"].to_pylist())
+    return rows, counted["_indices"].read_bytes, counted["data"].read_bytes
+
+
+def counting(
+    opens: Callable[[str], Source], counted: dict[str, IOStats]
+) -> Callable[[str], Source]:
+    """Return what opens files and counts what is read of each folder."""
+
+    def opened(path: str) -> Source:
+        source = opens(path)
+        folder = path.partition("/")[0]
+        if folder in counted:
+            assert isinstance(source, LocalSource)
+            source.stats = counted[folder]
+        return source
+
+    return opened
+
 
 QUESTIONS = 200
 """Conditions on each subject."""

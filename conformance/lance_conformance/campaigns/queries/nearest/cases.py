@@ -1,11 +1,22 @@
-"""Cases: each type of index with each type of numbers, each metric, and what becomes of a table."""
+"""Cases: each type of index with each type of numbers and each metric, and tables drawn for them.
+
+A table with an index over vectors is made by either implementation.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from random import Random
+from types import ModuleType
+from typing import Any, Literal
+
+import ml_dtypes
+import numpy as np
+import pyarrow as pa
+from lanceref.core.logical_types import BFLOAT16
+from numpy.typing import NDArray
 
 Element = Literal["f16", "f32", "f64", "bf16", "u8"]
 Life = Literal["plain", "gaps", "several", "changed"]
@@ -75,3 +86,155 @@ def cases() -> Iterator[Case]:
     for type_, (metric, element) in product(TYPES, PAIRS):
         for version, life, side in product(VERSIONS, LIVES, SIDES):
             yield Case(type_, metric, element, version, life, side)
+
+
+DTYPES: dict[Element, Any] = {
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "bf16": ml_dtypes.bfloat16,
+    "u8": np.uint8,
+}
+"""Numbers as NumPy has them."""
+
+BFLOAT16_ITEM = pa.field("item", pa.binary(2), metadata={"ARROW:extension:name": BFLOAT16})
+"""Items of vectors of bfloat16."""
+
+PLACES = 6
+"""Places around which vectors lie."""
+
+Vectors = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is drawn for a table: its rows, its index, and what becomes of it.
+
+    `repeated` says how many rows share a vector. `steps` are words of `STEPS`.
+    """
+
+    rows: int
+    width: int
+    repeated: int
+    file_rows: int
+    stable_ids: bool
+    index: dict[str, object]
+    steps: tuple[str, ...]
+
+
+STEPS = ("delete", "insert", "optimize", "delta", "compact")
+"""What is done to a table that has an index."""
+
+
+def shape(case: Case, rng: Random) -> Shape:
+    """Draw what a table is like."""
+    width = rng.choice([16, 16, 16, 16, 1, 3, 8, 8, 24, 128])
+    if "RQ" in case.type:
+        width = rng.choice([8, 16, 16, 16, 24, 128])
+    rows = rng.choice([rng.randint(2, 40), rng.randint(256, 600), rng.randint(256, 600)])
+    if not case.legal:  # of few rows the oracle makes what it cannot update
+        rows = rng.randint(320, 600)
+    index: dict[str, object] = {"num_partitions": rng.choice([1, 2, 4, 7]) if rows > 40 else 1}
+    if "PQ" in case.type:
+        bits = rng.choice([8, 8, 4]) if rows >= 256 else 4
+        even = [parts for parts in (2, 4, 8) if width % parts == 0]
+        parts = even if bits == 4 and even else [1, *even]
+        index |= {"num_sub_vectors": rng.choice(parts), "num_bits": bits}
+    if "RQ" in case.type:
+        index["num_bits"] = rng.choice([1, 2, 5, 9])
+    if case.graphs:
+        index |= {"m": rng.choice([4, 12, 20]), "ef_construction": rng.choice([20, 60, 150])}
+    changes = ["delete", "insert", *rng.choices(STEPS, k=rng.randint(1, 3))]
+    return Shape(
+        rows,
+        width,
+        rng.choice([1, 1, 1, 3]),
+        rng.choice([150, 1000]),
+        rng.random() < 0.3,
+        index,
+        tuple(changes) if case.life == "changed" else (),
+    )
+
+
+class Maker:
+    """Makes one table; the vectors of all rows that were ever in it are kept."""
+
+    def __init__(self, case: Case, drawn: Shape, seed: int) -> None:
+        self._case, self._drawn = case, drawn
+        self._rng = np.random.default_rng(seed)
+        self._places = self._rng.normal(size=(PLACES, drawn.width)) * 2
+        self._rows = 0
+        self.vectors: Vectors = np.empty((0, drawn.width), DTYPES[case.element])
+
+    def make(self, module: ModuleType, path: str) -> None:
+        """Write the table, build its index. Raises what `module` raises."""
+        drawn, case = self._drawn, self._case
+        module.write_dataset(
+            self._table(drawn.rows),
+            path,
+            data_storage_version=case.version,
+            max_rows_per_file=drawn.file_rows,
+            enable_stable_row_ids=drawn.stable_ids,
+        )
+        module.dataset(path).create_index("v", case.type, metric=case.metric, **drawn.index)
+
+    def change(self, module: ModuleType, path: str, step: str) -> None:
+        """Do one step to the table. Raises what `module` raises."""
+        dataset = module.dataset(path)
+        if step == "delete":
+            dataset.delete(f"i % {self._rng.choice([3, 7])} = 1")
+        elif step == "insert":
+            dataset.insert(self._table(int(self._rng.integers(1, 200))))
+        elif step == "optimize":
+            dataset.optimize.optimize_indices()
+        elif step == "delta":
+            dataset.optimize.optimize_indices(num_indices_to_merge=0)
+        else:
+            dataset.optimize.compact_files(target_rows_per_fragment=10_000)
+
+    def _table(self, rows: int) -> pa.Table:
+        """Return so many new rows: their numbers, and vectors."""
+        case, rng = self._case, self._rng
+        mask = rng.random(rows) < 0.07 if case.life == "gaps" else np.zeros(rows, np.bool_)
+        if case.life == "several":
+            sizes = rng.integers(0, 5, rows)
+            sizes[0] = 3
+            ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+            inner = self._vectors(self._drawn_vectors(int(ends[-1])), None)
+            column = pa.ListArray.from_arrays(pa.array(ends), inner)
+        else:
+            column = self._vectors(self._drawn_vectors(rows), mask)
+        numbers = np.arange(self._rows, self._rows + rows)
+        self._rows += rows
+        return pa.table({"i": numbers, "v": column})
+
+    def _drawn_vectors(self, count: int) -> Vectors:
+        """Return new vectors [count, width]: some rows share theirs, some have odd numbers."""
+        rng, width, case = self._rng, self._drawn.width, self._case
+        own = -(-count // self._drawn.repeated)
+        if case.element == "u8":
+            found: Vectors = rng.integers(0, 256, (own, width)).astype(np.uint8)
+        else:
+            near = self._places[rng.integers(0, PLACES, own)]
+            found = (near + rng.normal(size=(own, width)) * 0.4).astype(np.float32)
+            if case.life == "gaps":
+                odd = rng.choice([np.nan, np.inf, -np.inf, 0.0], own)
+                rare = rng.random(own)
+                found[rare < 0.03] = odd[rare < 0.03, None]
+                found[rare > 0.97, rng.integers(0, width)] = odd[rare > 0.97]
+        found = np.tile(found, (self._drawn.repeated, 1))[:count].astype(DTYPES[case.element])
+        self.vectors = np.concatenate([self.vectors, found])
+        return found
+
+    def _vectors(self, values: Vectors, mask: NDArray[np.bool_] | None) -> pa.Array:
+        """Return vectors [n, width] as a column."""
+        item = None
+        if self._case.element == "bf16":
+            held = pa.py_buffer(values.tobytes())
+            numbers = pa.Array.from_buffers(pa.binary(2), values.size, [None, held])
+            item = BFLOAT16_ITEM
+        else:
+            numbers = pa.array(values.ravel())
+        type_ = pa.list_(item or numbers.type, self._drawn.width)
+        null = None if mask is None else pa.array(mask)
+        return pa.FixedSizeListArray.from_arrays(numbers, type=type_, mask=null)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lance_conformance.campaigns.queries.nearest.cases import Case
-from lance_conformance.campaigns.queries.nearest.tables import Vectors
+from lance_conformance.campaigns.queries.nearest.cases import Case, Vectors
 
 FILTERS = ("i % 3 = 0", "i % 17 = 0", "i < 40", "i >= 100")
 
