@@ -181,17 +181,12 @@ class MergeInsertBuilder:
         if self._use_index and has_key_index(snapshot, self._keys):
             raise EditFailed("a merge by an index of its keys does not support explain_plan")
         joined = "Full" if actions.delete_unmatched else "Right" if actions.insert else "Inner"
-        matched, by_source = "DoNothing", "Keep"
-        if actions.fail:
-            matched = "Fail"
-        elif actions.delete:
-            matched = "Delete"
-        elif actions.update:
-            condition = self._conditions["update"]
-            matched = f"UpdateIf({condition})" if condition else "UpdateAll"
-        if actions.delete_unmatched:
-            condition = self._conditions["delete"]
-            by_source = f"DeleteIf({condition})" if condition else "Delete"
+        update_if, delete_if = self._conditions["update"], self._conditions["delete"]
+        matched = "Fail" if actions.fail else "Delete" if actions.delete else "DoNothing"
+        if matched == "DoNothing" and actions.update:
+            matched = f"UpdateIf({update_if})" if update_if else "UpdateAll"
+        by_source = f"DeleteIf({delete_if})" if delete_if else "Delete"
+        by_source = by_source if actions.delete_unmatched else "Keep"
         inserted, keys = "InsertAll" if actions.insert else "DoNothing", ", ".join(self._keys)
         on = ", ".join(f"({key}, {key})" for key in self._keys)
         return (
@@ -289,8 +284,13 @@ class MergeInsertBuilder:
         found = match(snapshot, source, self._keys)
         as_columns = self._as_columns(source.schema)
         plan = plan_merge(snapshot, source, self._keys, actions, found)
+        result = ExecuteResult(
+            num_inserted_rows=len(plan.inserted),
+            num_updated_rows=len(plan.updated),
+            num_deleted_rows=0 if as_columns else plan.num_deleted,
+        )
         if as_columns:
-            return self._stage_columns(source, plan, draft)
+            return self._stage_columns(source, plan, draft), result
         batches, ids = merged_rows(snapshot, source, plan)
         new = write_new_rows(snapshot, batches, draft, self._version, homes=self._homes())
         if snapshot.stable_row_ids:
@@ -305,14 +305,8 @@ class MergeInsertBuilder:
             inserted = source.select(self._keys).take(pa.array(plan.inserted))
             listed = list_keys(inserted, [by_name[key] for key in self._keys])
             transaction.update.inserted_rows.CopyFrom(listed)
-        result = ExecuteResult(
-            num_inserted_rows=len(plan.inserted),
-            num_updated_rows=len(plan.updated),
-            num_deleted_rows=plan.num_deleted,
-        )
-        staged = Staged(
-            transaction, dictionaries=new.dictionaries, affected=removal.affected, draft=draft
-        )
+        dictionaries, affected = new.dictionaries, removal.affected
+        staged = Staged(transaction, dictionaries=dictionaries, affected=affected, draft=draft)
         return staged, result
 
     def _as_columns(self, source: pa.Schema) -> bool:
@@ -325,27 +319,18 @@ class MergeInsertBuilder:
             return False
         return is_patched(snapshot, source, self._keys, self._actions)
 
-    def _stage_columns(
-        self, source: pa.Table, plan: MergePlan, draft: Draft
-    ) -> tuple[Staged, ExecuteResult]:
+    def _stage_columns(self, source: pa.Table, plan: MergePlan, draft: Draft) -> Staged:
         """Write columns of the rows that are updated, and the rows that are inserted."""
-        snapshot = self._table._snapshot
+        snapshot, given = self._table._snapshot, self._table._snapshot.manifest.schema
         transaction = self._table._new_transaction()
         write_merged_columns(snapshot, source, self._keys, plan, transaction.update, draft)
-        result = ExecuteResult(
-            num_inserted_rows=len(plan.inserted),
-            num_updated_rows=len(plan.updated),
-            num_deleted_rows=0,
-        )
         if not len(plan.inserted):
-            return Staged(transaction, draft=draft), result
-        given = snapshot.manifest.schema
+            return Staged(transaction, draft=draft)
         fields = tuple(one for one in given.fields if one.name in source.schema.names)
         rows = source.select([one.name for one in fields]).take(pa.array(plan.inserted))
-        some = LanceSchema(fields, given.metadata)
-        homes = self._homes()
+        some, homes = LanceSchema(fields, given.metadata), self._homes()
         new = write_new_rows(
             snapshot, rows.to_batches(), draft, self._version, homes=homes, schema=some
         )
         transaction.update.new_fragments.extend(new.fragments)
-        return Staged(transaction, dictionaries=new.dictionaries, draft=draft), result
+        return Staged(transaction, dictionaries=new.dictionaries, draft=draft)
