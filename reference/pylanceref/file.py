@@ -10,8 +10,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
-import pyarrow as pa
 from lanceref.core.errors import NotFound
 from lanceref.core.file_versions import stable_version
 from lanceref.core.integers import unsigned
@@ -25,8 +25,10 @@ from pylanceref.lance_file import (
     LanceFileStatistics,
     LanceFileWriter,
     ReaderResults,
+    WriterOptions,
 )
 from pylanceref.late_names import listing
+from pylanceref.signatures import parameters
 
 __all__ = ["LanceFileMetadata", "LanceFileReader", "LanceFileSession", "LanceFileStatistics"]
 __all__ += ["LanceFileWriter", "ListResult", "ReaderResults", "stable_version"]
@@ -66,26 +68,10 @@ class LanceFileSession:
         """Open a file of the session's store for reading."""
         return LanceFileReader(self._uri(path), self._options, columns)
 
-    def open_writer(
-        self,
-        path: str,
-        *,
-        schema: pa.Schema | None = None,
-        data_cache_bytes: int | None = None,
-        version: str | None = None,
-        keep_original_array: bool | None = None,
-        max_page_bytes: int | None = None,
-    ) -> LanceFileWriter:
+    @parameters("self path * schema data_cache_bytes version keep_original_array max_page_bytes")
+    def open_writer(self, path: str, **options: Unpack[WriterOptions]) -> LanceFileWriter:
         """Begin a file; arguments as of `LanceFileWriter`."""
-        return LanceFileWriter(
-            self._uri(path),
-            schema,
-            data_cache_bytes=data_cache_bytes,
-            version=version,
-            storage_options=self._options,
-            keep_original_array=keep_original_array,
-            max_page_bytes=max_page_bytes,
-        )
+        return LanceFileWriter(self._uri(path), storage_options=self._options, **options)
 
     def contains(self, path: str) -> bool:
         """Whether a file exists at a path."""

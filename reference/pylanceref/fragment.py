@@ -38,13 +38,13 @@ from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
 from pylanceref.sql.columns import computed_columns, condition, take_columns
 from pylanceref.table_handle import OpenTable
+from pylanceref.types import reader_of
 from pylanceref.udf import BatchUDF, mapped_by, values_of
+from pylanceref.write import write_fragments
 
 if TYPE_CHECKING:
     import pandas as pd
     from lanceref.operations.columns import ColumnSource
-
-    from pylanceref.write import write_fragments
 
 __all__ = [
     "DataFile",
@@ -60,7 +60,7 @@ __all__ = [
 ]
 
 
-__getattr__ = late_names(__name__, {"pylanceref.write": "write_fragments"}, "RowIdSequence")
+__getattr__ = late_names(__name__, {}, "RowIdSequence")
 __dir__ = listing(__all__)
 
 
@@ -71,6 +71,12 @@ READING = (
 )
 USUAL = {"with_row_id": False, "with_row_address": False}
 """Parameters of a scan of a fragment after the first ones, and defaults."""
+
+_scan = parameters(
+    f"self * columns batch_size filter limit offset {SYSTEM} batch_readahead {READING}",
+    **USUAL,
+    batch_readahead=16,
+)
 
 
 class LanceFragment:
@@ -138,20 +144,12 @@ class LanceFragment:
             return None
         return deletion_path(self.fragment_id, entry, self._rows.fragment.place)
 
-    @parameters(
-        f"self * columns batch_size filter limit offset {SYSTEM} batch_readahead {READING}",
-        **USUAL,
-        batch_readahead=16,
-    )
+    @_scan
     def scanner(self, **arguments: Unpack[ScanArguments]) -> LanceScanner:
         """Describe a scan of this fragment; see `scan_arguments.describe`."""
         return describe(self._snapshot, [self._rows], arguments)
 
-    @parameters(
-        f"self * columns batch_size filter limit offset {SYSTEM} batch_readahead {READING}",
-        **USUAL,
-        batch_readahead=16,
-    )
+    @_scan
     def to_batches(self, **arguments: Unpack[ScanArguments]) -> Iterator[pa.RecordBatch]:
         """Yield the live rows of the fragment in batches."""
         return self.scanner(**arguments).to_batches()
@@ -206,8 +204,6 @@ class LanceFragment:
         progress = kwargs.get("progress")
         if isinstance(progress, FragmentWriteProgress):
             kwargs["progress"] = Reporter(progress, fragment_id or 0)
-        from pylanceref.write import write_fragments
-
         fragments = write_fragments(
             data,
             dataset_uri,
@@ -262,8 +258,6 @@ class LanceFragment:
         schema: pa.Schema | None = None,
     ) -> tuple[FragmentMetadata, LanceSchema]:
         """Add the columns of other rows, matched by a key; null where none is."""
-        from pylanceref.types import reader_of
-
         right, keys = reader_of(data_obj, schema).read_all(), (left_on, right_on or left_on)
         return self._with(
             operations.columns.joined_source(self._snapshot, right, *keys, "fragment")
@@ -293,8 +287,6 @@ class LanceFragment:
 
         With offsets the rows that have it come too, as a Roaring bitmap.
         """
-        from pylanceref.types import reader_of
-
         right, keys = reader_of(data_obj, schema).read_all(), (left_on, right_on or left_on)
         made = operations.column_update.update_columns(self._snapshot, self._rows, right, *keys)
         metadata, offsets = FragmentMetadata.from_message(made.fragment), (made.offsets,)

@@ -85,7 +85,6 @@ class IndexDescription:
     total_size_bytes: int | None
 
 
-VECTOR_DETAILS = "lance.index.pb.VectorIndexDetails"
 INVERTED_DETAILS = "lance.table.InvertedIndexDetails"
 
 JSON = "Json"

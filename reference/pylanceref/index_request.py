@@ -107,16 +107,14 @@ def _check_type(kind: Kind, column: str, field: Field, granularity: object) -> N
     """
     type_ = leaf(field).arrow.type
     is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
-    fits, wanted = True, ""
-    match kind.name:
-        case "BTREE" | "BITMAP":
-            fits, wanted = has_order(field), "of numbers, text, bytes, decimals or times"
-        case "LABEL_LIST":
-            fits, wanted = is_list(type_), "a list or large list"
-        case "NGRAM":
-            fits, wanted = is_text, "a string"
-        case "INVERTED":
-            fits, wanted = kind.accepts(field), "string, large string or list of strings, or json"
+    ordered = has_order(field), "of numbers, text, bytes, decimals or times"
+    fits, wanted = {
+        "BTREE": ordered,
+        "BITMAP": ordered,
+        "LABEL_LIST": (is_list(type_), "a list or large list"),
+        "NGRAM": (is_text, "a string"),
+        "INVERTED": (kind.accepts(field), "string, large string or list of strings, or json"),
+    }.get(kind.name, (True, ""))
     if not fits:
         raise ColumnRefused(f"{kind.name} index column {column} must be {wanted}, but got {type_}")
     is_element = granularity is DocumentGranularity.LIST_ELEMENT
@@ -151,7 +149,7 @@ def vector_request(
     Raises ColumnMissing, ColumnRefused, TypeError, ValueError, NotImplementedError, QueryRefused.
     """
     columns = [column] if isinstance(column, str) else list(column)
-    kinds = [_vector_column(schema, one, arguments.get("num_sub_vectors")) for one in columns]
+    kinds = [vector_column(schema, one, arguments.get("num_sub_vectors")) for one in columns]
     if not isinstance(metric, str) or metric.lower() not in METRIC_NAMES:
         raise ValueError(f"Metric {metric} not supported.")
     name = index_type.upper()
@@ -204,7 +202,8 @@ def _storage(
     return storage
 
 
-def _vector_column(schema: LanceSchema, column: str, num_sub_vectors: object) -> ColumnType:
+def vector_column(schema: LanceSchema, column: str, num_sub_vectors: object = None) -> ColumnType:
+    """Return the type of a column of vectors. Raises ColumnMissing, ColumnRefused, ValueError."""
     try:
         field, _ = indexed_field(schema, column)
     except NotFound as error:
@@ -226,18 +225,24 @@ def _vector_column(schema: LanceSchema, column: str, num_sub_vectors: object) ->
 def _partitions(arguments: Mapping[str, object], centroids: AnyVectors | None) -> int | None:
     """Return the number of partitions asked for. Raises TypeError, ValueError."""
     given = arguments.get("num_partitions")
-    if isinstance(given, float):
-        warnings.warn("num_partitions is float, converting to int", stacklevel=2)
-        given = int(given)
     if given is None:
         return None if centroids is None else len(centroids)
-    if not isinstance(given, int):
-        raise TypeError(f"num_partitions must be int, got {type(given)}")
+    given = whole_number(given)
     if unsigned(given) == 0:
         raise QueryRefused("num_partitions must be positive")
     if centroids is not None and len(centroids) != given:
         raise ValueError(f"Ivf centroids has {len(centroids)} clusters, but num_partitions={given}")
     return given
+
+
+def whole_number(num_partitions: object) -> int:
+    """Return a number of partitions, with a warning for a float. Raises TypeError."""
+    if isinstance(num_partitions, float):
+        warnings.warn("num_partitions is float, converting to int", stacklevel=3)
+        return int(num_partitions)
+    if not isinstance(num_partitions, int):
+        raise TypeError(f"num_partitions must be int, got {type(num_partitions)}")
+    return num_partitions
 
 
 def _centroids(arguments: Mapping[str, object], kind: ColumnType) -> AnyVectors | None:

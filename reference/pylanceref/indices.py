@@ -7,7 +7,6 @@ distributed build.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,14 +15,13 @@ import pyarrow as pa
 from lanceref.index.training import Training
 from lanceref.index.vector.storage import Model
 from lanceref.index.vector.vector_kind import VECTOR
-from lanceref.index.vector.vectors import sampled_vectors, vector_type, vectors_of
+from lanceref.index.vector.vectors import sampled_vectors, vectors_of
 from lanceref.kernels import kmeans, product_quantizer
 from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.kmeans import assign
 from lanceref.operations.index_build import indexed_field, new_entry, segment_writer, training_of
 from lanceref.search.vector_query import METRIC_NAMES
 
-from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.index_listing import (
     IndexConfig,
     IndexDescription,
@@ -31,6 +29,7 @@ from pylanceref.index_listing import (
     IndexSegmentDescription,
     SupportedDistributedIndices,
 )
+from pylanceref.index_request import vector_column, whole_number
 from pylanceref.indexing import commit_segments, segments_of
 from pylanceref.late_names import listing
 from pylanceref.vector_models import (
@@ -64,12 +63,7 @@ class IndicesBuilder:
         self.dataset = dataset
         self.column = [column] if isinstance(column, str) else column
         (name,) = self.column
-        if name not in dataset.schema.names:
-            raise ColumnMissing(f"{name} not found in schema")
-        kind = vector_type(dataset.schema.field(name).type)
-        if kind is None:
-            raise ColumnRefused(f"Vector column {name} must be FixedSizeListArray of vectors")
-        self.dimension = kind.dimension
+        self.dimension = vector_column(dataset._snapshot.manifest.schema, name).dimension
 
     def train_ivf(
         self,
@@ -89,7 +83,7 @@ class IndicesBuilder:
             raise NotImplementedError("models are trained without an accelerator")
         training = self._training(fragment_ids)
         rows = sum(one.num_rows for one in training.fragments)
-        count = round(math.sqrt(rows)) if num_partitions is None else _whole(num_partitions)
+        count = round(math.sqrt(rows)) if num_partitions is None else whole_number(num_partitions)
         _check_rate(sample_rate)
         if count * sample_rate > rows:
             raise ValueError(f"There are not enough rows to create IVF centroids: {rows}")
@@ -217,15 +211,6 @@ class IndicesBuilder:
                 "remainder"
             )
         return given
-
-
-def _whole(num_partitions: object) -> int:
-    if isinstance(num_partitions, float):
-        warnings.warn("num_partitions is float, converting to int", stacklevel=3)
-        return int(num_partitions)
-    if not isinstance(num_partitions, int):
-        raise TypeError(f"num_partitions must be int, got {type(num_partitions)}")
-    return num_partitions
 
 
 def _check_rate(sample_rate: object) -> None:

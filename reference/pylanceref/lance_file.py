@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -231,6 +231,16 @@ def _has_views(type_: pa.DataType) -> bool:
     if pa.types.is_string_view(type_) or pa.types.is_binary_view(type_):
         return True
     return any(_has_views(type_.field(number).type) for number in range(type_.num_fields))
+
+
+class WriterOptions(TypedDict, total=False):
+    """Arguments of a file that is written, besides its path and how that is reached."""
+
+    schema: pa.Schema | None
+    data_cache_bytes: int | None
+    version: str | None
+    max_page_bytes: int | None
+    keep_original_array: bool | None
 
 
 class LanceFileWriter:

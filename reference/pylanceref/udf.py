@@ -19,6 +19,7 @@ from lanceref import operations
 from lanceref.search.snapshot import Snapshot
 
 from pylanceref.errors import CallerCode, CallerFailed
+from pylanceref.types import reader_of
 
 if TYPE_CHECKING:
     from lanceref.operations.columns import ColumnSource
@@ -150,8 +151,6 @@ def mapped_by(
 
 def values_of(values: object, schema: pa.Schema | None) -> pa.Table:
     """Return the rows of whatever holds any. Raises TypeError for something else."""
-    from pylanceref.types import reader_of
-
     try:
         return reader_of(values, schema).read_all()
     except TypeError as error:

@@ -27,6 +27,7 @@ from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
 from numpy.typing import NDArray
 
+from pylanceref.sql.conditions import predicate_of
 from pylanceref.sql.expression import Bound, bind
 from pylanceref.sql.rewriting import field_at
 from pylanceref.sql.trees import Node
@@ -174,8 +175,6 @@ class SqlFilter:
     @cached_property
     def predicate(self) -> Predicate | None:
         """What the filter says of single columns."""
-        from pylanceref.sql.conditions import predicate_of
-
         return predicate_of(self._bound.node, self._schema)
 
     def mask(self, batch: pa.RecordBatch) -> Mask:
