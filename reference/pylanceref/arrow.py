@@ -88,10 +88,7 @@ class BFloat16Array(pa.ExtensionArray):  # type: ignore[misc]
 
     @classmethod
     def from_numpy(cls, array: NDArray[ml_dtypes.bfloat16]) -> BFloat16Array:
-        """Return a vector of values as an array. Raises ValueError for another type or shape.
-
-        `array` (n,).
-        """
+        """Return a vector (n,) of bfloat16 as an array. Raises ValueError for another one."""
         if array.dtype != ml_dtypes.bfloat16:
             raise ValueError("Cannot convert non-bfloat16 values to BFloat16Array")
         if array.ndim != 1:
@@ -154,10 +151,7 @@ def bfloat16_array(values: Iterable[float | None]) -> BFloat16Array:
 def cast(
     arr: pa.Array, target_type: pa.DataType | str, *args: object, **kwargs: object
 ) -> pa.Array:
-    """Cast an array as pyarrow does, and between floating types and bfloat16, in lists too.
-
-    Raises ValueError for another type, and for lists of another size.
-    """
+    """Cast as pyarrow does, and between floats and bfloat16, in lists too. Raises ValueError."""
     if isinstance(arr.type, BFloat16Type):
         if isinstance(target_type, str) or not pa.types.is_floating(target_type):
             raise ValueError(

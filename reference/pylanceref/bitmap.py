@@ -11,10 +11,7 @@ from pyroaring import BitMap, BitMap64
 
 
 class Bitmap(MutableSet[int]):
-    """A set of numbers from 0 on, in ascending order; a range of them takes a few bytes.
-
-    Raises OverflowError for a negative number, TypeError for something else than a number.
-    """
+    """Numbers from 0 on, in ascending order. Raises OverflowError below 0, TypeError."""
 
     def __init__(self, values: Iterable[int] | BitMap | None = None) -> None:
         self._held = values.copy() if isinstance(values, BitMap) else BitMap64()

@@ -126,10 +126,7 @@ def blob_field(
     dedicated_size_threshold: int | None = None,
     pack_file_size_threshold: int | None = None,
 ) -> pa.Field:
-    """Return the field of a blob column; thresholds are bytes, up to which a blob is stored so.
-
-    Raises TypeError, ValueError.
-    """
+    """Return the field of a blob column, with thresholds in bytes. Raises TypeError, ValueError."""
     metadata = {}
     for what, value, least in (
         ("inline-size-threshold", inline_size_threshold, 0),

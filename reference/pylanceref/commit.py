@@ -112,10 +112,7 @@ def _seconds(timeout: timedelta | None) -> float | None:
 def commit_batch(
     kind: type[T], dest: Destination, transactions: Sequence[Transaction], **kwargs: object
 ) -> BulkCommitResult:
-    """Commit several Appends as one; `kwargs` as in `commit_operation`.
-
-    Raises ValueError for none, NotImplementedError for other operations.
-    """
+    """Commit several Appends as one. Raises ValueError for none, NotImplementedError for others."""
     if not transactions:
         raise ValueError("No transactions to commit")
     fragments: list[FragmentMetadata] = []

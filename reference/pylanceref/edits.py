@@ -91,11 +91,7 @@ def update(
     retry_timeout: timedelta = RETRY_TIMEOUT,
     data_storage_version: str | None = None,
 ) -> UpdateResult:
-    """Set columns of the rows that pass a filter to expressions.
-
-    Raises QueryRefused for an expression that does not fit, EditFailed for a value that its
-    column cannot hold, CommitConflict.
-    """
+    """Set columns of rows to expressions. Raises QueryRefused, EditFailed, CommitConflict."""
     version = file_version_of(table, data_storage_version)
     _assignments(table, updates)
 

@@ -12,10 +12,7 @@ class BatchRefused(DataRefused, TypeError):
 
 
 class CallerFailed(LanceError, OSError, ValueError):
-    """What a caller's own function or iterator raised, in its words.
-
-    Pylance raises `OSError` here, `ValueError` where it works on one fragment.
-    """
+    """What code of a caller raised: `OSError` in pylance, `ValueError` there for one fragment."""
 
 
 class ColumnMissing(NotFound, KeyError):

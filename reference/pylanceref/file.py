@@ -95,10 +95,7 @@ class LanceFileSession:
         return ListResult(sorted(folders), sorted(files))
 
     def read_range(self, path: str, offset: int, length: int) -> bytes:
-        """Read a range of a file.
-
-        Raises OSError for a local one that is not there as a whole; of an object what is there.
-        """
+        """Read a range of a file. Raises OSError where a local one has less of it."""
         unsigned(offset), unsigned(length)
         data = bytes(self._open(path).read(offset, length))
         if self._local and len(data) < length:

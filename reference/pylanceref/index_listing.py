@@ -180,11 +180,7 @@ def prewarm_index(
     with_position: bool = False,
     index_segments: Iterable[str | UUID] | None = None,
 ) -> None:
-    """Read an index, or some of its segments, into memory, where it stays.
-
-    Raises IndexNotFound, TypeError and ValueError for ids that are none, QueryRefused for
-    positions of an index that has no words.
-    """
+    """Read segments into memory. Raises IndexNotFound, TypeError, ValueError, QueryRefused."""
     chosen = None if index_segments is None else parsed_ids(index_segments)
     index = _known(table, name)
     if index is None:

@@ -101,10 +101,7 @@ def index_request(
 
 
 def _check_type(kind: Kind, column: str, field: Field, granularity: object) -> None:
-    """Raise ColumnRefused for a column that an index type cannot have.
-
-    Raises QueryRefused for elements as documents where no list is.
-    """
+    """Raise ColumnRefused for a wrong type, QueryRefused for elements without a list."""
     type_ = leaf(field).arrow.type
     is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
     ordered = has_order(field), "of numbers, text, bytes, decimals or times"
@@ -144,10 +141,7 @@ def vector_request(
     metric: object,
     arguments: Mapping[str, object],
 ) -> IndexRequest:
-    """Check a request for an index of vectors.
-
-    Raises ColumnMissing, ColumnRefused, TypeError, ValueError, NotImplementedError, QueryRefused.
-    """
+    """Check a request. Raises KeyError, TypeError, ValueError, NotImplementedError."""
     columns = [column] if isinstance(column, str) else list(column)
     kinds = [vector_column(schema, one, arguments.get("num_sub_vectors")) for one in columns]
     if not isinstance(metric, str) or metric.lower() not in METRIC_NAMES:

@@ -188,11 +188,7 @@ def create_index_uncommitted(
     metric: str = "L2",
     **arguments: object,
 ) -> Index:
-    """Build a segment over some fragments and return it, uncommitted.
-
-    Raises ValueError without fragments and for an id of a type that has none given,
-    IndexRefused for a name that is taken.
-    """
+    """Build a segment over fragments and return it. Raises ValueError, IndexRefused."""
     options, given = BuildOptions.split(arguments)
     if options.fragment_ids is None:
         raise ValueError("create_index_uncommitted requires fragment_ids")
@@ -218,11 +214,7 @@ def merge_index_metadata(
     batch_readhead: int | None = None,
     progress_callback: object = None,
 ) -> None:
-    """Write the files of a full-text segment that was staged in parts under one uuid.
-
-    No progress is reported. Raises NotImplementedError, ValueError for another type,
-    OperationRefused without parts.
-    """
+    """Write the segment of parts. Raises NotImplementedError, ValueError, OperationRefused."""
     if index_type.upper() not in SupportedDistributedIndices.__members__:
         raise NotImplementedError(f"{index_type} has no metadata to merge")
     segment_uuid(index_uuid)
@@ -235,10 +227,7 @@ def merge_index_metadata(
 
 
 def merge_existing_index_segments(table: OpenTable, segments: list[Index]) -> Index:
-    """Write uncommitted segments as one, which covers what all of them do.
-
-    Raises IndexRefused for segments of several types or of overlapping coverage.
-    """
+    """Write segments as one. Raises IndexRefused for several types, shared fragments."""
     entries = [index_message(one) for one in segments]
     _check_disjoint(entries)
     for entry in entries:
@@ -256,10 +245,7 @@ def merge_existing_index_segments(table: OpenTable, segments: list[Index]) -> In
 def commit_existing_index_segments(
     table: T, index_name: str, column: str, segments: list[Index]
 ) -> T:
-    """Commit segments as one index; those of the name that they cover again are replaced.
-
-    Raises IndexMixed.
-    """
+    """Commit segments as one index; those that they cover again are replaced. Raises IndexMixed."""
     finished = operations.index_build.finish_entry
     entries = [finished(table._snapshot, index_message(one)) for one in segments]
     _check_disjoint(entries)

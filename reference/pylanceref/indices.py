@@ -75,10 +75,7 @@ class IndicesBuilder:
         max_iters: int = 50,
         fragment_ids: list[int] | None = None,
     ) -> IvfModel:
-        """Train centroids, by default as many as the root of the rows.
-
-        Raises ValueError for too few rows and unknown distances, TypeError, NotImplementedError.
-        """
+        """Train centroids, by default the root of the rows. Raises ValueError, TypeError."""
         if accelerator is not None:
             raise NotImplementedError("models are trained without an accelerator")
         training = self._training(fragment_ids)
@@ -107,10 +104,7 @@ class IndicesBuilder:
         num_bits: int = 8,
         fragment_ids: list[int] | None = None,
     ) -> PqModel:
-        """Train the codewords of sub-vectors, for vectors less their centroids.
-
-        Raises ValueError for too few rows and sub-vectors that do not fit.
-        """
+        """Train codewords of sub-vectors, for vectors less their centroids. Raises ValueError."""
         count, training = self._sub_vectors(num_subvectors), self._training(fragment_ids)
         rows, wanted = sum(one.num_rows for one in training.fragments), 2**num_bits * sample_rate
         _check_rate(sample_rate)
@@ -140,10 +134,7 @@ class IndicesBuilder:
         fragments: Sequence[LanceFragment] | None = None,
         partition_ds_uri: str | None = None,
     ) -> None:
-        """Write partitions and product codes of the rows of fragments to a file.
-
-        Raises ValueError for no fragments, NotImplementedError for partitions that are given.
-        """
+        """Write partitions and product codes of rows. Raises ValueError, NotImplementedError."""
         if partition_ds_uri is not None:
             raise NotImplementedError("partitions are found here and not given")
         if fragments is not None and not fragments:
@@ -158,10 +149,7 @@ class IndicesBuilder:
         ivf: IvfModel,
         shuffle_output_root_filename: str | None = "sorted",
     ) -> list[str]:
-        """Write the rows of such files by partition; return the names of the sorted ones.
-
-        Raises ValueError.
-        """
+        """Write the rows of such files by partition; return the files' names. Raises ValueError."""
         if not isinstance(unsorted_filenames, list):
             raise ValueError("filenames must be a list of strings")
         root = shuffle_output_root_filename or "sorted"
@@ -175,10 +163,7 @@ class IndicesBuilder:
         pq: PqModel,
         index_name: str | None = None,
     ) -> None:
-        """Make an index of sorted files, over all fragments, and commit it.
-
-        Raises ValueError, DataRefused, CommitConflict.
-        """
+        """Commit an index of sorted files. Raises ValueError, DataRefused, CommitConflict."""
         if not isinstance(filenames, list):
             raise ValueError("filenames must be a list of strings")
         snapshot = self.dataset._snapshot

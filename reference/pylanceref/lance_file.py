@@ -125,10 +125,7 @@ class LanceFileReader(File):
     def read_range(
         self, start: int, num_rows: int, *, batch_size: int = 1024, batch_readahead: int = 16
     ) -> ReaderResults:
-        """Read rows `start` to `start + num_rows`.
-
-        Raises OverflowError for negative numbers, ValueError for rows outside the file.
-        """
+        """Read `num_rows` rows. Raises OverflowError below 0, ValueError outside of the file."""
         if start < 0 or num_rows < 0:
             raise OverflowError("can't convert negative int to unsigned")
         if start + num_rows > self.num_rows():
@@ -141,10 +138,7 @@ class LanceFileReader(File):
     def take_rows(
         self, indices: Sequence[int], *, batch_size: int = 1024, batch_readahead: int = 16
     ) -> ReaderResults:
-        """Read the rows at ascending `indices`.
-
-        Raises OverflowError for a negative one, ValueError when unsorted or out of range.
-        """
+        """Read rows at ascending `indices`. Raises OverflowError below 0, ValueError for others."""
         rows = np.asarray(indices, dtype=np.int64)
         if np.any(rows < 0):
             raise OverflowError("can't convert negative int to unsigned")
@@ -292,10 +286,7 @@ class LanceFileWriter:
         return self._writer
 
     def write_batch(self, batch: pa.RecordBatch | pa.Table) -> None:
-        """Write the rows of a batch, or of every batch of a table.
-
-        Raises DataRefused, TypeError.
-        """
+        """Write the rows of a batch or of a table. Raises DataRefused, TypeError."""
         if not isinstance(batch, pa.RecordBatch | pa.Table):
             raise TypeError(f"Expected RecordBatch or Table, got {type(batch)}")
         if self.closed:

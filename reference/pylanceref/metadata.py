@@ -79,10 +79,7 @@ class DataFile:
 
     @classmethod
     def create(cls, dataset: OpenTable, path: str, *, base_id: int | None = None) -> DataFile:
-        """Describe a file below the data folder of a table, or below a base.
-
-        Raises NotFound, SchemaRefused for a column that is none of the table.
-        """
+        """Describe a file below the data folder or a base. Raises NotFound, SchemaRefused."""
         from lanceref.operations.new_rows import external_file
 
         return cls.from_message(external_file(dataset._snapshot, path, base_id).entry)

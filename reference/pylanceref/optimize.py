@@ -226,10 +226,7 @@ class DatasetOptimizer:
         "max_source_rows max_source_bytes excluded_fragment_ids data_storage_version"
     )
     def compact_files(self, **options: Unpack[CompactionOptions]) -> CompactionMetrics:
-        """Write small fragments together, and those with many deleted rows without them.
-
-        Raises TypeError for an unknown option, CommitConflict.
-        """
+        """Write anew what is small or has many deleted rows. Raises TypeError, CommitConflict."""
         unknown = options.keys() - CompactionOptions.__annotations__.keys()
         if unknown:
             raise TypeError(f"compact_files() got an unexpected keyword argument {min(unknown)!r}")

@@ -135,19 +135,13 @@ def slice(table: OpenTable, start: int, end: int, columns: Columns = None) -> pa
 def sample(
     table: OpenTable, num_rows: int, columns: Columns = None, randomize_order: bool = True
 ) -> pa.Table:
-    """Return rows that are drawn at random, in the order of the table unless asked not to.
-
-    Raises ValueError when there are not so many.
-    """
+    """Return rows drawn at random, sorted unless asked not to. Raises ValueError for too few."""
     drawn = random.sample(range(count_rows(table)), num_rows)
     return take(table, drawn if randomize_order else sorted(drawn), columns)
 
 
 def take(table: OpenTable, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
-    """Return rows by position, in any order, repeated if asked.
-
-    Raises RowNotFound, TypeError for a position that is no integer.
-    """
+    """Return rows by position, in any order, repeated if asked. Raises RowNotFound, TypeError."""
     positions = positions_of(indices, count_rows(table))
     return take_columns(table._snapshot, positions, columns)
 
@@ -159,10 +153,7 @@ def _take_rows(
     *,
     ignore_deletions: bool = False,
 ) -> pa.Table:
-    """Return rows by row id, in any order; deleted rows are left out.
-
-    Raises RowNotFound for an address of no row, NotYet when deleted rows are wanted too.
-    """
+    """Return live rows by row id, in any order. Raises RowNotFound, NotYet."""
     if ignore_deletions:
         raise NotYet("ignore_deletions: this is not there yet")
     return take_columns(table._snapshot, positions_of_ids(table._snapshot, row_ids), columns)

@@ -265,10 +265,7 @@ NO_COLUMN = (
 
 
 def full_text_query(given: object, snapshot: Snapshot) -> FullTextQuery | None:
-    """Return the query that a caller gives: text, a query, or both words and columns by name.
-
-    Raises QueryRefused, TypeError.
-    """
+    """Return a query given as text, or as words and columns. Raises QueryRefused, TypeError."""
     columns: Sequence[str] | None = None
     granularity: DocumentGranularity | None = None
     query = given

@@ -229,10 +229,7 @@ class LanceScanner:
         return first.to_table()
 
     def count_rows(self) -> int:
-        """Return the number of rows; without a filter none is read.
-
-        Raises QueryRefused with a limit or an offset.
-        """
+        """Count rows; none is read without a filter. Raises QueryRefused with a limit or offset."""
         if self._options.limit is not None or self._options.offset is not None:
             raise QueryRefused("Cannot use limit/offset with aggregate: apply limit to the result")
         return self._count()
@@ -244,10 +241,7 @@ class LanceScanner:
         return sum(len(passed.positions) for passed in chosen)
 
     def explain_plan(self, verbose: bool = False) -> str:
-        """Return what is done to run the scan, one step a line, the last one first.
-
-        `verbose` names the columns that are read late.
-        """
+        """Return the steps of a scan, the last one first; `verbose` names columns read late."""
         projection = f"Projection: [{', '.join(self.projected_schema.names)}]"
         steps = [projection, *self._steps(verbose=verbose)]
         return "\n".join(f"{'  ' * depth}{step}" for depth, step in enumerate(steps)) + "\n"

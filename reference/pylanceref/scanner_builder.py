@@ -20,10 +20,7 @@ from pylanceref.table_handle import OpenTable
 
 
 def _step(name: str, parameter: str = "", **usual: object) -> Callable[..., ScannerBuilder]:
-    """Return the method that sets an argument of a scan.
-
-    Its parameter has the name of the argument, or `parameter`; `usual` may hold its default.
-    """
+    """Return the method that sets an argument, named `parameter` if given, by default `usual`."""
     parameter = parameter or name
 
     @parameters(f"self {parameter}")
@@ -107,10 +104,7 @@ class ScannerBuilder:
         approx_mode="normal",
     )
     def nearest(self, column: str, q: object, **parameters: object) -> Self:
-        """Ask for the nearest vectors; None for a number means the default.
-
-        Raises TypeError and ValueError for a query that does not fit the column.
-        """
+        """Ask for the nearest vectors. Raises TypeError, ValueError for one that does not fit."""
         from lanceref.search.vector_query import vector_query
 
         given = {name: one for name, one in parameters.items() if one is not None}

@@ -180,10 +180,7 @@ class OpenTable:
         return Context(name_of_uri(self._root.root), limits=ctx.limits, keeps=ctx.keeps)
 
     def fragment_rows(self, ids: Iterable[int] | None) -> Sequence[FragmentRows]:
-        """Return fragments by their ids, each once for each id; all of them for None.
-
-        Raises ValueError for an id that is not there.
-        """
+        """Return fragments by their ids, all for None. Raises ValueError for an unknown id."""
         by_id = {rows.fragment.id: rows for rows in self._snapshot.fragments}
         chosen = list(by_id if ids is None else ids)
         missing = set(chosen) - by_id.keys()
@@ -232,10 +229,7 @@ R = TypeVar("R")
 
 
 def file_version_of(table: OpenTable, named: str | None) -> FileVersion:
-    """Return the file version of an edit, also when it is made again. Raises ValueError.
-
-    It is the one that is named, else that of the table as the edit finds it first.
-    """
+    """Return the file version that is named, else the table's at first. Raises ValueError."""
     if named is None:
         return storage_version_of(table._snapshot.manifest.message)
     return version_named(named)

@@ -127,11 +127,7 @@ def _stored(value: object) -> object:
 
 
 def from_message(message: pb.Transaction) -> Transaction:
-    """Return a transaction.
-
-    Raises NotYet for an operation that has no class, FormatError for one whose uuids, modes or
-    types of files are none.
-    """
+    """Return a transaction. Raises NotYet for one without a class, FormatError for wrong values."""
     name = message.WhichOneof("operation") or "none"
     if name not in OPERATIONS:
         raise NotYet(f"operation {name} has no form in Python")

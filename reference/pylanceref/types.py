@@ -49,11 +49,7 @@ _END = object()
 
 
 def reader_of(data: object, schema: pa.Schema | None = None) -> pa.RecordBatchReader:
-    """Return the rows as a reader.
-
-    Raises TypeError for another kind of data, ValueError for batches without a schema or under
-    another one, and for metadata that is not text.
-    """
+    """Return rows as a reader. Raises TypeError for other data, ValueError for a wrong schema."""
     reader = _reader(data, schema)
     for key, value in (reader.schema.metadata or {}).items():
         try:

@@ -40,10 +40,7 @@ class HNSW:
         m: int = 20,
         ef_construction: int = 100,
     ) -> HNSW:
-        """Build a graph of all vectors of some arrays, by l2.
-
-        Raises ValueError for other arrays, EditFailed for none.
-        """
+        """Build a graph of all vectors of arrays, by l2. Raises ValueError, for none EditFailed."""
         arrays = list(vectors_array)
         for one in arrays:
             found = vector_type(one.type)
@@ -101,10 +98,7 @@ class KMeans:
         return pa.FixedShapeTensorArray.from_numpy_ndarray(np.ascontiguousarray(self._centroids))
 
     def fit(self, data: pa.Array | NDArray[np.float32]) -> None:
-        """Train the centroids by vectors (n, dimension) float32.
-
-        Raises ValueError for other data, RuntimeError for less than `k` vectors.
-        """
+        """Train by vectors (n, dimension) float32. Raises ValueError, RuntimeError for too few."""
         vectors = self._prepared(data)
         if len(vectors) < self.k:
             raise RuntimeError(f"KMeans: {len(vectors)} vectors are less than {self.k} clusters")
@@ -112,10 +106,7 @@ class KMeans:
         self._centroids = train(vectors, self.k, self._metric, random, self._max_iters)
 
     def predict(self, data: pa.Array | NDArray[np.float32]) -> pa.UInt32Array:
-        """Return the cluster of each vector. Raises RuntimeError before any were trained.
-
-        `data` (n, dimension).
-        """
+        """Return the cluster of each vector (n, dimension). Raises RuntimeError before `fit`."""
         if self._centroids is None:
             raise RuntimeError("KMeans must fit (train) first")
         vectors = self._prepared(data)
@@ -174,10 +165,7 @@ def validate_vector_index(
     sample_size: int | None = None,
     pass_threshold: float = 1.0,
 ) -> None:
-    """Search for vectors of a table, and see that each finds itself; nulls and NaN are passed over.
-
-    Raises ValueError when less than `pass_threshold` of all, or of a sample, do.
-    """
+    """Raise ValueError when a smaller share of vectors than `pass_threshold` find themselves."""
     rows = dataset.to_table() if sample_size is None else dataset.sample(sample_size)
     asked = [
         vector

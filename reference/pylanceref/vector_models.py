@@ -83,10 +83,7 @@ class PqModel:
 
 
 def build_rq_model(dimension: int, num_bits: int = USUAL_BITS, dtype: str = "float32") -> str:
-    """Return a rotation drawn at random, as text, that segments of an IVF_RQ index may share.
-
-    Raises ValueError for another type and a dimension that is no multiple of 8, OverflowError.
-    """
+    """Return a random rotation for segments of IVF_RQ. Raises ValueError, OverflowError."""
     if unsigned(dimension) % 8:
         raise ValueError("dimension must be divisible by 8 for IVF_RQ")
     if dtype not in ("float16", "float32", "float64"):
@@ -142,10 +139,7 @@ def write_transformed(training: Training, product: Product, uri: str) -> None:
 
 
 def write_sorted(names: Sequence[str], folder: str, count: int, root: str) -> list[str]:
-    """Write the rows of files in the order of their partitions; return the name of the file.
-
-    Raises DataRefused for a partition that there is not.
-    """
+    """Write the rows of files by partition; return the name of the file. Raises DataRefused."""
     rows = pa.concat_tables([_read(folder, name) for name in names])
     _check(rows, count)
     name = f"{root}_0.lance"

@@ -127,10 +127,7 @@ def write_fragments(
     session: Session | None = None,
     **files: Unpack[FileArguments],
 ) -> list[FragmentMetadata]:
-    """Write rows as data files beside a table that only a commit makes part of it.
-
-    Return the fragments, or with `return_transaction` the `Transaction` that is to be committed.
-    """
+    """Write rows as data files; return fragments, or the `Transaction` to be committed."""
     _session_of(dataset_uri, session)
     options = store_options(files.get("storage_options"), files.get("base_store_params"))
     written = write_rows(data, open_target(dataset_uri, options), schema, mode, **files)

@@ -86,10 +86,7 @@ class Plan:
 
 
 def open_target(uri: Destination, options: StoreOptions = NO_OPTIONS) -> Target:
-    """Look at what lies at a destination. Raises TypeError for something else.
-
-    An opened table keeps the options it was opened with.
-    """
+    """Look at a destination; an opened table keeps its options. Raises TypeError for others."""
     if isinstance(uri, OpenTable):
         snapshot = uri._snapshot
         ctx = Context(name_of_uri(snapshot.store.root), limits=snapshot.ctx.limits)
@@ -135,10 +132,7 @@ def committed(kind: type[T], target: Target, version: int) -> T:
 
 
 def bases_of(target: Target, mode: str, initial: Sequence[DatasetBasePath] | None) -> Bases:
-    """Return the bases that the table has, or gets as it is made.
-
-    Raises DataRefused for new bases of a table that is there, and for an id used twice.
-    """
+    """Return the bases of a table or of a new one. Raises DataRefused for one that cannot be."""
     if target.base is not None:
         if initial:
             raise DataRefused(f"Cannot register new bases in {mode.capitalize()} mode")
@@ -157,10 +151,7 @@ def bases_of(target: Target, mode: str, initial: Sequence[DatasetBasePath] | Non
 def homes_of(
     target: Target, bases: Bases, chosen: Sequence[str] | None, everywhere: bool | None
 ) -> list[Home]:
-    """Return where files go in turn; `everywhere` is all bases, and the root too if it is true.
-
-    Raises DataRefused for a base that the table does not have, and for both ways of choosing.
-    """
+    """Return where files go in turn, also with the root if `everywhere`. Raises DataRefused."""
     if isinstance(chosen, str):
         raise TypeError(f"target_bases must be a list of names, got {chosen!r}")
     root = Home(target.store)
@@ -260,11 +251,7 @@ def write_rows(
 
 
 def file_limits(plan: Plan, bases: Bases, **arguments: Unpack[FileArguments]) -> FileLimits:
-    """Return when a file is full, and how blobs are stored.
-
-    Raises ValueError, OverflowError and DataRefused for limits that no file can keep, for an
-    unknown mode of blobs, and for both ways of storing external ones.
-    """
+    """Return limits of files and blobs. Raises ValueError, OverflowError, DataRefused."""
     rows = arguments.get("max_rows_per_file", MAX_ROWS_PER_FILE)
     group = arguments.get("max_rows_per_group")
     group = MAX_ROWS_PER_GROUP if group is None else group

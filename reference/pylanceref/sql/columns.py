@@ -129,10 +129,7 @@ def take_columns(
     positions: NDArray[np.int64],
     columns: Sequence[str] | Mapping[str, str] | None,
 ) -> pa.Table:
-    """Return rows at live positions of the table, in the order asked for. Raises NotFound.
-
-    `positions` (n,).
-    """
+    """Return rows at live positions (n,) of the table, in their order. Raises NotFound."""
     schema = snapshot.schema(BlobHandling.DESCRIPTIONS)
     if not isinstance(columns, Mapping):
         return snapshot.take(positions, take_projection(schema, columns))
@@ -145,10 +142,7 @@ def take_columns(
 
 
 def computed_columns(snapshot: Snapshot, expressions: Mapping[str, str]) -> ColumnSource:
-    """Return new columns of a table in SQL, by their names, without metadata of their fields.
-
-    Raises SchemaRefused.
-    """
+    """Return new columns in SQL, without metadata of their fields. Raises SchemaRefused."""
     try:
         bound = bind_columns(expressions, snapshot.schema(BlobHandling.BYTES).arrow)
     except QueryRefused as error:
@@ -233,8 +227,5 @@ def condition(
 
 
 def mask_of(text: str) -> Callable[[pa.RecordBatch], Mask]:
-    """Return a filter that is bound to the columns of the batch it is asked about.
-
-    The filter returns (rows,).
-    """
+    """Return a filter, (rows,), that is bound to the columns of the batch it is asked about."""
     return lambda batch: bind_filter(text, batch.schema).mask(batch)
