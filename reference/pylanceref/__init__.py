@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
     from pylanceref.scanner import LanceScanner, ScanStatistics
     from pylanceref.schema import json_to_schema, schema_to_json
-    from pylanceref.session import Session
     from pylanceref.stats import DataStatistics, FieldStatistics
+    from pylanceref.table_handle import Session
     from pylanceref.udf import BatchUDF, batch_udf
 
 __version__ = "0.1.0"
@@ -74,8 +74,8 @@ _NAMES = {
     "pylanceref.operation": "DatasetBasePath Index IndexFile LanceOperation Transaction",
     "pylanceref.scanner": "LanceScanner ScanStatistics",
     "pylanceref.schema": "json_to_schema schema_to_json",
-    "pylanceref.session": "Session",
     "pylanceref.stats": "DataStatistics FieldStatistics",
+    "pylanceref.table_handle": "Session",
     "pylanceref.udf": "BatchUDF batch_udf",
 }
 """Public names by their modules."""

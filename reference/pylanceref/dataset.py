@@ -32,10 +32,9 @@ from pylanceref.late_names import late_names, listing
 from pylanceref.optimize import DatasetOptimizer
 from pylanceref.references import Branches, Tags, open_reference
 from pylanceref.scan_arguments import ScanArguments
-from pylanceref.session import Session, session_of
 from pylanceref.signatures import parameters
 from pylanceref.stats import LanceStats
-from pylanceref.table_handle import OpenTable, root_of
+from pylanceref.table_handle import OpenTable, Session, root_of, session_of
 from pylanceref.write import write_table
 from pylanceref.write_rows import (
     MAX_BYTES_PER_FILE,
@@ -49,8 +48,8 @@ if TYPE_CHECKING:
     from lanceref.search.projection import ColumnOrdering
 
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
+    from pylanceref.reading import ScannerBuilder
     from pylanceref.scanner import LanceScanner
-    from pylanceref.scanner_builder import ScannerBuilder
 
 LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 """Transaction property that holds the message of a commit."""
@@ -76,7 +75,7 @@ _LATE = {
     "pylanceref.query": "DocumentGranularity FullTextQuery MinHashQuery",
     "pylanceref.references": "VersionRef",
     "pylanceref.scanner": "LanceScanner",
-    "pylanceref.scanner_builder": "ScannerBuilder",
+    "pylanceref.reading": "ScannerBuilder",
     "pylanceref.schema": "LanceSchema",
     "pylanceref.stats": "DataStatistics DatasetStats FieldStatistics",
     "pylanceref.udf": "BatchUDF BatchUDFCheckpoint batch_udf",

@@ -13,11 +13,13 @@ from copy import copy
 from dataclasses import replace
 from datetime import timedelta
 from typing import Self, TypeVar
+from weakref import WeakSet
 
 import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.errors import CommitConflictError
 from lanceref.core.file_versions import FileVersion, version_named
+from lanceref.core.integers import unsigned
 from lanceref.operations.cleanup import clean_after_commit
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import Snapshot, open_snapshot
@@ -30,7 +32,6 @@ from lanceref.transactions.transaction import new_transaction
 
 from pylanceref.scan_arguments import ScanArguments, system_columns
 from pylanceref.schema import LanceSchema
-from pylanceref.session import Session
 
 
 def root_of(snapshot: Snapshot) -> Store:
@@ -38,6 +39,62 @@ def root_of(snapshot: Snapshot) -> Store:
     store = snapshot.store
     root = main_root(store.root, snapshot.manifest.message.branch)
     return store if root == store.root else store.at(root)
+
+
+class Session:
+    """Tables that are opened together, and the memory they hold: their manifests and metadata.
+
+    A table that is opened with a session without room for metadata drops these after each call.
+    Nothing is kept beyond a table that is open, so that other capacities change nothing.
+    """
+
+    def __init__(
+        self,
+        index_cache_size_bytes: int | None = None,
+        metadata_cache_size_bytes: int | None = None,
+    ) -> None:
+        """Begin without any table. Raises OverflowError for a negative size."""
+        for size in (index_cache_size_bytes, metadata_cache_size_bytes):
+            unsigned(size or 0)
+        self._keeps_metadata = metadata_cache_size_bytes != 0
+        self._open: WeakSet[OpenTable] = WeakSet()
+
+    def take_in(self, table: OpenTable) -> None:
+        """Count a table among those that are opened together."""
+        self._open.add(table)
+
+    @property
+    def keeps_metadata(self) -> bool:
+        """Whether it has room for the metadata of files."""
+        return self._keeps_metadata
+
+    def is_same_as(self, other: Session) -> bool:
+        """Whether it is the same session, not one with the same capacities."""
+        return self is other
+
+    def size_bytes(self) -> int:
+        """Return the bytes that the tables hold."""
+        return sum(table.held_bytes for table in self._open)
+
+    def index_cache_size_bytes(self) -> int:
+        """Return the bytes of indices that are kept beyond their tables: none."""
+        return 0
+
+    def __repr__(self) -> str:
+        return f"Session(index_cache_size_bytes=0, metadata_cache_size_bytes={self.size_bytes()})"
+
+
+def session_of(session: object, metadata_size_bytes: int | None = None) -> Session | None:
+    """Return the session to open a table with: the one given, or one without room for metadata.
+
+    None where there is neither. Raises TypeError for something else.
+    """
+    if session is None:
+        return Session(metadata_cache_size_bytes=0) if metadata_size_bytes == 0 else None
+    if isinstance(session, Session):
+        return session
+    kind = type(session).__name__
+    raise TypeError(f"argument 'session': {kind!r} object is not an instance of '_Session'")
 
 
 class OpenTable:

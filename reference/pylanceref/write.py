@@ -13,9 +13,8 @@ from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import MESSAGE_KEY, new_append, new_overwrite
 
 from pylanceref.metadata import FragmentMetadata
-from pylanceref.session import Session, session_of
 from pylanceref.signatures import parameters
-from pylanceref.table_handle import OpenTable, T
+from pylanceref.table_handle import OpenTable, Session, T, session_of
 from pylanceref.transactions import from_message
 from pylanceref.write_rows import (
     MAX_BYTES_PER_FILE,

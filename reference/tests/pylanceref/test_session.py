@@ -13,7 +13,7 @@ import pylanceref
 import pylanceref.fragment
 import pytest
 from lanceref.core.errors import Unreadable
-from pylanceref.session import Session
+from pylanceref import Session
 from tests.sql.written import write
 
 TABLE = pa.table({"a": range(20)})
