@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self, Unpack
 
-import numpy as np
 import pyarrow as pa
 from lanceref import operations
 from lanceref.core.errors import DataRefused, NotFound
@@ -21,7 +20,6 @@ from lanceref.table.deletions import deletion_path
 from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
-from numpy.typing import NDArray
 
 from pylanceref.late_names import late_names, listing
 from pylanceref.metadata import (
@@ -226,9 +224,7 @@ class LanceFragment:
 
     def delete(self, predicate: object) -> FragmentMetadata | None:
         """Take out the rows that pass a filter; None when none is left. Raises QueryRefused."""
-        return self._without(condition(self._snapshot, predicate).positions(self._rows))
-
-    def _without(self, positions: NDArray[np.int64]) -> FragmentMetadata | None:
+        positions = condition(self._snapshot, predicate).positions(self._rows)
         with Draft() as draft:
             removal = operations.update.remove(self._snapshot, [(self._rows, positions)], draft)
         return None if removal.removed else FragmentMetadata.from_message(removal.updated[0])
@@ -264,13 +260,11 @@ class LanceFragment:
         )
 
     def _with(self, source: ColumnSource) -> tuple[FragmentMetadata, LanceSchema]:
+        write, schema = operations.columns.write_columns, self._snapshot.manifest.schema
         fields = operations.columns.new_fields(self._snapshot, source.schema)
-        new, rows = core.LanceSchema(fields), [self._rows]
         with Draft() as draft:
-            (made,) = operations.columns.write_columns(
-                self._snapshot, new, source.rows_of, draft, rows
-            )
-        schema = self._snapshot.manifest.schema
+            new = core.LanceSchema(fields)
+            (made,) = write(self._snapshot, new, source.rows_of, draft, [self._rows])
         grown = replace(schema, fields=(*schema.fields, *fields))
         return FragmentMetadata.from_message(made), LanceSchema(grown)
 

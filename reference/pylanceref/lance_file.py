@@ -126,29 +126,27 @@ class LanceFileReader(File):
         self, start: int, num_rows: int, *, batch_size: int = 1024, batch_readahead: int = 16
     ) -> ReaderResults:
         """Read `num_rows` rows. Raises OverflowError below 0, ValueError outside of the file."""
-        if start < 0 or num_rows < 0:
+        end = start + num_rows
+        self._check_rows(min(start, num_rows), end, f"Range({start}..{end})")
+        return self._results(self._stream(start, end, batch_size))
+
+    def _check_rows(self, least: int, end: int, asked: str) -> None:
+        if least < 0:
             raise OverflowError("can't convert negative int to unsigned")
-        if start + num_rows > self.num_rows():
+        if end > self.num_rows():
             raise ValueError(
-                f"Invalid user input: cannot read Range({start}..{start + num_rows}) from columns "
-                f"with {self.num_rows()} rows"
+                f"Invalid user input: cannot read {asked} from columns with {self.num_rows()} rows"
             )
-        return self._results(self._stream(start, start + num_rows, batch_size))
 
     def take_rows(
         self, indices: Sequence[int], *, batch_size: int = 1024, batch_readahead: int = 16
     ) -> ReaderResults:
         """Read rows at ascending `indices`. Raises OverflowError below 0, ValueError for others."""
         rows = np.asarray(indices, dtype=np.int64)
-        if np.any(rows < 0):
-            raise OverflowError("can't convert negative int to unsigned")
+        least, last = int(np.min(rows, initial=0)), int(np.max(rows, initial=-1))
+        self._check_rows(least, last + 1, f"Indices({last})")
         if np.any(np.diff(rows) < 0):
             raise ValueError("Indices must be sorted in ascending order for file API")
-        if len(rows) and rows[-1] >= self.num_rows():
-            raise ValueError(
-                f"Invalid user input: cannot read Indices({rows[-1]}) from columns with "
-                f"{self.num_rows()} rows"
-            )
         batch = self._batch([reader.take(rows) for reader in self._readers])
         parts = [batch.slice(at, batch_size) for at in range(0, len(rows), batch_size)]
         return self._results(parts)

@@ -122,8 +122,10 @@ class ShardedBatchSampler(_Rank):
             return self._filtered(dataset, batch_size, columns, filter)
         if with_row_id is not None:
             warnings.warn("with_row_id is not supported for ShardedBatchSampler", stacklevel=2)
-        starts = shard_starts(len(dataset), self._rank, self._world_size, batch_size)
-        return batches_at(dataset, self._mixed(starts), batch_size, columns)
+        step = self._world_size * batch_size
+        starts = self._mixed(list(range(self._rank * batch_size, len(dataset), step)))
+        parts = (dataset.to_table(columns, limit=batch_size, offset=start) for start in starts)
+        return (batch for part in parts for batch in part.combine_chunks().to_batches())
 
     def _filtered(
         self, dataset: LanceDataset, batch_size: int, columns: Columns, filter: str
@@ -178,20 +180,6 @@ class ShardedFixedBatchSampler(ShardedBatchSampler):
         yield from self._mixed(batches, self._epoch)
 
 
-def shard_starts(num_rows: int, rank: int, world_size: int, batch_size: int) -> list[int]:
-    """Return the first rows of the batches of a rank."""
-    return list(range(rank * batch_size, num_rows, world_size * batch_size))
-
-
-def batches_at(
-    dataset: LanceDataset, starts: Iterable[int], batch_size: int, columns: Columns
-) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of `batch_size` rows that begin at the given rows; the last is shorter."""
-    for start in starts:
-        rows = dataset.to_table(columns, limit=batch_size, offset=start)
-        yield from rows.combine_chunks().to_batches()
-
-
 def _every(batches: Iterable[pa.RecordBatch], first: int, step: int) -> Iterator[pa.RecordBatch]:
     """Yield every `step`-th row from the row `first` on."""
     for batch in batches:
@@ -208,9 +196,8 @@ def _regular(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Record
         waiting.append(batch)
         if sum(one.num_rows for one in waiting) < size:
             continue
-        whole = pa.Table.from_batches(waiting).combine_chunks()
-        full = whole.num_rows // size * size
-        yield from whole.slice(0, full).to_batches(size)
-        waiting = whole.slice(full).to_batches()
+        *full, rest = pa.Table.from_batches(waiting).combine_chunks().to_batches(size)
+        waiting = [rest]
+        yield from full
     if waiting:
         yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()

@@ -172,13 +172,12 @@ class SearchScanner(LanceScanner):
         options = self._options
         rows = self._found(options.limit, options.offset or 0)
         parts = (rows.part(at, at + self._size) for at in range(0, len(rows), self._size))
-        batches = (batch for part in parts for batch in self._read(part))
+        tables = (
+            self._result.table(self._snapshot.take(part.positions, self._result.read), part.columns)
+            for part in parts
+        )
+        batches = (batch for table in tables for batch in table.combine_chunks().to_batches())
         return resize_batches(batches, self._size, options.batch_bytes, strict=options.strict)
-
-    def _read(self, rows: FoundRows) -> list[pa.RecordBatch]:
-        read = self._snapshot.take(rows.positions, self._result.read)
-        table = self._result.table(read, rows.columns)
-        return table.combine_chunks().to_batches()  # type: ignore[no-any-return]
 
     def _passing(self, rows: FoundRows) -> FoundRows:
         """Return those that pass the filter over the row and what the search knows of it."""

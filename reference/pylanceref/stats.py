@@ -10,7 +10,6 @@ from typing import TypedDict
 
 from lanceref.data_file.data_file import DataFile
 from lanceref.table.file_entries import NO_COLUMN
-from lanceref.table.rows import FragmentRows
 
 from pylanceref.index_listing import index_statistics
 from pylanceref.table_handle import OpenTable
@@ -64,17 +63,12 @@ class LanceStats:
         """Return the bytes of the pages of each field; those of 0.1 files are not counted."""
         sizes = {field.id: 0 for field in self._snapshot.manifest.schema.flat()}
         for rows in self._snapshot.fragments:
-            _count(rows, sizes)
+            for file in rows.fragment.files:
+                opened = rows.columns.open(file)
+                if not isinstance(opened, DataFile):
+                    continue
+                for field_id, number in file.columns.items():
+                    if field_id in sizes and number != NO_COLUMN:
+                        pages = opened.columns[number].pages
+                        sizes[field_id] += sum(one.size for page in pages for one in page.extents)
         return DataStatistics([FieldStatistics(*pair) for pair in sorted(sizes.items())])
-
-
-def _count(rows: FragmentRows, sizes: dict[int, int]) -> None:
-    """Add the bytes of a fragment's columns to their fields."""
-    for file in rows.fragment.files:
-        opened = rows.columns.open(file)
-        if not isinstance(opened, DataFile):
-            continue
-        for field_id, number in file.columns.items():
-            if field_id in sizes and number != NO_COLUMN:
-                pages = opened.columns[number].pages
-                sizes[field_id] += sum(extent.size for page in pages for extent in page.extents)

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import pyarrow as pa
 
 from pylanceref.dataset import LanceDataset, dataset
-from pylanceref.sampler import ShardedFragmentSampler, batches_at, shard_starts
+from pylanceref.sampler import ShardedBatchSampler, ShardedFragmentSampler
 
 __all__ = ["ShardedBatchIterator"]
 
@@ -35,27 +36,14 @@ class ShardedBatchIterator:
         warnings.warn(
             "ShardedBatchIterator is deprecated, use :class:`Sampler` instead", stacklevel=2
         )
+        if granularity not in ("fragment", "batch"):
+            raise ValueError(f"Unrecognized granularity: {granularity}")
+        if granularity == "batch" and with_row_id:
+            raise NotImplementedError("with_row_id is not supported for batch sharding yet")
         self._dataset = data if isinstance(data, LanceDataset) else dataset(data)
-        self._rank = rank
-        self._world_size = world_size
-        self._columns = columns
-        self._batch_size = batch_size
-        self._granularity = granularity
-        self._with_row_id = with_row_id
+        kind = ShardedFragmentSampler if granularity == "fragment" else ShardedBatchSampler
+        rows = {"batch_size": batch_size, "columns": columns, "with_row_id": with_row_id or None}
+        self._batches = partial(kind(rank, world_size), self._dataset, **rows)  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        if self._granularity == "fragment":
-            sampler = ShardedFragmentSampler(self._rank, self._world_size)
-            return sampler(
-                self._dataset,
-                batch_size=self._batch_size,
-                columns=self._columns,
-                with_row_id=self._with_row_id,
-            )
-        if self._granularity != "batch":
-            raise ValueError(f"Unrecognized granularity: {self._granularity}")
-        if self._with_row_id:
-            raise NotImplementedError("with_row_id is not supported for batch sharding yet")
-        table, size = self._dataset, self._batch_size
-        starts = shard_starts(len(table), self._rank, self._world_size, size)
-        return batches_at(table, starts, size, self._columns)
+        return self._batches()
