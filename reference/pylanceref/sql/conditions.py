@@ -25,25 +25,21 @@ from lanceref.json.json_path import member_path
 from lanceref.search.filter import And, Not, On, Or, Predicate, Unknown, structured
 
 from pylanceref.sql.engine import engine, plain_schema
-from pylanceref.sql.functions import BINARY_OF
+from pylanceref.sql.functions import BINARY_OF, JSON_FUNCTIONS, RELATIONS
 from pylanceref.sql.rewriting import words
 from pylanceref.sql.strict import COMPARISONS, as_value, is_text, scalar_of, type_at
 from pylanceref.sql.trees import Node
 
 RETURNED = {
-    "json_get_bool": pa.bool_(),
-    "json_get_float": pa.float64(),
-    "json_get_int": pa.int64(),
-    "json_get_string": pa.utf8(),
+    name: JSON_FUNCTIONS[name][2]
+    for name in words("json_get_bool json_get_float json_get_int json_get_string")
 }
 """Functions that return a member of a document, and the types of these."""
 
 FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 """The comparison that is true with its sides exchanged."""
 
-MEETING = words(
-    "st_contains st_coveredby st_covers st_crosses st_intersects st_overlaps st_touches st_within"
-)
+MEETING = RELATIONS.keys() - words("st_disjoint st_distance st_equals")
 """Functions of geometries that are true only of such as meet."""
 
 

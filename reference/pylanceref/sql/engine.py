@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.compute import pc
 from lanceref.core.errors import LanceError, QueryFailed, QueryRefused
+from lanceref.core.nesting import type_over
 from lanceref.core.query_limits import charge
 
 from pylanceref.sql.functions import BINARY_OF, binary_of_column, register
@@ -210,24 +211,13 @@ def named_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def plain_type(type_: pa.DataType) -> pa.DataType:
-    """Return a type without extension types, at any depth."""
+    """Return a type without extension types, at any depth but in maps."""
     if isinstance(type_, pa.BaseExtensionType):
         return plain_type(type_.storage_type)
-    types = pa.types
-    if types.is_struct(type_):
-        fields = [type_.field(number) for number in range(type_.num_fields)]
-        return pa.struct([_plain_field(field) for field in fields])
-    if types.is_map(type_):
+    if pa.types.is_map(type_) or not pa.types.is_nested(type_):
         return type_
-    if types.is_fixed_size_list(type_):
-        return pa.list_(_plain_field(type_.value_field), type_.list_size)
-    if types.is_large_list(type_):
-        return pa.large_list(_plain_field(type_.value_field))
-    return pa.list_(_plain_field(type_.value_field)) if types.is_list(type_) else type_
-
-
-def _plain_field(field: pa.Field) -> pa.Field:
-    return pa.field(field.name, plain_type(field.type), field.nullable)
+    below = [type_.field(number) for number in range(type_.num_fields)]
+    return type_over(type_, [pa.field(f.name, plain_type(f.type), f.nullable) for f in below])
 
 
 def _nulls_below(array: pa.Array) -> pa.Array:
