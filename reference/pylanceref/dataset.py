@@ -105,14 +105,10 @@ def dataset(
 ) -> LanceDataset:
     """Open a table: its latest version, one by number or by tag, or the latest before a moment.
 
-    `default_scan_options` are arguments of every scan that does not say otherwise; sizes of blocks
-    and caches, and `read_params`, tune another implementation, but that no metadata of files are
-    kept between calls where there is room for 0 bytes. `storage_options` say how to reach an
-    object store, `base_store_params` how to reach one by the URI of a base; `commit_lock` is held
-    around every commit to what is opened; a `session` knows all tables that are opened with it.
-    Without `allow_external` base paths and URIs of blobs raise a `LanceError`.
-    Raises NotFound (a ValueError) when there is no table or no such version or tag, ValueError for
-    a moment before the first version, and a `LanceError` when the manifest is broken.
+    `storage_options` reach an object store, `base_store_params` one by the URI of a base; sizes and
+    `read_params` change nothing, but that without bytes for metadata none are kept between calls;
+    without `allow_external` base paths and URIs of blobs raise a `LanceError`. Raises NotFound (a
+    ValueError) for no table, version or tag, ValueError for a moment before the first version.
     """
     if uri is None:
         raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")

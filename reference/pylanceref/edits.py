@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, TypedDict
 import pyarrow as pa
 from lanceref import operations
 from lanceref.core.file_versions import V0_1
+from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 
 from pylanceref.merge_insert import MergeInsertBuilder
-from pylanceref.sql.columns import bind_values, computed_columns, condition, only_nulls
+from pylanceref.sql.columns import bind_values, condition, only_nulls
 from pylanceref.table_handle import (
     CONFLICT_RETRIES,
     RETRY_TIMEOUT,
@@ -29,7 +30,7 @@ from pylanceref.table_handle import (
     retried,
 )
 from pylanceref.types import reader_of
-from pylanceref.udf import BatchUDF, mapped_by, values_of
+from pylanceref.udf import BatchUDF, new_columns
 from pylanceref.write import write_table
 
 if TYPE_CHECKING:
@@ -159,21 +160,22 @@ def add_columns(
         transforms = [transforms]
     if isinstance(transforms, pa.Schema | list):
         table._commit(operations.alter_table.add_null_columns(snapshot, transforms))
-    elif isinstance(transforms, Mapping):
-        source = computed_columns(snapshot, transforms)
-        schema = snapshot.schema(BlobHandling.BYTES).arrow
-        is_early = storage_version_of(snapshot.manifest.message) == V0_1
-        if only_nulls(transforms.values(), schema) and not is_early:
+    else:
+        rows = snapshot.fragments
+        source = new_columns(snapshot, transforms, read_columns, batch_size, reader_schema, rows)
+        if isinstance(transforms, Mapping) and _are_nulls(snapshot, transforms):
             table._commit(operations.alter_table.add_null_columns(snapshot, source.schema))
         else:
             _add(table, source)
-    elif callable(transforms):
-        _add(table, mapped_by(snapshot, transforms, read_columns, batch_size))
         if isinstance(transforms, BatchUDF) and transforms.cache is not None:
             transforms.cache.cleanup()
-    else:
-        values = values_of(transforms, reader_schema)
-        _add(table, operations.columns.ordered_source(snapshot, values, snapshot.fragments))
+
+
+def _are_nulls(snapshot: Snapshot, transforms: Mapping[str, str]) -> bool:
+    """Whether new columns are null everywhere, so that no file needs to have them."""
+    schema = snapshot.schema(BlobHandling.BYTES).arrow
+    is_early = storage_version_of(snapshot.manifest.message) == V0_1
+    return not is_early and only_nulls(transforms.values(), schema)
 
 
 def drop_columns(table: OpenTable, columns: Sequence[str]) -> None:

@@ -34,10 +34,10 @@ from pylanceref.scan_arguments import Columns, ScanArguments, describe, split_ar
 from pylanceref.scanner import LanceScanner
 from pylanceref.schema import LanceSchema
 from pylanceref.signatures import parameters
-from pylanceref.sql.columns import computed_columns, condition, take_columns
+from pylanceref.sql.columns import condition, take_columns
 from pylanceref.table_handle import OpenTable
 from pylanceref.types import reader_of
-from pylanceref.udf import BatchUDF, mapped_by, values_of
+from pylanceref.udf import BatchUDF, new_columns
 from pylanceref.write import write_fragments
 
 if TYPE_CHECKING:
@@ -237,14 +237,10 @@ class LanceFragment:
         reader_schema: pa.Schema | None = None,
     ) -> tuple[FragmentMetadata, LanceSchema]:
         """Add columns: in SQL, by a function of batches, or from a reader. Raises ValueError."""
-        if isinstance(value_func, Mapping):
-            return self._with(computed_columns(self._snapshot, value_func))
         if isinstance(value_func, BatchUDF) and value_func.cache is not None:
             raise ValueError("A checkpoint file cannot be used for a single fragment")
-        if callable(value_func):
-            return self._with(mapped_by(self._snapshot, value_func, columns, batch_size))
-        values = values_of(value_func, reader_schema)
-        return self._with(operations.columns.ordered_source(self._snapshot, values, [self._rows]))
+        arguments = value_func, columns, batch_size, reader_schema, [self._rows]
+        return self._with(new_columns(self._snapshot, *arguments))
 
     def merge(
         self,

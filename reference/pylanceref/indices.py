@@ -79,11 +79,9 @@ class IndicesBuilder:
         if accelerator is not None:
             raise NotImplementedError("models are trained without an accelerator")
         training = self._training(fragment_ids)
-        rows = sum(one.num_rows for one in training.fragments)
-        count = round(math.sqrt(rows)) if num_partitions is None else whole_number(num_partitions)
-        _check_rate(sample_rate)
-        if count * sample_rate > rows:
-            raise ValueError(f"There are not enough rows to create IVF centroids: {rows}")
+        root = math.sqrt(sum(one.num_rows for one in training.fragments))
+        count = round(root) if num_partitions is None else whole_number(num_partitions)
+        _check_rate(sample_rate, count, training, "IVF centroids")
         if not isinstance(distance_type, str) or distance_type.lower() not in METRIC_NAMES:
             raise ValueError(f"Distance type {distance_type} not supported.")
         metric, random = METRIC_NAMES[distance_type.lower()], np.random.default_rng()
@@ -106,13 +104,10 @@ class IndicesBuilder:
     ) -> PqModel:
         """Train codewords of sub-vectors, for vectors less their centroids. Raises ValueError."""
         count, training = self._sub_vectors(num_subvectors), self._training(fragment_ids)
-        rows, wanted = sum(one.num_rows for one in training.fragments), 2**num_bits * sample_rate
-        _check_rate(sample_rate)
-        if wanted > rows:
-            raise ValueError(f"There are not enough rows to create PQ codebook: {rows}")
+        _check_rate(sample_rate, 2**num_bits, training, "PQ codebook")
         metric, random = METRIC_NAMES[ivf_model.distance_type], np.random.default_rng()
         model = Model(metric, vectors_of(ivf_model.centroids).values)
-        vectors = sampled_vectors(training, metric, wanted, random)
+        vectors = sampled_vectors(training, metric, 2**num_bits * sample_rate, random)
         if metric != "dot":
             near = assign(vectors, model.centroids, model.of_vectors)
             vectors = vectors - model.centroids[near]
@@ -198,9 +193,13 @@ class IndicesBuilder:
         return given
 
 
-def _check_rate(sample_rate: object) -> None:
+def _check_rate(sample_rate: object, count: int, training: Training, made: str) -> None:
+    """Raise ValueError for a wrong number of rows for each of `count` vectors, or too few rows."""
     if not isinstance(sample_rate, int) or sample_rate <= 1:
         raise ValueError(f"The sample_rate must be an int greater than 1, got {sample_rate}")
+    rows = sum(one.num_rows for one in training.fragments)
+    if count * sample_rate > rows:
+        raise ValueError(f"There are not enough rows to create {made}: {rows}")
 
 
 def _lists(vectors: AnyVectors) -> pa.FixedSizeListArray:

@@ -9,7 +9,7 @@ result)`, where a result is an Arrow stream of one batch.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 from lanceref import operations
 from lanceref.search.snapshot import Snapshot
+from lanceref.table.rows import FragmentRows
 
 from pylanceref.errors import CallerCode, CallerFailed
+from pylanceref.sql.columns import computed_columns
 from pylanceref.types import reader_of
 
 if TYPE_CHECKING:
@@ -134,24 +136,32 @@ def batch_udf(
     return lambda func: BatchUDF(func, output_schema, checkpoint_file)
 
 
-def mapped_by(
-    snapshot: Snapshot, function: object, columns: Sequence[str] | None, batch_size: int | None
+def new_columns(
+    snapshot: Snapshot,
+    given: object,
+    columns: Sequence[str] | None,
+    batch_size: int | None,
+    schema: pa.Schema | None,
+    fragments: Sequence[FragmentRows],
 ) -> ColumnSource:
-    """Columns by a function of batches. Raises TypeError for a plain one that fails at once."""
-    if isinstance(function, BatchUDF):
-        return operations.columns.mapped_source(snapshot, function, columns, batch_size)
-    try:
-        with CallerCode():
-            plain = BatchUDF(function)  # type: ignore[arg-type]
-            return operations.columns.mapped_source(snapshot, plain, columns, batch_size)
-    except CallerFailed as error:
-        told = "which is callable, but gave an error when called with a batch of data"
-        raise TypeError(f"{type(function)}, {told}: {error.__cause__}") from error
+    """Return columns in SQL, by a function of batches, or of rows in the order of fragments.
 
-
-def values_of(values: object, schema: pa.Schema | None) -> pa.Table:
-    """Return the rows of whatever holds any. Raises TypeError for something else."""
+    Raises EvolutionRefused, TypeError for what holds no rows and for a plain function that fails.
+    """
+    if isinstance(given, Mapping):
+        return computed_columns(snapshot, given)
+    mapped = operations.columns.mapped_source
+    if isinstance(given, BatchUDF):
+        return mapped(snapshot, given, columns, batch_size)
+    if callable(given):
+        try:
+            with CallerCode():
+                return mapped(snapshot, BatchUDF(given), columns, batch_size)
+        except CallerFailed as error:
+            told = "which is callable, but gave an error when called with a batch of data"
+            raise TypeError(f"{type(given)}, {told}: {error.__cause__}") from error
     try:
-        return reader_of(values, schema).read_all()
+        values = reader_of(given, schema).read_all()
     except TypeError as error:
         raise TypeError(f"transforms: Could not coerce to a reader: {error}") from error
+    return operations.columns.ordered_source(snapshot, values, fragments)
