@@ -121,9 +121,9 @@ def odd_page(rng: Chance, rows: Shred, version: FileVersion) -> Encoded:
         value = the_value(values, rows.validity)
     if value is not None:
         return value_page(levels, value, kind.wide)
-    if items is None and _must_zip(values):
-        return _odd_fullzip(rng, levels, values, kind, version)
-    if items is None and rng.random() < 0.3 and _can_zip(values):
+    # each value takes whole bytes; packed rows of fixed fields are not zipped
+    zips = items is None and (_must_zip(values) or rng.random() < 0.3)
+    if zips and (_must_zip(values) or isinstance(values, Fixed | Variable)):
         return _odd_fullzip(rng, levels, values, kind, version)
     loose = LOOSE if items is None and rng.odd("dictionaries that do not pay", 0.3) else None
     chosen = None if loose is None else choose_dictionary(values, loose, version, kind)
@@ -195,13 +195,6 @@ def _must_zip(values: Values) -> bool:
     if isinstance(values, Rows):
         return not all(isinstance(one, Fixed) for one in values.fields)
     return max_value_bytes(values) > MAX_MINI_BYTES or without_items(values)
-
-
-def _can_zip(values: Values) -> bool:
-    """Whether each value takes whole bytes; packed rows of fixed fields are not zipped."""
-    if isinstance(values, Rows):
-        return False
-    return isinstance(values, Fixed | Variable)
 
 
 def _whole_bytes(values: Values) -> Values:

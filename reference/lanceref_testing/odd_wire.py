@@ -38,7 +38,11 @@ _FIXED = {
 
 def spell(rng: Chance, message: Message) -> bytes:
     """Serialize a message in a spelling of chance."""
-    spare = [[_zero(rng, field)] for field in _absent(message) if rng.odd("zeros spelled out", 0.1)]
+    spare = [
+        [_scalar(rng, field, field.default_value)]
+        for field in _absent(message)
+        if rng.odd("zeros spelled out", 0.1)
+    ]
     if rng.odd("unknown fields", 0.2):
         spare.append([_unknown(rng)])
     return _mixed(rng, message, spare)
@@ -114,10 +118,6 @@ def _absent(message: Message) -> list[FieldDescriptor]:
     fields: Sequence[FieldDescriptor] = message.DESCRIPTOR.fields  # type: ignore[assignment]
     scalars = [one for one in fields if one.message_type is None and not one.is_repeated]
     return [one for one in scalars if not one.has_presence and one.number not in present]
-
-
-def _zero(rng: Chance, field: FieldDescriptor) -> bytes:
-    return _scalar(rng, field, field.default_value)
 
 
 def _unknown(rng: Chance) -> bytes:

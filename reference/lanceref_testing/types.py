@@ -57,18 +57,6 @@ FAMILIES: dict[str, Callable[[Random], pa.DataType]] = {
 """Families of leaf types; a family is drawn first: numbers and strings more often."""
 
 
-def random_leaf(rng: Random) -> pa.DataType:
-    """Draw a type without children."""
-    return FAMILIES[rng.choice((*FAMILIES, "number", "string", "string"))](rng)
-
-
-def random_vector(rng: Random) -> pa.DataType:
-    """Draw a fixed-size list of numbers or booleans, sometimes of lists of them."""
-    item = rng.choice((*NUMBERS, pa.float32(), pa.bool_()))
-    vector = pa.list_(item, rng.choice((1, 2, 3, 16, 70)))
-    return vector if rng.random() < 0.75 else pa.list_(pa.list_(item, 2), rng.choice((2, 5)))
-
-
 def random_type(rng: Random, version: FileVersion, max_depth: int = 4) -> pa.DataType:
     """Draw a type of at most `max_depth` lists, structs and maps inside each other."""
     kinds = ["leaf", "leaf", "vector"]
@@ -76,9 +64,13 @@ def random_type(rng: Random, version: FileVersion, max_depth: int = 4) -> pa.Dat
         kinds += ["struct", "list", "large_list"] + ["map"] * (version >= V2_2)
     match rng.choice(kinds):
         case "leaf":
-            return random_leaf(rng)
+            return FAMILIES[rng.choice((*FAMILIES, "number", "string", "string"))](rng)
         case "vector":
-            return random_vector(rng)
+            item = rng.choice((*NUMBERS, pa.float32(), pa.bool_()))
+            vector = pa.list_(item, rng.choice((1, 2, 3, 16, 70)))
+            return (
+                vector if rng.random() < 0.75 else pa.list_(pa.list_(item, 2), rng.choice((2, 5)))
+            )
         case "struct":
             names = rng.sample(("a", "b", "x y", "ü"), rng.randint(1, 3))
             return pa.struct([random_field(rng, name, version, max_depth - 1) for name in names])

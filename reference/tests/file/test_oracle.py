@@ -13,7 +13,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.file_versions import V0_1
-from lanceref_testing import random_sample
+from lanceref_testing.tables import random_sample
 
 from .in_memory import assert_clean_and_owned, assert_reads_as, written
 from .stored_columns import CASES, COLUMNS, StoredColumn

@@ -13,11 +13,11 @@ from lanceref.core.file_versions import V2_0, V2_1, V2_2, V2_3
 from lanceref.explain import explain
 from lanceref.proto import encodings_v2_0_pb2, file2_pb2, file_pb2
 from lanceref.validate import validate
-from lanceref_testing import random_sample
 from lanceref_testing.odd_arrays import OddPage, odd_fixed
 from lanceref_testing.odd_files import odd_file
 from lanceref_testing.odd_wire import spell, varint
 from lanceref_testing.oddities import ALL, NEEDS, SLOPPY, Chance, with_needs
+from lanceref_testing.tables import random_sample
 from pylanceref.lance_file import LanceFileReader
 
 from tests.lanceref_testing.plain import plain_columns

@@ -27,7 +27,7 @@ from lanceref.proto import table_pb2
 from lanceref.storage import LocalSource
 from lanceref.storage.local_file import LocalSink
 from lanceref.validate import validate
-from lanceref_testing import Sample, random_sample
+from lanceref_testing.tables import Sample, random_sample
 
 from lance_conformance.campaigns.files.census import encodings_of
 from lance_conformance.campaigns.runner import Outcome, Plan, Session, judged

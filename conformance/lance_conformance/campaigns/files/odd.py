@@ -16,9 +16,9 @@ import pyarrow as pa
 from lanceref.core.errors import LanceError
 from lanceref.core.file_versions import version_named
 from lanceref.explain import explain
-from lanceref_testing import random_sample
 from lanceref_testing.odd_files import odd_file
 from lanceref_testing.oddities import ALL, Chance, with_needs
+from lanceref_testing.tables import random_sample
 from pylanceref.lance_file import LanceFileReader
 
 from lance_conformance.campaigns.runner import Outcome, Plan, Session, judged
