@@ -56,7 +56,7 @@ class Identities:
     """The ids of the live rows of a table, fragment after fragment."""
 
     def __init__(self, manifest: Manifest, ctx: Context) -> None:
-        self._ids: bitmaps.BitMap64 | None = None
+        self._ids = bitmaps.BitMap64()
         self._next = manifest.message.next_row_id
         self._version = manifest.version
         self._ctx = ctx
@@ -89,17 +89,15 @@ class Identities:
 
     def _ids_faults(self, ids: Numbers) -> Iterator[tuple[str, str, str]]:
         """Yield (clause, found, wanted) for the ids of some more live rows."""
-        found = bitmaps.BitMap64(ids)
-        held = self._ids or bitmaps.BitMap64()
+        found, again = bitmaps.BitMap64(ids), None
         if len(found) < len(ids):
             values, counts = np.unique(ids, return_counts=True)
             again = int(values[counts > 1][0])
+        elif not found.isdisjoint(self._ids):
+            again = (found & self._ids).min()
+        if again is not None:
             yield "L.table.row-ids.unique", f"row id {again} twice", "an id for each row"
-        elif not found.isdisjoint(held):
-            again = (found & held).min()
-            yield "L.table.row-ids.unique", f"row id {again} twice", "an id for each row"
-        held |= found
-        self._ids = held
+        self._ids |= found
         highest = int(ids.max())
         if highest >= self._next:
             yield "L.table.row-ids.next", f"row id {highest}", f"below next_row_id {self._next}"

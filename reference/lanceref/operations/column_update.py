@@ -9,7 +9,6 @@ Clauses: L.txn.op.update, L.table.datafile.tombstone
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,8 +89,7 @@ def replace_values(held: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.Reco
     for name in right.schema.names:
         type_ = held.schema.field(name).type
         old, given = plain(held[name].combine_chunks()), plain(right[name].combine_chunks())
-        if has_blobs(old.type, given.type):
-            old = blobs_as_structs(old, given.type)
+        old = blobs_as_structs(old, given.type)
         new = as_column(whole(given).take(chosen), old.type)
         values = pc.if_else(pc.is_valid(chosen), new, old)
         extended = isinstance(type_, pa.BaseExtensionType)
@@ -125,19 +123,6 @@ def plain(array: pa.Array) -> pa.Array:
     return _struct(array, children, array.type)
 
 
-def has_blobs(held: pa.DataType, given: pa.DataType) -> bool:
-    """Whether a table has bytes where a caller gives structs."""
-    if not pa.types.is_struct(given):
-        return False
-    return not pa.types.is_struct(held) or any(has_blobs(*pair) for pair in _pairs(held, given))
-
-
-def _pairs(held: pa.DataType, given: pa.DataType) -> Iterator[tuple[pa.DataType, pa.DataType]]:
-    """Yield the types of children, None where the second has no child of that name."""
-    types = {child.name: child.type for child in given}
-    return ((child.type, types.get(child.name, child.type)) for child in held)
-
-
 def blobs_as_structs(held: pa.Array, given: pa.DataType) -> pa.Array:
     """Return the values of a table under the type of those a caller gives, where that has blobs.
 
@@ -151,9 +136,10 @@ def blobs_as_structs(held: pa.Array, given: pa.DataType) -> pa.Array:
             for child in given
         ]
         return _struct(held, children, given)
+    types = {child.name: child.type for child in given}
     children = [
-        blobs_as_structs(held.field(number), other)
-        for number, (_, other) in enumerate(_pairs(held.type, given))
+        blobs_as_structs(held.field(child.name), types.get(child.name, child.type))
+        for child in held.type
     ]
     return _struct(held, children, held.type)
 

@@ -181,9 +181,7 @@ def _current(index: Index, segment: Segment, fragments: Collection[FragmentRows]
 def finish_entry(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> table_pb2.IndexMetadata:
     """Return the entry of a finished segment, writing its files if it is staged."""
     kind = kind_of(entry)
-    if kind is None or kind.staging is None:
-        return entry
-    if not kind.staging.is_staged([file.path for file in entry.files]):
+    if kind is None or not _is_staged(kind, entry):
         return entry
     made = copy_of(entry)
     assign(made.files, _finish(snapshot, kind, entry))
@@ -205,8 +203,7 @@ def finish_folder(snapshot: Snapshot, kind: Kind, name: str) -> None:
         table_pb2.IndexFile(path=one.path.removeprefix(folder), size_bytes=one.size)
         for one in snapshot.store.walk(folder)
     )
-    staging = kind.staging
-    if staging is None or not staging.is_staged([file.path for file in entry.files]):
+    if not _is_staged(kind, entry):
         raise OperationRefused(f"No partition metadata files found in index directory: {folder}")
     _finish(snapshot, kind, entry)
     remove_staged(snapshot, entry)
@@ -217,12 +214,17 @@ def remove_staged(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> None:
 
     Whoever copies the folder of a segment, as a deep clone may, takes all files in it.
     """
-    kind, paths = kind_of(entry), [file.path for file in entry.files]
-    if kind is not None and kind.staging is not None and kind.staging.is_staged(paths):
+    kind = kind_of(entry)
+    if kind is not None and _is_staged(kind, entry):
         folder = f"{FOLDER}/{uuid.UUID(bytes=entry.uuid.uuid)}/"
-        for path in paths:
-            snapshot.store.delete(folder + path)
+        for file in entry.files:
+            snapshot.store.delete(folder + file.path)
         snapshot.store.prune(folder)
+
+
+def _is_staged(kind: Kind, entry: table_pb2.IndexMetadata) -> bool:
+    paths = [file.path for file in entry.files]
+    return kind.staging is not None and kind.staging.is_staged(paths)
 
 
 def _finish(

@@ -148,26 +148,21 @@ class LocalSink:
                     os.fsync(self._out.fileno())
                 self._out.close()
                 self.stats.count_write(self.position)
-                if not self._give_name(replace):
-                    return False
+                if replace:
+                    self._staged.rename(self._target)
+                else:
+                    try:
+                        os.link(self._staged, self._target)
+                    except FileExistsError:
+                        return False
+                    with suppress(OSError):  # a stray name: the link decides
+                        self._staged.unlink()
                 self._open = False
                 if self._durable:
                     flush_folders(self._flushed)
         finally:
             if self._open:
                 self._give_up()
-        return True
-
-    def _give_name(self, replace: bool) -> bool:
-        if replace:
-            self._staged.rename(self._target)
-            return True
-        try:
-            os.link(self._staged, self._target)
-        except FileExistsError:
-            return False
-        with suppress(OSError):  # a stray name: the link decides
-            self._staged.unlink()
         return True
 
 
