@@ -3,43 +3,39 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
-from lanceref.storage import LocalSource, LocalStore
-from lanceref.storage.local_file import LocalSink
+from lanceref.storage import LocalStore
 
-
-class FaultySink:
-    """A sink of a `FaultyStore`."""
-
-    def __init__(self, inner: LocalSink, store: FaultyStore) -> None:
-        self._inner, self._store = inner, store
-
-    @property
-    def position(self) -> int:
-        """Bytes written so far."""
-        return self._inner.position
-
-    def write(self, data: bytes | memoryview) -> None:
-        """Append bytes, or fail."""
-        self._store.count()
-        self._inner.write(data)
-
-    def close(self) -> None:
-        """Make the object visible, or fail."""
-        self._store.count()
-        self._inner.close()
-
-    def abort(self) -> None:
-        """Leave no object behind."""
-        self._inner.abort()
+CALLS = ("open", "create", "list", "put", "put_if_absent", "write", "close")
+"""Methods of a store and of its sinks that count and may fail."""
 
 
-class FaultyStore(LocalStore):
+class _Counted:
+    """A store or a sink whose calls are counted before they are done."""
+
+    def __init__(self, inner: Any, count: Callable[[], None]) -> None:
+        self._inner, self._count = inner, count
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        if name not in CALLS:
+            return found
+
+        def call(*arguments: Any) -> Any:
+            self._count()
+            made = found(*arguments)
+            return _Counted(made, self._count) if name == "create" else made
+
+        return call
+
+
+class FaultyStore(_Counted):
     """Fails at call number `fail_at` (from 0), before it does anything."""
 
     def __init__(self, root: str, fail_at: int) -> None:
-        super().__init__(root)
+        super().__init__(LocalStore(root), self.count)
         self.calls, self._fail_at = 0, fail_at
 
     def count(self) -> None:
@@ -47,28 +43,3 @@ class FaultyStore(LocalStore):
         self.calls += 1
         if self.calls == self._fail_at + 1:
             raise OSError(errno.EIO, "the disk is gone")
-
-    def open(self, path: str) -> LocalSource:
-        """As the local store."""
-        self.count()
-        return super().open(path)
-
-    def create(self, path: str) -> FaultySink:  # type: ignore[override]
-        """As the local store."""
-        self.count()
-        return FaultySink(super().create(path), self)
-
-    def list(self, prefix: str) -> Iterator[str]:
-        """As the local store."""
-        self.count()
-        return super().list(prefix)
-
-    def put(self, path: str, data: bytes) -> None:
-        """As the local store."""
-        self.count()
-        super().put(path, data)
-
-    def put_if_absent(self, path: str, data: bytes) -> bool:
-        """As the local store."""
-        self.count()
-        return super().put_if_absent(path, data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import time
 from contextlib import suppress
@@ -68,10 +67,9 @@ def test_tags_and_branches_keep_what_they_name(table, tmp_path):
     assert [1] == branch.to_table()["a"].to_pylist()
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 def test_a_branch_that_was_deleted_is_not_cleaned_up(tmp_path, maker):
     """Another below it keeps its folder, so that it can be opened."""
-    maker, uri = importlib.import_module(maker), str(tmp_path)
+    uri = str(tmp_path)
     maker.write_dataset(pa.table({"a": [1]}), uri).create_branch("dev/two")
     maker.dataset(uri).create_branch("dev")
     maker.dataset(uri).branches.delete("dev")
@@ -270,18 +268,9 @@ def _left(module: object, root: str, settings: dict[str, str]) -> list[int]:
 
 
 @pytest.mark.parametrize(("settings", "left"), SETTINGS)
-def test_commits_remove_old_versions(tmp_path, settings: dict[str, str], left: list[int]) -> None:
+def test_commits_remove_old_versions(tmp_path, maker, settings, left) -> None:
     """The one that was read stays; settings that make no sense remove nothing."""
-    assert left == _left(pylanceref, str(tmp_path), settings)
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize(("settings", "left"), SETTINGS)
-def test_the_oracle_keeps_the_same(tmp_path, settings: dict[str, str], left: list[int]) -> None:
-    """The versions of the table above."""
-    import lance
-
-    assert left == _left(lance, str(tmp_path), settings)
+    assert left == _left(maker, str(tmp_path), settings)
 
 
 def test_young_versions_stay(table):

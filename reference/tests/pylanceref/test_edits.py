@@ -114,12 +114,11 @@ def _merged(made):
     merge.execute(pa.table({"a": [1, 9], "b": [5, 6]}))
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 @pytest.mark.parametrize("edit", [_updated, _merged])
 @pytest.mark.parametrize("versions", [("2.0", "2.1"), ("2.1", "2.0"), ("2.2", "2.3")])
 def test_an_edit_that_is_made_again_keeps_its_file_version(tmp_path, maker, edit, versions):
     """That of the table as the edit found it, though an overwrite has another since."""
-    maker, uri = importlib.import_module(maker), str(tmp_path)
+    uri = str(tmp_path)
     rows = pa.table({"a": range(4), "b": range(4)})
     maker.write_dataset(rows, uri, data_storage_version=versions[0])
     _replaced(maker, uri)
@@ -144,11 +143,10 @@ def _merge(made, where):
     merge.when_not_matched_by_source_delete(where).execute(pa.table({"a": [90], "b": [1]}))
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 @pytest.mark.parametrize("edit", [_delete, _update, _merge])
 def test_what_never_stands_comes_before_the_same_rows(tmp_path, maker, edit):
     """A delete of one row, and a restore: the edit takes the row with all of its fragment."""
-    maker, uri = importlib.import_module(maker), str(tmp_path)
+    uri = str(tmp_path)
     maker.write_dataset(pa.table({"a": range(20), "b": range(20)}), uri, max_rows_per_file=5)
     maker.dataset(uri).delete("a = 1")
     maker.dataset(uri, version=1).restore()
@@ -158,11 +156,10 @@ def test_what_never_stands_comes_before_the_same_rows(tmp_path, maker, edit):
     assert 3 == pylanceref.dataset(uri).version
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 @pytest.mark.parametrize("edit", [_delete, _update, _merge])
 def test_whole_fragments_come_before_what_never_stands(tmp_path, maker, edit):
     """It takes no other row, so it is made again at once, from the table that was restored."""
-    maker, uri = importlib.import_module(maker), str(tmp_path)
+    uri = str(tmp_path)
     maker.write_dataset(pa.table({"a": range(20), "b": range(20)}), uri, max_rows_per_file=5)
     maker.dataset(uri).delete("a = 1")
     maker.dataset(uri, version=1).restore()
@@ -173,10 +170,9 @@ def test_whole_fragments_come_before_what_never_stands(tmp_path, maker, edit):
     assert 15 == made.count_rows("a >= 5 and a < 20 and b = a")
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 def test_a_fragment_without_rows_is_told_of_as_it_was(tmp_path, maker):
     """Two deletes of different rows that leave none: the second tells of it twice."""
-    maker, uri = importlib.import_module(maker), str(tmp_path)
+    uri = str(tmp_path)
     rows = pa.table({"a": range(10)})
     maker.write_dataset(rows, uri, max_rows_per_file=5, enable_v2_manifest_paths=True)
     other = maker.dataset(uri)
@@ -240,10 +236,9 @@ def test_an_update_made_again_without_its_column(tmp_path):
             assert {9, 2, 3} == set(column(pylanceref.dataset(path), "f"))
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 def test_inserted_rows_need_what_cannot_be_null(tmp_path, maker):
     """A column of the table that the source has not, whether a row is inserted or not."""
-    made = importlib.import_module(maker).write_dataset(pa.table({"k": [1, 2]}), tmp_path)
+    made = maker.write_dataset(pa.table({"k": [1, 2]}), tmp_path)
     made.add_columns({"c": "'x'"})
     merge = made.merge_insert("k").when_matched_update_all().when_not_matched_insert_all()
 
@@ -252,11 +247,9 @@ def test_inserted_rows_need_what_cannot_be_null(tmp_path, maker):
     made.merge_insert("k").when_matched_update_all().execute(pa.table({"k": [1]}))
 
 
-@pytest.mark.parametrize("maker", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
 def test_a_column_of_typed_nulls_in_0_1_is_written(tmp_path, maker):
     """Later files have it in the manifest alone."""
-    library = importlib.import_module(maker)
-    made = library.write_dataset(pa.table({"k": [1]}), tmp_path, data_storage_version="0.1")
+    made = maker.write_dataset(pa.table({"k": [1]}), tmp_path, data_storage_version="0.1")
     made.add_columns({"c": "cast(null as string)"})
 
-    assert [{"k": 1, "c": None}] == library.dataset(tmp_path).to_table().to_pylist()
+    assert [{"k": 1, "c": None}] == maker.dataset(tmp_path).to_table().to_pylist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from pylanceref import sampler
+from pylanceref._dataset.sharded_batch_iterator import ShardedBatchIterator
 from pylanceref.sampler import ShardedBatchSampler, maybe_sample
 from tests.sql.written import without, write
 
@@ -78,3 +79,20 @@ def test_the_order_is_that_of_pylance(dataset, randomize):
         list(one.ShardedFixedBatchSampler(1, 2, randomize, 4, 3, 30)) for one in (sampler, theirs)
     ]
     assert numbers[0] == numbers[1]
+
+
+def test_the_rows_of_a_rank(tmp_path):
+    """The deprecated iterator shares by fragments or batches; a path is opened."""
+    table = write(pa.table({"i": range(20)}), tmp_path, max_rows_per_file=5)
+
+    def ranked(given, **named):
+        with pytest.warns(UserWarning, match="deprecated"):
+            return _rows(ShardedBatchIterator(given, 1, 2, **named))
+
+    assert [*range(5, 10), *range(15, 20)] == ranked(table.uri)
+    assert [4, 5, 6, 7, 12, 13, 14, 15] == ranked(table, granularity="batch", batch_size=4)
+    assert [18, 19] == ranked(table, granularity="batch", batch_size=18)
+    with pytest.raises(NotImplementedError, match="with_row_id"):
+        ranked(table, granularity="batch", with_row_id=True)
+    with pytest.raises(ValueError, match="Unrecognized granularity: row"):
+        ranked(table, granularity="row")
