@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import lanceref
@@ -30,17 +31,31 @@ WRITING = [name for name in DEEDS if name != "cleanup"]
 """The deeds that write files: a cleanup only deletes."""
 
 
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory) -> Callable[[str, Path], object]:
+    """Copy the table that a deed is done to, which is written once for all deeds."""
+    made: dict[object, Path] = {}
+
+    def copy(name: str, path: Path) -> None:
+        prepare = DEEDS[name].prepare
+        if prepare not in made:
+            made[prepare] = tmp_path_factory.mktemp("base") / "t"
+            prepare(made[prepare])
+        shutil.copytree(made[prepare], path)
+
+    return copy
+
+
 @pytest.mark.parametrize("name", WRITING)
-def test_a_full_disk_leaves_no_temporary_file(tmp_path: Path, name: str) -> None:
+def test_a_full_disk_leaves_no_temporary_file(tmp_path: Path, name: str, copied) -> None:
     """An error names a file of the table, which stays the old version or becomes the new one."""
-    DEEDS[name].prepare(tmp_path / "base")
     counted = FullDisk(1 << 30)
-    shutil.copytree(tmp_path / "base", tmp_path / "whole")
+    copied(name, tmp_path / "whole")
     with counted.mounted():
         DEEDS[name].act(pylanceref.dataset(tmp_path / "whole"))
     for at in sorted({round(n * (counted.calls - 1) / MOMENTS) for n in range(MOMENTS + 1)}):
         real = tmp_path / f"t{at}"
-        shutil.copytree(tmp_path / "base", real)
+        copied(name, real)
         before = pylanceref.dataset(real)
         once = at % 2 == 1
         disk = FullDisk(at, errno.EIO if once else errno.ENOSPC, once=once)
@@ -96,10 +111,10 @@ def _is_acknowledged(cut: Path, real: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DEEDS)
-def test_a_table_outlives_a_power_cut_at_its_commit(tmp_path: Path, name: str) -> None:
+def test_a_table_outlives_a_power_cut_at_its_commit(tmp_path: Path, name: str, copied) -> None:
     """The table opens at the old or new version, validates, and has all that was acknowledged."""
     real = tmp_path / "real" / "t"
-    DEEDS[name].prepare(real)
+    copied(name, real)
     table = pylanceref.dataset(real)
     power = PowerCut(real.parent, tmp_path / "cuts")
 
