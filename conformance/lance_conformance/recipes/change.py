@@ -14,7 +14,7 @@ from lanceref.core.spans import Span
 from lanceref.explain import explain_source
 from lanceref.storage import BytesSource
 
-from lance_conformance.recipes.messages import put
+from lance_conformance.recipes.edits import put
 from lance_conformance.recipes.model import (
     Change,
     MessageEdit,

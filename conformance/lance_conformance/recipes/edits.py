@@ -1,157 +1,256 @@
-"""Changes of a parent that cases of several topics make: bytes, fields and sizes of a page."""
+"""Changes of a parent: bytes of a leaf, fields of a message, sizes of the buffers of a page.
+
+`MessageEdit` names its message by a word; one function for each word makes such an edit, for any
+file that has the message.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Protocol, cast
+from collections.abc import Callable, Mapping, MutableMapping
+from copy import deepcopy
+from typing import Any, TypeVar
 
 from google.protobuf.message import Message
-from lanceref.proto.encodings_v2_1_pb2 import PageLayout, RepDefLayer
-from lanceref.proto.file2_pb2 import ColumnMetadata
-from lanceref.proto.table_pb2 import Manifest
 
-from lance_conformance.recipes.messages import column_edit, page
-from lance_conformance.recipes.model import MessageEdit, Resize, SpanPatch
+from lance_conformance.recipes.model import DATA, MessageEdit, Paths, Resize, SpanPatch
 
+Edit = Callable[[Any], None] | Paths
+"""A function that changes a message, or new values by paths."""
 
-class Fsst_edits(Protocol):
-    """What the FSST encodings of 2.0 and of later versions share."""
+Kind = TypeVar("Kind", bound=Message)
+"""A kind of message."""
 
-    symbol_table: bytes
+MANIFEST = "_versions/*.manifest"
+"""The one manifest of a table."""
 
+LAST = "_versions/1844674407370955161[0-3].manifest"
+"""The manifest of the last version of a table that has changed little."""
 
-def byte(*path: str, at: int, new: int, nth: int = 0) -> SpanPatch:
-    """Set one byte of a leaf; `at` may count from its end."""
-
-    def patch(old: bytes) -> bytes:
-        changed = bytearray(old)
-        changed[at] = new
-        return bytes(changed)
-
-    return SpanPatch(path, patch, nth)
+DATA_FILES = "data/*.lance"
+"""The one data file of a table."""
 
 
-def inner(message: Message, path: str) -> Message:
-    """Return the message that `path` names with dots; a number picks from a list."""
-    found: Any = message
+def manifest_of(version: int) -> str:
+    """Return the path of the manifest of a version."""
+    return f"_versions/{2**64 - 1 - version}.manifest"
+
+
+SECOND, THIRD, FOURTH = (manifest_of(version) for version in (2, 3, 4))
+"""The last versions of tables with one change, two and three."""
+
+SIXTH = manifest_of(6)
+"""The last version of a table whose rows moved under an index."""
+
+M, Z = "mini_block_layout", "full_zip_layout"
+V = f"{M}.value_compression"
+"""Where the description of a page describes its values."""
+
+
+def put(message: Any, edit: Edit) -> None:
+    """Edit a message by a function, or set what paths name in it."""
+    if not isinstance(edit, Mapping):
+        edit(message)
+        return
+    for path, new in edit.items():
+        way, _, last = path.rpartition(".")
+        _set(inner(message, way), last, new)
+
+
+def built(kind: type[Kind], paths: Paths) -> Kind:
+    """Return a message of a kind in which paths have values."""
+    message = kind()
+    put(message, paths)
+    return message
+
+
+def inside(kind: type[Message], edit: Edit) -> Callable[[bytes], bytes]:
+    """Return the edit of bytes that are a message of a kind."""
+
+    def change(old: bytes) -> bytes:
+        message = kind.FromString(old)
+        put(message, edit)
+        return bytes(message.SerializeToString(deterministic=True))
+
+    return change
+
+
+def inner(message: Any, path: str) -> Any:
+    """Return what `path` names with dots in a message.
+
+    A number picks from a list, to which the one after the last adds a message.
+    """
+    found = message
     for name in path.split(".") if path else ():
-        found = found[int(name)] if name.isdigit() else getattr(found, name)
-    return cast(Message, found)
+        if isinstance(found, MutableMapping):
+            found = found[name]
+        elif name.lstrip("-").isdigit():
+            found = found.add() if int(name) == len(found) else found[int(name)]
+        else:
+            found = getattr(found, name)
+    return found
 
 
-def assign(path: str, value: object, number: int = 0) -> MessageEdit:
+def _set(holder: Any, name: str, new: object) -> None:
+    if callable(new):
+        new = new(inner(holder, name))
+    if isinstance(holder, MutableMapping) or name.lstrip("-").isdigit():
+        key: Any = name if isinstance(holder, MutableMapping) else int(name)
+        if new is None:
+            del holder[key]
+        else:
+            holder[key] = new
+    elif new is None:
+        holder.ClearField(name)
+    elif isinstance(new, Message):
+        getattr(holder, name).CopyFrom(new)
+    elif isinstance(new, Mapping):
+        getattr(holder, name).SetInParent()
+    elif isinstance(new, (list, tuple)):
+        kept = [deepcopy(one) if isinstance(one, Message) else one for one in new]
+        holder.ClearField(name)
+        getattr(holder, name).extend(kept)
+    else:
+        setattr(holder, name, new)
+
+
+def _part(path: str, edit: Edit) -> Callable[[Any], None]:
+    return lambda message: put(inner(message, path), edit)
+
+
+def descriptor(edit: Edit, target: str = DATA) -> MessageEdit:
+    """Change the descriptor of a file."""
+    return MessageEdit("descriptor", edit, target)
+
+
+def field(index: int, **values: object) -> MessageEdit:
+    """Set fields of one field of the descriptor's schema."""
+    return descriptor(_part(f"schema.fields.{index}", values))
+
+
+def column_edit(edit: Edit, number: int = 0) -> MessageEdit:
+    """Change the metadata of a column."""
+    return MessageEdit(f"column {number}", edit)
+
+
+def page(edit: Edit, column: int = 0, target: str = DATA) -> MessageEdit:
+    """Change the encoding of the first page of a column."""
+    return MessageEdit(f"page {column}.0", edit, target)
+
+
+def assign(path: str, value: object) -> MessageEdit:
     """Set a field of the first page's encoding; `path` names the way to it with dots."""
-    way, _, last = path.rpartition(".")
-
-    def edit(message: Message) -> None:
-        setattr(inner(message, way), last, value)
-
-    return MessageEdit(f"page {number}.0", edit)
+    return page({path: value})
 
 
-def clear(path: str, number: int = 0) -> MessageEdit:
+def clear(path: str) -> MessageEdit:
     """Take a field of the first page's encoding away."""
-    way, _, last = path.rpartition(".")
-
-    def edit(message: Message) -> None:
-        inner(message, way).ClearField(last)
-
-    return MessageEdit(f"page {number}.0", edit)
+    return page({path: None})
 
 
-def resize(buffer: int, by: int, number: int = 0) -> MessageEdit:
+def layers(*codes: int) -> MessageEdit:
+    """State other layers of the first mini-block page."""
+    return assign(f"{M}.layers", codes)
+
+
+def resize(buffer: int, by: int) -> MessageEdit:
     """State another size of a buffer of the first page: `by` bytes more or less."""
-
-    def edit(message: ColumnMetadata) -> None:
-        message.pages[0].buffer_sizes[buffer] += by
-
-    return column_edit(edit, number)
+    return column_edit({f"pages.0.buffer_sizes.{buffer}": lambda old: old + by})
 
 
 def spare_buffer(number: int = 0) -> MessageEdit:
     """Give the first page one buffer without bytes more."""
-
-    def edit(message: ColumnMetadata) -> None:
-        first = message.pages[0]
-        first.buffer_offsets.append(0)
-        first.buffer_sizes.append(0)
-
-    return column_edit(edit, number)
+    more = dict.fromkeys(("pages.0.buffer_offsets", "pages.0.buffer_sizes"), lambda old: [*old, 0])
+    return column_edit(more, number)
 
 
-def no_buffers(number: int = 0) -> MessageEdit:
+def no_buffers() -> MessageEdit:
     """Take all buffers of the first page away."""
-
-    def edit(message: ColumnMetadata) -> None:
-        first = message.pages[0]
-        del first.buffer_offsets[:]
-        del first.buffer_sizes[:]
-
-    return column_edit(edit, number)
+    return column_edit({"pages.0.buffer_offsets": [], "pages.0.buffer_sizes": []})
 
 
-def damage_table(fsst: Fsst_edits, at: int, new: int) -> None:
-    """Set one byte of the symbol table of an FSST encoding."""
-    table = bytearray(fsst.symbol_table)
-    table[at] = new
-    fsst.symbol_table = bytes(table)
+def manifest(edit: Edit, target: str = MANIFEST) -> MessageEdit:
+    """Change a manifest."""
+    return MessageEdit("manifest", edit, target)
 
 
-M = "mini_block_layout"
-Z = "full_zip_layout"
+def fragment(edit: Edit, target: str = MANIFEST) -> MessageEdit:
+    """Change the first fragment of a manifest."""
+    return manifest(_part("fragments.0", edit), target)
+
+
+def data_file(edit: Edit, target: str = MANIFEST) -> MessageEdit:
+    """Change the first data file of the first fragment of a manifest."""
+    return manifest(_part("fragments.0.files.0", edit), target)
+
+
+def indices(edit: Edit, target: str = MANIFEST) -> MessageEdit:
+    """Change the index section of a manifest."""
+    return MessageEdit("index section", edit, target)
+
+
+def index(edit: Edit, target: str = MANIFEST) -> MessageEdit:
+    """Change the first index of a manifest."""
+    return indices(_part("indices.0", edit), target)
+
+
+def partitions(edit: Edit, target: str) -> MessageEdit:
+    """Change what a file of a vector index says of its partitions."""
+    return MessageEdit("buffer 1 IVF", edit, target)
+
+
+def tensor(edit: Edit, target: str) -> MessageEdit:
+    """Change the table of numbers that a file of a vector index has."""
+    return MessageEdit("buffer 2 Tensor", edit, target)
+
+
+def single_file(edit: Edit, target: str) -> MessageEdit:
+    """Change the message of a vector index of early releases."""
+    return MessageEdit("index", edit, target)
+
+
+def transaction(edit: Edit, target: str = MANIFEST) -> MessageEdit:
+    """Change the transaction inside of a manifest, or the one of a transaction file."""
+    return MessageEdit("transaction", edit, target)
+
+
+FORGOTTEN = {"transaction_file": None, "transaction_section": None}
+"""Nothing says which transaction made a version."""
+
+
+def byte(*path: str, at: int, new: int, nth: int = 0, target: str = DATA) -> SpanPatch:
+    """Set one byte of a leaf; `at` may count from its end."""
+    return SpanPatch(path, octet(at, new), nth, target=target)
 
 
 def more(*path: str, by: int = 1, at: int = 0, nth: int = 0) -> SpanPatch:
     """Add to one byte of a leaf."""
 
     def patch(old: bytes) -> bytes:
-        return old[:at] + bytes([(old[at] + by) % 256]) + old[at + 1 :]
+        return octet(at, (old[at] + by) % 256)(old)
 
     return SpanPatch(path, patch, nth)
 
 
-V = f"{M}.value_compression"
-LAST = "_versions/1844674407370955161[0-3].manifest"
+def octet(at: int, new: int) -> Callable[[bytes], bytes]:
+    """Return the edit of one byte; `at` may count from the end."""
+
+    def edit(old: bytes) -> bytes:
+        place = at % len(old)
+        return old[:place] + bytes([new]) + old[place + 1 :]
+
+    return edit
+
+
+def zeros(old: bytes) -> bytes:
+    """Return as many zeros: the edit of padding."""
+    return bytes(len(old))
+
+
+def minor(new: int) -> SpanPatch:
+    """State another minor version in the footer of a file."""
+    return SpanPatch(("footer", "minor"), new)
 
 
 def anew(data: bytes, target: str) -> Resize:
     """Put other bytes in the place of a file."""
     return Resize(keep=0, append=data, target=target)
-
-
-VALUES = f"{M}.value_compression"
-
-
-def layers(*codes: int) -> MessageEdit:
-
-    def edit(message: PageLayout) -> None:
-        message.mini_block_layout.layers[:] = cast(tuple[RepDefLayer, ...], codes)
-
-    return page(edit)
-
-
-def minor(new: int) -> SpanPatch:
-    return SpanPatch(("footer", "minor"), new)
-
-
-def manifest_of(version: int) -> str:
-    """Return the path of a manifest."""
-    return f"_versions/{2**64 - 1 - version}.manifest"
-
-
-FOURTH = "_versions/18446744073709551611.manifest"
-"""The fourth version, which a table with an index has in the end."""
-
-SIXTH = "_versions/18446744073709551609.manifest"
-"""The seventh version, of a table whose rows were moved."""
-
-THIRD = "_versions/18446744073709551612.manifest"
-"""The manifest of the last version."""
-
-SECOND = "_versions/18446744073709551613.manifest"
-"""The manifest of version 2."""
-
-
-def forgotten(message: Manifest) -> None:
-    """Let nothing say which transaction made a version."""
-    message.ClearField("transaction_file")
-    message.ClearField("transaction_section")

@@ -20,7 +20,7 @@ from lanceref.storage import BytesSource
 
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.model import DATA, Asked, Change, Made, Maker
-from lance_conformance.recipes.oracle_made import file
+from lance_conformance.recipes.oracle_made import column, file
 
 ALIGNMENT = 64
 """Buffers begin at multiples of this."""
@@ -104,6 +104,12 @@ def by_hand(
         return Made({DATA: built}, made.table, made_by="hand")
 
     return make
+
+
+def one_page(array: pa.Array | pa.Table, version: str, encoding: Message, *buffers: bytes) -> Maker:
+    """Return a maker of the file of a column `c` in one page."""
+    table = column(array) if isinstance(array, pa.Array) else array
+    return by_hand(table, version, {0: [Page(encoding, len(array), buffers)]})
 
 
 def _rebuild(

@@ -12,10 +12,9 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, R
 from lanceref.proto.file2_pb2 import ColumnMetadata
 
 from lance_conformance.recipes.columns import RANDOM_SEED
-from lance_conformance.recipes.handmade_files import Page, by_hand, words
-from lance_conformance.recipes.messages import column_edit
-from lance_conformance.recipes.model import Maker, MessageEdit
-from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.edits import column_edit
+from lance_conformance.recipes.handmade_files import words
+from lance_conformance.recipes.model import MessageEdit
 
 
 def column_encoding(arm: str) -> MessageEdit:
@@ -67,11 +66,6 @@ def chunk(*buffers: bytes, levels: tuple[bytes, ...] = (), num_levels: int = 0) 
 def table(*chunks: tuple[bytes, int]) -> bytes:
     """Return the chunk table: size in units of eight bytes less one, then log2 of the values."""
     return words(*(len(part) // 8 - 1 << 4 | log for part, log in chunks), width=4)
-
-
-def case_hand(array: pa.Array, layout: PageLayout, *buffers: bytes) -> Maker:
-    page = Page(layout, len(array), buffers)
-    return by_hand(column(array), "2.2", {0: [page]})
 
 
 def vectors_3(nulls: tuple[int, ...]) -> pa.Array:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import cast
 
 from google.protobuf.message import Message
 from lanceref.pages.planar import dense_layout
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
+from lanceref.proto.encodings_v2_3_pb2 import SparseValiditySet, ZippedValues
 
 from lance_conformance.recipes.blocks import Block
+from lance_conformance.recipes.edits import built
 from lance_conformance.recipes.handmade_files import Page, words
 
 VALID, NULLABLE = 1, 3
@@ -107,3 +110,34 @@ def zipped(
 
 def _described(layout: PageLayout, version: str) -> Message:
     return dense_layout(layout) if version == "2.3" else layout
+
+
+NO_NULLS = built(
+    SparseValiditySet,
+    {"meaning": SparseValiditySet.NULL_POSITIONS, "positions.constant": {}},
+)
+"""The validity of slots of which none is null."""
+
+
+def packed(bits: int, width: int) -> CompressiveEncoding:
+    """Describe values packed out of line."""
+    arm = "out_of_line_bitpacking"
+    paths = {f"{arm}.uncompressed_bits_per_value": bits, f"{arm}.values.flat.bits_per_value": width}
+    return built(CompressiveEncoding, paths)
+
+
+def zipped_items(count: int) -> ZippedValues:
+    """Describe the zipped items that indices name."""
+    paths = {
+        "compression.variable.offsets.flat.bits_per_value": 32,
+        "bits_per_offset": 32,
+        "num_items": count,
+        "num_visible_items": count,
+    }
+    return built(ZippedValues, paths)
+
+
+def zip_items(items: Sequence[bytes]) -> tuple[bytes, bytes]:
+    """Return items after their lengths, and where each begins and the last ends, a byte each."""
+    parts = [words(len(item), width=4) + item for item in items]
+    return b"".join(parts), bytes(accumulate(map(len, parts), initial=0))

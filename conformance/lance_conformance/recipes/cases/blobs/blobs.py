@@ -10,14 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 import pylanceref
 from lanceref.proto.encodings_v2_1_pb2 import REPDEF_NULLABLE_ITEM, RepDefLayer
-from lanceref.proto.file_pb2 import FileDescriptor
 from pylanceref.blob import BlobDescriptorArrayBuilder
 from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.constructors import case, cases, fault, lint
-from lance_conformance.recipes.edits import byte
+from lance_conformance.recipes.edits import byte, descriptor, field, page
 from lance_conformance.recipes.handmade_pages import column_encoding
-from lance_conformance.recipes.messages import descriptor, field, page
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, Remove, SpanPatch
 from lance_conformance.recipes.oracle_made import column, dataset, file, stored
 
@@ -60,10 +58,6 @@ def _managed(uri: str) -> pa.Table:
     return found.replace_schema_metadata(schema.metadata)
 
 
-def _no_blob(message: FileDescriptor) -> None:
-    del message.schema.fields[0].metadata["lance-encoding:blob"]
-
-
 def _row(new: bytes, at: int) -> SpanPatch:
     return SpanPatch(("column 0 page 0", "packed rows"), new, at=at)
 
@@ -76,11 +70,6 @@ def _blob_pairs() -> Maker:
     rows = [[{"b": bytes([65 + at]) * at}, {"b": b"z" * (5 - at)}] for at in range(4)]
     table = pa.table([pa.array(rows, _PAIRS)], schema=pa.schema([pa.field("c", _PAIRS)]))
     return lambda: Made(file(table, "2.2")().files, table.take([2]))
-
-
-_BLOBS = pa.list_(
-    pa.struct([pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})]), 2
-)
 
 
 def _described() -> Made:
@@ -127,7 +116,7 @@ CASES: tuple[Recipe, ...] = (
     fault("inner", "descriptors that can be null", "L.page.blob.inner",
         page({"blob_layout.inner_layout.mini_block_layout.layers.0": REPDEF_NULLABLE_ITEM})),
     fault("column", "a blob page for a field that is not one of blobs", "L.page.blob.column",
-        descriptor(_no_blob)),
+        descriptor({"schema.fields.0.metadata.lance-encoding:blob": None})),
     fault("lists", "blobs below a list", "L.page.layers.path",
         page({"blob_layout.layers": lambda old: [*old, RepDefLayer.REPDEF_NULLABLE_LIST]})),
     fault("numbers", "blobs in a column of numbers", "L.page.blob.column",
@@ -165,7 +154,7 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.2/blob/pairs-ranges", "rows of two blobs each, one after the other",
         ("L.page.layout.scale", "L.page.blob.payload"),
         pa.table([pa.array([[{"b": bytes([65 + at]) * at}, {"b": b"y" * (7 - at)}]
-                        for at in range(6)], _BLOBS)], schema=pa.schema([pa.field("c", _BLOBS)]))),
+                        for at in range(6)], _PAIRS)], schema=pa.schema([pa.field("c", _PAIRS)]))),
     *cases("file/{2.1,2.2}/blob/never-null", "blobs of which none is null", "L.page.blob.payload",
         column(pa.array([b"ab", b"", b"c" * 9], pa.large_binary()), blob="true")),
     case("file/2.2/blob/described", "descriptors of blobs, as the data file has them",

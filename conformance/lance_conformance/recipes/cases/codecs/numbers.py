@@ -10,12 +10,12 @@ from lanceref.proto.encodings_v2_1_pb2 import (
     PageLayout,
 )
 
+from lance_conformance.recipes import blocks
 from lance_conformance.recipes.columns import small_integers
 from lance_conformance.recipes.constructors import case, cases, fault, faults
-from lance_conformance.recipes.edits import VALUES, M, V, assign, byte, clear, more
-from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, words
-from lance_conformance.recipes.handmade_pages import chunk, mini_block, pair, table
-from lance_conformance.recipes.messages import page
+from lance_conformance.recipes.edits import M, V, assign, byte, clear, more, page
+from lance_conformance.recipes.handmade_files import Page, by_hand
+from lance_conformance.recipes.handmade_pages import array_blocks, chunk, mini_block, pair, table
 from lance_conformance.recipes.model import Maker, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
 
@@ -31,30 +31,18 @@ def _nested(message: PageLayout) -> None:
     message.mini_block_layout.value_compression.CopyFrom(values_)
 
 
-_PACKED_RUNS = f"{VALUES}.rle.values.out_of_line_bitpacking"
-
-
-def _inline(bits: int) -> CompressiveEncoding:
-    encoding = CompressiveEncoding()
-    encoding.inline_bitpacking.uncompressed_bits_per_value = bits
-    return encoding
+_PACKED_RUNS = f"{V}.rle.values.out_of_line_bitpacking"
 
 
 def _blocks(bits: int, widths: range) -> Maker:
     """One chunk of two values for each width."""
-    chunks = [
-        chunk(words(width, width=bits // 8) + fast_lanes(pair(width), bits, width))
-        for width in widths
-    ]
+    chunks = [chunk(blocks.inline(pair(width), bits)[1]) for width in widths]
     logs = [1] * (len(chunks) - 1) + [0]
-    values = [value for width in widths for value in pair(width)]
-    page = Page(
-        mini_block(_inline(bits), len(values), (1,)),
-        len(values),
-        (table(*zip(chunks, logs, strict=True)), b"".join(chunks)),
+    layout = mini_block(blocks.inline([0], bits)[0], 2 * len(widths), (1,))
+    parts = (table(*zip(chunks, logs, strict=True)), b"".join(chunks))
+    return by_hand(
+        column(array_blocks(bits, widths)), "2.2", {0: [Page(layout, 2 * len(widths), parts)]}
     )
-    array = pa.array(values, getattr(pa, f"uint{bits}")())
-    return by_hand(column(array), "2.2", {0: [page]})
 
 
 CASES: tuple[Recipe, ...] = (
@@ -84,7 +72,7 @@ CASES: tuple[Recipe, ...] = (
         fault("size", "an lz4 size of 2**31", "L.codec.general.size",
             byte("field c", "uncompressed size", at=3, new=0x7F)),
         fault("scheme", "a compression scheme of no kind", "L.codec.general.scheme",
-            assign(f"{VALUES}.general.compression.scheme", 7))),
+            assign(f"{V}.general.compression.scheme", 7))),
     case("file/2.1/byte-stream-split/float32", "floats in four streams, then zstd",
         "L.codec.byte-stream-split.size",
         column(pa.array(np.linspace(0, 1, 1500), pa.float32()), compression="zstd", bss="on")),
@@ -136,7 +124,7 @@ CASES: tuple[Recipe, ...] = (
         fault("sum", "runs that do not add up", "L.codec.rle.sum",
             byte("field c", "run lengths", at=0, new=1)),
         fault("children", "run lengths of 16 bits", "L.codec.rle.children",
-            assign(f"{VALUES}.rle.run_lengths.flat.bits_per_value", 16))),
+            assign(f"{V}.rle.run_lengths.flat.bits_per_value", 16))),
     *faults("file/2.2/rle/int32",
         fault("sum", "runs of one value less", "L.codec.rle.sum",
             more("field c", "run lengths", by=-1)),

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from lanceref.proto.encodings_v2_1_pb2 import PackedStruct, PageLayout
 
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, cases, fault, faults
-from lance_conformance.recipes.edits import VALUES, V, Z, assign, byte, clear
-from lance_conformance.recipes.messages import descriptor, field, page
+from lance_conformance.recipes.edits import V, Z, assign, byte, clear, descriptor, field, page
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.oracle_made import column
-
-
-def _wider(layout: PageLayout) -> None:
-    """Say that the first field of each row has eight bytes."""
-    first, *_ = layout.full_zip_layout.value_compression.variable_packed_struct.fields
-    first.bits_per_value = 64
-    first.value.flat.bits_per_value = 64
-
-
-def _first_bits(packed: PackedStruct) -> None:
-    packed.bits_per_value[0] = 8
-
 
 _WIDE = pa.struct([*(("a", pa.decimal128(20, 0)), ("b", pa.decimal256(40, 0))),
     *(("s", pa.string()), ("v", pa.list_(pa.float32(), 2)), ("l", pa.large_binary()))])  # fmt: skip
@@ -35,7 +21,9 @@ CASES: tuple[Recipe, ...] = (
                 pa.struct([("a", pa.uint8()), ("s", pa.string())])), packed="true")),
     fault("empty-row", "a row of no bytes", "L.page.fullzip.length",
         byte("field c", "length", at=0, new=0), flags="OffsetsNotMonotonic"),
-    fault("short", "rows that end before their field", "L.codec.packed-struct.row", page(_wider)),
+    fault("short", "rows that end before their field", "L.codec.packed-struct.row",
+        page({f"{Z}.value_compression.variable_packed_struct.fields.0.bits_per_value": 64,
+        f"{Z}.value_compression.variable_packed_struct.fields.0.value.flat.bits_per_value": 64})),
     fault("cells", "a row too short for its string", "L.codec.packed-struct.row",
         byte("field c", "value", at=1, new=5), flags="IndexBeyondItems"),
     fault("width", "a byte told as twelve bits", "L.codec.packed-struct.field",
@@ -61,10 +49,9 @@ CASES: tuple[Recipe, ...] = (
         fault("fields", "rows of three fields in a struct of two", "L.page.leaf.kind",
             descriptor({"schema.fields": lambda old: old[:-1]})),
         fault("bits", "fields that do not fill the row", "L.codec.packed-struct.bits",
-            page(lambda m: _first_bits(m.mini_block_layout.value_compression.packed_struct)))),
-    *faults("file/2.2/packed-struct/fixed",
-        fault("bits", "fields of one byte less than the row", "L.codec.packed-struct.bits",
-            page({"mini_block_layout.value_compression.packed_struct.bits_per_value.0": 8}))),
+            assign(f"{V}.packed_struct.bits_per_value.0", 8))),
+    *faults("file/2.2/packed-struct/fixed", fault("bits", "fields of one byte less than the row",
+        "L.codec.packed-struct.bits", assign(f"{V}.packed_struct.bits_per_value.0", 8))),
     case("file/2.1/fixed-size-list/pairs", "vectors of two numbers", "L.page.limits.row",
         pa.array([[1.0, 2.0], [3.0, 4.0]], pa.list_(pa.float32(), 2))),
     fault("no-items", "lists of items without a codec", "L.codec.encoding.context",
@@ -83,9 +70,9 @@ CASES: tuple[Recipe, ...] = (
         fault("schema", "vectors of 2 in a column of 4", "L.page.leaf.dimension",
             field(0, logical_type="fixed_size_list:float:4"), flags="WidthMismatch"),
         fault("dimension", "vectors of 3 in a column of 2", "L.codec.fixed-size-list.bitmap",
-            assign(f"{VALUES}.fixed_size_list.items_per_value", 3)),
+            assign(f"{V}.fixed_size_list.items_per_value", 3)),
         fault("bitmap", "a value buffer without its bitmap", "L.page.miniblock.num-buffers",
-            assign(f"{VALUES}.fixed_size_list.has_validity", False))),
+            assign(f"{V}.fixed_size_list.has_validity", False))),
     *faults("file/2.2/fixed-size-list/nullable-items", fault("constant",
         "items of a chunk that are null and have a bitmap", "L.codec.fixed-size-list.all-null",
         page({"mini_block_layout.value_compression.fixed_size_list.has_validity": True,

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from lanceref.proto.encodings_v2_1_pb2 import Fsst, PageLayout
 
 from lance_conformance.recipes.columns import STRINGS, URLS
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
-from lance_conformance.recipes.edits import VALUES, V, assign, byte, clear, damage_table, more
-from lance_conformance.recipes.messages import field, page
+from lance_conformance.recipes.edits import (
+    V,
+    assign,
+    byte,
+    clear,
+    field,
+    more,
+    octet,
+    page,
+    zeros,
+)
 from lance_conformance.recipes.model import Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column
 
 
-def _fewer_symbols(message: PageLayout) -> None:
+def _fewer_symbols(table: bytes) -> bytes:
     """Keep the first ten symbols of a table."""
-    fsst = message.mini_block_layout.value_compression.fsst
-    table = bytes(fsst.symbol_table)
-    count, lengths_at = (10, 8 + 8 * table[0])
-    symbols, lengths = (table[8 : 8 + 8 * count], table[lengths_at : lengths_at + count])
-    kept = bytes([count]) + table[1:8] + symbols + lengths
-    fsst.symbol_table = kept.ljust(len(table), b"\x00")
-
-
-def _long_symbol(fsst: Fsst) -> None:
-    table = fsst.symbol_table
-    damage_table(fsst, 8 + 8 * table[0], 9)
+    lengths_at = 8 + 8 * table[0]
+    kept = b"\n" + table[1:88] + table[lengths_at : lengths_at + 10]
+    return kept.ljust(len(table), b"\x00")
 
 
 CASES: tuple[Recipe, ...] = (
@@ -34,8 +34,8 @@ CASES: tuple[Recipe, ...] = (
     fault("table", "no room for the last offset", "L.codec.variable.table",
         byte("chunk 0", "size of value buffer 0", at=0, new=25), flags="BufferTooShort"),
     fault("offsets", "offsets of 2.3 in a 2.1 file", "L.codec.encoding.context",
-        page({f"{VALUES}.variable.offsets.range.uncompressed_bits_per_value": 32,
-                f"{VALUES}.variable.offsets.range.step": 1}), flags="GrammarOfAnotherVersion"),
+        page({f"{V}.variable.offsets.range.uncompressed_bits_per_value": 32,
+                f"{V}.variable.offsets.range.step": 1}), flags="GrammarOfAnotherVersion"),
     *cases("file/{2.1,2.2}/variable/string", "strings from empty to non-ASCII, with a null",
         ("L.codec.variable.offsets", "L.page.leaf.utf8"), pa.array(STRINGS)),
     *faults("file/2.1/variable/string",
@@ -48,9 +48,9 @@ CASES: tuple[Recipe, ...] = (
         fault("utf8", "a byte that is not UTF-8", "L.page.leaf.utf8",
             byte("field c", "bytes", at=0, new=0xFF)),
         fault("offset-width", "64-bit offsets in a string column", "L.page.leaf.offset-width",
-            assign(f"{VALUES}.variable.offsets.flat.bits_per_value", 64)),
+            assign(f"{V}.variable.offsets.flat.bits_per_value", 64)),
         lint("padding", "zeros after the bytes", "L.codec.variable.padding",
-            SpanPatch(("field c", "padding"), lambda old: bytes(len(old)), nth=3))),
+            SpanPatch(("field c", "padding"), zeros, nth=3))),
     *faults("file/2.2/variable/string",
         fault("first", "a first offset one byte early", "L.codec.variable.offsets",
             more("field c", "offsets", by=-1)),
@@ -83,10 +83,10 @@ CASES: tuple[Recipe, ...] = (
     *cases("file/{2.1,2.2}/fsst/urls", "fsst codes with their symbol table",
         ("L.codec.fsst.table", "L.codec.fsst.code"), column(URLS, compression="fsst")),
     *faults("file/2.1/fsst/urls",
-        fault("code", "a code without a symbol", "L.codec.fsst.code", page(_fewer_symbols),
-            flags="IndexBeyondItems"),
+        fault("code", "a code without a symbol", "L.codec.fsst.code",
+            assign(f"{V}.fsst.symbol_table", _fewer_symbols), flags="IndexBeyondItems"),
         fault("table", "a symbol of nine bytes", "L.codec.fsst.table",
-            page(lambda m: _long_symbol(m.mini_block_layout.value_compression.fsst))),
+            assign(f"{V}.fsst.symbol_table", lambda old: octet(8 + 8 * old[0], 9)(old))),
         fault("escape-last", "a last value that ends after an escape", "L.codec.fsst.escape",
             byte("field c", "bytes", at=-1, new=255, nth=5))),
 )  # fmt: skip

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pyarrow as pa
-from google.protobuf.message import Message
 from lanceref.core.context import Context
 from lanceref.data_file.data_file import open_file
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
-from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.storage import BytesSource
 
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import assign, byte, clear, damage_table, spare_buffer
-from lance_conformance.recipes.handmade_files import Page, by_hand, reworked, words
+from lance_conformance.recipes.edits import (
+    assign,
+    built,
+    byte,
+    clear,
+    descriptor,
+    field,
+    octet,
+    page,
+    resize,
+    spare_buffer,
+)
+from lance_conformance.recipes.handmade_files import Page, by_hand, one_page, reworked, words
 from lance_conformance.recipes.handmade_pages import flat_page
-from lance_conformance.recipes.messages import array, column_edit, descriptor, field
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
 
@@ -29,110 +38,54 @@ def _owning_strings() -> pa.Array:
     return pa.Array.from_buffers(pa.string(), 3, buffers)
 
 
-def _equal_strings() -> ArrayEncoding:
-    encoding = ArrayEncoding()
-    encoding.fixed_size_binary.byte_width = 3
-    encoding.fixed_size_binary.bytes.CopyFrom(flat_page(8))
-    return encoding
-
-
-def _some_nulls() -> ArrayEncoding:
-    """Describe strings that a bitmap makes null, not their ends."""
-    encoding = ArrayEncoding()
-    encoding.nullable.some_nulls.validity.CopyFrom(flat_page(1))
-    binary = encoding.nullable.some_nulls.values.binary
-    binary.indices.nullable.no_nulls.values.CopyFrom(flat_page(64, 1))
-    binary.bytes.CopyFrom(flat_page(8, 2))
-    binary.null_adjustment = 4
-    return encoding
-
-
 _TEXTS = pa.array(["foo", "", None, "zwölf"])
-_LISTED = pa.table(
-    {
-        "n": pa.array([1, 2, 3, 4], pa.int32()),
-        "s": pa.array(
-            [None if t is None else list(t.encode()) for t in _TEXTS.to_pylist()],
-            pa.list_(pa.uint8()),
-        ),
-    }
-)
+_LISTED = pa.table({"n": pa.array([1, 2, 3, 4], pa.int32()), "s": _TEXTS})
+_BYTES = pa.array([b"foo", b"", None, b"\xff"], pa.large_binary())
 
 
-def _say_text(message: FileDescriptor) -> None:
-    message.schema.fields[1].logical_type = "string"
-    del message.schema.fields[2]
+_TEXTS_LEAST = pa.array(["alpha beta " * 9, "alpha", None, "beta " * 20])
 
 
-def _early() -> Made:
-    """Lists of bytes after a column of numbers, of which the schema says that they are text."""
-    made = reworked(file(_LISTED, "2.0"), descriptor(_say_text))()
-    return replace(made, table=_LISTED.set_column(1, "s", _TEXTS))
+_NULLABLE = {
+    "nullable.some_nulls.validity": flat_page(1),
+    "nullable.some_nulls.values.binary.indices.nullable.no_nulls.values": flat_page(64, 1),
+    "nullable.some_nulls.values.binary.bytes": flat_page(8, 2),
+    "nullable.some_nulls.values.binary.null_adjustment": 4,
+}
+"""Strings that a bitmap makes null, not their ends."""
 
 
-_TEXTS_LEAST = pa.array(
-    [
-        "alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta alpha beta "
-        "alpha beta ",
-        "alpha",
-        None,
-        "beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta beta "
-        "beta beta beta ",
-    ]
-)
+def _early(table: pa.Table, at: int, texts: pa.Array) -> Maker:
+    """Store a column of texts as lists of bytes, of which the schema says that they are text."""
+    lists = pa.large_list if pa.types.is_large_binary(texts.type) else pa.list_
+    rows = [None if one is None else list(one) for one in texts.cast(pa.large_binary()).to_pylist()]
+    held = table.set_column(at, table.field(at).name, pa.array(rows, lists(pa.uint8())))
+    fields = {f"schema.fields.{at}.logical_type": str(texts.type), f"schema.fields.{at + 1}": None}
+    make = reworked(file(held, "2.0"), descriptor(fields))
+    return lambda: replace(make(), table=table)
 
 
-def _bare_frame() -> Maker:
-    """Lay the same page out anew, its last buffer without the size before the frame."""
-    table = column(_TEXTS_LEAST, compression="zstd")
+_FRAMED = column(_TEXTS_LEAST, compression="zstd")
+
+
+def _again(change: Callable[[ArrayEncoding, bytes, bytes], tuple[bytes, bytes]]) -> Maker:
+    """Lay the page of compressed strings out anew, with other ends or bytes."""
 
     def make() -> Made:
-        parsed = open_file(BytesSource(file(table, "2.0")().files[DATA]), Context("written"))
+        parsed = open_file(BytesSource(file(_FRAMED, "2.0")().files[DATA]), Context("written"))
         (page,) = parsed.columns[0].pages
-        buffers = [bytes(parsed.bytes.source.read(*extent)) for extent in page.extents]
-        assert isinstance(page.encoding, Message)
-        bare = Page(page.encoding, page.num_rows, (*buffers[:-1], buffers[-1][8:]))
-        return by_hand(table, "2.0", {0: [bare]})()
+        ends, body = (bytes(parsed.bytes.source.read(*extent)) for extent in page.extents)
+        assert isinstance(page.encoding, ArrayEncoding)
+        buffers = change(page.encoding, ends, body)
+        return by_hand(_FRAMED, "2.0", {0: [Page(page.encoding, page.num_rows, buffers)]})()
 
     return make
 
 
-_BYTES = [b"foo", b"", None, b"\xff"]
-
-
-def _large() -> Maker:
-    """Lists of bytes of which the schema says that they are large byte strings."""
-    lists = pa.array(
-        [None if one is None else list(one) for one in _BYTES], pa.large_list(pa.uint8())
-    )
-
-    def say_bytes(message: FileDescriptor) -> None:
-        message.schema.fields[0].logical_type = "large_binary"
-        del message.schema.fields[1]
-
-    def make() -> Made:
-        made = reworked(file(column(lists), "2.0"), descriptor(say_bytes))()
-        return replace(made, table=column(pa.array(_BYTES, pa.large_binary())))
-
-    return make
-
-
-def _packed_ends() -> Maker:
-    """Lay the same page out anew, with the ends of its strings in a frame too."""
-    texts = pa.array(["alpha beta " * 9, "alpha", None, "beta " * 20])
-    table = column(texts, compression="zstd")
-
-    def make() -> Made:
-        parsed = open_file(BytesSource(file(table, "2.0")().files[DATA]), Context("written"))
-        (held,) = parsed.columns[0].pages
-        ends, body = (bytes(parsed.bytes.source.read(*extent)) for extent in held.extents)
-        encoding = held.encoding
-        assert isinstance(encoding, ArrayEncoding)
-        encoding.binary.indices.nullable.no_nulls.values.flat.compression.scheme = "zstd"
-        framed = words(len(ends)) + bytes(pa.Codec("zstd").compress(ends, asbytes=True))
-        return by_hand(table, "2.0", {0: [Page(encoding, held.num_rows, (framed, body))]})()
-
-    return make
+def _packed_ends(encoding: ArrayEncoding, ends: bytes, body: bytes) -> tuple[bytes, bytes]:
+    """Put the ends of the strings in a frame too."""
+    encoding.binary.indices.nullable.no_nulls.values.flat.compression.scheme = "zstd"
+    return words(len(ends)) + bytes(pa.Codec("zstd").compress(ends, asbytes=True)), body
 
 
 CASES: tuple[Recipe, ...] = (
@@ -150,9 +103,9 @@ CASES: tuple[Recipe, ...] = (
     fault("utf8", "a byte that is not UTF-8", "L.array.binary.utf8",
         byte("field c", "page 0", "*bytes*", at=0, new=0xFF)),
     lint("spare-byte", "one byte of padding counted to the bytes of the strings",
-        "L.array.binary.bytes-end", column_edit({"pages.0.buffer_sizes.-1": lambda old: old + 1})),
+        "L.array.binary.bytes-end", resize(-1, 1)),
     fault("low", "a null adjustment below the ends", "L.array.ends.bound",
-        array({"binary.null_adjustment": 1}), also="L.array.ends.null-adjustment"),
+        page({"binary.null_adjustment": 1}), also="L.array.ends.null-adjustment"),
     case("file/2.0/binary/large-string", "the same strings with 64-bit Arrow offsets",
         ("L.array.ends.order", "L.array.ends.width"), pa.array(c.STRINGS, pa.large_string())),
     fault("end", "a string end one after the bytes", "L.array.ends.bound",
@@ -203,18 +156,17 @@ CASES: tuple[Recipe, ...] = (
     fault("shared", "bytes said to lie where the ends do", "L.array.buffer.shared",
         assign("binary.bytes.flat.buffer.buffer_index", 0), flags="WrongKind"),
     case("file/2.0/binary/equal-strings", "strings of three bytes each, without ends",
-        "L.array.fixed-size-binary.width", by_hand(column(pa.array(["abc", "def", "ghi"])), "2.0",
-        {0: [Page(_equal_strings(), len(pa.array(["abc", "def", "ghi"])), (b"abcdefghi",))]}, None),
-        reachable=False),
+        "L.array.fixed-size-binary.width", one_page(pa.array(["abc", "def", "ghi"]), "2.0",
+        built(ArrayEncoding, {"fixed_size_binary.byte_width": 3,
+        "fixed_size_binary.bytes": flat_page(8)}), b"abcdefghi"), reachable=False),
     fault("width", "strings of no bytes", "L.array.fixed-size-binary.width",
         assign("fixed_size_binary.byte_width", 0), flags="WidthMismatch"),
     case("file/2.0/binary/bitmap", "strings below a bitmap of nulls", "L.array.encoding.tag",
-        by_hand(column(pa.array(["a", None, "bc"])), "2.0",
-            {0: [Page(_some_nulls(), len(pa.array(["a", None, "bc"])),
-                        (b"\x05", words(1, 1, 3), b"abc"))]}, None), reachable=False),
+        one_page(pa.array(["a", None, "bc"]), "2.0", built(ArrayEncoding, _NULLABLE), b"\x05",
+            words(1, 1, 3), b"abc"), reachable=False),
     case("file/2.0/binary/early",
         "text stored as lists of bytes, as 0.13 did, after a column of numbers",
-        ("L.array.binary.early", "L.array.list.page"), _early),
+        ("L.array.binary.early", "L.array.list.page"), _early(_LISTED, 1, _TEXTS)),
     lint("spare-buffer", "a buffer that lists of bytes do not have", "L.array.buffer.named",
         spare_buffer(1)),
     case("file/2.0/binary/zstd-empty", "a null after compressed strings of no bytes",
@@ -225,20 +177,22 @@ CASES: tuple[Recipe, ...] = (
         c.taken(file(column(pa.array([None if i % 8 == 5 else f"text {i}" * (i % 4)
         for i in range(c.COUNT)])), "2.0"), [2, 77]), args={"rows": [str(row) for row in [2, 77]]}),
     case("file/2.0/binary/zstd-bare", "string bytes in a zstd frame without their length",
-        "L.array.flat.compressed-block", _bare_frame(), reachable=False),
+        "L.array.flat.compressed-block", _again(lambda _, ends, body: (ends, body[8:])),
+        reachable=False),
     case("file/2.0/binary/early-large", "large byte strings stored as lists of bytes",
-        "L.array.binary.early", _large()),
+        "L.array.binary.early", _early(column(_BYTES), 0, _BYTES)),
     case("file/2.0/binary/zstd-ends", "ends of strings in a zstd frame, as their bytes are",
-        ("L.array.flat.compressed-block", "L.array.ends.width"), _packed_ends(), reachable=False),
+        ("L.array.flat.compressed-block", "L.array.ends.width"), _again(_packed_ends),
+        reachable=False),
     case("file/2.0/fsst/off",
         "fsst asked for a small page: a table that says off, bytes as they are",
         "L.array.fsst.inner", column(pa.array(c.STRINGS), compression="fsst")),
     case("file/2.0/fsst/on", "fsst codes with their symbol table", "L.array.fsst.inner",
         column(c.URLS, compression="fsst")),
     fault("table", "a symbol table with another magic", "L.codec.fsst.table",
-        array(lambda m: damage_table(m.fsst, 4, 0))),
+        assign("fsst.symbol_table", octet(4, 0))),
     fault("inner", "codes that are not stored as binary", "L.array.fsst.inner",
-        array({"fsst.binary.flat.bits_per_value": 8}), flags="WrongKind"),
+        page({"fsst.binary.flat.bits_per_value": 8}), flags="WrongKind"),
     case("file/2.0/dictionary/automatic",
         "few distinct strings: u8 keys counted from 1, 0 for null",
         ("L.array.dictionary.key-range", "L.array.dictionary.num-items"),
@@ -250,7 +204,7 @@ CASES: tuple[Recipe, ...] = (
     fault("no-items", "a dictionary of no kind", "L.array.encoding.tag",
         clear("dictionary.items.binary")),
     fault("one-item", "a dictionary of one item, of several", "L.array.flat.size",
-        array({"dictionary.num_dictionary_items": 1}), also="L.array.dictionary.num-items"),
+        page({"dictionary.num_dictionary_items": 1}), also="L.array.dictionary.num-items"),
     case("file/2.0/dictionary/arrow", "an Arrow dictionary: keys from 0, null as an extra item",
         ("L.array.dictionary.key-width", "L.array.dictionary.key-range"), c.DICTIONARY),
     fault("key-width", "16-bit keys in an int8 dictionary", "L.array.dictionary.key-width",

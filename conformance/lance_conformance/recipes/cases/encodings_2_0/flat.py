@@ -7,10 +7,17 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, Buffer
 
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, fault, faults, lint
-from lance_conformance.recipes.edits import assign, clear, resize, spare_buffer
+from lance_conformance.recipes.edits import (
+    assign,
+    clear,
+    column_edit,
+    field,
+    page,
+    resize,
+    spare_buffer,
+)
 from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, words
 from lance_conformance.recipes.handmade_pages import array_blocks, column_encoding, flat_page, pair
-from lance_conformance.recipes.messages import array, column_edit, field
 from lance_conformance.recipes.model import Made, Recipe
 from lance_conformance.recipes.oracle_made import column, file
 
@@ -168,13 +175,13 @@ CASES: tuple[Recipe, ...] = (
         fault("buffer-type", "a buffer of the file", "L.array.buffer.type",
             assign(f"{_FLAT}.buffer.buffer_type", 2)),
         fault("constant", "the constant arm that no reader knows", "L.array.encoding.tag",
-            array({"constant.value": b"\x01"})),
+            page({"constant.value": b"\x01"})),
         fault("validity", "a validity of 8 bits a value", "L.array.nullable.validity",
             assign("nullable.some_nulls.validity.flat.bits_per_value", 8)),
         lint("spare-buffer", "a page buffer that no part of the encoding names",
             "L.array.buffer.named", spare_buffer()),
         fault("bits", "values of 12 bits", "L.array.flat.type-width",
-            array({"nullable.some_nulls.values.flat.bits_per_value": 12}),
+            page({"nullable.some_nulls.values.flat.bits_per_value": 12}),
             also="L.array.flat.width")),
     *faults("file/2.0/flat/float64",
         fault("no-arm", "an array of no kind of nulls", "L.array.encoding.tag", clear(_SOME))),

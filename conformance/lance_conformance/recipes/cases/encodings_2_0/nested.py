@@ -7,10 +7,9 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import assign, byte, clear, resize
+from lance_conformance.recipes.edits import assign, byte, clear, column_edit, field, page, resize
 from lance_conformance.recipes.handmade_files import Page, by_hand, words
 from lance_conformance.recipes.handmade_pages import flat_page
-from lance_conformance.recipes.messages import array, column_edit, field
 from lance_conformance.recipes.model import Made, Recipe
 from lance_conformance.recipes.oracle_made import column, file
 
@@ -60,7 +59,7 @@ CASES: tuple[Recipe, ...] = (
     fault("offsets-width", "list ends of 32 bits", "L.array.ends.width",
         assign("list.offsets.nullable.no_nulls.values.flat.bits_per_value", 32)),
     fault("one-more", "an item more than there are", "L.array.list.item-column",
-        array({"list.num_items": lambda old: old + 1}), also="L.array.list.num-items"),
+        page({"list.num_items": lambda old: old + 1}), also="L.array.list.num-items"),
     case("file/2.0/list/large", "the same with 64-bit Arrow offsets", "L.array.ends.width",
         c.LISTS.cast(pa.large_list(pa.int32()))),
     fault("num-items", "2**60 items", "L.array.list.item-column",
@@ -79,7 +78,7 @@ CASES: tuple[Recipe, ...] = (
         ("L.array.list.page", "L.array.list.null-adjustment-value"),
         pa.array([[1, 2], [], [3]], pa.list_(pa.int32()))),
     fault("page", "a page of numbers in a list column", "L.array.list.page",
-        array({"flat.bits_per_value": 64, "flat.buffer": {}}), flags="WrongKind"),
+        page({"flat.bits_per_value": 64, "flat.buffer": {}}), flags="WrongKind"),
     lint("adjustment", "another null adjustment than the items plus one",
         "L.array.list.null-adjustment-value", assign("list.null_offset_adjustment", 9)),
     fault("fewer-items", "lists that claim fewer items than there are", "L.array.list.item-column",
@@ -123,7 +122,7 @@ CASES: tuple[Recipe, ...] = (
     fault("length", "an inner header of one row more", "L.array.struct.length",
         column_edit({"pages.0.length": 3}, 2), flags="CountMismatch"),
     fault("header", "a header that is a page of numbers", "L.array.struct.header",
-        array({"flat.bits_per_value": 64, "flat.buffer": {}}), flags="WrongKind"),
+        page({"flat.bits_per_value": 64, "flat.buffer": {}}), flags="WrongKind"),
     case("file/2.0/fixed-size-list/float", "vectors with a null vector and null items",
         ("L.array.fixed-size-list.dimension", "L.array.nullable.validity"), c.VECTORS_COLUMNS),
     fault("dimension", "vectors of 3 in a column of 2", "L.array.fixed-size-list.dimension",
@@ -156,5 +155,5 @@ CASES: tuple[Recipe, ...] = (
         assign("packed_struct.inner.0.nullable.no_nulls.values.flat.bits_per_value", 32),
         flags="WidthMismatch"),
     fault("children", "two widths for three fields", "L.array.packed-struct.children",
-        array({"packed_struct.inner": lambda old: old[:-1]}), flags="MissingPart"),
+        page({"packed_struct.inner": lambda old: old[:-1]}), flags="MissingPart"),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from lance_conformance.recipes.constructors import case, cases, fault, faults
-from lance_conformance.recipes.messages import column_edit
+from lance_conformance.recipes.edits import column_edit
 from lance_conformance.recipes.model import Made, Maker, Recipe
 from lance_conformance.recipes.oracle_made import column, file
 

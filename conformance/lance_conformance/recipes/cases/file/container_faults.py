@@ -7,8 +7,7 @@ from lanceref.proto.file2_pb2 import ColumnMetadata
 from lanceref.proto.file_pb2 import FileDescriptor
 
 from lance_conformance.recipes.constructors import fault, faults, lint
-from lance_conformance.recipes.edits import byte
-from lance_conformance.recipes.messages import column_edit, descriptor, field
+from lance_conformance.recipes.edits import byte, column_edit, descriptor, field, zeros
 from lance_conformance.recipes.model import Recipe, Resize, SpanPatch
 
 
@@ -127,7 +126,7 @@ CASES: tuple[Recipe, ...] = (
         fault("encoding-type", "an encoding of an unknown type", "L.file.pages.type-url",
             column_edit(_page_type), stage="metadata"),
         lint("padding", "zeros between the buffers", "L.file.padding.value",
-            SpanPatch(("padding",), lambda old: bytes(len(old))))),
+            SpanPatch(("padding",), zeros))),
     *faults("file/2.1/container/user-global-buffers",
         fault("gbo-user-buffer", "a user buffer beyond the file", "L.file.gbo.entry",
             SpanPatch(("GBO[[]1].size",), 2 ** 20), stage="metadata"),

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
-from lanceref.proto.file_pb2 import Field
 
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.cases.file_0_1.early_files import (
@@ -20,11 +19,10 @@ from lance_conformance.recipes.cases.file_0_1.early_files import (
     span,
 )
 from lance_conformance.recipes.constructors import case, fault
-from lance_conformance.recipes.edits import SECOND
+from lance_conformance.recipes.edits import SECOND, manifest
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.messages import manifest, put, setting
-from lance_conformance.recipes.model import Made, MessageEdit, Paths, Recipe
-from lance_conformance.recipes.oracle_made import dataset, write
+from lance_conformance.recipes.model import Made, Recipe
+from lance_conformance.recipes.oracle_made import dataset, stored, write
 
 ITEMS_BELOW_NULL = pa.Array.from_buffers(
     pa.list_(pa.int8()),
@@ -34,59 +32,7 @@ ITEMS_BELOW_NULL = pa.Array.from_buffers(
 )
 
 
-def _no_inner_lists(uri: str) -> pa.Table:
-    rows = [[[1], []], [], [], []]
-    table = pa.table({"l": pa.array(rows, pa.list_(pa.list_(pa.int32())))})
-    write(table, uri, **LEGACY, max_rows_per_group=2)
-    return table
-
-
-def _field(**values: object) -> MessageEdit:
-    """Change the first field of the table's schema."""
-    return manifest(lambda message: setting(**values)(message.fields[0]))
-
-
-def _numbers(arrays: Mapping[str, pa.Array]) -> Callable[[], Made]:
-    """Return a maker of a table of fixed-width columns, of which nulls read as zero."""
-
-    def steps(uri: str) -> pa.Table:
-        write(pa.table(dict(arrays)), uri, **LEGACY)
-        return pa.table(
-            {
-                name: pa.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]])
-                for name, array in arrays.items()
-            }
-        )
-
-    return dataset(steps)
-
-
 _THIRDS = pa.array([number % 3 == 1 for number in range(27)])
-
-
-def _not_nullable(uri: str) -> pa.Table:
-    schema = pa.schema([pa.field("s", pa.string(), nullable=False)])
-    table = pa.table({"s": ["", "a", ""]}, schema=schema)
-    write(table, uri, **LEGACY)
-    return table
-
-
-def _dictionary(edit: Callable[[Field], None] | Paths) -> MessageEdit:
-    return manifest(lambda message: put(message.fields[0], edit))
-
-
-def _dictionary_rows(values: pa.Array, keys: list[int | None]) -> Mapping[str, pa.Array]:
-    return {"d": pa.DictionaryArray.from_arrays(pa.array(keys, pa.int8()), values)}
-
-
-def _dictionary_read(values: pa.Array, keys: list[int | None]) -> Callable[[], Made]:
-    """Return a maker of dictionary rows: a null key reads as the first value."""
-
-    def steps(uri: str) -> pa.Table:
-        write(pa.table(dict(_dictionary_rows(values, keys))), uri, **LEGACY, max_rows_per_group=3)
-        return pa.table(dict(_dictionary_rows(values, [key or 0 for key in keys])))
-
-    return dataset(steps)
 
 
 def _no_words(uri: str) -> pa.Table:
@@ -97,6 +43,24 @@ def _no_words(uri: str) -> pa.Table:
         path.unlink()
     none = pa.DictionaryArray.from_arrays(pa.array([], pa.int8()), pa.array([], pa.string()))
     return pa.table({"d": none})
+
+
+def _numbers(arrays: Mapping[str, pa.Array]) -> Callable[[], Made]:
+    """Return a maker of a table of fixed-width columns, of which nulls read as zero."""
+    zeros = {
+        name: pa.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]])
+        for name, array in arrays.items()
+    }
+    return stored(pa.table(dict(arrays)), holds=pa.table(zeros), version="legacy")
+
+
+def _dictionary_read(values: pa.Array, keys: list[int | None]) -> Callable[[], Made]:
+    """Return a maker of dictionary rows: a null key reads as the first value."""
+    given, read = (
+        pa.table({"d": pa.DictionaryArray.from_arrays(pa.array(own, pa.int8()), values)})
+        for own in (keys, [key or 0 for key in keys])
+    )
+    return stored(given, holds=read, version="legacy", max_rows_per_group=3)
 
 
 CASES: tuple[Recipe, ...] = (
@@ -136,7 +100,8 @@ CASES: tuple[Recipe, ...] = (
     case("file/0.1/list/of-nulls", "items without bytes", "L.legacy.null.pages",
         early_table({"l": pa.array([[None, None], [], [None]], pa.list_(pa.null()))})),
     case("file/0.1/list/of-lists-none", "a batch of lists that have no lists in them",
-        "L.legacy.list.items", dataset(_no_inner_lists)),
+        "L.legacy.list.items", early_table({"l": pa.array([[[1], []], [], [], []],
+        pa.list_(pa.list_(pa.int32())))}, max_rows_per_group=2)),
     case("file/0.1/plain/integers", "integers of every width, nulls are zero",
         "L.legacy.plain.values", _numbers({str(type_): c.integers(type_) for type_ in (getattr(pa,
         f"{u}int{w}")() for u in ("", "u") for w in (8, 16, 32, 64))})),
@@ -159,7 +124,7 @@ CASES: tuple[Recipe, ...] = (
         "L.legacy.plain.fixed-size-list",
         early_table({"v": pa.array([[1.5, 2.5], [0.0, -1.0]], pa.list_(pa.float32(), 2))})),
     fault("type", "vectors of strings", "L.legacy.column.type",
-        _field(logical_type="fixed_size_list:string:2")),
+        manifest({"fields.0.logical_type": "fixed_size_list:string:2"})),
     case("file/0.1/plain/vectors-of-bools", "nine bits back to back",
         "L.legacy.plain.fixed-size-list", early_table({"v": pa.array([[True, False, True], [False,
         True, True], [True] * 3], pa.list_(pa.bool_(), 3))})),
@@ -172,7 +137,8 @@ CASES: tuple[Recipe, ...] = (
     fault("utf8", "a string that is not UTF-8", "L.legacy.binary.utf8",
         byte_of("field s", "bytes of values", at=0, new=0xFF)),
     case("file/0.1/binary/not-nullable", "no bytes are empty where null may not be",
-        "L.legacy.binary.null", dataset(_not_nullable)),
+        "L.legacy.binary.null", stored(pa.table({"s": ["", "a", ""]},
+        schema=pa.schema([pa.field("s", pa.string(), False)])), version="legacy")),
     case("file/0.1/binary/bytes", "byte strings with offsets of either width in memory",
         ("L.legacy.binary.offsets", "L.legacy.binary.ascending"),
         early_table({"b": pa.array([b"\x00", None, b"ab"], pa.binary()),
@@ -191,15 +157,15 @@ CASES: tuple[Recipe, ...] = (
     fault("key-negative", "a key of -1", "L.legacy.dictionary.key-range",
         byte_of("field d", "values", at=0, new=0xFF)),
     fault("no-location", "a schema that does not say where the values are",
-        "L.legacy.dictionary.location", _dictionary({"dictionary": None})),
+        "L.legacy.dictionary.location", manifest({"fields.0.dictionary": None})),
     fault("far", "values after the file", "L.legacy.dictionary.values",
-        _dictionary({"dictionary.offset": 2 ** 40})),
+        manifest({"fields.0.dictionary.offset": 2 ** 40})),
     fault("many", "2**40 values", "L.legacy.dictionary.values",
-        _dictionary({"dictionary.length": 2 ** 40})),
+        manifest({"fields.0.dictionary.length": 2 ** 40})),
     case("file/0.1/dictionary/integers", "plain values", "L.legacy.dictionary.value-type",
         _dictionary_read(pa.array([700, -1], pa.int16()), [1, 0, 1, 1])),
     fault("type", "booleans as values", "L.legacy.dictionary.value-type",
-        _field(logical_type="dict:bool:int8:false")),
+        manifest({"fields.0.logical_type": "dict:bool:int8:false"})),
     case("file/0.1/dictionary/nulls", "a null key is the key below it",
         "L.legacy.dictionary.key-range",
         _dictionary_read(pa.array(["a", "b"]), [1, None, 1, None])),

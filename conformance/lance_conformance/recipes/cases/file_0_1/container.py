@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
-from lanceref.proto import table_pb2
-from lanceref.proto.file_pb2 import Metadata
 from lanceref.proto.table_pb2 import Manifest
 
-from lance_conformance.oracle import lance
 from lance_conformance.recipes.cases.file_0_1.early_files import (
     INT32,
     LEGACY,
@@ -23,15 +18,14 @@ from lance_conformance.recipes.cases.file_0_1.early_files import (
     span,
 )
 from lance_conformance.recipes.constructors import case, fault, lint
+from lance_conformance.recipes.edits import DATA_FILES, data_file, manifest
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.messages import manifest, setting
-from lance_conformance.recipes.model import Made, MessageEdit, Recipe, Resize, SpanPatch
-from lance_conformance.recipes.oracle_made import dataset, write
-from lance_conformance.recipes.reflow import edit_message
+from lance_conformance.recipes.model import MessageEdit, Paths, Recipe, Resize, SpanPatch
+from lance_conformance.recipes.oracle_made import dataset, stored, write
 
 
-def _metadata(edit: Callable[[Metadata], None]) -> MessageEdit:
-    return MessageEdit("metadata", edit, "data/*.lance")
+def _metadata(edit: Paths) -> MessageEdit:
+    return MessageEdit("metadata", edit, DATA_FILES)
 
 
 def _unknown_field(message: Manifest) -> None:
@@ -40,14 +34,6 @@ def _unknown_field(message: Manifest) -> None:
     field.CopyFrom(message.fields[0])
     field.name, field.id = ("b", 1)
     message.fragments[0].files[0].fields.append(1)
-
-
-def _column_added(uri: str) -> pa.Table:
-    ds = write(pa.table({"a": pa.array([1, 2], INT32)}), uri, **LEGACY)
-    ds.add_columns({"b": "a * 2"})
-    return pa.table({"a": pa.array([1, 2], INT32), "b": pa.array([2, 4], pa.int64())}).cast(
-        lance().dataset(uri).schema
-    )
 
 
 def _hole(uri: str) -> pa.Table:
@@ -66,30 +52,15 @@ def _hole(uri: str) -> pa.Table:
 WORKED = early_table({"a": pa.array([1, None, 3], INT32)}, {"a": [1, 0, 3]})
 
 
-def _unsized() -> Made:
-    """Leave the sizes of data files out of the manifest, as old manifests do."""
-    made = WORKED()
-    (path,) = (name for name in made.files if name.endswith(".manifest"))
-
-    def forget(message: object) -> None:
-        assert isinstance(message, table_pb2.Manifest)
-        message.fragments[0].files[0].ClearField("file_size_bytes")
-
-    edited = edit_message(path, made.files[path], "manifest", forget).data
-    return replace(made, files={**made.files, path: edited}, made_by="hand")
-
-
 _PAIRS = pa.table({"a": pa.array([3, 1, 2], pa.int32()), "b": pa.array([7, 9, 8], pa.int32())})
-
-
-def _pairs(uri: str) -> pa.Table:
-    write(_PAIRS, uri, **LEGACY)
-    return _PAIRS.select(["b"])
 
 
 def _one_more(offsets: bytes) -> bytes:
     """Move the end of the first value one byte on."""
     return offsets[:8] + i64(int.from_bytes(offsets[8:16], "little") + 1) + offsets[16:]
+
+
+_ADDED = pa.table({"a": pa.array([1, 2], INT32)})
 
 
 CASES: tuple[Recipe, ...] = (
@@ -116,7 +87,7 @@ CASES: tuple[Recipe, ...] = (
     fault("worked-no-batches", "no batch offsets", "L.legacy.metadata.batches",
         byte_of("metadata section", "batch_offsets", at=0, new=0x32)),
     fault("worked-manifest-late", "a manifest of which two bytes lie before the metadata",
-        "L.legacy.manifest.position", _metadata(setting(manifest_position=170))),
+        "L.legacy.manifest.position", _metadata({"manifest_position": 170})),
     fault("worked-manifest-length", "a manifest that reaches into the metadata",
         "L.legacy.manifest.section", span("manifest section", "length", new=61)),
     fault("worked-manifest-bytes", "a manifest that does not parse", "L.legacy.manifest.message",
@@ -156,17 +127,18 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("page table", "pages of id 0"), b"\x00\x00\x01", at=8, target="data/*.lance"),
         also="L.legacy.plain.values"),
     case("file/0.1/container/no-size", "a manifest that does not say the size of its file",
-        "L.legacy.footer.size", _unsized, reachable=False),
+        "L.legacy.footer.size", reworked(WORKED, data_file({"file_size_bytes": None})),
+        reachable=False),
     fault("no-size-size", "a file of ten bytes", "L.legacy.footer.size",
         Resize(keep=10, target="data/*.lance")),
     fault("no-size-only-footer", "a file that is nothing but a footer", "L.legacy.footer.position",
         Resize(keep=0, append=bytes(8) + b"\x00\x00\x02\x00LANC", target="data/*.lance")),
     fault("no-size-one-offset", "one batch offset", "L.legacy.metadata.batches",
-        _metadata(lambda m: m.batch_offsets.__delitem__(-1))),
+        _metadata({"batch_offsets.-1": None})),
     fault("no-size-manifest-position", "a manifest after the file", "L.legacy.manifest.position",
-        _metadata(setting(manifest_position=2 ** 40))),
+        _metadata({"manifest_position": 2 ** 40})),
     fault("no-size-table-position", "a page table after the file", "L.legacy.page-table.extent",
-        _metadata(setting(page_table_position=2 ** 40))),
+        _metadata({"page_table_position": 2 ** 40})),
     case("file/0.1/container/batches", "seven rows in batches of three",
         "L.legacy.metadata.batch-offsets", early_table({"a": pa.array(range(7), INT32),
         "s": pa.array(list("abcdefg"))}, max_rows_per_group=3)),
@@ -180,16 +152,17 @@ CASES: tuple[Recipe, ...] = (
         "L.legacy.metadata.batches",
         early_table({"a": pa.array(range(4), INT32)}, max_rows_per_file=2, max_rows_per_group=2)),
     case("file/0.1/container/added-column", "a file whose page table begins at id 1",
-        "L.legacy.page-table.first-id", dataset(_column_added)),
+        "L.legacy.page-table.first-id", stored(_ADDED, lambda ds: ds.add_columns({"b": "a * 2"}),
+        holds=_ADDED.append_column("b", pa.array([2, 4], INT32)), version="legacy")),
     case("file/0.1/container/hole", "a file without the field 1: a row of zeros in its page table",
         "L.legacy.page-table.holes", dataset(_hole)),
     lint("hole-hole", "a page for an id that no field has", "L.legacy.page-table.holes",
         pages(1, length=2)),
     lint("hole-overlap", "two fields on one page", "L.legacy.layout.overlap", pages(2, position=0)),
     case("file/0.1/container/first-gone", "a file whose first column counts no longer",
-        "L.legacy.page-table.first-id", reworked(dataset(_pairs),
-        manifest({"fields": lambda old: old[1:], "fragments.0.files.0.fields.0": -2})),
-        reachable=False),
+        "L.legacy.page-table.first-id", reworked(stored(_PAIRS, holds=_PAIRS.select(["b"]),
+        version="legacy"), manifest({"fields": lambda old: old[1:],
+        "fragments.0.files.0.fields.0": -2})), reachable=False),
     case("file/0.1/statistics/integers", "a batch of nulls has the bounds of the type",
         ("L.legacy.statistics.all-null", "L.legacy.statistics.null-count"),
         early_table({"a": pa.array([5, 1, None, None, 7, None], pa.int16())},

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import pyarrow as pa
 
-from lance_conformance.recipes.edits import byte
+from lance_conformance.recipes.edits import DATA_FILES, byte
 from lance_conformance.recipes.model import Made, SpanPatch
 from lance_conformance.recipes.oracle_made import dataset, write
 
@@ -14,12 +15,10 @@ from lance_conformance.recipes.oracle_made import dataset, write
 def span(
     *path: str, new: int | bytes | Callable[[bytes], bytes], nth: int = 0, at: int = 0
 ) -> SpanPatch:
-    return SpanPatch(path, new, nth, at, "data/*.lance")
+    return SpanPatch(path, new, nth, at, DATA_FILES)
 
 
-def byte_of(*path: str, at: int, new: int, nth: int = 0) -> SpanPatch:
-    patch = byte(*path, at=at, new=new, nth=nth)
-    return SpanPatch(path, patch.new, nth, 0, "data/*.lance")
+byte_of = partial(byte, target=DATA_FILES)
 
 
 def i64(*values: int) -> bytes:

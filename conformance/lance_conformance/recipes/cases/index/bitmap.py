@@ -23,7 +23,7 @@ from lance_conformance.recipes.cases.index.index_files import (
 )
 from lance_conformance.recipes.cases.index.released_indices import made_indices
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.edits import FOURTH, THIRD, index, manifest_of
 from lance_conformance.recipes.handmade_files import remade, reworked, words
 from lance_conformance.recipes.indexed import (
     COLUMN,
@@ -34,7 +34,6 @@ from lance_conformance.recipes.indexed import (
     held_by,
     made,
 )
-from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import Recipe, SpanPatch
 
 _BITMAP = "bitmap_page_lookup.lance"
@@ -132,9 +131,9 @@ CASES: tuple[Recipe, ...] = (
         COVERED, reworked(filtered(LABEL_LIST, "c IS NULL", [2, 11], used=False),
         index({"index_version": 0}, FOURTH)), reachable=False),
     case("index/any/label-list/whole", "a fragment that has a label in all its rows, and is gone",
-        (*COVERED, "L.index.rows.count"), remade(filtered(_GONE_WHOLE,
-        "array_has_all(c, ['x', 'y'])", [8]), rewritten, "bitmap_page_lookup.lance", _with_whole,
-        "_versions/18446744073709551610.manifest"), reachable=False),
+        (*COVERED, "L.index.rows.count"),
+        remade(filtered(_GONE_WHOLE, "array_has_all(c, ['x', 'y'])", [8]), rewritten,
+            "bitmap_page_lookup.lance", _with_whole, manifest_of(5)), reachable=False),
     case("index/any/label-list/untold", "labels in an index whose entry does not tell its type",
         COVERED, reworked(filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9]),
         index({"index_details": None}, FOURTH)), facts={}, reachable=False),
@@ -210,8 +209,7 @@ CASES: tuple[Recipe, ...] = (
         filtered(BITMAP, "c = 3", [0]), facts={},
         make=made(_one_row, pa.table({"id": pa.array([0], pa.int64())}))),
     lint("complete", "a row of a fragment that is covered by no value", "L.index.segment.complete",
-        index({"fragment_bitmap": BitMap([0]).serialize()},
-            "_versions/18446744073709551612.manifest")),
+        index({"fragment_bitmap": BitMap([0]).serialize()}, THIRD)),
     *damaged("label-list"),
     *damaged("bitmap"),
 )  # fmt: skip

@@ -19,7 +19,15 @@ from lance_conformance.recipes.cases.index.index_files import DATA_PLACE, nulls,
 from lance_conformance.recipes.cases.index.released_indices import made_indices
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import FOURTH, SIXTH
+from lance_conformance.recipes.edits import (
+    FOURTH,
+    SIXTH,
+    descriptor,
+    index,
+    indices,
+    manifest_of,
+    put,
+)
 from lance_conformance.recipes.handmade_files import remade, reworked
 from lance_conformance.recipes.indexed import (
     COLUMN,
@@ -29,7 +37,6 @@ from lance_conformance.recipes.indexed import (
     filtered,
     held_by,
 )
-from lance_conformance.recipes.messages import descriptor, index, indices, put
 from lance_conformance.recipes.model import (
     Made,
     MessageEdit,
@@ -252,7 +259,7 @@ CASES: tuple[Recipe, ...] = (
         lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3", [0, 4,
         10])),
     lint("overlap", "two segments of one name that cover the same fragments",
-        "L.index.segment.disjoint", indices(_overlap, "_versions/18446744073709551610.manifest")),
+        "L.index.segment.disjoint", indices(_overlap, manifest_of(5))),
     case("index/any/btree/merged", "two segments that became one", COVERED,
         filtered(s.and_then(BTREE, lambda dataset: dataset.optimize.optimize_indices()), "c >= 5",
             [3, 8, 11])),

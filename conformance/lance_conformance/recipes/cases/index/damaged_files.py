@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from lanceref.proto.file_pb2 import FileDescriptor
 
 from lance_conformance.recipes.constructors import fault, faults
-from lance_conformance.recipes.messages import descriptor
+from lance_conformance.recipes.edits import descriptor
 from lance_conformance.recipes.model import MessageEdit, Negative, Remove, Resize
 
 _TYPES = {

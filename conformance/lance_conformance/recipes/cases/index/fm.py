@@ -12,10 +12,9 @@ from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import metadata, metadata_text, values
 from lance_conformance.recipes.cases.index.scalar_tables import TEXTS_INDICES
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.edits import FOURTH, descriptor, index
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import COVERED, Indexed, filtered
-from lance_conformance.recipes.messages import descriptor, index
 from lance_conformance.recipes.model import Made, MessageEdit, Recipe
 
 _PART = "part_0_fm.lance"

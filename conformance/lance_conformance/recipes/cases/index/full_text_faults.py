@@ -23,9 +23,8 @@ from lance_conformance.recipes.cases.index.index_files import (
     values,
 )
 from lance_conformance.recipes.constructors import fault, faults, lint
-from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.edits import FOURTH, THIRD, descriptor, index
 from lance_conformance.recipes.handmade_files import words
-from lance_conformance.recipes.messages import descriptor, index
 from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, SpanPatch
 
 _INVERT = "invert.lance"
@@ -334,7 +333,6 @@ CASES: tuple[Recipe, ...] = (
             "L.index.fts.early.documents", nulls("invert.lance", 3))),
     *faults("index/any/inverted/of-no-rows",
         lint("covered", "an index of no rows that is to cover some", "L.index.segment.complete",
-            index({"fragment_bitmap": pyroaring.BitMap([1]).serialize()},
-                "_versions/18446744073709551612.manifest"))),
+            index({"fragment_bitmap": pyroaring.BitMap([1]).serialize()}, THIRD))),
     *damaged("inverted"),
 )  # fmt: skip

@@ -20,10 +20,9 @@ from lanceref.index.full_text.packed_integers import pack_rows, unpack
 from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritten
 from lance_conformance.recipes.cases.index.scalar_tables import key
 from lance_conformance.recipes.change import apply
-from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.edits import FOURTH, index
 from lance_conformance.recipes.handmade_files import remade
 from lance_conformance.recipes.indexed import COLUMN, INDEXED, Indexed, Steps, create_index, made
-from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import DATA, Asked, Made, Maker
 from lance_conformance.recipes.oracle_made import file
 from lance_conformance.recipes.scores import Documents, bm25, scores, texts_found

@@ -17,7 +17,7 @@ from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.change import apply
-from lance_conformance.recipes.messages import array, descriptor, index, partitions, put
+from lance_conformance.recipes.edits import SECOND, descriptor, index, page, partitions, put
 from lance_conformance.recipes.model import DATA, Made, MessageEdit, Paths, SpanPatch
 from lance_conformance.recipes.oracle_made import file
 
@@ -56,7 +56,7 @@ def renamed(file: str, column: str) -> MessageEdit:
 
 def nulls(file: str, column: int) -> MessageEdit:
     """Make every value of a column null."""
-    edit = array({"nullable.all_nulls": {}}, column)
+    edit = page({"nullable.all_nulls": {}}, column)
     return MessageEdit(edit.where, edit.edit, f"_indices/*/{file}")
 
 
@@ -120,7 +120,7 @@ def rewritten(
     make: Callable[[], Made],
     name: str,
     change: Callable[[pa.Table], pa.Table],
-    last: str = "_versions/18446744073709551613.manifest",
+    last: str = SECOND,
 ) -> Callable[[], Made]:
     """Return a maker of the same index with other rows of a file; `last` is the last manifest."""
 

@@ -24,9 +24,8 @@ from lance_conformance.recipes.cases.index.index_files import (
     values,
 )
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.edits import THIRD, descriptor, index, partitions, zeros
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.messages import descriptor, index, partitions
 from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, SpanPatch
 from lance_conformance.recipes.vectors import (
     ALL,
@@ -251,7 +250,7 @@ CASES: tuple[Recipe, ...] = (
     lint("values-last", "another vector of the last row of all", "L.index.vector.flat.values",
         values("auxiliary.idx", "flat", b"\x00\x00\x00\x00", 79 * 32)),
     lint("padding", "padding of a file beside that is not what is stated", "L.file.padding.value",
-        SpanPatch(("padding",), lambda old: bytes(len(old)), target="_indices/*/auxiliary.idx")),
+        SpanPatch(("padding",), zeros, target="_indices/*/auxiliary.idx")),
     case("index/any/ivf-flat/plain-12", "files of 2.0, whose sizes nobody says",
         ("L.index.vector.search.order", "L.index.vector.search.refine"),
         reworked(nearest(replace(replace(TYPES["flat"], dimension=12), version="2.0", seed=13),

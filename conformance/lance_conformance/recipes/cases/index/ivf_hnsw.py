@@ -23,9 +23,8 @@ from lance_conformance.recipes.cases.index.released_indices import (
     made_indices,
 )
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.edits import THIRD, index
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import Maker, MessageEdit, Recipe, SpanPatch
 from lance_conformance.recipes.vectors import (
     ALL,

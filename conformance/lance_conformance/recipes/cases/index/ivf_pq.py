@@ -19,9 +19,15 @@ from lance_conformance.recipes.cases.index.index_files import (
     values,
 )
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.edits import (
+    THIRD,
+    descriptor,
+    index,
+    partitions,
+    single_file,
+    tensor,
+)
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.messages import descriptor, index, partitions, single_file, tensor
 from lance_conformance.recipes.model import Recipe, Resize, SpanPatch
 from lance_conformance.recipes.vectors import ALL, EARLY, ENOUGH, NEAREST, TYPES, nearest
 

@@ -25,9 +25,8 @@ from lance_conformance.recipes.cases.index.index_files import THERE, renamed, st
 from lance_conformance.recipes.cases.index.scalar_tables import details
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.edits import THIRD, index
 from lance_conformance.recipes.handmade_files import remade, reworked
-from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import DATA, Made, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import file
 from lance_conformance.recipes.vectors import ALL, DIMENSION, NEAREST, TYPES, answered, nearest
@@ -126,9 +125,9 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-rq/matrix",
         "an entry that tells of a matrix; the files say how vectors are turned", NEAREST,
         reworked(nearest(replace(TYPES["rq"], seed=6), nprobes=2),
-        details(index_pb2.VectorIndexDetails,
-        {"rq.rotation_type": index_pb2.VectorIndexDetails.RabitQuantization.MATRIX,
-        "target_num_partitions": 2}, "_versions/18446744073709551612.manifest")), reachable=False),
+            details(index_pb2.VectorIndexDetails,
+                {"rq.rotation_type": index_pb2.VectorIndexDetails.RabitQuantization.MATRIX,
+                    "target_num_partitions": 2}, THIRD)), reachable=False),
     case("index/any/ivf-rq/5-range", "the nearest rows after a distance", (*NEAREST,
         "L.index.vector.search.range"), nearest(_RANGED, nprobes=2, range=["30.5", "400"]),
         args=_FEW, make=vectors_made(_RANGED, _FEW, None, by="oracle")),

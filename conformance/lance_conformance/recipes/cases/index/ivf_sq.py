@@ -15,9 +15,8 @@ from lance_conformance.recipes.cases.index.index_files import (
     values,
 )
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.edits import THIRD, index
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import Recipe, SpanPatch
 from lance_conformance.recipes.vectors import ALL, NEAREST, TYPES, nearest
 

@@ -19,7 +19,7 @@ from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import held_bytes, metadata, values
 from lance_conformance.recipes.cases.index.scalar_tables import details
 from lance_conformance.recipes.constructors import case, lint
-from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.edits import FOURTH, index, put
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import (
     COLUMN,
@@ -30,7 +30,6 @@ from lance_conformance.recipes.indexed import (
     filtered,
     made,
 )
-from lance_conformance.recipes.messages import index, put
 from lance_conformance.recipes.model import DATA, Made, MessageEdit, Paths, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import file
 

@@ -14,11 +14,10 @@ from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails, ShardManifest
 from lanceref.proto.table_pb2 import IndexSection
 
 from lance_conformance.recipes.constructors import case, lint
-from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.edits import THIRD, indices, put
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.indexed import made
-from lance_conformance.recipes.messages import indices, put
-from lance_conformance.recipes.model import Made, MessageEdit, Paths, Recipe, Remove, Rename, Resize
+from lance_conformance.recipes.model import Made, Paths, Recipe, Remove, Rename, Resize
 
 SHARD = uuid.UUID(int=7)
 
@@ -131,7 +130,7 @@ CASES: tuple[Recipe, ...] = (
         Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "111111111111111111111"}),
             entry_path(SHARD, 3))),
     lint("details", "details that are no message", "L.index.mem-wal.details",
-        MessageEdit("index section", _garbled, THIRD)),
+        indices(_garbled, THIRD)),
     lint("manifest", "a version of a shard that is no message", "L.index.mem-wal.manifest",
         Resize(0, b"\xff\xff", manifest_path(SHARD, 2))),
     lint("manifest-name", "a version that is called another one", "L.index.mem-wal.manifest-name",

@@ -8,10 +8,9 @@ from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import values
 from lance_conformance.recipes.cases.index.scalar_tables import TEXTS_INDICES, early_plain, key
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.edits import FOURTH, index
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import COVERED, Indexed, filtered, held_by
-from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import Recipe
 
 _NGRAM = "ngram_postings.lance"

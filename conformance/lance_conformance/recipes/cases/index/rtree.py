@@ -11,10 +11,9 @@ import pyarrow as pa
 from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import DATA_PLACE, metadata, nulls, values
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.edits import FOURTH, descriptor, index
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.indexed import COVERED, Indexed, filtered
-from lance_conformance.recipes.messages import descriptor, index
 from lance_conformance.recipes.model import Recipe
 
 

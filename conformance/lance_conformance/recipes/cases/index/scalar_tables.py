@@ -13,9 +13,8 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from lanceref.proto.table_pb2 import IndexMetadata
 
-from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.edits import FOURTH, index, put
 from lance_conformance.recipes.indexed import Indexed
-from lance_conformance.recipes.messages import index, put
 from lance_conformance.recipes.model import MessageEdit, Paths
 
 INTS = pa.array([3, None, 1, 5, 3, 2, None, 5, 9, 1, 3, 8], pa.int32())

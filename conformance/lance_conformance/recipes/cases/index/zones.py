@@ -10,10 +10,9 @@ from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import held_bytes, metadata, values
 from lance_conformance.recipes.cases.index.released_indices import made_indices
 from lance_conformance.recipes.constructors import case, fault, faults, lint
-from lance_conformance.recipes.edits import FOURTH
+from lance_conformance.recipes.edits import FOURTH, index
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import COVERED, Indexed, filtered, held_by
-from lance_conformance.recipes.messages import index
 from lance_conformance.recipes.model import Recipe
 
 BLOOMFILTER = Indexed(s.INTS, "BLOOMFILTER", {"number_of_items": 2, "probability": 0.01})

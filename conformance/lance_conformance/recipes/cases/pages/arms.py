@@ -9,10 +9,9 @@ from lance_conformance.recipes import blocks
 from lance_conformance.recipes.cases.pages import arm_pages as p
 from lance_conformance.recipes.cases.pages import edge_pages as e
 from lance_conformance.recipes.constructors import case, fault, faults, lint
-from lance_conformance.recipes.edits import M, assign, byte, resize
+from lance_conformance.recipes.edits import M, assign, byte, column_edit, field, page, resize
 from lance_conformance.recipes.handmade_files import by_hand, reworked
 from lance_conformance.recipes.handmade_pages import PICKS
-from lance_conformance.recipes.messages import column_edit, field, page, planes
 from lance_conformance.recipes.model import Recipe, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
 from lance_conformance.recipes.pages import Chunk, chunked, zipped
@@ -138,5 +137,5 @@ CASES: tuple[Recipe, ...] = (
             SpanPatch(("header",), lambda old: b"!" + old[1:]))),
     *faults("file/2.3/arms/words",
         fault("computed", "a dictionary whose items are a range", "L.codec.encoding.context",
-            planes({"values.chunked.dictionary": blocks.steps(7, 2, 64)[0]}))),
+            page({"values.chunked.dictionary": blocks.steps(7, 2, 64)[0]}))),
 )  # fmt: skip

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from lanceref.proto.file2_pb2 import ColumnMetadata
 
 from lance_conformance.recipes.columns import pairs
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import (
     assign,
     byte,
+    column_edit,
+    field,
     minor,
     more,
     no_buffers,
     resize,
     spare_buffer,
 )
-from lance_conformance.recipes.messages import column_edit, field
-from lance_conformance.recipes.model import MessageEdit, Recipe
+from lance_conformance.recipes.model import Recipe
 
 _C = "constant_layout"
-
-
-def _rows(num_rows: int) -> MessageEdit:
-
-    def edit(message: ColumnMetadata) -> None:
-        message.pages[0].length = num_rows
-
-    return column_edit(edit)
 
 
 _NULL_LISTS = pa.array([[None, None], [], None, [None]], pa.list_(pa.int32()))
@@ -134,5 +126,6 @@ CASES: tuple[Recipe, ...] = (
         pa.ListArray.from_arrays(pa.array([0, 1, 3], pa.int32()), pairs([7] * 6))),
     fault("group", "five slots for pairs", "L.page.levels.fsl-group", resize(0, -2),
         flags="CountMismatch"),
-    fault("scale", "three slots for pairs", "L.page.layout.scale", _rows(3), flags="CountMismatch"),
+    fault("scale", "three slots for pairs", "L.page.layout.scale",
+        column_edit({"pages.0.length": 3}), flags="CountMismatch"),
 )  # fmt: skip

@@ -4,59 +4,28 @@ from __future__ import annotations
 
 import pyarrow as pa
 from lanceref.pages.planar import dense_layout
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
-from lanceref.proto.file_pb2 import Field, FileDescriptor
+from lanceref.proto.file_pb2 import Field
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.columns import CATEGORIES, DICTIONARY
 from lance_conformance.recipes.constructors import case, cases, fault, faults
-from lance_conformance.recipes.edits import VALUES, M, assign, byte, resize
-from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, words
+from lance_conformance.recipes.edits import M, V, assign, byte, descriptor, field, page, resize
+from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, one_page, words
 from lance_conformance.recipes.handmade_pages import (
     PICKS,
     array_blocks,
-    case_hand,
     chunk,
     flat_layout,
     mini_block,
     pair,
     table,
 )
-from lance_conformance.recipes.messages import descriptor, field, page
 from lance_conformance.recipes.model import Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column
 
-
-def _deep(message: FileDescriptor) -> None:
-    """Nest 65 structs."""
-    highest = max(field.id for field in message.schema.fields)
-    parent = -1
-    for number in range(highest + 1, highest + 67):
-        message.schema.fields.append(
-            Field(type=Field.PARENT, name="s", id=number, parent_id=parent, logical_type="struct")
-        )
-        parent = number
-
-
 _POOL = [10**9, 10**9 + 3, 10**9 + 1, 10**9 + 2]
 _PICKS = [0, 1, 2, 3, 3, 0]
-
-
-def packed(bits: int, width: int) -> CompressiveEncoding:
-    """Describe values packed out of line."""
-    encoding = CompressiveEncoding()
-    encoding.out_of_line_bitpacking.uncompressed_bits_per_value = bits
-    encoding.out_of_line_bitpacking.values.flat.bits_per_value = width
-    return encoding
-
-
-def _dictionary() -> PageLayout:
-    layout = mini_block(flat_layout(8), 6, (1,))
-    mini = layout.mini_block_layout
-    mini.dictionary.CopyFrom(packed(64, 30))
-    mini.num_dictionary_items = 4
-    return layout
 
 
 _INDICES = chunk(bytes(_PICKS))
@@ -90,10 +59,21 @@ _KEYS = pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 1], pa.int8()), ["a
 
 def _wide_dictionary(bits: int, width: int) -> Page:
     layout = mini_block(flat_layout(8), 2, (1,))
-    layout.mini_block_layout.dictionary.CopyFrom(packed(bits, width))
+    layout.mini_block_layout.dictionary.CopyFrom(blocks.out_of_line([2**width - 1], bits)[0])
     layout.mini_block_layout.num_dictionary_items = 1024
     indices = chunk(b"\x00\x01")
     return Page(layout, 2, (table((indices, 0)), indices, fast_lanes(pair(width), bits, width)))
+
+
+_DEEP = [
+    Field(type=Field.PARENT, name="s", id=1 + at, parent_id=at or -1, logical_type="struct")
+    for at in range(66)
+]
+"""Structs nested 66 deep, after the one field of a column."""
+
+_PACKED = mini_block(flat_layout(8), 6, (1,))
+_PACKED.mini_block_layout.dictionary.CopyFrom(blocks.out_of_line(_POOL, 64)[0])
+_PACKED.mini_block_layout.num_dictionary_items = 4
 
 
 CASES: tuple[Recipe, ...] = (
@@ -102,7 +82,7 @@ CASES: tuple[Recipe, ...] = (
         pa.array([10 ** 12 + i % 5 * 10 ** 11 for i in range(600)], pa.int64())),
     case("file/2.2/dictionary/packed-items", "eight-bit indices, a dictionary in one padded block",
         ("L.codec.bitpack.out-of-line", "L.page.dictionary.index-width"),
-        case_hand(pa.array([_POOL[pick] for pick in _PICKS], pa.int64()), _dictionary(),
+        one_page(pa.array([_POOL[pick] for pick in _PICKS], pa.int64()), "2.2", _PACKED,
             table((_INDICES, 0)), _INDICES, fast_lanes(_POOL, 64, 30))),
     fault("short", "a dictionary block that ends early", "L.codec.bitpack.out-of-line",
         resize(2, -8), flags="BufferTooShort"),
@@ -147,7 +127,8 @@ CASES: tuple[Recipe, ...] = (
     *faults("file/2.1/dictionary/string",
         fault("utf8", "an item that goes on and never began", "L.page.leaf.utf8",
             byte("bytes", at=0, new=0x80)),
-        fault("deep", "structs nested 66 deep", "L.file.schema.children", descriptor(_deep)),
+        fault("deep", "structs nested 66 deep", "L.file.schema.children",
+            descriptor({"schema.fields": lambda old: [*old, *_DEEP]})),
         fault("short", "a dictionary one byte short", "L.codec.variable.offsets", resize(2, -1)),
         fault("head", "a dictionary of three bytes", "L.codec.variable.header", resize(2, -107),
             flags="BufferTooShort"),
@@ -163,7 +144,7 @@ CASES: tuple[Recipe, ...] = (
         fault("schema", "8-bit indices for keys of 16", "L.page.dictionary.key-width",
             field(0, logical_type="dict:string:int16:false"), flags="WidthMismatch"),
         fault("key-width", "32-bit indices for int8 keys", "L.codec.flat.size",
-            assign(f"{VALUES}.flat.bits_per_value", 32))),
+            assign(f"{V}.flat.bits_per_value", 32))),
     *faults("file/{2.1,2.2}/dictionary/arrow", fault("index", "an index of 3 into three items",
         "L.page.dictionary.index-range", byte("field c", "values", at=0, new=3))),
 )  # fmt: skip

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, fault, faults, lint
-from lance_conformance.recipes.edits import Z, assign, byte, clear, more, resize, spare_buffer
-from lance_conformance.recipes.messages import field, page
+from lance_conformance.recipes.edits import (
+    Z,
+    assign,
+    byte,
+    clear,
+    field,
+    more,
+    page,
+    resize,
+    spare_buffer,
+)
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.oracle_made import column
 
@@ -18,12 +26,6 @@ def long_binaries(count: int, size: int) -> pa.Array:
     """Return `count` binaries of `size` random bytes, one of them null."""
     rng = np.random.default_rng(c.RANDOM_SEED)
     return pa.array([rng.bytes(size) if i != 1 else None for i in range(count)], pa.binary())
-
-
-def _variable_rows(message: PageLayout) -> None:
-    rows = message.full_zip_layout.value_compression.variable_packed_struct
-    field = rows.fields.add(bits_per_value=32)
-    field.value.flat.bits_per_value = 32
 
 
 def _vectors(items: list[float | None]) -> pa.Array:
@@ -123,7 +125,9 @@ CASES: tuple[Recipe, ...] = (
     fault("control-word", "a bit above both levels", "L.page.fullzip.control-word",
         byte("control word", at=0, new=2), flags="LevelsDisagree"),
     fault("variable-rows", "packed rows of 2.2 in a 2.1 file", "L.codec.encoding.version",
-        page(_variable_rows), flags="GrammarOfAnotherVersion"),
+        page({f"{Z}.value_compression.variable_packed_struct.fields.0.bits_per_value": 32,
+        f"{Z}.value_compression.variable_packed_struct.fields.0.value.flat.bits_per_value": 32}),
+        flags="GrammarOfAnotherVersion"),
     case("file/2.1/fullzip/bool", "booleans take a byte each", "L.page.leaf.width",
         column(pa.array([True, None, False]), structural_encoding="fullzip")),
     fault("def-range", "a level of 2 over one layer of nulls", "L.page.fullzip.control-word",

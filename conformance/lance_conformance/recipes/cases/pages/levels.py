@@ -4,43 +4,40 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pyarrow as pa
-from lanceref import write_file
-from lanceref.proto.file2_pb2 import ColumnMetadata
 from pylanceref.file import LanceFileWriter
 
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, cases, fault, faults
-from lance_conformance.recipes.edits import M, assign, byte, clear, layers, more, resize
+from lance_conformance.recipes.edits import (
+    M,
+    assign,
+    byte,
+    clear,
+    column_edit,
+    field,
+    layers,
+    more,
+    page,
+    resize,
+)
 from lance_conformance.recipes.handmade_files import words
-from lance_conformance.recipes.messages import column_edit, field, page
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column
-
-
-def _set_length(message: ColumnMetadata, rows: int) -> None:
-    message.pages[0].length = rows
-
-
-def _pairs_in_lists() -> Maker:
-    """Entries of null and empty lists are repeated like all else, which 14.0.2 cannot write."""
-    pair = pa.list_(pa.struct([("x", pa.int8())]), 2)
-    lists = [[[{"x": 1}, {"x": 2}], [{"x": 3}, {"x": 4}]], [], None]
-    table = column(pa.array(lists, pa.list_(pair)))
-
-    def make() -> Made:
-        with TemporaryDirectory() as folder:
-            write_file(Path(folder, "data.lance"), table, "2.2")
-            return Made({DATA: Path(folder, "data.lance").read_bytes()}, table, "reference")
-
-    return make
-
 
 _CUT = pa.array([[], *[[{"x": True, "y": {"z": False}}]] * 33_000, None, [{"x": False, "y": None}]],
     pa.list_(pa.struct([("x", pa.bool_()), ("y", pa.struct([("z", pa.bool_())]))])))  # fmt: skip
 """33,003 entries: too many for one page of `z`, whose definition levels are of one bit more."""
+
+
+_IN_PAIRS = column(
+    pa.array(
+        [[[{"x": 1}, {"x": 2}], [{"x": 3}, {"x": 4}]], [], None],
+        pa.list_(pa.list_(pa.struct([("x", pa.int8())]), 2)),
+    )
+)
+"""Entries of null and empty lists are repeated like all else, which 14.0.2 cannot write."""
 
 _PAIRS = column(
     pa.array(
@@ -48,16 +45,22 @@ _PAIRS = column(
         pa.list_(pa.struct([("x", pa.int8()), ("y", pa.int64())]), 2),
     )
 )
+"""Two pages of each field: one value alone is in the first page of the second."""
 
 
-def _made_cut() -> Made:
-    """Write two pages of each field: one value alone is in the first page of the second."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, DATA)
-        with LanceFileWriter(str(path), _PAIRS.schema, version="2.2", data_cache_bytes=1) as writer:
-            for at in (0, 6):
-                writer.write_batch(_PAIRS.slice(at, 6))
-        return Made({DATA: path.read_bytes()}, _PAIRS, made_by="reference")
+def _own(table: pa.Table, *parts: pa.Table) -> Maker:
+    """Return a maker of the file that the reference writes of a table, in parts of a page each."""
+
+    def make() -> Made:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, DATA)
+            cut = {"data_cache_bytes": 1} if parts else {}
+            with LanceFileWriter(str(path), table.schema, version="2.2", **cut) as writer:
+                for part in parts or (table,):
+                    writer.write_batch(part)
+            return Made({DATA: path.read_bytes()}, table, "reference")
+
+    return make
 
 
 CASES: tuple[Recipe, ...] = (
@@ -72,7 +75,7 @@ CASES: tuple[Recipe, ...] = (
         "L.page.layout.scale", c.pairs([at * 7919 % 30011 for at in range(12000)])),
     case("file/2.2/levels/list-pairs-empty",
         "lists of pairs, an empty and a null one: two entries each",
-        ("L.page.levels.fsl-group", "L.page.levels.rows"), _pairs_in_lists(), reachable=False),
+        ("L.page.levels.fsl-group", "L.page.levels.rows"), _own(_IN_PAIRS), reachable=False),
     case("file/2.1/levels/list-struct", "lists of structs: both leaves repeat the list",
         ("L.page.siblings.rows", "L.page.siblings.offsets", "L.codec.encoding.levels"),
         pa.array([[{"a": 1, "b": 2}, {"a": 3, "b": 4}], [{"a": 5, "b": 6}], []],
@@ -117,7 +120,8 @@ CASES: tuple[Recipe, ...] = (
         "L.page.levels.fsl-group",
         pa.ListArray.from_arrays(pa.array([0, 1, 3], pa.int32()), c.pairs([1, 2, 3, 4, 5, 6]))),
     case("file/2.2/levels/pairs-cut", "pairs of structs, of which one field is read in two pieces",
-        ("L.page.layout.scale", "L.page.siblings.rows"), _made_cut),
+        ("L.page.layout.scale", "L.page.siblings.rows"),
+        _own(_PAIRS, _PAIRS.slice(0, 6), _PAIRS.slice(6))),
     *cases("file/{2.1,2.2}/levels/list", "lists: items, null, empty, a null item",
         ("L.page.levels.numbering", "L.page.repindex.rows"), c.LISTS),
     *faults("file/2.1/levels/list",
@@ -129,7 +133,7 @@ CASES: tuple[Recipe, ...] = (
         fault("visible", "a null list that owns a value", "L.page.miniblock.visible",
             byte("field c", "levels", at=4, new=0, nth=2)),
         fault("rows", "a page of one row more", "L.file.descriptor.length",
-            column_edit(lambda m: _set_length(m, 6))),
+            column_edit({"pages.0.length": 6})),
         fault("no-repetition", "lists without repetition levels", "L.page.miniblock.repetition",
             page({"mini_block_layout.rep_compression": None})),
         fault("depth", "a repetition index of depth 2", "L.page.repindex.depth",

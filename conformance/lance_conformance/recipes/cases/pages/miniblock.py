@@ -5,31 +5,32 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
-from lanceref.proto.file2_pb2 import ColumnMetadata
 
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.edits import (
-    VALUES,
     M,
+    V,
     assign,
     byte,
     clear,
+    column_edit,
+    field,
     layers,
     minor,
     more,
+    page,
     resize,
     spare_buffer,
+    zeros,
 )
-from lance_conformance.recipes.handmade_files import Page, by_hand, words
+from lance_conformance.recipes.handmade_files import one_page, words
 from lance_conformance.recipes.handmade_pages import (
-    case_hand,
     chunk,
     flat_layout,
     mini_block,
     table,
 )
-from lance_conformance.recipes.messages import column_edit, field, page
 from lance_conformance.recipes.model import Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
 
@@ -54,16 +55,17 @@ def _wrapped(message: PageLayout) -> None:
         outer.values.CopyFrom(inside)
 
 
-def _set_size(message: ColumnMetadata, buffer: int, size: int) -> None:
-    message.pages[0].buffer_sizes[buffer] = size
-
-
 _TABLE = ("L.page.miniblock.table-size", "L.page.miniblock.num-items")
-_TYPES: list[tuple[str, pa.Array]] = [*((n, c.integers(getattr(pa, n)()))
-    for n in ("int8", "int16", "int32", "int64")), *((n, c.integers(getattr(pa, n)()))
-    for n in ("uint8", "uint16", "uint32", "uint64")), *((n, c.floats(getattr(pa, n)()))
-    for n in ("float16", "float32", "float64")), *c.TEMPORAL.items(), *c.DECIMALS.items(),
-    ("fixed-size-binary", c.FIXED_BINARY), ("bool", c.BOOLEANS)]  # fmt: skip
+_BITS = (8, 16, 32, 64)
+_INTEGERS = [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in _BITS]
+_TYPES: dict[str, pa.Array] = {
+    **{str(type_): c.integers(type_) for type_ in _INTEGERS},
+    **{f"float{bits}": c.floats(getattr(pa, f"float{bits}")()) for bits in _BITS[1:]},
+    **c.TEMPORAL,
+    **c.DECIMALS,
+    "fixed-size-binary": c.FIXED_BINARY,
+    "bool": c.BOOLEANS,
+}
 
 SOME_TYPES = ("int8", "int32", "int64", "float32", "bool", "decimal128", "timestamp-us-zone")
 """Types that stand for the others in 2.2: only the chunk grammar differs from 2.1."""
@@ -73,38 +75,31 @@ _BIG = (chunk(_BYTES[:16384]), chunk(_BYTES[16384:]))
 _LAST = chunk(words(1, 2, 3, 4, width=4))
 
 
-def _never_null() -> PageLayout:
-    """Describe levels that are there and all zero: the layer could be null and is not."""
-    layout = mini_block(flat_layout(32), 3, (3,))
-    layout.mini_block_layout.def_compression.CopyFrom(flat_layout(16))
-    return layout
-
-
 _ZEROS = chunk(words(7, 8, 9, width=4), levels=(bytes(6),), num_levels=3)
 
 
+_NEVER_NULL = mini_block(flat_layout(32), 3, (3,))
+"""Levels that are there and all zero: the layer could be null and is not."""
+_NEVER_NULL.mini_block_layout.def_compression.CopyFrom(flat_layout(16))
+
+
 CASES: tuple[Recipe, ...] = (
-    *(case(f"file/2.1/miniblock/{name}",
-        f"{array.type} with a null: one flat chunk with definition levels", (*_TABLE,
-        "L.page.levels.numbering"), file(column(array), "2.1")) for name, array in _TYPES if True),
-    *(case(f"file/2.2/miniblock/{name}",
+    *(case(f"file/{version}/miniblock/{name}",
             f"{array.type} with a null: one flat chunk with definition levels",
-            (*_TABLE, "L.page.levels.numbering"), file(column(array), "2.2")) for name,
-        array in _TYPES if not SOME_TYPES or name in SOME_TYPES),
+            (*_TABLE, "L.page.levels.numbering"), array) for version in ("2.1", "2.2") for name,
+        array in _TYPES.items() if version == "2.1" or name in SOME_TYPES),
     case("file/2.2/miniblock/large-chunks", "a chunk of 2**14 bytes, far above what 2.1 can hold",
-        ("L.page.miniblock.chunk-bytes", "L.page.miniblock.log"),
-        case_hand(pa.array(list(_BYTES), pa.uint8()), mini_block(flat_layout(8), len(_BYTES), (1,)),
-            table((_BIG[0], 14), (_BIG[1], 0)), b"".join(_BIG))),
+        ("L.page.miniblock.chunk-bytes", "L.page.miniblock.log"), one_page(pa.array(list(_BYTES),
+        pa.uint8()), "2.2", mini_block(flat_layout(8), len(_BYTES), (1,)), table((_BIG[0], 14),
+        (_BIG[1], 0)), b"".join(_BIG))),
     case("file/2.2/miniblock/last-log", "a last chunk that states its four values",
-        "L.page.miniblock.last-log", by_hand(column(pa.array([1, 2, 3, 4], pa.int32())), "2.2",
-        {0: [Page(mini_block(flat_layout(32), 4, (1,)), len(pa.array([1, 2, 3, 4], pa.int32())),
-        (table((_LAST, 2)), _LAST))]}), reachable=False),
+        "L.page.miniblock.last-log", one_page(pa.array([1, 2, 3, 4], pa.int32()), "2.2",
+        mini_block(flat_layout(32), 4, (1,)), table((_LAST, 2)), _LAST), reachable=False),
     fault("rest", "a last chunk that states twice its values", "L.page.miniblock.last-log",
         byte("word of chunk 0", at=0, new=0x23), flags="CountMismatch"),
     case("file/2.2/miniblock/never-null", "definition levels that are all zero",
-        "L.page.levels.def-range", by_hand(column(pa.array([7, 8, 9], pa.int32())), "2.2",
-        {0: [Page(_never_null(), len(pa.array([7, 8, 9], pa.int32())), (table((_ZEROS, 0)),
-        _ZEROS))]}), reachable=False),
+        "L.page.levels.def-range", one_page(pa.array([7, 8, 9], pa.int32()), "2.2", _NEVER_NULL,
+        table((_ZEROS, 0)), _ZEROS), reachable=False),
     fault("level", "a level that no layer has", "L.page.levels.def-range",
         byte("field c", "levels", at=0, new=2, nth=1), flags="LevelsDisagree"),
     case("file/2.1/miniblock/plain", "three numbers, no level",
@@ -150,7 +145,7 @@ CASES: tuple[Recipe, ...] = (
             SpanPatch(("chunk table", "word of chunk 1"),
                 lambda old: bytes([old[0] | 3]) + old[1:])),
         fault("table-size", "a chunk table of three bytes", "L.page.miniblock.table-size",
-            column_edit(lambda m: _set_size(m, 0, 3)))),
+            column_edit({"pages.0.buffer_sizes.0": 3}))),
     *faults("file/2.2/miniblock/no-nulls",
         fault("log", "a first chunk without a count", "L.page.miniblock.log",
             SpanPatch(_WORD, lambda old: bytes([old[0] & 0xF0]) + old[1:])),
@@ -206,19 +201,19 @@ CASES: tuple[Recipe, ...] = (
         fault("no-values", "a page without value compression", "L.page.miniblock.values-present",
             page({"mini_block_layout.value_compression": None})),
         fault("width", "values of 64 bits in an int32 column", "L.codec.flat.size",
-            assign(f"{VALUES}.flat.bits_per_value", 64)),
+            assign(f"{V}.flat.bits_per_value", 64)),
         fault("layers-none", "no layer at all", "L.page.layers.present", layers()),
         fault("layers-code", "a layer of no kind", "L.page.layers.code", layers(0)),
         fault("layers-path", "a list layer in a column without lists", "L.page.layers.path",
             layers(3, 4)),
         lint("padding", "zeros after the levels of a chunk", "L.page.miniblock.padding",
-            SpanPatch(("chunk 0", "padding"), lambda old: bytes(len(old)))),
+            SpanPatch(("chunk 0", "padding"), zeros)),
         fault("def-range", "a definition level no layer has", "L.page.levels.def-range",
             byte("field c", "levels", at=0, new=5, nth=1)),
         fault("buffer-compression", "a compressed flat buffer",
-            "L.codec.encoding.buffer-compression", assign(f"{VALUES}.flat.data.scheme", 1)),
+            "L.codec.encoding.buffer-compression", assign(f"{V}.flat.data.scheme", 1)),
         fault("range", "an encoding of 2.3 in a 2.1 file", "L.codec.encoding.version",
-            assign(f"{VALUES}.range.step", 1)),
+            assign(f"{V}.range.step", 1)),
         fault("encoding-none", "a value compression without an arm", "L.codec.encoding.present",
             page({"mini_block_layout.value_compression.flat": None})),
         fault("message", "a page whose description does not parse", "L.file.pages.encoding",

@@ -10,12 +10,22 @@ from lance_conformance.recipes import blocks
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.columns import LISTS
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import assign, byte, clear, minor, more, resize, spare_buffer
+from lance_conformance.recipes.edits import (
+    assign,
+    built,
+    byte,
+    clear,
+    minor,
+    more,
+    page,
+    resize,
+    spare_buffer,
+)
 from lance_conformance.recipes.handmade_files import Page, by_hand, words
 from lance_conformance.recipes.handmade_pages import PICKS, vectors_3
-from lance_conformance.recipes.messages import planes
 from lance_conformance.recipes.model import MessageEdit, Recipe
 from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.pages import NO_NULLS, zip_items, zipped_items
 
 _ROWS = 12
 
@@ -25,53 +35,47 @@ def _buffers(*sequences: Block) -> tuple[bytes, ...]:
     return tuple((data for _, data in sequences if data))
 
 
+_ITEMS = (b"the first item", b"", b"the third", b"the last")
+
+
 def _positions(nulls: Block, number: int) -> Page:
     """Lay out twelve slots that are 7, or null at some positions."""
-    layout = PlanarLayout()
-    validity = layout.structure.sparse.layers.add().validity
-    validity.meaning = SparseValiditySet.NULL_POSITIONS
-    validity.num_positions = number
-    validity.positions.CopyFrom(nulls[0])
-    layout.values.constant.scalar = words(7, width=2)
+    own = built(
+        SparseValiditySet,
+        {
+            "meaning": SparseValiditySet.NULL_POSITIONS,
+            "num_positions": number,
+            "positions": nulls[0],
+        },
+    )
+    values = {"values.constant.scalar": words(7, width=2)}
+    layout = built(PlanarLayout, {"structure.sparse.layers.0.validity": own, **values})
     return Page(layout, _ROWS, _buffers(nulls))
 
 
 def _counts(counts: Block, numbers: tuple[int, ...]) -> Page:
     """Lay out lists of 7, with as many items as counts say."""
-    layout = PlanarLayout()
-    lists = layout.structure.sparse.layers.add().list
-    lists.num_child_slots = sum(numbers)
-    lists.num_non_empty_positions = len(numbers)
-    positions = blocks.steps(0, 1, 64)
-    lists.non_empty_positions.CopyFrom(positions[0])
-    lists.counts.CopyFrom(counts[0])
-    lists.validity.meaning = SparseValiditySet.NULL_POSITIONS
-    lists.validity.positions.constant.SetInParent()
-    validity = layout.structure.sparse.layers.add().validity
-    validity.meaning = SparseValiditySet.NULL_POSITIONS
-    validity.positions.constant.SetInParent()
-    layout.values.constant.scalar = words(7, width=1)
-    return Page(layout, len(numbers), _buffers(counts))
-
-
-_ITEMS = (b"the first item", b"", b"the third", b"the last")
+    lists = "structure.sparse.layers.0.list"
+    paths = {
+        f"{lists}.num_child_slots": sum(numbers),
+        f"{lists}.num_non_empty_positions": len(numbers),
+        f"{lists}.non_empty_positions": blocks.steps(0, 1, 64)[0],
+        f"{lists}.counts": counts[0],
+        f"{lists}.validity": NO_NULLS,
+        "structure.sparse.layers.1.validity": NO_NULLS,
+        "values.constant.scalar": words(7, width=1),
+    }
+    return Page(built(PlanarLayout, paths), len(numbers), _buffers(counts))
 
 
 def _indices(indices: Block, number: int) -> Page:
     """Lay out slots that name four zipped items."""
-    layout = PlanarLayout()
-    validity = layout.structure.sparse.layers.add().validity
-    validity.meaning = SparseValiditySet.NULL_POSITIONS
-    validity.positions.constant.SetInParent()
-    layout.values.indexed.indices.CopyFrom(indices[0])
-    items = layout.values.indexed.items
-    items.compression.variable.offsets.flat.bits_per_value = 32
-    items.bits_per_offset, items.num_items, items.num_visible_items = (32, 4, 4)
-    zipped = b"".join(words(len(item), width=4) + item for item in _ITEMS)
-    ends = [0]
-    for item in _ITEMS:
-        ends.append(ends[-1] + 4 + len(item))
-    return Page(layout, number, (indices[1], zipped, bytes(ends)))
+    paths = {
+        "structure.sparse.layers.0.validity": NO_NULLS,
+        "values.indexed.indices": indices[0],
+        "values.indexed.items": zipped_items(len(_ITEMS)),
+    }
+    return Page(built(PlanarLayout, paths), number, (indices[1], *zip_items(_ITEMS)))
 
 
 def _nulls(*positions: int) -> list[int | None]:
@@ -108,13 +112,13 @@ CASES: tuple[Recipe, ...] = (
     fault("no-values", "a page without a value plane", "L.page.planar.planes", clear("values"),
         flags="MissingPart"),
     fault("indexed", "indexed values beside levels", "L.page.planar.indexed",
-        planes({"values.indexed": {}}), flags="WrongKind"),
+        page({"values.indexed": {}}), flags="WrongKind"),
     fault("no-levels", "dense chunks without their levels message", "L.page.planar.chunk-levels",
         clear("values.chunked.levels"), flags="MissingPart"),
     fault("no-codec", "chunks without a codec", "L.page.planar.compression",
         clear("values.chunked.compression"), flags="MissingPart"),
     fault("context", "a range for values in chunks", "L.codec.encoding.context",
-        planes({"values.chunked.compression.range.uncompressed_bits_per_value": 64,
+        page({"values.chunked.compression.range.uncompressed_bits_per_value": 64,
                 "values.chunked.compression.range.step": 1}), flags="WrongKind"),
     fault("num-levels", "one level more than there are", "L.page.miniblock.num-levels",
         more("chunk 0", "levels")),

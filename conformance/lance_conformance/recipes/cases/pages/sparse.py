@@ -2,91 +2,75 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, SparseValiditySet
-from lanceref.proto.file2_pb2 import ColumnMetadata
 
-from lance_conformance.recipes.columns import LISTS_OF_LISTS, NULL_STRUCTS
+from lance_conformance.recipes.columns import LISTS_OF_LISTS, NULL_STRUCTS, pairs
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import assign, byte, clear, no_buffers, resize, spare_buffer
-from lance_conformance.recipes.handmade_files import Page, by_hand, words
+from lance_conformance.recipes.edits import (
+    assign,
+    built,
+    byte,
+    clear,
+    column_edit,
+    no_buffers,
+    page,
+    resize,
+    spare_buffer,
+    zeros,
+)
+from lance_conformance.recipes.handmade_files import one_page, words
 from lance_conformance.recipes.handmade_pages import vectors_3
-from lance_conformance.recipes.messages import column_edit, planes
-from lance_conformance.recipes.model import Maker, Recipe, SpanPatch
+from lance_conformance.recipes.model import Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.pages import NO_NULLS, packed, zip_items, zipped_items
 
 _VALIDITY = "structure.sparse.layers.0.validity"
 _LISTS = "structure.sparse.layers.0.list"
-
-
-def _rows(message: ColumnMetadata, num_rows: int) -> None:
-    message.pages[0].length = num_rows
-
-
-def _many_slots(message: PlanarLayout, slots: int) -> None:
-    """Claim one list of `slots` nulls."""
-    lists = message.structure.sparse.layers[0].list
-    lists.num_child_slots = slots
-    lists.counts.constant.value = slots.to_bytes(8, "little")
-
-
-def _many_nulls(message: PlanarLayout) -> None:
-    _many_slots(message, 20_000_000)
-    items = message.structure.sparse.layers[1].validity
-    items.positions.range.uncompressed_bits_per_value = 64
-    items.positions.range.step = 1
-    items.num_positions = 20_000_000
-
-
-def _pairs() -> pa.Array:
-    structs = pa.array([{"a": i} for i in range(6)], pa.struct([("a", pa.int16())]))
-    return pa.FixedSizeListArray.from_arrays(structs, 2)
 
 
 _ITEMS = (b"the first item of the plane", b"", b"the third")
 """Distinct values of the indexed plane."""
 
 
-def _indexed(raw: tuple[int, ...]) -> PlanarLayout:
-    """Describe five slots, the second null, as indices packed to two bits; `raw` are all."""
-    layout = PlanarLayout()
-    validity = layout.structure.sparse.layers.add().validity
-    validity.meaning = SparseValiditySet.NULL_POSITIONS
-    validity.num_positions = 1
-    validity.positions.constant.value = words(1)
-    packed = layout.values.indexed.indices.out_of_line_bitpacking
-    packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value = (32, 2)
-    items = layout.values.indexed.items
-    items.compression.variable.offsets.flat.bits_per_value = 32
-    items.bits_per_offset, items.num_items, items.num_visible_items = (32, 3, 3)
-    assert max(raw) < len(_ITEMS)
-    return layout
+def _many_slots(slots: int) -> dict[str, object]:
+    """Claim one list of `slots` nulls."""
+    return {f"{_LISTS}.num_child_slots": slots, f"{_LISTS}.counts.constant.value": words(slots)}
 
 
-def _indexed_page() -> Page:
-    indices = (0, 0, 2, 1, 0)
-    zipped = b"".join(words(len(item), width=4) + item for item in _ITEMS)
-    ends = np.cumsum([0, *(4 + len(item) for item in _ITEMS)])
-    row_index = bytes(ends.tolist())
-    return Page(_indexed(indices), 5, (words(*indices, width=4), zipped, row_index))
+_MANY_NULLS = {
+    **_many_slots(20_000_000),
+    "structure.sparse.layers.1.validity.positions.range.uncompressed_bits_per_value": 64,
+    "structure.sparse.layers.1.validity.positions.range.step": 1,
+    "structure.sparse.layers.1.validity.num_positions": 20_000_000,
+}
 
+_INDEXED = built(
+    PlanarLayout,
+    {
+        f"{_VALIDITY}.meaning": SparseValiditySet.NULL_POSITIONS,
+        f"{_VALIDITY}.num_positions": 1,
+        f"{_VALIDITY}.positions.constant.value": words(1),
+        "values.indexed.indices": packed(32, 2),
+        "values.indexed.items": zipped_items(len(_ITEMS)),
+    },
+)
+"""Five slots, the second null, as indices packed to two bits, after which all are as they are."""
 
-def _no_slots() -> Maker:
-    """Lay out lists of nothing, whose zipped values are none."""
-    layout = PlanarLayout()
-    lists = layout.structure.sparse.layers.add().list
-    lists.non_empty_positions.constant.SetInParent()
-    lists.counts.constant.SetInParent()
-    lists.validity.meaning = SparseValiditySet.NULL_POSITIONS
-    lists.validity.positions.constant.SetInParent()
-    validity = layout.structure.sparse.layers.add().validity
-    validity.meaning = SparseValiditySet.NULL_POSITIONS
-    validity.positions.constant.SetInParent()
-    layout.values.zipped.bits_per_value = 8
-    layout.values.zipped.compression.flat.bits_per_value = 8
-    array = pa.array([[], [], []], pa.list_(pa.int8()))
-    return by_hand(column(array), "2.3", {0: [Page(layout, 3, (b"",))]})
+_ZIPPED = zip_items(_ITEMS)
+
+_NO_SLOTS = built(
+    PlanarLayout,
+    {
+        f"{_LISTS}.non_empty_positions.constant": {},
+        f"{_LISTS}.counts.constant": {},
+        f"{_LISTS}.validity": NO_NULLS,
+        "structure.sparse.layers.1.validity": NO_NULLS,
+        "values.zipped.bits_per_value": 8,
+        "values.zipped.compression.flat.bits_per_value": 8,
+    },
+)
+"""Lists of nothing, whose zipped values are none."""
 
 
 CASES: tuple[Recipe, ...] = (
@@ -97,7 +81,7 @@ CASES: tuple[Recipe, ...] = (
     fault("no-codec", "sparse chunks without a codec", "L.page.planar.compression",
         clear("values.chunked.compression"), flags="MissingPart"),
     fault("layer", "a list layer where the schema has none", "L.page.sparse.layers",
-        planes({"structure.sparse.layers.0.list": {}}), flags="WrongKind"),
+        page({"structure.sparse.layers.0.list": {}}), flags="WrongKind"),
     fault("meaning", "a validity set that says neither null nor valid", "L.page.sparse.meaning",
         assign(f"{_VALIDITY}.meaning", 0), flags="WrongKind"),
     fault("beyond", "a null position beyond the rows", "L.page.sparse.positions",
@@ -105,7 +89,7 @@ CASES: tuple[Recipe, ...] = (
     fault("too-many", "more null positions than rows", "L.page.sparse.num-positions",
         assign(f"{_VALIDITY}.num_positions", 7), flags="SparseCountHuge"),
     fault("levels", "levels in a sparse page", "L.page.sparse.levels",
-        planes({"values.chunked.levels": {}}), flags="MissingPart"),
+        page({"values.chunked.levels": {}}), flags="MissingPart"),
     fault("no-buffers", "a chunked plane without buffers", "L.page.sparse.values", no_buffers(),
         flags="MissingPart"),
     fault("step", "a range that stands still", "L.codec.range.step",
@@ -116,7 +100,7 @@ CASES: tuple[Recipe, ...] = (
         assign(f"{_VALIDITY}.positions.range.uncompressed_bits_per_value", 16),
         flags="WidthMismatch"),
     lint("padding", "a chunk of a sparse page, padded with zeros", "L.page.miniblock.padding",
-        SpanPatch(("chunk 0", "padding"), lambda old: bytes(len(old)))),
+        SpanPatch(("chunk 0", "padding"), zeros)),
     case("file/2.3/sparse/validity-delta", "null positions as bitpacked differences",
         ("L.page.sparse.positions", "L.page.sparse.num-positions"),
         column(pa.array([i if i % 7 in (0, 3) else None for i in range(200)], pa.int16()),
@@ -132,7 +116,7 @@ CASES: tuple[Recipe, ...] = (
         "L.page.sparse.buffers"), column(pa.array([[1, 2], None, [], [3]], pa.list_(pa.int32())),
         structural_encoding="sparse")),
     fault("layers", "one layer for a list of numbers", "L.page.sparse.layers",
-        planes({"structure.sparse.layers": lambda old: old[1:]}), flags="WrongKind"),
+        page({"structure.sparse.layers": lambda old: old[1:]}), flags="WrongKind"),
     fault("count-zero", "a list that is not empty and has no item", "L.page.sparse.counts",
         byte("field c", "structure", "values", at=0, new=0), flags="CountMismatch"),
     fault("count", "counts of one item more", "L.page.sparse.child-slots",
@@ -164,20 +148,20 @@ CASES: tuple[Recipe, ...] = (
         column(NULL_STRUCTS, structural_encoding="sparse")),
     case("file/2.3/sparse/fixed-size-list", "pairs of structs: a layer that multiplies the slots",
         ("L.page.sparse.layers", "L.page.layout.scale"),
-        column(_pairs(), structural_encoding="sparse")),
+        column(pairs([*range(6)]), structural_encoding="sparse")),
     fault("dimension", "lists of three structs in a column of pairs", "L.page.sparse.layers",
         assign("structure.sparse.layers.0.fixed_size_list.dimension", 3), flags="WrongKind"),
     fault("scale", "a page of five slots for pairs", "L.page.layout.scale",
-        column_edit(lambda m: _rows(m, 5)), flags="CountMismatch"),
+        column_edit({"pages.0.length": 5}), flags="CountMismatch"),
     case("file/2.3/sparse/list-fixed-size-list", "lists of pairs of structs",
         ("L.page.sparse.layers", "L.page.sparse.child-slots"),
-        column(pa.ListArray.from_arrays(pa.array([0, 1, None, 1, 3], pa.int32()), _pairs()),
-            structural_encoding="sparse")),
+        column(pa.ListArray.from_arrays(pa.array([0, 1, None, 1, 3], pa.int32()),
+                pairs([*range(6)])), structural_encoding="sparse")),
     case("file/2.3/sparse/vectors", "null vectors take no bytes: valid slots alone are zipped",
         ("L.page.sparse.stored", "L.page.sparse.levels"),
         column(vectors_3((2, 5)), structural_encoding="sparse")),
     fault("levels", "zipped levels in a sparse page", "L.page.sparse.levels",
-        planes({"values.zipped.levels": {}}), flags="MissingPart"),
+        page({"values.zipped.levels": {}}), flags="MissingPart"),
     fault("stored", "one null position fewer than vectors left out", "L.page.sparse.stored",
         assign(f"{_VALIDITY}.num_positions", 1), flags="CountMismatch"),
     case("file/2.3/sparse/long-strings",
@@ -198,7 +182,7 @@ CASES: tuple[Recipe, ...] = (
     fault("index", "an index beyond the items", "L.codec.dictionary.index-range",
         assign(f"{_LISTS}.counts.dictionary.num_dictionary_items", 1), flags="IndexBeyondItems"),
     fault("payload", "bytes for indices that need none", "L.codec.encoding.payload",
-        planes({f"{_LISTS}.counts.dictionary.indices.constant.value": bytes(4)}),
+        page({f"{_LISTS}.counts.dictionary.indices.constant.value": bytes(4)}),
         flags="SpareBuffer"),
     case("file/2.3/sparse/nullable-constant", "one value or null", "L.page.sparse.meaning",
         column(pa.array([7, 7, None], pa.int32()), structural_encoding="sparse")),
@@ -210,10 +194,10 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.3/sparse/none-list", "lists of nulls", ("L.page.sparse.counts",
         "L.page.sparse.child-slots"), column(pa.array([[None, None], [], None],
         pa.list_(pa.int32())), structural_encoding="sparse")),
-    fault("slots", "a list of 2**30 nulls", "L.page.limits.sparse",
-        planes(lambda message: _many_slots(message, 2 ** 30)), flags="SparseCountHuge"),
+    fault("slots", "a list of 2**30 nulls", "L.page.limits.sparse", page(_many_slots(2**30)),
+        flags="SparseCountHuge"),
     fault("positions", "twenty million positions in a range", "L.codec.limits.expansion",
-        planes(_many_nulls), flags="SequenceHuge"),
+        page(_MANY_NULLS), flags="SequenceHuge"),
     case("file/2.3/sparse/none-many", "a list of 900 000 nulls that need no bytes",
         ("L.page.sparse.counts", "L.page.sparse.child-slots"), column(pa.array([[None] * 900_000,
         None, [None]], pa.list_(pa.null())), structural_encoding="sparse")),
@@ -246,8 +230,8 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.3/sparse/indexed",
         "an index for every slot, the distinct values zipped; a raw tail of indices",
         ("L.page.sparse.index-range", "L.page.planar.indexed", "L.codec.bitpack.raw-tail"),
-        by_hand(column(pa.array([_ITEMS[0], None, _ITEMS[2], _ITEMS[1], _ITEMS[0]], pa.binary())),
-            "2.3", {0: [_indexed_page()]})),
+        one_page(pa.array([_ITEMS[0], None, _ITEMS[2], _ITEMS[1], _ITEMS[0]], pa.binary()), "2.3",
+            _INDEXED, words(0, 0, 2, 1, 0, width=4), _ZIPPED[0], _ZIPPED[1])),
     fault("index", "an index beyond the items", "L.page.sparse.index-range",
         byte("field c", "packed values", at=0, new=3), flags="IndexBeyondItems"),
     fault("raw-tail", "a raw index of more than two bits", "L.codec.bitpack.raw-tail",
@@ -260,5 +244,6 @@ CASES: tuple[Recipe, ...] = (
     fault("no-indices", "indices without a codec", "L.codec.encoding.present",
         clear("values.indexed.indices.out_of_line_bitpacking")),
     case("file/2.3/sparse/no-slots", "lists of nothing, and zipped values of which there are none",
-        "L.page.sparse.stored", _no_slots(), reachable=False),
+        "L.page.sparse.stored", one_page(pa.array([[], [], []], pa.list_(pa.int8())), "2.3",
+        _NO_SLOTS, b""), reachable=False),
 )  # fmt: skip

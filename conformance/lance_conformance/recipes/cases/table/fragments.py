@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from lanceref.proto.table_pb2 import Manifest
 
 from lance_conformance.oracle import lance
 from lance_conformance.recipes.columns import numbered, two
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import SECOND
+from lance_conformance.recipes.edits import SECOND, data_file, fragment, manifest
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.messages import data_file, fragment, manifest
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.oracle_made import dataset, stored, write
 
@@ -27,39 +25,15 @@ def _tombstoned(uri: str) -> pa.Table:
     return pa.table({"a": pa.array(range(4), pa.int64()), "b": ["0", "x", "y", "3"]})
 
 
-def _version_2_0(uri: str) -> pa.Table:
-    write(two(0, 4), uri, data_storage_version="2.0")
-    return two(0, 4)
-
-
-def _swap(message: Manifest) -> None:
-    first = message.fragments[0].id
-    message.fragments[0].id = message.fragments[1].id
-    message.fragments[1].id = first
-
-
-def _points_of_two(uri: str) -> pa.Table:
-    write(
-        pa.table({"s": pa.array([{"x": 1}, {"x": 2}], pa.struct([("x", pa.int32())]))}),
-        uri,
-        data_storage_version="2.1",
-    )
-    wider = pa.struct([("x", pa.int32()), ("z", pa.int32())])
-    return pa.table({"s": pa.array([{"x": 1}, {"x": 2}], wider)})
-
-
-def _new_child(message: Manifest) -> None:
-    """Give the struct a child that no file has."""
-    child = message.fields.add()
-    child.CopyFrom(message.fields[1])
-    child.name, child.id = ("z", 2)
+_POINTS = pa.array([{"x": 1}, {"x": 2}], pa.struct([("x", pa.int32())]))
+_WIDER = pa.struct([("x", pa.int32()), ("z", pa.int32())])
 
 
 CASES: tuple[Recipe, ...] = (
     case("table/any/fragments/three", "rows in the order of the fragments",
         "L.table.fragments.order", stored(numbered(0, 9), max_rows_per_file=3)),
     fault("order", "fragments in another order than their ids", "L.table.fragments.order",
-        manifest(_swap)),
+        manifest({"fragments.0.id": 1, "fragments.1.id": 0})),
     fault("file-version-other", "a 2.2 file in a table of 2.1", "L.table.datafile.version",
         data_file({"file_minor_version": 2})),
     case("table/any/fragments/second-file", "a column in a file of its own",
@@ -97,7 +71,7 @@ CASES: tuple[Recipe, ...] = (
         "L.table.datafile.version", manifest({"reader_feature_flags": lambda old: old & ~256,
         "writer_feature_flags": lambda old: old & ~256}, SECOND)),
     case("table/any/fragments/version-2-0", "a table of 2.0 files", "L.table.datafile.version",
-        dataset(_version_2_0)),
+        stored(two(0, 4), version="2.0")),
     fault("version-major", "a file of version 3.0", "L.table.datafile.version",
         data_file({"file_major_version": 3})),
     fault("index-negative", "a column index of -1", "L.table.datafile.indices",
@@ -128,7 +102,9 @@ CASES: tuple[Recipe, ...] = (
         "L.file.schema.num-columns",
         data_file({"fields": lambda old: old[1:], "column_indices": lambda old: old[1:]})),
     case("table/any/fragments/null-child", "a field of a struct that is in no file is null",
-        "L.table.datafile.missing-field", reworked(dataset(_points_of_two), manifest(_new_child)),
+        "L.table.datafile.missing-field", reworked(stored(pa.table({"s": _POINTS}),
+        holds=pa.table({"s": pa.array(_POINTS.to_pylist(), _WIDER)})),
+        manifest({"fields": lambda old: [*old, old[1]], "fields.2.name": "z", "fields.2.id": 2})),
         reachable=False),
     case("table/any/marks/nothing", "a table without a fragment, and no mark of one",
         "L.table.fragments.max-id-present", stored(pa.schema([("a", pa.int32())]).empty_table())),

@@ -3,105 +3,41 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-
-from lanceref.proto.table_pb2 import DataFragment, IndexMetadata, IndexSection, Manifest
 
 from lance_conformance.recipes.constructors import fault, faults, lint
-from lance_conformance.recipes.edits import LAST, THIRD, anew
-from lance_conformance.recipes.handmade_files import words
-from lance_conformance.recipes.messages import (
+from lance_conformance.recipes.edits import (
+    LAST,
     MANIFEST,
+    SECOND,
+    THIRD,
+    anew,
     data_file,
     descriptor,
     fragment,
     index,
     indices,
     manifest,
-    setting,
+    put,
     transaction,
 )
+from lance_conformance.recipes.handmade_files import words
 from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, Rename, Resize, SpanPatch
 
 
-def _next_fragment(message: Manifest) -> None:
-    message.fragments[0].id = message.max_fragment_id + 1
-
-
-def _index(edit: Callable[[IndexMetadata], None]) -> MessageEdit:
-    """Change the first index of the last version."""
-    return index(edit, "_versions/18446744073709551612.manifest")
-
-
-def _same_uuid(section: IndexSection) -> None:
-    first, second = section.indices
-    second.uuid.uuid = first.uuid.uuid
-
-
-def _other_field(message: IndexMetadata) -> None:
-    message.fields[0] = 9
-
-
-def _useless(message: Manifest) -> None:
-    """List the data file again, for a field that the table does not have."""
-    files = message.fragments[0].files
-    files.add().CopyFrom(files[0])
-    files[1].fields[0] = 9
-
-
 def _tag(**changed: object) -> Resize:
-    return anew(
-        json.dumps({"branch": None, "version": 1, "manifestSize": 1, **changed}).encode(),
-        "_refs/tags/*.json",
-    )
+    tag = {"branch": None, "version": 1, "manifestSize": 1, **changed}
+    return anew(json.dumps(tag).encode(), "_refs/tags/*.json")
 
 
 def _branch(**changed: object) -> Resize:
-    return anew(
-        json.dumps(
-            {"parentBranch": None, "parentVersion": 1, "createAt": 0, "manifestSize": 1, **changed}
-        ).encode(),
-        "_refs/branches/*.json",
-    )
-
-
-def _flags(reader: int | None = None, writer: int | None = None) -> MessageEdit:
-
-    def edit(message: Manifest) -> None:
-        if reader is not None:
-            message.reader_feature_flags = reader
-        if writer is not None:
-            message.writer_feature_flags = writer
-
-    return manifest(edit)
-
-
-def _overlay(message: DataFragment) -> None:
-    message.overlays.add().shared_offset_bitmap = b""
-
-
-def _two_bases(message: Manifest) -> None:
-    for path in ("file:///first", "file:///second"):
-        message.base_paths.add(id=1, path=path)
-    setting(reader_feature_flags=16, writer_feature_flags=16)(message)
-
-
-_SECOND = f"_versions/{2**64 - 3}.manifest"
-
-
-def _overlap(message: Manifest) -> None:
-    message.index_section = message.transaction_section
-
-
-def _other_end(message: IndexMetadata) -> None:
-    """Let the first field be the one that is covered."""
-    message.covering_fields[0] = message.fields[0]
+    branch = {"parentBranch": None, "parentVersion": 1, "createAt": 0, "manifestSize": 1, **changed}
+    return anew(json.dumps(branch).encode(), "_refs/branches/*.json")
 
 
 CASES: tuple[Recipe, ...] = (
     *faults("table/any/manifest/plain",
         fault("max-id-next", "a fragment one above max_fragment_id", "L.table.fragments.max-id",
-            manifest(_next_fragment)),
+            manifest(lambda m: put(m.fragments[0], {"id": m.max_fragment_id + 1}))),
         fault("rows-next", "one row less than the file has", "L.table.fragments.rows",
             fragment({"physical_rows": lambda old: old - 1})),
         fault("index-next", "the column one after the last", "L.file.schema.num-columns",
@@ -149,20 +85,22 @@ CASES: tuple[Recipe, ...] = (
         lint("transaction", "an inline transaction that does not parse", "L.txn.inline.message",
             SpanPatch(("transaction section", "length"), 2 ** 20, target=MANIFEST)),
         *(fault(f"flag-{bit}", f"the unknown reader flag {bit}", "L.table.flags.unknown-reader-bit",
-                _flags(reader=bit)) for bit in (512, 4096, 8192, 2 ** 17, 2 ** 40)),
+                manifest({"reader_feature_flags": bit}))
+            for bit in (512, 4096, 8192, 2 ** 17, 2 ** 40)),
         *(fault(f"half-{bit}-{word}", f"flag {bit} in the {word} word only", "L.table.flags.paired",
-                _flags(**{word: bit})) for bit,
+                manifest({f"{word}_feature_flags": bit})) for bit,
             word in ((256, "reader"), (256, "writer"), (1024, "reader"), (16384, "writer"))),
         fault("flag-32768", "a writer flag in the reader word", "L.table.flags.writer-only",
-            _flags(reader=32768)),
+            manifest({"reader_feature_flags": 32768})),
         fault("field-ids", "max_allocated_field_id without its flag", "L.table.flags.field-ids",
             manifest({"max_allocated_field_id": 9})),
         fault("overlay", "an overlay without its flag", "L.table.flags.content",
-            fragment(_overlay)),
+            fragment({"overlays.0.shared_offset_bitmap": b""})),
         fault("row-ids-missing", "stable row ids, and a fragment without",
-            "L.table.flags.stable-row-ids", _flags(reader=2, writer=2)),
+            "L.table.flags.stable-row-ids",
+            manifest({"reader_feature_flags": 2, "writer_feature_flags": 2})),
         fault("duplicate-id", "a fragment listed twice", "L.table.fragments.ids",
-            manifest(lambda message: message.fragments.add().CopyFrom(message.fragments[0]))),
+            manifest({"fragments": lambda old: [*old, old[0]]})),
         fault("max-id", "a fragment above max_fragment_id", "L.table.fragments.max-id",
             fragment({"id": 7})),
         fault("rows", "more rows than the file has", "L.table.fragments.rows",
@@ -180,7 +118,7 @@ CASES: tuple[Recipe, ...] = (
         fault("field-id", "a field id of -1", "L.table.datafile.field-id",
             data_file({"fields.0": -1})),
         fault("field-twice", "a field in two files of a fragment", "L.table.datafile.once",
-            fragment(lambda message: message.files.add().CopyFrom(message.files[0]))),
+            fragment({"files": lambda old: [*old, old[0]]})),
         fault("base", "a base that is not there", "L.table.base.resolves",
             data_file({"base_id": 3})),
         fault("version-0-1", "a table of 0.1, with files of 2.1", "L.table.datafile.version",
@@ -190,21 +128,20 @@ CASES: tuple[Recipe, ...] = (
             "little") + 1).to_bytes(4, "little"), target="_versions/*.manifest"))),
     *faults("table/any/manifest/two-indices",
         lint("index-unique", "two indices of one uuid", "L.table.index.unique",
-            indices(_same_uuid, "_versions/18446744073709551612.manifest")),
+            indices(lambda m: m.indices[1].uuid.CopyFrom(m.indices[0].uuid), THIRD)),
         fault("index-bitmap", "fragments of an index that are no bitmap",
-            "L.table.index.fragment-bitmap", _index(setting(fragment_bitmap=b"\x00\x00\x00\x00"))),
+            "L.table.index.fragment-bitmap", index({"fragment_bitmap": bytes(4)}, THIRD)),
         lint("index-fields", "an index of a field that is not there", "L.table.index.fields",
-            _index(_other_field)),
+            index({"fields.0": 9}, THIRD)),
         lint("index-covering", "an index that covers all of its fields", "L.table.index.covering",
-            _index(lambda message: message.covering_fields.append(message.fields[0]))),
+            index(lambda m: m.covering_fields.append(m.fields[0]), THIRD)),
         lint("sections-overlap", "a transaction inside of the index section",
-            "L.table.manifest.overlap",
-            manifest({"transaction_section": 46}, "_versions/18446744073709551612.manifest"))),
+            "L.table.manifest.overlap", manifest({"transaction_section": 46}, THIRD))),
     *faults("table/any/manifest/refs",
         lint("tag", "a tag that is no JSON", "L.table.refs.tag",
             Resize(keep=-1, target="_refs/tags/*.json")),
         lint("branch", "a branch without its parent's version", "L.table.refs.branch",
-            Resize(keep=0, append=b"{}", target="_refs/branches/*.json")),
+            anew(b"{}", "_refs/branches/*.json")),
         lint("tag-version", "a tag of a version that does not exist", "L.table.refs.exists",
             Resize(keep=0, append=b'{"branch":null,"version":9,"manifestSize":1}',
                 target="_refs/tags/*.json")),
@@ -237,7 +174,7 @@ CASES: tuple[Recipe, ...] = (
         fault("timestamp", "a manifest of the year 10000", "L.table.manifest.timestamp",
             manifest({"timestamp.seconds": 253402300800})),
         lint("useless-file", "a data file of no field of the table", "L.table.datafile.no-field",
-            manifest(_useless))),
+            fragment({"files": lambda old: [*old, old[0]], "files.1.fields.0": 9}))),
     *faults("table/any/manifest/two-types",
         fault("path-dots", "a data file beside its folder", "L.table.datafile.path",
             data_file({"path": lambda old: f"a/../../data/{old}"})),
@@ -250,7 +187,9 @@ CASES: tuple[Recipe, ...] = (
         fault("path-parent", "a data file outside of its folder", "L.table.datafile.path",
             data_file({"path": "../data/x.lance"})),
         fault("bases-alike", "two base paths of one id", "L.table.base.unique",
-            manifest(_two_bases)),
+            manifest({"base_paths.0.id": 1, "base_paths.0.path": "file:///first",
+                    "base_paths.1.id": 1, "base_paths.1.path": "file:///second",
+                    "reader_feature_flags": 16, "writer_feature_flags": 16})),
         lint("other-type", "a file that calls a number of the table a float",
             "L.table.datafile.type",
             descriptor({"schema.fields.0.logical_type": "float"}, "data/*.lance")),
@@ -266,18 +205,19 @@ CASES: tuple[Recipe, ...] = (
         fault("index-uuid", "an index whose uuid has 15 bytes", "L.table.index.uuid",
             index({"uuid.uuid": bytes(15)}, LAST)),
         fault("footer", "a footer that points beyond the file", "L.table.manifest.section",
-            SpanPatch(("footer", "manifest_position"), 2 ** 41, target=_SECOND),
+            SpanPatch(("footer", "manifest_position"), 2 ** 41, target=SECOND),
             also="L.table.manifest.footer"),
         fault("index-beyond", "an index section beyond the file", "L.table.manifest.section",
-            manifest({"index_section": 2 ** 41}, _SECOND), also="L.table.manifest.index-section"),
+            manifest({"index_section": 2 ** 41}, SECOND), also="L.table.manifest.index-section"),
         fault("overlap", "the index section where the transaction lies", "L.table.manifest.section",
-            manifest(_overlap, _SECOND), also="L.table.manifest.overlap"),
+            manifest(lambda m: put(m, {"index_section": m.transaction_section}), SECOND),
+            also="L.table.manifest.overlap"),
         fault("cleaned", "a file that a cleanup took away, though the version needs it",
             "L.table.files.exist", Remove("data/*.lance"), also="L.table.cleanup.referenced"),
         fault("early-commit", "a data file that was not whole when the version was made",
             "L.table.datafile.size", Resize(100, b"", "data/*.lance"), also="L.txn.commit.order"),
         lint("nameless", "a segment whose entry has no name", "L.txn.op.create-index",
-            index({"name": ""}, _SECOND), also="L.index.segment.entry")),
+            index({"name": ""}, SECOND), also="L.index.segment.entry")),
     *faults("table/any/manifest/v2-names",
         fault("one-scheme", "a manifest named in the other scheme", "L.table.naming.one-scheme",
             Rename(LAST, "_versions/2.manifest"))),
@@ -290,7 +230,8 @@ CASES: tuple[Recipe, ...] = (
         "_versions/18446744073709551615.manifest"))),
     *faults("table/any/manifest/covering",
         lint("covering-first", "an index that covers the first of its fields",
-            "L.table.index.covering", index(_other_end, THIRD)),
+            "L.table.index.covering",
+            index(lambda m: put(m, {"covering_fields.0": m.fields[0]}), THIRD)),
         lint("covering-flag", "an index that covers a field, with its flag for writers alone",
             "L.table.flags.content",
             manifest({"reader_feature_flags": 0, "writer_feature_flags": 128}, THIRD))),

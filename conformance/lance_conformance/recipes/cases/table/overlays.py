@@ -14,9 +14,8 @@ from pylanceref.metadata import DataFile as metadata_DataFile
 from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import SECOND, manifest_of
+from lance_conformance.recipes.edits import SECOND, data_file, fragment, manifest_of, put
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.messages import data_file, fragment, put
 from lance_conformance.recipes.model import DATA, Made, Maker, Paths, Recipe
 from lance_conformance.recipes.oracle_made import dataset, file
 

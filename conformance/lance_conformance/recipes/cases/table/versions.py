@@ -18,9 +18,8 @@ from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.constructors import act, case
-from lance_conformance.recipes.edits import inner, manifest_of
+from lance_conformance.recipes.edits import indices, inner, manifest, manifest_of, transaction
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.messages import indices, manifest, transaction
 from lance_conformance.recipes.model import Change, Recipe
 from lance_conformance.recipes.oracle_made import dataset, write
 from lance_conformance.recipes.staging import Staged, staged

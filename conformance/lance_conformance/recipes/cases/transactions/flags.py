@@ -9,7 +9,7 @@ from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.constructors import act
-from lance_conformance.recipes.messages import manifest
+from lance_conformance.recipes.edits import SECOND, manifest
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.staging import Staged, staged
 
@@ -25,7 +25,7 @@ def _flagged(bit: int, words: int) -> Callable[[str], Staged]:
         names = ("writer_feature_flags", "reader_feature_flags")[: words - 1]
         flagged = manifest(
             {name: lambda old: old | bit for name in names},
-            "_versions/18446744073709551613.manifest",
+            SECOND,
         )
         return Staged(
             ((Op.Append(commits.new(uri, commits.rows(6, 7))), 2),),

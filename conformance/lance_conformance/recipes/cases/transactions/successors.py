@@ -7,13 +7,23 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pylanceref
-from lanceref.proto.table_pb2 import IndexSection, Manifest
+from lanceref.proto.table_pb2 import IndexSection
 from lanceref.table.row_ids import encode_versions
 from lanceref.transactions.index_entries import set_covered
 
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.constructors import case, faults, lint
-from lance_conformance.recipes.model import Maker, MessageEdit, Recipe
+from lance_conformance.recipes.edits import (
+    FOURTH,
+    THIRD,
+    fragment,
+    indices,
+    manifest,
+    manifest_of,
+    put,
+    transaction,
+)
+from lance_conformance.recipes.model import Maker, Recipe
 from lance_conformance.recipes.oracle_made import dataset
 from lance_conformance.recipes.staging import Staged
 
@@ -49,37 +59,25 @@ def _after(build: Callable[[str], Staged]) -> Callable[[str], pa.Table]:
     return steps
 
 
-def _unflagged(manifest: Manifest) -> None:
-    for word in ("reader_feature_flags", "writer_feature_flags"):
-        setattr(manifest, word, getattr(manifest, word) & ~256)
+def _unflagged(old: int) -> int:
+    return old & ~256
 
 
-def _created(fragment: int, rows: int, version: int) -> Callable[[Manifest], None]:
-
-    def edit(manifest: Manifest) -> None:
-        held = manifest.fragments[fragment]
-        held.inline_created_at_versions = encode_versions(rows, version)
-
-    return edit
+def _created(rows: int, version: int) -> dict[str, object]:
+    """Say when the rows of the third fragment were made."""
+    return {"fragments.2.inline_created_at_versions": encode_versions(rows, version)}
 
 
-def _entry(name: str, number: int, fragments: set[int]) -> Callable[[IndexSection], None]:
-    """Add an index entry like the one there is: of another name or for other fragments."""
+def _entry(name: str, number: int) -> Callable[[IndexSection], None]:
+    """Add an index entry like the one there is: of another name, over the first fragment."""
 
     def edit(section: IndexSection) -> None:
-        added = section.indices.add()
-        added.CopyFrom(section.indices[0])
-        added.name, added.uuid.uuid = (name, number.to_bytes(16, "big"))
-        set_covered(added, fragments)
+        uuid = number.to_bytes(16, "big")
+        put(section, {"indices": lambda old: [*old, old[0]], "indices.1.name": name})
+        put(section.indices[1], {"uuid.uuid": uuid})
+        set_covered(section.indices[1], {0})
 
     return edit
-
-
-def _tombstones(manifest: Manifest) -> None:
-    """List a file once more, all of whose columns are replaced."""
-    files = manifest.fragments[0].files
-    files.add().CopyFrom(files[0])
-    files[2].fields[0] = -2
 
 
 def _committed(build: Callable[[str], Staged]) -> Maker:
@@ -92,59 +90,47 @@ CASES: tuple[Recipe, ...] = (
     *(case(f"txn/any/after/{name}", f"a table after a commit: {name}", "L.txn.inline.message",
             _committed(_BUILDS[name])) for name in _BUILDS),
     *faults("txn/any/after/append", lint("rows", "a fragment of other rows than appended",
-        "L.txn.op.append", MessageEdit("transaction", {"append.fragments.0.physical_rows": 3},
-        f"_versions/{2 ** 64 - 1 - 3}.manifest"))),
+        "L.txn.op.append", transaction({"append.fragments.0.physical_rows": 3}, THIRD))),
     *faults("txn/any/after/append-stable",
         lint("created", "appended rows that say they were made before", "L.table.row-versions.new",
-            MessageEdit("manifest", _created(2, 2, 1), f"_versions/{2 ** 64 - 1 - 3}.manifest"))),
-    *faults("txn/any/after/overwrite", lint("config", "an Overwrite that lost the config",
-        "L.txn.op.overwrite", MessageEdit("manifest", {"config": None,
-        "writer_feature_flags": lambda old: old & ~8}, f"_versions/{2 ** 64 - 1 - 3}.manifest"))),
+            manifest(_created(2, 1), THIRD))),
+    *faults("txn/any/after/overwrite",
+        lint("config", "an Overwrite that lost the config", "L.txn.op.overwrite",
+            manifest({"config": None, "writer_feature_flags": lambda old: old & ~8}, THIRD))),
     *faults("txn/any/after/delete",
         lint("other", "another deletion file than that of the Delete", "L.txn.op.delete",
-            MessageEdit("transaction",
-                {"delete.updated_fragments.0.deletion_file.id": lambda old: old + 1},
-                f"_versions/{2 ** 64 - 1 - 3}.manifest")),
+            transaction({"delete.updated_fragments.0.deletion_file.id": lambda old: old + 1},
+                THIRD)),
         lint("read-version", "a Delete of a version before the last one",
-            "L.txn.rebase.read-version", MessageEdit("transaction", {"read_version": 1},
-            f"_versions/{2 ** 64 - 1 - 3}.manifest"))),
+            "L.txn.rebase.read-version", transaction({"read_version": 1}, THIRD))),
     *faults("txn/any/after/update", lint("not-deleted", "a deletion that is none of the Update's",
-        "L.txn.op.update", MessageEdit("transaction", {"update.updated_fragments": None},
-        f"_versions/{2 ** 64 - 1 - 3}.manifest"))),
+        "L.txn.op.update", transaction({"update.updated_fragments": None}, THIRD))),
     *faults("txn/any/after/update-stable",
         lint("created", "a moved row that says the Update made it", "L.table.row-versions.moved",
-            MessageEdit("manifest", _created(2, 2, 3), f"_versions/{2 ** 64 - 1 - 3}.manifest"))),
+            manifest(_created(2, 3), THIRD))),
     *faults("txn/any/after/update-columns", lint("not-updated",
         "changed rows that say nothing changed them", "L.table.row-versions.updated",
-        MessageEdit("manifest", {"fragments.0.inline_last_updated_at_versions": encode_versions(3,
-        1)}, f"_versions/{2 ** 64 - 1 - 3}.manifest"))),
+        manifest({"fragments.0.inline_last_updated_at_versions": encode_versions(3, 1)}, THIRD))),
     *faults("txn/any/after/rewrite",
         lint("rows", "a fragment of other rows than rewritten", "L.txn.op.rewrite",
-            MessageEdit("transaction", {"rewrite.groups.0.new_fragments.0.physical_rows": 6},
-                f"_versions/{2 ** 64 - 1 - 4}.manifest"))),
+            transaction({"rewrite.groups.0.new_fragments.0.physical_rows": 6}, FOURTH))),
     *faults("txn/any/after/reserve", lint("fewer", "fewer fragment ids than reserved",
-        "L.txn.op.reserve", MessageEdit("manifest", {"max_fragment_id": 4},
-        f"_versions/{2 ** 64 - 1 - 3}.manifest"))),
+        "L.txn.op.reserve", manifest({"max_fragment_id": 4}, THIRD))),
     *faults("txn/any/after/restore", lint("lower", "a Restore that lowers the highest fragment id",
-        "L.txn.op.restore", MessageEdit("manifest", {"max_fragment_id": 1},
-        f"_versions/{2 ** 64 - 1 - 5}.manifest"))),
-    *faults("txn/any/after/sticky",
-        lint("gone", "the flag of mixed versions is gone", "L.table.flags.sticky",
-            MessageEdit("manifest", _unflagged, f"_versions/{2 ** 64 - 1 - 5}.manifest"))),
+        "L.txn.op.restore", manifest({"max_fragment_id": 1}, manifest_of(5)))),
+    *faults("txn/any/after/sticky", lint("gone", "the flag of mixed versions is gone",
+        "L.table.flags.sticky", manifest({"reader_feature_flags": _unflagged,
+        "writer_feature_flags": _unflagged}, manifest_of(5)))),
     *faults("txn/any/after/project", lint("name", "a field of another name than projected",
-        "L.txn.op.project", MessageEdit("transaction", {"project.schema.0.name": "x"},
-        f"_versions/{2 ** 64 - 1 - 4}.manifest"))),
+        "L.txn.op.project", transaction({"project.schema.0.name": "x"}, FOURTH))),
     *faults("txn/any/after/replace-last", lint("tombstones",
         "a file all of whose columns are replaced", "L.table.datafile.all-replaced",
-        MessageEdit("manifest", _tombstones, f"_versions/{2 ** 64 - 1 - 4}.manifest"))),
+        fragment({"files": lambda old: [*old, old[0]], "files.2.fields.0": -2}, FOURTH))),
     *faults("txn/any/after/create-index", lint("kept", "an index entry that nobody created",
-        "L.txn.op.create-index", MessageEdit("index section", _entry("j", 9, {0}),
-        f"_versions/{2 ** 64 - 1 - 4}.manifest"))),
+        "L.txn.op.create-index", indices(_entry("j", 9), FOURTH))),
     *faults("txn/any/after/dead", lint("kept", "an index entry without a live fragment",
-        "L.txn.op.index-dead", MessageEdit("index section", _entry("i", 1, {0}),
-        f"_versions/{2 ** 64 - 1 - 4}.manifest"))),
+        "L.txn.op.index-dead", indices(_entry("i", 1), FOURTH))),
     *faults("txn/any/after/uncovered",
         lint("covered", "an index that covers a changed fragment", "L.txn.op.update-index",
-            MessageEdit("index section", lambda section: set_covered(section.indices[0], {0, 1}),
-                f"_versions/{2 ** 64 - 1 - 4}.manifest"))),
+            indices(lambda section: set_covered(section.indices[0], {0, 1}), FOURTH))),
 )  # fmt: skip
