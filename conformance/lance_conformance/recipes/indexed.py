@@ -115,6 +115,12 @@ def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Maker:
     return make
 
 
+def kept(table: Indexed, *, by: str = "oracle") -> Maker:
+    """Return a maker of a table with its index, of which all rows are expected that are left."""
+    rows = [row for row in range(len(table.values)) if row != DELETED]
+    return made(table, table.table.take(rows), by=by)
+
+
 def filtered(
     table: Indexed, sql: str, rows: Sequence[int], *, by: str = "oracle", used: bool = True
 ) -> Asked:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from lance_conformance.recipes.indexed import Indexed, made
+from lance_conformance.recipes.indexed import Steps, made
 from lance_conformance.recipes.model import Asked
 
 K1, B = 1.2, 0.75
@@ -47,19 +47,20 @@ def scores(
 
 
 def texts_found(
-    table: Indexed,
+    steps: Steps,
     query: Mapping[str, Mapping[str, object]],
-    found: Mapping[int, float],
+    found: Mapping[int, float] | pa.Table,
     *,
     by: str = "oracle",
 ) -> Asked:
-    """Return the question of a full-text query that finds rows with these scores."""
-    columns = {
-        "id": pa.array(found.keys(), pa.int64()),
-        "_score": pa.array(found.values(), pa.float32()),
-    }
+    """Return the question of a full-text query that finds rows with these scores, or a table."""
+    if not isinstance(found, pa.Table):
+        scored = zip(
+            ("id", "_score"), (pa.int64(), pa.float32()), (found, found.values()), strict=True
+        )
+        found = pa.table({name: pa.array([*column], type_) for name, type_, column in scored})
     return Asked(
-        make=made(table, pa.table(columns), by=by),
+        make=made(steps, found, by=by),
         kind="index-search",
         args={"text": query, "columns": ["id"]},
         index="INVERTED",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from lance_conformance.adapters import searching
 from lance_conformance.oracle import lance
 from lance_conformance.output import read_output
+from lance_conformance.recipes.edits import THIRD, index
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import Asked, Made
 from lance_conformance.recipes.staging import files_below
 
@@ -220,6 +222,25 @@ def nearest(
         order="any",
         tolerance=tolerance,
     )
+
+
+def answered_as(vectors: Vectors, request: Mapping[str, object], **others: Any) -> Asked:
+    """Return the question of a request to which the oracle has the answer."""
+    asked = nearest(vectors, **others)
+    by = others.get("by", "oracle")
+    return replace(asked, args=request, make=made(vectors, request, None, by=by))
+
+
+def plain(name: str, *, ef: int | None = None, **changed: Any) -> Asked:
+    """Return the question of all rows, by an index of a type in files of 2.0 without sizes."""
+    vectors = replace(TYPES[name], **{"version": "2.0", "seed": 13, **changed})
+    graph = {} if ef is None else {"ef": ef}
+    asked = nearest(vectors, true=max(ALL, vectors.rows), refine=1, nprobes=2, **graph)
+    return reworked(asked, index({"files": None}, THIRD))
+
+
+PLAIN = ("L.index.vector.search.order", "L.index.vector.search.refine")
+"""Clauses of that question."""
 
 
 GRAPH: Mapping[str, object] = {"m": 4, "ef_construction": 40}

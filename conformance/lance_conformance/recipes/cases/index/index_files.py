@@ -17,9 +17,15 @@ from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.change import apply
-from lance_conformance.recipes.edits import SECOND, descriptor, index, page, partitions, put
-from lance_conformance.recipes.model import DATA, Made, MessageEdit, Paths, SpanPatch
+from lance_conformance.recipes.edits import FOURTH, SECOND, descriptor, index, page, partitions, put
+from lance_conformance.recipes.handmade_files import reworked
+from lance_conformance.recipes.model import DATA, Asked, Made, MessageEdit, Paths, SpanPatch
 from lance_conformance.recipes.oracle_made import file
+
+
+def unsized(asked: Asked, last: str = FOURTH) -> Asked:
+    """Return a question of an index of whose files no sizes are stated, so that they can change."""
+    return reworked(asked, index({"files": None}, last))
 
 
 def values(file: str, column: str, new: bytes, at: int = 0, leaf: str = "values") -> SpanPatch:
@@ -34,14 +40,8 @@ def held_bytes(file: str, new: bytes, at: int) -> SpanPatch:
 
 def metadata(file: str, key: str, value: str | None) -> MessageEdit:
     """Set an entry of the metadata of a file, or take it out."""
-
-    def edit(message: FileDescriptor) -> None:
-        if value is None:
-            del message.schema.metadata[key]
-        else:
-            message.schema.metadata[key] = value.encode()
-
-    return descriptor(edit, f"_indices/*/{file}")
+    new = None if value is None else value.encode()
+    return descriptor({f"schema.metadata.{key}": new}, f"_indices/*/{file}")
 
 
 def renamed(file: str, column: str) -> MessageEdit:
@@ -56,8 +56,7 @@ def renamed(file: str, column: str) -> MessageEdit:
 
 def nulls(file: str, column: int) -> MessageEdit:
     """Make every value of a column null."""
-    edit = page({"nullable.all_nulls": {}}, column)
-    return MessageEdit(edit.where, edit.edit, f"_indices/*/{file}")
+    return page({"nullable.all_nulls": {}}, column, f"_indices/*/{file}")
 
 
 DATA_PLACE = "page_data.lance"
@@ -67,12 +66,19 @@ HEAD = "index.idx"
 
 def metadata_text(file: str, key: str, change: Callable[[str], str]) -> MessageEdit:
     """Change a text of the metadata of a file."""
-
-    def edit(message: FileDescriptor) -> None:
-        held = message.schema.metadata
-        held[key] = change(held[key].decode()).encode()
-
+    edit = {f"schema.metadata.{key}": lambda old: change(old.decode()).encode()}
     return descriptor(edit, f"_indices/*/{file}")
+
+
+def stored_codes(without: str = "", **changed: object) -> MessageEdit:
+    """Change what the file says of how vectors are stored, or leave a word of it out."""
+
+    def change(old: str) -> str:
+        said = {**json.loads(json.loads(old)[0]), **changed}
+        said.pop(without, None)
+        return json.dumps([json.dumps(said)])
+
+    return metadata_text("auxiliary.idx", "storage_metadata", change)
 
 
 def head(**changed: object) -> MessageEdit:
@@ -93,27 +99,6 @@ def centroids(edit: Callable[[Tensor], None] | Paths) -> MessageEdit:
 
 
 THERE = "_indices/*/auxiliary.idx"
-
-
-def stored_codes(**changed: object) -> MessageEdit:
-    """Change what the file says of how vectors are stored."""
-
-    def change(old: str) -> str:
-        said = {**json.loads(json.loads(old)[0]), **changed}
-        return json.dumps([json.dumps(said)])
-
-    return metadata_text("auxiliary.idx", "storage_metadata", change)
-
-
-def unsaid(key: str) -> MessageEdit:
-    """Take a word from what the file says of how vectors are stored."""
-
-    def change(old: str) -> str:
-        said = json.loads(json.loads(old)[0])
-        del said[key]
-        return json.dumps([json.dumps(said)])
-
-    return metadata_text("auxiliary.idx", "storage_metadata", change)
 
 
 def rewritten(

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from lanceref.proto.file_pb2 import FileDescriptor
-from lanceref.proto.index_pb2 import IVF, Tensor
+from lanceref.proto.index_pb2 import Tensor
 
 from lance_conformance.recipes.cases.index.index_files import (
     HEAD,
+    THERE,
     centroids,
     head,
     metadata,
@@ -24,50 +23,22 @@ from lance_conformance.recipes.cases.index.index_files import (
     values,
 )
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import THIRD, descriptor, index, partitions, zeros
-from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, SpanPatch
+from lance_conformance.recipes.edits import THIRD, index, partitions, zeros
+from lance_conformance.recipes.model import Recipe, Remove, SpanPatch
 from lance_conformance.recipes.vectors import (
     ALL,
     DIMENSION,
     NEAREST,
+    PLAIN,
     TYPES,
     Numbers,
     Vectors,
+    answered_as,
     far,
     nearest,
+    plain,
 )
 from lance_conformance.recipes.vectors import made as vectors_made
-
-
-def _hamming(message: FileDescriptor) -> None:
-    told = message.schema.metadata["lance:index"]
-    message.schema.metadata["lance:index"] = told.replace(b'"l2"', b'"hamming"')
-
-
-def swapped_rows(edit: Callable[[IVF], None], file: str = "auxiliary.idx") -> MessageEdit:
-    """Change which rows partitions have."""
-    return partitions(edit, f"_indices/*/{file}")
-
-
-def _fewer(message: IVF) -> None:
-    del message.lengths[1:], message.offsets[1:]
-
-
-def _one_more(message: IVF) -> None:
-    message.lengths[0] += 1
-
-
-def _one_less(message: IVF) -> None:
-    message.lengths[-1] -= 1
-
-
-def _overlapping(message: IVF) -> None:
-    message.offsets[1] -= 1
-
-
-def _no_offset(message: IVF) -> None:
-    del message.offsets[1:]
 
 
 def _append_a_hole(dataset: Any) -> None:
@@ -130,6 +101,9 @@ class _Tiny(Vectors):
 _BITS = replace(TYPES["flat"], metric="hamming", element="u1", version="2.0", seed=4)
 
 
+_NEXT = nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}})
+
+
 def _of(row: int) -> pa.Table:
     """Return how far a row is."""
     distance = far(_BITS.values[row : row + 1], _BITS.query, _BITS.metric)
@@ -138,26 +112,22 @@ def _of(row: int) -> pa.Table:
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-flat/hole", "bytes of which one is null, in no index", NEAREST,
-        nearest(_HOLED, nprobes=2), args=_EVERY,
-        make=vectors_made(_HOLED, _EVERY, None, by="oracle")),
+        answered_as(_HOLED, _EVERY, nprobes=2)),
     case("index/any/ivf-flat/one-partition", "one partition; how many to look at is not told",
         NEAREST,
         nearest(replace(TYPES["flat"], parameters={"num_partitions": 1}, seed=14), true=5)),
     case("index/any/ivf-flat/range-ends", "rows as far away as a range begins, and as it ends",
-        (*NEAREST, "L.index.vector.search.range"), nearest(_RANGED, nprobes=2, range=["28", "32"]),
-        args=_BETWEEN, make=vectors_made(_RANGED, _BETWEEN, None, by="oracle")),
+        (*NEAREST, "L.index.vector.search.range"),
+        answered_as(_RANGED, _BETWEEN, nprobes=2, range=["28", "32"])),
     case("index/any/ivf-flat/just-enough", "as many rows in the nearest partitions as are wanted",
-        (*NEAREST, "L.index.vector.search.first"), nearest(_APART), args=_ENOUGH,
-        make=vectors_made(_APART, _ENOUGH, None, by="oracle")),
+        (*NEAREST, "L.index.vector.search.first"), answered_as(_APART, _ENOUGH)),
     case("index/any/ivf-flat/tiny", "vectors of tiny numbers", NEAREST,
         nearest(_Tiny("IVF_FLAT", version="2.0"), nprobes=2)),
     lint("values", "a number that is off by little, and far for its vector",
         "L.index.vector.flat.values", values("auxiliary.idx", "flat", b"\x00\x00\x00\x00")),
     case("index/any/ivf-flat/own-next",
-        "a row of the partition after the nearest, where that has none", NEAREST, nearest(_BITS,
-        by="reference", true=1, others={"filter": {"sql": "id = 2"}}), make=vectors_made(_BITS,
-        nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}}).args, _of(2),
-        by="reference")),
+        "a row of the partition after the nearest, where that has none", NEAREST,
+        replace(_NEXT, make=vectors_made(_BITS, _NEXT.args, _of(2), by="reference"))),
     case("index/any/ivf-flat/range", "rows between two distances",
         (*NEAREST, "L.index.vector.search.range"),
         nearest(replace(TYPES["flat"], seed=4), nprobes=2, range=["30.5", "120"])),
@@ -168,10 +138,7 @@ CASES: tuple[Recipe, ...] = (
         (*NEAREST, "L.index.vector.search.several"),
         nearest(replace(TYPES["flat"], seed=4, each=2, metric="cosine"), nprobes=2)),
     case("index/any/ivf-flat/plain", "files of 2.0, whose sizes nobody says",
-        ("L.index.vector.search.order", "L.index.vector.search.refine",
-        "L.index.vector.assignment"), reworked(nearest(replace(TYPES["flat"], version="2.0",
-        seed=13), true=max(ALL, replace(TYPES["flat"], version="2.0", seed=13).rows), refine=1,
-        nprobes=2), index({"files": None}, THIRD)), reachable=False),
+        (*PLAIN, "L.index.vector.assignment"), plain("flat"), reachable=False),
     fault("head-list", "a head that is a list", "L.index.vector.metadata",
         metadata_text(HEAD, "lance:index", lambda _: "[]")),
     fault("head-number", "a type that is a number", "L.index.vector.head.type",
@@ -185,7 +152,8 @@ CASES: tuple[Recipe, ...] = (
     fault("position-far", "partitions in buffer 7", "L.index.files.buffer",
         metadata_text(HEAD, "lance:ivf", lambda _: "7")),
     lint("hamming", "floats by a metric of bytes", "L.index.vector.auxiliary.metric",
-        descriptor(_hamming, "_indices/*/index.idx"), also="L.index.vector.column"),
+        metadata_text(HEAD, "lance:index", lambda old: old.replace('"l2"', '"hamming"')),
+        also="L.index.vector.column"),
     fault("gone", "the file of the vectors is missing", "L.index.segment.files",
         Remove("_indices/*/auxiliary.idx")),
     fault("json", "what is said of the index is no JSON", "L.index.vector.metadata",
@@ -210,7 +178,7 @@ CASES: tuple[Recipe, ...] = (
     fault("other-metric", "the vectors are those of another metric",
         "L.index.vector.auxiliary.metric", metadata("auxiliary.idx", "distance_type", "dot")),
     fault("partitions", "rows of one of two partitions", "L.index.vector.auxiliary.partitions",
-        swapped_rows(_fewer)),
+        partitions({"lengths.1": None, "offsets.1": None}, THERE)),
     fault("storages", "two storages", "L.index.vector.auxiliary.storage",
         metadata_text("auxiliary.idx", "storage_metadata",
             lambda old: json.dumps(json.loads(old) * 2))),
@@ -238,24 +206,21 @@ CASES: tuple[Recipe, ...] = (
     fault("tensor-size", "centroids that end early", "L.index.vector.tensor.size",
         centroids({"data": lambda old: old[:-4]})),
     fault("centroids", "partitions without centroids", "L.index.vector.ivf.centroids",
-        swapped_rows(lambda message: message.ClearField("centroids_tensor"), HEAD)),
+        partitions({"centroids_tensor": None}, f"_indices/*/{HEAD}")),
     fault("offsets", "one offset, two lengths", "L.index.vector.ivf.lengths",
-        swapped_rows(_no_offset)),
+        partitions({"offsets.1": None}, THERE)),
     fault("more-rows", "partitions of more rows than there are", "L.index.vector.ivf.rows",
-        swapped_rows(_one_more)),
+        partitions({"lengths.0": lambda old: old + 1}, THERE)),
     fault("fewer-rows", "a row in no partition", "L.index.vector.ivf.rows",
-        swapped_rows(_one_less)),
+        partitions({"lengths.-1": lambda old: old - 1}, THERE)),
     fault("overlap", "partitions that overlap", "L.index.vector.ivf.rows",
-        swapped_rows(_overlapping)),
+        partitions({"offsets.1": lambda old: old - 1}, THERE)),
     lint("values-last", "another vector of the last row of all", "L.index.vector.flat.values",
         values("auxiliary.idx", "flat", b"\x00\x00\x00\x00", 79 * 32)),
     lint("padding", "padding of a file beside that is not what is stated", "L.file.padding.value",
         SpanPatch(("padding",), zeros, target="_indices/*/auxiliary.idx")),
-    case("index/any/ivf-flat/plain-12", "files of 2.0, whose sizes nobody says",
-        ("L.index.vector.search.order", "L.index.vector.search.refine"),
-        reworked(nearest(replace(replace(TYPES["flat"], dimension=12), version="2.0", seed=13),
-        true=max(ALL, replace(replace(TYPES["flat"], dimension=12), version="2.0", seed=13).rows),
-        refine=1, nprobes=2), index({"files": None}, THIRD)), reachable=False),
+    case("index/any/ivf-flat/plain-12", "files of 2.0, whose sizes nobody says", PLAIN,
+        plain("flat", dimension=12), reachable=False),
     fault("dimension", "vectors of twelve numbers", "L.index.vector.rq.dimension",
         head(type="IVF_RQ")),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from lance_conformance.recipes.cases.index.index_files import (
     metadata_text,
     nulls,
     texts,
+    unsized,
     values,
 )
 from lance_conformance.recipes.cases.index.released_indices import (
@@ -23,20 +25,22 @@ from lance_conformance.recipes.cases.index.released_indices import (
     made_indices,
 )
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import THIRD, index
-from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import Maker, MessageEdit, Recipe, SpanPatch
+from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.model import Asked, Maker, MessageEdit, Recipe, SpanPatch
 from lance_conformance.recipes.vectors import (
     ALL,
     DIMENSION,
+    GRAPH,
     NEAREST,
+    PLAIN,
     TYPES,
     Numbers,
     Vectors,
+    answered_as,
     nearest,
     numbers,
+    plain,
 )
-from lance_conformance.recipes.vectors import made as vectors_made
 
 
 def _graph(release: str) -> Maker:
@@ -66,10 +70,10 @@ def levels(change: Callable[[list[int]], list[int]]) -> MessageEdit:
     return texts(changed, "lance:hnsw")
 
 
-_FEW_VECTORS = replace(TYPES["hnsw-flat"], version="2.0", seed=13, rows=24)
-_UNSIZED = reworked(
-    nearest(_FEW_VECTORS, true=ALL, nprobes=2, ef=ALL), index({"files": None}, THIRD)
-)
+def _few(**changed: Any) -> Asked:
+    """Return the question of all of 24 rows, whose nodes have most others as neighbours."""
+    vectors = replace(TYPES["hnsw-flat"], version="2.0", seed=13, rows=24, **changed)
+    return unsized(nearest(vectors, true=ALL, nprobes=2, ef=ALL), THIRD)
 
 
 def _without_levels(graphs: list[str]) -> list[str]:
@@ -108,6 +112,9 @@ _WALKED = replace(TYPES["hnsw-pq"], seed=19, rows=420)
 _NEAREST = _WALKED.asked(k=1, nprobes=2)
 
 
+_KEPT = nearest(_THIN, by="reference", true=2, nprobes=2)
+
+
 CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-hnsw-sq/9-0-1-levels", "rows of a graph that its levels do not count",
         ("L.index.vector.graph.levels", "L.index.vector.graph.rows"), _graph("9.0.1"),
@@ -119,13 +126,12 @@ CASES: tuple[Recipe, ...] = (
         NEAREST, nearest(replace(TYPES["hnsw-sq"], seed=4), others={"filter": {"sql": "id < 40"}},
         nprobes=2)),
     case("index/any/ivf-hnsw-flat/one-level", "graphs of one level",
-        "L.index.vector.graph.sequence", reworked(nearest(replace(TYPES["hnsw-flat"], version="2.0",
-        seed=13, rows=24, parameters={"m": 4, "ef_construction": 40, "max_level": 1}), true=ALL,
-        nprobes=2, ef=ALL), index({"files": None}, THIRD)), reachable=False),
+        "L.index.vector.graph.sequence", _few(parameters={**GRAPH, "max_level": 1}),
+        reachable=False),
     lint("one-neighbour", "nodes that may have one neighbour", "L.index.vector.graph.sequence",
         graph(params={"m": 1, "ef_construction": 40, "max_level": 1})),
     case("index/any/ivf-hnsw-flat/few", "graphs in which each node is a neighbour of most",
-        "L.index.vector.graph.degree", _UNSIZED, reachable=False),
+        "L.index.vector.graph.degree", _few(), reachable=False),
     lint("degree-next", "nodes of some neighbours more than m allows",
         "L.index.vector.graph.degree",
         graph(params={"m": 3, "ef_construction": 40, "max_level": 7})),
@@ -133,13 +139,9 @@ CASES: tuple[Recipe, ...] = (
         (*NEAREST, "L.index.vector.graph.levels"), nearest(_THREE, nprobes=2, ef=ALL)),
     case("index/any/ivf-hnsw-flat/own-kept",
         "a walk keeps half as many rows again as are asked for", "L.index.vector.graph.ef",
-        nearest(_THIN, by="reference", true=2, nprobes=2), make=vectors_made(_THIN, nearest(_THIN,
-        by="reference", true=2, nprobes=2).args, None, by="reference")),
+        answered_as(_THIN, _KEPT.args, by="reference", true=2, nprobes=2)),
     case("index/any/ivf-hnsw-flat/plain", "files of 2.0, whose sizes nobody says",
-        ("L.index.vector.search.order", "L.index.vector.search.refine",
-        "L.index.vector.graph.levels"), reworked(nearest(replace(TYPES["hnsw-flat"], version="2.0",
-        seed=13), true=max(ALL, replace(TYPES["hnsw-flat"], version="2.0", seed=13).rows), refine=1,
-        nprobes=2, ef=100), index({"files": None}, THIRD)), reachable=False),
+        (*PLAIN, "L.index.vector.graph.levels"), plain("hnsw-flat", ef=100), reachable=False),
     fault("texts-numbers", "texts of graphs that are numbers", "L.index.vector.metadata",
         metadata_text(HEAD, "lance:hnsw", lambda _: "[1]")),
     fault("entry-behind", "a graph entered one after its last node", "L.index.vector.graph.entry",
@@ -192,7 +194,6 @@ CASES: tuple[Recipe, ...] = (
         "L.index.vector.graph.degree", SpanPatch(("field __neighbors", "items", "values"),
         lambda old: old[:-4] + bytes(4), target="_indices/*/index.idx")),
     case("index/any/ivf-hnsw-pq/walked", "the nearest row of many, to which a graph leads", NEAREST,
-        nearest(_WALKED, nprobes=2), args=_NEAREST,
-        make=vectors_made(_WALKED, _NEAREST, None, by="oracle")),
+        answered_as(_WALKED, _NEAREST, nprobes=2)),
     *damaged("ivf-hnsw-flat"),
 )  # fmt: skip

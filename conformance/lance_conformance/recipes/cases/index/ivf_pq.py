@@ -6,56 +6,37 @@ from dataclasses import replace
 
 import numpy as np
 from lanceref.proto import index_pb2
-from lanceref.proto.file_pb2 import FileDescriptor
-from lanceref.proto.index_pb2 import Index, Tensor, VectorMetricType
+from lanceref.proto.index_pb2 import Tensor, VectorMetricType
 
 from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import (
     HEAD,
     THERE,
     head,
+    metadata_text,
     stored_codes,
-    unsaid,
     values,
 )
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import (
     THIRD,
-    descriptor,
     index,
     partitions,
+    put,
     single_file,
     tensor,
 )
-from lance_conformance.recipes.handmade_files import reworked
+from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.model import Recipe, Resize, SpanPatch
-from lance_conformance.recipes.vectors import ALL, EARLY, ENOUGH, NEAREST, TYPES, nearest
-
-
-def _short_centroids(message: Index) -> None:
-    """State centroids as early releases did, one number less than they need."""
-    ivf = message.vector_index.stages[0].ivf
-    ivf.ClearField("centroids_tensor")
-    ivf.centroids.extend([0.0] * 7)
-
-
-def _rowwise(message: FileDescriptor) -> None:
-    told = message.schema.metadata["storage_metadata"]
-    new = told.replace(b'transposed\\":true', b'transposed\\":false')
-    message.schema.metadata["storage_metadata"] = new
-
-
-def _short(message: Tensor) -> None:
-    message.shape[0] -= 1
-    message.data = message.data[: -4 * message.shape[1]]
-
-
-def _place(by: int) -> SpanPatch:
-    return SpanPatch(
-        ("message position",),
-        lambda old: (int.from_bytes(old, "little") + by).to_bytes(8, "little"),
-        target=f"_indices/*/{HEAD}",
-    )
+from lance_conformance.recipes.vectors import (
+    EARLY,
+    ENOUGH,
+    NEAREST,
+    PLAIN,
+    TYPES,
+    nearest,
+    plain,
+)
 
 
 def _floats(tensor: index_pb2.Tensor) -> list[float]:
@@ -74,18 +55,12 @@ def _old_numbers(message: index_pb2.Index) -> None:
 CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-pq/by-columns", "codes of residuals, column by column",
         ("L.index.vector.pq.residual", "L.index.vector.pq.layout", "L.index.vector.column"),
-        reworked(nearest(replace(TYPES["pq"], version="2.0", seed=13),
-                true=max(ALL, replace(TYPES["pq"], version="2.0", seed=13).rows), refine=1,
-                nprobes=2), index({"files": None}, THIRD)), reachable=False),
+        plain("pq"), reachable=False),
     case("index/any/ivf-pq/sized", "partitions of a size", NEAREST, nearest(replace(TYPES["pq"],
         seed=6, parameters={**TYPES["pq"].parameters, "target_partition_size": 40}), nprobes=2)),
-    case("index/any/ivf-pq/early-numbers", "centroids and codewords as bare numbers",
-        ("L.index.vector.search.order", "L.index.vector.search.refine",
-        "L.index.vector.single.message"), reworked(reworked(nearest(replace(replace(TYPES["pq"],
-        parameters=EARLY, rows=260), version="2.0", seed=13), true=max(ALL,
-        replace(replace(TYPES["pq"], parameters=EARLY, rows=260), version="2.0", seed=13).rows),
-        refine=1, nprobes=2), index({"files": None}, THIRD)), single_file(_old_numbers,
-        "_indices/*/index.idx")), reachable=False),
+    case("index/any/ivf-pq/early-numbers", "centroids and codewords as bare numbers", (*PLAIN,
+        "L.index.vector.single.message"), reworked(plain("pq", parameters=EARLY, rows=260),
+        single_file(_old_numbers, "_indices/*/index.idx")), reachable=False),
     case("index/any/ivf-pq/early-l2-untold",
         "a single file of early releases, in an entry that does not tell its type",
         ("L.index.vector.search.order", "L.index.vector.single.message"),
@@ -95,10 +70,7 @@ CASES: tuple[Recipe, ...] = (
         nearest(replace(TYPES["pq"], parameters={"num_sub_vectors": 1}, rows=260, seed=5),
             nprobes=2)),
     case("index/any/ivf-pq/plain", "files of 2.0, whose sizes nobody says",
-        ("L.index.vector.search.order", "L.index.vector.search.refine", "L.index.vector.pq.codes"),
-        reworked(nearest(replace(TYPES["pq"], version="2.0", seed=13),
-                true=max(ALL, replace(TYPES["pq"], version="2.0", seed=13).rows), refine=1,
-                nprobes=2), index({"files": None}, THIRD)), reachable=False),
+        (*PLAIN, "L.index.vector.pq.codes"), plain("pq"), reachable=False),
     fault("bits-nine", "codes of nine bits", "L.index.vector.pq.bits", stored_codes(nbits=9)),
     fault("sub-vectors-more", "more sub-vectors than numbers", "L.index.vector.pq.sub-vectors",
         stored_codes(num_sub_vectors=9)),
@@ -109,21 +81,24 @@ CASES: tuple[Recipe, ...] = (
     fault("sub-vectors-none", "no sub-vectors", "L.index.vector.pq.sub-vectors",
         stored_codes(num_sub_vectors=0)),
     lint("layout", "codes by columns that are said to lie row by row", "L.index.vector.pq.codes",
-        descriptor(_rowwise, "_indices/*/auxiliary.idx"), also="L.index.vector.pq.layout"),
+        metadata_text("auxiliary.idx", "storage_metadata",
+            lambda old: old.replace('transposed\\":true', 'transposed\\":false')),
+        also="L.index.vector.pq.layout"),
     lint("residual", "codes that are not of the vectors less their centroid",
         "L.index.vector.pq.codes",
         partitions({"centroids_tensor.data": lambda old: old[4:8] + old[4:]},
             "_indices/*/index.idx"), also="L.index.vector.pq.residual"),
     fault("unsaid", "nothing says how codes lie", "L.index.vector.pq.metadata",
-        unsaid("transposed")),
+        stored_codes("transposed")),
     fault("codebook-unsaid", "no list in place of a codebook", "L.index.vector.pq.metadata",
-        unsaid("codebook_tensor")),
+        stored_codes("codebook_tensor")),
     fault("bits", "codes of six bits", "L.index.vector.pq.bits", stored_codes(nbits=6)),
     fault("sub-vectors", "sub-vectors that do not divide", "L.index.vector.pq.sub-vectors",
         stored_codes(num_sub_vectors=3)),
     fault("odd", "one sub-vector, of four bits", "L.index.vector.pq.sub-vectors",
         stored_codes(num_sub_vectors=1)),
-    fault("codebook", "a codeword less", "L.index.vector.pq.codebook", tensor(_short, THERE)),
+    fault("codebook", "a codeword less", "L.index.vector.pq.codebook", tensor(lambda m: put(m,
+        {"shape.0": m.shape[0] - 1, "data": m.data[:-4 * m.shape[1]]}), THERE)),
     fault("codebook-type", "codewords of another type", "L.index.vector.pq.codebook",
         tensor({"data_type": Tensor.FLOAT64, "data": lambda old: old * 2}, THERE)),
     fault("position", "a codebook that is nowhere", "L.index.files.buffer",
@@ -139,14 +114,11 @@ CASES: tuple[Recipe, ...] = (
         stored_codes(codebook_position=0, codebook_tensor=[256, 0])),
     lint("codes-first", "a code further off, which has as great a product",
         "L.index.vector.pq.codes", values("auxiliary.idx", "__pq_code", b"\x00")),
-    case("index/any/ivf-pq/early-plain", "files of 2.0, whose sizes nobody says",
-        ("L.index.vector.search.order", "L.index.vector.search.refine",
-        "L.index.vector.single.message"), reworked(nearest(replace(replace(TYPES["pq"],
-        parameters=EARLY, rows=260), version="2.0", seed=13), true=max(ALL,
-        replace(replace(TYPES["pq"], parameters=EARLY, rows=260), version="2.0", seed=13).rows),
-        refine=1, nprobes=2), index({"files": None}, THIRD)), reachable=False),
+    case("index/any/ivf-pq/early-plain", "files of 2.0, whose sizes nobody says", (*PLAIN,
+        "L.index.vector.single.message"), plain("pq", parameters=EARLY, rows=260), reachable=False),
     fault("centroids-cut", "a centroid that ends early", "L.index.vector.ivf.centroids",
-        single_file(_short_centroids, f"_indices/*/{HEAD}")),
+        single_file({"vector_index.stages.0.ivf.centroids_tensor": None,
+                "vector_index.stages.0.ivf.centroids": [0.0] * 7}, f"_indices/*/{HEAD}")),
     fault("offsets-less", "a partition without a place", "L.index.vector.single.partitions",
         single_file({"vector_index.stages.0.ivf.offsets": lambda old: old[:-1]},
             f"_indices/*/{HEAD}")),
@@ -154,7 +126,9 @@ CASES: tuple[Recipe, ...] = (
         single_file({"vector_index.stages.1.pq.num_sub_vectors": 0}, f"_indices/*/{HEAD}")),
     fault("footer", "nothing but the end of a footer", "L.index.vector.single.footer",
         Resize(0, b"\x00\x00\x01\x00LANC", f"_indices/*/{HEAD}")),
-    fault("message", "a message after the file", "L.index.vector.single.message", _place(1 << 40)),
+    fault("message", "a message after the file", "L.index.vector.single.message",
+        SpanPatch(("message position",), lambda old: words(int.from_bytes(old, "little") + 2**40),
+            target=f"_indices/*/{HEAD}")),
     fault("stages", "partitions and no codes", "L.index.vector.single.stages",
         single_file({"vector_index.stages": lambda old: old[:1]}, f"_indices/*/{HEAD}")),
     fault("metric", "a metric of bits", "L.index.vector.single.stages",

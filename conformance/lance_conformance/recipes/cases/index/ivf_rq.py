@@ -21,16 +21,24 @@ from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.cases.index.damaged_files import damaged
-from lance_conformance.recipes.cases.index.index_files import THERE, renamed, stored_codes, unsaid
+from lance_conformance.recipes.cases.index.index_files import THERE, renamed, stored_codes
 from lance_conformance.recipes.cases.index.scalar_tables import details
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import THIRD, index
 from lance_conformance.recipes.handmade_files import remade, reworked
-from lance_conformance.recipes.model import DATA, Made, Recipe, SpanPatch
+from lance_conformance.recipes.model import DATA, Asked, Made, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import file
-from lance_conformance.recipes.vectors import ALL, DIMENSION, NEAREST, TYPES, answered, nearest
-from lance_conformance.recipes.vectors import made as vectors_made
+from lance_conformance.recipes.vectors import (
+    DIMENSION,
+    NEAREST,
+    PLAIN,
+    TYPES,
+    answered,
+    answered_as,
+    nearest,
+    plain,
+)
 
 _RANGED = replace(TYPES["rq-5"], seed=4)
 _FEW = _RANGED.asked(k=5, nprobes=2, range=["30.5", "400"])
@@ -108,9 +116,13 @@ def _answered(base: Made, args: Mapping[str, object]) -> Made:
         return replace(base, table=answered(root, args, folder))
 
 
-_UNSAID = remade(
-    nearest(replace(TYPES["rq"], version="2.0", seed=16), nprobes=2), _rewritten, _unsaid
-)
+def _again(name: str, change: Callable[[_Codes], _Codes]) -> Asked:
+    """Return the question of all rows of an index whose file of codes is written anew."""
+    asked = nearest(replace(TYPES[name], version="2.0", seed=16), nprobes=2)
+    return remade(asked, _rewritten, change)
+
+
+_UNSAID = _again("rq", _unsaid)
 
 
 def _sign(bits: int) -> SpanPatch:
@@ -128,26 +140,21 @@ CASES: tuple[Recipe, ...] = (
             details(index_pb2.VectorIndexDetails,
                 {"rq.rotation_type": index_pb2.VectorIndexDetails.RabitQuantization.MATRIX,
                     "target_num_partitions": 2}, THIRD)), reachable=False),
-    case("index/any/ivf-rq/5-range", "the nearest rows after a distance", (*NEAREST,
-        "L.index.vector.search.range"), nearest(_RANGED, nprobes=2, range=["30.5", "400"]),
-        args=_FEW, make=vectors_made(_RANGED, _FEW, None, by="oracle")),
+    case("index/any/ivf-rq/5-range", "the nearest rows after a distance",
+        (*NEAREST, "L.index.vector.search.range"),
+        answered_as(_RANGED, _FEW, nprobes=2, range=["30.5", "400"])),
     case("index/any/ivf-rq/by-matrix",
         "vectors turned by a matrix; how far off distances are is not told",
         (*NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
-        remade(nearest(replace(TYPES["rq"], version="2.0", seed=16), nprobes=2), _rewritten,
-            _by_matrix), reachable=False),
+        _again("rq", _by_matrix), reachable=False),
     case("index/any/ivf-rq/unsaid", "one bit, by residuals, since nothing else is stated",
         (*NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
         replace(_UNSAID, make=lambda: _answered(_UNSAID.make(), _UNSAID.args)), reachable=False),
     case("index/any/ivf-rq/5-in-rows", "codes of a row one after the other",
         (*NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
-        remade(nearest(replace(TYPES["rq-5"], version="2.0", seed=16), nprobes=2), _rewritten,
-            _not_in_blocks), reachable=False),
+        _again("rq-5", _not_in_blocks), reachable=False),
     case("index/any/ivf-rq/plain", "files of 2.0, whose sizes nobody says",
-        ("L.index.vector.search.order", "L.index.vector.search.refine", "L.index.vector.rq.signs"),
-        reworked(nearest(replace(TYPES["rq"], version="2.0", seed=13),
-                true=max(ALL, replace(TYPES["rq"], version="2.0", seed=13).rows), refine=1,
-                nprobes=2), index({"files": None}, THIRD)), reachable=False),
+        (*PLAIN, "L.index.vector.rq.signs"), plain("rq"), reachable=False),
     fault("signs-text", "signs that are words", "L.index.vector.rq.rotation",
         stored_codes(fast_rotation_signs=["a", "b", "c", "d"])),
     fault("signs-large", "a sign of 256", "L.index.vector.rq.rotation",
@@ -156,11 +163,12 @@ CASES: tuple[Recipe, ...] = (
         stored_codes(packed="yes")),
     fault("bits", "codes of no bits", "L.index.vector.rq.bits", stored_codes(num_bits=0)),
     fault("most-bits", "codes of ten bits", "L.index.vector.rq.bits", stored_codes(num_bits=10)),
-    fault("metadata", "nothing says how signs lie", "L.index.vector.rq.metadata", unsaid("packed")),
+    fault("metadata", "nothing says how signs lie", "L.index.vector.rq.metadata",
+        stored_codes("packed")),
     fault("signs", "a rotation of too few signs", "L.index.vector.rq.rotation",
         stored_codes(fast_rotation_signs=[1, 2, 3])),
     fault("signs-unsaid", "a rotation without signs", "L.index.vector.rq.rotation",
-        unsaid("fast_rotation_signs")),
+        stored_codes("fast_rotation_signs")),
     fault("code-dim", "a rotation of longer vectors", "L.index.vector.rq.rotation",
         stored_codes(code_dim=16)),
     fault("rotation", "a rotation that none knows", "L.index.vector.rq.rotation",
@@ -175,18 +183,12 @@ CASES: tuple[Recipe, ...] = (
     lint("signs-two", "two signs of a row that are not those of their numbers",
         "L.index.vector.rq.signs", _sign(3)),
     case("index/any/ivf-rq/plain-5", "files of 2.0, whose sizes nobody says",
-        ("L.index.vector.search.order", "L.index.vector.search.refine",
-        "L.index.vector.rq.columns"), reworked(nearest(replace(TYPES["rq-5"], version="2.0",
-        seed=13), true=max(ALL, replace(TYPES["rq-5"], version="2.0", seed=13).rows), refine=1,
-        nprobes=2), index({"files": None}, THIRD)), reachable=False),
+        (*PLAIN, "L.index.vector.rq.columns"), plain("rq-5"), reachable=False),
     fault("estimator-unsaid", "the older estimator, of five bits", "L.index.vector.rq.estimator",
-        unsaid("query_estimator")),
+        stored_codes("query_estimator")),
     fault("one-bit", "extended codes of one bit", "L.index.vector.rq.columns",
         stored_codes(num_bits=1)),
     case("index/any/ivf-rq/sign-one", "a sign that is not that of its number: it may be near 0",
-        ("L.index.vector.search.order", "L.index.vector.search.refine", "L.index.vector.rq.signs"),
-        reworked(reworked(nearest(replace(TYPES["rq"], version="2.0", seed=13),
-                    true=max(ALL, replace(TYPES["rq"], version="2.0", seed=13).rows), refine=1,
-                    nprobes=2), index({"files": None}, THIRD)), _sign(1)), reachable=False),
+        (*PLAIN, "L.index.vector.rq.signs"), reworked(plain("rq"), _sign(1)), reachable=False),
     *damaged("ivf-rq"),
 )  # fmt: skip

@@ -11,14 +11,12 @@ from lance_conformance.recipes.cases.index.index_files import (
     THERE,
     centroids,
     stored_codes,
-    unsaid,
     values,
 )
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import THIRD, index
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import Recipe, SpanPatch
-from lance_conformance.recipes.vectors import ALL, NEAREST, TYPES, nearest
+from lance_conformance.recipes.vectors import NEAREST, PLAIN, TYPES, nearest, plain
 
 
 def _codes(by: int) -> SpanPatch:
@@ -33,15 +31,9 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-sq/dot-one", "the one row that is nearest by the dot product of bytes",
         NEAREST, nearest(replace(TYPES["sq"], metric="dot", seed=4), true=1, nprobes=2)),
     case("index/any/ivf-sq/code-one", "a code that is one from that of its number",
-        ("L.index.vector.search.order", "L.index.vector.search.refine", "L.index.vector.sq.code"),
-        reworked(reworked(nearest(replace(TYPES["sq"], version="2.0", seed=13),
-                    true=max(ALL, replace(TYPES["sq"], version="2.0", seed=13).rows), refine=1,
-                    nprobes=2), index({"files": None}, THIRD)), _codes(1)), reachable=False),
+        (*PLAIN, "L.index.vector.sq.code"), reworked(plain("sq"), _codes(1)), reachable=False),
     case("index/any/ivf-sq/plain", "files of 2.0, whose sizes nobody says",
-        ("L.index.vector.search.order", "L.index.vector.search.refine", "L.index.vector.sq.code"),
-        reworked(nearest(replace(TYPES["sq"], version="2.0", seed=13),
-                true=max(ALL, replace(TYPES["sq"], version="2.0", seed=13).rows), refine=1,
-                nprobes=2), index({"files": None}, THIRD)), reachable=False),
+        (*PLAIN, "L.index.vector.sq.code"), plain("sq"), reachable=False),
     fault("bits-nine", "codes of nine bits", "L.index.vector.sq.bits", stored_codes(num_bits=9)),
     fault("bounds-text", "a bound that is a word", "L.index.vector.sq.bounds",
         stored_codes(bounds={"start": "low", "end": 1.0})),
@@ -52,7 +44,7 @@ CASES: tuple[Recipe, ...] = (
         stored_codes(dim=4)),
     fault("bounds", "bounds the wrong way round", "L.index.vector.sq.bounds",
         stored_codes(bounds={"start": 1.0, "end": -1.0})),
-    fault("bounds-unsaid", "no bounds", "L.index.vector.sq.bounds", unsaid("bounds")),
+    fault("bounds-unsaid", "no bounds", "L.index.vector.sq.bounds", stored_codes("bounds")),
     lint("code", "a byte that is not that of its number", "L.index.vector.sq.code",
         SpanPatch(("field __sq_code", "values"), lambda old: bytes([old[0] ^ 64]) + old[1:],
             target=THERE)),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from lance_conformance.recipes.model import Made
+from lance_conformance.recipes.model import Asked, Made
 from lance_conformance.recipes.released import Step, released
 
 VECTORS_INDICES = np.random.default_rng(7).standard_normal((12, 4)).astype(np.float32)
@@ -30,3 +30,16 @@ def made_indices(release: str, index: Step, expected: pa.Table) -> Callable[[], 
         release, {"first": ROWS_INDICES.slice(0, 10), "second": ROWS_INDICES.slice(10)}, steps
     )
     return lambda: replace(make(), table=expected)
+
+
+def early_index(release: str, type_: str, sql: str, rows: list[int], facts: bool = True) -> Asked:
+    """Return the question of a filter of an index that an old release has written."""
+    found = pa.table({"id": pa.array(rows, pa.int64())})
+    return Asked(
+        make=made_indices(release, ("scalar", "c", type_), found),
+        kind="index-search",
+        args={"filter": {"sql": sql}, "columns": ["id"]},
+        facts={"used": True} if facts else {},
+        index=type_,
+        order="any",
+    )
