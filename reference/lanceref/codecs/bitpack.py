@@ -64,12 +64,11 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
         out[:, row_start(row) : row_start(row) + lanes] = values & mask
 
 
-@specified
 def unpack_flags(packed: Unsigned, out: Bools) -> None:
     """Unpack blocks of one-bit values: `packed` u16 (blocks, 64), `out` bool (blocks, 1024)."""
-    values = np.empty(out.shape, np.uint16)
-    unpack(packed, 1, values)
-    out[:] = values != 0
+    for row in range(16):
+        start = row_start(row)
+        np.not_equal(packed & np.uint16(1 << row), 0, out=out[:, start : start + BLOCK // 16])
 
 
 def decode_inline(run: ChunkRun, bits: int) -> Fixed:

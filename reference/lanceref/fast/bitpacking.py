@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from lanceref.codecs import bitpack
-from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned, row_start
+from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned
 from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Bools, Ints
+from lanceref.codecs.values import Ints
 from lanceref.core.plain import replaces
 from lanceref.fast.fsst import KERNEL_USE
 
@@ -22,20 +22,15 @@ SLAB_BYTES = 2**19
 LANE_ROW = np.dtype("V128")
 """One value of every lane, 1 024 bits whatever T is: they lie together in a block."""
 
-FLAG_LANES = np.dtype("V64")
-"""One boolean of every lane of 16-bit words."""
-
 
 @replaces(bitpack.unpack)
 def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
-    """Unpack blocks: wide values by operations over many blocks, others row by row.
+    """Unpack blocks: those of values that are cut, by operations over many blocks.
 
     `packed` (blocks, width * 1024 / T), `out` (blocks, 1024).
     """
     bits, blocks = out.dtype.itemsize * 8, len(packed)
-    if width == 0:
-        out[:] = 0
-    elif KERNEL_USE.use(out.nbytes) and packed.flags.c_contiguous:
+    if KERNEL_USE.use(out.nbytes) and packed.flags.c_contiguous:
         from lanceref.fast import bitpacking_compiled as kernel
 
         starts, widths = np.arange(blocks) * (width * BLOCK // 8), np.full(blocks, width)
@@ -44,7 +39,7 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
     elif 1 < width < bits:
         _unpack_planar(packed, width, out)
     else:
-        _unpack_rows_of_blocks(packed, width, out)
+        bitpack.unpack.plain(packed, width, out)
 
 
 @replaces(bitpack.unpack_chunks)
@@ -60,26 +55,6 @@ def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
 
     starts = run.starts[0] + out.itemsize
     kernel.unpack_blocks(run.data, starts, widths, kernel.ROW_STARTS, out)
-
-
-def _unpack_rows_of_blocks(packed: Unsigned, width: int, out: Unsigned) -> None:
-    """Unpack row by row, a slab of blocks at a time."""
-    word, bits = out.dtype.type, out.dtype.itemsize * 8
-    lanes, slab = BLOCK // bits, max(1, min(len(out), SLAB_BYTES // (BLOCK * out.dtype.itemsize)))
-    blocks = packed.reshape(len(packed), width, lanes)
-    carry = np.empty((slab, lanes), out.dtype)
-    for at in range(0, len(packed), slab):
-        source, target = blocks[at : at + slab], out[at : at + slab]
-        high = carry[: len(source)]
-        for row in range(bits):
-            k, shift = divmod(row * width, bits)
-            values = target[:, row_start(row) : row_start(row) + lanes]
-            np.right_shift(source[:, k], word(shift), out=values)
-            if shift + width > bits:
-                np.left_shift(source[:, k + 1], word(bits - shift), out=high)
-                np.bitwise_or(values, high, out=values)
-        if width < bits:
-            np.bitwise_and(target, word((1 << width) - 1), out=target)
 
 
 def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
@@ -123,18 +98,3 @@ def _unpack_rows(words: Unsigned, rows: Unsigned) -> None:
         np.right_shift(words[:, k], word(shift), out=values)
         if shift + width > bits:
             values |= words[:, k + 1] << word(bits - shift)
-
-
-@replaces(bitpack.unpack_flags)
-def unpack_flags(packed: Unsigned, out: Bools) -> None:
-    """Unpack one-bit blocks to booleans: `packed` (blocks, 64), `out` (blocks, 1024).
-
-    Row r of a word's low byte is at 128 r, and row 8 + r, of its high byte, after it.
-    """
-    count = len(packed)
-    halves = np.ascontiguousarray(packed).view(np.uint8).reshape(-1, 2).T.copy()
-    flags = np.empty((8, 2, count * FLAG_LANES.itemsize), np.bool_)
-    for bit in range(8):
-        np.not_equal(halves & np.uint8(1 << bit), 0, out=flags[bit])
-    rows = flags.view(FLAG_LANES).reshape(8, 2, count)
-    out.view(FLAG_LANES).reshape(count, 8, 2)[:] = rows.transpose(2, 0, 1)

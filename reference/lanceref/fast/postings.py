@@ -85,15 +85,6 @@ def _unpacked(data: NDArray[np.uint8], starts: Counts, widths: Counts) -> Number
     return numbers
 
 
-@replaces(packed_integers.unpack)
-def unpack(data: memoryview, width_bits: int, lanes: int) -> Numbers:
-    """Return the 32 x lanes numbers of a group, (32 * lanes,)."""
-    if not width_bits:
-        return np.zeros(PER_LANE * lanes, np.uint32)
-    rows = np.frombuffer(data, np.uint8)[np.newaxis]
-    return unpack_rows(rows, width_bits, lanes).reshape(-1)
-
-
 def unpack_rows(rows: NDArray[np.uint8], width_bits: int, lanes: int) -> Numbers:
     """Return the numbers of groups with 1 bit or more: [groups, bytes] to [groups, 32 x lanes]."""
     words = rows.view("<u4").reshape(len(rows), width_bits, lanes)

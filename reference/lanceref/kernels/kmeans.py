@@ -21,13 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.plain import specified
-from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator, distances, normalized
+from lanceref.kernels.distance import (
+    AnyVectors,
+    Floats,
+    Metric,
+    accumulator,
+    blocks,
+    distances,
+    normalized,
+)
 
 Ids = NDArray[np.int64]
 Counts = NDArray[np.int64]
-
-BLOCK_NUMBERS = 2**17
-"""Numbers of vectors that are processed together, so that they stay in the cache."""
 
 ROUNDS, LAST_ROUNDS = 50, 20
 """Rounds of Lloyd at most, and those over all vectors where others came first."""
@@ -58,10 +63,8 @@ def assign(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> Ids:
 def distances_to(vectors: AnyVectors, centroids: AnyVectors, ids: Ids, metric: Metric) -> Floats:
     """Return the distance of each vector [n, d] from the centroid with its id [n]: [n]."""
     result = np.empty(len(vectors), np.float32)
-    step = max(1, BLOCK_NUMBERS // max(1, vectors.shape[1]))
     wide = np.dtype(np.uint8) if metric == "hamming" else accumulator(vectors)
-    for start in range(0, len(vectors), step):
-        rows = slice(start, start + step)
+    for rows in blocks(vectors):
         near, own = centroids[ids[rows]].astype(wide), vectors[rows].astype(wide)
         if metric == "hamming":
             result[rows] = np.bitwise_count(own ^ near).sum(axis=1)

@@ -20,7 +20,7 @@ from lanceref.core.integers import is_in
 from lanceref.file.schema import project
 from lanceref.index.indices import Index, Opened
 from lanceref.index.minhash.minhash_lsh import MinHashLsh
-from lanceref.index.minhash.signature import Signatures, Signer, band_keys
+from lanceref.index.minhash.signature import Hashes, Signatures, Signer, band_keys
 from lanceref.index.training import Training
 from lanceref.index.vector.searching import NO_NEIGHBOURS, Neighbours, concat
 from lanceref.search.row_locator import locator
@@ -86,16 +86,21 @@ class MinHashSearch:
         steps = [f"MinHashSearch: {text}, segments={len(self._index.segments)}"]
         return [*steps, f"MinHashFlatSearch: {text}"] if self._unindexed else steps
 
+    def _asked(self, opened: Opened) -> tuple[MinHashLsh, Signer, Signatures, Hashes]:
+        """Return the index of a segment, what signs rows, and the signed query."""
+        assert isinstance(opened.index, MinHashLsh)
+        signer = Signer(opened.index.parameters)
+        _, signature = signer.sign([self._query.text])
+        bands = band_keys(signature, opened.index.parameters.num_bands).reshape(-1)
+        return opened.index, signer, signature, bands
+
     def _indexed(
         self, opened: Opened, fragments: Sequence[FragmentRows], condition: Condition | None
     ) -> Neighbours:
         """Return the rows of fragments that a segment covers."""
-        index = opened.index
-        assert isinstance(index, MinHashLsh)
-        _, signature = Signer(index.parameters).sign([self._query.text])
-        if not len(signature):  # the query has no token
+        index, _, signature, bands = self._asked(opened)
+        if not len(signature):
             return NO_NEIGHBOURS
-        bands = band_keys(signature, index.parameters.num_bands).reshape(-1)
         keys, signatures = index.signatures(index.documents_with(bands))
         moves = opened.segment.moves if opened.by_address else None
         locate = locator(fragments, moves, np.empty(0, np.uint32), opened.by_address)
@@ -110,13 +115,9 @@ class MinHashSearch:
 
     def _read(self, condition: Condition | None) -> Neighbours:
         """Return the rows that no segment covers, signed with the parameters of the first one."""
-        index = self._index.open(self._index.segments[0]).index
-        assert isinstance(index, MinHashLsh)
-        signer, num_bands = Signer(index.parameters), index.parameters.num_bands
-        _, signature = signer.sign([self._query.text])
+        index, signer, signature, bands = self._asked(self._index.open(self._index.segments[0]))
         if not len(signature):
             return NO_NEIGHBOURS
-        bands = band_keys(signature, num_bands).reshape(-1)
         (field,) = project(self._snapshot.manifest.schema, [self._query.column])
         stable, parts = self._snapshot.stable_row_ids, []
         for rows in self._unindexed:
@@ -124,7 +125,7 @@ class MinHashSearch:
             numbers, signatures = signer.sign(
                 [text for run in runs for text in run.values.to_pylist()]
             )
-            alike = band_keys(signatures, num_bands) == bands
+            alike = band_keys(signatures, index.parameters.num_bands) == bands
             own = alike.any(axis=1)  # L.index.minhash.search
             distances = _distances(signature, signatures[own])
             parts.append(_neighbours(rows, numbers[own], distances, condition))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import paths_of
+from lanceref.index.vector.searching import SearchParameters
+from lanceref.index.vector.storage import Mode
 from lanceref.index.vector.vectors import ELEMENTS, VectorType, vector_type
 from lanceref.kernels.distance import METRICS, AnyVectors, Metric
 
@@ -23,8 +25,10 @@ DEFAULT_K = 10
 METRIC_NAMES: dict[str, Metric] = {**{name: name for name in METRICS}, "euclidean": "l2"}
 """Metrics by the names that users give them, in lower case."""
 
-ApproxMode = Literal["fast", "normal", "accurate"]
-MODES: tuple[ApproxMode, ...] = get_args(ApproxMode)
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+MORE_OF_SEVERAL = 10
+"""So many times as many rows are wanted of an index where rows have several vectors."""
 
 INTEGERS = {
     "k": (1, "Nearest-K must be > 0 but got {}"),
@@ -46,9 +50,8 @@ class VectorQuery:
     """The `k` rows with the nearest vectors; `vectors` [q, d] are of the column's type.
 
     In a `batch` each vector has its own rows; else all of them are one query, and there are several
-    only where rows have several. `metric` None is that of the index, `nprobes` are the least and
-    the most partitions of an index that are searched, `range` the least distance, and the first
-    beyond. `missing` counts the NaNs and nulls of a query: among several vectors they are 0.
+    only where rows have several. `metric` None is that of the index, `search` is what an index is
+    asked for. `missing` counts the NaNs and nulls of a query: among several vectors they are 0.
     """
 
     column: str
@@ -56,21 +59,12 @@ class VectorQuery:
     type: VectorType
     vectors: AnyVectors
     k: int
-    batch: bool = False
-    metric: Metric | None = None
-    nprobes: tuple[int | None, int | None] = (None, None)
-    refine_factor: int | None = None
-    use_index: bool = True
-    ef: int | None = None
-    approx_mode: ApproxMode = "normal"
-    range: tuple[float | None, float | None] = (None, None)
-    search_effort: float | None = None
-    missing: int = 0
-
-    @property
-    def parts(self) -> int:
-        """How many queries have rows of their own."""
-        return len(self.vectors) if self.batch else 1
+    batch: bool
+    metric: Metric | None
+    refine_factor: int | None
+    use_index: bool
+    search: SearchParameters
+    missing: int
 
     @property
     def default_metric(self) -> Metric:
@@ -110,13 +104,18 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
         k,
         several and not type_.multivector,
         _metric(given.get("metric")),
-        _probes(integers),
         integers.get("refine_factor"),
         given.get("use_index") is not False,
-        integers.get("ef"),
-        mode[0],
-        _range(given.get("distance_range")),
-        _effort(given.get("search_effort")),
+        SearchParameters(
+            k * (MORE_OF_SEVERAL if type_.multivector else integers.get("refine_factor", 1)),
+            *_probes(integers),
+            _effort(given.get("search_effort")),
+            integers.get("ef"),
+            mode[0],
+            _range(given.get("distance_range")),
+            k,
+            type_.multivector,
+        ),
         0 if isinstance(given["q"], pa.Array) else int(missing.sum()),
     )
     metric, element = query.metric or query.default_metric, type_.element

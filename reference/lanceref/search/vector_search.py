@@ -13,7 +13,6 @@ L.index.vector.search.no-number
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
 
@@ -23,11 +22,10 @@ import pyarrow as pa
 from lanceref.core import bitmaps
 from lanceref.core.errors import QueryRefused
 from lanceref.index.indices import Index
-from lanceref.index.segment import Moved, Segment
+from lanceref.index.segment import Moved
 from lanceref.index.vector.searching import (
     NO_NEIGHBOURS,
     Neighbours,
-    SearchParameters,
     concat,
     search,
     sum_distances,
@@ -48,9 +46,6 @@ from lanceref.table.rows import FragmentRows
 RUN_BYTES, RUN_VECTORS = 1 << 22, 1 << 15
 """Bytes of vectors, and vectors at most, that are compared together."""
 
-MORE_OF_SEVERAL = 10
-"""So many times as many rows are wanted of an index where rows have several vectors."""
-
 
 def nearest_of(
     batches: Iterable[pa.RecordBatch], query: VectorQuery, vectors: list[AnyVectors], metric: Metric
@@ -70,7 +65,7 @@ def nearest_of(
             )
         near = exact_distances(batch, query.column, vectors, metric)
         best = [
-            concat([before, one.within(query.range)]).best(query.k)
+            concat([before, one.within(query.search.range)]).best(query.k)
             for before, one in zip(best, near, strict=True)
         ]
     return best
@@ -95,16 +90,13 @@ def exact_distances(
 
 def parsed_ids(given: object) -> frozenset[UUID]:
     """Return ids of segments as a caller gives them. Raises TypeError, ValueError."""
+    wanted = "index_segments must be an iterable of str or uuid.UUID"
     if isinstance(given, str | UUID) or not isinstance(given, Iterable):
-        raise TypeError(
-            f"index_segments must be an iterable of str or uuid.UUID, not a single {type(given)}."
-        )
+        raise TypeError(f"{wanted}, not a single {type(given)}.")
     ids = set()
     for one in given:
         if not isinstance(one, str | UUID):
-            raise TypeError(
-                f"index_segments must be an iterable of str or uuid.UUID. Got {type(one)} instead."
-            )
+            raise TypeError(f"{wanted}. Got {type(one)} instead.")
         try:
             ids.add(UUID(f"{one}"))
         except ValueError as error:
@@ -120,16 +112,6 @@ def segment_ids(given: object) -> frozenset[UUID]:
             "Invalid user input: with_index_segments does not accept an empty segment list"
         )
     return ids
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedSegment:
-    """A segment, the fragments it covers, and its index when opened."""
-
-    segment: Segment
-    covers: bitmaps.BitMap
-    index: VectorIndex
-    by_address: bool
 
 
 class VectorSearch:
@@ -154,7 +136,7 @@ class VectorSearch:
     @cached_property
     def index(self) -> Index | None:
         """The index that is searched, None when every row is compared. Raises FormatError."""
-        metrics = {one.index.head.model.metric for one in self._segments}
+        metrics = {one.head.model.metric for one, _ in self._segments}
         own = self._query.metric is None or metrics == {self._query.metric}
         return self._of_column if metrics and own else None
 
@@ -174,25 +156,22 @@ class VectorSearch:
         if self._query.metric is not None:
             return self._query.metric
         if self.index is not None:
-            return self._segments[0].index.head.model.metric
+            return self._segments[0][0].head.model.metric
         return self._query.default_metric
 
     @cached_property
-    def _segments(self) -> list[OpenedSegment]:
-        """The segments of the index that cover fragments of the table, opened."""
+    def _segments(self) -> list[tuple[VectorIndex, bool]]:
+        """The opened segments that cover fragments, and whether their keys are addresses."""
         live = bitmaps.BitMap([rows.fragment.id for rows in self._fragments])
-        index, segments = self._of_column, []
-        if self._chosen is not None:
-            self._check_chosen(self._chosen)
+        index, chosen, segments = self._of_column, self._chosen, []
+        if chosen is not None:
+            self._check_chosen(chosen)
         for segment in () if index is None else index.segments:
-            if self._chosen is not None and UUID(segment.uuid) not in self._chosen:
-                continue
-            covers = segment.covers
-            if index is not None and covers & live:
+            if index and segment.covers & live and (not chosen or UUID(segment.uuid) in chosen):
                 opened = index.open(segment)
                 assert isinstance(opened.index, VectorIndex)
                 opened.index.check_column(self._query.type)
-                segments.append(OpenedSegment(segment, covers, opened.index, opened.by_address))
+                segments.append((opened.index, opened.by_address))
         return segments
 
     def _check_chosen(self, chosen: frozenset[UUID]) -> None:
@@ -215,7 +194,7 @@ class VectorSearch:
         # L.index.vector.search.unindexed
         covered = bitmaps.BitMap()
         if self.index is not None:
-            covered = covered.union(*(one.covers for one in self._segments))
+            covered = covered.union(*(one.segment.covers for one, _ in self._segments))
         left = [rows for rows in self._fragments if rows.fragment.id not in covered]
         return [] if self._fast else left
 
@@ -238,33 +217,25 @@ class VectorSearch:
     ) -> list[Neighbours]:
         """Return the rows that the segments of the index find for each query."""
         # L.index.vector.search.several
-        query, several = self._query, self._query.type.multivector
-        count = query.k * (query.refine_factor or 1)
-        asked = SearchParameters(
-            query.k * MORE_OF_SEVERAL if several else count,
-            *query.nprobes,
-            query.search_effort,
-            query.ef,
-            query.approx_mode,
-            query.range,
-            query.k,
-            several,
-        )
-        every = np.concatenate(vectors)
+        query, every = self._query, np.concatenate(vectors)
         near = [
-            search(one.index, every, asked, self._live_rows(one, condition))
-            for one in self._segments
+            search(one, every, query.search, self._live_rows(one, by_address, condition))
+            for one, by_address in self._segments
         ]
-        best = [concat(parts).best(asked.k) for parts in zip(*near, strict=True)]
-        return [sum_distances(best).best(count)] if several else best
+        best = [concat(parts).best(query.search.k) for parts in zip(*near, strict=True)]
+        if query.type.multivector:
+            best = [sum_distances(best).best(query.k * (query.refine_factor or 1))]
+        return best
 
-    def _live_rows(self, opened: OpenedSegment, condition: Condition | None) -> Moved:
+    def _live_rows(
+        self, index: VectorIndex, by_address: bool, condition: Condition | None
+    ) -> Moved:
         """Return a function from keys to live rows of a segment, kept where there is no filter."""
-        fragments, index = self._fragments, opened.index
+        fragments = self._fragments
         if condition is None and index.living is not None and index.living[0] is fragments:
             return index.living[1]
-        own = [rows for rows in fragments if rows.fragment.id in opened.covers]
-        live = live_rows(opened.segment, own, condition, by_address=opened.by_address)
+        own = [rows for rows in fragments if rows.fragment.id in index.segment.covers]
+        live = live_rows(index.segment, own, condition, by_address=by_address)
         if condition is None and fragments is self._snapshot.fragments:
             live = remembered(live)
             index.living = fragments, live
@@ -307,10 +278,11 @@ class VectorSearch:
         query, fragments = self._query, len(self.unindexed)
         steps = [f"Sort: TopK(fetch={query.k}), [_distance ASC, _rowid ASC]"]
         if self.index is not None:
-            metric, (least, most) = self.metric.capitalize(), query.nprobes
+            least, most = query.search.min_probes, query.search.max_probes
             shown = "None" if most is None else f"Some({most})"
             steps += [
-                f"ANNSubIndex: name={self.index.name}, k={query.k}, metric={metric}",
+                f"ANNSubIndex: name={self.index.name}, k={query.k}, "
+                f"metric={self.metric.capitalize()}",
                 f"ANNIvfPartition: minimum_nprobes={least or 1}, maximum_nprobes={shown}",
             ]
         if fragments:

@@ -92,13 +92,13 @@ def test_blocks_are_unpacked_alike(draw):
 
 
 @given(hnp.arrays(np.uint16, st.tuples(st.integers(1, 5), st.just(64))))
-def test_flags_are_unpacked_alike(packed):
+def test_flags_are_values_of_one_bit(packed):
     """One-bit values of any blocks."""
-    out = np.empty((2, len(packed), 1024), np.bool_)
-    bitpack.unpack_flags.plain(packed, out[0])
-    bitpack.unpack_flags.fast(packed, out[1])
+    flags, values = np.empty((len(packed), 1024), np.bool_), np.empty((len(packed), 1024), "u2")
+    bitpack.unpack_flags(packed, flags)
+    bitpack.unpack(packed, 1, values)
 
-    assert np.array_equal(out[0], out[1])
+    assert np.array_equal(flags, values)
 
 
 @given(

@@ -10,7 +10,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
 from lanceref.core.plain import plain_forms
-from lanceref.index.full_text import bm25, packed_integers
+from lanceref.index.full_text import packed_integers
 from lanceref.index.vector import storage
 from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.pq_storage import Product
@@ -85,30 +85,6 @@ def test_the_nearest_rows_are_among_those_found(kind, metric, seed, count, k, sh
     np.testing.assert_allclose(near, far[at], rtol=1e-4, atol=1e-4)
     best = every[np.argsort(far, kind="stable")[:k]]
     assert set(best.tolist()) <= set(found.tolist())
-
-
-@given(SEEDS, st.integers(1, 60), st.integers(1, 200))
-def test_documents_are_scored_alike(seed, count, longest):
-    """With fewer lengths than documents, and with more."""
-    random = np.random.default_rng(seed)
-    lengths = random.integers(1, longest + 1, count).astype(np.uint32)
-    documents = np.flatnonzero(random.random(count) < 0.5).astype(np.uint32)
-    frequencies = random.integers(1, 5, len(documents)).astype(np.uint32)
-    given_ = frequencies, lengths, documents, np.float32(1.5), np.float32(lengths.mean())
-
-    assert bm25.scores.plain(*given_).tolist() == bm25.scores.fast(*given_).tolist()
-
-
-@given(SEEDS, st.integers(0, 32), st.sampled_from([4, 8]))
-def test_groups_are_unpacked_alike(seed, width, lanes):
-    """Numbers of every width."""
-    data = memoryview(np.random.default_rng(seed).bytes(4 * lanes * width))
-    plain, fast = (
-        call(data, width, lanes)
-        for call in (packed_integers.unpack.plain, packed_integers.unpack.fast)
-    )
-
-    assert plain.tolist() == fast.tolist()
 
 
 @given(st.binary(max_size=60), st.integers(0, 20))

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.plain import specified
 from lanceref.index.full_text.packed_integers import Numbers
 
 Scores = NDArray[np.float32]
@@ -60,7 +59,6 @@ def norms(lengths: Numbers | NDArray[np.float32], mean_length: np.float32) -> Sc
     return K1 * (ONE - B + B * own / mean_length)
 
 
-@specified
 def scores(
     frequencies: Numbers,
     lengths: Numbers,

@@ -120,7 +120,6 @@ def arrange_runs(parts: Sequence[ByteRuns], places: Sequence[Counts]) -> ByteRun
     return concat_runs(parts).take(np.argsort(np.concatenate(places), kind="stable"))
 
 
-@specified
 def unpack(data: memoryview, width_bits: int, lanes: int) -> Numbers:
     """Return the 32 x lanes numbers of a group, (32 * lanes,)."""
     words = np.frombuffer(data, np.uint8).reshape(width_bits, lanes, 4)

@@ -61,18 +61,6 @@ JOINED_BELOW = 4
 """The share of these rows, below which a partition is given up."""
 
 
-def graph_texts(
-    partitions: Partitions, parameters: GraphParameters
-) -> tuple[list[str], Partitions]:
-    """Return the text of the graph of each partition, "" where it has no rows, and its rows."""
-    texts, rows = [], []
-    for count in partitions.lengths.tolist():
-        text = graph_text(count, parameters, PREFETCH_DISTANCE) if count else None
-        texts.append("" if text is None else text.text)
-        rows.append(0 if text is None else text.offsets[-1])
-    return texts, partitions_of(rows)
-
-
 def graph_batches(
     quantizer: Quantizer, partitions: Partitions, columns: Columns, parameters: GraphParameters
 ) -> Iterator[pa.RecordBatch]:
@@ -220,9 +208,13 @@ def write(
     write_auxiliary(writer, model, rows.quantizer, partitions, batches)
     head = None
     if type_.graphs:
-        texts, nodes = graph_texts(partitions, parameters)
         graphs = graph_batches(rows.quantizer, partitions, columns, parameters)
-        head = GRAPH_SCHEMA, graphs, nodes, texts
+        texts = [
+            graph_text(count, parameters, PREFETCH_DISTANCE) if count else None
+            for count in partitions.lengths.tolist()
+        ]
+        nodes = partitions_of([0 if one is None else one.offsets[-1] for one in texts])
+        head = GRAPH_SCHEMA, graphs, nodes, ["" if one is None else one.text for one in texts]
     write_head(writer, type_, model, loss, head)
 
 

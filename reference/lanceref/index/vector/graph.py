@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from lanceref.core.errors import CorruptPage, FormatError, OutOfRange, Place
 from lanceref.index.index_file import IndexFile
-from lanceref.index.vector.storage import compact, expect, parse_object
+from lanceref.index.vector.storage import compact, expect, parse_json
 from lanceref.kernels.hnsw_graph import (
     FEWEST_EDGES,
     Graph,
@@ -102,7 +102,7 @@ def parse_graph_text(text: str, place: Place) -> GraphText | None:
             raise FormatError("L.index.vector.graph.text", place, found, wanted)
         return value
 
-    given = parse_object(text, place, "lance:hnsw")
+    given = parse_json(text, place, "lance:hnsw", dict)
     params, offsets = given.get("params"), given.get("level_offsets")
     parameters = params if isinstance(params, dict) else {}
     prefetch = parameters.get("prefetch_distance")

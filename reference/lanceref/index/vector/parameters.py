@@ -76,7 +76,7 @@ class VectorParameters:
         if self.num_partitions is not None:
             most = num_rows // PRODUCT_ROWS if self.type.storage.name == "PQ" else num_rows
             return max(1, min(self.num_partitions, most))
-        return partition_count(num_rows, self.partition_rows)
+        return min(max(1, num_rows // self.partition_rows), MOST_PARTITIONS)
 
     def details(self, quantizer: Quantizer | None = None) -> index_pb2.VectorIndexDetails:
         """Return the details of the entry, with the `quantizer` of the index if it has one."""
@@ -124,11 +124,6 @@ def check_column(column: ColumnType, metric: Metric, type_: VectorType) -> None:
         raise QueryRefused(f"{type_.name} cannot store {column.element} vectors")
     if column.multivector and metric != "cosine":
         raise QueryRefused("multivector type supports only cosine distance")
-
-
-def partition_count(num_rows: int, target_rows: int) -> int:
-    """Return how many partitions of about so many rows an index has by default."""
-    return min(max(1, num_rows // target_rows), MOST_PARTITIONS)
 
 
 def _number(given: Mapping[str, object], name: str, usual: int) -> int:

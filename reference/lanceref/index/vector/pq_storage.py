@@ -34,8 +34,7 @@ from lanceref.index.vector.storage import (
     Sample,
     Score,
     StorageType,
-    flag,
-    number,
+    entry,
     parse_tensor,
     tensor_of,
 )
@@ -153,12 +152,12 @@ class Product(Quantizer):
 
 def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Place) -> Product:
     """Return the quantizer of a file. Raises FormatError."""
-    num_bits = number(given, "nbits", CLAUSE, place)
-    count = number(given, "num_sub_vectors", CLAUSE, place)
+    num_bits = entry(given, "nbits", int, CLAUSE, place)
+    count = entry(given, "num_sub_vectors", int, CLAUSE, place)
     octets = given.get("codebook_tensor")
     if not isinstance(octets, list):
         raise FormatError(CLAUSE, place, "no codebook_tensor", "a list")
-    position = number(given, "codebook_position", CLAUSE, place)
+    position = entry(given, "codebook_position", int, CLAUSE, place)
     if position or not octets:
         tensor = file.message(position, index_pb2.Tensor)
     elif all(isinstance(one, int) and 0 <= one < 256 for one in octets):
@@ -166,7 +165,8 @@ def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Pla
         tensor = parse_message(cursor, index_pb2.Tensor, "codebook", CLAUSE, embedded_in=place)
     else:
         raise FormatError(CLAUSE, place, f"{str(octets)[:40]}", "bytes")
-    values, transposed = parse_tensor(tensor, place), flag(given, "transposed", CLAUSE, place)
+    transposed = entry(given, "transposed", bool, CLAUSE, place)
+    values = parse_tensor(tensor, place)
     return product(model, values, count, num_bits, place, transposed=transposed)
 
 

@@ -130,22 +130,29 @@ class Layout:
         return np.packbits(bits, axis=2, bitorder="little")[:, :, 0]
 
 
-@dataclass(frozen=True)
 class RotatedRows:
-    """The rows of a partition: signs, extended codes [n, d], and factors.
+    """The rows of a partition, read from their columns: signs, extended codes [n, d], and factors.
 
     `center` [d] is the centroid in the column's type, `turned` the same rotated.
     """
 
-    layout: Layout
-    metric: Metric
-    rotation: Rotation
-    center: AnyVectors
-    turned: Floats
-    signs: Bytes
-    plain: Factors
-    codes: Bytes | None
-    more: Factors
+    def __init__(
+        self,
+        layout: Layout,
+        rows: Columns,
+        metric: Metric,
+        rotation: Rotation,
+        center: AnyVectors,
+        turned: Floats,
+    ) -> None:
+        self.layout, self.metric, self.rotation = layout, metric, rotation
+        self.center, self.turned = center, turned
+        self.signs: Bytes = np.ascontiguousarray(rows[SIGNS].view(np.uint8).T)
+        self.codes = layout.extended(rows)
+        self.plain, self.more = (
+            Factors(rows[ADD + suffix].view(np.float32), rows[SCALE + suffix].view(np.float32))
+            for suffix in ("", EXTENDED if layout.extra_bits else "")
+        )
 
     def score(self, query: AnyVectors, mode: Mode) -> Score:
         """Return the estimated distances from a query.
@@ -186,26 +193,3 @@ class RotatedRows:
             share *= 2 / self.layout.dim**0.5
         scale = (self.more if bits else self.plain).scale * np.float32(share)
         return np.asarray(self.turned + w * scale[:, None], np.float32)
-
-
-def rotated_rows(
-    layout: Layout,
-    rows: Columns,
-    metric: Metric,
-    rotation: Rotation,
-    center: AnyVectors,
-    turned: Floats,
-) -> RotatedRows:
-    """Return the rows of a partition from their columns. `center` and `turned` (dimension,)."""
-    more = EXTENDED if layout.extra_bits else ""
-    return RotatedRows(
-        layout,
-        metric,
-        rotation,
-        center,
-        turned,
-        np.ascontiguousarray(rows[SIGNS].view(np.uint8).T),
-        Factors(rows[ADD].view(np.float32), rows[SCALE].view(np.float32)),
-        layout.extended(rows),
-        Factors(rows[ADD + more].view(np.float32), rows[SCALE + more].view(np.float32)),
-    )

@@ -31,7 +31,6 @@ from lanceref.index.vector.rq_rows import (
     Bytes,
     Layout,
     RotatedRows,
-    rotated_rows,
 )
 from lanceref.index.vector.storage import (
     Columns,
@@ -40,9 +39,8 @@ from lanceref.index.vector.storage import (
     Sample,
     StorageType,
     compact,
+    entry,
     expect,
-    flag,
-    number,
     parse_tensor,
     tensor_of,
 )
@@ -118,7 +116,7 @@ class Rotated(Quantizer):
     def open_rows(self, rows: Columns, partition: int) -> RotatedRows:
         center, turned = self.model.centroids[partition], self.turned_centroids[partition]
         metric = self.model.metric
-        return rotated_rows(self.layout, rows, metric, self.rotation, center, turned)
+        return RotatedRows(self.layout, rows, metric, self.rotation, center, turned)
 
     def with_model(self, model: Model) -> Rotated:
         return rotated(model, self.rotation, self.layout, packed=self.packed_signs)
@@ -169,7 +167,7 @@ def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Pla
         rotation = _parse_fast(given, dim, place)
     else:
         expect(ROTATION, place, "rotation type", type_, "matrix")
-        position = number(given, "rotate_mat_position", METADATA, place)
+        position = entry(given, "rotate_mat_position", int, METADATA, place)
         matrix = parse_tensor(file.message(position, index_pb2.Tensor), place)
         if matrix.shape != (dim, dim) or matrix.dtype == np.uint8:
             found, wanted = f"{matrix.shape} {matrix.dtype}", f"{(dim, dim)} floating-point numbers"
@@ -187,11 +185,11 @@ def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Pla
         expect("L.index.vector.rq.columns", place, "codes of more than one bit", extended, [])
     residual, errors = estimator == RESIDUAL, ERROR in names or num_bits > 1
     layout = Layout(dim, num_bits, residual, errors, blocked=FOLLOWING not in names)
-    return rotated(model, rotation, layout, packed=flag(given, "packed", METADATA, place))
+    return rotated(model, rotation, layout, packed=entry(given, "packed", bool, METADATA, place))
 
 
 def _parse_bits(given: Mapping[str, object], place: Place) -> int:
-    num_bits = number(given, "num_bits", METADATA, place)
+    num_bits = entry(given, "num_bits", int, METADATA, place)
     if not 1 <= num_bits <= MOST_BITS:
         found, wanted = f"{num_bits} bits", f"1 to {MOST_BITS}"
         raise FormatError("L.index.vector.rq.bits", place, found, wanted)
@@ -199,7 +197,7 @@ def _parse_bits(given: Mapping[str, object], place: Place) -> int:
 
 
 def _parse_fast(given: Mapping[str, object], dim: int, place: Place) -> FastRotation:
-    expect(ROTATION, place, "code_dim", number(given, "code_dim", METADATA, place), dim)
+    expect(ROTATION, place, "code_dim", entry(given, "code_dim", int, METADATA, place), dim)
     signs, size = given.get("fast_rotation_signs"), ROUNDS * (dim // 8)
     octets = signs if isinstance(signs, list) else []
     if len(octets) != size or not all(type(one) is int and 0 <= one < 256 for one in octets):

@@ -239,7 +239,7 @@ def _nearest(
     """Return the rows of a partition that may be nearest: all, or those that a walk finds."""
     kept, keys = alive(partition.keys)
     mode, rows = parameters.mode, partition.rows
-    if partition.graph is not None and worth_walking(kept):
+    if partition.graph is not None and int(kept.sum()) * FEW >= len(kept):
         return walk(partition.graph, rows.score(query, mode), parameters, kept, keys)
     if parameters.range == EVERYWHERE:
         found, near = nearest_rows(rows, query, mode, kept, parameters.k)
@@ -247,11 +247,6 @@ def _nearest(
         return Neighbours(keys[places], near).within(EVERYWHERE)
     near = rows.score(query, mode)(slice(None))
     return Neighbours(keys, near if kept.all() else near[kept]).within(parameters.range)
-
-
-def worth_walking(kept: Mask) -> bool:
-    """Return whether enough rows count for a walk over the graph. `kept` (rows,)."""
-    return int(kept.sum()) * FEW >= len(kept)
 
 
 def walk(

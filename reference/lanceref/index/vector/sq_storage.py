@@ -28,11 +28,10 @@ from lanceref.index.vector.storage import (
     Quantizer,
     Sample,
     Score,
-    Selection,
     StorageType,
     expect,
 )
-from lanceref.kernels.distance import AnyVectors, Floats
+from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.scalar_quantizer import (
     Bounds,
     Codes,
@@ -60,15 +59,10 @@ class SqRows:
     bounds: Bounds
 
     def score(self, query: AnyVectors, mode: Mode) -> Score:
-        codes = quantize(query[None], self.bounds)[0]
-
-        def l2(rows: Selection) -> Floats:
-            return l2_distances(codes, self.codes[rows], self.squares[rows], self.bounds)
-
-        def dot(rows: Selection) -> Floats:
-            return dot_distances(query, self.codes[rows], self.bounds)
-
-        return dot if self.model.metric == "dot" else l2
+        if self.model.metric == "dot":
+            return lambda rows: dot_distances(query, self.codes[rows], self.bounds)
+        own, codes, squares = quantize(query[None], self.bounds)[0], self.codes, self.squares
+        return lambda rows: l2_distances(own, codes[rows], squares[rows], self.bounds)
 
     def points(self) -> AnyVectors:
         points = self.codes * self.bounds.step

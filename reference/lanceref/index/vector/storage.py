@@ -43,6 +43,7 @@ Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 
 T = TypeVar("T", dict[str, object], list[str])
+Entry = TypeVar("Entry", int, bool)
 
 SAME_CENTROIDS = 1e-5
 """Greatest difference between numbers of centroids that count as the same."""
@@ -194,17 +195,8 @@ def arrow_column(values: NDArray[np.generic], type_: pa.DataType) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(numbers, type=type_)
 
 
-def parse_object(text: str, place: Place, name: str) -> dict[str, object]:
-    """Parse an entry of the metadata that is an object. Raises FormatError."""
-    return _parse_json(text, place, name, dict)
-
-
-def parse_texts(text: str, place: Place, name: str) -> list[str]:
-    """Parse an entry of the metadata that is a list of texts. Raises FormatError."""
-    return _parse_json(text, place, name, list)
-
-
-def _parse_json(text: str, place: Place, name: str, kind: type[T]) -> T:
+def parse_json(text: str, place: Place, name: str, kind: type[T]) -> T:
+    """Parse an entry of the metadata, an object or a list of texts. Raises FormatError."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -221,19 +213,14 @@ def compact(value: Mapping[str, object] | list[str]) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def number(given: Mapping[str, object], key: str, clause: str, place: Place) -> int:
-    """Return a number that is not negative. Raises FormatError of a clause when there is none."""
+def entry(
+    given: Mapping[str, object], key: str, kind: type[Entry], clause: str, place: Place
+) -> Entry:
+    """Return a truth value, or a number that is not negative. Raises FormatError of a clause."""
     value = given.get(key)
-    if type(value) is not int or value < 0:
-        raise FormatError(clause, place, f"{key} {str(value)[:40]}", "a whole number")
-    return value
-
-
-def flag(given: Mapping[str, object], key: str, clause: str, place: Place) -> bool:
-    """Return a truth value. Raises FormatError of a clause when there is none."""
-    value = given.get(key)
-    if type(value) is not bool:
-        raise FormatError(clause, place, f"{key} {str(value)[:40]}", "true or false")
+    if not isinstance(value, kind) or type(value) is not kind or value < 0:
+        wanted = "true or false" if kind is bool else "a whole number"
+        raise FormatError(clause, place, f"{key} {str(value)[:40]}", wanted)
     return value
 
 

@@ -23,7 +23,7 @@ from lanceref.data_file.check import check_file
 from lanceref.index.row_set import LOW, SHIFT, Keys
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training
-from lanceref.index.vector import flat_storage, pq_storage, sq_storage
+from lanceref.index.vector import flat_storage, sq_storage
 from lanceref.index.vector.flat_storage import FlatRows
 from lanceref.index.vector.graph import GraphText, graph_text, parse_graph_text
 from lanceref.index.vector.pq_storage import Product
@@ -35,7 +35,6 @@ from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import Keyed, indexed_vectors, vector_type
 from lanceref.kernels.distance import AnyVectors, distances
 from lanceref.kernels.hnsw_graph import Graph, space_of
-from lanceref.kernels.product_quantizer import codes_in
 
 TOLERANCE = 1e-2
 """How far lengths may be from those computed here, as a share of the longest of a level."""
@@ -221,7 +220,9 @@ def _differing(
     if isinstance(quantizer, Product):
         if quantizer.of_residuals:
             vectors = vectors - quantizer.model.centroids[places]
-        decoded, best = (_decoded(quantizer, one) for one in (kept, wanted))
+        decoded, best = (
+            quantizer.open_rows(one, 0).points().astype(np.float64) for one in (kept, wanted)
+        )
         errors, least = (((vectors - one) ** 2).sum(axis=1) for one in (decoded, best))
         worse = errors > least + SAME * max(1e-6, float(least.max(initial=0)))
         if index.head.model.metric == "dot" and worse.any():
@@ -231,13 +232,6 @@ def _differing(
     signs, true = (np.unpackbits(one[SIGNS].view(np.uint8), axis=1) for one in (kept, wanted))
     # the sign of a number near 0 depends on rounding
     return "L.index.vector.rq.signs", np.asarray((signs != true).sum(axis=1) > 1, np.bool_)
-
-
-def _decoded(quantizer: Product, rows: Columns) -> NDArray[np.float64]:
-    """Return the vectors [n, d] of the codes of rows, without their centroids."""
-    columns = np.ascontiguousarray(rows[pq_storage.COLUMN].view(np.uint8).T)
-    inner = quantizer.quantizer
-    return inner.decode(codes_in(columns, inner.num_bits)).astype(np.float64)
 
 
 def _have_greatest_products(

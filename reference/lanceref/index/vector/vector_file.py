@@ -41,9 +41,8 @@ from lanceref.index.vector.storage import (
     StorageType,
     compact,
     expect,
-    parse_object,
+    parse_json,
     parse_tensor,
-    parse_texts,
     tensor_of,
 )
 from lanceref.kernels.distance import METRICS, AnyVectors, Metric
@@ -55,36 +54,23 @@ ROW_ID_COLUMN = "_rowid"
 FLAT_MARKER = "__flat_marker"
 """The column of a head without graphs."""
 
-GRAPH_PREFIX = "HNSW_"
-STORAGES = {one.name: one for one in (FLAT, PQ, SQ, RQ)}
-"""Type of storage by its name."""
-
 Counts = NDArray[np.int64]
-
-
-def type_name(storage: str, graphs: bool) -> str:
-    """Return the name of a type of index."""
-    return f"IVF_{GRAPH_PREFIX if graphs else ''}{storage}"
 
 
 @dataclass(frozen=True, slots=True)
 class VectorType:
-    """A type of index: a storage, with or without graphs over the partitions."""
+    """A type of index: its name as users give it, a storage, and whether partitions have graphs."""
 
+    name: str
     storage: StorageType
     graphs: bool
 
-    @property
-    def name(self) -> str:
-        """The name of the index type as users give it, as `IVF_PQ`."""
-        return type_name(self.storage.name, self.graphs)
 
-
-TYPES: dict[str, VectorType] = {
-    one.name: one
-    for graphs in (False, True)
-    for one in (VectorType(storage, graphs) for storage in STORAGES.values())
-    if one.name != "IVF_HNSW_RQ"
+TYPES = {
+    name: VectorType(name, storage, graphs)
+    for graphs, prefix in ((False, "IVF_"), (True, "IVF_HNSW_"))
+    for storage in (FLAT, PQ, SQ, RQ)
+    if (name := prefix + storage.name) != "IVF_HNSW_RQ"
 }
 """Types of vector indices by name."""
 
@@ -165,7 +151,8 @@ class Head:
 def read_head(segment: Segment) -> Head:
     """Read the head of an index. Raises FormatError, UnknownIndex."""
     file = segment.file(HEAD)
-    place, given = file.place, parse_object(file.text("lance:index"), file.place, "lance:index")
+    place = file.place
+    given = parse_json(file.text("lance:index"), place, "lance:index", dict)
     type_ = TYPES.get(str(given.get("type")))
     if type_ is None:
         found, wanted = f"type {str(given.get('type'))[:40]!r}", f"one of {sorted(TYPES)}"
@@ -174,7 +161,7 @@ def read_head(segment: Segment) -> Head:
     message = file.message(file.number("lance:ivf"), index_pb2.IVF)
     centroids = parse_centroids(message, place)
     name = "lance:hnsw" if type_.graphs else "lance:flat"
-    texts = parse_texts(file.text(name), place, name)
+    texts = parse_json(file.text(name), place, name, list)
     expect("L.index.vector.head.texts", place, f"texts in {name}:", len(texts), len(centroids))
     return Head(place, type_, Model(metric, centroids), message, texts)
 
@@ -203,9 +190,9 @@ def read_auxiliary(segment: Segment, head: Head) -> Auxiliary:
     clause, count = "L.index.vector.auxiliary.partitions", len(head.model.centroids)
     expect(clause, place, "partitions:", len(message.lengths), count)
     partitions = parse_partitions(message, file.num_rows, place)
-    texts = parse_texts(file.text("storage_metadata"), place, "storage_metadata")
+    texts = parse_json(file.text("storage_metadata"), place, "storage_metadata", list)
     expect("L.index.vector.auxiliary.storage", place, "texts of the storage:", len(texts), 1)
-    given = parse_object(texts[0], place, "storage_metadata")
+    given = parse_json(texts[0], place, "storage_metadata", dict)
     return Auxiliary(partitions, head.type.storage.parse(given, file, head.model, place))
 
 

@@ -18,7 +18,7 @@ from lanceref.index.vector import building
 from lanceref.index.vector.parameters import METRICS, VectorParameters, check_column
 from lanceref.index.vector.single_file import open_index
 from lanceref.index.vector.vector_check import check, check_rows
-from lanceref.index.vector.vector_file import TYPES, type_name
+from lanceref.index.vector.vector_file import TYPES
 from lanceref.index.vector.vectors import ELEMENTS, has_vectors, vector_type
 from lanceref.kernels.hnsw_graph import USUAL
 from lanceref.proto import index_pb2
@@ -103,7 +103,7 @@ def _storage(details: index_pb2.VectorIndexDetails) -> dict[str, object]:
 
 def _type_name(details: index_pb2.VectorIndexDetails) -> str:
     storage = details.WhichOneof("compression") or "flat"
-    return type_name(storage.upper(), details.HasField("hnsw_index_config"))
+    return f"IVF_{'HNSW_' if details.HasField('hnsw_index_config') else ''}{storage.upper()}"
 
 
 def describe(segment: Segment) -> tuple[str, dict[str, object]]:

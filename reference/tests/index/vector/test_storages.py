@@ -20,7 +20,7 @@ from lanceref.index.vector.rq_rows import (
     SCALE,
     SIGNS,
     Layout,
-    rotated_rows,
+    RotatedRows,
 )
 from lanceref.index.vector.rq_storage import parse as parse_rq
 from lanceref.index.vector.rq_storage import train as train_rq
@@ -129,7 +129,7 @@ def test_worked_distances():
     assert rows[SIGNS].tolist() == [[0b11110101]]
     assert (rows[ADD].tolist(), rows[SCALE].tolist()) == ([8], [-4])
     assert rows[ERROR].tolist() == [0]
-    stored = rotated_rows(Layout(8, 1), rows, "l2", PLAIN, CENTER, CENTER)
+    stored = RotatedRows(Layout(8, 1), rows, "l2", PLAIN, CENTER, CENTER)
     query = np.arange(8, dtype=np.float32)
     assert stored.score(query, "normal")(slice(None)).tolist() == [
         1 + 4 + 1 + 16 + 9 + 16 + 25 + 36
@@ -147,7 +147,7 @@ def test_what_codes_stand_for(layout, metric):
     residuals = np.array([[2, -2, 2, -2, 2, 2, 2, 2], [0.5] * 8, [-1] * 8], np.float32)
     squares = np.einsum("ij,ij->i", residuals, residuals)
     rows = layout.encode(residuals, np.tile(center, (3, 1)), squares, metric)
-    stored = rotated_rows(layout, rows, metric, PLAIN, center, center)
+    stored = RotatedRows(layout, rows, metric, PLAIN, center, center)
     np.testing.assert_allclose(stored.points(), center + residuals, rtol=1e-6, atol=1e-6)
 
 
