@@ -187,16 +187,12 @@ def concat_rows(file: FileBytes, parts: Sequence[ChunkRows]) -> ChunkRows:
         finished = np.concatenate([one.finished for one in indices])
         leftover = np.concatenate([one.leftover for one in indices])
         index = RepetitionIndex(indices[0].place, finished, leftover)
-    return ChunkRows(file, first.mini, first.type, concat_tables(tables), index, None)
-
-
-def concat_tables(tables: Sequence[ChunkTable]) -> ChunkTable:
-    """Return the table of all chunks of pages that follow each other."""
     starts, sizes, counts = (
-        np.concatenate(parts)
-        for parts in zip(*((one.starts, one.sizes, one.counts) for one in tables), strict=True)
+        np.concatenate([getattr(one, name) for one in tables])
+        for name in ("starts", "sizes", "counts")
     )
-    return ChunkTable(np.arange(len(starts)), starts, sizes, counts)
+    table = ChunkTable(np.arange(len(starts)), starts, sizes, counts)
+    return ChunkRows(file, first.mini, first.type, table, index, None)
 
 
 @replaces(chunk_rows.run_end)

@@ -25,7 +25,6 @@ be reached from the entry point gets an edge from a near node that can, one abov
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,55 +222,32 @@ def _accepted(space: Space, candidates: Nodes, distances: Distances, m: int) -> 
 def _with_edges_back(space: Space, own: EdgeTable, limit: int, most: int) -> EdgeTable:
     """Return the edges (n, limit) of all nodes with those from the other ends.
 
-    Nodes with more than `limit` choose among the `most` nearest of them.
+    Nodes with more than `limit` choose among the `most` nearest of them, ties by number.
     """
-    edges = _both_ways(own)
-    neighbours = np.full((len(own.neighbours), limit), EMPTY, np.int64)
+    heads, places = np.nonzero(own.neighbours != EMPTY)
+    tails, lengths = own.neighbours[heads, places], own.distances[heads, places]
+    sources, targets = np.concatenate((heads, tails)), np.concatenate((tails, heads))
+    order = np.argsort(sources, kind="stable")  # a node's own edges come first
+    sources, targets = sources[order], targets[order]
+    lengths = np.concatenate((lengths, lengths))[order]
+    counts = np.bincount(sources, minlength=len(own.neighbours))
+    starts = np.cumsum(counts) - counts
+    neighbours = np.full((len(counts), limit), EMPTY, np.int64)
     distances = np.full(neighbours.shape, np.inf, np.float32)
-    kept = edges.counts[edges.sources] <= limit
-    sources, columns = edges.sources[kept], edges.columns[kept]
-    neighbours[sources, columns] = edges.targets[kept]
-    distances[sources, columns] = edges.lengths[kept]
-    for nodes in _of_like_size(np.flatnonzero(edges.counts > limit), edges.counts):
-        near, far = edges.nearest(nodes, most)
+    kept = counts[sources] <= limit
+    cells = sources[kept], (np.arange(len(sources)) - starts[sources])[kept]
+    neighbours[cells], distances[cells] = targets[kept], lengths[kept]
+    for nodes in _of_like_size(np.flatnonzero(counts > limit), counts):
+        columns = np.arange(counts[nodes].max())
+        inside = columns < counts[nodes, None]
+        edges = np.where(inside, starts[nodes, None] + columns, 0)
+        far = np.where(inside, lengths[edges], np.float32(np.inf))
+        near = np.where(inside, targets[edges], EMPTY)
+        nearest = np.lexsort((near, far), axis=1)[:, :most]
+        near, far = (np.take_along_axis(one, nearest, 1) for one in (near, far))
         table = select(space, near, far, limit)
         neighbours[nodes], distances[nodes] = table.neighbours, table.distances
     return EdgeTable(neighbours, distances)
-
-
-@dataclass(frozen=True, slots=True)
-class _Edges:
-    """Edges (e,), those of a source together, in places `columns` from 0; `counts` (n,) of each."""
-
-    sources: Nodes
-    targets: Nodes
-    lengths: Distances
-    columns: Nodes
-    counts: Nodes
-
-    def nearest(self, nodes: Nodes, most: int) -> tuple[Nodes, Distances]:
-        """Return the nearest targets of nodes, ties by number, and their distances."""
-        width = int(self.counts[nodes].max())
-        starts = (np.cumsum(self.counts) - self.counts)[nodes]
-        inside = np.arange(width) < self.counts[nodes][:, None]
-        cells = np.where(inside, starts[:, None] + np.arange(width), 0)
-        far = np.where(inside, self.lengths[cells], np.float32(np.inf))
-        near = np.where(inside, self.targets[cells], EMPTY)
-        order = np.lexsort((near, far), axis=1)[:, :most]
-        return np.take_along_axis(near, order, 1), np.take_along_axis(far, order, 1)
-
-
-def _both_ways(own: EdgeTable) -> _Edges:
-    """Return all edges with one back for each; a node's own come first."""
-    heads, places = np.nonzero(own.neighbours != EMPTY)
-    tails, lengths = own.neighbours[heads, places], own.distances[heads, places]
-    sources = np.concatenate((heads, tails))
-    order = np.argsort(sources, kind="stable")
-    sources = sources[order]
-    counts = np.bincount(sources, minlength=len(own.neighbours))
-    columns = np.arange(len(sources)) - (np.cumsum(counts) - counts)[sources]
-    targets, both = np.concatenate((tails, heads)), np.concatenate((lengths, lengths))
-    return _Edges(sources, targets[order], both[order], columns, counts)
 
 
 def _of_like_size(nodes: Nodes, counts: Nodes) -> Iterator[Nodes]:

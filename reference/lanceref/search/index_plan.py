@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -94,48 +95,29 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
-    """Plans joined by AND; some conditions may have none (`complete` is false)."""
+class Joined:
+    """Plans joined by AND or OR; of an AND some conditions may have none (not `complete`)."""
 
+    operator: Literal["AND", "OR"]
     parts: tuple[Plan, ...]
-    complete: bool
+    complete: bool = True
 
     def ask(self, rows: FragmentRows) -> Known | None:
-        """Return what is known of a fragment, None when no index covers it."""
-        known = _known(self.parts, rows)
-        if not known:
+        """Return what is known of a fragment, None when too few parts are covered by an index."""
+        known = [one for one in (part.ask(rows) for part in self.parts) if one is not None]
+        whole = self.complete and len(known) == len(self.parts)
+        if not known or (self.operator == "OR" and not whole):
             return None
-        exact = self.complete and len(known) == len(self.parts) and all(one.exact for one in known)
-        return Known(np.logical_and.reduce([one.mask for one in known]), exact)
+        join = np.logical_and if self.operator == "AND" else np.logical_or
+        mask = join.reduce([one.mask for one in known])
+        return Known(mask, whole and all(one.exact for one in known))
 
     def __str__(self) -> str:
         texts = ",".join(map(str, self.parts))
-        return f"AND({texts})" if len(self.parts) > 1 else texts
+        return f"{self.operator}({texts})" if len(self.parts) > 1 else texts
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
-    """A plan whose rows are those of any of its parts."""
-
-    parts: tuple[Plan, ...]
-
-    def ask(self, rows: FragmentRows) -> Known | None:
-        """Return what is known of a fragment, None unless indices cover it for every part."""
-        known = _known(self.parts, rows)
-        if len(known) < len(self.parts):
-            return None
-        mask = np.logical_or.reduce([one.mask for one in known])
-        return Known(mask, all(one.exact for one in known))
-
-    def __str__(self) -> str:
-        return f"OR({','.join(map(str, self.parts))})"
-
-
-def _known(parts: Sequence[Plan], rows: FragmentRows) -> list[Known]:
-    return [known for known in (part.ask(rows) for part in parts) if known is not None]
-
-
-Plan = Question | Every | Either
+Plan = Question | Joined
 
 
 def select(predicate: Predicate, indices: ByPath, *, negated: bool = False) -> Plan | None:
@@ -149,8 +131,8 @@ def select(predicate: Predicate, indices: ByPath, *, negated: bool = False) -> P
     sides = [select(one, indices, negated=negated) for one in predicate.parts]
     parts = tuple(side for side in sides if side is not None)
     if isinstance(predicate, Or) == negated:  # by De Morgan an OR that is denied is an AND
-        return Every(unite_ends(parts), len(parts) == len(sides)) if parts else None
-    return Either(parts) if len(parts) == len(sides) else None
+        return Joined("AND", unite_ends(parts), len(parts) == len(sides)) if parts else None
+    return Joined("OR", parts) if len(parts) == len(sides) else None
 
 
 def _plan_of(one: On, indices: ByPath, *, negated: bool) -> Plan | None:
@@ -163,7 +145,8 @@ def _plan_of(one: On, indices: ByPath, *, negated: bool) -> Plan | None:
     if truth is None or pa.scalar(True) not in values:
         return truth
     denied = _best(own, one.path, Among((pa.scalar(True),)), True)
-    return Every((truth,) if denied is None else (denied, truth), denied is not None)
+    parts = (truth,) if denied is None else (denied, truth)
+    return Joined("AND", parts, denied is not None)
 
 
 def _best(

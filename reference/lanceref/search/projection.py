@@ -23,13 +23,8 @@ from lanceref.core.nesting import whole
 from lanceref.file.schema import Field, LanceSchema, project, split_path
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
 
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a column of the result comes from: an array that is read, and a path of children."""
-
-    array: int
-    path: tuple[int, ...] = ()
+Origin = tuple[int, tuple[int, ...]]
+"""Where a column of the result comes from: an array that is read, and a path of children."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,7 @@ class Projection:
         if not self.origins:  # only so a batch without columns has rows
             counted = pa.RecordBatch.from_arrays([pa.nulls(rows)], names=["rows"])
             return counted.select([]).replace_schema_metadata(self.schema.metadata)
-        columns = [_descend(arrays[origin.array], origin.path) for origin in self.origins]
+        columns = [_descend(arrays[number], path) for number, path in self.origins]
         stored = pa.RecordBatch.from_arrays(columns, schema=self.storage)
         return stored if self.schema.equals(self.storage) else resolved_batch(stored)
 
@@ -70,15 +65,16 @@ def scan_projection(
     fields = project(schema, [name for name in names if name not in SYSTEM_COLUMNS])
     chosen = tuple(name for name in names if name in SYSTEM_COLUMNS)
     tops = {field.name: number for number, field in enumerate(fields)}
-    origins, arrow = [], []
+    origins: list[Origin] = []
+    arrow = []
     for name in names:
         if name in SYSTEM_COLUMNS:
-            origins.append(Origin(len(fields) + chosen.index(name)))
+            origins.append((len(fields) + chosen.index(name), ()))
             arrow.append(pa.field(name, pa.uint64()))
             continue
         top, rest = (name, "") if name in tops else split_path(name)
         path, leaf = _descend_to(fields[tops[top]], rest)
-        origins.append(Origin(tops[top], path))
+        origins.append((tops[top], path))
         arrow.append(leaf.with_name(name))
     return _projection(fields, chosen, origins, arrow, schema)
 
@@ -96,8 +92,9 @@ def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Proje
     order = [name for at, name in pairs if name in chosen or order.index(name) == at]
     arrow = [field.arrow for field in fields]
     arrow += [pa.field(name, pa.uint64(), nullable=name != ROW_OFFSET) for name in chosen]
-    origins = [Origin(read.index(name)) for name in order]
-    return _projection(fields, chosen, origins, [arrow[one.array] for one in origins], schema)
+    numbers = [read.index(name) for name in order]
+    origins: list[Origin] = [(number, ()) for number in numbers]
+    return _projection(fields, chosen, origins, [arrow[number] for number in numbers], schema)
 
 
 def _projection(
