@@ -28,10 +28,10 @@ from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Moved, SegmentWriter
 from lanceref.index.training import Training
 from lanceref.index.vector.graph import GRAPH_SCHEMA, graph_rows, graph_text
-from lanceref.index.vector.parameters import SAMPLE_RATE, VectorParameters
+from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.single_file import single_file
-from lanceref.index.vector.storage import Columns, Model, Quantizer, arrow_column
+from lanceref.index.vector.storage import SAMPLE_RATE, Columns, Model, Quantizer, arrow_column
 from lanceref.index.vector.vector_file import (
     HEAD,
     Partitions,

@@ -8,15 +8,12 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from lanceref.core.errors import QueryRefused
-from lanceref.index.vector.storage import Quantizer
+from lanceref.index.vector.storage import SAMPLE_RATE, Quantizer, integer
 from lanceref.index.vector.vector_file import VectorType
 from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.kernels.hnsw_graph import USUAL, GraphParameters
 from lanceref.proto import index_pb2
-
-SAMPLE_RATE = 256
-"""Vectors for each centroid that centroids are trained with."""
 
 MAX_ITERS = 50
 """Rounds of training at most."""
@@ -96,10 +93,10 @@ class VectorParameters:
             case "SQ":
                 details.sq.num_bits = 8
             case "PQ":
-                details.pq.num_bits = _number(given, "num_bits", _number(given, "nbits", 8))
-                details.pq.num_sub_vectors = _number(given, "num_sub_vectors", 0)
+                details.pq.num_bits = integer(given, "num_bits", integer(given, "nbits", 8))
+                details.pq.num_sub_vectors = integer(given, "num_sub_vectors", 0)
             case "RQ":
-                details.rq.num_bits = _number(given, "num_bits", 5)
+                details.rq.num_bits = integer(given, "num_bits", 5)
                 if quantizer is not None and given["rotation_type"] == "matrix":
                     rotations = index_pb2.VectorIndexDetails.RabitQuantization
                     details.rq.rotation_type = rotations.MATRIX
@@ -111,7 +108,7 @@ class VectorParameters:
         learnt = self.quantizer is not None or self.storage.get("pq_codebook") is not None
         if self.type.storage.name != "PQ" or learnt:
             return 0
-        return 1 << _number(self.storage, "num_bits", 8)
+        return 1 << integer(self.storage, "num_bits", 8)
 
 
 def check_column(column: ColumnType, metric: Metric, type_: VectorType) -> None:
@@ -124,9 +121,3 @@ def check_column(column: ColumnType, metric: Metric, type_: VectorType) -> None:
         raise QueryRefused(f"{type_.name} cannot store {column.element} vectors")
     if column.multivector and metric != "cosine":
         raise QueryRefused("multivector type supports only cosine distance")
-
-
-def _number(given: Mapping[str, object], name: str, usual: int) -> int:
-    """Return a parameter of the storage that is a number."""
-    found = given.get(name)
-    return found if isinstance(found, int) else usual

@@ -27,6 +27,7 @@ from lanceref.core.errors import FormatError, IndexRefused, OperationRefused, Pl
 from lanceref.core.wire import parse_message
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import (
+    SAMPLE_RATE,
     Columns,
     Mode,
     Model,
@@ -35,6 +36,7 @@ from lanceref.index.vector.storage import (
     Score,
     StorageType,
     entry,
+    integer,
     parse_tensor,
     tensor_of,
 )
@@ -53,9 +55,6 @@ from lanceref.proto import index_pb2
 COLUMN = "__pq_code"
 CLAUSE = "L.index.vector.pq.metadata"
 NUM_BITS = (4, 8)
-
-SAMPLE_RATE = 256
-"""Vectors for each codeword that a codebook is trained with."""
 
 SAME = 1e-5
 """Greatest difference between codewords that count as the same."""
@@ -193,11 +192,10 @@ def train(sample: Sample, model: Model, parameters: Mapping[str, object]) -> Pro
 
     Raises IndexRefused, OperationRefused for a sample that is too small.
     """
-    count = parameters["num_sub_vectors"]
-    num_bits = parameters.get("num_bits", parameters.get("nbits", 8))
+    count = integer(parameters, "num_sub_vectors", 0)
+    num_bits = integer(parameters, "num_bits", integer(parameters, "nbits", 8))
     if num_bits not in NUM_BITS:
         raise IndexRefused(f"ProductQuantization: num_bits {num_bits} not supported")
-    assert isinstance(count, int) and isinstance(num_bits, int)
     if num_bits == 4 and count % 2:
         raise IndexRefused(f"num_sub_vectors must be even for num_bits=4, not {count}")
     transposed = not parameters.get("skip_transpose", False)
@@ -205,9 +203,8 @@ def train(sample: Sample, model: Model, parameters: Mapping[str, object]) -> Pro
     if isinstance(given, np.ndarray):
         codebook = given.astype(model.centroids.dtype)
         return Product(model, ProductQuantizer(codebook, model.of_vectors), transposed)
-    rate, rounds = parameters.get("sample_rate", SAMPLE_RATE), parameters.get("max_iters", ROUNDS)
-    assert isinstance(rate, int) and isinstance(rounds, int)
-    vectors, partitions = sample(rate * 2**num_bits)
+    rounds = integer(parameters, "max_iters", ROUNDS)
+    vectors, partitions = sample(integer(parameters, "sample_rate", SAMPLE_RATE) * 2**num_bits)
     if model.metric != "dot":
         vectors = vectors - model.centroids[partitions]
     if len(vectors) < 2**num_bits:

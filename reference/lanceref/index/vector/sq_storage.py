@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from lanceref.core.errors import FormatError, OperationRefused, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import (
+    SAMPLE_RATE,
     Columns,
     Mode,
     Model,
@@ -30,6 +31,7 @@ from lanceref.index.vector.storage import (
     Score,
     StorageType,
     expect,
+    integer,
 )
 from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.scalar_quantizer import (
@@ -45,8 +47,6 @@ from lanceref.kernels.scalar_quantizer import (
 
 COLUMN = "__sq_code"
 NUM_BITS = 8
-SAMPLE_RATE = 256
-"""Vectors for each byte value that the bounds are taken from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +129,7 @@ def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Pla
 
 def train(sample: Sample, model: Model, parameters: Mapping[str, object]) -> Sq:
     """Return the quantizer with the bounds of a sample."""
-    rate = parameters.get("sample_rate", SAMPLE_RATE)
-    assert isinstance(rate, int)
-    vectors, _ = sample(rate << NUM_BITS)
+    vectors, _ = sample(integer(parameters, "sample_rate", SAMPLE_RATE) << NUM_BITS)
     return Sq(model, bounds_of(vectors))
 
 

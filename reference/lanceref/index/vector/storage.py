@@ -158,6 +158,16 @@ Sample: TypeAlias = Callable[[int], tuple[AnyVectors, NDArray[np.int64]]]
 """Returns up to so many of the vectors to be indexed, and the partition of each."""
 
 
+SAMPLE_RATE = 256
+"""Vectors for each centroid, codeword or byte value that is learnt from a sample."""
+
+
+def integer(parameters: Mapping[str, object], name: str, usual: int) -> int:
+    """Return a parameter of the storage that is a number."""
+    given = parameters.get(name)
+    return given if isinstance(given, int) else usual
+
+
 @dataclass(frozen=True, slots=True)
 class StorageType:
     """A type of storage.
