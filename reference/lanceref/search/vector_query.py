@@ -93,9 +93,6 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
     k = integers.get("k", DEFAULT_K if limit is None else limit)
     if k <= 0:
         raise QueryRefused("k must be positive")
-    mode = [one for one in MODES if one == given.get("approx_mode", "normal")]
-    if not mode:
-        raise ValueError(f"approx_mode must be one of {MODES}, got {given['approx_mode']!r}")
     query = VectorQuery(
         column,
         field_id,
@@ -106,16 +103,7 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
         _metric(given.get("metric")),
         integers.get("refine_factor"),
         given.get("use_index") is not False,
-        SearchParameters(
-            k * (MORE_OF_SEVERAL if type_.multivector else integers.get("refine_factor", 1)),
-            *_probes(integers),
-            _effort(given.get("search_effort")),
-            integers.get("ef"),
-            mode[0],
-            _range(given.get("distance_range")),
-            k,
-            type_.multivector,
-        ),
+        _search(given, integers, k, multivector=type_.multivector),
         0 if isinstance(given["q"], pa.Array) else int(missing.sum()),
     )
     metric, element = query.metric or query.default_metric, type_.element
@@ -199,15 +187,30 @@ def _integers(given: Mapping[str, object]) -> dict[str, int]:
     return numbers
 
 
-def _probes(integers: Mapping[str, int]) -> tuple[int | None, int | None]:
-    """Return the least and the most partitions to be searched."""
+def _search(
+    given: Mapping[str, object], integers: Mapping[str, int], k: int, *, multivector: bool
+) -> SearchParameters:
+    """Return what an index is asked for."""
+    mode = [one for one in MODES if one == given.get("approx_mode", "normal")]
+    if not mode:
+        raise ValueError(f"approx_mode must be one of {MODES}, got {given['approx_mode']!r}")
     both = integers.get("nprobes")
     least, most = integers.get("minimum_nprobes", both), integers.get("maximum_nprobes", both)
     if least == 0:
         raise QueryRefused("minimum_nprobes must be >= 1")
     if most is not None and most < (least or 1):
         raise QueryRefused("minimum_nprobes must be <= maximum_nprobes")
-    return least, most
+    return SearchParameters(
+        k * (MORE_OF_SEVERAL if multivector else integers.get("refine_factor", 1)),
+        least,
+        most,
+        _effort(given.get("search_effort")),
+        integers.get("ef"),
+        mode[0],
+        _range(given.get("distance_range")),
+        k,
+        multivector,
+    )
 
 
 def _metric(given: object) -> Metric | None:
