@@ -7,7 +7,7 @@ carries names and numbers only: each worker opens the table itself, once for a v
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
@@ -24,19 +24,13 @@ if TYPE_CHECKING:
     from pylanceref.dataset import LanceDataset
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """A table at a version, and what is read of it."""
-
-    table: LanceDataset
-    schema: pa.Schema
-
-
-def described(options: Options, columns: Sequence[str] | None = None) -> Scan:
-    """Open a table and tell the schema of its rows. Raises NotFound, QueryRefused."""
+def described(
+    options: Options, columns: Sequence[str] | None = None
+) -> tuple[LanceDataset, pa.Schema]:
+    """Open a table; return it with the schema of its rows. Raises NotFound, QueryRefused."""
     table = opened(options)
     names = list(columns) if columns is not None else _named(options, table)
-    return Scan(table, pa.schema([_field(options, table, name) for name in names]))
+    return table, pa.schema([_field(options, table, name) for name in names])
 
 
 def _named(options: Options, table: LanceDataset) -> list[str]:
@@ -75,11 +69,11 @@ class TableReader(DataSourceReader):
     """Reads a version of a table; `columns` are those that Spark wants, in their order."""
 
     def __init__(self, options: Options, columns: Sequence[str]) -> None:
-        scan = described(options, columns)
-        self._options = replace(options, version=scan.table.version)
+        table, schema = described(options, columns)
+        self._options = replace(options, version=table.version)
         self._columns = list(columns)
-        self._schema = batch_schema(scan.schema, truncate=options.truncate)
-        self._parts = list(self._partitions(scan.table))
+        self._schema = batch_schema(schema, truncate=options.truncate)
+        self._parts = list(self._partitions(table))
 
     def _partitions(self, table: LanceDataset) -> Iterator[Rows]:
         for fragment in table.get_fragments():

@@ -43,8 +43,8 @@ class LanceDataSource(DataSource):
 
     def schema(self) -> StructType:
         """Return the columns that the options ask for. Raises SchemaRefused, NotFound."""
-        scan = described(self.parsed)
-        return spark_schema(scan.schema, truncate=self.parsed.truncate)
+        _, schema = described(self.parsed)
+        return spark_schema(schema, truncate=self.parsed.truncate)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Return what reads the columns of `schema`."""

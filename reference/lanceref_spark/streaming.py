@@ -49,10 +49,10 @@ class StreamReader(DataSourceStreamReader):
     """Reads what versions append; an offset is `{"version": n}`, 0 before the first."""
 
     def __init__(self, options: Options, columns: Sequence[str]) -> None:
-        scan = described(options, columns)
+        _, schema = described(options, columns)
         self._options = options
         self._columns = list(columns)
-        self._schema = batch_schema(scan.schema, truncate=options.truncate)
+        self._schema = batch_schema(schema, truncate=options.truncate)
 
     def initialOffset(self) -> dict[str, int]:
         """Return the offset before every version."""

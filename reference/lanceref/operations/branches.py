@@ -18,7 +18,7 @@ from lanceref.storage.manifests.manifest_names import FOLDER
 from lanceref.storage.protocol import copy_object
 from lanceref.table import refs
 from lanceref.table.bases import DATA_FOLDER, Bases, branch_of, needed_by
-from lanceref.transactions.manifest_builder import Source, write_deep, write_shallow
+from lanceref.transactions.manifest_builder import write_deep, write_shallow
 
 
 def find_branch(root: Store, ctx: Context, branch: str) -> refs.Branch:
@@ -40,7 +40,7 @@ def create_branch(root: Store, ctx: Context, branch: str, start: Snapshot) -> St
             f"Ref conflict error: branch {branch} is being created or deleted, or that was "
             "interrupted: cleanup_old_versions(delete_unverified=True) removes what it left"
         )
-    size = write_shallow(store, Source(start.manifest, start.store.root), branch)
+    size = write_shallow(store, start.manifest, start.store.root, branch)
     parent = start.manifest.message.branch or None
     above = find_branch(root, ctx, parent)["branch_identifier"] if parent else []
     entry = refs.Branch(
@@ -87,7 +87,7 @@ def delete_branch(root: Store, ctx: Context, branch: str) -> None:
 def shallow_clone(source: Snapshot, store: Store) -> None:
     """Make a table whose rows lie in another one. Raises AlreadyExists."""
     # L.txn.op.clone
-    write_shallow(store, Source(source.manifest, source.store.root))
+    write_shallow(store, source.manifest, source.store.root)
 
 
 def deep_clone(source: Snapshot, store: Store) -> None:
@@ -103,4 +103,4 @@ def deep_clone(source: Snapshot, store: Store) -> None:
         for path in paths:
             below = path if path.startswith("_") else f"{DATA_FOLDER}/{path.removeprefix('data/')}"
             copy_object(base.open(path), store, below)
-    write_deep(store, Source(source.manifest, source.store.root))
+    write_deep(store, source.manifest, source.store.root)

@@ -22,6 +22,7 @@ L.table.row-versions.updated, L.txn.rebase.read-version
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, MutableMapping
+from typing import TypeVar
 
 from lanceref.core.context import Context
 from lanceref.core.errors import CommitConflict, FormatError, LanceError, NotFound, OperationRefused
@@ -49,6 +50,8 @@ from lanceref.transactions.manifest_builder import (
     storage_version_of,
 )
 from lanceref.transactions.row_lineage import assign_row_ids, overlay, set_created
+
+V = TypeVar("V", str, bytes)
 
 
 def append(builder: Builder) -> None:
@@ -145,33 +148,28 @@ def update_config(builder: Builder) -> None:
     """Edit the maps of an UpdateConfig. Raises OperationRefused for a field that does not exist."""
     given, message = builder.transaction.update_config, builder.message
     if given.HasField("config_updates"):
-        _edit(message.config, given.config_updates)
+        _edit(message.config, given.config_updates, str)
     if given.HasField("table_metadata_updates"):
-        _edit(message.table_metadata, given.table_metadata_updates)
+        _edit(message.table_metadata, given.table_metadata_updates, str)
     if given.HasField("schema_metadata_updates"):
-        _edit_bytes(message.schema_metadata, given.schema_metadata_updates)
+        _edit(message.schema_metadata, given.schema_metadata_updates, str.encode)
     by_id = {one.id: one for one in message.fields}
     for number, edit in given.field_metadata_updates.items():
         if number not in by_id:
             raise OperationRefused(f"Field with id {number} does not exist")
-        _edit_bytes(by_id[number].metadata, edit)
+        _edit(by_id[number].metadata, edit, str.encode)
 
 
-def _edit(held: MutableMapping[str, str], edit: Transaction.UpdateMap) -> None:
+def _edit(
+    held: MutableMapping[str, V], edit: Transaction.UpdateMap, stored: Callable[[str], V]
+) -> None:
     if edit.replace:
         held.clear()
     for entry in edit.update_entries:
         if entry.HasField("value"):
-            held[entry.key] = entry.value
+            held[entry.key] = stored(entry.value)
         else:
             held.pop(entry.key, None)
-
-
-def _edit_bytes(held: MutableMapping[str, bytes], edit: Transaction.UpdateMap) -> None:
-    texts = {key: value.decode() for key, value in held.items()}
-    _edit(texts, edit)
-    held.clear()
-    held.update({key: text.encode() for key, text in texts.items()})
 
 
 def update_bases(builder: Builder) -> None:

@@ -18,7 +18,7 @@ Divergences: D.table.clone-base-zero, D.table.base-id-elsewhere
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableSequence
+from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -249,11 +249,21 @@ def finish(builder: Builder) -> bytes:
     if any(index.name == REUSE_INDEX and index.index_version for index in builder.indices):
         kept |= flags.FRAGMENT_REUSE_INDEX
     flags.set_flags(message, kept | _mixed(builder))
-    message.transaction_file = transaction_name(builder.transaction)
-    message.writer_version.CopyFrom(WRITER)
     message.ClearField("tag")
+    return _sealed(message, builder.transaction, builder.indices, builder.dictionaries)
+
+
+def _sealed(
+    message: table_pb2.Manifest,
+    transaction: Transaction,
+    indices: Sequence[table_pb2.IndexMetadata],
+    dictionaries: Mapping[int, pa.Array],
+) -> bytes:
+    """Return the manifest file of a version that this writer makes now."""
+    message.transaction_file = transaction_name(transaction)
+    message.writer_version.CopyFrom(WRITER)
     stamp(message)
-    return encode_manifest(message, builder.transaction, builder.indices, builder.dictionaries)
+    return encode_manifest(message, transaction, indices, dictionaries)
 
 
 def _mixed(builder: Builder) -> int:
@@ -286,40 +296,30 @@ def _refuse_mixture(builder: Builder) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What is cloned: a version, and the absolute root of its table."""
-
-    manifest: Manifest
-    root: str
-
-    @property
-    def branch(self) -> str | None:
-        """Its branch, None for the main one."""
-        return self.manifest.message.branch or None
-
-
-def write_shallow(store: Store, source: Source, branch: str | None = None) -> int:
+def write_shallow(store: Store, manifest: Manifest, root: str, branch: str | None = None) -> int:
     """Write the first version of a shallow clone, or of a branch; return its size in bytes.
 
-    Raises AlreadyExists where there is a table.
+    `root` is the absolute root of the table that `manifest` is a version of. Raises AlreadyExists
+    where there is a table.
     """
-    message, indices, entries = _copy(source.manifest)
+    message, indices, entries = _copy(manifest)
     base = max((one.id for one in message.base_paths), default=-1) + 1
     for entry in entries:
         if not entry.HasField("base_id"):
             entry.base_id = base
-    message.base_paths.add(id=base, name=source.branch, is_dataset_root=True, path=source.root)
-    return _write(store, source, message, indices, shallow=True, branch=branch)
+    name = message.branch or None
+    message.base_paths.add(id=base, name=name, is_dataset_root=True, path=root)
+    clone = Transaction.Clone(is_shallow=True, ref_path=root, branch_name=branch)
+    return _write(store, manifest, message, indices, clone)
 
 
-def write_deep(store: Store, source: Source) -> int:
+def write_deep(store: Store, manifest: Manifest, root: str) -> int:
     """Write the version of a deep clone, whose files are there already; return its size."""
-    message, indices, entries = _copy(source.manifest)
+    message, indices, entries = _copy(manifest)
     for entry in entries:
         entry.ClearField("base_id")
     del message.base_paths[:]
-    return _write(store, source, message, indices, shallow=False, branch=None)
+    return _write(store, manifest, message, indices, Transaction.Clone(ref_path=root))
 
 
 def _copy(
@@ -337,40 +337,29 @@ def _copy(
 
 def _write(
     store: Store,
-    source: Source,
+    source: Manifest,
     message: table_pb2.Manifest,
     indices: list[table_pb2.IndexMetadata],
-    *,
-    shallow: bool,
-    branch: str | None,
+    clone: Transaction.Clone,
 ) -> int:
     """Write transaction and manifest; return the size of the manifest."""
-    version = source.manifest.version
+    transaction = new_transaction(source.version)
+    transaction.clone.CopyFrom(clone)
+    transaction.clone.ref_version = source.version
+    if message.branch:
+        transaction.clone.ref_name = message.branch
     message.ClearField("branch")
-    if branch is not None:
-        message.branch = branch
-    transaction = new_transaction(version)
-    transaction.clone.CopyFrom(
-        Transaction.Clone(
-            is_shallow=shallow,
-            ref_name=source.branch,
-            ref_version=version,
-            ref_path=source.root,
-            branch_name=branch,
-        )
-    )
+    if clone.HasField("branch_name"):
+        message.branch = clone.branch_name
     set_flags(message, message.reader_feature_flags & (STABLE_ROW_IDS | STICKY))
-    message.transaction_file = transaction_name(transaction)
-    message.writer_version.CopyFrom(WRITER)
-    stamp(message)
-    data = encode_manifest(message, transaction, indices, source.manifest.dictionaries)
+    data = _sealed(message, transaction, indices, source.dictionaries)
     if next(iter(store.list(FOLDER)), None) is not None:
         raise AlreadyExists(f"Dataset already exists: {store.root}")
     with Draft() as draft:
         write_transaction(store, transaction, draft)
         files = draft.hand_over()
-        if not store.put_if_absent(name_of(version, "V2").path, data):
+        if not store.put_if_absent(name_of(source.version, "V2").path, data):
             draft.add(*files)
             raise AlreadyExists(f"Dataset already exists: {store.root}")
-    write_hint(store, version)
+    write_hint(store, source.version)
     return len(data)

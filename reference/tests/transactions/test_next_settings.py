@@ -20,7 +20,6 @@ from lanceref.transactions.index_entries import bring_forward, covered, moved
 from lanceref.transactions.manifest_builder import (
     REUSE_INDEX,
     WRITER,
-    Source,
     write_deep,
     write_shallow,
 )
@@ -209,7 +208,7 @@ def test_a_shallow_clone_names_every_file_below_its_source(tmp_path):
         versions.table(version=5, fragments=[fragment], max_fragment_id=0),
         versions.index("x", 0, [0]),
     )
-    size = write_shallow(LocalStore(tmp_path), Source(held, "/src"))
+    size = write_shallow(LocalStore(tmp_path), held, "/src")
     made = _opened(tmp_path)
     one = made.message.fragments[0]
 
@@ -235,7 +234,7 @@ def test_a_deep_clone_stands_alone(tmp_path):
     flags = {"reader_feature_flags": 16, "writer_feature_flags": 16}
     fragment = manifests.fragment(0, {**versions.files(0), "base_id": 0})
     held = versions.table(fragments=[fragment], base_paths=bases, branch="dev", **flags)
-    write_deep(LocalStore(tmp_path), Source(held, "/src"))
+    write_deep(LocalStore(tmp_path), held, "/src")
     made = _opened(tmp_path).message
 
     assert (0, 0) == (len(made.base_paths), made.reader_feature_flags)
@@ -243,7 +242,7 @@ def test_a_deep_clone_stands_alone(tmp_path):
     assert not made.HasField("branch")
     for write in (write_deep, write_shallow):
         with pytest.raises(AlreadyExists):
-            write(LocalStore(tmp_path), Source(held, "/src"))
+            write(LocalStore(tmp_path), held, "/src")
 
 
 def _replaced(number: int, *fields: int, **words: object) -> dict[str, object]:
