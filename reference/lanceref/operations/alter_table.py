@@ -10,7 +10,7 @@ Divergences: D.table.nested-cast-2-0
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypedDict
 
 import pyarrow as pa
@@ -69,15 +69,6 @@ def drop_columns(snapshot: Snapshot, paths: Collection[str]) -> Staged:
     return _projected(snapshot, evolve.drop_fields(snapshot.manifest.schema, paths))
 
 
-@dataclass(slots=True)
-class _Changes:
-    """The schema after alterations, types by field id, and paths that may be null no longer."""
-
-    schema: LanceSchema
-    casts: dict[int, pa.DataType] = field(default_factory=dict)
-    tightened: list[str] = field(default_factory=list)
-
-
 def alter_columns(
     snapshot: Snapshot,
     alterations: Sequence[AlterColumn],
@@ -88,15 +79,23 @@ def alter_columns(
 
     Raises SchemaRefused, ValueError for an alteration that says nothing.
     """
-    changes = _Changes(snapshot.manifest.schema)
+    known = schema = snapshot.manifest.schema
+    casts: dict[int, pa.DataType] = {}
+    tightened = []
     for one in alterations:
-        _alter(changes, snapshot.manifest.schema, one)
-    schema, casts = changes.schema, changes.casts
+        path, held = _altered_field(known, one)
+        nullable, wanted = one.get("nullable"), one.get("data_type")
+        edit = evolve.altering(one.get("name"), nullable)
+        schema = evolve.edit_field(schema, held.id, edit)
+        tightened += [path] if held.nullable and nullable is False else []
+        if wanted is not None:
+            evolve.check_cast(path, held.arrow.type, wanted)
+            casts[held.id] = wanted
     schema_of(pa.schema([one.arrow for one in schema.fields]))  # no two columns have one name
-    for path in changes.tightened:
+    for path in tightened:
         if has_nulls(path):
             raise SchemaRefused(f"Column {path} contains NULL values")
-    if casts and changes.tightened:
+    if casts and tightened:
         raise SchemaRefused("cannot make non-nullable and cast in the same call")
     if not casts:
         return _projected(snapshot, schema)
@@ -107,8 +106,8 @@ def alter_columns(
     return _cast(snapshot, schema, casts, draft)
 
 
-def _alter(changes: _Changes, known: LanceSchema, one: AlterColumn) -> None:
-    """Note one alteration. Raises SchemaRefused, ValueError."""
+def _altered_field(known: LanceSchema, one: AlterColumn) -> tuple[str, Field]:
+    """Return the path and the field of an alteration. Raises SchemaRefused, ValueError."""
     for key in one.keys() - AlterColumn.__annotations__.keys():
         raise ValueError(f"Unknown key: {key}")
     path = one.get("path")
@@ -119,16 +118,7 @@ def _alter(changes: _Changes, known: LanceSchema, one: AlterColumn) -> None:
     held = evolve.find_field(known, path)
     if held is None:
         raise SchemaRefused(f'Column "{path}" does not exist in the dataset')
-    if (name := one.get("name")) is not None:
-        changes.schema = evolve.edit_field(changes.schema, held.id, evolve.renaming(name))
-    if (nullable := one.get("nullable")) is not None:
-        edit = evolve.with_nullable(nullable)
-        changes.schema = evolve.edit_field(changes.schema, held.id, edit)
-        if held.nullable and not nullable:
-            changes.tightened.append(path)
-    if (wanted := one.get("data_type")) is not None:
-        evolve.check_cast(path, held.arrow.type, wanted)
-        changes.casts[held.id] = wanted
+    return path, held
 
 
 def _cast(

@@ -73,21 +73,21 @@ def _visited(fields: Sequence[Field], visit: Visit) -> tuple[Field, ...]:
     return tuple(field for field in map(visit, fields) if field is not None)
 
 
-def renaming(name: str) -> Edit:
-    """Return an edit that gives a field another name."""
-    return lambda field: replace(field, name=name, arrow=field.arrow.with_name(name))
+def altering(name: str | None, nullable: bool | None) -> Edit:
+    """Return an edit that gives a field another name and lets it be null or not; None: as it is."""
+
+    def edit(field: Field) -> Field:
+        new = field.name if name is None else name
+        may = field.nullable if nullable is None else nullable
+        arrow = field.arrow.with_name(new).with_nullable(may)
+        return replace(field, name=new, nullable=may, arrow=arrow)
+
+    return edit
 
 
 def replacing(made: Field) -> Edit:
     """Return an edit that puts another field in place of one."""
     return lambda _: made
-
-
-def with_nullable(nullable: bool) -> Edit:
-    """Return an edit that lets a field be null, or not."""
-    return lambda field: replace(
-        field, nullable=nullable, arrow=field.arrow.with_nullable(nullable)
-    )
 
 
 def drop_fields(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
