@@ -25,7 +25,8 @@ from lanceref.operations.schema_evolution import (
     ids_of,
 )
 from lanceref.storage.protocol import Draft
-from pylanceref.file import LanceFileReader
+from lanceref.table.manifest import encode_manifest
+from pylanceref.file import LanceFileReader, LanceFileWriter
 
 from tests.operations.tables import table
 
@@ -214,3 +215,28 @@ def test_what_has_no_field_left_is_dropped_too(paths):
     }
     with pytest.raises(SchemaRefused, match="all columns"):
         drop_fields(schema, ["k", "n.x", "n.m.y", "l.item.z"])
+
+
+def test_a_file_of_hidden_row_ids_stays_beside_new_columns(tmp_path):
+    """Its column is none of the schema; a Merge that left it out would lose the ids."""
+    made = pylanceref.write_dataset(
+        pa.table({"a": [1, 2, 3]}), str(tmp_path), enable_stable_row_ids=True
+    )
+    ids = pa.table({"_rowid": pa.array([9, 8, 7], pa.uint64())})
+    with LanceFileWriter(str(tmp_path / "data" / "ids.lance"), ids.schema) as writer:
+        writer.write_batch(ids)
+    manifest = made._snapshot.manifest
+    (fragment,) = manifest.message.fragments
+    file = fragment.files.add()
+    file.CopyFrom(fragment.files[0])
+    file.path, file.fields[:], file.column_indices[:] = "ids.lance", [-3], [0]
+    file.file_size_bytes = (tmp_path / "data" / "ids.lance").stat().st_size
+    fragment.column_row_ids.SetInParent()
+    manifest.message.reader_feature_flags |= 2048
+    manifest.message.writer_feature_flags |= 2048
+    (path,) = (tmp_path / "_versions").glob("*.manifest")
+    path.write_bytes(encode_manifest(manifest.message, manifest.transaction, (), {}))
+    pylanceref.dataset(str(tmp_path)).add_columns({"new": "1"})
+
+    read = pylanceref.dataset(str(tmp_path)).to_table(["new"], with_row_id=True)
+    assert [9, 8, 7] == read["_rowid"].to_pylist()
