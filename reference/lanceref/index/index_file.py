@@ -20,7 +20,7 @@ from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent
+from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage, FormatError
 from lanceref.core.file_versions import V2_0, FileVersion
 from lanceref.core.wire import parse_message
@@ -33,8 +33,8 @@ from lanceref.storage import Source, Store, whole
 M = TypeVar("M", bound=Message)
 N = TypeVar("N", bound=np.unsignedinteger)
 
-SMALL_BYTES = 4096
-"""Buffers up to this are read beforehand with their neighbours."""
+SMALL_BYTES = 2**20
+"""Files up to this may be read as a whole."""
 
 
 class IndexFile:
@@ -48,26 +48,13 @@ class IndexFile:
             ctx.reject("L.index.files.size", self.place, f"{source.size} bytes", size_bytes)
         self._file = open_file(source, ctx)
         self._fields = {field.name: field for field in self._file.descriptor.schema.fields}
-        self._held: dict[str, ColumnReader] = {}
 
     def hold(self) -> None:
-        """Read the small buffers of all columns that are one leaf, near neighbours together.
-
-        These are whole columns where they are short, and of others what locates their rows.
-        """
-        pages = {
-            name: self._file.columns[self._file.assigned[field.id]].pages
-            for name, field in self._fields.items()
-            if not field.children
-        }
-        small = {
-            name: [one for page in of_column for one in page.extents if 0 < one.size <= SMALL_BYTES]
-            for name, of_column in pages.items()
-        }
-        for run, names in _near(small):
-            window = self._file.bytes.with_window(run, "small buffers", "L.file.pages.extent")
-            file = replace(self._file, bytes=window, readers={})
-            self._held |= {name: file.open_field(self._fields[name]) for name in names}
+        """Read a small file at once: then no column of it costs a request."""
+        if self.source.size <= SMALL_BYTES:
+            every = Extent(0, self.source.size)
+            window = self._file.bytes.with_window(every, "index file", "L.file.pages.extent")
+            self._file = replace(self._file, bytes=window, readers={})
 
     @property
     def num_rows(self) -> int:
@@ -176,7 +163,7 @@ class IndexFile:
         field = self._fields.get(name)
         if field is None:
             raise self._unfit(f"columns {self.names}", f"a column {name!r}")
-        column = self._held.get(name) or self._file.open_field(field)
+        column = self._file.open_field(field)
         if type_ is not None and not column.type.equals(type_):
             raise self._unfit(f"{name!r} of {column.type}", type_)
         return column
@@ -201,19 +188,6 @@ class IndexFile:
     def message(self, number: int, kind: type[M]) -> M:
         """Return a global buffer as a message. Raises BadProto."""
         return parse_message(self.buffer(number), kind, "global buffer", "L.index.files.buffer")
-
-
-def _near(extents: Mapping[str, Sequence[Extent]]) -> list[tuple[Extent, list[str]]]:
-    """Return runs of extents with small gaps, and what has extents in each, in their last one."""
-    runs: list[tuple[Extent, set[str]]] = []
-    for extent, name in sorted((one, name) for name, own in extents.items() for one in own):
-        run, names = runs[-1] if runs else (Extent(0, 0), set())
-        if runs and extent.offset <= run.end + MERGE_GAP_BYTES:
-            end = max(run.end, extent.end)
-            runs[-1] = Extent(run.offset, end - run.offset), names | {name}
-        else:
-            runs.append((extent, {name}))
-    return [(run, sorted(names)) for run, names in runs]
 
 
 def version_for(storage_version: FileVersion) -> FileVersion:

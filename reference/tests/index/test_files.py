@@ -8,6 +8,7 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_1
+from lanceref.index import index_file
 from lanceref.index.index_file import IndexFile, write_index_file
 from lanceref.index.segment import SegmentWriter
 from lanceref.index.training import Training, trained
@@ -44,23 +45,25 @@ def test_what_was_written_is_read(written):
     assert bytes(file.buffer(2).take(3, "two", "L.index.files.buffer")) == b"two"
 
 
-def test_small_parts_are_read_once(tmp_path):
-    """All of two short columns and the row index of a wide one: then a row costs one request."""
+def test_a_small_file_is_read_once(tmp_path, monkeypatch):
+    """Its columns then cost no request; a larger one stays as it is."""
     schema = pa.schema([SCHEMA.field("n"), ("wide", pa.large_binary()), ("m", pa.uint64())])
     wide = [bytes([number]) * 30_000 for number in range(10)]
     columns = [list(range(10)), wide, [number * number for number in range(10)]]
     arrays = [pa.array(one, field.type) for one, field in zip(columns, schema, strict=True)]
     store = LocalStore(tmp_path)
     batch = pa.record_batch(arrays, schema=schema)
-    write_index_file(store, "f.lance", schema, V2_1, [batch], {})
-    file = opened((store, 0))
-    file.hold()
-    store.stats.incremental()
-    assert file.read("n", pa.uint32()).to_pylist() == columns[0]
-    assert file.read("m", pa.uint64()).to_pylist() == columns[2]
-    assert store.stats.incremental().read_iops == 0
-    assert file.take("wide", np.array([3, 4])).to_pylist() == wide[3:5]
-    assert store.stats.incremental().read_iops == 1
+    size = write_index_file(store, "f.lance", schema, V2_1, [batch], {})
+    for most, is_read in ((size, 1), (size - 1, 0)):
+        monkeypatch.setattr(index_file, "SMALL_BYTES", most)
+        file = opened((store, 0))
+        store.stats.incremental()
+        file.hold()
+        assert store.stats.incremental().read_iops == is_read
+        assert file.read("n", pa.uint32()).to_pylist() == columns[0]
+        assert file.read("m", pa.uint64()).to_pylist() == columns[2]
+        assert file.take("wide", np.array([3, 4])).to_pylist() == wide[3:5]
+        assert (store.stats.incremental().read_iops == 0) == bool(is_read)
 
 
 def test_nothing_is_left_of_a_file_that_failed(tmp_path):

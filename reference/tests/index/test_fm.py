@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import Place
 from lanceref.index.fm import fm
 from lanceref.index.fm.fm import beginnings, endings_with, rows_with, texts_of
 from lanceref.index.fm.partition import (
@@ -25,11 +24,9 @@ from lanceref.index.fm.partition import (
     suffix_array,
 )
 from lanceref.index.fm.wavelet import (
-    BLOCK_WORDS,
     BYTE,
     NODE,
     HuffmanTree,
-    NodeBits,
     WaveletTree,
     build_tree,
     node_bits,
@@ -107,23 +104,12 @@ def test_what_is_written_is_parsed(text):
     assert all(a[1] <= b[1] for a, b in pairwise(lengths) if a[0] < b[0])
 
 
-def held(bits: np.ndarray, change: int = 0) -> NodeBits:
-    """Return bits as a file would hold them, with a bit of the first word changed."""
-    words, before = packed(bits)
-    if change:
-        words[0] ^= np.uint64(change)
-    blocks = [words[at : at + BLOCK_WORDS] for at in range(0, len(words), BLOCK_WORDS)]
-    return NodeBits(len(bits), np.append(before, bits.sum()), blocks.__getitem__, Place("x", 0))
-
-
 def wavelet_of(text: bytes) -> WaveletTree:
     """Return the wavelet tree of a text."""
     array = np.frombuffer(text, np.uint8)
     tree = build_tree(np.bincount(array, minlength=256))
-    nodes = [held(bits) for bits in node_bits(tree, array)]
-    return WaveletTree(
-        tree, nodes, tree.paths(), lambda numbers: [nodes[number].load(0) for number in numbers]
-    )
+    words = [packed(bits) for bits in node_bits(tree, array)]
+    return WaveletTree(tree, np.concatenate(words), np.array([len(one) for one in words]))
 
 
 def test_worked_bits():
@@ -132,8 +118,7 @@ def test_worked_bits():
     root, below = node_bits(tree, np.frombuffer(b"banana", np.uint8))
     assert root.astype(int).tolist() == [1, 0, 1, 0, 1, 0]
     assert below.astype(int).tolist() == [0, 1, 1]
-    words, before = packed(root)
-    assert (words.tolist(), before.tolist()) == ([0b010101], [0])
+    assert packed(root).tolist() == [0b010101]
 
 
 @given(st.binary(min_size=2, max_size=300).filter(lambda text: len(set(text)) > 1))

@@ -64,7 +64,6 @@ def rows_with(partition: Partition, text: bytes) -> Keys:
 def endings_with(partition: Partition, text: bytes) -> tuple[int, int]:
     """Return the first ending that begins with a text, and the one after the last."""
     ends = np.array([0, partition.num_bytes], np.int64)
-    partition.tree.prepare(text)
     for byte in reversed(text):
         if byte not in partition.tree.paths or ends[0] >= ends[1]:
             return 0, 0
@@ -80,15 +79,14 @@ def step(partition: Partition, endings: Positions) -> Positions:
 
 def beginnings(partition: Partition, first: int, end: int) -> Positions:
     """Return where neighbouring endings begin, in any order: (end - first,). Raises CorruptPage."""
-    rate = partition.samples.rate
+    rate = partition.rate
     if (end - first) * rate > partition.num_bytes:
         return all_beginnings(partition)[first:end]
-    partition.tree.prepare()
     endings = np.arange(first, end)
     found = []
     for count in range(MOST_STEPS):
         known = endings % rate == 0
-        found.append(partition.samples.at(endings[known] // rate) + count)
+        found.append(partition.samples[endings[known] // rate] + count)
         endings = endings[~known]
         if not len(endings):
             return np.concatenate(found) % partition.num_bytes
@@ -101,9 +99,8 @@ def all_beginnings(partition: Partition) -> Positions:
 
     The result is (endings,).
     """
-    size, rate = partition.num_bytes, partition.samples.rate
+    size, rate = partition.num_bytes, partition.rate
     ends = np.empty(size, np.int64)
-    partition.tree.prepare()
     for first in range(0, size, RUN):
         run = np.arange(first, min(first + RUN, size))
         ends[run] = step(partition, run)
@@ -113,7 +110,7 @@ def all_beginnings(partition: Partition) -> Positions:
     for _ in range(size.bit_length() + 1):
         left = ends % rate != 0
         if not left.any():
-            return (partition.samples.at(ends // rate) + steps) % size
+            return (partition.samples[ends // rate] + steps) % size
         steps += steps[ends]
         ends = ends[ends]
     found = "endings from which no step leads to a sample"

@@ -17,22 +17,21 @@ L.index.fm.codes, L.index.fm.numbers, L.index.fm.fingerprint, L.index.fm.partiti
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.compute import pc
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import LimitExceeded
-from lanceref.core.integers import unique
 from lanceref.index.fm.wavelet import (
-    BLOCK_BITS,
-    BLOCK_WORDS,
     BYTES,
+    WORD_BITS,
     HuffmanTree,
-    NodeBits,
     Positions,
     WaveletTree,
     Words,
@@ -41,78 +40,135 @@ from lanceref.index.fm.wavelet import (
     packed,
     parse_topology,
 )
+from lanceref.index.full_text.packed_integers import offsets_of, split_groups
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import SegmentWriter
 
 SAMPLE_NODE = 0xFFFFFFFF
 SAMPLE_RATE = 32
+BLOCK_WORDS = 4096
+BLOCK_BITS = BLOCK_WORDS * WORD_BITS
 SIZE_LIMIT = 2**31
 END_OF_TEXT = 0xFF
 STORED = bytes(range(256)).translate(bytes.maketrans(b"\x00\xff", b"  "))
 """What each byte of a text is stored as."""
 
 
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """Where every `rate`-th ending begins; blocks are read when they are needed."""
-
-    file: IndexFile
-    rate: int
-    num_bytes: int
-    first_row: int
-    blocks: dict[int, Words]
-
-    def at(self, numbers: Positions) -> Positions:
-        """Return samples by their numbers. `numbers` and the result (n,). Raises CorruptPage."""
-        samples = np.empty(len(numbers), np.int64)
-        blocks = numbers // BLOCK_WORDS
-        wanted = unique(blocks).tolist()
-        missing = [block for block in wanted if block not in self.blocks]
-        rows = [self.first_row + block for block in missing]
-        for block, words in zip(missing, read_words(self.file, rows), strict=True):
-            count = min(-(-self.num_bytes // self.rate) - block * BLOCK_WORDS, BLOCK_WORDS)
-            if len(words) != count or np.any(words >= self.num_bytes):
-                found = f"{len(words)} samples in block {block}, up to {max(words, default=0)}"
-                raise self.file.corrupt(
-                    "L.index.fm.samples", found, f"{count} below {self.num_bytes}"
-                )
-            self.blocks[block] = words
-        for block in wanted:
-            own = blocks == block
-            samples[own] = self.blocks[block][numbers[own] - block * BLOCK_WORDS]
-        return samples
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Partition:
-    """An opened partition: `firsts` is the number of smaller bytes of each byte, int64[257]."""
+    """An opened partition: `firsts` is the number of smaller bytes of each byte, int64[257].
+
+    `sizes` are the numbers of bits and ones of each node; it is known where every `rate`-th ending
+    begins.
+    """
 
     file: IndexFile
     num_bytes: int
+    rate: int
     firsts: Positions
     row_ids: Keys
     starts: Positions
-    tree: WaveletTree
-    samples: Samples
+    codes: HuffmanTree
+    sizes: Sequence[tuple[int, int]]
 
     @property
     def ends(self) -> Positions:
         """Where each text ends, its FF not included; there may be no text: (texts,)."""
         return np.append(self.starts[1:], self.num_bytes - 1)[: len(self.starts)] - 1
 
+    @cached_property
+    def _blocks(self) -> Blocks:
+        return Blocks([bits for bits, _ in self.sizes], -(-self.num_bytes // self.rate))
 
-def read_words(file: IndexFile, rows: Sequence[int]) -> Iterator[Words]:
-    """Yield the words of each of some ascending rows, read together. Raises CorruptPage.
+    @cached_property
+    def tree(self) -> WaveletTree:
+        """The bits of all nodes. Raises CorruptPage."""
+        blocks = self._blocks
+        words = self._words(0, blocks.num_rows, "L.index.fm.rank")
+        tree = WaveletTree(self.codes, words, blocks.num_words[:-1])
+        stated, ranks = self.file.numbers("prefix_rank", np.uint64), blocks.ranks(tree)
+        bits, wanted = np.array(self.sizes, np.int64).reshape(-1, 2).T
+        ones = tree.ones(np.arange(len(bits)), bits)
+        if not np.array_equal(stated, ranks) or not np.array_equal(ones, wanted):
+            found = f"{ones[:8]} ones in nodes, {stated[:8]} before blocks"
+            raise self.file.corrupt("L.index.fm.rank", found, f"{wanted[:8]} and {ranks[:8]}")
+        return tree
 
-    Each is (words,).
+    @cached_property
+    def samples(self) -> Positions:
+        """Where every `rate`-th ending begins: (samples,). Raises CorruptPage."""
+        words = self._words(self._blocks.num_rows, self.file.num_rows, "L.index.fm.samples")
+        if np.any(words >= self.num_bytes):
+            found, wanted = f"samples up to {words.max()}", f"below {self.num_bytes}"
+            raise self.file.corrupt("L.index.fm.samples", found, wanted)
+        return words.astype(np.int64)
+
+    def check_rows(self) -> None:
+        """Raise CorruptPage unless the rows are the blocks of the nodes and of samples."""
+        file, blocks = self.file, self._blocks
+        wrong = {key: own for key, own in blocks.stated.items() if file.number(key) != own}
+        if wrong or file.num_rows != len(blocks.sizes):
+            found = f"{[file.number(key) for key in wrong]} and {file.num_rows} rows"
+            wanted = f"{wrong} and {len(blocks.sizes)} rows"
+            raise file.corrupt("L.index.fm.numbers", found, wanted)
+        for name, own in blocks.columns.items():
+            column = file.read(name, own.type)
+            if not column.equals(own):
+                raise file.corrupt("L.index.fm.node", f"{name} {column}", own)
+
+    def _words(self, start: int, end: int, clause: str) -> Words:
+        """Return the words of rows, one after the other. Raises CorruptPage."""
+        data = self.file.read("words", pa.large_binary(), start, end)
+        sizes = np.asarray(pc.fill_null(pc.binary_length(data), 1), np.int64)
+        if np.any(sizes % 8):
+            found = f"{sizes[sizes % 8 > 0][0]} bytes of words, or none"
+            raise self.file.corrupt("L.index.fm.node", found, "words of 8 bytes")
+        wanted = self._blocks.sizes[start:end]
+        if not np.array_equal(sizes // 8, wanted):
+            found = f"blocks of {(sizes // 8)[:8]} words"
+            raise self.file.corrupt(clause, found, f"{wanted[:8]}")
+        return np.frombuffer(b"".join(data.to_pylist()), "<u8").astype(np.uint64)
+
+
+class Blocks:
+    """The rows of a partition: the blocks of nodes of so many bits, and then those of samples.
+
+    Of each row `nodes` is its node, `numbers` the number of the block in it, `sizes` its words:
+    (rows,). `num_words` are the words of each node and of the samples: (nodes + 1,).
     """
-    places = np.array(rows, np.int64)
-    for data in file.take("words", places, pa.large_binary()).to_pylist() if rows else ():
-        if data is None or len(data) % 8:
-            found = "no words" if data is None else f"{len(data)} bytes of words"
-            raise file.corrupt("L.index.fm.node", found, "words of 8 bytes")
-        yield np.frombuffer(data, "<u8").astype(np.uint64)
+
+    def __init__(self, bits: Sequence[int], num_samples: int) -> None:
+        lengths = np.array([*bits, num_samples], np.int64)
+        self.num_words = np.append(-(-lengths[:-1] // WORD_BITS), num_samples)
+        _, self.sizes, blocks = split_groups(self.num_words, BLOCK_WORDS)
+        self.num_rows = int(blocks[:-1].sum())
+        self.nodes, self._lengths = np.repeat([np.arange(len(blocks)), lengths], blocks, axis=1)
+        self.numbers = np.arange(blocks.sum()) - np.repeat(offsets_of(blocks)[:-1], blocks)
+        self.stated = {
+            "num_bwt_nodes": len(bits),
+            "num_sa_blocks": int(blocks[-1]),
+            "total_wavelet_rows": self.num_rows,
+            "sa_samples_len": num_samples,
+            "alphabet_size": BYTES,
+        }
+
+    @property
+    def columns(self) -> dict[str, pa.Array]:
+        """The columns of the file that tell rows apart."""
+        is_sample = np.arange(len(self.nodes)) >= self.num_rows
+        return {
+            "node_id": pa.array(np.where(is_sample, SAMPLE_NODE, self.nodes).astype(np.uint32)),
+            "block_id": pa.array(self.numbers.astype(np.uint32)),
+            "bit_len": pa.array(self._lengths.astype(np.uint64)),
+        }
+
+    def ranks(self, tree: WaveletTree) -> Keys:
+        """Return the ones of its node before each block, 0 for samples: (rows,)."""
+        own = slice(0, self.num_rows)
+        ranks = np.zeros(len(self.sizes), np.uint64)
+        ranks[own] = tree.ones(self.nodes[own], BLOCK_BITS * self.numbers[own])
+        return ranks
 
 
 def open_partition(file: IndexFile) -> Partition:
@@ -134,17 +190,11 @@ def open_partition(file: IndexFile) -> Partition:
     if not 1 <= rate <= SIZE_LIMIT:
         raise file.corrupt("L.index.fm.samples", f"every {rate}th", "at least each")
     file.hold()
-    nodes, num_rows = _nodes(file, tree, sizes, -(-size // rate))
-    first_rows = np.cumsum([0, *(len(node.before) - 1 for node in nodes)])
-
-    def load(numbers: Sequence[int]) -> Iterator[Words]:
-        return read_words(file, first_rows[list(numbers)].tolist())
-
-    wavelet = WaveletTree(tree, nodes, tree.paths(), load)
     row_ids = _numbers(file, "row_ids").astype(np.uint64)
     starts = _starts(file, firsts, len(row_ids), size)
-    samples = Samples(file, rate, size, num_rows, {})
-    return Partition(file, size, firsts, row_ids, starts, wavelet, samples)
+    partition = Partition(file, size, rate, firsts, row_ids, starts, tree, sizes)
+    partition.check_rows()
+    return partition
 
 
 def _starts(file: IndexFile, firsts: Positions, count: int, size: int) -> Positions:
@@ -176,62 +226,6 @@ def _node_sizes(tree: HuffmanTree, counts: Positions, file: IndexFile) -> list[t
     return [(zeros + ones, ones) for zeros, ones in sizes]
 
 
-def _nodes(
-    file: IndexFile, tree: HuffmanTree, sizes: Sequence[tuple[int, int]], num_samples: int
-) -> tuple[list[NodeBits], int]:
-    """Return the bits of every node, and the number of their rows. Raises CorruptPage."""
-    blocks = [-(-bits // BLOCK_BITS) for bits, _ in sizes]
-    sample_blocks = -(-num_samples // BLOCK_WORDS)
-    stated = [
-        ("num_bwt_nodes", len(sizes)),
-        ("num_sa_blocks", sample_blocks),
-        ("total_wavelet_rows", sum(blocks)),
-        ("sa_samples_len", num_samples),
-        ("alphabet_size", BYTES),
-    ]
-    wrong = [(key, number) for key, number in stated if file.number(key) != number]
-    if wrong or file.num_rows != sum(blocks) + sample_blocks:
-        found = f"{[(key, file.number(key)) for key, _ in wrong]} and {file.num_rows} rows"
-        wanted = f"{wrong} and {sum(blocks) + sample_blocks} rows"
-        raise file.corrupt("L.index.fm.numbers", found, wanted)
-    counts = [*blocks, *[sample_blocks] * bool(sample_blocks)]
-    numbers = [*range(len(sizes)), SAMPLE_NODE][: len(counts)]
-    bits = [*(bits for bits, _ in sizes), num_samples][: len(counts)]
-    block_ids = np.concatenate([np.empty(0), *map(np.arange, counts)])
-    expected = {
-        "node_id": pa.array(np.repeat(np.array(numbers, np.uint32), counts)),
-        "block_id": pa.array(block_ids.astype(np.uint32)),
-        "bit_len": pa.array(np.repeat(np.array(bits, np.uint64), counts)),
-    }
-    for name, own in expected.items():
-        column = file.read(name, own.type)
-        if not column.equals(own):
-            raise file.corrupt("L.index.fm.node", f"{name} {column}", own)
-    return _with_ranks(file, sizes, blocks), sum(blocks)
-
-
-def _with_ranks(
-    file: IndexFile, sizes: Sequence[tuple[int, int]], blocks: Sequence[int]
-) -> list[NodeBits]:
-    column = file.read("prefix_rank", pa.uint64())
-    ranks = np.asarray(column.fill_null(SIZE_LIMIT), np.uint64).astype(np.int64)
-    nodes = []
-    row = 0
-    for (bits, ones), count in zip(sizes, blocks, strict=True):
-        before = np.append(ranks[row : row + count], ones)
-        if before[0] or np.any(np.diff(before) < 0):
-            found = f"{before.tolist()} ones before the blocks of a node"
-            raise file.corrupt("L.index.fm.rank", found, f"0 to {ones}, rising")
-
-        def load(number: int, first: int = row) -> Words:
-            (words,) = read_words(file, [first + number])
-            return words
-
-        nodes.append(NodeBits(bits, before, load, file.place))
-        row += count
-    return nodes
-
-
 def _numbers(file: IndexFile, key: str) -> Positions:
     """Return an entry of the metadata as numbers. Raises CorruptPage."""
     data = file.digits(key)
@@ -252,27 +246,19 @@ def suffix_array(text: NDArray[np.uint8]) -> Positions:
     bytes; those that are equal so far by the rank of what follows, twice as far each time (prefix
     doubling). `text` and the result (n,).
     """
-    size = len(text)
-    keys = _first_keys(text)
-    order = np.argsort(keys).astype(np.int64)
-    starts = np.flatnonzero(_differs(keys[order]))
-    rank = np.empty(size, np.int64)
-    rank[order] = np.repeat(starts, np.diff(starts, append=size))
-    equal = _in_groups(starts, np.arange(size))
-    ahead = FIRST_BYTES
-    while len(equal):
-        endings = order[equal]
-        follow = endings + ahead
-        second = np.zeros(len(endings), np.int64)
-        inside = follow < size
-        second[inside] = rank[follow[inside]] + 1
-        keys = rank[endings].astype(np.uint64) << np.uint64(32) | second.astype(np.uint64)
+    size, ahead = len(text), FIRST_BYTES
+    order, places, keys = np.arange(size), np.arange(size), _first_keys(text)
+    rank = np.full(size + 1, -1, np.int64)  # what follows the end is the least
+    while len(places):
         by_key = np.argsort(keys)
-        endings, keys = endings[by_key], keys[by_key]
-        order[equal] = endings
-        starts = np.flatnonzero(_differs(keys))
-        rank[endings] = np.repeat(equal[starts], np.diff(starts, append=len(equal)))
-        equal = _in_groups(starts, equal)
+        order[places] = endings = order[places[by_key]]
+        starts = np.flatnonzero(np.append(True, np.diff(keys[by_key])))
+        sizes = np.diff(starts, append=len(places))
+        rank[endings] = np.repeat(places[starts], sizes)
+        places = places[np.repeat(sizes > 1, sizes)]
+        endings = order[places]
+        second = (rank[np.minimum(endings + ahead, size)] + 1).astype(np.uint64)
+        keys = rank[endings].astype(np.uint64) << np.uint64(32) | second
         ahead *= 2
     return order
 
@@ -286,19 +272,6 @@ def _first_keys(text: NDArray[np.uint8]) -> NDArray[np.uint64]:
         keys = keys << np.uint64(8) | padded[place : place + size]
     left = np.minimum(np.arange(size, 0, -1), FIRST_BYTES)
     return keys << np.uint64(8) | left.astype(np.uint64)
-
-
-def _differs(keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Return for each key whether it differs from the one before."""
-    found = np.ones(len(keys), np.bool_)
-    found[1:] = keys[1:] != keys[:-1]
-    return found
-
-
-def _in_groups(starts: Positions, places: Positions) -> Positions:
-    """Return the places that belong to a group of more than one; groups begin at `starts`."""
-    sizes = np.diff(starts, append=len(places))
-    return places[np.repeat(sizes > 1, sizes)]
 
 
 FINGERPRINT_START = 0x19EE4BC3E3726EC5
@@ -316,9 +289,6 @@ SCHEMA = pa.schema(
         pa.field("bit_len", pa.uint64(), nullable=False),
     ]
 )
-
-Row = tuple[int, int, bytes, int, int]
-"""Values of a row, by column."""
 
 
 def fingerprint(texts: Sequence[bytes], keys: Sequence[int]) -> int:
@@ -340,23 +310,16 @@ def write_partition(
     endings = suffix_array(text)
     before = text[endings - 1]
     counts = np.bincount(before, minlength=BYTES)
-    tree = build_tree(counts)
-    rows: list[Row] = []
-    for node, bits in enumerate(node_bits(tree, before)):
-        rows += _rows(node, *packed(bits), len(bits))
-    samples = endings[::SAMPLE_RATE]
-    blocks = -(-len(samples) // BLOCK_WORDS)
-    num_nodes = len(rows)
-    rows += _rows(SAMPLE_NODE, samples.astype(np.uint64), np.zeros(blocks, np.int64), len(samples))
+    tree, samples = build_tree(counts), endings[::SAMPLE_RATE].astype(np.uint64)
+    bits = node_bits(tree, before)
+    blocks = Blocks([len(one) for one in bits], len(samples))
+    words = np.concatenate([samples[:0], *map(packed, bits)])
+    ranks = blocks.ranks(WaveletTree(tree, words, blocks.num_words[:-1]))
     starts = np.concatenate([[0], np.cumsum([len(one) + 1 for one in texts])])[:-1]
     metadata = {
         "bwt_len": f"{len(text)}",
-        "alphabet_size": f"{BYTES}",
         "sa_sample_rate": f"{SAMPLE_RATE}",
-        "sa_samples_len": f"{len(samples)}",
-        "num_bwt_nodes": f"{len(tree.sides)}",
-        "num_sa_blocks": f"{blocks}",
-        "total_wavelet_rows": f"{num_nodes}",
+        **{name: f"{number}" for name, number in blocks.stated.items()},
         "c_table": _digits(np.concatenate([[0], counts.cumsum()])),
         "row_ids": _digits(keys),
         "doc_start_positions": _digits(starts[: len(texts)]),
@@ -364,16 +327,14 @@ def write_partition(
         "tree_topology": tree.encode_topology().hex(),
         "partition_fingerprint": f"{fingerprint(texts, keys):016x}",
     }
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(SCHEMA)
-    arrays = [pa.array(one, field.type) for one, field in zip(columns, SCHEMA, strict=True)]
-    writer.write_table(path, SCHEMA, arrays, metadata)
-
-
-def _rows(node: int, words: Words, ranks: Positions, num_bits: int) -> Iterable[Row]:
-    """Return the rows of a node, a block each."""
-    for block, rank in enumerate(ranks.tolist()):
-        part = words[block * BLOCK_WORDS : (block + 1) * BLOCK_WORDS]
-        yield node, block, part.astype("<u8").tobytes(), rank, num_bits
+    data = pa.py_buffer(np.concatenate([words, samples]).astype("<u8"))
+    buffers = [None, pa.py_buffer(offsets_of(8 * blocks.sizes)), data]
+    columns = {
+        **blocks.columns,
+        "words": pa.Array.from_buffers(pa.large_binary(), len(blocks.sizes), buffers),
+        "prefix_rank": pa.array(ranks),
+    }
+    writer.write_table(path, SCHEMA, [columns[name] for name in SCHEMA.names], metadata)
 
 
 def _digits(numbers: Sequence[int] | Positions) -> str:

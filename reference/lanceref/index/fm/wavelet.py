@@ -8,27 +8,26 @@ The tree merges the two rarest parts until one is left; of equally rare ones the
 are made in their order. The first of the two lies at bit 0. Nodes are numbered from the root on,
 all below bit 0 before those below bit 1.
 
-Layout (little-endian): bits from the lowest of u64 words on; blocks of 4096 words, each with the
-number of ones before it. Topology: u32 number of nodes; of each, and of both its sides, u8 kind (0:
-a node, 1: a byte), u32 which. Codes, of each of 256 bytes: u32 bits, the first as the highest; u8
-how many; u16 number of nodes; these, u32 each.
+Layout (little-endian): bits from the lowest of u64 words on. Topology: u32 number of nodes; of
+each, and of both its sides, u8 kind (0: a node, 1: a byte), u32 which. Codes, of each of 256 bytes:
+u32 bits, the first as the highest; u8 how many; u16 number of nodes; these, u32 each.
 
-Clauses: L.index.fm.node, L.index.fm.rank, L.index.fm.topology, L.index.fm.codes
+Clauses: L.index.fm.node, L.index.fm.topology, L.index.fm.codes
 """
 
 from __future__ import annotations
 
 import heapq
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor
-from lanceref.core.errors import CorruptPage, Place
-from lanceref.core.integers import unique
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage
+from lanceref.index.full_text.packed_integers import offsets_of
 
 BYTES = 256
 NODE, BYTE = 0, 1
@@ -140,118 +139,35 @@ def build_tree(counts: NDArray[np.int64]) -> HuffmanTree:
 
 WORD_BITS = 64
 WORD_SHIFT = 6
-BLOCK_WORDS = 4096
-BLOCK_BITS = BLOCK_WORDS * WORD_BITS
 
 Positions = NDArray[np.int64]
 Words = NDArray[np.uint64]
-Part = tuple[slice | Positions, Words, Positions, Positions, Words]
 
 
-@dataclass(slots=True)
-class NodeBits:
-    """The bits of a node: blocks are read when they are needed.
-
-    `before` has the number of ones before each block, and of all. `load` returns the words of a
-    block.
-    """
-
-    num_bits: int
-    before: Positions
-    load: Callable[[int], Words]
-    place: Place
-    _blocks: dict[int, tuple[Words, Positions]] = field(default_factory=dict)
-
-    def ones(self, places: Positions) -> Positions:
-        """Return the number of ones before places, each from 0 to the number of bits.
-
-        `places` and the result (n,).
-        """
-        ones = np.empty(len(places), np.int64)
-        for own, words, before, word, bit in self._parts(places):
-            below = (np.uint64(1) << bit) - np.uint64(1)
-            ones[own] = before[word] + np.bitwise_count(words[word] & below)
-        return ones
-
-    def bits(self, places: Positions) -> NDArray[np.bool_]:
-        """Return the bits at places below the number of bits. `places` and the result (n,)."""
-        bits = np.empty(len(places), np.bool_)
-        for own, words, _, word, bit in self._parts(places):
-            bits[own] = words[word] >> bit & np.uint64(1)
-        return bits
-
-    def _parts(self, places: Positions) -> Iterator[Part]:
-        """Yield the places of each block: which they are, its words, the ones before, word, bit."""
-        if len(self.before) == 2:
-            parts: list[tuple[int, slice | Positions]] = [(0, slice(None))]
-        else:
-            blocks = np.minimum(places // BLOCK_BITS, len(self.before) - 2)
-            parts = [(one, np.flatnonzero(blocks == one)) for one in unique(blocks).tolist()]
-        for number, own in parts:
-            inside = places[own] - number * BLOCK_BITS
-            word, bit = inside >> WORD_SHIFT, (inside & (WORD_BITS - 1)).astype(np.uint64)
-            if number not in self._blocks:
-                self.keep(number, self.load(number))
-            yield own, *self._blocks[number], word, bit
-
-    @property
-    def lacks_its_only_block(self) -> bool:
-        """Whether there is one block, which has not been read yet."""
-        return len(self.before) == 2 and not self._blocks
-
-    def keep(self, number: int, words: Words) -> None:
-        """Keep the words of a block, one empty word after them. Raises CorruptPage.
-
-        `words` (n,).
-        """
-        counts = np.bitwise_count(words).astype(np.int64)
-        before = np.concatenate([[self.before[number]], counts]).cumsum()
-        wanted = min(BLOCK_BITS, self.num_bits - number * BLOCK_BITS)
-        if len(words) != -(-wanted // WORD_BITS) or before[-1] != self.before[number + 1]:
-            found = f"{len(words)} words, {before[-1]} ones up to the end of block {number}"
-            expected = f"words for {wanted} bits, {self.before[number + 1]} ones"
-            raise CorruptPage("L.index.fm.rank", self.place, found, expected)
-        self._blocks[number] = np.append(words, np.uint64(0)), before
-
-
-@dataclass(frozen=True, slots=True)
 class WaveletTree:
-    """A text: the bits of every node of its tree.
+    """A text: the words of every node of its tree, the nodes one after the other.
 
-    `load` yields the words of the only blocks of consecutive nodes, read together.
+    `words` (words,), `num_words` (nodes,) how many each node has.
     """
 
-    tree: HuffmanTree
-    nodes: Sequence[NodeBits]
-    paths: dict[int, Path]
-    load: Callable[[Sequence[int]], Iterable[Words]]
+    def __init__(self, tree: HuffmanTree, words: Words, num_words: Positions) -> None:
+        self.tree, self.paths = tree, tree.paths()
+        # an empty word after each node: the place after its last bit may lie there
+        self._words = np.insert(words, offsets_of(num_words)[1:], 0)
+        self._first = offsets_of(num_words + 1)[:-1]
+        before = offsets_of(np.bitwise_count(self._words).astype(np.int64))
+        self._before = before[:-1] - np.repeat(before[self._first], num_words + 1)
 
-    def prepare(self, bytes_: Iterable[int] | None = None) -> None:
-        """Read the nodes of one block that are asked of bytes, by default of all, in runs."""
-        wanted: Iterable[int] = range(len(self.nodes))
-        if bytes_ is not None:
-            wanted = {node for byte in bytes_ for node, _ in self.paths.get(byte, ())}
-        runs: list[list[int]] = []
-        for node in self._with_near(sorted(wanted)):
-            if not self.nodes[node].lacks_its_only_block:
-                continue
-            if runs and runs[-1][-1] == node - 1:
-                runs[-1].append(node)
-            else:
-                runs.append([node])
-        for run in runs:
-            for node, words in zip(run, self.load(run), strict=True):
-                self.nodes[node].keep(0, words)
+    def ones(self, node: int | Positions, places: Positions) -> Positions:
+        """Return the ones before places of a node, or of a node each. All are (n,)."""
+        word = self._first[node] + (places >> WORD_SHIFT)
+        below = (np.uint64(1) << (places & WORD_BITS - 1).astype(np.uint64)) - np.uint64(1)
+        return self._before[word] + np.bitwise_count(self._words[word] & below)
 
-    def _with_near(self, wanted: Sequence[int]) -> list[int]:
-        """Return nodes, and those between two of them that are less than a request costs."""
-        nodes = list(wanted[:1])
-        for node in wanted[1:]:
-            between = range(nodes[-1] + 1, node)
-            if sum(self.nodes[one].num_bits for one in between) <= 8 * MERGE_GAP_BYTES:
-                nodes.extend(between)
-            nodes.append(node)
-        return nodes
+    def bits(self, node: int, places: Positions) -> NDArray[np.bool_]:
+        """Return the bits of a node at places. `places` and the result (n,)."""
+        words = self._words[self._first[node] + (places >> WORD_SHIFT)]
+        return (words >> (places & WORD_BITS - 1).astype(np.uint64) & np.uint64(1)).astype(np.bool_)
 
     def count(self, byte: int, places: Positions) -> Positions:
         """Return how often a byte of the tree occurs before places.
@@ -259,7 +175,7 @@ class WaveletTree:
         `places` and the result (n,).
         """
         for node, bit in self.paths[byte]:
-            ones = self.nodes[node].ones(places)
+            ones = self.ones(node, places)
             places = ones if bit else places - ones
         return places
 
@@ -270,8 +186,7 @@ class WaveletTree:
         pending = [(0, np.arange(len(places)), places)]
         while pending:
             node, rows, places = pending.pop()
-            ones = self.nodes[node].ones(places)
-            bits = self.nodes[node].bits(places)
+            ones, bits = self.ones(node, places), self.bits(node, places)
             for side, (kind, which) in enumerate(self.tree.sides[node]):
                 mask = bits if side else ~bits
                 below = ones[mask] if side else (places - ones)[mask]
@@ -303,14 +218,9 @@ def node_bits(tree: HuffmanTree, text: NDArray[np.uint8]) -> list[NDArray[np.boo
     return found
 
 
-def packed(bits: NDArray[np.bool_]) -> tuple[Words, Positions]:
-    """Return bits as words, and the number of ones before each block.
-
-    `bits` (n,), the words (words,), the numbers (blocks,).
-    """
+def packed(bits: NDArray[np.bool_]) -> Words:
+    """Return bits (n,) as words (words,), the first bit as the lowest."""
     data = np.packbits(bits, bitorder="little")
     words = np.zeros(-(-len(bits) // WORD_BITS), np.uint64)
     words.view(np.uint8)[: len(data)] = data
-    counts = np.bitwise_count(words).astype(np.int64)
-    before = np.concatenate([[0], counts.cumsum()])
-    return words, before[:-1:BLOCK_WORDS]
+    return words
