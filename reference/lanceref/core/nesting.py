@@ -62,10 +62,7 @@ def type_over(type_: pa.DataType, below: Sequence[pa.Field]) -> pa.DataType:
 
 
 def fixed_array(type_: pa.DataType, count: int, values: NDArray[np.uint8]) -> pa.Array:
-    """Put packed values without nulls under a fixed-width type, or fixed-size lists of one.
-
-    `values` (bytes,).
-    """
+    """Put packed values (bytes,) without nulls under a type of fixed width, or lists of one."""
     if not pa.types.is_fixed_size_list(type_):
         return pa.Array.from_buffers(type_, count, [None, pa.py_buffer(values)])
     items = fixed_array(type_.value_type, count * int(type_.list_size), values)

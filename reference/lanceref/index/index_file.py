@@ -138,17 +138,11 @@ class IndexFile:
     def numbers(
         self, name: str, dtype: type[N], start: int = 0, end: int | None = None
     ) -> NDArray[N]:
-        """Return rows of a column of numbers. Raises FormatError also where one is null.
-
-        The result is (rows,).
-        """
+        """Return rows of a column of numbers: (rows,). Raises FormatError where one is null."""
         return self.whole(name, dtype, self.read(name, pa.from_numpy_dtype(dtype), start, end))
 
     def whole(self, name: str, dtype: type[N], values: pa.Array) -> NDArray[N]:
-        """Return values of a column, of which none is null. Raises FormatError.
-
-        The result is (rows,).
-        """
+        """Return values of a column, of which none is null: (rows,). Raises FormatError."""
         if values.null_count:
             raise self._unfit(f"{values.null_count} nulls in {name!r}", "a number in every row")
         return np.asarray(values, dtype)
@@ -169,10 +163,7 @@ class IndexFile:
         return column
 
     def take_cursors(self, name: str, rows: NDArray[np.int64], clause: str) -> list[Cursor]:
-        """Return the binary values of rows, at ascending places. Raises FormatError for a null.
-
-        `rows` (n,).
-        """
+        """Return the binary values of ascending rows (n,). Raises FormatError for a null."""
         values = self.take(name, rows, pa.binary())
         if values.null_count:
             raise self.corrupt(clause, f"{values.null_count} nulls in {name!r}", "bytes")

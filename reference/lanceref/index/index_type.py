@@ -43,10 +43,7 @@ class Spans:
         return row_set(np.concatenate([NO_KEYS, *parts]))
 
     def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
-        """Return the row offsets below `num_rows` of a fragment that lie in a run, ascending.
-
-        The result is (offsets,).
-        """
+        """Return row offsets (n,) below `num_rows` of a fragment that lie in a run, ascending."""
         mask = np.zeros(num_rows, np.bool_)
         for number in np.flatnonzero(self.fragments == fragment_id).tolist():
             start = int(self.starts[number])
@@ -123,10 +120,7 @@ def remaining(
 def merged(
     sources: Sources, training: Training, entries: Callable[[Segment], tuple[pa.Array, Keys]]
 ) -> tuple[pa.Array, Keys]:
-    """Return values and keys of the rows that are left of segments, and of new rows after them.
-
-    Keys are (rows,).
-    """
+    """Return values and keys (rows,) of what is left of segments, and of new rows after them."""
     values, keys = zip(*remaining(sources, entries), trained(training), strict=True)
     return pa.concat_arrays(values), np.concatenate(keys)
 

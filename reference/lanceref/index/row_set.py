@@ -41,20 +41,14 @@ class RowSet:
     whole: frozenset[int] = frozenset()
 
     def among(self, keys: Keys) -> NDArray[np.int64]:
-        """Return the places in `keys`, ascending or not, of those that are in the set.
-
-        `keys` (n,), the result (places,).
-        """
+        """Return the places (m,) of those `keys` (n,), in any order, that are in the set."""
         mask = is_in(keys, self.keys)
         for fragment in self.whole:
             mask |= keys >> SHIFT == fragment
         return np.flatnonzero(mask)
 
     def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
-        """Return the row offsets below `num_rows` of a fragment whose addresses are in the set.
-
-        The result is (offsets,).
-        """
+        """Return row offsets (n,) below `num_rows` of a fragment that are in the set, ascending."""
         if fragment_id in self.whole:
             return np.arange(num_rows)
         base = np.uint64(fragment_id) << SHIFT
@@ -64,10 +58,7 @@ class RowSet:
 
 
 def distinct(keys: Keys) -> Keys:
-    """Return keys in order, each once; runs that are in order already cost little.
-
-    `keys` (n,), the result (keys,).
-    """
+    """Return keys (n,) in order, each once; runs that are in order already cost little."""
     if (keys[1:] > keys[:-1]).all():
         return keys
     ordered = np.sort(keys, kind="stable")
@@ -178,10 +169,7 @@ def _bitmaps(keys: Keys, *, runs: bool) -> dict[int, bytes]:
 
 
 def encode_treemap(keys: Keys, *, runs: bool) -> bytes:
-    """Return ascending keys as a RoaringTreemap, with run containers where they are smaller.
-
-    `keys` (n,).
-    """
+    """Return ascending keys (n,) as a RoaringTreemap, with runs where they are smaller."""
     parts = _bitmaps(keys, runs=runs)
     entries = [struct.pack("<I", high) + data for high, data in parts.items()]
     return struct.pack("<Q", len(parts)) + b"".join(entries)

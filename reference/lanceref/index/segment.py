@@ -143,10 +143,7 @@ class Segment:
         return entry
 
     def check_fragments(self, keys: Keys) -> None:
-        """Raise OutOfRange for an ascending row address of a fragment that never was.
-
-        `keys` (n,).
-        """
+        """Raise OutOfRange for ascending row addresses (n,), one of a fragment that never was."""
         # L.index.segment.keys
         if self.highest_fragment is None or not len(keys):
             return

@@ -113,10 +113,7 @@ def sort_keys(values: pa.Array) -> pa.Array:
 
 
 def sorted_order(values: pa.Array) -> NDArray[np.int64]:
-    """Return the places of values in ascending order, nulls first; equal ones stay in order.
-
-    The result is (values,).
-    """
+    """Return the places of ascending values, nulls first, equal ones in their order: (values,)."""
     keys = sort_keys(values)
     order = pc.array_sort_indices(keys, order="ascending", null_placement="at_start")
     return np.asarray(order.to_numpy(), np.int64)
@@ -176,10 +173,7 @@ NUMBER_SET = pa.large_binary()
 
 
 def number_sets(numbers: NDArray[np.uint32], rows: NDArray[np.int64], num_rows: int) -> pa.Array:
-    """Return of each of `num_rows` rows the set of its numbers; `rows` has the row of each.
-
-    `numbers` and `rows` (n,).
-    """
+    """Return the set of each of `num_rows` rows, of numbers (n,) in the `rows` (n,) given."""
     order = np.lexsort((numbers, rows))
     numbers, rows = numbers[order], rows[order]
     is_first = np.ones(len(rows), np.bool_)
@@ -192,10 +186,7 @@ def number_sets(numbers: NDArray[np.uint32], rows: NDArray[np.int64], num_rows: 
 
 
 def number_sets_by_key(numbers: NDArray[np.uint32], keys: Keys) -> tuple[pa.Array, Keys]:
-    """Return the set of numbers of each key, and the keys, ascending.
-
-    `numbers` and `keys` (n,), the keys returned (sets,).
-    """
+    """Return the set of the numbers (n,) of each of the keys (n,), and these once, ascending."""
     own, rows = np.unique(keys, return_inverse=True)
     return number_sets(numbers, rows.astype(np.int64), len(own)), own
 

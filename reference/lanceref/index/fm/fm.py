@@ -47,10 +47,7 @@ MOST_STEPS = 1024
 
 
 def rows_with(partition: Partition, text: bytes) -> Keys:
-    """Return the keys of the rows whose text holds another, in any order, repeated.
-
-    The result is (occurrences,).
-    """
+    """Return the keys (occurrences,) of rows whose text holds another, in any order, repeated."""
     if not text:
         return partition.row_ids
     first, end = endings_with(partition, text)
@@ -95,10 +92,7 @@ def beginnings(partition: Partition, first: int, end: int) -> Positions:
 
 
 def all_beginnings(partition: Partition) -> Positions:
-    """Return where each ending begins. Raises CorruptPage when steps do not lead to a sample.
-
-    The result is (endings,).
-    """
+    """Return where endings begin: (endings,). Raises CorruptPage when no step leads to a sample."""
     size, rate = partition.num_bytes, partition.rate
     ends = np.empty(size, np.int64)
     for first in range(0, size, RUN):

@@ -170,10 +170,7 @@ class WaveletTree:
         return (words >> (places & WORD_BITS - 1).astype(np.uint64) & np.uint64(1)).astype(np.bool_)
 
     def count(self, byte: int, places: Positions) -> Positions:
-        """Return how often a byte of the tree occurs before places.
-
-        `places` and the result (n,).
-        """
+        """Return how often a byte of the tree occurs before places (n,): (n,)."""
         for node, bit in self.paths[byte]:
             ones = self.ones(node, places)
             places = ones if bit else places - ones
@@ -199,10 +196,7 @@ class WaveletTree:
 
 
 def node_bits(tree: HuffmanTree, text: NDArray[np.uint8]) -> list[NDArray[np.bool_]]:
-    """Return the bits of every node for a text.
-
-    `text` (n,), the bits of a node (bytes below it,).
-    """
+    """Return the bits of every node for a text (n,); those of a node are (bytes below it,)."""
     found: list[NDArray[np.bool_]] = [np.empty(0, np.bool_)] * len(tree.sides)
     ones: list[NDArray[np.bool_]] = [np.zeros(256, np.bool_) for _ in tree.sides]
     for byte, path in tree.paths().items():

@@ -152,10 +152,7 @@ class Inverted:
 
     @cached_property
     def deleted_fragments(self) -> NDArray[np.uint32]:
-        """Fragments whose documents are to be ignored. Raises FormatError.
-
-        (fragments,), ascending.
-        """
+        """Fragments (n,) whose documents are to be ignored, ascending. Raises FormatError."""
         file = self.file
         if file is None or "deleted_fragments" not in file.names:
             return np.empty(0, np.uint32)
@@ -194,10 +191,7 @@ class Inverted:
 
 
 def rows_with(words: Sequence[str], parts: Sequence[Partition], gone: Keys) -> RowSet:
-    """Return the rows that hold every word, without those of fragments that are gone.
-
-    `gone` (fragments,).
-    """
+    """Return the rows that hold every word, without those of fragments that are `gone` (n,)."""
     keys = [NO_KEYS]
     for part in parts:
         numbers = [part.number_of(word) for word in words]

@@ -73,10 +73,7 @@ def offsets_of(sizes: Counts) -> Counts:
 
 
 def ranges(starts: Counts, sizes: Counts) -> Counts:
-    """Return the numbers from each start on, as many as its size.
-
-    `starts` and `sizes` (n,), the result (sum of sizes,).
-    """
+    """Return the numbers from each start (n,) on, as many as its size (n,): (sum of sizes,)."""
     shifts = starts - offsets_of(sizes)[:-1]
     return np.repeat(shifts, sizes) + np.arange(int(sizes.sum()))
 
@@ -113,10 +110,7 @@ def zip_runs(*parts: ByteRuns) -> ByteRuns:
 
 
 def arrange_runs(parts: Sequence[ByteRuns], places: Sequence[Counts]) -> ByteRuns:
-    """Return the runs of all parts in the order of the places given for each.
-
-    The places of a part are (runs,).
-    """
+    """Return the runs of all parts in the order of the places (runs,) given for each part."""
     return concat_runs(parts).take(np.argsort(np.concatenate(places), kind="stable"))
 
 
@@ -155,19 +149,13 @@ def pack_rows(rows: Numbers, width_bits: int) -> NDArray[np.uint8]:
 
 
 def widths_of(rows: Numbers) -> NDArray[np.uint8]:
-    """Return the bits that the largest number of each row needs.
-
-    `rows` (n, size), the result (n,).
-    """
+    """Return the bits that the largest number of each row (n, size) needs: (n,)."""
     _, bits = np.frexp(rows.max(axis=1, initial=0).astype(np.float64))
     return np.asarray(bits, np.uint8)
 
 
 def pack_runs(rows: Numbers, widths: NDArray[np.uint8]) -> ByteRuns:
-    """Return each row of numbers as a group of its width, without the width.
-
-    `rows` (n, size), `widths` (n,).
-    """
+    """Return each row (n, size) of numbers as a group of its width (n,), without the width."""
     parts, places = [ByteRuns(np.empty(0, np.uint8), np.empty(0, np.int64))], [np.empty(0, int)]
     for width in np.unique(widths):
         own = np.flatnonzero(widths == width)

@@ -60,10 +60,7 @@ class Partition:
 
     @cached_property
     def tokens(self) -> Mapping[str, int] | Fst:
-        """The dictionary, or the numbers of all tokens where it is stored as a list.
-
-        Raises CorruptPage.
-        """
+        """The dictionary, or the numbers of tokens where it is a list. Raises CorruptPage."""
         file = self._file("tokens")
         if "_token" in file.names:
             names = file.read("_token", pa.utf8()).to_pylist()
@@ -173,10 +170,7 @@ class Partition:
         return self._postings[number]
 
     def many_postings(self, numbers: Counts) -> list[Postings]:
-        """Return the documents of tokens with ascending numbers. Raises FormatError.
-
-        `numbers` (n,).
-        """
+        """Return the documents of tokens with ascending `numbers` (n,). Raises FormatError."""
         file = self._file("invert")
         lengths = self._length(numbers)
         lists = file.take("_posting", numbers, BLOCKS)
@@ -199,10 +193,7 @@ class Partition:
         return self._positions[number]
 
     def warm(self, *, positions: bool) -> int:
-        """Keep all postings, and with `positions` these; return how many parts there are.
-
-        Raises FormatError.
-        """
+        """Keep all postings, and their `positions`; return how many parts. Raises FormatError."""
         numbers = np.arange(self.num_tokens)
         self._postings = dict(enumerate(self.many_postings(numbers)))
         _ = self.tokens, self.keys, self.lengths

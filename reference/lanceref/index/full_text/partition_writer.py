@@ -197,10 +197,7 @@ class PartitionWriter:
         return first
 
     def add_partition(self, partition: Partition, kept: Counts, keys: Keys) -> None:
-        """Add documents of another partition, by their numbers, with the keys of their rows.
-
-        `kept` and `keys` (n,).
-        """
+        """Add documents `kept` (n,) of another partition, with the keys (n,) of their rows."""
         elements = partition.elements
         own = np.zeros(len(kept), np.uint32) if elements is None else elements[kept]
         first = self._begin(keys, partition.lengths[kept].astype(np.uint32), own.astype(np.uint32))
@@ -265,10 +262,7 @@ class PartitionWriter:
 
 
 def cut_tokens(counts: Counts) -> Iterator[tuple[int, int]]:
-    """Yield runs of tokens, each from one to another, with not too many rows or occurrences.
-
-    `counts` (tokens,).
-    """
+    """Yield runs of tokens with not too many rows or occurrences, by the `counts` (tokens,)."""
     ends, start = offsets_of(counts), 0
     while start < len(counts):
         limit = ends[start] + MOST_OCCURRENCES

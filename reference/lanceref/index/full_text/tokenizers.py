@@ -88,10 +88,7 @@ def raw(text: str) -> Pieces:
 
 
 def ngrams(least: int, most: int, *, prefix_only: bool) -> Cut:
-    """Return the tokenizer into runs of `least` to `most` characters, all at position 0.
-
-    They come by start and then length.
-    """
+    """Return the tokenizer into runs of `least` to `most` characters, by start, at position 0."""
 
     # L.index.fts.tokenizer.ngram
     def cut(text: str) -> Pieces:

@@ -27,10 +27,7 @@ Words = NDArray[np.uint32]
 
 
 def buckets(values: pa.Array, count: int) -> NDArray[np.int32]:
-    """Return the bucket of each value: int32. Raises OperationRefused for a type without hash.
-
-    The result is (values,).
-    """
+    """Return int32 buckets (values,). Raises OperationRefused for a type without hash."""
     if is_any(values.type, *TEXT):
         texts = values.cast(pa.large_binary()).to_pylist()
         hashes = np.array([0 if one is None else hash_text(one) for one in texts], np.uint32)

@@ -106,10 +106,7 @@ class MinHashLsh:
         return unique(np.concatenate(parts))
 
     def check_pages(self, keys: Hashes) -> None:
-        """Raise CorruptPage unless pages of all bands end with the keys that the page table has.
-
-        `keys` (bands,).
-        """
+        """Raise CorruptPage unless pages of all `keys` (bands,) end as the page table says."""
         for page in range(self.num_pages):
             end = min((page + 1) * self._page_rows, len(keys))
             self._check_last(page, int(keys[end - 1]) if end else None)
@@ -149,10 +146,7 @@ class MinHashLsh:
         return np.asarray(ids, np.uint64), signed
 
     def all(self) -> tuple[Keys, Signatures]:
-        """Return keys and signatures of every document.
-
-        Keys (documents,), signatures (documents, num_hashes).
-        """
+        """Return keys (documents,) and signatures (documents, num_hashes) of every document."""
         return self.signatures(np.arange(self.num_docs))
 
     def search(self, predicate: Predicate) -> Found | None:

@@ -85,10 +85,7 @@ class Bitmap:
         return len(self._held)
 
     def sets(self, numbers: NDArray[np.int64] | None = None) -> list[RowSet]:
-        """Return the rows of keys, by their numbers, ascending (None: all). Raises FormatError.
-
-        `numbers` (keys,).
-        """
+        """Return the rows of keys, by ascending numbers (n,), None: of all. Raises FormatError."""
         wanted = np.arange(len(self.keys)) if numbers is None else numbers
         if not len(wanted):
             return []

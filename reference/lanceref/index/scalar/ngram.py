@@ -34,13 +34,7 @@ from lanceref.index.row_set import (
     parse_treemap,
 )
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import (
-    TEXT,
-    Training,
-    accepts_types,
-    number_sets,
-    number_sets_by_key,
-)
+from lanceref.index.training import TEXT, Training, accepts_types, number_sets, number_sets_by_key
 from lanceref.proto import index_details_pb2
 
 Tokens = np.ndarray[tuple[int], np.dtype[np.uint32]]
@@ -99,10 +93,7 @@ class Ngram:
         return intersection([RowSet(keys) for keys in self.postings(places)])
 
     def postings(self, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Keys]:
-        """Return the rows of tokens by their places, ascending. Raises FormatError.
-
-        `places` (n,), each result (rows,).
-        """
+        """Return the rows of tokens by their ascending places (n,). Raises FormatError."""
         file = self._segment.file(FILE)
         cursors = file.take_cursors("posting_list", places, "L.index.files.column")
         return [parse_treemap(cursor) for cursor in cursors]
@@ -151,10 +142,7 @@ def read_tokens(segment: Segment) -> Tokens:
 
 
 def entries(segment: Segment) -> tuple[Tokens, Keys]:
-    """Return a token and a key for every row of every token. Raises FormatError.
-
-    Both are (rows of tokens,).
-    """
+    """Return a token and a key for every row of every token, (n,) each. Raises FormatError."""
     tokens = read_tokens(segment)
     postings = Ngram(segment).postings(np.arange(len(tokens)))
     repeated = np.repeat(tokens, [len(one) for one in postings])

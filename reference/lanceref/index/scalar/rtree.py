@@ -174,10 +174,7 @@ def whole_box(file: IndexFile) -> NDArray[np.float64]:
 
 
 def read_boxes(file: IndexFile, rows: NDArray[np.int64]) -> tuple[Boxes, Keys]:
-    """Return boxes and ids of rows of the file, ascending. Raises FormatError.
-
-    `rows` and the ids (n,), the boxes (n, 4).
-    """
+    """Return boxes (n, 4) and ids (n,) of ascending rows (n,) of the file. Raises FormatError."""
     boxes, ids = file.take("bbox", rows, BOX), file.take("id", rows, pa.uint64())
     corners = [np.asarray(boxes.field(number), np.float64) for number in range(len(CORNERS))]
     return np.stack(corners, axis=1), file.whole("id", np.uint64, ids)
@@ -245,10 +242,7 @@ def _intersects(boxes: Boxes, wanted: NDArray[np.float64]) -> NDArray[np.bool_]:
 def write_rtree(
     boxes: Boxes, keys: Keys, nulls: Keys, page_rows: int, writer: SegmentWriter
 ) -> None:
-    """Write both files over boxes in any order, in pages of so many.
-
-    `boxes` (n, 4), `keys` (n,), `nulls` (null rows,).
-    """
+    """Write both files over boxes (n, 4) with keys (n,) in any order, and null rows (m,)."""
     order = np.argsort(hilbert_numbers(boxes), kind="stable")
     boxes, keys = boxes[order], keys[order]
     levels = levels_of(len(boxes), page_rows)
