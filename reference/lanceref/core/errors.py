@@ -185,10 +185,7 @@ class RetriesExhausted(CommitConflictError):
 
 
 class SchemaRefused(LanceError, OSError, RuntimeError, ValueError, kind="schema"):
-    """A schema that the format cannot describe, or that does not fit that of the table.
-
-    pylance raises any of the three.
-    """
+    """A schema that the format cannot describe, or that does not fit that of the table."""
 
 
 class OperationRefused(LanceError, OSError, ValueError):
@@ -228,10 +225,7 @@ class AlreadyExists(LanceError, OSError):
 
 
 class DataRefused(LanceError, OSError, RuntimeError, ValueError):
-    """Rows that do not fit the schema they are written under, or text that is no JSON.
-
-    pylance raises any of the three.
-    """
+    """Rows that do not fit the schema they are written under, or text that is no JSON."""
 
 
 class NotStorable(LanceError, OSError, NotImplementedError):

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -55,6 +55,12 @@ class Limits:
         """Return the bytes one run of output may take for a file of `file_bytes`."""
         return self.expansion_bytes + self.expansion_factor * file_bytes
 
+    @property
+    def shown(self) -> str:
+        """What `expanded` allows, as errors say it."""
+        allowed = f"{self.expansion_bytes} bytes and {self.expansion_factor} for each of the files"
+        return f"at most {allowed}; limits=Limits(expansion_bytes=...) allows more"
+
 
 DEFAULT_LIMITS = Limits()
 """The limits used when the caller gives none."""
@@ -65,11 +71,7 @@ def refuse_table(held: int, read_bytes: int, limits: Limits, file: str) -> None:
     allowed = limits.expanded(read_bytes)
     if held > allowed:
         clause, found = "L.codec.limits.expansion", f"a table of more than {allowed} bytes"
-        wanted = (
-            f"at most {limits.expansion_bytes} bytes and {limits.expansion_factor} for each "
-            "byte of the files; to_batches() streams them, and "
-            "limits=Limits(expansion_bytes=...) allows more"
-        )
+        wanted = f"{limits.shown}; to_batches() streams the rows"
         raise LimitExceeded(clause, Place(file, 0), found, wanted)
 
 
@@ -104,8 +106,8 @@ VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 FIXED = {FIXED64: 8, FIXED32: 4}
 """Bytes of a number of fixed width; groups begin and end with nothing but their tag."""
 
-FEW_BYTES = 16
-"""Bytes of packed varints that are not counted: they are taken for one number each."""
+CONTINUED = bytes(range(0x80, 0x100))
+"""Bytes of varints after which another one follows."""
 
 MESSAGE_BYTES = 320
 """Memory of a message inside a message, and of what is made of it, when its type is not listed."""
@@ -146,9 +148,8 @@ class Cost(NamedTuple):
     below: Costs | None
 
 
-class Costs(dict[int, Cost]):
-    """What the fields of a type take, by tag."""
-
+Costs: TypeAlias = dict[int, Cost]
+"""What the fields of a type take, by tag."""
 
 UNKNOWN = Cost(500, 0, 0, None)
 """What a field that no type knows takes, while it is looked at."""
@@ -195,7 +196,8 @@ def estimate(data: bytes, type_name: str, most: int) -> int:
                 continue
             if each:
                 numbers = data[position : position + size]
-                total += (PACKED_BYTES if numbers in packed else each) * _count(numbers, width)
+                count = len(numbers) // width if width else len(numbers.translate(None, CONTINUED))
+                total += (PACKED_BYTES if numbers in packed else each) * count
                 packed.add(numbers)
             position += size
     except IndexError:  # a varint beyond the end
@@ -215,15 +217,6 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
     raise IndexError(position)
 
 
-def _count(packed: bytes, width: int) -> int:
-    """Return how many numbers some bytes hold: each varint ends with a byte below 128."""
-    if width:
-        return len(packed) // width
-    if len(packed) < FEW_BYTES:
-        return len(packed)
-    return int(np.count_nonzero(np.frombuffer(packed, np.uint8) < 0x80))
-
-
 @cache
 def costs_of(type_name: str) -> Costs:
     """Return what the fields of a type take."""
@@ -234,7 +227,8 @@ def _fill(descriptor: Descriptor, known: dict[str, Costs]) -> Costs:
     """Collect the fields of a type; `known` are the types above it, which it may hold again."""
     if descriptor.full_name in known:
         return known[descriptor.full_name]
-    costs = known[descriptor.full_name] = Costs()
+    costs: Costs = {}
+    known[descriptor.full_name] = costs
     for field in descriptor.fields:
         if field.message_type is not None:
             size = TYPE_BYTES.get(field.message_type.full_name, MESSAGE_BYTES)
@@ -254,11 +248,9 @@ def _fill(descriptor: Descriptor, known: dict[str, Costs]) -> Costs:
 
 def fixed_width(field: FieldDescriptor) -> int:
     """Return the bytes of one number of a field; 0 when it is a varint."""
-    if field.type in (field.TYPE_FIXED32, field.TYPE_SFIXED32, field.TYPE_FLOAT):
-        return 4
-    if field.type in (field.TYPE_FIXED64, field.TYPE_SFIXED64, field.TYPE_DOUBLE):
-        return 8
-    return 0
+    is_short = field.type in (field.TYPE_FIXED32, field.TYPE_SFIXED32, field.TYPE_FLOAT)
+    is_long = field.type in (field.TYPE_FIXED64, field.TYPE_SFIXED64, field.TYPE_DOUBLE)
+    return 4 * is_short + 8 * is_long
 
 
 class Budget:
@@ -316,12 +308,8 @@ class Budget:
         shared = self if self._table is None else self._table
         beyond = max(0, self._spent + cost - self._allowed) - max(0, self._spent - self._allowed)
         if beyond > self._room:
-            limits, found = self._limits, f"{found} that takes more memory than the limits allow"
-            wanted = (
-                f"at most {limits.expansion_bytes} bytes and {limits.expansion_factor} for each "
-                "byte of the file; limits=Limits(expansion_bytes=...) allows more"
-            )
-            raise LimitExceeded("L.wire.message", place, found, wanted)
+            found = f"{found} that takes more memory than the limits allow"
+            raise LimitExceeded("L.wire.message", place, found, self._limits.shown)
         self._spent += cost
         shared._beyond += beyond
 

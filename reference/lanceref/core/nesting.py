@@ -19,10 +19,7 @@ from numpy.typing import NDArray
 
 
 def children_of(array: pa.Array) -> list[pa.Array]:
-    """Return the arrays below a struct, list, map or fixed-size list; none below a leaf.
-
-    The array must begin at its own buffers' start (offset 0).
-    """
+    """Return the arrays below a struct or list that begins at offset 0; none below a leaf."""
     if pa.types.is_struct(array.type):
         return [array.field(number) for number in range(array.type.num_fields)]
     return [array.values] if array.type.num_fields else []

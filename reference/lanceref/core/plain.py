@@ -46,22 +46,14 @@ class Specified(Generic[Arguments, Result]):
         _load("indices" if self.plain.__module__.startswith(OF_INDICES) else "files")
         return self.fast(*args, **kwargs)
 
-
-def specified(plain: Callable[Arguments, Result]) -> Specified[Arguments, Result]:
-    """Mark a plain form that may have a fast one."""
-    return Specified(plain)
-
-
-def replaces(
-    form: Specified[Arguments, Result],
-) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Register the function below as the fast form of a specified one."""
-
-    def register(fast: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-        form.fast = fast
+    def replaced_by(self, fast: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        """Register the function below as the fast form."""
+        self.fast = fast
         return fast
 
-    return register
+
+specified = Specified
+"""Marks a plain form that may have a fast one."""
 
 
 def is_plain() -> bool:

@@ -43,10 +43,7 @@ class Span:
 
 
 class SpanRecorder:
-    """Collects spans in the order they are parsed, nested by open groups.
-
-    It holds at most `most_bytes` of them: what comes after is refused with LimitExceeded.
-    """
+    """Collects spans in order, nested by open groups. Raises LimitExceeded beyond `most_bytes`."""
 
     def __init__(self, most_bytes: int | None = None) -> None:
         top: list[Span] = []

@@ -13,7 +13,6 @@ from lanceref.codecs import bitpack
 from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import Ints
-from lanceref.core.plain import replaces
 from lanceref.fast.fsst import KERNEL_USE
 
 SLAB_BYTES = 2**19
@@ -23,7 +22,7 @@ LANE_ROW = np.dtype("V128")
 """One value of every lane, 1 024 bits whatever T is: they lie together in a block."""
 
 
-@replaces(bitpack.unpack)
+@bitpack.unpack.replaced_by
 def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
     """Unpack blocks: those of values that are cut, by operations over many blocks.
 
@@ -42,7 +41,7 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
         bitpack.unpack.plain(packed, width, out)
 
 
-@replaces(bitpack.unpack_chunks)
+@bitpack.unpack_chunks.replaced_by
 def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
     """Unpack one inline block per chunk from the bytes of the run, without groups by width.
 

@@ -36,7 +36,6 @@ from lanceref.codecs.fsst import (
 from lanceref.codecs.fsst_encode import Coder, Codes, Words, longest, make_coder, stored, words_at
 from lanceref.codecs.values import Bools, Bytes, Ints, Variable
 from lanceref.core.errors import Place
-from lanceref.core.plain import replaces
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 GROWTH = 3
@@ -88,7 +87,7 @@ has decoded that much: short programs never wait for them, long ones take at mos
 """
 
 
-@replaces(fsst.decode)
+@fsst.decode.replaced_by
 def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
     """Decode every value; `place` is where the codes lie. Raises CorruptPage."""
     if not table.is_on:
@@ -108,7 +107,7 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
     return Variable(*expand(table.symbols, table.lengths, codes, literal, cuts))
 
 
-@replaces(compressive.decode_fsst)
+@compressive.decode_fsst.replaced_by
 def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
     """Decode coded strings of every chunk, in one pass where there is a kernel for it."""
     decoded = decode_chunks(encoding, run)
@@ -196,7 +195,7 @@ def _texts(
     return joined, np.concatenate(both).astype(np.uint8).ravel()
 
 
-@replaces(fsst_encode.apply)
+@fsst_encode.apply.replaced_by
 def apply(symbols: list[bytes], values: Variable) -> Variable:
     """Code the values with the symbols of a table, some of them at a time."""
     coder, offsets = make_coder(symbols), values.offsets
@@ -227,7 +226,7 @@ def apply_compiled(coder: Coder, values: Variable) -> Variable:
     return Variable(ends, out[:size])
 
 
-@replaces(fsst_encode.code_values)
+@fsst_encode.code_values.replaced_by
 def code_values(coder: Coder, values: Variable) -> tuple[Codes, Ints]:
     """Cut every value into the longest symbols and escaped bytes: codes, and codes per value.
 

@@ -10,13 +10,12 @@ from heapq import heappop, heappush, heapreplace
 
 import numpy as np
 
-from lanceref.core.plain import replaces
 from lanceref.kernels import hnsw_search
 from lanceref.kernels.hnsw_graph import Level
 from lanceref.kernels.hnsw_search import Admitted, DistanceOf
 
 
-@replaces(hnsw_search.search_layer)
+@hnsw_search.search_layer.replaced_by
 def search_layer(
     level: Level, distance_of: DistanceOf, start: int, ef: int, admitted: Admitted
 ) -> list[tuple[float, int]]:

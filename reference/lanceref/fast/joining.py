@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import chunks
 from lanceref.codecs.values import Bools, Bytes, Ints
-from lanceref.core.plain import replaces
 
 SPARE_BYTES = 2048
 """How much shorter than the longest the mean piece may be: more costs more than single copies."""
@@ -28,7 +27,7 @@ def windows(data: Bytes, size: int) -> NDArray[np.void]:
     return np.ndarray((max(0, len(data) - size + 1),), f"V{size}", data.data, 0, (1,))
 
 
-@replaces(chunks.gather_rows)
+@chunks.gather_rows.replaced_by
 def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size).
 
@@ -40,7 +39,7 @@ def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     return rows
 
 
-@replaces(chunks.join_pieces)
+@chunks.join_pieces.replaced_by
 def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
     """Return the byte ranges `starts`..`ends` of `data`, inside it, joined.
 
@@ -85,7 +84,7 @@ def _put(out: Bytes, at: Ints, data: Bytes, starts: Ints, sizes: Ints) -> None:
         target[begin : begin + size] = source[start : start + size]
 
 
-@replaces(chunks.interleave)
+@chunks.interleave.replaced_by
 def interleave(
     values: NDArray[np.generic],
     starts: Ints,
@@ -106,7 +105,7 @@ def interleave(
     return out[:total]
 
 
-@replaces(chunks.count_before)
+@chunks.count_before.replaced_by
 def count_before(flags: Bools, at: Ints) -> Ints:
     """Return how many of `flags` are set before each of the positions `at`.
 

@@ -27,7 +27,6 @@ from lanceref.codecs.compressive import decode_variable
 from lanceref.codecs.values import Bytes, Fixed, Ints, Values
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError
-from lanceref.core.plain import replaces
 from lanceref.fast.fsst import GROWTH
 from lanceref.file.column_io import RUN_BYTES
 from lanceref.pages import chunk_rows, column
@@ -50,7 +49,7 @@ MiniBlockRows = tuple[MiniBlockPage, Counts]
 """The same of a mini-block page."""
 
 
-@replaces(column.scan_pages)
+@column.scan_pages.replaced_by
 def scan_pages(parts: Iterable[Part]) -> Iterator[Nested]:
     """Yield the wanted range of rows of every page, consecutive whole pages together."""
     for page, start, end in coalesce(parts):
@@ -112,7 +111,7 @@ class CoalescedPages:
         yield from parts
 
 
-@replaces(column.take_pages)
+@column.take_pages.replaced_by
 def take(parts: Iterable[PageRows]) -> Iterator[Nested]:
     """Yield the wanted rows (ascending, each once) of every page, in one or more pieces."""
     for is_mini, group in groupby(parts, lambda part: isinstance(part[0], MiniBlockPage)):
@@ -195,7 +194,7 @@ def concat_rows(file: FileBytes, parts: Sequence[ChunkRows]) -> ChunkRows:
     return ChunkRows(file, first.mini, first.type, table, index, None)
 
 
-@replaces(chunk_rows.run_end)
+@chunk_rows.run_end.replaced_by
 def run_end(rows: ChunkRows, start: int) -> int:
     """Return where a run of chunks from `start` ends: about RUN_BYTES of values.
 
@@ -215,7 +214,7 @@ def run_end(rows: ChunkRows, start: int) -> int:
     return max(start + 1, stop)
 
 
-@replaces(compressive.pick)
+@compressive.pick.replaced_by
 def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | None:
     """Return the values of the run with the numbers `slots` (n,), ascending, without the others.
 

@@ -11,7 +11,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from lanceref.core.plain import replaces
 from lanceref.index.vector import storage
 from lanceref.index.vector.flat_storage import FlatRows
 from lanceref.index.vector.storage import Mask, Mode, PartitionRows, Rows
@@ -31,7 +30,7 @@ TINY = np.finfo(np.float32).tiny
 _squares: WeakKeyDictionary[FlatRows, Vectors] = WeakKeyDictionary()
 
 
-@replaces(storage.nearest_rows)
+@storage.nearest_rows.replaced_by
 def nearest_rows(
     rows: PartitionRows, query: AnyVectors, mode: Mode, kept: Mask, k: int
 ) -> tuple[Rows, Floats]:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor
-from lanceref.core.plain import replaces
 from lanceref.index.full_text import packed_integers, posting_blocks
 from lanceref.index.full_text.packed_integers import MOST_BYTES, PER_LANE, Counts, Numbers
 from lanceref.index.full_text.posting_blocks import SMALL, Blobs, BlockLayout, Postings
@@ -28,7 +27,7 @@ FEW = 8
 """Varints from which on parsing all at once pays."""
 
 
-@replaces(posting_blocks.parse_full_blocks)
+@posting_blocks.parse_full_blocks.replaced_by
 def parse_full_blocks(blocks: Blobs, num_documents: int, layout: BlockLayout) -> list[Postings]:
     """Parse the full blocks of a token. Raises FormatError."""
     if len(blocks) and layout.size == SMALL and blocks.ctx.spans is None:
@@ -99,7 +98,7 @@ def unpack_rows(rows: NDArray[np.uint8], width_bits: int, lanes: int) -> Numbers
     return numbers.reshape(len(rows), PER_LANE * lanes)
 
 
-@replaces(packed_integers.parse_varints)
+@packed_integers.parse_varints.replaced_by
 def parse_varints(cursor: Cursor, count: int, name: str) -> Numbers:
     """Parse so many numbers, at least a byte each: (count,). Raises FormatError."""
     cursor.require(count, name, "L.index.fts.varint")

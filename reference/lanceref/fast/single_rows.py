@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunks import gather_rows
 from lanceref.core.nesting import fixed_array
-from lanceref.core.plain import replaces
 from lanceref.encodings_2_0 import values
 from lanceref.encodings_2_0.flat import FixedSizeListRows, FlatRows, RawFlat
 from lanceref.encodings_2_0.page import ReadRows, RowRanges
 
 
-@replaces(values.pick_rows)
+@values.pick_rows.replaced_by
 def pick_rows(read: ReadRows, rows: NDArray[np.int64], ranges: RowRanges) -> pa.Array:
     """Return some rows of a page: single bits, or whole bytes, that are stored as they are.
 

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lanceref.core.plain import replaces
 from lanceref.kernels import kmeans
 from lanceref.kernels.distance import AnyVectors, Metric, accumulator, distances
 from lanceref.kernels.kmeans import Ids, Partial, cluster_sums
@@ -27,7 +26,7 @@ BLOCK_SCORES, BLOCK_NUMBERS = 2**17, 2**22
 """Scores, and numbers of vectors, that are processed together, so that they stay in the cache."""
 
 
-@replaces(kmeans.assign)
+@kmeans.assign.replaced_by
 def assign(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> Ids:
     """Return the nearest of centroids [k, d] for each vector [n, d].
 
@@ -88,7 +87,7 @@ def _first_nearest(
     return ids
 
 
-@replaces(kmeans.partial_sums)
+@kmeans.partial_sums.replaced_by
 def partial_sums(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> Partial:
     """Return the contribution of vectors [n, d], each near to the centroid of the best score."""
     ids, loss = np.empty(len(vectors), np.int64), 0.0

@@ -60,26 +60,17 @@ def _message(kind: type[Message], name: str) -> Callable[[Cursor], object]:
     return lambda cursor: parse_message(cursor, kind, name, "L.index.files.buffer")
 
 
+_IVF, _TENSOR = _message(index_pb2.IVF, "partitions"), _message(index_pb2.Tensor, "tensor")
+
 STRUCTURES = (
     Structure("bitmap_page_lookup.lance", "*", BUFFER, "rows", read_row_set),
     Structure("zonemap.lance", "*", BUFFER, "rows", read_row_set),
     Structure("bloomfilter.lance", "*", BUFFER, "rows", read_row_set),
     Structure("bitmap_page_lookup.lance", "field bitmaps", BYTES, "rows", read_row_set),
     Structure("ngram_postings.lance", "field posting_list", BYTES, "treemap", read_treemap),
-    Structure(
-        "part_*_tokens.lance", "field _token_fst_bytes", BYTES, "dictionary", read_dictionary
-    ),
-    Structure(
-        "*.idx", "*", BUFFER, "ivf", _message(index_pb2.IVF, "partitions"), "global buffer 1"
-    ),
-    Structure(
-        "auxiliary.idx",
-        "*",
-        BUFFER,
-        "model",
-        _message(index_pb2.Tensor, "tensor"),
-        "global buffer 2",
-    ),
+    Structure("part_*_tokens.lance", "field _token_fst*", BYTES, "dictionary", read_dictionary),
+    Structure("*.idx", "*", BUFFER, "ivf", _IVF, "global buffer 1"),
+    Structure("auxiliary.idx", "*", BUFFER, "model", _TENSOR, "global buffer 2"),
 )
 """What is known of the bytes of index files."""
 

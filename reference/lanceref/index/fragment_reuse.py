@@ -27,7 +27,7 @@ from lanceref.core.cursor import Cursor, FileBytes
 from lanceref.core.errors import FormatError, Place
 from lanceref.core.wire import parse_message
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, parse_treemap
-from lanceref.index.segment import Segment
+from lanceref.index.segment import Segment, in_turn
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.storage import Source
 
@@ -68,11 +68,7 @@ class Reuse:
 
     def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
         """Return which addresses are left, and where these are now."""
-        kept = np.ones(len(keys), np.bool_)
-        for step in self.steps:
-            left, keys = step.rows(keys)
-            kept[np.flatnonzero(kept)[~left]] = False
-        return kept, keys
+        return in_turn(*(step.rows for step in self.steps))(keys)
 
     def covered(self, bitmap: bitmaps.BitMap) -> bitmaps.BitMap:
         """Return the fragments that now hold the rows of those in a bitmap."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryFailed
 from lanceref.core.limits import DEFAULT_LIMITS
-from lanceref.index.training import BINARY, TEXT, is_any
+from lanceref.index.training import BINARY, TEXT, is_any, mask_of
 
 Geometries = NDArray[np.object_]
 """Geometries, `None` where there is none."""
@@ -68,7 +68,7 @@ def geometries(values: pa.Array, name: str) -> Geometries:
     """Return the geometries of a column. Raises QueryFailed for a value that is none: (rows,)."""
     import shapely
 
-    valid = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+    valid = mask_of(values.is_valid())
     held = values.filter(pa.array(valid))
     shapes: Geometries = np.full(len(values), None, np.object_)
     kind = name.removeprefix(PREFIX)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
+from lanceref.core.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
@@ -22,6 +23,9 @@ from lanceref.index.training import Training, trained
 
 Parameters: TypeAlias = Mapping[str, object]
 """What the caller says of an index to be built, by name."""
+
+NONE: Parameters = {}
+"""What a caller says who says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +63,7 @@ class ScalarIndex(Protocol):
     """An opened segment of a scalar index, which answers predicates."""
 
     def search(self, predicate: Predicate) -> Found | None:
-        """Return the rows for which a predicate is true, or may be if the type is not exact.
-
-        None when nothing is known of them.
-        """
+        """Return the rows for which a predicate may be true, None when nothing is known of them."""
 
     def statistics(self) -> dict[str, object]:
         """Return what statistics show of the segment, by name."""
@@ -92,6 +93,14 @@ class Built:
     version: int
 
 
+def whole_number(parameters: Parameters, name: str, default: int, least: int = 1) -> int:
+    """Return a parameter. Raises OperationRefused for what is no number from `least` on."""
+    value = parameters.get(name, default)
+    if not isinstance(value, int) or value < least:
+        raise OperationRefused(f"{name} must be a number from {least} on, got {value!r}")
+    return value
+
+
 Open: TypeAlias = Callable[[Segment], ScalarIndex]
 Build: TypeAlias = Callable[[Training, SegmentWriter, Parameters], Built]
 Sources: TypeAlias = Sequence[tuple[Segment, Moved]]
@@ -104,10 +113,7 @@ Values = TypeVar("Values", pa.Array, np.ndarray)
 def remaining(
     sources: Sources, entries: Callable[[Segment], tuple[Values, Keys]]
 ) -> Iterator[tuple[Values, Keys]]:
-    """Yield of each segment the values of its rows that are left, and the keys they have now.
-
-    `entries` returns one value and one key for each row of a segment. Keys are (rows,).
-    """
+    """Yield of each segment the values of its entries that are left, and their keys now (rows,)."""
     for segment, moved in sources:
         values, before = entries(segment)
         kept, keys = moved(before)
@@ -158,9 +164,9 @@ class Kind:
     theirs are left, only where it was one besides, or where no compaction has left it unmoved.
 
     `check` reports what no reader has to look at, `check_rows` rows that a segment holds otherwise
-    than the table; `entries` returns the value and the key of every row. `rows_of` returns rows of
-    the column with what the index holds of each, where that is not the value. `describe` returns
-    the name and the details of a segment for lists.
+    than the table; `entries` returns the value and the key of every row, None where unknown.
+    `rows_of` returns rows of the column with what the index holds of each, where that is not the
+    value. `describe` returns the name and the details of a segment for lists.
 
     `parameters` returns what a trained segment was built with, `resize` the parameters to build
     anew instead of segments, new rows, and all rows of a table. `staging` builds segments over some
@@ -185,7 +191,7 @@ class Kind:
     doubts: Callable[[Predicate], bool] | None = None
     inherits: Literal["always", "left", "one", "unmoved"] = "left"
     check: Callable[[Segment], object] | None = None
-    entries: Callable[[Segment], tuple[pa.Array, Keys]] | None = None
+    entries: Callable[[Segment], tuple[pa.Array, Keys] | None] | None = None
     of_details: Callable[[bytes], Kind | None] | None = None
     check_entry: Callable[[Segment], None] | None = None
     json_path: str | None = None

@@ -69,10 +69,7 @@ class Opened:
     _answers: dict[Predicate, Answer] = field(default_factory=dict)
 
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
-        """Return the live rows of a fragment, ascending, for which the predicate may be true.
-
-        None when nothing is known of them, as where no zone is of the fragment: (rows,).
-        """
+        """Return ascending live rows (n,) that may fit, None when nothing is known of them."""
         index, fragment = self.index, rows.fragment.id
         if self.segment.moves is None and isinstance(index, Zoned) and not index.tells_of(fragment):
             return None
@@ -215,10 +212,7 @@ class Indices:
 
     @cached_property
     def reuse(self) -> Reuse:
-        """Where compactions moved rows of which indices hold the old addresses.
-
-        Raises FormatError.
-        """
+        """Where compactions moved rows that indices hold at old addresses. Raises FormatError."""
         return read_reuse(self.segments, self._ctx)
 
     def of(self, entries: Entries) -> Indices:
@@ -315,17 +309,18 @@ def check_against_rows(
 ) -> None:
     """Report a live row that a segment covers and does not hold, or holds with another value."""
     path = paths_of(schema).get(index.field_id)
-    if path is None:
+    if path is None or not segment.built:
         return
     (field,) = project(schema, [path])
     by_address = index.kind.by_address(segment.entry.index_version, segment.stable_row_ids)
     covered = [rows for rows in fragments if rows.fragment.id in segment.covers]
     training = Training(field, covered, segment.stable_row_ids, by_address)
-    if index.kind.check_rows is not None and segment.built:
+    if index.kind.check_rows is not None:
         index.kind.check_rows(segment, training)
-    if index.kind.entries is None:
+    entries = None if index.kind.entries is None else index.kind.entries(segment)
+    if entries is None:
         return
-    values, keys = index.kind.entries(segment)
+    values, keys = entries
     if by_address and segment.moves is not None:
         kept, keys = segment.moves(keys)
         values = values.filter(pa.array(kept))

@@ -70,6 +70,19 @@ Moved: TypeAlias = Callable[[Keys], tuple[NDArray[np.bool_], Keys]]
 """Returns which keys of a segment are left, and these as they are now."""
 
 
+def in_turn(*moves: Moved) -> Moved:
+    """Return what moves keys by each of some moves after the other; by none they stay."""
+
+    def moved(keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
+        kept = np.ones(len(keys), np.bool_)
+        for move in moves:
+            left, keys = move(keys)
+            kept[np.flatnonzero(kept)[~left]] = False
+        return kept, keys
+
+    return moved
+
+
 class Moves(Protocol):
     """Where rows went that have moved since a segment was written."""
 
@@ -160,17 +173,7 @@ class Segment:
 
     def then(self, moved: Moved) -> Moved:
         """Return `moved` for the keys in the files: they are first brought to where rows are."""
-        if self.moves is None:
-            return moved
-        moves = self.moves
-
-        def both(keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
-            kept, current = moves(keys)
-            left, after = moved(current)
-            kept[np.flatnonzero(kept)[~left]] = False
-            return kept, after
-
-        return both
+        return moved if self.moves is None else in_turn(self.moves, moved)
 
     def file(self, path: str) -> IndexFile:
         """Return a file of the segment, opened once. Raises FormatError when there is none."""
@@ -208,7 +211,6 @@ class SegmentWriter:
         self.store, self.version = store, version
         self.uuid = name or uuid.uuid4()
         self.files: list[table_pb2.IndexFile] = []
-        self._paths: list[str] = []
 
     @property
     def folder(self) -> str:
@@ -224,9 +226,11 @@ class SegmentWriter:
         buffers: Sequence[bytes] = (),
     ) -> None:
         """Write a file; `buffers` are its global ones from 1 on."""
-        place, given = self._begin(path), metadata or {}
-        size = write_index_file(self.store, place, schema, self.version, batches, given, buffers)
-        self.files.append(table_pb2.IndexFile(path=path, size_bytes=size))
+        file, given = self._begin(path), metadata or {}
+        place = f"{self.folder}/{path}"
+        file.size_bytes = write_index_file(
+            self.store, place, schema, self.version, batches, given, buffers
+        )
 
     def write_table(
         self,
@@ -242,13 +246,13 @@ class SegmentWriter:
 
     def write_bytes(self, path: str, data: bytes) -> None:
         """Write a file that is not an index file."""
-        self.store.put(self._begin(path), data)
-        self.files.append(table_pb2.IndexFile(path=path, size_bytes=len(data)))
+        self._begin(path).size_bytes = len(data)
+        self.store.put(f"{self.folder}/{path}", data)
 
-    def _begin(self, path: str) -> str:
-        """Note a file that is about to be written; return its path below the root."""
-        self._paths.append(f"{self.folder}/{path}")
-        return self._paths[-1]
+    def _begin(self, path: str) -> table_pb2.IndexFile:
+        """Note a file that is about to be written."""
+        self.files.append(table_pb2.IndexFile(path=path))
+        return self.files[-1]
 
     def __enter__(self) -> SegmentWriter:
         return self
@@ -256,6 +260,6 @@ class SegmentWriter:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if kind is None:
             return
-        for path in self._paths:
-            self.store.delete(path)
+        for file in self.files:
+            self.store.delete(f"{self.folder}/{file.path}")
         self.store.prune(self.folder)

@@ -119,6 +119,11 @@ def sorted_order(values: pa.Array) -> NDArray[np.int64]:
     return np.asarray(order.to_numpy(), np.int64)
 
 
+def mask_of(values: pa.Array) -> NDArray[np.bool_]:
+    """Return truth values without nulls as an array of NumPy: (values,)."""
+    return np.asarray(values.to_numpy(zero_copy_only=False), np.bool_)
+
+
 def check_memory(size_bytes: int) -> None:
     """Raise EditFailed where an environment that allows no spilling gives a sort less memory."""
     limit = os.environ.get("LANCE_MEM_POOL_SIZE", "")
@@ -140,8 +145,7 @@ def run_starts(values: pa.Array) -> NDArray[np.int64]:
     after, before = keys.slice(1), keys.slice(0, len(keys) - 1)
     both_null = pc.and_(pc.is_null(after), pc.is_null(before))
     same = pc.or_(pc.fill_null(pc.equal(after, before), False), both_null)
-    changes = ~same.to_numpy(zero_copy_only=False).astype(np.bool_)
-    return np.concatenate([[0], np.flatnonzero(changes) + 1])
+    return np.concatenate([[0], np.flatnonzero(~mask_of(same)) + 1])
 
 
 def is_any(type_: pa.DataType, *kinds: str) -> bool:
@@ -195,5 +199,4 @@ def may_be_missing(values: pa.Array) -> NDArray[np.bool_]:
     """Return which rows an index need not hold: those whose set of numbers is empty: (rows,)."""
     if values.type != NUMBER_SET:
         return np.zeros(len(values), np.bool_)
-    empty = pc.equal(pc.binary_length(values), 0)
-    return np.asarray(empty.to_numpy(zero_copy_only=False), np.bool_)
+    return mask_of(pc.equal(pc.binary_length(values), 0))

@@ -80,7 +80,7 @@ def test_what_is_known_is_counted():
 
 def test_the_walk_over_bytes_knows_the_same_messages_in_bytes():
     """The reference's own walk descends where this one does."""
-    from lanceref.core.wire_fields import EMBEDDED
+    from lanceref.core.wire import EMBEDDED
 
     assert EMBEDDED == HELD_IN_BYTES
 

@@ -167,7 +167,8 @@ class WaveletTree:
     def bits(self, node: int, places: Positions) -> NDArray[np.bool_]:
         """Return the bits of a node at places. `places` and the result (n,)."""
         words = self._words[self._first[node] + (places >> WORD_SHIFT)]
-        return (words >> (places & WORD_BITS - 1).astype(np.uint64) & np.uint64(1)).astype(np.bool_)
+        bits = words >> (places & WORD_BITS - 1).astype(np.uint64) & np.uint64(1)
+        return np.asarray(bits, np.bool_)
 
     def count(self, byte: int, places: Positions) -> Positions:
         """Return how often a byte of the tree occurs before places (n,): (n,)."""

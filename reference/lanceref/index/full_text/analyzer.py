@@ -29,7 +29,6 @@ from lanceref.index.full_text.tokenizers import (
     ngrams,
     raw,
     simple,
-    split_code,
     whitespace,
 )
 
@@ -98,11 +97,9 @@ def cutter(analysis: Analysis) -> Cut:
         case "ngram":
             least, most = own.min_ngram_length, own.max_ngram_length
             return ngrams(least, most, prefix_only=own.prefix_only)
-        case "code" if own.split_identifiers:
-            split = partial(split_code, operators=own.index_operators)
-            return split(numerics=own.split_on_numerics, whole=own.preserve_original)
         case "code":
-            return code(operators=own.index_operators)
+            find = partial(code, operators=own.index_operators, split=own.split_identifiers)
+            return find(numerics=own.split_on_numerics, whole=own.preserve_original)
         case "icu" | "icu/split":
             return icu(split=own.base_tokenizer == "icu/split")
         case name:

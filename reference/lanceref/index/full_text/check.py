@@ -10,8 +10,10 @@ L.index.segment.complete
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
@@ -22,8 +24,7 @@ from lanceref.index.full_text.parameters import Settings
 from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.posting_blocks import BlockLayout, impact_runs
 from lanceref.index.row_set import NO_KEYS, Keys
-from lanceref.index.segment import Segment
-from lanceref.index.training import Training
+from lanceref.index.training import Run, Training, number_sets
 
 Sums = NDArray[np.uint64]
 
@@ -63,31 +64,8 @@ def check_partition(partition: Partition, layout: BlockLayout, ctx: Context, pla
         ctx.lint("L.index.fts.tokens", place, found=found, wanted=each)
 
 
-def check_texts(
-    segment: Segment, settings: Settings, partitions: Sequence[Partition], training: Training
-) -> None:
-    """Report the first row whose tokens are not those of its text. Raises FormatError."""
-    with_position = settings.analysis.with_position
-    keys, sums = _stored_sums(segment, partitions, with_position=with_position)
-    analyzer = Analyzer(settings.analysis)
-    for run in training.runs():
-        for first in range(0, len(run.keys), ROWS):
-            own, values = run.keys[first : first + ROWS], run.values[first : first + ROWS]
-            made = gather(values, analyzer, list_elements=settings.list_elements)
-            computed = _computed_sums(made, len(own), with_position=with_position)
-            wrong = own[computed != _looked_up(own, keys, sums)]
-            if len(wrong):
-                found = f"other tokens of row {int(wrong[0])} in {segment.entry.name!r}"
-                wanted = "those of the text of every live row of the fragments covered"
-                clause, place = "L.index.segment.complete", segment.place
-                segment.ctx.lint(clause, place, found=found, wanted=wanted)
-                return
-
-
-def _stored_sums(
-    segment: Segment, partitions: Sequence[Partition], *, with_position: bool
-) -> tuple[Keys, Sums]:
-    """Return the keys of rows, ascending, and the sum of each in a segment."""
+def sums_of_rows(partitions: Sequence[Partition], *, with_position: bool) -> tuple[pa.Array, Keys]:
+    """Return the sum and the key (rows,) of each row of partitions. Raises FormatError."""
     parts: list[tuple[Keys, Sums]] = [(NO_KEYS, np.zeros(0, np.uint64))]
     for one in partitions:
         sums = np.zeros(len(one.keys), np.uint64)
@@ -99,13 +77,32 @@ def _stored_sums(
                 sums[postings.documents] += np.array(own, np.uint64)
             else:
                 sums[postings.documents] += postings.frequencies.astype(np.uint64) * spread
-        sums, keys = _with_element(sums, one.elements), one.keys
-        if segment.moves is not None and not segment.stable_row_ids:
-            kept, keys = segment.moves(keys)
-            sums = sums[kept]
-        parts.append((keys, sums))
+        parts.append((one.keys, _with_element(sums, one.elements)))
     rows, owners = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
-    return rows, _by_row(owners, np.concatenate([sums for _, sums in parts]), len(rows))
+    sums = _by_row(owners, np.concatenate([sums for _, sums in parts]), len(rows))
+    return _as_sets(sums), rows
+
+
+def sums_of_texts(training: Training, settings: Settings) -> Training:
+    """Return the sums of the texts of rows."""
+    analyzer = Analyzer(settings.analysis)
+
+    def summed(run: Run) -> Run:
+        parts = []
+        for first in range(0, len(run.keys), ROWS):
+            values = run.values[first : first + ROWS]
+            made = gather(values, analyzer, list_elements=settings.list_elements)
+            with_position = settings.analysis.with_position
+            parts.append(_computed_sums(made, len(values), with_position=with_position))
+        return replace(run, values=_as_sets(np.concatenate(parts)))
+
+    return training.map(summed)
+
+
+def _as_sets(sums: Sums) -> pa.Array:
+    """Return sums as sets of numbers, empty where a row has no document."""
+    data = sums[sums != 0].view("<u4")
+    return number_sets(data, np.flatnonzero(sums != 0).repeat(2), len(sums))
 
 
 def _computed_sums(documents: Documents, num_rows: int, *, with_position: bool) -> Sums:
@@ -136,12 +133,3 @@ def _by_row(owners: NDArray[np.integer], sums: Sums, num_rows: int) -> Sums:
     totals = np.zeros(num_rows, np.uint64)
     np.add.at(totals, owners, sums)
     return totals
-
-
-def _looked_up(wanted: Keys, keys: Keys, sums: Sums) -> Sums:
-    """Return the sums of rows, 0 for those that a segment does not have."""
-    at = np.searchsorted(keys, wanted)
-    there = keys[np.minimum(at, len(keys) - 1)] == wanted if len(keys) else at < 0
-    found = np.zeros(len(wanted), np.uint64)
-    found[there] = sums[at[there]]
-    return found

@@ -135,10 +135,7 @@ def _of_lists(values: pa.Array, analyzer: Analyzer, list_elements: bool) -> Iter
 
 
 def json_tokens(text: str, analyzer: Analyzer) -> Tokens:
-    """Return the tokens of a JSON document, numbered.
-
-    Raises LimitExceeded for one that nests deeper than the library parses.
-    """
+    """Return numbered tokens of a JSON document. Raises LimitExceeded where it nests too deep."""
     # L.index.fts.documents.json
     try:
         document = json.loads(text, parse_int=_Number, parse_float=_Number)

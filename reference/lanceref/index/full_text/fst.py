@@ -327,10 +327,7 @@ class _Builder:
 
 
 def build_fst(tokens: Iterable[tuple[bytes, int]]) -> bytes:
-    """Return the dictionary of tokens, by rising bytes, and their numbers.
-
-    It has the bytes that other writers give it.
-    """
+    """Return the dictionary of tokens, by rising bytes, and numbers, as other writers encode it."""
     builder, count = _Builder(), 0
     for token, number in tokens:
         builder.insert(token, number)

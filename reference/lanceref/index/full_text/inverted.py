@@ -32,7 +32,7 @@ from lanceref.core.integers import intersection
 from lanceref.file.schema import Field
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.bm25 import Corpus
-from lanceref.index.full_text.check import check_partition, check_texts
+from lanceref.index.full_text.check import check_partition, sums_of_rows, sums_of_texts
 from lanceref.index.full_text.documents import gather
 from lanceref.index.full_text.parameters import (
     Details,
@@ -51,7 +51,7 @@ from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Kind, Parameters, Staging
 from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
-from lanceref.index.segment import Moved, Segment, SegmentWriter
+from lanceref.index.segment import Moved, Segment, SegmentWriter, in_turn
 from lanceref.index.training import Training, leaf
 from lanceref.table.roaring import parse_bitmap
 
@@ -257,12 +257,8 @@ def stage(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
 
 def finish(segment: Segment, writer: SegmentWriter) -> Built:
     """Write a staged segment, which may have been built by many, as one partition."""
-
-    def unmoved(keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
-        return np.ones(len(keys), np.bool_), keys
-
     index = Inverted(segment)
-    return _write(index.settings, _filled(_merged([(index, unmoved)], index.settings)), writer)
+    return _write(index.settings, _filled(_merged([(index, in_turn())], index.settings)), writer)
 
 
 def rewrite(
@@ -322,11 +318,17 @@ def check(segment: Segment) -> None:
         check_partition(partition, index.settings.layout, origin.ctx, origin.place)
 
 
-def check_rows(segment: Segment, training: Training) -> None:
-    """Compare the tokens with the texts of rows, but for those of early releases."""
+def entries(segment: Segment) -> tuple[pa.Array, Keys] | None:
+    """Return the sum of the tokens and the key (rows,) of each row, None of early releases."""
     index = Inverted(segment)
-    if index.file is not None:
-        check_texts(segment, index.settings, index.partitions, training)
+    if index.file is None:
+        return None
+    return sums_of_rows(index.partitions, with_position=index.settings.analysis.with_position)
+
+
+def rows_of(training: Training, segment: Segment) -> Training:
+    """Return the sums of the tokens of the texts of rows."""
+    return sums_of_texts(training, Inverted(segment).settings)
 
 
 def kind_at(details: bytes) -> Kind:
@@ -350,7 +352,8 @@ INVERTED = Kind(
     staging=Staging(stage, is_staged, finish),
     of_details=kind_at,
     describe=describe_full_text,
-    check_rows=check_rows,
+    entries=entries,
+    rows_of=rows_of,
 )
 """The index type."""
 

@@ -199,16 +199,18 @@ def parse_details(data: bytes, place: Place) -> Details:
     try:
         return Details.FromString(data)
     except DecodeError as error:
-        raise BadProto("L.index.fts.params", place, f"{error}", "InvertedIndexDetails") from error
+        raise BadProto(PARAMETERS, place, f"{error}", "InvertedIndexDetails") from error
 
 
-def shown_analysis(details: Details, place: Place) -> dict[str, object]:
+PARAMETERS = "L.index.fts.params"
+
+
+def shown_analysis(details: Details, place: Place, clause: str = PARAMETERS) -> dict[str, object]:
     """Return the parameters in details by name. Raises BadProto."""
     try:
         language = json.loads(details.language)
     except (ValueError, RecursionError) as error:
-        found = details.language[:40]
-        raise BadProto("L.index.fts.params", place, found, "a JSON text") from error
+        raise BadProto(clause, place, details.language[:40], "a JSON text") from error
     code, is_code = details.code_config, details.HasField("code_config")
     given = {name: getattr(details, name) for name in _IN_DETAILS}
     given |= {name: getattr(code, name) for name in CODE_FLAGS}
@@ -331,10 +333,10 @@ def parse_analysis(text: str, place: Place) -> Analysis:
         analysis = _checked({"lance_tokenizer": None, **given})
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         found = f"{text[:80]!r}: {error}"
-        raise FormatError("L.index.fts.params", place, found, "parameters") from error
+        raise FormatError(PARAMETERS, place, found, "parameters") from error
     if not is_known(analysis.base_tokenizer):
         found, wanted = f"base tokenizer {analysis.base_tokenizer!r}", f"one of {NAMES}"
-        raise UnknownIndex("L.index.fts.params", place, found, wanted)
+        raise UnknownIndex(PARAMETERS, place, found, wanted)
     return analysis
 
 

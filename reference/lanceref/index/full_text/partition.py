@@ -181,10 +181,7 @@ class Partition:
         ]
 
     def positions(self, number: int) -> list[Numbers] | None:
-        """Return the positions of a token in its documents, None if not stored; kept.
-
-        Each is (occurrences,). Raises FormatError.
-        """
+        """Return positions (n,) of a token by document, None if not stored. Raises FormatError."""
         if number in self._positions:
             self._segment.uses.hit()
         else:
@@ -252,10 +249,7 @@ def _blobs(values: pa.Array, file: IndexFile) -> Blobs:
 
 
 class EarlyPartition(Partition):
-    """The one partition of an early index.
-
-    The number of a document is here its place among the keys, ascending.
-    """
+    """The one partition of an early index; documents are numbered by their ascending keys."""
 
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment, 0, BlockLayout())

@@ -41,10 +41,7 @@ END = "L.index.fts.positions.end"
 
 
 def parse_positions(cursor: Cursor, frequencies: Numbers) -> list[Numbers]:
-    """Parse the positions of a block, which fill `cursor`, by document. Raises FormatError.
-
-    `frequencies` (documents,), each result (occurrences,).
-    """
+    """Parse positions that fill `cursor`, by `frequencies` (documents,). Raises FormatError."""
     total = int(frequencies.sum(dtype=np.uint64))
     full, rest = divmod(total, GROUP)
     cursor.require(full + rest, f"{total} positions", END)

@@ -332,10 +332,7 @@ def _impact_runs(last: Numbers, frequencies: Numbers, lengths: Numbers, sizes: C
 
 
 def _front(frequencies: Numbers, lengths: Numbers, sizes: Counts) -> tuple[Counts, Counts, Counts]:
-    """Return run, frequency and length of the documents than which none is better.
-
-    Runs rise; in each the frequencies fall, and the lengths.
-    """
+    """Return run, frequency and length of the best documents, by run, both falling in each."""
     runs = np.repeat(np.arange(len(sizes)), sizes)
     frequency, length = frequencies.astype(np.int64), lengths.astype(np.int64)
     order = np.lexsort((length, -frequency, runs))

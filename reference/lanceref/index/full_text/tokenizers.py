@@ -147,11 +147,6 @@ OPERATORS = (
 """Operators of program text, longer ones before those that they begin with."""
 
 
-def _finder(operators: bool) -> Callable[[str], list[str]]:
-    tokens = [f"[_{ALPHANUMERIC}]+", *(map(re.escape, OPERATORS) if operators else ())]
-    return _regex("|".join(tokens)).findall  # type: ignore[no-any-return]
-
-
 def parts_of(word: str, *, numerics: bool) -> list[str]:
     """Return the parts of an identifier; `numerics` cuts between digits and others."""
     parts = []
@@ -168,16 +163,18 @@ def parts_of(word: str, *, numerics: bool) -> list[str]:
     return parts
 
 
-def code(*, operators: bool) -> Cut:
-    """Return the tokenizer of program text into words, and operators where they are asked for."""
-    find = _finder(operators)
-    return lambda text: numbered(find(text))
+def code(
+    *, operators: bool, split: bool = False, numerics: bool = False, whole: bool = False
+) -> Cut:
+    """Return the tokenizer of program text into words, and on demand operators.
 
-
-def split_code(*, operators: bool, numerics: bool, whole: bool) -> Cut:
-    """Return the tokenizer of program text into parts of words, and on demand `whole` words too."""
+    It can `split` words into their parts, with `numerics` also at digits, with the `whole` words.
+    """
     # L.index.fts.tokenizer.code
-    find = _finder(operators)
+    tokens = [f"[_{ALPHANUMERIC}]+", *(map(re.escape, OPERATORS) if operators else ())]
+    find = _regex("|".join(tokens)).findall
+    if not split:
+        return lambda text: numbered(find(text))
 
     def cut(text: str) -> Pieces:
         words: list[str] = []

@@ -17,6 +17,7 @@ L.index.minhash.bands, L.index.minhash.pages
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,7 @@ from lanceref.core.errors import OperationRefused, UnknownVersion
 from lanceref.core.integers import is_in, unique
 from lanceref.core.wire import parse_message
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Found, Kind, Parameters, Sources, remaining
+from lanceref.index.index_type import NONE, Built, Found, Kind, Parameters, Sources, remaining
 from lanceref.index.minhash.signature import (
     Hashes,
     MinHashParameters,
@@ -131,10 +132,7 @@ class MinHashLsh:
         return keys, documents
 
     def signatures(self, documents: NDArray[np.int64]) -> tuple[Keys, Signatures]:
-        """Return the keys and signatures of documents, ascending. Raises CorruptPage.
-
-        `documents` and the keys (n,), the signatures (n, num_hashes).
-        """
+        """Return keys (n,) and signatures (n, num_hashes) of documents (n,). Raises CorruptPage."""
         type_ = pa.list_(pa.uint16(), self.parameters.num_hashes)
         ids = self._signatures.take("_rowid", documents, pa.uint64())
         held = self._signatures.take("signature", documents, type_)
@@ -231,36 +229,30 @@ def _write(
     return Built(parameters.details, VERSION)
 
 
-def _merged(
-    sources: Sources, training: Training, parameters: MinHashParameters, writer: SegmentWriter
+def rewrite(
+    sources: Sources, training: Training, writer: SegmentWriter, parameters: Parameters = NONE
 ) -> Built:
-    """Write what is left of segments, and rows that have a token, as one segment."""
-    signer = Signer(parameters)
-    nothing = NO_KEYS, np.empty((0, parameters.num_hashes), np.uint16)
+    """Write what is left of segments, and rows that have a token, as one segment.
+
+    Its parameters are those of the segments, without any those given. Raises OperationRefused.
+    """
+    stated = [MinHashLsh(segment).parameters for segment, _ in sources]
+    own, *others = stated or [requested_parameters(parameters)]
+    if any(other != own for other in others):
+        raise OperationRefused("MinHash LSH segments of other parameters cannot be merged")
+    signer = Signer(own)
+    nothing = NO_KEYS, np.empty((0, own.num_hashes), np.uint16)
     parts = [nothing, *((keys, signed) for signed, keys in remaining(sources, _documents))]
     for run in training.runs():
         numbers, signatures = signer.sign(run.values.to_pylist())
         parts.append((run.keys[numbers], signatures))
     keys, signed = (np.concatenate(one) for one in zip(*parts, strict=True))
-    return _write(keys, signed, parameters, writer)
+    return _write(keys, signed, own, writer)
 
 
 def _documents(segment: Segment) -> tuple[Signatures, Keys]:
     keys, signatures = MinHashLsh(segment).all()
     return signatures, keys
-
-
-def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build the index over the rows of a training. Raises OperationRefused."""
-    return _merged((), training, requested_parameters(parameters), writer)
-
-
-def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Write what is left of segments, and new rows, as one segment. Raises OperationRefused."""
-    parameters, *others = [MinHashLsh(segment).parameters for segment, _ in sources]
-    if any(other != parameters for other in others):
-        raise OperationRefused("MinHash LSH segments of other parameters cannot be merged")
-    return _merged(sources, training, parameters, writer)
 
 
 def check(segment: Segment) -> None:
@@ -305,7 +297,7 @@ MINHASHLSH = Kind(
     version=VERSION,
     accepts=accepts_types(*TEXT),
     open=MinHashLsh,
-    build=build,
+    build=partial(rewrite, ()),
     rewrite=rewrite,
     inherits="one",
     check=check,

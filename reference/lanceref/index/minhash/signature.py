@@ -26,7 +26,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import BadProto, FormatError, OperationRefused, Place, UnknownVersion
+from lanceref.core.errors import FormatError, OperationRefused, Place, UnknownVersion
 from lanceref.core.wire import parse_message
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.parameters import (
@@ -37,7 +37,7 @@ from lanceref.index.full_text.parameters import (
     shown_analysis,
 )
 from lanceref.index.segment import Segment
-from lanceref.proto import index_details_pb2, index_pb2
+from lanceref.proto import index_pb2
 
 DETAILS = "L.index.minhash.details"
 MOST_HASHES = 4096
@@ -119,30 +119,11 @@ def parse_parameters(details: index_pb2.MinHashLshIndexDetails, place: Place) ->
         found = f"signature version {details.signature_version}"
         raise UnknownVersion(DETAILS, place, found, f"at most {SIGNATURE_VERSION}")
     numbers = details.num_hashes, details.num_bands, details.shingle_size
-    parameters = MinHashParameters(*numbers, _parsed_analysis(details.tokenizer, place))
+    tokenizer = {**shown_analysis(details.tokenizer, place, DETAILS), "lance_tokenizer": "text"}
+    parameters = MinHashParameters(*numbers, parse_analysis(json.dumps(tokenizer), place))
     if parameters.fault is not None:
         raise FormatError(DETAILS, place, f"{details}", f"what it {parameters.fault}")
     return parameters
-
-
-def _parsed_analysis(details: index_details_pb2.InvertedIndexDetails, place: Place) -> Analysis:
-    """Return the tokenizer that details state. Raises FormatError."""
-    try:
-        language = json.loads(details.language)
-    except (ValueError, RecursionError) as error:
-        raise BadProto(DETAILS, place, details.language[:40], "a JSON text") from error
-    names = "lower_case stem remove_stop_words ascii_folding with_position block_size"
-    names += " min_ngram_length max_ngram_length prefix_only"
-    parameters = {
-        "lance_tokenizer": "text",
-        "base_tokenizer": details.base_tokenizer or "simple",
-        "language": language,
-        "max_token_length": details.max_token_length
-        if details.HasField("max_token_length")
-        else None,
-        **{name: getattr(details, name) for name in names.split()},
-    }
-    return parse_analysis(json.dumps(parameters), place)
 
 
 def describe_minhash(segment: Segment) -> tuple[str, dict[str, object]]:

@@ -43,6 +43,7 @@ from lanceref.index.training import (
     accepts_types,
     check_memory,
     has_order,
+    mask_of,
     number_sets,
     number_sets_by_key,
     run_starts,
@@ -210,13 +211,9 @@ def null_lists(segment: Segment) -> RowSet:
 
 
 def flattened(values: pa.Array, keys: Keys) -> tuple[pa.Array, Keys, Keys]:
-    """Return the items of lists, the keys of their rows, and the keys of lists that are null.
-
-    `keys` (lists,), the keys returned (items,) and (null lists,).
-    """
-    nulls = np.asarray(values.is_null().to_numpy(zero_copy_only=False), np.bool_)
+    """Return items of lists (n,), the keys of their rows, and the keys of lists that are null."""
     lengths = np.asarray(pc.fill_null(pc.list_value_length(values), 0).to_numpy(), np.int64)
-    return values.flatten(), np.repeat(keys, lengths), keys[nulls]
+    return values.flatten(), np.repeat(keys, lengths), keys[mask_of(values.is_null())]
 
 
 def rewrite_labels(sources: Sources, training: Training, writer: SegmentWriter) -> Built:

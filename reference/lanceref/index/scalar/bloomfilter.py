@@ -12,7 +12,7 @@ Clauses: L.index.bloom.data, L.index.bloom.size, L.index.zones.order, L.index.zo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unique
 from lanceref.index import bloom
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Kind, Parameters, Sources
+from lanceref.index.index_type import NONE, Built, Kind, Parameters, Sources, whole_number
 from lanceref.index.predicate import Among, IsNull, Predicate
 from lanceref.index.scalar.zonemap import (
     PLACE_FIELDS,
@@ -102,10 +102,23 @@ def read_filters(file: IndexFile) -> NDArray[np.uint32]:
     return words.reshape(len(data), -1, bloom.WORDS) if len(data) else words.reshape(0, 1, 8)
 
 
-def _write(
-    training: Training, items: int, probability: str, sources: Sources, writer: SegmentWriter
+def rewrite(
+    sources: Sources, training: Training, writer: SegmentWriter, parameters: Parameters = NONE
 ) -> Built:
-    """Write the filters of the zones of rows, and what is left of segments."""
+    """Write what is left of segments, and new rows, as one segment with filters as in the first.
+
+    Without segments `number_of_items` rows are a zone, with a `probability` of false positives.
+    Raises OperationRefused.
+    """
+    items = whole_number(parameters, "number_of_items", ITEMS)
+    share = parameters.get("probability", PROBABILITY)
+    if not isinstance(share, float) or not 0 < share < 1:
+        raise OperationRefused(f"probability must be between 0 and 1, got {share!r}")
+    probability = f"{share}"
+    if sources:
+        file = sources[0][0].file(FILE)
+        _probability(file)
+        items, probability = file.number("bloomfilter_item"), file.text("bloomfilter_probability")
     size = bloom.size_for(items, float(probability))
     zones = list(cut_zones(training, items))
     data = [bloom.fill(bloom.hash_values(zone.values), size).tobytes() for zone in zones]
@@ -118,28 +131,6 @@ def _write(
     metadata = {"bloomfilter_item": f"{items}", "bloomfilter_probability": probability}
     write_zones(FILE, table, nulls, sources, metadata, writer)
     return Built(index_pb2.BloomFilterIndexDetails(), 0)
-
-
-def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows: `number_of_items` of them in a zone, `probability` of false positives.
-
-    Raises OperationRefused.
-    """
-    items = parameters.get("number_of_items", ITEMS)
-    probability = parameters.get("probability", PROBABILITY)
-    if not isinstance(items, int) or items <= 0:
-        raise OperationRefused(f"number_of_items must be a positive number, got {items!r}")
-    if not isinstance(probability, float) or not 0 < probability < 1:
-        raise OperationRefused(f"probability must be between 0 and 1, got {probability!r}")
-    return _write(training, items, f"{probability}", (), writer)
-
-
-def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Write what is left of segments, and new rows, as one segment."""
-    file = sources[0][0].file(FILE)
-    _probability(file)
-    items, probability = file.number("bloomfilter_item"), file.text("bloomfilter_probability")
-    return _write(training, items, probability, sources, writer)
 
 
 def _probability(file: IndexFile) -> float:
@@ -168,7 +159,7 @@ BLOOMFILTER = Kind(
         "integer", "float32", "float64", "date", "time", "timestamp", *TEXT, *BINARY
     ),
     open=BloomFilter,
-    build=build,
+    build=partial(rewrite, ()),
     rewrite=rewrite,
     address_version=0,
     rewrite_on_move=False,

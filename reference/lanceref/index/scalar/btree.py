@@ -12,16 +12,17 @@ Clauses: L.index.btree.columns, L.index.btree.order, L.index.btree.pages, L.inde
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.core.errors import FormatError, OperationRefused
+from lanceref.core.errors import FormatError
 from lanceref.core.integers import unique
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Kind, Parameters, Sources, merged
+from lanceref.index.index_type import NONE, Built, Kind, Parameters, Sources, merged, whole_number
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -35,7 +36,14 @@ from lanceref.index.predicate import (
 )
 from lanceref.index.row_set import NO_KEYS, Keys, RowSet, row_set
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import Training, check_memory, has_order, sort_keys, sorted_order
+from lanceref.index.training import (
+    Training,
+    check_memory,
+    has_order,
+    mask_of,
+    sort_keys,
+    sorted_order,
+)
 from lanceref.proto import index_details_pb2
 
 DATA = "page_data.lance"
@@ -78,8 +86,8 @@ class BTree:
         """Return for each page whether the predicate may be true for a row of it."""
         if isinstance(predicate, IsNull):
             return np.asarray(self._null_counts > 0)
-        valid = np.asarray(pc.is_valid(self._greatest).to_numpy(zero_copy_only=False), np.bool_)
-        return valid & may_hold(predicate, self._least, self._greatest)
+        possible = may_hold(predicate, self._least, self._greatest)
+        return mask_of(pc.is_valid(self._greatest)) & possible
 
     def _read(self, pages: NDArray[np.int64]) -> Iterator[tuple[pa.Array, Keys]]:
         """Yield values and keys of pages, neighbours together."""
@@ -165,20 +173,16 @@ def keys_column(data: IndexFile) -> str:
     return EARLY_KEYS if EARLY_KEYS in data.names else "ids"
 
 
-def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows; `zone_size` is the rows of a page. Raises OperationRefused."""
-    rows = parameters.get("zone_size", PAGE_ROWS)
-    if not isinstance(rows, int) or rows <= 0:
-        raise OperationRefused(f"zone_size must be a positive number, got {rows!r}")
-    return _write((), training, rows, writer)
+def rewrite(
+    sources: Sources, training: Training, writer: SegmentWriter, parameters: Parameters = NONE
+) -> Built:
+    """Write what is left of segments, and new rows, as one segment with pages as in the first.
 
-
-def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Write what is left of segments, and new rows, as one segment."""
-    return _write(sources, training, page_rows(sources[0][0].file(LOOKUP)), writer)
-
-
-def _write(sources: Sources, training: Training, rows: int, writer: SegmentWriter) -> Built:
+    Without segments `zone_size` is the rows of a page. Raises OperationRefused.
+    """
+    rows = whole_number(parameters, "zone_size", PAGE_ROWS)
+    if sources:
+        rows = page_rows(sources[0][0].file(LOOKUP))
     write_btree(*merged(sources, training, read_entries), rows, writer)
     version = BY_ADDRESS if training.stable_row_ids else 0
     return Built(index_details_pb2.BTreeIndexDetails(), version)
@@ -222,7 +226,7 @@ BTREE = Kind(
     exact=(IsNull, Among, Within, StartsWith),
     accepts=has_order,
     open=BTree,
-    build=build,
+    build=partial(rewrite, ()),
     rewrite=rewrite,
     address_version=BY_ADDRESS,
     check=check,

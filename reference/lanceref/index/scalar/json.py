@@ -36,7 +36,7 @@ from lanceref.index.scalar.btree import BTREE
 from lanceref.index.scalar.ngram import NGRAM
 from lanceref.index.scalar.zonemap import ZONEMAP
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import Run, Training, leaf
+from lanceref.index.training import Training, leaf
 from lanceref.json import jsonb
 from lanceref.json.json_path import Json, document, parse_path, select
 from lanceref.proto import index_pb2
@@ -51,22 +51,16 @@ def extract(training: Training, path: str, type_: pa.DataType | None = None) -> 
 
     Raises OperationRefused, QueryFailed, FormatError.
     """
-    runs = _by_documents(training, path, type_)
-    own = runs[0].values.type if runs else type_ or pa.utf8()
-    (field,) = schema_of(pa.schema([pa.field("value", own)])).fields
-    return replace(training, field=field, computed=runs)
-
-
-def _by_documents(training: Training, path: str, type_: pa.DataType | None) -> list[Run]:
-    """Return the rows with what any path finds in each document."""
     runs = list(training.runs())
     values = [list(found_in(run.values, path)) for run in runs]
     first = next((value for part in values for value in part if value is not None), None)
     own = type_ or (pa.utf8() if first is None else type_of(first, path))
-    return [
+    computed = [
         replace(run, values=pa.array([_as(value, own, path) for value in part], own))
         for run, part in zip(runs, values, strict=True)
     ]
+    (field,) = schema_of(pa.schema([pa.field("value", own)])).fields
+    return replace(training, field=field, computed=computed)
 
 
 def found_in(documents: pa.Array, path: str) -> Iterator[Json]:
@@ -101,14 +95,6 @@ def _as(value: Json, type_: pa.DataType, path: str) -> Json:
     if own != type_ and not (own == pa.int64() and type_ == pa.float64()):
         raise OperationRefused(f"JSON path {path!r} leads to values of {type_} and of {own}")
     return float(value) if isinstance(value, int) and type_ == pa.float64() else value
-
-
-def check_path(path: str) -> None:
-    """Raise OperationRefused for a path that is not valid."""
-    try:
-        parse_path(path)
-    except QueryFailed as error:
-        raise OperationRefused(f"{error}") from error
 
 
 TARGETS = {kind.name: kind for kind in (BTREE, BITMAP, NGRAM, ZONEMAP, BLOOMFILTER)}
@@ -183,7 +169,10 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
         raise OperationRefused(f"no index of type {name!r} holds values of documents")
     if target is BTREE and training.stable_row_ids:
         raise OperationRefused("BTREE holds no values of documents of rows with stable ids")
-    check_path(path)
+    try:
+        parse_path(path)
+    except QueryFailed as error:
+        raise OperationRefused(f"{error}") from error
     inner = json.loads(str(parameters.get("target_index_parameters") or "{}"))
     return _wrapped(path, target.build(extract(training, path), writer, inner))
 

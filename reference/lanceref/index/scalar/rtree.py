@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -27,16 +28,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.core.errors import FormatError, OperationRefused
+from lanceref.core.errors import FormatError
 from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.file.schema import Field
 from lanceref.index.geometry import Boxes, boxes_of, geometries, is_geometry
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Kind, Parameters, Sources, remaining
+from lanceref.index.index_type import (
+    NONE,
+    Built,
+    Kind,
+    Parameters,
+    Sources,
+    remaining,
+    whole_number,
+)
 from lanceref.index.predicate import Intersects, IsNull, Predicate
 from lanceref.index.row_set import NO_KEYS, Keys, RowSet, encode_row_set, parse_row_set, row_set
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import Run, Training, leaf
+from lanceref.index.training import Run, Training, leaf, mask_of
 from lanceref.proto import index_pb2
 
 BITS = 16
@@ -149,10 +158,7 @@ def check_pages(file: IndexFile, below: Level, rows: NDArray[np.int64], ids: Key
 
 
 def check_boxes(file: IndexFile, boxes: Boxes, pages: NDArray[np.int64], around: Boxes) -> None:
-    """Raise FormatError unless `around` has the box of the boxes of each page; pages rise.
-
-    NaN there is not compared. Boxes are (n, 4), pages (n,).
-    """
+    """Raise FormatError unless `around` (pages, 4) are those of the boxes (n, 4), NaN for any."""
     own = boxes_around(boxes, np.flatnonzero(np.diff(pages, prepend=-1)))
     same = (own == around) | np.isnan(around)
     if not same.all():
@@ -265,10 +271,7 @@ def write_rtree(
 
 
 def boxes_around(boxes: Boxes, starts: NDArray[np.int64]) -> Boxes:
-    """Return the boxes around runs of boxes, such as pages, by the first of each.
-
-    `boxes` (n, 4), `starts` (runs,), the result (runs, 4).
-    """
+    """Return boxes (runs, 4) around runs of boxes (n, 4), as pages, by their starts (runs,)."""
     low = np.minimum.reduceat(boxes[:, :2], starts)
     return np.concatenate([low, np.maximum.reduceat(boxes[:, 2:], starts)], axis=1)
 
@@ -287,34 +290,29 @@ def leaves_of(segment: Segment) -> tuple[Boxes, Keys]:
     return read_boxes(file, np.arange(file.number("num_items"), dtype=np.int64))
 
 
-def _write(sources: Sources, training: Training, page_rows: int, writer: SegmentWriter) -> Built:
-    """Write the boxes of rows but for empty geometries, the rows that are null, and segments."""
+def rewrite(
+    sources: Sources, training: Training, writer: SegmentWriter, parameters: Parameters = NONE
+) -> Built:
+    """Write the boxes of rows but for empty geometries, the rows that are null, and segments.
+
+    Pages are as in the first segment; without any `page_size` is their boxes. Raises
+    OperationRefused.
+    """
+    page_rows = whole_number(parameters, "page_size", PAGE_ROWS, LEAST_ROWS)
+    if sources:
+        page_rows = sources[0][0].file(DATA).number("page_size")
     name = _extension(training.field)
     parts, nulls = [(np.empty((0, 4)), NO_KEYS)], [NO_KEYS]
     for run in training.runs():
         boxes = boxes_of(geometries(run.values, name))
         is_box = ~np.isnan(boxes).any(axis=1)
         parts.append((boxes[is_box], run.keys[is_box]))
-        is_null = np.asarray(run.values.is_null().to_numpy(zero_copy_only=False), np.bool_)
-        nulls.append(run.keys[is_null])
+        nulls.append(run.keys[mask_of(run.values.is_null())])
     parts += remaining(sources, leaves_of)
     nulls += [moved(read_nulls(segment).keys)[1] for segment, moved in sources]
     all_boxes, keys = (np.concatenate(one) for one in zip(*parts, strict=True))
     write_rtree(all_boxes, keys, np.concatenate(nulls), page_rows, writer)
     return Built(index_pb2.RTreeIndexDetails(), 0)
-
-
-def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows; `page_size` is the boxes of a page. Raises OperationRefused."""
-    rows = parameters.get("page_size", PAGE_ROWS)
-    if not isinstance(rows, int) or rows < LEAST_ROWS:
-        raise OperationRefused(f"page_size must be at least {LEAST_ROWS}, got {rows!r}")
-    return _write((), training, rows, writer)
-
-
-def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Write what is left of segments, and new rows, as one segment."""
-    return _write(sources, training, sources[0][0].file(DATA).number("page_size"), writer)
 
 
 def check(segment: Segment) -> None:
@@ -359,8 +357,7 @@ def rows_of(training: Training, segment: Segment) -> Training:
         boxes, null = boxes_of(geometries(run.values, name)), run.values.is_null()
         there = pc.or_(null, pa.array(~np.isnan(boxes).any(axis=1)))
         own = pc.if_else(null, pa.scalar(None, BOX_BYTES), _as_bytes(boxes))
-        keys = run.keys[np.asarray(there.to_numpy(zero_copy_only=False), np.bool_)]
-        return replace(run, values=own.filter(there), keys=keys)
+        return replace(run, values=own.filter(there), keys=run.keys[mask_of(there)])
 
     return training.map(boxed)
 
@@ -383,7 +380,7 @@ RTREE = Kind(
     inexact=(Intersects,),
     accepts=accepts,
     open=RTree,
-    build=build,
+    build=partial(rewrite, ()),
     rewrite=rewrite,
     inherits="one",
     rewrite_on_move=False,

@@ -21,8 +21,9 @@ Divergences: D.index.zonemap-negative-nan, D.index.zonemap-only-nan
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -30,9 +31,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.core.errors import OperationRefused
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Found, Kind, Parameters, Sources, Spans
+from lanceref.index.index_type import (
+    NONE,
+    Built,
+    Found,
+    Kind,
+    Parameters,
+    Sources,
+    Spans,
+    whole_number,
+)
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -52,7 +61,7 @@ from lanceref.index.row_set import (
     row_set,
 )
 from lanceref.index.segment import Moved, Segment, SegmentWriter
-from lanceref.index.training import Run, Training, is_any, sort_keys
+from lanceref.index.training import Training, is_any, mask_of, sort_keys
 from lanceref.proto import index_details_pb2
 
 NULLS = "null_bitmap"
@@ -88,30 +97,16 @@ class Zone:
 def cut_zones(training: Training, rows: int) -> Iterator[Zone]:
     """Yield the rows in zones of so many live ones; the last of a fragment may have fewer."""
     for fragment_id, runs in groupby(training.runs(), lambda run: run.fragment_id):
-        for values, offsets in _whole_zones(runs, rows):
-            for first in range(0, len(offsets), rows):
-                part, own = offsets[first : first + rows], values.slice(first, rows)
-                start, nulls = int(part[0]), NO_KEYS
-                if own.null_count:
-                    null = np.asarray(own.is_null().to_numpy(zero_copy_only=False), np.bool_)
-                    nulls = part[null].astype(np.uint64) | np.uint64(fragment_id) << SHIFT
-                yield Zone(fragment_id, start, int(part[-1]) - start + 1, own, nulls)
-
-
-def _whole_zones(runs: Iterable[Run], rows: int) -> Iterator[tuple[pa.Array, NDArray[np.int64]]]:
-    """Yield values and offsets of a fragment, cut so that no zone lies in two of the parts."""
-    values, offsets, waiting = [], [], 0
-    for run in runs:
-        values.append(run.values)
-        offsets.append(run.offsets)
-        waiting += len(run.offsets)
-        if waiting >= rows:
-            all_values, all_offsets = pa.concat_arrays(values), np.concatenate(offsets)
-            end = waiting - waiting % rows
-            yield all_values[:end], all_offsets[:end]
-            values, offsets, waiting = [all_values[end:]], [all_offsets[end:]], waiting - end
-    if waiting:
-        yield pa.concat_arrays(values), np.concatenate(offsets)
+        parts = list(runs)
+        values = pa.chunked_array([run.values for run in parts])
+        offsets = np.concatenate([run.offsets for run in parts])
+        for first in range(0, len(offsets), rows):
+            part, own = offsets[first : first + rows], values.slice(first, rows).combine_chunks()
+            start, nulls = int(part[0]), NO_KEYS
+            if own.null_count:
+                nulls = part[mask_of(own.is_null())].astype(np.uint64)
+                nulls |= np.uint64(fragment_id) << SHIFT
+            yield Zone(fragment_id, start, int(part[-1]) - start + 1, own, nulls)
 
 
 def read_nulls(file: IndexFile) -> RowSet | None:
@@ -255,8 +250,7 @@ def bounds_of(values: pa.Array) -> Bounds:
         return unknown, unknown, values.null_count, 0
     nans = np.zeros(len(values), np.bool_)
     if pa.types.is_floating(type_):
-        held = values.to_numpy(zero_copy_only=False)
-        nans = np.isnan(held) & np.asarray(values.is_valid().to_numpy(zero_copy_only=False))
+        nans = np.isnan(values.to_numpy(zero_copy_only=False)) & mask_of(values.is_valid())
     own = values.drop_null() if values.null_count else values
     if nans.any():
         own = values.filter(pa.array(~nans)).drop_null()
@@ -289,8 +283,16 @@ def _has_seeds(type_: pa.DataType) -> bool:
         return not is_any(type_, "boolean", "null")
 
 
-def _write(training: Training, rows: int, sources: Sources, writer: SegmentWriter) -> Built:
-    """Write the bounds of the zones of rows, and what is left of segments."""
+def rewrite(
+    sources: Sources, training: Training, writer: SegmentWriter, parameters: Parameters = NONE
+) -> Built:
+    """Write what is left of segments, and new rows, as one segment with zones as in the first.
+
+    Without segments `rows_per_zone` live rows are a zone. Raises OperationRefused.
+    """
+    rows = whole_number(parameters, "rows_per_zone", ZONE_ROWS)
+    if sources:
+        rows = sources[0][0].file(FILE).number("rows_per_zone")
     type_ = training.type
     counts = [pa.field(name, pa.uint32(), nullable=False) for name in ("null_count", "nan_count")]
     schema = pa.schema([pa.field("min", type_), pa.field("max", type_), *counts, *PLACE_FIELDS])
@@ -311,19 +313,6 @@ def _write(training: Training, rows: int, sources: Sources, writer: SegmentWrite
     return Built(details, 0)
 
 
-def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows; `rows_per_zone` live rows are a zone. Raises OperationRefused."""
-    rows = parameters.get("rows_per_zone", ZONE_ROWS)
-    if not isinstance(rows, int) or rows <= 0:
-        raise OperationRefused(f"rows_per_zone must be a positive number, got {rows!r}")
-    return _write(training, rows, (), writer)
-
-
-def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Write what is left of segments, and new rows, as one segment."""
-    return _write(training, sources[0][0].file(FILE).number("rows_per_zone"), sources, writer)
-
-
 def check(segment: Segment) -> None:
     """Report that the rows that are null are not as many as the zones say. Raises FormatError."""
     file = segment.file(FILE)
@@ -341,7 +330,7 @@ ZONEMAP = Kind(
     inexact=(Among, Within, StartsWith),
     accepts=lambda field: True,  # zones of values that have no order have no bounds
     open=ZoneMap,
-    build=build,
+    build=partial(rewrite, ()),
     rewrite=rewrite,
     address_version=0,
     rewrite_on_move=False,

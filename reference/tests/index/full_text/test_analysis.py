@@ -20,7 +20,6 @@ from lanceref.index.full_text.tokenizers import (
     parts_of,
     raw,
     simple,
-    split_code,
     whitespace,
 )
 
@@ -73,9 +72,9 @@ def test_worked_text():
     text = "getName a::b -> c"
     assert (["getName", "a", "b", "c"], range(4)) == code(operators=False)(text)
     assert ["getName", "a", "::", "b", "->", "c"] == code(operators=True)(text)[0]
-    both = split_code(operators=False, numerics=True, whole=True)(text)
+    both = code(operators=False, split=True, numerics=True, whole=True)(text)
     assert (["getName", "get", "Name", "a", "b", "c"], [0, 0, 1, 2, 3, 4]) == both
-    parts = split_code(operators=False, numerics=True, whole=False)(text)
+    parts = code(operators=False, split=True, numerics=True, whole=False)(text)
     assert (["get", "Name", "a", "b", "c"], [0, 1, 2, 3, 4]) == parts
 
 
