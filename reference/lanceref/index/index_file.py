@@ -33,7 +33,7 @@ from lanceref.storage import Source, Store, whole
 M = TypeVar("M", bound=Message)
 N = TypeVar("N", bound=np.unsignedinteger)
 
-SMALL_BYTES = 2**20
+SMALL_BYTES = 2**16
 """Files up to this may be read as a whole."""
 
 

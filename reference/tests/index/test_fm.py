@@ -109,7 +109,7 @@ def wavelet_of(text: bytes) -> WaveletTree:
     array = np.frombuffer(text, np.uint8)
     tree = build_tree(np.bincount(array, minlength=256))
     words = [packed(bits) for bits in node_bits(tree, array)]
-    return WaveletTree(tree, np.concatenate(words), np.array([len(one) for one in words]))
+    return WaveletTree(tree, lambda start, end: words[start:end])
 
 
 def test_worked_bits():

@@ -82,23 +82,31 @@ class Partition:
         return Blocks([bits for bits, _ in self.sizes], -(-self.num_bytes // self.rate))
 
     @cached_property
+    def _ranks(self) -> Keys:
+        return self.file.numbers("prefix_rank", np.uint64)
+
+    @cached_property
     def tree(self) -> WaveletTree:
-        """The bits of all nodes. Raises CorruptPage."""
+        """The text, as the bits of all nodes; what is read of them may raise CorruptPage."""
+        return WaveletTree(self.codes, self._nodes)
+
+    def _nodes(self, start: int, end: int) -> list[Words]:
+        """Return the words of nodes from one to another. Raises CorruptPage."""
         blocks = self._blocks
-        words = self._words(0, blocks.num_rows, "L.index.fm.rank")
-        tree = WaveletTree(self.codes, words, blocks.num_words[:-1])
-        stated, ranks = self.file.numbers("prefix_rank", np.uint64), blocks.ranks(tree)
-        bits, wanted = np.array(self.sizes, np.int64).reshape(-1, 2).T
-        ones = tree.ones(np.arange(len(bits)), bits)
-        if not np.array_equal(stated, ranks) or not np.array_equal(ones, wanted):
+        rows = blocks.rows[start : end + 1]
+        words = self._words(rows[0], rows[-1], "L.index.fm.rank")
+        ranks, ones = blocks.ranks(words, start, end)
+        stated = self._ranks[rows[0] : rows[-1]]
+        wanted = [ones for _, ones in self.sizes[start:end]]
+        if stated.tolist() != ranks.tolist() or ones.tolist() != wanted:
             found = f"{ones[:8]} ones in nodes, {stated[:8]} before blocks"
             raise self.file.corrupt("L.index.fm.rank", found, f"{wanted[:8]} and {ranks[:8]}")
-        return tree
+        return np.split(words, blocks.num_words[start : end - 1].cumsum())
 
     @cached_property
     def samples(self) -> Positions:
         """Where every `rate`-th ending begins: (samples,). Raises CorruptPage."""
-        words = self._words(self._blocks.num_rows, self.file.num_rows, "L.index.fm.samples")
+        words = self._words(self._blocks.rows[-1], self.file.num_rows, "L.index.fm.samples")
         if np.any(words >= self.num_bytes):
             found, wanted = f"samples up to {words.max()}", f"below {self.num_bytes}"
             raise self.file.corrupt("L.index.fm.samples", found, wanted)
@@ -135,20 +143,21 @@ class Blocks:
     """The rows of a partition: the blocks of nodes of so many bits, and then those of samples.
 
     Of each row `nodes` is its node, `numbers` the number of the block in it, `sizes` its words:
-    (rows,). `num_words` are the words of each node and of the samples: (nodes + 1,).
+    (rows,). `rows` are the first ones, `num_words` the words of each node and of the samples:
+    (nodes + 1,).
     """
 
     def __init__(self, bits: Sequence[int], num_samples: int) -> None:
         lengths = np.array([*bits, num_samples], np.int64)
         self.num_words = np.append(-(-lengths[:-1] // WORD_BITS), num_samples)
         _, self.sizes, blocks = split_groups(self.num_words, BLOCK_WORDS)
-        self.num_rows = int(blocks[:-1].sum())
+        self.rows = offsets_of(blocks)[:-1]
         self.nodes, self._lengths = np.repeat([np.arange(len(blocks)), lengths], blocks, axis=1)
-        self.numbers = np.arange(blocks.sum()) - np.repeat(offsets_of(blocks)[:-1], blocks)
+        self.numbers = np.arange(blocks.sum()) - np.repeat(self.rows, blocks)
         self.stated = {
             "num_bwt_nodes": len(bits),
             "num_sa_blocks": int(blocks[-1]),
-            "total_wavelet_rows": self.num_rows,
+            "total_wavelet_rows": int(self.rows[-1]),
             "sa_samples_len": num_samples,
             "alphabet_size": BYTES,
         }
@@ -156,19 +165,23 @@ class Blocks:
     @property
     def columns(self) -> dict[str, pa.Array]:
         """The columns of the file that tell rows apart."""
-        is_sample = np.arange(len(self.nodes)) >= self.num_rows
+        is_sample = np.arange(len(self.nodes)) >= self.rows[-1]
         return {
             "node_id": pa.array(np.where(is_sample, SAMPLE_NODE, self.nodes).astype(np.uint32)),
             "block_id": pa.array(self.numbers.astype(np.uint32)),
             "bit_len": pa.array(self._lengths.astype(np.uint64)),
         }
 
-    def ranks(self, tree: WaveletTree) -> Keys:
-        """Return the ones of its node before each block, 0 for samples: (rows,)."""
-        own = slice(0, self.num_rows)
-        ranks = np.zeros(len(self.sizes), np.uint64)
-        ranks[own] = tree.ones(self.nodes[own], BLOCK_BITS * self.numbers[own])
-        return ranks
+    def ranks(self, words: Words, start: int, end: int) -> tuple[Positions, Positions]:
+        """Return the ones before each block in its node (rows,), and of the nodes (nodes,).
+
+        The nodes go from one to another and have the words (n,) given.
+        """
+        bounds = self.rows[start : end + 1] - self.rows[start]
+        sizes = self.sizes[self.rows[start] : self.rows[end]]
+        before = offsets_of(np.bitwise_count(words).astype(np.int64))[offsets_of(sizes)]
+        first = np.repeat(before[bounds[:-1]], np.diff(bounds))
+        return before[:-1] - first, np.diff(before[bounds])
 
 
 def open_partition(file: IndexFile) -> Partition:
@@ -314,7 +327,7 @@ def write_partition(
     bits = node_bits(tree, before)
     blocks = Blocks([len(one) for one in bits], len(samples))
     words = np.concatenate([samples[:0], *map(packed, bits)])
-    ranks = blocks.ranks(WaveletTree(tree, words, blocks.num_words[:-1]))
+    ranks, _ = blocks.ranks(words, 0, len(bits))
     starts = np.concatenate([[0], np.cumsum([len(one) + 1 for one in texts])])[:-1]
     metadata = {
         "bwt_len": f"{len(text)}",
@@ -332,7 +345,7 @@ def write_partition(
     columns = {
         **blocks.columns,
         "words": pa.Array.from_buffers(pa.large_binary(), len(blocks.sizes), buffers),
-        "prefix_rank": pa.array(ranks),
+        "prefix_rank": pa.array(np.append(ranks, 0 * blocks.sizes[len(ranks) :]).astype(np.uint64)),
     }
     writer.write_table(path, SCHEMA, [columns[name] for name in SCHEMA.names], metadata)
 

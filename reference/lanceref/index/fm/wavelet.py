@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import heapq
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,46 +145,48 @@ Words = NDArray[np.uint64]
 
 
 class WaveletTree:
-    """A text: the words of every node of its tree, the nodes one after the other.
+    """A text: the words of every node of its tree, read when they are needed.
 
-    `words` (words,), `num_words` (nodes,) how many each node has.
+    `load` returns the words of the nodes from one to another, read together.
     """
 
-    def __init__(self, tree: HuffmanTree, words: Words, num_words: Positions) -> None:
-        self.tree, self.paths = tree, tree.paths()
-        # an empty word after each node: the place after its last bit may lie there
-        self._words = np.insert(words, offsets_of(num_words)[1:], 0)
-        self._first = offsets_of(num_words + 1)[:-1]
-        before = offsets_of(np.bitwise_count(self._words).astype(np.int64))
-        self._before = before[:-1] - np.repeat(before[self._first], num_words + 1)
+    def __init__(self, tree: HuffmanTree, load: Callable[[int, int], Sequence[Words]]) -> None:
+        self.tree, self.paths, self._load = tree, tree.paths(), load
+        self._nodes: dict[int, tuple[Words, Positions]] = {}
 
-    def ones(self, node: int | Positions, places: Positions) -> Positions:
-        """Return the ones before places of a node, or of a node each. All are (n,)."""
-        word = self._first[node] + (places >> WORD_SHIFT)
-        below = (np.uint64(1) << (places & WORD_BITS - 1).astype(np.uint64)) - np.uint64(1)
-        return self._before[word] + np.bitwise_count(self._words[word] & below)
+    def _read(self, start: int, end: int) -> None:
+        """Keep the words of nodes, an empty one after them, and the ones before each."""
+        for node, words in zip(range(start, end), self._load(start, end), strict=True):
+            own = np.append(words, np.uint64(0))
+            self._nodes[node] = own, offsets_of(np.bitwise_count(own).astype(np.int64))[:-1]
 
-    def bits(self, node: int, places: Positions) -> NDArray[np.bool_]:
-        """Return the bits of a node at places. `places` and the result (n,)."""
-        words = self._words[self._first[node] + (places >> WORD_SHIFT)]
-        bits = words >> (places & WORD_BITS - 1).astype(np.uint64) & np.uint64(1)
-        return np.asarray(bits, np.bool_)
+    def _bits(self, node: int, places: Positions) -> tuple[NDArray[np.bool_], Positions]:
+        """Return the bits of a node at places, and the ones before these. All are (n,)."""
+        if node not in self._nodes:
+            self._read(node, node + 1)
+        words, before = self._nodes[node]
+        number, bit = places >> WORD_SHIFT, (places & WORD_BITS - 1).astype(np.uint64)
+        own, below = words[number], (np.uint64(1) << bit) - np.uint64(1)
+        is_one = np.asarray(own >> bit & np.uint64(1), np.bool_)
+        return is_one, before[number] + np.bitwise_count(own & below)
 
     def count(self, byte: int, places: Positions) -> Positions:
         """Return how often a byte of the tree occurs before places (n,): (n,)."""
         for node, bit in self.paths[byte]:
-            ones = self.ones(node, places)
+            _, ones = self._bits(node, places)
             places = ones if bit else places - ones
         return places
 
     def bytes_at(self, places: Positions) -> tuple[NDArray[np.uint8], Positions]:
         """Return the bytes at places, and how often each occurs before its own. All are (n,)."""
+        if len(self._nodes) < len(self.tree.sides):
+            self._read(0, len(self.tree.sides))
         found = np.empty(len(places), np.uint8)
         counts = np.empty(len(places), np.int64)
         pending = [(0, np.arange(len(places)), places)]
         while pending:
             node, rows, places = pending.pop()
-            ones, bits = self.ones(node, places), self.bits(node, places)
+            bits, ones = self._bits(node, places)
             for side, (kind, which) in enumerate(self.tree.sides[node]):
                 mask = bits if side else ~bits
                 below = ones[mask] if side else (places - ones)[mask]
