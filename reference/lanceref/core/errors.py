@@ -260,12 +260,8 @@ class Unreadable(LanceError, OSError):
     """
 
 
-class ColumnNotFound(NotFound, RuntimeError):
-    """A blob column that does not exist: pylance raises `RuntimeError` here."""
-
-
-class FileColumnNotFound(NotFound, OSError):
-    """A column that a data file does not have: pylance raises `OSError` here."""
+class ColumnNotFound(NotFound, OSError, RuntimeError):
+    """A blob column, or one of a data file, that does not exist: pylance raises either class."""
 
 
 class VersionNotFound(NotFound, OSError):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lanceref.core.context import Context
-from lanceref.core.errors import FileColumnNotFound, NotFound, NotStorable
+from lanceref.core.errors import ColumnNotFound, NotFound, NotStorable
 from lanceref.core.extension_types import resolved, resolved_batch
 from lanceref.core.file_versions import V0_1, version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits, refuse_table
@@ -35,7 +35,7 @@ class File:
     """An opened data file: `schema`, `num_rows()`, and its rows.
 
     `columns` names the fields to read, nested ones with dots; None reads all. Raises
-    FileColumnNotFound.
+    ColumnNotFound.
     """
 
     def __init__(self, file: DataFile, columns: Sequence[str] | None = None) -> None:
@@ -43,7 +43,7 @@ class File:
         try:
             self._fields = schema.fields if columns is None else project(schema, columns)
         except NotFound as error:
-            raise FileColumnNotFound(f"Error creating projection: {error}") from error
+            raise ColumnNotFound(f"Error creating projection: {error}") from error
         self._file = file
         self._storage = LanceSchema(tuple(self._fields), schema.metadata).arrow
         extended = any(one.is_extension for field in self._fields for one in field.flat())

@@ -92,18 +92,19 @@ class IndexFile:
         """Return an entry of the metadata as a number. Raises FormatError for another."""
         text = self.text(key)
         if not (text.isascii() and text.isdigit() and len(text) <= 20):
-            found = f"{key!r} = {text[:40]!r}"
-            raise FormatError("L.index.files.metadata", self.place, found, "a decimal number")
+            raise self._misfit(key, "a decimal number")
         return int(text)
 
     def digits(self, key: str) -> bytes:
         """Return an entry of the metadata that is hexadecimal digits. Raises FormatError."""
-        text = self.text(key)
         try:
-            return bytes.fromhex(text)
+            return bytes.fromhex(self.text(key))
         except ValueError as error:
-            found = f"{key!r} = {text[:40]!r}"
-            raise self.corrupt("L.index.files.metadata", found, "hexadecimal digits") from error
+            raise self._misfit(key, "hexadecimal digits") from error
+
+    def _misfit(self, key: str, wanted: str) -> FormatError:
+        found = f"{key!r} = {self.text(key)[:40]!r}"
+        return FormatError("L.index.files.metadata", self.place, found, wanted)
 
     def column_type(self, name: str) -> pa.DataType:
         """Return the Arrow type of a column. Raises FormatError when there is none."""

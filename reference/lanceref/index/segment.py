@@ -244,6 +244,13 @@ class SegmentWriter:
         batch = pa.record_batch(list(columns), schema=schema)
         self.write_file(path, schema, [batch], metadata, buffers)
 
+    def write_columns(
+        self, path: str, columns: Mapping[str, pa.Array], metadata: Mapping[str, str] | None = None
+    ) -> None:
+        """Write a file of columns that are never null."""
+        fields = [pa.field(name, one.type, nullable=False) for name, one in columns.items()]
+        self.write_table(path, pa.schema(fields), list(columns.values()), metadata)
+
     def write_bytes(self, path: str, data: bytes) -> None:
         """Write a file that is not an index file."""
         self._begin(path).size_bytes = len(data)

@@ -293,16 +293,6 @@ FINGERPRINT_START = 0x19EE4BC3E3726EC5
 FINGERPRINT_PRIME = 0x100000001B3
 U64 = 0xFFFFFFFFFFFFFFFF
 
-SCHEMA = pa.schema(
-    [
-        pa.field("node_id", pa.uint32(), nullable=False),
-        pa.field("block_id", pa.uint32(), nullable=False),
-        pa.field("words", pa.large_binary(), nullable=False),
-        pa.field("prefix_rank", pa.uint64(), nullable=False),
-        pa.field("bit_len", pa.uint64(), nullable=False),
-    ]
-)
-
 
 def fingerprint(texts: Sequence[bytes], keys: Sequence[int]) -> int:
     """Return the hash of texts and their keys, FNV-1a over their number, and key, size, bytes."""
@@ -342,12 +332,15 @@ def write_partition(
     }
     data = pa.py_buffer(np.concatenate([words, samples]).astype("<u8"))
     buffers = [None, pa.py_buffer(offsets_of(8 * blocks.sizes)), data]
+    tells = blocks.columns
     columns = {
-        **blocks.columns,
+        "node_id": tells["node_id"],
+        "block_id": tells["block_id"],
         "words": pa.Array.from_buffers(pa.large_binary(), len(blocks.sizes), buffers),
         "prefix_rank": pa.array(np.append(ranks, 0 * blocks.sizes[len(ranks) :]).astype(np.uint64)),
+        "bit_len": tells["bit_len"],
     }
-    writer.write_table(path, SCHEMA, [columns[name] for name in SCHEMA.names], metadata)
+    writer.write_columns(path, columns, metadata)
 
 
 def _digits(numbers: Sequence[int] | Positions) -> str:

@@ -66,7 +66,6 @@ ROWS = 1 << 14
 """Rows whose documents are kept as words together."""
 
 TOKEN_SETS = ("fst", "arrow")
-SCHEMA = pa.schema([pa.field("deleted_fragments", pa.binary(), nullable=False)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +218,8 @@ def _write(
     """Write partitions, then the file that lists them."""
     for number, one in enumerate(partitions):
         one.write(writer, number)
-    none = pa.array([bitmaps.BitMap().serialize()], pa.binary())
-    writer.write_table(METADATA, SCHEMA, [none], _metadata(settings, range(len(partitions))))
+    none = {"deleted_fragments": pa.array([bitmaps.BitMap().serialize()], pa.binary())}
+    writer.write_columns(METADATA, none, _metadata(settings, range(len(partitions))))
     return Built(settings.details, settings.index_version)
 
 

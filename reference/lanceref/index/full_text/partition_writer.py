@@ -45,14 +45,6 @@ BATCH_TOKENS = 1 << 13
 MOST_OCCURRENCES = 1 << 20
 """Occurrences that are encoded together, where one token has not more."""
 
-TOKENS = pa.schema(
-    [
-        pa.field("_token_fst_bytes", pa.large_binary(), nullable=False),
-        pa.field("_token_next_id", pa.uint32(), nullable=False),
-        pa.field("_token_total_length", pa.uint64(), nullable=False),
-    ]
-)
-
 NONE = np.empty(0, np.uint32)
 
 
@@ -232,22 +224,19 @@ class PartitionWriter:
         """Write the files of the partition, `folder` below those of the segment."""
         prefix = f"{folder}part_{number}_"
         numbered = sorted((token.encode(), number) for token, number in self._numbers.items())
-        columns = [
-            pa.array([build_fst(numbered)], pa.large_binary()),
-            pa.array([len(numbered)], pa.uint32()),
-            pa.array([sum(len(token) for token, _ in numbered)], pa.uint64()),
-        ]
-        batch = pa.record_batch(columns, schema=TOKENS)
-        writer.write_file(f"{prefix}tokens.lance", TOKENS, [batch])
+        tokens = {
+            "_token_fst_bytes": pa.array([build_fst(numbered)], pa.large_binary()),
+            "_token_next_id": pa.array([len(numbered)], pa.uint32()),
+            "_token_total_length": pa.array([sum(len(one) for one, _ in numbered)], pa.uint64()),
+        }
+        writer.write_columns(f"{prefix}tokens.lance", tokens)
         lengths = np.concatenate(self._lengths)
         documents = {"_rowid": np.concatenate(self._keys), "_num_tokens": lengths}
         if self._settings.list_elements:
             documents["_doc_index_0"] = np.concatenate(self._elements)
         arrays = {name: pa.array(column) for name, column in documents.items()}
-        schema = pa.schema([pa.field(name, one.type, False) for name, one in arrays.items()])
-        batch = pa.record_batch(list(arrays.values()), schema=schema)
         total = {"total_tokens": f"{int(lengths.sum(dtype=np.uint64))}"}
-        writer.write_file(f"{prefix}docs.lance", schema, [batch], total)
+        writer.write_columns(f"{prefix}docs.lance", arrays, total)
         schema = postings_schema(self._settings)
         batches = self._batches(schema, lengths)
         writer.write_file(f"{prefix}invert.lance", schema, batches, self._settings.metadata)

@@ -182,12 +182,8 @@ PAGE_BUFFER = 1
 _PLAIN = {"lance-encoding:compression": "none"}
 _WHOLE = {**_PLAIN, "lance-encoding:structural-encoding": "fullzip"}
 
-BAND_SCHEMA = pa.schema(
-    [
-        pa.field("band_key", pa.uint64(), nullable=False, metadata=_PLAIN),
-        pa.field("doc_id", pa.uint32(), nullable=False, metadata=_PLAIN),
-    ]
-)
+_BANDS = {"band_key": pa.uint64(), "doc_id": pa.uint32()}
+BAND_SCHEMA = pa.schema([pa.field(*one, False, _PLAIN) for one in _BANDS.items()])
 
 
 def _ordered_bands(signatures: Signatures, num_bands: int) -> tuple[Hashes, NDArray[np.uint32]]:

@@ -41,13 +41,8 @@ FILE = "bloomfilter.lance"
 ITEMS = 8192
 PROBABILITY = 0.00057
 
-SCHEMA = pa.schema(
-    [
-        *PLACE_FIELDS,
-        pa.field("has_null", pa.bool_(), nullable=False),
-        pa.field("bloom_filter_data", pa.binary(), nullable=False),
-    ]
-)
+_FIELDS = {"has_null": pa.bool_(), "bloom_filter_data": pa.binary()}
+SCHEMA = pa.schema([*PLACE_FIELDS, *(pa.field(*one, False) for one in _FIELDS.items())])
 
 
 class BloomFilter(ZonedIndex):

@@ -45,17 +45,8 @@ LETTERS = 3
 NULL_TOKEN = 0
 TOKEN_LIMIT = BASE**LETTERS
 
-SCHEMA = pa.schema(
-    [
-        pa.field("tokens", pa.uint32()),
-        pa.field(
-            "posting_list",
-            pa.binary(),
-            nullable=False,
-            metadata={"lance-encoding:compression": "none"},
-        ),
-    ]
-)
+_POSTINGS = pa.field("posting_list", pa.binary(), False, {"lance-encoding:compression": "none"})
+SCHEMA = pa.schema([pa.field("tokens", pa.uint32()), _POSTINGS])
 
 _DIGITS = dict(zip("0123456789abcdefghijklmnopqrstuvwxyz", range(1, BASE), strict=True))
 _LITERAL = re.compile(r"[^.^$*+?{}\[\]\\|()]+")

@@ -104,7 +104,6 @@ SCHEMA = pa.schema(
         pa.field("id", pa.uint64(), nullable=False),
     ]
 )
-NULL_SCHEMA = pa.schema([pa.field("nulls", pa.binary(), nullable=False)])
 
 
 BOX_BYTES = pa.binary(32)
@@ -267,7 +266,7 @@ def write_rtree(
     }
     writer.write_table(DATA, SCHEMA, [column, pa.array(np.concatenate(tree_ids))], metadata)
     data = encode_row_set(row_set(nulls))
-    writer.write_table(NULLS, NULL_SCHEMA, [pa.array([data], pa.binary())])
+    writer.write_columns(NULLS, {"nulls": pa.array([data], pa.binary())})
 
 
 def boxes_around(boxes: Boxes, starts: NDArray[np.int64]) -> Boxes:
