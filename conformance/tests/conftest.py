@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
+import shutil
+import subprocess
 import sys
 import zlib
 from collections.abc import Callable
@@ -110,6 +113,40 @@ def fake() -> Callable[[str], list[str]]:
 def open_session(tmp_path: Path, fake: Callable[[str], list[str]]) -> Callable[[str], Session]:
     """Sessions with fakes, by mode."""
     return lambda mode: Session(fake(mode), tmp_path / "scratch" / mode)
+
+
+@pytest.fixture
+def program() -> Callable[..., str]:
+    """What finds a program by one of its names; without it a test is skipped, and fails in CI."""
+
+    def find(*names: str) -> str:
+        found = next(filter(None, map(shutil.which, names)), None)
+        if found is None:
+            end = pytest.fail if os.environ.get("CI") else pytest.skip
+            end(f"{names[0]} is missing")
+        return found
+
+    return find
+
+
+@pytest.fixture
+def in_a_browser(program: Callable[..., str], tmp_path: Path) -> Callable[..., str]:
+    """What opens a page, at an address in it, and returns the document that a browser makes."""
+
+    def dump(text: str, target: str = "") -> str:
+        browser = program("chromium", "chromium-browser", "google-chrome")
+        page = tmp_path / "page.html"
+        page.write_text(text, encoding="utf-8")
+        options = [
+            *("--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"),
+            *(f"--user-data-dir={tmp_path}/p", "--dump-dom", f"{page.as_uri()}#{target}"),
+        ]
+        command = [browser, *options]
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=60, check=True
+        ).stdout
+
+    return dump
 
 
 @pytest.fixture

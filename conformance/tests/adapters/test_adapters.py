@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import os
 import re
-import shutil
 import sys
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,17 +12,17 @@ import lance_conformance
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance import oracle, places
+from lance_conformance import oracle
 from lance_conformance.adapters import releases
 from lance_conformance.adapters.refusing import refusals, refuse
 from lance_conformance.adapters.scanned import claims, operations
 from lance_conformance.adapters.skeleton import Message, NotClaimed
 from lance_conformance.adapters.twin import twin
-from lance_conformance.cases import Case, Selection, load, select
+from lance_conformance.cases import Case
 from lance_conformance.outcomes import Outcome
 from lance_conformance.output import read_output
 from lance_conformance.protocol import check_response
-from lance_conformance.runner import Worker, run
+from lance_conformance.runner import Worker
 from lance_conformance.session import Limits, Session
 from pylanceref.operation import LanceOperation as Op
 
@@ -153,29 +150,19 @@ def test_a_twin_says_the_same(tmp_path: Path) -> None:
 ADAPTERS = Path(lance_conformance.__file__).parent / "adapters"
 
 
-def command(name: str) -> list[str]:
-    if name.endswith(".py"):
-        return [sys.executable, str(ADAPTERS / name)]
-    node = shutil.which("node")
-    if node is None:
-        if os.environ.get("CI"):
-            pytest.fail("node is missing")
-        pytest.skip("node is missing: the Node.js template is not run")
-    return [node, str(ADAPTERS / name)]
-
-
 def footer(magic: bytes = b"LANC") -> bytes:
     return bytes(24) + bytes(8) + (0).to_bytes(2, "little") + (3).to_bytes(2, "little") + magic
 
 
 @pytest.mark.parametrize("name", ["template.py", "template.mjs"])
 def test_template_keeps_to_the_protocol(
-    name: str, tmp_path: Path, make_case: Callable[..., Case]
+    name: str, tmp_path: Path, make_case: Callable[..., Case], program: Callable[..., str]
 ) -> None:
     """A template greets, refuses what has no magic, is honest about the rest, and ends politely."""
+    start = sys.executable if name.endswith(".py") else program("node")
     (tmp_path / "data.lance").write_bytes(footer(b"LANX"))
     refusing = make_case(kind="negative-file", expect=[{"reject": {"stage": "any"}}])
-    session = Session(command(name), tmp_path / "scratch")
+    session = Session([start, str(ADAPTERS / name)], tmp_path / "scratch")
     worker = Worker(session)
     refused = worker.run(refusing).outcome
     (tmp_path / "data.lance").write_bytes(footer())
@@ -190,34 +177,3 @@ def test_template_keeps_to_the_protocol(
 def test_template_is_short(name: str) -> None:
     """A newcomer reads a template in a minute: at most 60 lines."""
     assert len((ADAPTERS / name).read_text("utf-8").splitlines()) <= 60
-
-
-ADAPTER = Path(lance_conformance.__file__).parent / "adapters/examples/node/adapter.mjs"
-
-EVERY = 8
-"""One case of so many is asked about."""
-
-
-def test_the_example_reads_what_is_valid_and_refuses_what_is_damaged(tmp_path):
-    """Of every eighth case each passes or is not claimed: files, tables, flags that it knows."""
-    node = shutil.which("node")
-    if node is None:
-        if os.environ.get("CI"):
-            pytest.fail("node is missing")
-        pytest.skip("node is missing: the example is not run")
-    wanted = Selection(profile="all", only=("file/2.1/**", "file/2.2/**", "table/**"))
-    cases = select(load(places.fixtures()), wanted)[::EVERY]
-
-    claims, results = run([node, str(ADAPTER)], cases, tmp_path)
-
-    assert "3" == claims.hello["flags"]["reader_known"]
-    counts = Counter(result.outcome for result in results)
-    assert {Outcome.PASS, Outcome.UNSUPPORTED} == set(counts), [
-        (result.case.id, result.detail)
-        for result in results
-        if result.outcome not in (Outcome.PASS, Outcome.UNSUPPORTED)
-    ]
-    assert counts[Outcome.PASS] >= 0.6 * len(cases)
-    assert all(
-        check.reject["stage"] == "open" for one in results for check in one.checks if check.reject
-    )

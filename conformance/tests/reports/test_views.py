@@ -1,13 +1,11 @@
-"""Tests of the report and its views: schema, stability, escaping, and a look in a browser."""
+"""The report and its views: schema, stability, escaping, what repeats a failure, a browser."""
 
 from __future__ import annotations
 
 import io
 import json
-import os
 import re
-import shutil
-import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,13 +17,15 @@ from lance_conformance import schemas, summary
 from lance_conformance.compare import first_difference
 from lance_conformance.known import Known, Reckoning
 from lance_conformance.outcomes import Outcome
-from lance_conformance.reports import badge, hexdump, html, jsonl, junit, markdown, score
+from lance_conformance.register import Clause
+from lance_conformance.reports import badge, hexdump, html, jsonl, junit, markdown, repeat, score
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.runner import CaseResult
 from rich.console import Console
 
 MakeResult = Callable[..., CaseResult]
 MakeRun = Callable[..., Run]
+Dump = Callable[..., str]
 NASTY = "<script>alert(1)</script> \x00 | ]]> ü\nsecond line"
 
 
@@ -113,46 +113,20 @@ def test_html_escapes_and_stands_alone(
     assert not re.search(r'(src|href)="(https?:)?//', page)
 
 
-def _in_a_browser(text: str, folder: Path, target: str) -> str:
-    """Return the document that a browser makes of a page when it is opened at a case."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    browser = next(filter(None, map(shutil.which, names)), None)
-    if browser is None:
-        if os.environ.get("CI"):
-            pytest.fail("no Chromium")
-        pytest.skip("no Chromium: the page is not looked at")
-    page = folder / "report.html"
-    page.write_text(text, encoding="utf-8")
-    options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/p"]
-    return subprocess.run(
-        [
-            browser,
-            *options,
-            "--virtual-time-budget=5000",
-            "--dump-dom",
-            f"{page.as_uri()}#{target}",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    ).stdout
-
-
-def test_html_works_in_a_browser(run: Run, tmp_path: Path) -> None:
+def test_html_works_in_a_browser(run: Run, in_a_browser: Dump) -> None:
     """The page starts at what is unexpected, and opens the case that its address names."""
     page = html.render(run)
-    shown = _in_a_browser(page, tmp_path, "toy/any/read/pass")
+    shown = in_a_browser(page, "toy/any/read/pass")
 
-    assert 'value="unexpected" aria-pressed="true"' in _in_a_browser(page, tmp_path, "")
+    assert 'value="unexpected" aria-pressed="true"' in in_a_browser(page)
     assert 'value="all" aria-pressed="true"' in shown
     assert re.search(r'<details class="case" id="toy/any/read/pass"[^>]* open=""', shown)
 
 
-def test_filter_search_and_case_come_back_with_the_address(run: Run, tmp_path: Path) -> None:
+def test_filter_search_and_case_come_back_with_the_address(run: Run, in_a_browser: Dump) -> None:
     """A fragment with filter, search and opened case gives the view that it was taken from."""
     address = "show=fail&q=l.toy.col&case=toy/any/read/fail"
-    shown = _in_a_browser(html.render(run), tmp_path, address)
+    shown = in_a_browser(html.render(run), address)
     found = shown[shown.index('<ul class="found"') :]
 
     assert 'value="fail" title="a wrong answer" aria-pressed="true"' in shown
@@ -162,7 +136,7 @@ def test_filter_search_and_case_come_back_with_the_address(run: Run, tmp_path: P
 
 
 def test_three_clicks_lead_to_bytes_and_command(
-    run: Run, tmp_path: Path, make_result: MakeResult
+    run: Run, tmp_path: Path, make_result: MakeResult, in_a_browser: Dump
 ) -> None:
     """From the numbers to the failures of one, to a case, to its bytes and what repeats it."""
     (tmp_path / "data.lance").write_bytes(bytes(range(20)))
@@ -174,7 +148,7 @@ def test_three_clicks_lead_to_bytes_and_command(
     </script></body>"""
     page = html.render(replace(run, results=[good, bad])).replace("</body>", clicks)
 
-    shown = _in_a_browser(page, tmp_path, "")
+    shown = in_a_browser(page)
 
     assert re.search(r'id="toy/any/read/bad"[^>]* open=""', shown)
     assert re.search(r'id="toy/any/read/good"[^>]* hidden=""', shown)
@@ -182,7 +156,9 @@ def test_three_clicks_lead_to_bytes_and_command(
     assert "00 01 02 03" in shown
 
 
-def test_an_opened_case_shows_its_bytes(run: Run, tmp_path: Path, make_result: MakeResult) -> None:
+def test_an_opened_case_shows_its_bytes(
+    run: Run, tmp_path: Path, make_result: MakeResult, in_a_browser: Dump
+) -> None:
     """Bytes are packed into the page; with a case they are laid out, patch and owner marked."""
     (tmp_path / "data.lance").write_bytes(bytes(range(20)))
     (tmp_path / "data.lance.hexmap").write_text("0 4 word L.a.b first word\n4 20 page - rest\n")
@@ -190,7 +166,7 @@ def test_an_opened_case_shows_its_bytes(run: Run, tmp_path: Path, make_result: M
     result = make_result(outcome=Outcome.FAIL, patch=[patch])
     text = html.render(replace(run, results=[result]))
 
-    shown = _in_a_browser(text, tmp_path, result.case.id)
+    shown = in_a_browser(text, result.case.id)
 
     assert ">00 01<" not in text
     assert '<span class="s0" title="first word (word) L.a.b">00 01</span>' in shown
@@ -200,13 +176,13 @@ def test_an_opened_case_shows_its_bytes(run: Run, tmp_path: Path, make_result: M
 
 
 def test_a_wrong_answer_has_its_rows_side_by_side(
-    run: Run, tmp_path: Path, make_result: MakeResult
+    run: Run, make_result: MakeResult, in_a_browser: Dump
 ) -> None:
     """The rows that differ are a table of expected and found values."""
     table, other = pa.table({"a": [1, 2, 3]}), pa.table({"a": [1, 5, 6]})
     result = make_result("toy/any/read/fail", Outcome.FAIL, first_difference(table, other))
 
-    shown = _in_a_browser(html.render(replace(run, results=[result])), tmp_path, result.case.id)
+    shown = in_a_browser(html.render(replace(run, results=[result])), result.case.id)
 
     row = '<td class="num">{}</td><td><code>{}</code></td><td><code>{}</code></td>'
     assert row.format(1, 2, 5) in shown and row.format(2, 3, 6) in shown
@@ -229,3 +205,58 @@ def test_hex_view_marks_the_patch(tmp_path: Path, make_result: MakeResult) -> No
     assert [False, True, False, False] == [s.patched for s in near.lines[0].segments]
     assert "first word (word) L.a.b" == near.lines[0].segments[0].title
     assert (768, 1024) == (far.start, far.end)
+
+
+CLAUSE = Clause("L.toy.columns", "MUST", "Columns MUST be equal.", "toy")
+
+
+def test_each_view_has_the_clause_and_the_commands(
+    make_result: MakeResult, make_run: MakeRun, case_bodies: Callable[[str], dict[str, str]]
+) -> None:
+    """In JUnit as the text of the failure, in HTML below the case; no clause where it passes."""
+    wrong, good = make_result(outcome=Outcome.FAIL), make_result("toy/any/read/good")
+    adapter = ("--", "my reader", "x")
+    run = make_run([good, wrong], register={CLAUSE.id: CLAUSE}, repeat_with=adapter)
+    again = "lance-conformance run -v --only toy/any/read/columns -- 'my reader' x"
+
+    (failure,) = ElementTree.fromstring(junit.render(run)).findall(".//failure")
+    told = failure.text or ""
+    assert again in told
+    assert "clause   L.toy.columns MUST: Columns MUST be equal." in told
+    bodies = case_bodies(html.render(run))
+    failed = bodies[wrong.case.id]
+    assert "lance-conformance explain toy/any/read/columns" in failed
+    assert "Columns MUST be equal." in failed and "run -v --only" in failed
+    assert "Columns MUST be equal." not in bodies[good.case.id]
+
+
+def test_another_folder_of_cases_is_in_both_commands(
+    make_result: MakeResult, make_run: MakeRun
+) -> None:
+    """A case of it is not found without."""
+    run = make_run([], repeat_with=("--fixtures", "mine", "--", "reader"))
+    again, explained = repeat.commands(run, make_result().case)
+
+    assert again.endswith("--fixtures mine -- reader")
+    assert explained.endswith("toy/any/read/columns --fixtures mine")
+
+
+def test_bytes_around_the_patch_have_their_owners(tmp_path: Path, make_result: MakeResult) -> None:
+    """Two owners before, the patch, two after."""
+    (tmp_path / "data.lance").write_bytes(bytes(range(32)))
+    (tmp_path / "data.lance.hexmap").write_text(
+        "".join(f"{4 * n} {4 * n + 4} u32 L.a.b word {n}\n" for n in range(8))
+    )
+    patch = {"target": "data.lance", "at": 8, "was_hex": "00", "now_hex": "08090a0b", "meaning": ""}
+    found = repeat.patched_bytes(make_result(patch=[patch]).case)
+
+    assert [0, 4, 8, 12, 16] == [one.start for one in found]
+    assert [False, False, True, False, False] == [one.patched for one in found]
+    assert repeat.Range(8, "08 09 0a 0b", "word 2 (u32) L.a.b", True) == found[2]
+
+
+def test_a_command_names_no_folder_of_this_machine() -> None:
+    """The interpreter is `python`, and what lies below the working directory is relative."""
+    command = (sys.executable, str(Path.cwd() / "reader.py"), "-q")
+
+    assert ("python", "reader.py", "-q") == repeat.shown_command(command)

@@ -1,14 +1,10 @@
 """Views of explanations and findings: text, JSON, JUnit, tables and pages say the same."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
 from lance_conformance.views.explanation import summary, to_html, to_json
 from lance_conformance.views.findings import to_junit
 from lance_conformance.views.findings import to_text as findings_text
@@ -63,19 +59,10 @@ def test_the_page_escapes_and_stands_alone():
     assert not re.search(r'(src|href)="', page)
 
 
-def test_the_page_opens_in_a_browser(tmp_path):
+def test_the_page_opens_in_a_browser(in_a_browser):
     """The page shows one row for each leaf of the explanation."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    browser = next(filter(None, map(shutil.which, names)), None)
-    if browser is None:
-        if os.environ.get("CI"):
-            pytest.fail("no Chromium")
-        pytest.skip("no Chromium: the page is not looked at")
-    page, explained = tmp_path / "page.html", _explain(LIST)
-    page.write_text(to_html(explained, LIST), encoding="utf-8")
-    options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/p"]
-    command = [browser, *options, "--dump-dom", page.as_uri()]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    explained = _explain(LIST)
+    shown = in_a_browser(to_html(explained, LIST))
 
     assert len(list(explained.root.leaves())) == len(re.findall(r'<tr id="b\d+"', shown))
 
