@@ -42,7 +42,6 @@ def _size(node: Node) -> Expr | None:
     """
     from datafusion import functions, lit
 
-    item = lit(float(ITEM_BYTES))
     match node.op, [part.expr for part in node.parts]:
         case "repeat", [text, count]:
             return _bytes(text) * _number(count)
@@ -52,17 +51,17 @@ def _size(node: Node) -> Expr | None:
             return _number(width) * functions.coalesce(_bytes(fill), lit(1.0))
         case "array_repeat" | "list_repeat", [_, count]:
             inner = _size(node.parts[0])
-            return (item if inner is None else inner) * _number(count)
+            return _items(count) if inner is None else inner * _number(count)
         case "array_resize" | "list_resize", [_, count, *_]:
-            return _number(count) * item
+            return _items(count)
         case "generate_series" | "range" | "gen_series", [end]:
-            return functions.abs(_number(end)) * item
+            return _items(functions.abs(_number(end)))
         case "generate_series" | "range" | "gen_series", [start, end, *steps]:
             count = functions.abs(_number(end) - _number(start))
             for step in steps:
                 size = functions.nullif(functions.abs(_number(step)), lit(0.0))
                 count = count / functions.coalesce(size, lit(1.0))
-            return count * item
+            return _items(count)
         case "replace", [text, old, new]:
             rest = _bytes(functions.replace(text, old, lit("")))
             many = (_bytes(text) - rest) / functions.nullif(_bytes(old), lit(0.0))
@@ -95,6 +94,12 @@ def _bytes(expr: Expr) -> Expr:
     from datafusion import functions
 
     return _number(functions.octet_length(expr))
+
+
+def _items(count: Expr) -> Expr:
+    from datafusion import lit
+
+    return _number(count) * lit(float(ITEM_BYTES))
 
 
 def _number(expr: Expr) -> Expr:
