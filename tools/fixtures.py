@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -237,12 +238,24 @@ def check_coverage(folder: str, case: Case) -> Iterator[str]:
         broken = case["kind"] == "lint" and name == case["patch"][0]["target"] != DATA
         if name.endswith((".json", ".blob")) or broken:
             continue
-        unowned = explain_source(BytesSource(data, name)).unowned
+        unowned = _unowned(data, name)
         if unowned:
             yield f"{name}: nobody owns {unowned[:3]}"
         beside = _folder(folder) / f"{DATA}{HEXMAP}"
         if name == DATA and beside.exists() and beside.read_text("utf-8") != hexmap(data):
             yield "the hexmap is not what the reference says"
+
+
+@cache
+def _unowned(data: bytes, name: str) -> list[tuple[int, int]]:
+    """Return the byte ranges of a file without an owner; many cases share a file."""
+    return list(explain_source(BytesSource(data, name)).unowned)
+
+
+@cache
+def _derived(folder: str, asked: str) -> Case:
+    """Return what the bytes of a case ask for; `asked` is its input as JSON."""
+    return derive(_folder(folder), json.loads(asked))
 
 
 def required(folder: str, case: Case, cases: dict[str, Case]) -> Case:
@@ -252,7 +265,7 @@ def required(folder: str, case: Case, cases: dict[str, Case]) -> Case:
     asked = {**cases[parent]["input"], "args": case["input"].get("args", {})}
     derived = {"file_version", "types", "encodings", "features", "reader_flags"}
     stated = {key: value for key, value in case["requires"].items() if key not in derived}
-    return {**stated, **derive(_folder(parent), asked)}
+    return {**stated, **_derived(parent, json.dumps(asked))}
 
 
 def check_requirements(folder: str, case: Case, cases: dict[str, Case]) -> Iterator[str]:

@@ -6,10 +6,12 @@ beside them, because what no reader accepts can occur only there.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from lanceref.core.spans import Span
 from lanceref.explain import explain
@@ -42,6 +44,13 @@ class Survey:
     refused: Counter[Fact] = field(default_factory=Counter)
 
 
+class Explained(NamedTuple):
+    """What occurs in a file, and the number of its bytes without an owner."""
+
+    facts: Counter[Fact]
+    unowned: int
+
+
 def axes() -> dict[str, tuple[str, ...]]:
     """Return every axis with the members that are to occur, fields of messages first."""
     declared: dict[str, list[str]] = {}
@@ -53,11 +62,11 @@ def axes() -> dict[str, tuple[str, ...]]:
 
 def survey(cases: Iterable[Case]) -> Survey:
     """Explain every file of every active case."""
-    found = Survey()
+    found, explained = Survey(), dict[tuple[str, bytes], Explained]()
     for case in cases:
         if case.is_active:
             for path in _files(case):
-                _count(found, case, path)
+                _count(found, case, path, explained)
     return found
 
 
@@ -67,9 +76,17 @@ def _files(case: Case) -> Iterator[Path]:
     yield from (path for path in paths if path.is_file() and path.suffix not in NOT_EXPLAINED)
 
 
-def _count(found: Survey, case: Case, path: Path) -> None:
-    explained, data = explain(path), path.read_bytes()
-    facts = Counter(file_facts(explained.root, data))
+def _count(
+    found: Survey, case: Case, path: Path, explained: dict[tuple[str, bytes], Explained]
+) -> None:
+    """Count one file; `explained` holds what is known of files, which many cases share."""
+    data = path.read_bytes()
+    key = (path.name, hashlib.sha256(data).digest())
+    if key not in explained:
+        tree = explain(path)
+        unowned = sum(end - start for start, end in tree.unowned)
+        explained[key] = Explained(Counter(file_facts(tree.root, data)), unowned)
+    facts, unowned = explained[key]
     if case.is_negative:
         found.refused.update(facts)
         return
@@ -77,8 +94,7 @@ def _count(found: Survey, case: Case, path: Path) -> None:
     if case.kind == "lint" and _is_broken(case, path):
         return
     found.num_files += 1
-    found.num_bytes += explained.size
-    unowned = sum(end - start for start, end in explained.unowned)
+    found.num_bytes += len(data)
     if unowned:
         found.unowned[path.relative_to(case.folder).as_posix()] = unowned
 
