@@ -32,7 +32,7 @@ def scoreboard(cases: Sequence[Case], judged: Sequence[Judged]) -> str:
         claimed = sum(result.outcome != Outcome.UNSUPPORTED for result in results)
         cells = "".join(_number(numbers.get(name, Part(0, 0))) for name in names)
         rows.append(f"<tr><th>{_link(one)}</th>{cells}<td>{claimed}</td></tr>")
-    begin = f'<table class="areas"><tr><th>implementation</th>{head}<th>cases claimed</th></tr>'
+    begin = f'<table class="areas"><tr><th>implementation</th>{head}<th>claimed</th></tr>'
     return "\n".join([begin, *rows, "</table>"])
 
 
