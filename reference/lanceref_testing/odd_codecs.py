@@ -12,11 +12,10 @@ from functools import partial
 import numpy as np
 from lanceref.codecs import (
     bitpack,
-    fixed_size_list,
     flat,
     fsst_encode,
     general,
-    packed_struct,
+    nested,
     sequence,
     variable,
 )
@@ -74,11 +73,11 @@ def _mini(rng: Chance, values: Values, kind: Kind, version: FileVersion) -> Mini
     if isinstance(values, Variable):
         blocks = _variable(rng, values, kind, version)
     elif isinstance(values, FixedSizeList):
-        size = fixed_size_list.bytes_per_word(values)[0]
+        size = nested.bytes_per_word(values)[0]
         counts = odd_counts(rng, values.count, size, version)
-        return fixed_size_list.encode_mini(values, counts)
+        return nested.encode_lists(values, counts)
     elif isinstance(values, Rows):
-        encoding, joined = packed_struct.join(values)
+        encoding, joined = nested.join_rows(values)
         return _flat(rng, joined, version, encoding)
     else:
         assert isinstance(values, Fixed)

@@ -227,21 +227,6 @@ THRESHOLDS = (
 """What a threshold is of, its usual value, and its least."""
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Sizes in bytes: the largest blob inline, the largest in a shared file, the largest such."""
-
-    inline: int
-    dedicated: int
-    shared: int
-
-    @staticmethod
-    def of(field: Field, shared: int | None) -> Thresholds:
-        """Return those of a field; `shared` takes precedence. Raises DataRefused."""
-        inline, dedicated, own = (_threshold(field, *one) for one in THRESHOLDS)
-        return Thresholds(inline, dedicated, own if shared is None else shared)
-
-
 def _threshold(field: Field, what: str, default: int, least: int) -> int:
     key = THRESHOLD_KEY.format(what)
     text = field.metadata.get(key, str(default))
@@ -285,11 +270,22 @@ IN_PLACE = BlobPolicy()
 """Each field's own limits, and no URIs."""
 
 
-class Sidecars:
-    """Writes the files beside one data file; `paths` lists them. On any error the caller aborts."""
+class BlobWriter:
+    """Writes the blobs of one data file into it or files beside it, which `paths` lists.
 
-    def __init__(self, store: Store, data_file: str) -> None:
-        self._store, self._data_file = store, data_file
+    On any error the caller aborts.
+    """
+
+    def __init__(
+        self, store: Store, data_file: str, schema: LanceSchema, policy: BlobPolicy
+    ) -> None:
+        self._store, self._data_file, self._schema = store, data_file, schema
+        self._policy = policy
+        self._thresholds = {
+            field.id: [_threshold(field, *one) for one in THRESHOLDS]
+            for field in schema.flat()
+            if field.is_blob_v2
+        }
         self._shared: Sink | None = None
         self._number = self._most = 0
         self.paths: list[str] = []
@@ -340,21 +336,6 @@ class Sidecars:
         self.paths.append(path)
         return sink
 
-
-class BlobWriter(Sidecars):
-    """Writes the blobs of one data file into it or its sidecars. On any error the caller aborts."""
-
-    def __init__(
-        self, store: Store, data_file: str, schema: LanceSchema, policy: BlobPolicy
-    ) -> None:
-        super().__init__(store, data_file)
-        self._schema, self._policy = schema, policy
-        self._thresholds = {
-            field.id: Thresholds.of(field, policy.shared_bytes)
-            for field in schema.flat()
-            if field.is_blob_v2
-        }
-
     def described(self, batch: pa.RecordBatch, data: DataArea) -> pa.RecordBatch:
         """Write the blobs of a batch and return it with descriptors in their place.
 
@@ -370,14 +351,15 @@ class BlobWriter(Sidecars):
         if array.type == PREPARED:
             yield from prepared(array, field, data)
             return
-        limits = self._thresholds[field.id]
+        inline, dedicated, shared = self._thresholds[field.id]
+        shared = shared if self._policy.shared_bytes is None else self._policy.shared_bytes
         for row in blob_rows(array, field.name, self._policy.external):
             if not isinstance(row, Payload):
                 yield row
-            elif row.size > limits.dedicated:
+            elif row.size > dedicated:
                 yield Descriptor(DEDICATED, 0, row.size, self.write_alone(row.parts()))
-            elif row.size > limits.inline:
-                number, at = self.write_shared(row.parts(), row.size, limits.shared)
+            elif row.size > inline:
+                number, at = self.write_shared(row.parts(), row.size, shared)
                 yield Descriptor(PACKED, at, row.size, number)
             else:
                 yield Descriptor(INLINE, data.write(b"".join(row.parts())).offset, row.size)

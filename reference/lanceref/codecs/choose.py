@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import (
     bitpack,
-    fixed_size_list,
     flat,
     fsst_encode,
     general,
-    packed_struct,
+    nested,
     sequence,
     variable,
 )
@@ -81,11 +80,11 @@ def encode_mini(values: Values, params: Params, version: FileVersion, kind: Kind
     if isinstance(values, Variable):
         return _mini_variable(values, params, version, kind)
     if isinstance(values, FixedSizeList):
-        per_chunk = flat_chunk(*fixed_size_list.bytes_per_word(values))
-        blocks = fixed_size_list.encode_mini(values, even_counts(values.count, per_chunk))
+        per_chunk = flat_chunk(*nested.bytes_per_word(values))
+        blocks = nested.encode_lists(values, even_counts(values.count, per_chunk))
         return replace(blocks, last_says_count=values.count % per_chunk == 0)
     if isinstance(values, Rows):
-        encoding, joined = packed_struct.join(values)
+        encoding, joined = nested.join_rows(values)
         return _mini_flat(joined, encoding)
     assert isinstance(values, Fixed)
     scheme = params.compression
@@ -220,7 +219,7 @@ def _plain_block(
         bits = kind.offset_bits
         return variable.variable_encoding(bits), variable.encode_block(values, bits)
     if isinstance(values, FixedSizeList):
-        encoding, rows = fixed_size_list.encode_zip(values)
+        encoding, rows = nested.encode_zipped_lists(values)
         return encoding, rows.data.tobytes()
     assert isinstance(values, Fixed)
     if values.bits not in WIDTHS:
@@ -237,15 +236,15 @@ def encode_zip(
     if isinstance(values, Fixed):
         return flat_encoding(values.bits), values
     if isinstance(values, FixedSizeList):
-        return fixed_size_list.encode_zip(values)
+        return nested.encode_zipped_lists(values)
     if isinstance(values, Variable):
         return _zip_variable(values, params, kind)
     assert isinstance(values, Rows)
     if all(isinstance(field, Fixed) for field in values.fields):
-        return packed_struct.join(values)
+        return nested.join_rows(values)
     pairs = zip(values.fields, kind.fields, strict=True)
     cells = [(*encode_zip(field, Params(), version, one), one.offset_bits) for field, one in pairs]
-    return packed_struct.join_variable(values.count, cells)
+    return nested.join_variable_rows(values.count, cells)
 
 
 def _zip_variable(

@@ -64,7 +64,6 @@ def join_ranges(values: NDArray[np.generic], starts: Ints, ends: Ints) -> NDArra
     return join_pieces(values.view(np.uint8), first * size, last * size).view(values.dtype)
 
 
-@specified
 def interleave(
     values: NDArray[np.generic],
     starts: Ints,
@@ -76,11 +75,11 @@ def interleave(
 
     `starts`, `counts` and `tail_counts` (pieces,).
     """
-    before = np.cumsum(tail_counts) - tail_counts
-    parts = [values[:0]]
-    for start, count, tail, tail_count in zip(starts, counts, before, tail_counts, strict=True):
-        parts += [values[start : start + count], tails[tail : tail + tail_count]]
-    return np.concatenate(parts)
+    data, ends = np.concatenate([values, tails]), len(values) + np.cumsum(tail_counts)
+    firsts = np.stack([starts, ends - tail_counts], axis=1).reshape(-1)
+    lasts = np.stack([starts + counts, ends], axis=1).reshape(-1)
+    size = values.dtype.itemsize
+    return join_pieces(data.view(np.uint8), firsts * size, lasts * size).view(values.dtype)
 
 
 @specified

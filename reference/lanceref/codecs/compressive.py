@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import (
     bitpack,
-    fixed_size_list,
     flat,
     fsst,
     general,
-    packed_struct,
+    nested,
     sequence,
     variable,
 )
@@ -47,7 +46,7 @@ def num_buffers(encoding: CompressiveEncoding) -> int:
         case "rle":
             return 2
         case "fixed_size_list":
-            levels = fixed_size_list.levels(encoding.fixed_size_list)
+            levels = nested.levels(encoding.fixed_size_list)
             return 1 + sum(level.has_validity for level in levels)
         case "variable" if not encoding.variable.offsets.HasField("flat"):
             return 1 + has_payload(encoding.variable.offsets)
@@ -75,11 +74,11 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
             name = general.codec_name(encoding.general, run.place())
             return decode_mini(encoding.general.values, general.decompress_run(name, run))
         case "fixed_size_list":
-            return fixed_size_list.decode_mini(encoding.fixed_size_list, run)
+            return nested.decode_lists(encoding.fixed_size_list, run)
         case "packed_struct":
             packed = encoding.packed_struct
             rows = flat.decode(run, packed.values.flat.bits_per_value, "packed rows")
-            return packed_struct.split(rows, packed.bits_per_value)
+            return nested.split_rows(rows, packed.bits_per_value)
     raise unsupported(encoding, "a mini-block chunk", run.place())
 
 
@@ -103,12 +102,12 @@ def decode_zip_fixed(encoding: CompressiveEncoding, rows: Bytes, place: Place) -
     """Decode values of equal size: `rows` uint8 (values, bytes of a value). Raises CorruptPage."""
     arm = encoding.WhichOneof("compression")
     if arm == "fixed_size_list":
-        return fixed_size_list.decode_zip(encoding.fixed_size_list, rows, place)
+        return nested.decode_zipped_lists(encoding.fixed_size_list, rows, place)
     whole = Fixed(8 * rows.shape[1], len(rows), np.ascontiguousarray(rows).reshape(-1))
     if arm == "packed_struct":
         fields = encoding.packed_struct.bits_per_value
-        packed_struct.check_bits(fields, whole.bits, place)
-        return packed_struct.split(whole, fields)
+        nested.check_row_bits(fields, whole.bits, place)
+        return nested.split_rows(whole, fields)
     bits = only_flat(encoding, place)
     if bits != whole.bits:
         raise CorruptPage("L.codec.flat.size", place, whole.bits, bits)
@@ -137,7 +136,7 @@ def decode_zip_variable(
         case "variable_packed_struct":
             packed = encoding.variable_packed_struct
             decoders = decode_zip_fixed, decode_zip_variable
-            return packed_struct.split_variable(packed, values, *decoders, ctx, place)
+            return nested.split_variable_rows(packed, values, *decoders, ctx, place)
     raise unsupported(encoding, "a variable-width value", place)
 
 
@@ -193,7 +192,7 @@ def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "val
             items = _fixed(encoding.dictionary.items, items_run, "items")
             return sequence.look_up(run, indices, items, count)
         case "fixed_size_list":
-            return fixed_size_list.decode_block(encoding.fixed_size_list, run)
+            return nested.decode_list_block(encoding.fixed_size_list, run)
         case "variable" if run.num_chunks == 1:
             return variable.decode_block(run)
     raise unsupported(encoding, "a block", run.place())

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from lanceref.codecs import bitpack, fixed_size_list, flat, fsst, general, packed_struct, sequence
+from lanceref.codecs import bitpack, flat, fsst, general, nested, sequence
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
@@ -117,7 +117,7 @@ def value_bits(encoding: CompressiveEncoding) -> int | None:
         case "constant":
             return 8 * len(encoding.constant.value)
         case "fixed_size_list":
-            return fixed_size_list.value_bits(encoding.fixed_size_list)
+            return nested.list_bits(encoding.fixed_size_list)
         case "rle" | "byte_stream_split" | "general" | "packed_struct" as arm:
             return value_bits(getattr(encoding, arm).values)
         case "dictionary":
@@ -178,7 +178,7 @@ def _check_arm(encoding: CompressiveEncoding, arm: str, version: FileVersion, pl
             _check_fixed_size_list(encoding.fixed_size_list, place)
         case "packed_struct":
             rows = only_flat(encoding.packed_struct.values, place)
-            packed_struct.check_bits(encoding.packed_struct.bits_per_value, rows, place)
+            nested.check_row_bits(encoding.packed_struct.bits_per_value, rows, place)
         case "variable_packed_struct":
             _check_variable_rows(encoding.variable_packed_struct, place)
         case _:
@@ -212,7 +212,7 @@ def _check_fixed_size_list(lists: pb.FixedSizeList, place: Place) -> None:
     is_constant, clause = lists.values.HasField("constant"), "L.codec.fixed-size-list.all-null"
     if is_constant and (not lists.has_validity or lists.values.constant.value):
         raise CorruptPage(clause, place, "a constant", "only nulls")
-    items, bits = lists.items_per_value, fixed_size_list.value_bits(lists)
+    items, bits = lists.items_per_value, nested.list_bits(lists)
     if not items or not 0 < bits <= flat.MAX_BITS:
         found, wanted = f"{items} items of a value of {bits} bits", f"at most {flat.MAX_BITS} bits"
         raise CorruptPage("L.codec.fixed-size-list.items", place, found, wanted)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lanceref.codecs.bitpack import BLOCK, Unsigned
-from lanceref.codecs.fixed_size_list import layers
+from lanceref.codecs.nested import layers
 from lanceref.codecs.sequence import MAX_RUN, starts_of
 from lanceref.codecs.values import Fixed, FixedSizeList, Ints, Rows, Values, Variable
 

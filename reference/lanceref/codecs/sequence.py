@@ -41,6 +41,18 @@ CONSTANT_BYTES = (0, 4, 8)
 """Sizes of a constant; none for an empty sequence."""
 
 
+def range_encoding(bits: int, start: int, step: int) -> pb.CompressiveEncoding:
+    """Return the description of values of `bits` bits that grow by one step."""
+    counted = pb.Range(uncompressed_bits_per_value=bits, start=start, step=step)
+    return pb.CompressiveEncoding(range=counted)
+
+
+def delta_encoding(bits: int, base: int, deltas: pb.CompressiveEncoding) -> pb.CompressiveEncoding:
+    """Return the description of values of `bits` bits by the first of them and the differences."""
+    delta = pb.Delta(uncompressed_bits_per_value=bits, base=base, deltas=deltas)
+    return pb.CompressiveEncoding(delta=delta)
+
+
 def decode_constant(encoding: pb.Constant, run: ChunkRun) -> Fixed:
     """Repeat the value for every value of the run. Raises CorruptPage."""
     width, count = len(encoding.value), run.num_values

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import block_widths, encode_out_of_line, out_of_line_encoding
 from lanceref.codecs.chunks import ChunkRun, join_pieces
+from lanceref.codecs.sequence import delta_encoding, range_encoding
 from lanceref.codecs.values import Ints, MiniBlocks, Part, Variable, flat_encoding
 from lanceref.core.errors import CorruptPage
 from lanceref.proto import encodings_v2_1_pb2 as pb
@@ -72,13 +73,8 @@ def _join_tables(
     joined, ends = np.zeros(run.num_values + 1, np.int64), np.cumsum(run.counts)
     moved = np.cumsum(last - first) - last
     for chunks, table in tables:
-        low, high, count = int(chunks[0]), int(chunks[-1]), table.shape[1]
-        by = moved[chunks, None]
-        if high - low + 1 == len(chunks):
-            start = 1 + int(ends[low]) - count
-            np.add(table, by, out=joined[start : start + table.size].reshape(table.shape))
-        else:
-            joined[(1 + ends[chunks] - count)[:, None] + np.arange(count)] = table + by
+        count = table.shape[1]
+        joined[(1 + ends[chunks] - count)[:, None] + np.arange(count)] = table + moved[chunks, None]
     return joined
 
 
@@ -229,7 +225,7 @@ def encode_short_offsets(values: Variable, bits: int, counts: Ints) -> MiniBlock
         numbers = lengths.astype(f"<u{bits // 8}")
         width = int(block_widths(numbers).max())
         stored = encode_out_of_line(numbers, counts, width)
-        described = _delta(bits, out_of_line_encoding(bits, width))
+        described = delta_encoding(bits, 0, out_of_line_encoding(bits, width))
     sizes = values.offsets[ends] - values.offsets[ends - counts]
     parts = [sizes] if stored is None else [stored[1], sizes]
     taken = described.ByteSize() + _chunk_bytes(parts)
@@ -253,16 +249,7 @@ def _without_bytes(lengths: Ints, bits: int, *, one_chunk: bool) -> CompressiveE
     if steps.any():
         if not one_chunk or steps[0] <= 0 or not (steps == steps[0]).all():
             return None
-        return _delta(bits, _range(bits, first, int(steps[0])))
+        return delta_encoding(bits, 0, range_encoding(bits, first, int(steps[0])))
     if first:
-        return _range(bits, 0, first)
+        return range_encoding(bits, 0, first)
     return CompressiveEncoding(constant=pb.Constant(value=bytes(bits // 8)))
-
-
-def _range(bits: int, start: int, step: int) -> CompressiveEncoding:
-    counted = pb.Range(uncompressed_bits_per_value=bits, start=start, step=step)
-    return CompressiveEncoding(range=counted)
-
-
-def _delta(bits: int, deltas: CompressiveEncoding) -> CompressiveEncoding:
-    return CompressiveEncoding(delta=pb.Delta(uncompressed_bits_per_value=bits, deltas=deltas))

@@ -61,31 +61,18 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 class Slices:
     """What each row of some ranges owns.
 
-    `lengths` int64 and `nulls` bool, one for each row; `bounds`, one (start, end) for each range of
-    rows: the bytes or items that its rows own together, back to back.
+    `starts` and `lengths` int64 and `nulls` bool, one for each row; `bounds`, one (start, end) for
+    each range of rows: the bytes or items that its rows own together, back to back.
     """
 
+    starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
     nulls: NDArray[np.bool_]
     bounds: tuple[tuple[int, int], ...]
 
     def offsets(self) -> NDArray[np.int64]:
-        """Return where the rows start when the ranges are concatenated, and the final end.
-
-        The result is (rows + 1,).
-        """
-        offsets = np.zeros(len(self.lengths) + 1, np.int64)
-        np.cumsum(self.lengths, out=offsets[1:])
-        return offsets
-
-    def starts(self, rows: RowRanges) -> NDArray[np.int64]:
-        """Return where each row of `rows`, the ranges these slices belong to, starts: (rows,)."""
-        counts = np.array([end - start for start, end in rows.bounds])
-        firsts = np.array([start for start, _ in self.bounds], dtype=np.int64)
-        before = self.offsets()[:-1]
-        heads = np.cumsum(counts) - counts
-        starts: NDArray[np.int64] = before + np.repeat(firsts - before[heads], counts)
-        return starts
+        """Return where rows start when ranges are concatenated, and the final end: (rows + 1,)."""
+        return np.append(0, np.cumsum(self.lengths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +92,7 @@ class Ends:
         """
         stored = self.words.data(_with_previous(rows)).view("<u8")
         if not rows.bounds:
-            return Slices(np.empty(0, np.int64), np.empty(0, np.bool_), ())
+            return Slices(*np.empty((2, 0), np.int64), np.empty(0, np.bool_), ())
         nulls = stored >= np.uint64(self.adjustment)
         ends = stored - nulls * np.uint64(self.adjustment) if nulls.any() else stored
         self._check_bounds(ends, rows, limit)
@@ -115,15 +102,17 @@ class Ends:
         sizes = np.array([end - start + 1 for start, end in rows.bounds])
         lasts = np.cumsum(sizes) - 1
         heads = lasts - sizes + 1
-        lengths, nulls = signed[1:] - signed[:-1], nulls[1:]
-        if len(heads) > 1:
-            lengths, nulls = np.delete(lengths, heads[1:] - 1), np.delete(nulls, heads[1:] - 1)
+        starts, lengths, nulls = signed[:-1], signed[1:] - signed[:-1], nulls[1:]
+        if len(heads) > 1:  # from the last end of a range to the one before the next
+            own = np.ones(len(lengths), np.bool_)
+            own[heads[1:] - 1] = False
+            starts, lengths, nulls = starts[own], lengths[own], nulls[own]
         if len(lengths) and lengths.min() < 0:
             at = int(np.flatnonzero(lengths < 0)[0])
             place, found = self._row_place(at, rows), f"an end {-int(lengths[at])} lower"
             raise CorruptPage("L.array.ends.order", place, found, "ends that never decrease")
         bounds = zip(signed[heads].tolist(), signed[lasts].tolist(), strict=True)
-        return Slices(lengths, nulls, tuple(bounds))
+        return Slices(starts, lengths, nulls, tuple(bounds))
 
     def last(self) -> int:
         """Read the end of the page's last row; 0 for a page without rows."""

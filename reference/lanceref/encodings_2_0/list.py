@@ -100,8 +100,8 @@ class ListColumn:
         if not len(unique):
             return pa.nulls(0, self.type)
         starts, lengths, nulls = self._locate(unique)
-        lengths[nulls] = 0
-        offsets = Slices(lengths, nulls, ()).offsets()
+        lengths = np.where(nulls, 0, lengths)
+        offsets = np.append(0, np.cumsum(lengths))
         index = next(self._paging.split(unique))[0]
         self._bound_items(int(offsets[-1]), index)
         item_rows = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
@@ -128,7 +128,7 @@ class ListColumn:
             ranges = self._paging.covering(index, local)
             slices = self._read(index, self._open(index), ranges)
             positions = ranges.positions(local)
-            starts.append(slices.starts(ranges)[positions] + self._first_items[index])
+            starts.append(slices.starts[positions] + self._first_items[index])
             lengths.append(slices.lengths[positions])
             nulls.append(slices.nulls[positions])
         return np.concatenate(starts), np.concatenate(lengths), np.concatenate(nulls)

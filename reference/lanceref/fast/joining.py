@@ -84,27 +84,6 @@ def _put(out: Bytes, at: Ints, data: Bytes, starts: Ints, sizes: Ints) -> None:
         target[begin : begin + size] = source[start : start + size]
 
 
-@chunks.interleave.replaced_by
-def interleave(
-    values: NDArray[np.generic],
-    starts: Ints,
-    counts: Ints,
-    tails: NDArray[np.generic],
-    tail_counts: Ints,
-) -> NDArray[np.generic]:
-    """Join for every piece `counts` values from `starts`, and the next `tail_counts` of `tails`.
-
-    `starts`, `counts` and `tail_counts` (pieces,).
-    """
-    ends, size = np.cumsum(counts + tail_counts), values.dtype.itemsize
-    begins, total = ends - counts - tail_counts, int(ends[-1]) if len(ends) else 0
-    out = np.empty(total + SLAB_BYTES // size, values.dtype)
-    _put(out.view(np.uint8), begins * size, values.view(np.uint8), starts * size, counts * size)
-    before = np.cumsum(tail_counts) - tail_counts
-    out[np.repeat(ends - tail_counts - before, tail_counts) + np.arange(len(tails))] = tails
-    return out[:total]
-
-
 @chunks.count_before.replaced_by
 def count_before(flags: Bools, at: Ints) -> Ints:
     """Return how many of `flags` are set before each of the positions `at`.

@@ -26,7 +26,7 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import bytes_of, offsets_of
+from lanceref.core.arrow_buffers import bitmap, bytes_of, offsets_of
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import LimitExceeded, OutOfRange, Place
 from lanceref.core.integers import unique
@@ -220,10 +220,8 @@ def fetch(
         cursor.take(cursor.remaining, "payload", clause, "blob")
         for cursor in file.cursors(extents(descriptors), "blob payload", clause)
     )
-    offsets = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    validity = np.packbits(valid, bitorder="little")
-    buffers = [pa.py_buffer(validity), pa.py_buffer(offsets), pa.py_buffer(data)]
+    offsets = pa.py_buffer(np.append(0, np.cumsum(sizes.astype(np.int64))))
+    buffers = [bitmap(valid), offsets, pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.large_binary(), len(sizes), buffers)
 
 

@@ -227,9 +227,7 @@ class Offsets:
 
     def ends(self) -> Numbers:
         """Return the offsets of all rows put one after another, from 0, shape (rows + 1,)."""
-        ends = np.zeros(len(self.lengths) + 1, np.int64)
-        np.cumsum(self.lengths, out=ends[1:])
-        return ends
+        return np.append(0, np.cumsum(self.lengths))
 
 
 def read_offsets(

@@ -31,6 +31,7 @@ from lanceref.codecs.bitpack import (
 )
 from lanceref.codecs.compressive import decode_block
 from lanceref.codecs.description_checks import check_encoding, has_payload, value_bits
+from lanceref.codecs.sequence import delta_encoding, range_encoding
 from lanceref.codecs.values import Fixed, flat_encoding
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
@@ -280,15 +281,10 @@ def encode_sequence(values: Sequence64) -> tuple[CompressiveEncoding, Buffer | N
         encoding.constant.value = int(values[0]).to_bytes(8, "little")
         return encoding, None
     if steps[0] > 0 and (steps == steps[0]).all():
-        encoding.range.uncompressed_bits_per_value = 64
-        encoding.range.start, encoding.range.step = int(values[0]), int(steps[0])
-        return encoding, None
+        return range_encoding(64, int(values[0]), int(steps[0])), None
     if (steps > 0).all():
-        encoding.delta.uncompressed_bits_per_value = 64
-        encoding.delta.base = int(values[0])
         child, data = _block(steps)
-        encoding.delta.deltas.CopyFrom(child)
-        return encoding, data
+        return delta_encoding(64, int(values[0]), child), data
     return _block(values)
 
 

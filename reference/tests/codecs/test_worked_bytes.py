@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lanceref.codecs import fixed_size_list
+from lanceref.codecs import nested
 from lanceref.codecs.choose import Kind, encode_block, encode_levels, encode_mini, encode_zip
 from lanceref.codecs.compressive import (
     decode_blocks,
@@ -318,7 +318,7 @@ def test_chunks_are_written_byte_for_byte(values, params, version, buffers):
 
 def test_chunks_of_any_count_begin_at_a_byte():
     """Two lists of two and one more: bitmaps 1101 and 11; no chunk at all has no values."""
-    blocks = fixed_size_list.encode_mini(LIST, np.array([2, 1]))
+    blocks = nested.encode_lists(LIST, np.array([2, 1]))
 
     assert [b"\x0d", b"\x03"] == parts_of(blocks.buffers[0])
     assert plain(LIST) == decoded(blocks)

@@ -1,16 +1,24 @@
-"""Fixed-size lists of primitives: one leaf, with bitmaps for the validity of inner levels.
+"""Nested values of one leaf: fixed-size lists of primitives, and packed structs.
+
+Bitmaps hold the validity of the inner levels of fixed-size lists. The fields of a packed struct are
+side by side in each row.
 
 Layout in a chunk: for each level with `has_validity`, outermost first, a bitmap over its items;
 then the flat items. Layout of one zipped value: the same bitmaps for the items of this value, then
 the items. A level whose items are all null has the child `constant {}`: bitmaps, and no items.
 
+Layout of a fixed row: the bytes of each field in field order, no padding.
+Layout of a variable row (a variable value of the page): fixed fields as raw bytes, variable ones as
+a length of `bits_per_length` bits and the bytes, each coded as its field's encoding says.
+
 Clauses: L.codec.fixed-size-list.bitmap, L.codec.fixed-size-list.all-null,
-L.codec.fixed-size-list.size, L.codec.fixed-size-list.whole-bytes
+L.codec.fixed-size-list.size, L.codec.fixed-size-list.whole-bytes, L.codec.packed-struct.bits,
+L.codec.packed-struct.row
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -24,8 +32,12 @@ from lanceref.codecs.values import (
     Ints,
     MiniBlocks,
     Part,
+    Rows,
+    Values,
+    Variable,
     flat_encoding,
 )
+from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
@@ -62,7 +74,7 @@ def _validities(encoding: pb.FixedSizeList, cut: Callable[[int], Bools]) -> tupl
     return validities, per_value
 
 
-def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
+def decode_lists(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
     """Decode bitmaps and items of every chunk. Raises CorruptPage."""
     buffers = iter(range(len(run.starts)))
 
@@ -81,7 +93,7 @@ def decode_mini(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
     return _nest(encoding, run.num_values, values, validities)
 
 
-def decode_zip(encoding: pb.FixedSizeList, rows: Bytes, place: Place) -> FixedSizeList:
+def decode_zipped_lists(encoding: pb.FixedSizeList, rows: Bytes, place: Place) -> FixedSizeList:
     """Decode values of equal size: `rows` uint8 (values, bytes of a value)."""
     at = 0
 
@@ -96,19 +108,19 @@ def decode_zip(encoding: pb.FixedSizeList, rows: Bytes, place: Place) -> FixedSi
     return _nest(encoding, len(rows), values, validities)
 
 
-def decode_block(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
+def decode_list_block(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
     """Decode buffer 0 of every chunk: values in their zipped form."""
-    size = value_bits(encoding) // 8
+    size = list_bits(encoding) // 8
     wanted = run.counts * size
     if innermost(encoding).HasField("constant"):  # D.codec.null-list-dictionary
         wanted = np.where(run.sizes[0] == 2 * wanted, 2 * wanted, wanted)
     run.want_sizes(0, wanted, "L.codec.fixed-size-list.size")
     run.own(0, "values", "fixed-size lists", "L.codec.fixed-size-list.size")
     rows = run.gather(0)[: run.num_values * size].reshape(run.num_values, size)
-    return decode_zip(encoding, rows, run.place())
+    return decode_zipped_lists(encoding, rows, run.place())
 
 
-def value_bits(encoding: pb.FixedSizeList) -> int:
+def list_bits(encoding: pb.FixedSizeList) -> int:
     """Return the bits of one zipped value: a multiple of eight."""
     per_value, total = 1, 0
     for level in levels(encoding):
@@ -189,7 +201,7 @@ def bytes_per_word(values: FixedSizeList) -> tuple[int, int]:
     return (bitmap_bytes * 8 + bits, 8) if bits % 8 else (bitmap_bytes + bits // 8, 1)
 
 
-def encode_mini(values: FixedSizeList, counts: Ints) -> MiniBlocks:
+def encode_lists(values: FixedSizeList, counts: Ints) -> MiniBlocks:
     """Encode chunks of `counts` lists: one bitmap for each layer with nulls, then the items.
 
     `counts` (chunks,).
@@ -216,7 +228,7 @@ def _bits_of_chunks(flags: Bytes, counts: Ints) -> Part:
     return np.concatenate(parts), -(-counts // 8)
 
 
-def encode_zip(values: FixedSizeList) -> tuple[CompressiveEncoding, Fixed]:
+def encode_zipped_lists(values: FixedSizeList) -> tuple[CompressiveEncoding, Fixed]:
     """Encode each list on its own: the bitmaps of its layers, then its items.
 
     Raises ValueError when a value does not take whole bytes.
@@ -251,3 +263,115 @@ def _bits_of_values(flags: Bytes, count: int, items: int) -> Bytes:
         shifted = np.arange(count) * items % 8 != 0
         cells[shifted, -1] &= np.uint8((1 << items % 8) - 1)
     return cells
+
+
+DecodeFixed = Callable[[CompressiveEncoding, Bytes, Place], Values]
+DecodeVariable = Callable[[CompressiveEncoding, Variable, Context, Place], Values]
+
+Cells = tuple[CompressiveEncoding, Fixed | Variable, int]
+"""One encoded field: its description, its values, the bits of a variable value's length."""
+
+
+def check_row_bits(bits: Sequence[int], row_bits: int, place: Place) -> None:
+    """Raise CorruptPage for fields that are not whole bytes or do not fill the row."""
+    if any(width % 8 or width <= 0 for width in bits) or sum(bits) != row_bits:
+        clause, found = "L.codec.packed-struct.bits", f"fields of {list(bits)[:8]} bits"
+        raise CorruptPage(clause, place, found, f"bytes that fill {row_bits} bits")
+
+
+def split_rows(rows: Fixed, bits: Sequence[int]) -> Rows:
+    """Cut rows of fixed width into the fields of a packed struct."""
+    table, at, fields = rows.data.reshape(rows.count, rows.bits // 8), 0, list[Values]()
+    for width in bits:
+        part = np.ascontiguousarray(table[:, at : at + width // 8])
+        fields.append(Fixed(width, rows.count, part.reshape(-1)))
+        at += width // 8
+    return Rows(rows.count, tuple(fields))
+
+
+def split_variable_rows(
+    encoding: pb.VariablePackedStruct,
+    rows: Variable,
+    decode_fixed: DecodeFixed,
+    decode_variable: DecodeVariable,
+    ctx: Context,
+    place: Place,
+) -> Rows:
+    """Cut variable rows into their fields, and decode each. Raises CorruptPage."""
+    at, ends, fields = rows.offsets[:-1].copy(), rows.offsets[1:], list[Values]()
+
+    def corrupt(found: str, wanted: str) -> CorruptPage:
+        return CorruptPage("L.codec.packed-struct.row", place, found, wanted)
+
+    def cut(width: int) -> Bytes:
+        """Cut `width` bytes from every row: uint8 (rows, width)."""
+        if np.any(ends - at < width):
+            raise corrupt("a row that ends early", f"{width} bytes of a field")
+        cells = rows.data[at[:, None] + np.arange(width)]
+        at[:] += width
+        return np.ascontiguousarray(cells)
+
+    for field in encoding.fields:
+        if field.WhichOneof("layout") == "bits_per_value":
+            cells = cut(field.bits_per_value // 8)
+            fields.append(decode_fixed(field.value, cells, place))
+            continue
+        width = field.bits_per_length // 8
+        lengths = cut(width).view(f"<u{width}").reshape(-1).astype(np.uint64)
+        if np.any(lengths > (ends - at).astype(np.uint64)):
+            raise corrupt("a length beyond its row", "the bytes it promises")
+        stops = at + lengths.astype(np.int64)
+        spans = zip(at.tolist(), stops.tolist())
+        joined = b"".join([rows.data.data[start:end] for start, end in spans])
+        offsets = np.append(0, np.cumsum(stops - at)).astype(np.int64)
+        values = Variable(offsets, np.frombuffer(joined, np.uint8))
+        fields.append(decode_variable(field.value, values, ctx, place))
+        at[:] = stops
+    if np.any(at != ends):
+        raise corrupt("bytes after the last field", "rows used up by their fields")
+    return Rows(len(at), tuple(fields))
+
+
+def join_rows(rows: Rows) -> tuple[CompressiveEncoding, Fixed]:
+    """Put the fixed-width fields of each row side by side. Raises ValueError for bits."""
+    fields = [field for field in rows.fields if isinstance(field, Fixed)]
+    if any(field.bits % 8 for field in fields):
+        raise ValueError("a packed struct cannot hold fields that are not whole bytes")
+    cells = [field.data.reshape(rows.count, field.bits // 8) for field in fields]
+    joined = np.concatenate(cells, axis=1)
+    bits = 8 * joined.shape[1]
+    widths = [field.bits for field in fields]
+    packed = pb.PackedStruct(bits_per_value=widths, values=flat_encoding(bits))
+    return CompressiveEncoding(packed_struct=packed), Fixed(bits, rows.count, joined.reshape(-1))
+
+
+def join_variable_rows(count: int, fields: Sequence[Cells]) -> tuple[CompressiveEncoding, Variable]:
+    """Put encoded fields of each row one after the other, variable ones after their length."""
+    encoding = CompressiveEncoding()
+    sizes = np.zeros(count, np.int64)
+    for description, values, length_bits in fields:
+        field = encoding.variable_packed_struct.fields.add(value=description)
+        if isinstance(values, Fixed):
+            field.bits_per_value = values.bits
+            sizes += values.bits // 8
+        else:
+            field.bits_per_length = length_bits
+            sizes += length_bits // 8 + np.diff(values.offsets)
+    ends = np.cumsum(sizes)
+    out, at = np.empty(int(ends[-1]) if count else 0, np.uint8), ends - sizes
+    for _, values, length_bits in fields:
+        if isinstance(values, Fixed):
+            at = _put_cells(out, at, values.data.reshape(count, values.bits // 8))
+            continue
+        lengths, width = np.diff(values.offsets), length_bits // 8
+        at = _put_cells(out, at, lengths.astype(f"<u{width}").view(np.uint8).reshape(-1, width))
+        target = np.repeat(at - values.offsets[:-1], lengths) + np.arange(int(lengths.sum()))
+        out[target] = values.data[: int(values.offsets[-1])]
+        at = at + lengths
+    return encoding, Variable(np.append(0, ends), out)
+
+
+def _put_cells(out: Bytes, at: Ints, cells: Bytes) -> Ints:
+    """Write one cell into each row; return where the rows go on."""
+    out[at[:, None] + np.arange(cells.shape[1])] = cells
+    return at + int(cells.shape[1])
