@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place
 
 TEXT = (pa.string(), pa.large_string())
 LARGE = (pa.large_string(), pa.large_binary())
@@ -89,6 +89,13 @@ def offsets_buffer(
         found, wanted = f"an offset {int(offsets[-1])} of {type_}", f"at most {MAX_OFFSET}"
         raise LimitExceeded(clause, place, found, wanted)
     return pa.py_buffer(np.ascontiguousarray(offsets, np.int64 if wide else np.int32))
+
+
+def check_keys(keys: NDArray[np.integer], num_items: int, clause: str, place: Place) -> None:
+    """Raise OutOfRange for keys (n,) of a dictionary that are not below its number of items."""
+    if len(keys) and (int(keys.min()) < 0 or int(keys.max()) >= num_items):
+        found = f"keys from {keys.min()} to {keys.max()}"
+        raise OutOfRange(clause, place, found, f"0 to {num_items - 1}")
 
 
 def check_text(array: pa.Array, clause: str, place: Place) -> None:

@@ -23,6 +23,7 @@ L.array.fixed-size-binary.width, and those of `codecs.fsst`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -92,7 +93,8 @@ class Ends:
         """
         stored = self.words.data(_with_previous(rows)).view("<u8")
         if not rows.bounds:
-            return Slices(*np.empty((2, 0), np.int64), np.empty(0, np.bool_), ())
+            nothing = np.empty(0, np.int64)
+            return Slices(nothing, nothing, np.empty(0, np.bool_), ())
         nulls = stored >= np.uint64(self.adjustment)
         ends = stored - nulls * np.uint64(self.adjustment) if nulls.any() else stored
         self._check_bounds(ends, rows, limit)
@@ -182,7 +184,12 @@ class StoredStrings:
         expect("L.array.binary.bytes-width", self._body.bits_per_value, 8, page.place)
         self._page, self._kind = page, kind
         self._extent = page.extent(self._body.buffer)
-        self._opened: tuple[FlatValues, int] | None = None
+
+    @cached_property
+    def _opened(self) -> tuple[FlatValues, int]:
+        """The bytes and how many they are; only the last end tells it of compressed ones."""
+        total = self._ends.last() if is_compressed(self._body) else self._extent.size
+        return open_flat(self._body, total, self._page, "bytes", self._kind), total
 
     @property
     def place(self) -> Place:
@@ -190,10 +197,6 @@ class StoredStrings:
 
     def values(self, rows: RowRanges) -> tuple[Variable, NDArray[np.bool_]]:
         """Return the strings as stored, and which rows are null. The flags are (rows,)."""
-        if self._opened is None:  # only the last end says how many compressed bytes there are
-            total = self._ends.last() if is_compressed(self._body) else self._extent.size
-            flat = open_flat(self._body, total, self._page, "bytes", self._kind)
-            self._opened = flat, total
         body, total = self._opened
         slices = self._ends.read(rows, total)
         wanted = RowRanges(tuple((start, end) for start, end in slices.bounds if end > start))

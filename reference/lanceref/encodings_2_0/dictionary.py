@@ -20,10 +20,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import STRINGS, slot_bits
+from lanceref.core.arrow_buffers import STRINGS, check_keys, slot_bits
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
-from lanceref.core.errors import DataRefused, OutOfRange
+from lanceref.core.errors import DataRefused
 from lanceref.encodings_2_0.binary import encode_binary, encode_fsst
 from lanceref.encodings_2_0.flat import (
     Opener,
@@ -67,21 +67,15 @@ def open_dictionary(
     def items() -> pa.Array:
         return stored_items(RowRanges.single(0, num_items))
 
-    def check_range(numbers: NDArray[np.integer], end: int) -> None:
-        if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= end):
-            clause, place = "L.array.dictionary.key-range", page.at(page.extent(flat.buffer))
-            found = f"keys from {numbers.min()} to {numbers.max()}"
-            raise OutOfRange(clause, place, found, f"0 to {end - 1}")
-
     def read(rows: RowRanges) -> pa.Array:
         """Resolve the keys: to strings, or to an Arrow dictionary array."""
-        data = keys.data(rows)
-        values = items()
+        data, place = keys.data(rows), page.at(page.extent(flat.buffer))
+        values, clause = items(), "L.array.dictionary.key-range"
         if not arrow:
-            check_range(data, num_items + 1)
+            check_keys(data, num_items + 1, clause, place)
             return values.take(pa.array(data.astype(np.int16) - 1, mask=data == 0))
         numbers = data.view(type_.index_type.to_pandas_dtype())
-        check_range(numbers, num_items)
+        check_keys(numbers, num_items, clause, place)
         if not values.null_count:
             return pa.DictionaryArray.from_arrays(pa.array(numbers), values)
         valid = np.asarray(pc.is_valid(values))

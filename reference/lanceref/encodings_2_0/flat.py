@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -109,7 +110,6 @@ class Compressed:
         self._file, self._extent = page.file, page.extent(flat.buffer)
         self._scheme = flat.compression.scheme
         self._size, self._bits, self._name = size, int(flat.bits_per_value), name
-        self._plain: NDArray[np.uint8] | None = None
         if self._scheme not in _CODECS:
             clause, wanted = "L.array.flat.compression", "zstd or lz4"
             raise UnknownEncoding(clause, page.place, repr(self._scheme), wanted)
@@ -120,17 +120,16 @@ class Compressed:
 
         uint8 (bytes,).
         """
-        empty_block = self._size == 0 and self._extent.size > 0
-        if self._plain is None and (rows.bounds or empty_block):
-            cursor = self._file.cursor(self._extent, "page buffer", "L.file.pages.extent")
-            self._plain = self._decompress(cursor)
-        if self._plain is None:
+        if not rows.bounds and (self._size or not self._extent.size):
             return np.empty(0, np.uint8)
         bits, plain = self._bits, self._plain.data
         cuts = [plain[start * bits // 8 : (end * bits + 7) // 8] for start, end in rows.bounds]
         return _concat(cuts, rows, bits)
 
-    def _decompress(self, cursor: Cursor) -> NDArray[np.uint8]:
+    @cached_property
+    def _plain(self) -> NDArray[np.uint8]:
+        """The whole block, decompressed."""
+        cursor = self._file.cursor(self._extent, "page buffer", "L.file.pages.extent")
         place, is_lz4 = cursor.ctx.at(cursor.offset, cursor.remaining), self._scheme == "lz4"
         if is_lz4 or bytes(cursor.data[:4]) != ZSTD_MAGIC:
             read = cursor.u32 if is_lz4 else cursor.u64

@@ -15,6 +15,8 @@ L.array.binary.early, and those of `ends`
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
@@ -79,17 +81,16 @@ class ListColumn:
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the lists run by run, each with the items it owns."""
-        opened: tuple[int, Ends] | None = None
-        for index, first, last in self._paging.runs(start, end, run_rows(self.row_bytes)):
-            if opened is None or opened[0] != index:
-                opened = index, self._open(index)
-            slices = self._read(index, opened[1], RowRanges.single(first, last))
-            low, high = slices.bounds[0]
-            self._bound_items(high - low, index)
-            base = self._first_items[index]
-            parts = list(self._items.scan(base + low, base + high)) if high > low else []
-            items = concat(parts, self._items.type, self._place(index))
-            yield self._build(slices.offsets(), slices.nulls, items, index)
+        runs = self._paging.runs(start, end, run_rows(self.row_bytes))
+        for index, of_page in groupby(runs, itemgetter(0)):
+            ends, base = self._open(index), self._first_items[index]
+            for _, first, last in of_page:
+                slices = self._read(index, ends, RowRanges.single(first, last))
+                low, high = slices.bounds[0]
+                self._bound_items(high - low, index)
+                parts = list(self._items.scan(base + low, base + high)) if high > low else []
+                items = concat(parts, self._items.type, self._place(index))
+                yield self._build(slices.offsets(), slices.nulls, items, index)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
         """Read the offsets of the rows, page by page, then their items at once.

@@ -11,6 +11,8 @@ Clauses: L.array.encoding.tag, L.array.nullable.field, L.array.column.encoding
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
@@ -109,12 +111,11 @@ class ValueColumn:
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the rows run by run, never across a page boundary."""
-        opened: tuple[int, Page, ReadRows] | None = None
-        for index, first, last in self._paging.runs(start, end, run_rows(self.row_bytes)):
-            if opened is None or opened[0] != index:
-                opened = (index, *self._open(index))
-            _, page, read = opened
-            yield self._checked(read(RowRanges.single(first, last)), page)
+        runs = self._paging.runs(start, end, run_rows(self.row_bytes))
+        for index, of_page in groupby(runs, itemgetter(0)):
+            page, read = self._open(index)
+            for _, first, last in of_page:
+                yield self._checked(read(RowRanges.single(first, last)), page)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Array:
         """Read the ranges that hold the rows, page by page, and pick the rows.

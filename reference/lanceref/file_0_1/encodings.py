@@ -38,6 +38,7 @@ import pyarrow as pa
 from lanceref.core.arrow_buffers import (
     STRINGS,
     bytes_of,
+    check_keys,
     check_text,
     null_bitmap,
     offsets_buffer,
@@ -167,15 +168,12 @@ def dictionary_node(
 
     `rows` (batches,).
     """
-    keys, num_values = plain_node(file, pages, type_.index_type, rows), len(values)
+    keys = plain_node(file, pages, type_.index_type, rows)
 
     def read(ranges: BatchRanges) -> pa.Array:
         indices = keys.read(ranges)
-        numbers = indices.to_numpy()
-        if len(numbers) and (int(numbers.min()) < 0 or int(numbers.max()) >= num_values):
-            clause, wanted = "L.legacy.dictionary.key-range", f"0 to {num_values - 1}"
-            found = f"keys from {numbers.min()} to {numbers.max()}"
-            raise OutOfRange(clause, pages.place, found, wanted)
+        clause = "L.legacy.dictionary.key-range"
+        check_keys(indices.to_numpy(), len(values), clause, pages.place)
         return pa.DictionaryArray.from_arrays(indices, values)
 
     return Node(type_, keys.row_bytes, keys.lengths, read)

@@ -34,6 +34,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
+from lanceref.core.arrow_buffers import bytes_of, offsets_of
 from lanceref.core.context import Context
 from lanceref.core.errors import (
     BytesError,
@@ -200,11 +201,7 @@ def texts(documents: pa.Array, ctx: Context, place: Place) -> pa.Array:
 
 def _views(documents: pa.Array) -> list[memoryview | None]:
     """Return the bytes of each document without a copy, None for a null."""
-    if not len(documents):
-        return []
-    _, offsets, data = documents.buffers()
-    ends = np.frombuffer(offsets, "<i8", len(documents) + 1, 8 * documents.offset).tolist()
-    whole = memoryview(data or b"")
+    whole, ends = bytes_of(documents.buffers()[2]).data, offsets_of(documents).tolist()
     spans = zip(documents.is_valid().to_pylist(), pairwise(ends), strict=True)
     return [whole[start:end] if is_valid else None for is_valid, (start, end) in spans]
 
