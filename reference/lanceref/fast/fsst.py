@@ -50,8 +50,8 @@ PAIRED = 1 << 18
 PAIR = np.complex128
 """What holds the text of a pair: sixteen bytes."""
 
-SLAB_BYTES, SLAB_VALUES = 1 << 19, 1 << 14
-"""What is coded at a time: it stays in the cache."""
+SLAB_VALUES = 1 << 14
+"""Values that are coded at a time: what is known of each stays in the cache."""
 
 FEW = 256
 """Values from which going side by side is faster."""
@@ -202,17 +202,13 @@ def apply(symbols: list[bytes], values: Variable) -> Variable:
     if KERNEL_USE.use(int(offsets[-1])):
         return apply_compiled(coder, values)
     ends, parts, size = [np.zeros(1, np.int64)], [np.empty(0, np.uint8)], 0
-    first = 0
-    while first < values.count:
-        full = int(np.searchsorted(offsets, offsets[first] + SLAB_BYTES, "right")) - 1
-        last = min(max(full, first + 1), first + SLAB_VALUES)
-        start, end = int(offsets[first]), int(offsets[last])
-        part = Variable(offsets[first : last + 1] - start, values.data[start:end])
+    for first in range(0, values.count, SLAB_VALUES):
+        cuts = offsets[first : first + SLAB_VALUES + 1]
+        part = Variable(cuts - cuts[0], values.data[int(cuts[0]) : int(cuts[-1])])
         codes, stops = stored(*code_values(coder, part))
         ends.append(size + stops)
         parts.append(codes)
         size += len(codes)
-        first = last
     return Variable(np.concatenate(ends), np.concatenate(parts))
 
 

@@ -14,6 +14,7 @@ specifications are `pages.chunk_rows`, `pages.column` and `codecs.compressive.pi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import cast
@@ -116,17 +117,11 @@ def take(parts: Iterable[PageRows]) -> Iterator[Nested]:
     """Yield the wanted rows (ascending, each once) of every page, in one or more pieces."""
     for is_mini, group in groupby(parts, lambda part: isinstance(part[0], MiniBlockPage)):
         wanted = list(group)
+        pieces: Iterable[Nested] = (page.take(rows) for page, rows in wanted)
         if is_mini and len(wanted) > 1:
-            yield from _take_together([(cast(MiniBlockPage, page), rows) for page, rows in wanted])
-        else:
-            yield from (page.take(rows) for page, rows in wanted)
-
-
-def _take_together(wanted: list[MiniBlockRows]) -> Iterable[Nested]:
-    try:
-        return _read_together(wanted)
-    except BytesError:  # page by page, each error has its own place
-        return (page.take(rows) for page, rows in wanted)
+            with suppress(BytesError):  # page by page, each error has its own place
+                pieces = _read_together([(cast(MiniBlockPage, one), rows) for one, rows in wanted])
+        yield from pieces
 
 
 def _read_together(wanted: list[MiniBlockRows]) -> list[Nested]:

@@ -135,15 +135,8 @@ def has_vectors(training: Training, least: int) -> bool:
 def _usable(vectors: Vectors, metric: Metric) -> Vectors:
     if vectors.values.dtype == np.uint8:
         return vectors
-    vectors = _finite(vectors)
-    return (
-        _finite(Vectors(normalized(vectors.values), vectors.rows))
-        if metric == "cosine"
-        else vectors
-    )
-
-
-def _finite(vectors: Vectors) -> Vectors:
-    """Return the vectors of which all numbers are finite."""
-    mask = np.isfinite(vectors.values).all(axis=1)
-    return vectors if mask.all() else Vectors(vectors.values[mask], vectors.rows[mask])
+    values = normalized(vectors.values) if metric == "cosine" else vectors.values
+    finite = np.isfinite(values).all(axis=1)
+    if finite.all():
+        return Vectors(values, vectors.rows)
+    return Vectors(values[finite], vectors.rows[finite])
