@@ -19,9 +19,10 @@ from lance_conformance.recipes.cases.index.index_files import (
     metadata,
     nulls,
     rewritten,
+    unsized,
     values,
 )
-from lance_conformance.recipes.cases.index.released_indices import made_indices
+from lance_conformance.recipes.cases.index.released_indices import early_index
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, THIRD, index, manifest_of
 from lance_conformance.recipes.handmade_files import remade, reworked, words
@@ -92,9 +93,8 @@ def _one_row(module: Any, uri: str) -> None:
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/label-list/null-lists", "a set of the lists that are null",
-        "L.index.label-list.nulls",
-        reworked(filtered(s.early_plain(LABEL_LIST), "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]),
-            index({"files": None}, FOURTH)), reachable=False),
+        "L.index.label-list.nulls", unsized(filtered(replace(LABEL_LIST, version="2.0"),
+        "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10])), reachable=False),
     case("index/any/label-list/any", "lists with one of two labels, one of them in a deleted row",
         COVERED, filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9])),
     case("index/any/label-list/all", "lists with both labels", COVERED,
@@ -109,8 +109,8 @@ CASES: tuple[Recipe, ...] = (
         ("L.index.segment.complete", "L.index.files.column"),
         held_by(LABEL_LIST, _LISTED, by="reference")),
     case("index/any/label-list/plain", "files of 2.0, whose sizes nobody says", COVERED,
-        reworked(filtered(s.early_plain(LABEL_LIST), "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]),
-            index({"files": None}, FOURTH)), reachable=False),
+        unsized(filtered(replace(LABEL_LIST, version="2.0"), "NOT array_has(c, 'a')",
+                [1, 3, 4, 6, 8, 10])), reachable=False),
     fault("metadata", "nothing names the buffer of the lists that are null",
         "L.index.files.metadata", metadata(_BITMAP, "lance:label_list_nulls", None)),
     lint("disjoint", "an item of a list that is null", "L.index.label-list.disjoint",
@@ -138,9 +138,7 @@ CASES: tuple[Recipe, ...] = (
         COVERED, reworked(filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9]),
         index({"index_details": None}, FOURTH)), facts={}, reachable=False),
     case("index/any/bitmap/4-0-1-unordered", "keys in any order", ("L.index.bitmap.columns",
-        "L.index.segment.keys"), made_indices("4.0.1", ("scalar", "c", "BITMAP"),
-        pa.table({"id": pa.array([3, 7], pa.int64())})), kind="index-search", facts={"used": True},
-        args={"filter": {"sql": "c = 5"}, "columns": ["id"]}, index="BITMAP", order="any"),
+        "L.index.segment.keys"), early_index("4.0.1", "BITMAP", "c = 5", [3, 7])),
     lint("complete", "a value that no row has, among keys that do not rise",
         "L.index.segment.complete", SpanPatch(("field keys", "values"),
         lambda old: old.replace(words(9, width=4), words(10, width=4)),
@@ -159,9 +157,9 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/bitmap/fragments", "a value in both fragments, the highest among them",
         (*COVERED, "L.index.rows.fragment"), filtered(BITMAP, "c = 3 OR c = 5", [0, 3, 4, 10])),
     case("index/any/bitmap/row-ids", "stable row ids", COVERED,
-        filtered(s.of_version(BITMAP, "2.2", stable_row_ids=True), "c = 5", [3])),
+        filtered(replace(BITMAP, version="2.2", stable_row_ids=True), "c = 5", [3])),
     case("index/any/bitmap/early", "index files of 2.0", COVERED,
-        filtered(s.of_version(BITMAP, "2.0"), "c = 3", [0, 4, 10])),
+        filtered(replace(BITMAP, version="2.0"), "c = 3", [0, 4, 10])),
     case("index/any/bitmap/own-equals", "a value in an index of the reference", COVERED,
         filtered(BITMAP, "c = 3", [0, 4, 10], by="reference")),
     case("index/any/bitmap/content", "what it holds",
@@ -182,8 +180,8 @@ CASES: tuple[Recipe, ...] = (
         filtered(_NOTHING, "c = 3", [0, 4, 10]), facts={},
         make=made(_no_rows, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
     case("index/any/bitmap/plain", "files of 2.0, whose sizes nobody says", COVERED,
-        reworked(filtered(s.early_plain(BITMAP), "c = 2 OR c = 3", [0, 4, 5, 10]),
-            index({"files": None}, FOURTH)), reachable=False),
+        unsized(filtered(replace(BITMAP, version="2.0"), "c = 2 OR c = 3", [0, 4, 5, 10])),
+        reachable=False),
     lint("statistics-more", "one key more than there are", "L.index.bitmap.statistics",
         metadata("bitmap_page_lookup.lance", "lance:index_stats", '{"num_bitmaps":8}')),
     lint("complete", "a value that no row has, in place of one that a row has",

@@ -9,22 +9,29 @@ from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
-from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.table_pb2 import IndexMetadata, IndexSection
 
 from lance_conformance.recipes.cases.index import scalar_tables as s
 from lance_conformance.recipes.cases.index.damaged_files import damaged
-from lance_conformance.recipes.cases.index.index_files import DATA_PLACE, nulls, renamed, values
-from lance_conformance.recipes.cases.index.released_indices import made_indices
+from lance_conformance.recipes.cases.index.index_files import (
+    DATA_PLACE,
+    nulls,
+    renamed,
+    unsized,
+    values,
+)
+from lance_conformance.recipes.cases.index.released_indices import early_index
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import (
     FOURTH,
     SIXTH,
+    Edit,
     descriptor,
     index,
     indices,
+    inside,
     manifest_of,
     put,
 )
@@ -40,7 +47,6 @@ from lance_conformance.recipes.indexed import (
 from lance_conformance.recipes.model import (
     Made,
     MessageEdit,
-    Paths,
     Recipe,
     Remove,
     Rename,
@@ -49,17 +55,6 @@ from lance_conformance.recipes.model import (
 )
 from lance_conformance.recipes.reflow import edit_message
 
-
-def _overlap(section: IndexSection) -> None:
-    for entry in section.indices:
-        entry.fragment_bitmap = section.indices[0].fragment_bitmap
-
-
-def _twice(details: FragmentReuseIndexDetails) -> None:
-    details.inline.versions.add().CopyFrom(details.inline.versions[0])
-    del details.inline.versions[1].groups[:]
-
-
 BTREE = Indexed(s.INTS, "BTREE", {"zone_size": 4})
 
 
@@ -67,24 +62,6 @@ def moved_rows(section: IndexSection) -> IndexMetadata:
     """Return the entry that says where rows went."""
     (own,) = (entry for entry in section.indices if entry.name == "__lance_frag_reuse")
     return own
-
-
-def _transition() -> MessageEdit:
-    """Say what moved in the words of index version 1."""
-
-    def apply(section: IndexSection) -> None:
-        own = moved_rows(section)
-        details = FragmentReuseIndexDetails.FromString(own.index_details.value)
-        first = details.inline.versions[0].groups[0]
-        transition = details.inline.transitions.add()
-        transition.sources.extend(first.old_fragments)
-        transition.destinations.extend(first.new_fragments)
-        transition.ordered_compaction.changed_row_addrs = first.changed_row_addrs
-        del details.inline.versions[:]
-        own.index_details.value = details.SerializeToString(deterministic=True)
-        own.index_version = 1
-
-    return indices(apply, SIXTH)
 
 
 _OLDER = FragmentReuseIndexDetails.InlineContent(
@@ -112,20 +89,22 @@ def _last_elsewhere(old: bytes) -> bytes:
     return ids.tobytes()
 
 
-def _without_page_rows(message: FileDescriptor) -> None:
-    del message.schema.metadata["batch_size"]
+def _ordered(details: FragmentReuseIndexDetails) -> None:
+    """Say what moved in the words of index version 1."""
+    first = details.inline.versions[0].groups[0]
+    transition = {
+        "sources": [*first.old_fragments],
+        "destinations": [*first.new_fragments],
+        "ordered_compaction.changed_row_addrs": first.changed_row_addrs,
+    }
+    put(details, {f"inline.transitions.0.{path}": value for path, value in transition.items()})
+    put(details, {"inline.versions": []})
 
 
-def reuse(edit: Callable[[FragmentReuseIndexDetails], None] | Paths) -> MessageEdit:
+def reuse(edit: Edit, **others: object) -> MessageEdit:
     """Change what is said of rows that moved."""
-
-    def apply(section: IndexSection) -> None:
-        own = moved_rows(section)
-        details = FragmentReuseIndexDetails.FromString(own.index_details.value)
-        put(details, edit)
-        own.index_details.value = details.SerializeToString(deterministic=True)
-
-    return indices(apply, SIXTH)
+    paths = {"index_details.value": inside(FragmentReuseIndexDetails, edit), **others}
+    return indices(lambda section: put(moved_rows(section), paths), SIXTH)
 
 
 def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
@@ -152,21 +131,13 @@ def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
     return made
 
 
-def _may_be_null(message: FileDescriptor) -> None:
-    for field in message.schema.fields:
-        field.nullable = True
-
-
 CASES: tuple[Recipe, ...] = (
     case("index/any/btree/folder", "files in the folder of their segment",
-        ("L.index.segment.folder", "L.index.btree.columns"),
-        reworked(filtered(s.early_plain(BTREE), "c >= 2 AND c < 9", [0, 3, 4, 5, 10, 11]),
-            index({"files": None}, FOURTH)), reachable=False),
+        ("L.index.segment.folder", "L.index.btree.columns"), unsized(filtered(replace(BTREE,
+        version="2.0"), "c >= 2 AND c < 9", [0, 3, 4, 5, 10, 11])), reachable=False),
     case("index/any/btree/0-33-0-row-ids", "keys in a column of another name",
-        ("L.index.files.column", "L.index.segment.keys"), made_indices("0.33.0", ("scalar", "c",
-        "BTREE"), pa.table({"id": pa.array([0, 3, 7, 10, 11], pa.int64())})), kind="index-search",
-        facts={"used": True}, args={"filter": {"sql": "c >= 3 AND c < 9"}, "columns": ["id"]},
-        index="BTREE", order="any"),
+        ("L.index.files.column", "L.index.segment.keys"),
+        early_index("0.33.0", "BTREE", "c >= 3 AND c < 9", [0, 3, 7, 10, 11])),
     case("index/any/btree/equals", "a value that occurs twice, and once in a row that was appended",
         COVERED, filtered(BTREE, "c = 3", [0, 4, 10])),
     case("index/any/btree/range", "a range over two pages, one of its rows deleted", COVERED,
@@ -190,23 +161,23 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/btree/prefix", "texts that begin with another", COVERED,
         filtered(Indexed(s.TEXTS_INDICES, "BTREE", version="2.2"), "c LIKE 'ap%'", [0, 1, 4, 10])),
     case("index/any/btree/row-ids", "addresses where rows have stable ids", COVERED,
-        filtered(s.of_version(BTREE, "2.2", stable_row_ids=True), "c = 5", [3])),
+        filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 5", [3])),
     case("index/any/btree/early", "index files of 2.0", COVERED,
-        filtered(s.of_version(BTREE, "2.0"), "c = 1", [2, 9])),
+        filtered(replace(BTREE, version="2.0"), "c = 1", [2, 9])),
     fault("gone", "a file of the index is missing", "L.index.segment.files",
         Remove(f"_indices/*/{DATA_PLACE}")),
     fault("longer", "a file of the index is longer than the entry says", "L.index.files.size",
         Resize(None, b"\x00APPEND", f"_indices/*/{DATA_PLACE}")),
     lint("future", "an index of a version that is still to come", "L.index.segment.dataset-version",
         index({"dataset_version": 99}, FOURTH)),
-    case("index/any/btree/of-0.1", "index files of 2.0 beside data files of 0.1",
-        (*COVERED, "L.index.files.version"), filtered(s.of_version(BTREE, "legacy"), "c = 2", [5])),
+    case("index/any/btree/of-0.1", "index files of 2.0 beside data files of 0.1", (*COVERED,
+        "L.index.files.version"), filtered(replace(BTREE, version="legacy"), "c = 2", [5])),
     case("index/any/btree/next", "index files of 2.3", COVERED,
-        filtered(s.of_version(BTREE, "2.3"), "c = 1", [2, 9])),
+        filtered(replace(BTREE, version="2.3"), "c = 1", [2, 9])),
     case("index/any/btree/own-range", "a range in an index of the reference", COVERED,
         filtered(BTREE, "c BETWEEN 2 AND 5", [0, 3, 4, 5, 10], by="reference")),
     case("index/any/btree/own-row-ids", "addresses in an index of the reference", COVERED,
-        filtered(s.of_version(BTREE, "2.2", stable_row_ids=True), "c IN (5, 8)", [3, 11],
+        filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c IN (5, 8)", [3, 11],
             by="reference")),
     case("index/any/btree/content", "what it holds",
         ("L.index.segment.complete", "L.index.files.column"), held_by(BTREE, s.SORTED)),
@@ -215,7 +186,7 @@ CASES: tuple[Recipe, ...] = (
         held_by(BTREE, s.SORTED, by="reference")),
     case("index/any/btree/ordered", "rows that moved in order, told in words of a later version",
         (*COVERED, "L.index.details.version"), reworked(filtered(s.and_then(BTREE, s.compacted),
-        "c = 3", [10, 0, 4]), _transition()), reachable=False),
+        "c = 3", [10, 0, 4]), reuse(_ordered, index_version=1)), reachable=False),
     case("index/any/btree/moved-beside-offset",
         "addresses that moved, told after other bytes of a file", (*COVERED,
         "L.index.reuse.external"), remade(filtered(s.and_then(BTREE, s.compacted), "c = 3", [10, 0,
@@ -227,12 +198,12 @@ CASES: tuple[Recipe, ...] = (
         (*COVERED, "L.index.reuse.applied"),
         filtered(s.and_then(BTREE, _without_last), "c > 2", [0, 3, 4, 8])),
     case("index/any/btree/page-rows", "pages whose rows nobody counts have 4096", (*COVERED,
-        "L.index.btree.batch-size"), reworked(reworked(filtered(replace(BTREE, version="2.0",
-        parameters={}), "c = 3", [0, 4, 10]), index({"files": None}, FOURTH)),
-        descriptor(_without_page_rows, "_indices/*/page_lookup.lance")), reachable=False),
+        "L.index.btree.batch-size"), reworked(unsized(filtered(replace(BTREE, version="2.0",
+        parameters={}), "c = 3", [0, 4, 10])), descriptor({"schema.metadata.batch_size": None},
+        "_indices/*/page_lookup.lance")), reachable=False),
     case("index/any/btree/plain", "files of 2.0, whose sizes nobody says", COVERED,
-        reworked(filtered(s.early_plain(BTREE), "c >= 2 AND c < 9", [0, 3, 4, 5, 10, 11]),
-            index({"files": None}, FOURTH)), reachable=False),
+        unsized(filtered(replace(BTREE, version="2.0"), "c >= 2 AND c < 9", [0, 3, 4, 5, 10, 11])),
+        reachable=False),
     fault("page-behind", "a page one after the last", "L.index.btree.pages",
         values("page_lookup.lance", "page_idx", b"\x03", 8)),
     fault("column", "a column has another name", "L.index.files.column",
@@ -259,7 +230,8 @@ CASES: tuple[Recipe, ...] = (
         lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3", [0, 4,
         10])),
     lint("overlap", "two segments of one name that cover the same fragments",
-        "L.index.segment.disjoint", indices(_overlap, manifest_of(5))),
+        "L.index.segment.disjoint", indices(lambda section: put(section,
+        {"indices.1.fragment_bitmap": section.indices[0].fragment_bitmap}), manifest_of(5))),
     case("index/any/btree/merged", "two segments that became one", COVERED,
         filtered(s.and_then(BTREE, lambda dataset: dataset.optimize.optimize_indices()), "c >= 5",
             [3, 8, 11])),
@@ -273,7 +245,8 @@ CASES: tuple[Recipe, ...] = (
     fault("fragments", "rows were written on that the old fragments do not have",
         "L.index.reuse.fragments",
         reuse({"inline.versions.0.groups.0.old_fragments.0.physical_rows": 2})),
-    lint("order", "a version that occurs twice", "L.index.reuse.order", reuse(_twice)),
+    lint("order", "a version that occurs twice", "L.index.reuse.order",
+        reuse({"inline.versions": lambda old: [*old, old[0]], "inline.versions.1.groups": []})),
     case("index/any/btree/own-moved", "addresses that the reference moved",
         (*COVERED, "L.index.reuse.applied"),
         filtered(s.and_then(BTREE, s.compacted), "c = 1", [2, 9], by="reference")),
@@ -304,8 +277,8 @@ CASES: tuple[Recipe, ...] = (
         reuse({"external.path": "../details.binpb"})),
     case("index/any/btree/nullable", "numbers of pages that might be null", COVERED,
         reworked(filtered(replace(BTREE, version="2.0"), "c = 3", [0, 4, 10]),
-            index({"files": None}, FOURTH),
-            descriptor(_may_be_null, "_indices/*/page_lookup.lance")), reachable=False),
+        index({"files": None}, FOURTH), descriptor({f"schema.fields.{number}.nullable": True
+        for number in range(4)}, "_indices/*/page_lookup.lance")), reachable=False),
     fault("pages", "pages without numbers", "L.index.files.column", nulls("page_lookup.lance", 3)),
     *damaged("btree"),
 )  # fmt: skip

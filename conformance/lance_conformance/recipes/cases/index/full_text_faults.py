@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
-from functools import partial
 
 import pyroaring
 from lanceref.index.full_text.fst import Fst
 from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.proto.index_details_pb2 import InvertedIndexDetails
-from lanceref.proto.table_pb2 import IndexMetadata
 
 from lance_conformance.recipes import dictionaries
 from lance_conformance.recipes.cases.index.damaged_files import damaged
@@ -23,7 +21,7 @@ from lance_conformance.recipes.cases.index.index_files import (
     values,
 )
 from lance_conformance.recipes.constructors import fault, faults, lint
-from lance_conformance.recipes.edits import FOURTH, THIRD, descriptor, index
+from lance_conformance.recipes.edits import FOURTH, THIRD, descriptor, index, inside, octet
 from lance_conformance.recipes.handmade_files import words
 from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, SpanPatch
 
@@ -34,19 +32,24 @@ def _float(value: float) -> bytes:
     return struct.pack("<f", value)
 
 
+def _dictionary(edit: Callable[[bytes], bytes]) -> SpanPatch:
+    target = "_indices/*/part_0_tokens.lance"
+    return SpanPatch(("field _token_fst_bytes", "bytes"), edit, target=target)
+
+
+def _byte(at: int, new: int) -> Callable[[bytes], bytes]:
+    """Return the edit that writes one byte and corrects the checksum."""
+    return lambda data: dictionaries.sealed(octet(at, new)(data))
+
+
 def _tokens(count: int) -> SpanPatch:
     """State another number of tokens."""
-
-    def edit(data: bytes) -> bytes:
-        return dictionaries.sealed(data[:-20] + words(count) + data[-12:])
-
-    return SpanPatch(
-        ("field _token_fst_bytes", "bytes"), edit, target="_indices/*/part_0_tokens.lance"
-    )
+    return _dictionary(lambda data: dictionaries.sealed(data[:-20] + words(count) + data[-12:]))
 
 
 def _block(at: int, new: bytes) -> SpanPatch:
-    return values("part_0_invert.lance", "_posting", new, at, "bytes")
+    """Write over bytes of the blocks; `quick`, the first, is in documents 0, 1 and 4."""
+    return values(POSTINGS, "_posting", new, at, "bytes")
 
 
 def _params(**changed: object) -> MessageEdit:
@@ -57,22 +60,6 @@ def _params(**changed: object) -> MessageEdit:
 
 
 _METADATA = "metadata.lance"
-
-
-def _dictionary(edit: Callable[[bytes], bytes]) -> SpanPatch:
-    return SpanPatch(
-        ("field _token_fst_bytes", "bytes"), edit, target="_indices/*/part_0_tokens.lance"
-    )
-
-
-def _byte(at: int, octet: int) -> Callable[[bytes], bytes]:
-    """Return the edit that writes one byte and corrects the checksum."""
-
-    def edit(data: bytes) -> bytes:
-        at_ = at % len(data)
-        return dictionaries.sealed(data[:at_] + bytes([octet]) + data[at_ + 1 :])
-
-    return edit
 
 
 def _sought(is_wanted: Callable[[Fst], bool]) -> Callable[[bytes], bytes]:
@@ -105,11 +92,6 @@ def _other_count(fst: Fst) -> bool:
     return all((token.isascii() and number < fst.count for token, number in found))
 
 
-def _posting_block(at: int, new: bytes) -> SpanPatch:
-    """Write over bytes of the blocks; `quick`, the first, is in documents 0, 1 and 4."""
-    return values(POSTINGS, "_posting", new, at, "bytes")
-
-
 def _said(**changed: object) -> MessageEdit:
     """Change parameters, in as many bytes; what is null, or what it is by itself, is left out."""
 
@@ -122,12 +104,6 @@ def _said(**changed: object) -> MessageEdit:
         message.schema.metadata["params"] = new.ljust(len(old))
 
     return descriptor(edit, "_indices/*/metadata.lance")
-
-
-def _by_element(entry: IndexMetadata) -> None:
-    details = InvertedIndexDetails.FromString(entry.index_details.value)
-    details.document_granularity = InvertedIndexDetails.LIST_ELEMENT
-    entry.index_details.value = details.SerializeToString(deterministic=True)
 
 
 def _has_dead_end(fst: Fst) -> bool:
@@ -153,7 +129,7 @@ def _exceptions(*, long: int, short: int, first: bytes = b"") -> bytes:
 
 def _patched(width: int, exceptions: bytes, count: int) -> SpanPatch:
     new = bytes([width, count]) + b"\xff" * (32 * width) + exceptions
-    return values("part_0_invert.lance", "_posting", new, 37, "bytes")
+    return _block(37, new)
 
 
 CASES: tuple[Recipe, ...] = (
@@ -246,13 +222,13 @@ CASES: tuple[Recipe, ...] = (
         fault("length", "a token in more documents than there are", "L.index.fts.posting.blocks",
             values(POSTINGS, "_length", b"\xc8")),
         fault("documents", "a document that occurs twice", "L.index.fts.posting.documents",
-            _posting_block(5, b"\x00")),
+            _block(5, b"\x00")),
         fault("frequency", "a document that does not hold the token",
-            "L.index.fts.posting.frequency", _posting_block(7, b"\x00")),
+            "L.index.fts.posting.frequency", _block(7, b"\x00")),
         fault("end", "bytes after the last frequency", "L.index.fts.posting.end",
             values(POSTINGS, "_length", b"\x02")),
         fault("varint", "a number of more than 32 bits", "L.index.fts.varint",
-            _posting_block(4, b"\xff" * 6)),
+            _block(4, b"\xff" * 6)),
         lint("impacts", "impacts of one block less than the token has", "L.index.fts.impacts.count",
             values(POSTINGS, "_impacts", b"\x01", 0, "list ends")),
         lint("pairs", "an impact of another document length", "L.index.fts.impacts.pairs",
@@ -260,22 +236,21 @@ CASES: tuple[Recipe, ...] = (
         fault("offset", "positions that do not begin at the start", "L.index.fts.positions.offsets",
             values(POSTINGS, "_position_block_offset", b"\x01")),
         fault("positions", "a position more than the frequencies say", "L.index.fts.positions.end",
-            _posting_block(8, b"\x01")),
+            _block(8, b"\x01")),
         fault("no-metadata", "the file that tells of the index is missing", "L.index.segment.files",
             Remove("_indices/*/metadata.lance"))),
     *faults("index/any/inverted/plain-blocks",
         fault("width-next", "numbers of 33 bits", "L.index.fts.posting.width", _block(8, b"!")),
-        fault("width", "numbers of 40 bits", "L.index.fts.posting.width", _posting_block(8, b"(")),
+        fault("width", "numbers of 40 bits", "L.index.fts.posting.width", _block(8, b"(")),
         lint("width-last", "frequencies of 32 bits, with bytes for two",
-            "L.index.fts.posting.width",
-            values("part_0_invert.lance", "_posting", b" ", 378, "bytes"))),
+            "L.index.fts.posting.width", _block(378, b" "))),
     *faults("index/any/inverted/plain-256",
         fault("exception-next", "one exception more than may be", "L.index.fts.posting.exception",
             _block(38, b"\x80")),
         fault("exception", "200 frequencies that are patched", "L.index.fts.posting.exception",
-            _posting_block(38, b"\xc8")),
+            _block(38, b"\xc8")),
         fault("width-high", "frequencies of 33 bits", "L.index.fts.posting.exception",
-            values("part_0_invert.lance", "_posting", b"!", 37, "bytes")),
+            _block(37, b"!")),
         fault("varint-next", "2**32 above a frequency", "L.index.fts.varint",
             _patched(2, _exceptions(long=5, short=2, first=b"\x80\x80\x80\x80\x10"), 7)),
         fault("width-none", "frequencies of no bits, but for some", "L.index.fts.posting.frequency",
@@ -312,22 +287,21 @@ CASES: tuple[Recipe, ...] = (
         lint("json", "members that are tokens of a text", "L.index.segment.complete",
             _said(lance_tokenizer="text"), also="L.index.fts.documents.json")),
     *faults("index/any/inverted/texts-lists", lint("list", "lists that are one document each",
-        "L.index.segment.complete", index(_by_element, FOURTH), also="L.index.fts.documents.list")),
+        "L.index.segment.complete", index({"index_details.value": inside(InvertedIndexDetails,
+        {"document_granularity": InvertedIndexDetails.LIST_ELEMENT})}, FOURTH),
+        also="L.index.fts.documents.list")),
     *faults("index/any/inverted/nullable",
         fault("deleted", "null in place of the fragments that are gone",
             "L.index.fts.deleted-fragments", nulls("metadata.lance", 0))),
     *faults("index/any/inverted/wide-blocks",
         fault("width", "steps of 33 bits in as many bytes as before", "L.index.fts.posting.width",
-            values(POSTINGS, "_posting", b"!", 928, "bytes")),
+            _block(928, b"!")),
         fault("longer", "a byte between a width and the end of a block", "L.index.fts.posting.end",
             values(POSTINGS, "_posting", b"\xed", 40, "string ends")),
         fault("documents", "documents that do not fit into 32 bits",
-            "L.index.fts.posting.documents",
-            values(POSTINGS, "_posting", b"\xff\xff\xff\xff\x10\x01", 334, "bytes"))),
+            "L.index.fts.posting.documents", _block(334, b"\xff\xff\xff\xff\x10\x01"))),
     *faults("index/any/inverted/longer-first", lint("dead-end", "letters that lead to no token",
-        "L.index.fts.fst.node", SpanPatch(("field _token_fst_bytes", "bytes"),
-        partial(dictionaries.changed, is_wanted=_has_dead_end),
-        target="_indices/*/part_0_tokens.lance"))),
+        "L.index.fts.fst.node", _dictionary(_sought(_has_dead_end)))),
     *faults("index/any/inverted/early-once",
         lint("positions", "null in place of the one position of each",
             "L.index.fts.early.documents", nulls("invert.lance", 3))),

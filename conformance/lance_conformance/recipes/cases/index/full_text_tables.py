@@ -22,8 +22,15 @@ from lance_conformance.recipes.cases.index.scalar_tables import key
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.edits import FOURTH, index
 from lance_conformance.recipes.handmade_files import remade
-from lance_conformance.recipes.indexed import COLUMN, INDEXED, Indexed, Steps, create_index, made
-from lance_conformance.recipes.model import DATA, Asked, Made, Maker
+from lance_conformance.recipes.indexed import (
+    COLUMN,
+    INDEXED,
+    Indexed,
+    Steps,
+    create_index,
+    held_by,
+)
+from lance_conformance.recipes.model import DATA, Asked, Made
 from lance_conformance.recipes.oracle_made import file
 from lance_conformance.recipes.scores import Documents, bm25, scores, texts_found
 
@@ -64,7 +71,7 @@ WORDS: dict[str, tuple[dict[int, int], list[tuple[int, int]]]] = {
 
 
 class Whole(Indexed):
-    """Rows that are all indexed."""
+    """Rows that are all indexed; nothing is deleted."""
 
     def __call__(self, module: Any, uri: str) -> None:
         """Make the table and its index."""
@@ -121,20 +128,6 @@ def match(query: str, **others: object) -> Query:
     return {"match": {"query": query, "column": "c", **others}}
 
 
-def widths_blocks() -> Asked:
-    documents = texts_blocks()
-    rows = [row for row, words in documents.items() if words != ["rest"]]
-    found = dict.fromkeys(rows, 0.0)
-    for word in WORDS:
-        own = [row for row in rows if word in documents[row]]
-        for row, score in scores(documents, [word], own, ROWS).items():
-            found[row] += score
-    texts = pa.array([" ".join(words) for words in documents.values()])
-    table = Whole(texts, "INVERTED", {"stem": False}, "2.0")
-    asked = match(" ".join(WORDS))
-    return remade(texts_found(table, asked, found), rewritten, POSTINGS, with_widths)
-
-
 def wide_steps(table: pa.Table) -> pa.Table:
     """Write the steps of the word in 256 documents with 32 bits each."""
     blocks, word = (table["_posting"].to_pylist(), table["_length"].to_pylist().index(256))
@@ -167,27 +160,6 @@ def document_steps(
 
     return write
 
-
-def found_documents(scores: Mapping[int, float]) -> dict[str, pa.Array]:
-    return {
-        "id": pa.array(scores.keys(), pa.int64()),
-        "_score": pa.array(scores.values(), pa.float32()),
-    }
-
-
-ELEMENT_ROWS = {
-    "id": pa.array([0, 0, 1], pa.int64()),
-    "_doc_index": pa.array([[0], [1], [0]], pa.list_(pa.uint32())),
-    "_score": pa.array(
-        [
-            bm25(
-                {0: ["fox"], 1: ["dog", "fox"], 2: ["fox", "dog"], 3: [], 4: ["dog"]}, ["fox"], row
-            )
-            for row in range(3)
-        ],
-        pa.float32(),
-    ),
-}
 
 MEMBERS = {0: ["a,str,quick", "a,str,fox", "n,number,3"], 1: ["a,str,fox", "b.x,str,dog",
     "b.x,bool,true"], 3: ["n,number,3"]}  # fmt: skip
@@ -315,12 +287,7 @@ def scores_text(
     return scores(documents, asked.split(), rows, indexed)
 
 
-def scores_of(asked: str, *rows: int) -> dict[int, float]:
-    """Return the scores of rows for some words."""
-    return scores_text(asked, *rows)
-
-
-FEW_WORDS = scores_of("quick fox", 1, 10)
+FEW_WORDS = scores_text("quick fox", 1, 10)
 TEXT = Indexed(pa.array(TEXTS_TEXT), "INVERTED", {"with_position": True})
 
 
@@ -337,31 +304,12 @@ def sum_text(*parts: Mapping[int, float]) -> dict[int, float]:
 QUICK = scores_text("quick", 0, 1, 5, 10)
 FOX = scores_text("fox", 0, 1, 4, 9, 10)
 DOG = scores_text("dog", 3, 4, 5, 11)
-MANY = 300
-"""Documents that fill a block of 128, or of 256, and begin another."""
-
-
-def many() -> Documents:
-    """Return documents that all hold `word`, up to nine times, some of them other words."""
-    return {
-        row: ["word"] * (row % 7 + (300 if row == 130 else 1)) + ["rare"] * (row % 3)
-        for row in range(MANY)
-    }
 
 
 def rounded_text(length: int) -> int:
     """Return a length as indices with blocks of 256 know it: by its four leading bits."""
     cut = max(0, length.bit_length() - 4)
     return length >> cut << cut
-
-
-class Many(Indexed):
-    """Rows that are all indexed; nothing is deleted."""
-
-    def __call__(self, module: Any, uri: str) -> None:
-        """Make the table and its index."""
-        dataset = module.write_dataset(self.table, uri, data_storage_version=self.version)
-        dataset.create_scalar_index("c", "INVERTED", **self.parameters)
 
 
 def rounding(documents: Documents, asked: str, row: int) -> float:
@@ -373,16 +321,84 @@ def rounding(documents: Documents, asked: str, row: int) -> float:
     return exact / rounded
 
 
-def content(by: str) -> Maker:
-    """Return the case of what an index holds: of every token its rows, by address."""
-    held = [
-        (word, (row // 5 << 32) + row % 5, TOKENS[row].count(word))
-        for word in sorted(
-            {word for row, words in TOKENS.items() if row < INDEXED for word in words}
-        )
-        for row in TOKENS
-        if row < INDEXED and word in TOKENS[row]
-    ]
+def whole_found(
+    documents: Documents, word: str, version: str = "2.0", **parameters: object
+) -> Asked:
+    """Return the question of a word in rows that are all indexed, one document each.
+
+    Blocks of 256 know the lengths of documents by their four leading bits.
+    """
+    texts = pa.array([" ".join(words) for words in documents.values()])
+    steps = Whole(texts, "INVERTED", {"stem": False, **parameters}, version)
+    rows = [row for row, words in documents.items() if word in words]
+    found = scores(documents, [word], rows, len(documents))
+    if parameters.get("block_size") == 256:
+        found = {row: score * rounding(documents, word, row) for row, score in found.items()}
+    return texts_found(steps, match(word), found)
+
+
+MANY: Documents = {
+    row: ["word"] * (row % 7 + (300 if row == 130 else 1)) + ["rare"] * (row % 3)
+    for row in range(300)
+}
+"""Documents that fill a block of 128, or of 256, and begin another; all hold `word`."""
+
+FAR: Documents = {row: ["far"] if 5 <= row < 261 else ["rest"] for row in range(270)}
+EVEN: Documents = {0: ["far"] * 128, **{row: ["rest"] for row in range(1, 12)}}
+
+
+def words_found(
+    texts: Sequence[str],
+    tokens: Documents | Sequence[Sequence[str]],
+    query: Query | str,
+    asked: str,
+    rows: Sequence[int],
+    version: str = "2.1",
+    **parameters: object,
+) -> Asked:
+    """Return the question of a query in texts, and nulls to fill twelve rows, with their tokens.
+
+    The query stands for the token that is `asked`, which `rows` hold.
+    """
+    column = pa.array([*texts, *[None] * (12 - len(texts))], pa.utf8())
+    documents = tokens if isinstance(tokens, Mapping) else dict(enumerate(tokens))
+    return texts_found(
+        Indexed(column, "INVERTED", parameters, version),
+        match(query) if isinstance(query, str) else query,
+        scores(documents, [asked], rows, INDEXED),
+    )
+
+
+def widths_blocks() -> Asked:
+    documents = texts_blocks()
+    found = dict.fromkeys([row for row, words in documents.items() if words != ["rest"]], 0.0)
+    for word in WORDS:
+        own = [row for row in found if word in documents[row]]
+        for row, score in scores(documents, [word], own, ROWS).items():
+            found[row] += score
+    texts = pa.array([" ".join(words) for words in documents.values()])
+    table = Whole(texts, "INVERTED", {"stem": False}, "2.0")
+    asked = match(" ".join(WORDS))
+    return remade(texts_found(table, asked, found), rewritten, POSTINGS, with_widths)
+
+
+ELEMENTS = {0: ["fox"], 1: ["dog", "fox"], 2: ["fox", "dog"], 3: [], 4: ["dog"]}
+ELEMENT_ROWS = pa.table(
+    {
+        "id": pa.array([0, 0, 1], pa.int64()),
+        "_doc_index": pa.array([[0], [1], [0]], pa.list_(pa.uint32())),
+        "_score": pa.array([bm25(ELEMENTS, ["fox"], row) for row in range(3)], pa.float32()),
+    }
+)
+
+
+def content(by: str) -> Asked:
+    """Return the question of what an index holds: of every token its rows, by address."""
+    held = sorted(
+        (word, key(row), words.count(word))
+        for row, words in EARLY_ROWS.items()
+        for word in {*words}
+    )
     schema = pa.schema([("token", pa.utf8()), ("row", pa.uint64()), ("frequency", pa.uint32())])
     table = pa.table([pa.array(column) for column in zip(*held, strict=True)], names=schema.names)
-    return made(TEXT, table.cast(schema), by=by)
+    return held_by(TEXT, table.cast(schema), by=by)

@@ -101,11 +101,20 @@ def centroids(edit: Callable[[Tensor], None] | Paths) -> MessageEdit:
 THERE = "_indices/*/auxiliary.idx"
 
 
+def opened_rows(data: bytes) -> tuple[pa.Table, dict[str, str], tuple[bytes, ...]]:
+    """Return the rows of a file, the texts of its metadata, and its own global buffers."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, DATA)
+        path.write_bytes(data)
+        rows = LanceFileReader(path).read_all().to_table()
+    texts = {key.decode(): text.decode() for key, text in rows.schema.metadata.items()}
+    held = open_file(BytesSource(data), Context(DATA)).global_buffers[1:]
+    buffers = tuple(data[one.offset : one.end] for one in held)
+    return rows.replace_schema_metadata(None), texts, buffers
+
+
 def rewritten(
-    make: Callable[[], Made],
-    name: str,
-    change: Callable[[pa.Table], pa.Table],
-    last: str = SECOND,
+    make: Callable[[], Made], name: str, change: Callable[[pa.Table], pa.Table], last: str = SECOND
 ) -> Callable[[], Made]:
     """Return a maker of the same index with other rows of a file; `last` is the last manifest."""
 
@@ -113,16 +122,8 @@ def rewritten(
         base = make()
         files, _ = apply(index({"files": None}, last), base.files)
         (path,) = (one for one in files if fnmatch(one, f"*/{name}"))
-        data = files[path]
-        held = open_file(BytesSource(data), Context(name)).global_buffers[1:]
-        with tempfile.TemporaryDirectory() as folder:
-            own = Path(folder, DATA)
-            own.write_bytes(data)
-            rows = LanceFileReader(own).read_all().to_table()
-        said = {key.decode(): text.decode() for key, text in rows.schema.metadata.items()}
-        buffers = tuple(data[one.offset : one.end] for one in held)
-        table = change(rows.replace_schema_metadata(None))
-        written = file(table, "2.0", schema_metadata=said, global_buffers=buffers)
+        rows, texts, buffers = opened_rows(files[path])
+        written = file(change(rows), "2.0", schema_metadata=texts, global_buffers=buffers)
         return Made({**files, path: written().files[DATA]}, base.table, made_by="hand")
 
     return made

@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.context import Context
-from lanceref.data_file.data_file import open_file
 from lanceref.index.vector.storage import tensor_of
 from lanceref.kernels.rabitq_codes import codes_in
 from lanceref.kernels.rabitq_estimate import ROUNDS, FastRotation
 from lanceref.proto import index_pb2
-from lanceref.storage import BytesSource
-from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.cases.index.damaged_files import damaged
-from lance_conformance.recipes.cases.index.index_files import THERE, renamed, stored_codes
-from lance_conformance.recipes.cases.index.scalar_tables import details
+from lance_conformance.recipes.cases.index.index_files import (
+    THERE,
+    opened_rows,
+    renamed,
+    stored_codes,
+)
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import THIRD, index
+from lance_conformance.recipes.edits import THIRD, index, inside
 from lance_conformance.recipes.handmade_files import remade, reworked
 from lance_conformance.recipes.model import DATA, Asked, Made, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import file
@@ -60,20 +60,23 @@ def _rewritten(make: Callable[[], Made], change: Callable[[_Codes], _Codes]) -> 
         base = make()
         files, _ = apply(index({"files": None}, THIRD), base.files)
         (name,) = (name for name in files if name.endswith("auxiliary.idx"))
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, DATA)
-            path.write_bytes(files[name])
-            rows = LanceFileReader(path).read_all().to_table()
-        opened = open_file(BytesSource(files[name]), Context(name))
-        kept = [files[name][one.offset : one.end] for one in opened.global_buffers[1:]]
-        texts = {key.decode(): text.decode() for key, text in rows.schema.metadata.items()}
-        said = json.loads(json.loads(texts["storage_metadata"])[0])
-        codes = change(_Codes(rows.replace_schema_metadata(None), said, tuple(kept)))
+        rows, texts, buffers = opened_rows(files[name])
+        codes = change(_Codes(rows, json.loads(json.loads(texts["storage_metadata"])[0]), buffers))
         texts["storage_metadata"] = json.dumps([json.dumps(codes.said)])
         written = file(codes.rows, "2.0", global_buffers=codes.buffers, schema_metadata=texts)
         return Made({**files, name: written().files[DATA]}, base.table, made_by="hand")
 
     return made
+
+
+def _answered(base: Made, args: Mapping[str, object]) -> Made:
+    """Return files with what the oracle answers by the index as it was changed."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, "table.lance")
+        for name, data in base.files.items():
+            root.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
+            root.joinpath(name).write_bytes(data)
+        return replace(base, table=answered(root, args, folder))
 
 
 def _by_matrix(codes: _Codes) -> _Codes:
@@ -106,16 +109,6 @@ def _unsaid(codes: _Codes) -> _Codes:
     return replace(codes, said=said)
 
 
-def _answered(base: Made, args: Mapping[str, object]) -> Made:
-    """Return files with what the oracle answers by the index as it was changed."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder, "table.lance")
-        for name, data in base.files.items():
-            root.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
-            root.joinpath(name).write_bytes(data)
-        return replace(base, table=answered(root, args, folder))
-
-
 def _again(name: str, change: Callable[[_Codes], _Codes]) -> Asked:
     """Return the question of all rows of an index whose file of codes is written anew."""
     asked = nearest(replace(TYPES[name], version="2.0", seed=16), nprobes=2)
@@ -137,9 +130,9 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-rq/matrix",
         "an entry that tells of a matrix; the files say how vectors are turned", NEAREST,
         reworked(nearest(replace(TYPES["rq"], seed=6), nprobes=2),
-            details(index_pb2.VectorIndexDetails,
-                {"rq.rotation_type": index_pb2.VectorIndexDetails.RabitQuantization.MATRIX,
-                    "target_num_partitions": 2}, THIRD)), reachable=False),
+            index({"index_details.value": inside(index_pb2.VectorIndexDetails,
+                        {"rq.rotation_type": index_pb2.VectorIndexDetails.RabitQuantization.MATRIX,
+                            "target_num_partitions": 2})}, THIRD)), reachable=False),
     case("index/any/ivf-rq/5-range", "the nearest rows after a distance",
         (*NEAREST, "L.index.vector.search.range"),
         answered_as(_RANGED, _FEW, nprobes=2, range=["30.5", "400"])),

@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-from lanceref.proto import index_pb2
 from lanceref.proto.index_pb2 import JsonIndexDetails
-from lanceref.proto.table_pb2 import IndexMetadata
-from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.cases.index.damaged_files import damaged
-from lance_conformance.recipes.cases.index.index_files import held_bytes, metadata, values
-from lance_conformance.recipes.cases.index.scalar_tables import details
+from lance_conformance.recipes.cases.index.index_files import (
+    held_bytes,
+    metadata,
+    opened_rows,
+    values,
+)
 from lance_conformance.recipes.constructors import case, lint
-from lance_conformance.recipes.edits import FOURTH, index, put
+from lance_conformance.recipes.edits import FOURTH, index, inside
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import (
     COLUMN,
     COVERED,
-    DELETED,
     Indexed,
     create_index,
     filtered,
+    kept,
     made,
 )
-from lance_conformance.recipes.model import DATA, Made, MessageEdit, Paths, Recipe, SpanPatch
+from lance_conformance.recipes.model import DATA, Made, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import file
 
 _LIKE = Indexed(
     pa.array([f"the quick brown fox of number {n % 4}" for n in range(12)]), "MINHASHLSH"
 )
 
-_LEFT = _LIKE.table.take([*range(7), *range(8, 12)])
 _BANDS = "bands.lance"
 _ALIKE = Indexed(pa.array(["the quick brown fox"] * 12), "MINHASHLSH", {}, "2.0")
 _PAGE_ROWS = 2
@@ -45,21 +41,12 @@ _PAGE_ROWS = 2
 
 def _in_pages() -> Made:
     """Put few bands of equal texts on a page, so that pages end with the same one."""
-    alike = _ALIKE.table
-    base = reworked(
-        made(_ALIKE, alike.filter(pc.not_equal(alike["id"], DELETED))),
-        index({"files": None}, FOURTH),
-    )()
+    base = reworked(kept(_ALIKE), index({"files": None}, FOURTH))()
     (name,) = (name for name in base.files if name.endswith("bands.lance"))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, DATA)
-        path.write_bytes(base.files[name])
-        rows = LanceFileReader(path).read_all().to_table()
-    texts = {key.decode(): text.decode() for key, text in rows.schema.metadata.items()}
+    rows, texts, _ = opened_rows(base.files[name])
     texts["minhash_lsh_page_rows"] = f"{_PAGE_ROWS}"
     keys = rows["band_key"].to_pylist()
     table = words(*keys[_PAGE_ROWS - 1 :: _PAGE_ROWS], *keys[len(keys) & ~1 :])
-    rows = rows.replace_schema_metadata(None)
     written = file(rows, "2.0", global_buffers=(table,), schema_metadata=texts)()
     return replace(base, files={**base.files, name: written.files[DATA]})
 
@@ -84,17 +71,6 @@ def _over(target: str, version: str = "2.0", path: str = "a") -> Indexed:
     return Indexed(DOCUMENTS, "JSON", {"path": path, "target_index_type": target}, version)
 
 
-def _named(edit: Callable[[JsonIndexDetails], None] | Paths) -> MessageEdit:
-    """Change the details of the index."""
-
-    def apply(entry: IndexMetadata) -> None:
-        details = JsonIndexDetails.FromString(entry.index_details.value)
-        put(details, edit)
-        entry.index_details.value = details.SerializeToString(deterministic=True)
-
-    return index(apply, FOURTH)
-
-
 _NULL_LEFT = Indexed(pa.array(['{"a":1.5}', "{}", '{"a":2.5}', *['{"b":1}'] * 9], pa.json_()),
     "JSON", {"path": "a", "target_index_type": "btree"}, "2.0",
         afterwards=lambda dataset: dataset.delete(
@@ -103,12 +79,12 @@ _NULL_LEFT = Indexed(pa.array(['{"a":1.5}', "{}", '{"a":2.5}', *['{"b":1}'] * 9]
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/minhash/signed", "signatures of texts", "L.index.minhash.signature",
-        reworked(made(replace(_LIKE, version="2.0"), _LEFT), index({"files": None}, FOURTH)),
+        reworked(kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH)),
         reachable=False),
     case("index/any/minhash/plain", "texts that are alike: the rows are what they are",
         ("L.index.minhash.details", "L.index.minhash.version", "L.index.minhash.docs",
             "L.index.minhash.bands", "L.index.minhash.pages", "L.index.minhash.band-key"),
-        reworked(made(replace(_LIKE, version="2.0"), _LEFT), index({"files": None}, FOURTH)),
+        reworked(kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH)),
         reachable=False),
     lint("document-next", "the number one after the last document", "L.index.minhash.bands",
         values("bands.lance", "doc_id", words(10, width=4), 0)),
@@ -134,11 +110,11 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/minhash/pages", "pages of two bands, many of which end alike",
         "L.index.minhash.pages", _in_pages, reachable=False),
     case("index/any/minhash/short", "texts of fewer words than are taken together",
-        ("L.index.minhash.signature", "L.index.minhash.band-key"),
-        made(_ALIKE_WORDS, _ALIKE_WORDS.table.take([row for row in range(12) if row != DELETED]))),
+        ("L.index.minhash.signature", "L.index.minhash.band-key"), kept(_ALIKE_WORDS)),
     case("index/any/json/typed", "an entry that tells the type of the values", (*COVERED,
         "L.index.json.details"), reworked(filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0,
-        4, 10]), details(index_pb2.JsonIndexDetails, {"target_data_type": 3})), reachable=False),
+        4, 10]), index({"index_details.value": inside(JsonIndexDetails, {"target_data_type": 3})},
+        FOURTH)), reachable=False),
     case("index/any/json/one-fragment", "documents of one fragment",
         (*COVERED, "L.index.json.details"),
         filtered(Indexed(DOCUMENTS, "JSON", {}, "2.0"), "json_get_int(c, 'a') = 3", [0, 4, 10]),
@@ -146,7 +122,8 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/json/plain", "a whole number", (*COVERED, "L.index.json.details"),
         filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10])),
     lint("details", "values held by an index of texts", "L.index.json.details",
-        _named({"target_details.type_url": "/lance.index.pb.InvertedIndexDetails"})),
+        index({"index_details.value": inside(JsonIndexDetails,
+                    {"target_details.type_url": "/lance.index.pb.InvertedIndexDetails"})}, FOURTH)),
     case("index/any/json/range", "numbers of a range, one of their rows deleted",
         (*COVERED, "L.index.json.details"),
         filtered(_over("bitmap"), "json_get_int(c, 'a') >= 5", [3, 8, 11])),

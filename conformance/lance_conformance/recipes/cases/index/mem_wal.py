@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import uuid
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +13,10 @@ from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails, ShardManifest
 from lanceref.proto.table_pb2 import IndexSection
 
 from lance_conformance.recipes.constructors import case, lint
-from lance_conformance.recipes.edits import THIRD, indices, put
+from lance_conformance.recipes.edits import THIRD, indices, inside, put
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.indexed import made
-from lance_conformance.recipes.model import Made, Paths, Recipe, Remove, Rename, Resize
+from lance_conformance.recipes.model import Made, MessageEdit, Recipe, Remove, Rename, Resize
 
 SHARD = uuid.UUID(int=7)
 
@@ -47,11 +46,14 @@ def _steps(module: Any, uri: str) -> None:
     module.write_dataset(_rows(3), folder, data_storage_version="2.1")
 
 
-def _log(section: IndexSection, edit: Callable[[MemWalIndexDetails], None] | Paths) -> None:
-    (own,) = (entry for entry in section.indices if entry.name == "__lance_mem_wal")
-    details = MemWalIndexDetails.FromString(own.index_details.value)
-    put(details, edit)
-    own.index_details.value = details.SerializeToString(deterministic=True)
+def _log(value: object) -> MessageEdit:
+    """Change the details of the index."""
+
+    def edit(section: IndexSection) -> None:
+        (own,) = (entry for entry in section.indices if entry.name == "__lance_mem_wal")
+        put(own, {"index_details.value": value})
+
+    return indices(edit, THIRD)
 
 
 def _all_of_log(details: MemWalIndexDetails) -> None:
@@ -85,7 +87,7 @@ def _all_of_shard(data: bytes) -> bytes:
 def _make() -> Made:
     base = reworked(
         made(_steps, _rows(1, 2), by="reference"),
-        indices(lambda section: _log(section, _all_of_log), THIRD),
+        _log(inside(MemWalIndexDetails, _all_of_log)),
     )()
     latest = manifest_path(SHARD, 3)
     files = {**base.files, latest: _all_of_shard(base.files[latest])}
@@ -113,11 +115,6 @@ def _entry(**metadata: str) -> bytes:
     return sink.getvalue()
 
 
-def _garbled(section: IndexSection) -> None:
-    (own,) = (one for one in section.indices if one.name == "__lance_mem_wal")
-    own.index_details.value = b"\xff"
-
-
 CASES: tuple[Recipe, ...] = (
     case("table/any/mem-wal/mark-first", "a log entry whose marks are its first column",
         "L.index.mem-wal.entry", _mark_first, reachable=False),
@@ -129,8 +126,7 @@ CASES: tuple[Recipe, ...] = (
     lint("generation-long", "a generation of 21 digits", "L.index.mem-wal.entry",
         Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "111111111111111111111"}),
             entry_path(SHARD, 3))),
-    lint("details", "details that are no message", "L.index.mem-wal.details",
-        indices(_garbled, THIRD)),
+    lint("details", "details that are no message", "L.index.mem-wal.details", _log(b"\xff")),
     lint("manifest", "a version of a shard that is no message", "L.index.mem-wal.manifest",
         Resize(0, b"\xff\xff", manifest_path(SHARD, 2))),
     lint("manifest-name", "a version that is called another one", "L.index.mem-wal.manifest-name",

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 
 from lance_conformance.recipes.cases.index.damaged_files import damaged
-from lance_conformance.recipes.cases.index.index_files import values
+from lance_conformance.recipes.cases.index.index_files import unsized, values
 from lance_conformance.recipes.cases.index.scalar_tables import TEXTS_INDICES, early_plain, key
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import FOURTH, index
-from lance_conformance.recipes.handmade_files import reworked, words
+from lance_conformance.recipes.handmade_files import words
 from lance_conformance.recipes.indexed import COVERED, Indexed, filtered, held_by
 from lance_conformance.recipes.model import Recipe
 
@@ -51,8 +50,8 @@ SHORT_NGRAM = Indexed(pa.array(["abcd"] * 12), "NGRAM")
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/ngram/every-token", "rows that every of their tokens has",
-        "L.index.ngram.token", reworked(filtered(early_plain(SHORT_NGRAM), "contains(c, 'abc')", [0,
-        1, 2, 3, 4, 5, 6, 8, 9, 10, 11]), index({"files": None}, FOURTH)), reachable=False),
+        "L.index.ngram.token", unsized(filtered(early_plain(SHORT_NGRAM), "contains(c, 'abc')", [0,
+        1, 2, 3, 4, 5, 6, 8, 9, 10, 11])), reachable=False),
     case("index/any/ngram/contains", "a text of two tokens", COVERED,
         filtered(NGRAM, "contains(c, 'pple')", [0, 10])),
     case("index/any/ngram/folded", "letters are brought to ASCII, and the case of the text counts",
@@ -69,8 +68,8 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/ngram/repeated", "a letter that may be missing ends what every match holds",
         COVERED, filtered(NGRAM, "regexp_match(c, 'apple*')", [0, 1, 10])),
     case("index/any/ngram/plain", "files of 2.0, whose sizes nobody says", COVERED,
-        reworked(filtered(early_plain(SHORT_NGRAM), "contains(c, 'abc')", [0, 1, 2, 3, 4, 5, 6, 8,
-        9, 10, 11]), index({"files": None}, FOURTH)), reachable=False),
+        unsized(filtered(early_plain(SHORT_NGRAM), "contains(c, 'abc')",
+                [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11])), reachable=False),
     fault("token-twice", "a token that occurs twice", "L.index.ngram.order",
         values("ngram_postings.lance", "tokens", words(0x3C9C, width=4), 4)),
     fault("token-behind", "the number one after the last token", "L.index.ngram.order",

@@ -10,12 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-from google.protobuf.message import Message
-from lanceref.proto.table_pb2 import IndexMetadata
 
-from lance_conformance.recipes.edits import FOURTH, index, put
 from lance_conformance.recipes.indexed import Indexed
-from lance_conformance.recipes.model import MessageEdit, Paths
 
 INTS = pa.array([3, None, 1, 5, 3, 2, None, 5, 9, 1, 3, 8], pa.int32())
 NAN = float("nan")
@@ -23,10 +19,6 @@ INF = float("inf")
 FLOATS = pa.array([0.0, -0.0, NAN, -NAN, None, 1.5, -INF, 2.0, INF, 1.5, -0.0, NAN])
 TEXTS_INDICES = pa.array(["apple", "apply", None, "Äpfel", "ape", "banana", "bandana", "cabana", "",
     "an", "apple", "b"])  # fmt: skip
-
-
-def of_version(table: Indexed, version: str, *, stable_row_ids: bool = False) -> Indexed:
-    return Indexed(table.values, table.type, table.parameters, version, stable_row_ids)
 
 
 def key(row: int) -> int:
@@ -40,19 +32,6 @@ def members(values: Sequence[object], rows: Sequence[int], type_: pa.DataType) -
 
 
 SORTED = members([None, None, 1, 1, 2, 3, 3, 5, 5, 9], [1, 6, 2, 9, 5, 0, 4, 3, 7, 8], pa.int32())
-
-
-def details(
-    kind: type[Message], edit: Callable[..., None] | Paths, target: str = FOURTH
-) -> MessageEdit:
-    """Change the details of the first index of a manifest."""
-
-    def apply(entry: IndexMetadata) -> None:
-        message = kind.FromString(entry.index_details.value)
-        put(message, edit)
-        entry.index_details.value = message.SerializeToString(deterministic=True)
-
-    return index(apply, target)
 
 
 def early_plain(table: Indexed) -> Indexed:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 from pyroaring import BitMap
 
 from lance_conformance.recipes.cases.index import scalar_tables as s
 from lance_conformance.recipes.cases.index.damaged_files import damaged
-from lance_conformance.recipes.cases.index.index_files import held_bytes, metadata, values
-from lance_conformance.recipes.cases.index.released_indices import made_indices
+from lance_conformance.recipes.cases.index.index_files import held_bytes, metadata, unsized, values
+from lance_conformance.recipes.cases.index.released_indices import early_index
 from lance_conformance.recipes.constructors import case, fault, faults, lint
 from lance_conformance.recipes.edits import FOURTH, index
-from lance_conformance.recipes.handmade_files import reworked, words
+from lance_conformance.recipes.handmade_files import words
 from lance_conformance.recipes.indexed import COVERED, Indexed, filtered, held_by
 from lance_conformance.recipes.model import Recipe
 
@@ -28,12 +30,11 @@ _ZONE_ROWS = pa.table({"min": pa.array([3, 1, 3, 2, 5, 1], pa.int32()),
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/bloomfilter/least", "filters of the least size", "L.index.bloom.size",
-        reworked(filtered(s.early_plain(BLOOMFILTER), "c = 3", [0, 4, 10]),
-            index({"files": None}, FOURTH)), reachable=False),
+        unsized(filtered(replace(BLOOMFILTER, version="2.0"), "c = 3", [0, 4, 10])),
+        reachable=False),
     case("index/any/bloomfilter/4-0-1-nulls", "rows that are null, which the filters do not say",
-        ("L.index.zones.nulls", "L.index.zones.order"), made_indices("4.0.1", ("scalar", "c",
-        "BLOOMFILTER"), pa.table({"id": pa.array([1, 6], pa.int64())})), kind="index-search",
-        args={"filter": {"sql": "c IS NULL"}, "columns": ["id"]}, index="BLOOMFILTER", order="any"),
+        ("L.index.zones.nulls", "L.index.zones.order"),
+        early_index("4.0.1", "BLOOMFILTER", "c IS NULL", [1, 6], facts=False)),
     case("index/any/bloomfilter/equals", "a value whose zones the filters name", COVERED,
         filtered(BLOOMFILTER, "c = 3", [0, 4, 10])),
     case("index/any/bloomfilter/among", "some values", COVERED,
@@ -55,8 +56,8 @@ CASES: tuple[Recipe, ...] = (
         filtered(Indexed(pa.array([52, None, 1, 132, 3, 2, None, 5, 9, 1, 3, 8], pa.int32()),
                 "BLOOMFILTER", {"number_of_items": 2, "probability": 0.01}), "c = 52", [0])),
     case("index/any/bloomfilter/plain", "files of 2.0, whose sizes nobody says", COVERED,
-        reworked(filtered(s.early_plain(BLOOMFILTER), "c = 3", [0, 4, 10]),
-            index({"files": None}, FOURTH)), reachable=False),
+        unsized(filtered(replace(BLOOMFILTER, version="2.0"), "c = 3", [0, 4, 10])),
+        reachable=False),
     fault("fragment-behind", "a zone of fragment 2**32", "L.index.zones.order",
         values("bloomfilter.lance", "fragment_id", words(2 ** 32), 40)),
     fault("size", "filters of two sizes", "L.index.bloom.data",
@@ -69,14 +70,11 @@ CASES: tuple[Recipe, ...] = (
     fault("blocks", "filters of three blocks and of five", "L.index.bloom.data",
         values("bloomfilter.lance", "bloom_filter_data", b"`", 0, "string ends")),
     case("index/any/zonemap/4-0-1-values", "zones that do not say which rows are null",
-        ("L.index.zones.nulls", "L.index.files.metadata"), made_indices("4.0.1", ("scalar", "c",
-        "ZONEMAP"), pa.table({"id": pa.array([3, 7], pa.int64())})), kind="index-search",
-        facts={"used": True}, args={"filter": {"sql": "c = 5"}, "columns": ["id"]}, index="ZONEMAP",
-        order="any"),
+        ("L.index.zones.nulls", "L.index.files.metadata"),
+        early_index("4.0.1", "ZONEMAP", "c = 5", [3, 7])),
     case("index/any/zonemap/4-0-1-nulls", "rows that are null, which the zones do not say",
-        ("L.index.zones.nulls", "L.index.segment.coverage"), made_indices("4.0.1", ("scalar", "c",
-        "ZONEMAP"), pa.table({"id": pa.array([1, 6], pa.int64())})), kind="index-search",
-        args={"filter": {"sql": "c IS NULL"}, "columns": ["id"]}, index="ZONEMAP", order="any"),
+        ("L.index.zones.nulls", "L.index.segment.coverage"),
+        early_index("4.0.1", "ZONEMAP", "c IS NULL", [1, 6], facts=False)),
     case("index/any/zonemap/range", "a range that rules zones out", COVERED,
         filtered(ZONEMAP, "c >= 5", [3, 8, 11])),
     case("index/any/zonemap/nulls", "rows that are null are known exactly", COVERED,
@@ -96,8 +94,7 @@ CASES: tuple[Recipe, ...] = (
         ("L.index.segment.complete", "L.index.files.column"),
         held_by(ZONEMAP, _ZONE_ROWS, by="reference")),
     case("index/any/zonemap/plain", "files of 2.0, whose sizes nobody says", COVERED,
-        reworked(filtered(s.early_plain(ZONEMAP), "c IS NULL", [1, 6]),
-            index({"files": None}, FOURTH)), reachable=False),
+        unsized(filtered(replace(ZONEMAP, version="2.0"), "c IS NULL", [1, 6])), reachable=False),
     fault("zone-behind", "a zone that begins at row 2**32", "L.index.zones.order",
         values("zonemap.lance", "zone_start", words(2 ** 32), 8)),
     fault("zone-long", "a zone of 2**32 rows and one", "L.index.zones.order",
