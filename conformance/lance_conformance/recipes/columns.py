@@ -6,14 +6,13 @@ Zero, one, largest, smallest, null, then a few more; strings go from empty to no
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 
-from lance_conformance.recipes.model import Made
+from lance_conformance.recipes.model import Asked, Made
+from lance_conformance.recipes.oracle_made import column, file
 
 RANDOM_SEED = 7
 """Seed of the columns that must not compress."""
@@ -104,15 +103,11 @@ COUNT = 100
 FLAGS = pa.array([None if i % 7 == 2 else i % 3 == 0 for i in range(COUNT)])
 
 
-def taken(make: Callable[[], Made], rows: Sequence[int]) -> Callable[[], Made]:
-    """Return the maker of the same file, of which only some rows are expected."""
-
-    def only() -> Made:
-        made = make()
-        assert made.table is not None
-        return replace(made, table=made.table.take(rows))
-
-    return only
+def far(array: pa.Array, version: str, *rows: int) -> Asked:
+    """Return the question of some rows of a file of one column."""
+    make = file(column(array), version)
+    asked = {"rows": [str(row) for row in rows]}
+    return Asked(lambda: Made(make().files, column(array.take(pa.array(rows)))), "read-file", asked)
 
 
 SINCE_2_1 = ("2.1", "2.2", "2.3")

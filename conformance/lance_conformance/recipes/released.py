@@ -14,6 +14,7 @@ import pyarrow as pa
 from lance_conformance.matrix.actor import load, save
 from lance_conformance.matrix.wheels import Wheel, cache, interpreter
 from lance_conformance.recipes.model import Made
+from lance_conformance.recipes.staging import files_below
 
 Step = tuple[object, ...]
 """Name and arguments of a step, as the actor has them."""
@@ -40,11 +41,6 @@ def released(
             read = wheel.ask("read", uri=str(root), out=name, filters=[], latest=True)
             wheel.close()
             (rows,) = (key for key in read if key.endswith(" rows"))
-            files = {
-                path.relative_to(root).as_posix(): path.read_bytes()
-                for path in sorted(root.rglob("*"))
-                if path.is_file()
-            }
-            return Made(files, load(name, f"{rows}.arrow"), version=release)
+            return Made(files_below(root), load(name, f"{rows}.arrow"), version=release)
 
     return make

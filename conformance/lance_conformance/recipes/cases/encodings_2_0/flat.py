@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import pyarrow as pa
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, Buffer
 
@@ -9,6 +12,7 @@ from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, fault, faults, lint
 from lance_conformance.recipes.edits import (
     assign,
+    built,
     clear,
     column_edit,
     field,
@@ -16,9 +20,9 @@ from lance_conformance.recipes.edits import (
     resize,
     spare_buffer,
 )
-from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, words
+from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, one_page, words
 from lance_conformance.recipes.handmade_pages import array_blocks, column_encoding, flat_page, pair
-from lance_conformance.recipes.model import Made, Recipe
+from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.oracle_made import column, file
 
 _FLAT = "nullable.some_nulls.values.flat"
@@ -42,40 +46,25 @@ _SIGNED = [0, -1, 15, -16, 7, -8]
 _SMALL = [i * 7 % 100 for i in range(1100)]
 
 
-def _packed(width: int, full: int, signed: bool) -> ArrayEncoding:
-    encoding = ArrayEncoding()
-    encoding.bitpacked.compressed_bits_per_value = width
-    encoding.bitpacked.uncompressed_bits_per_value = full
-    encoding.bitpacked.signed = signed
-    encoding.bitpacked.buffer.SetInParent()
-    return encoding
+def _packed(width: int, full: int, signed: bool = False, arm: str = "bitpacked") -> ArrayEncoding:
+    paths: dict[str, object] = {
+        f"{arm}.compressed_bits_per_value": width,
+        f"{arm}.uncompressed_bits_per_value": full,
+        f"{arm}.buffer": {},
+    }
+    return built(ArrayEncoding, {**paths, f"{arm}.signed": True} if signed else paths)
 
 
-def _non_negative() -> ArrayEncoding:
-    encoding = ArrayEncoding()
-    encoding.bitpacked_for_non_neg.compressed_bits_per_value = 7
-    encoding.bitpacked_for_non_neg.uncompressed_bits_per_value = 32
-    encoding.bitpacked_for_non_neg.buffer.SetInParent()
-    return encoding
+_LANES = partial(_packed, arm="bitpacked_for_non_neg")
 
 
-def back_to_back(bits: int, width: int) -> Page:
-    """Lay out a 2.0 page of the pair of a width."""
-    encoding = ArrayEncoding()
-    encoding.bitpacked.compressed_bits_per_value = width
-    encoding.bitpacked.uncompressed_bits_per_value = bits
-    encoding.bitpacked.buffer.SetInParent()
-    first, second = pair(width)
-    stream = first | second << width
-    return Page(encoding, 2, (stream.to_bytes(-(-2 * width // 8), "little"),))
+def _back_to_back(bits: int, width: int) -> Page:
+    """Lay out a page of the pair of a width."""
+    return Page(_packed(width, bits), 2, (_bits(pair(width), width),))
 
 
 def _lanes_page(bits: int, width: int) -> Page:
-    encoding = ArrayEncoding()
-    encoding.bitpacked_for_non_neg.compressed_bits_per_value = width
-    encoding.bitpacked_for_non_neg.uncompressed_bits_per_value = bits
-    encoding.bitpacked_for_non_neg.buffer.SetInParent()
-    return Page(encoding, 2, (fast_lanes(pair(width), bits, width),))
+    return Page(_LANES(width, bits), 2, (fast_lanes(pair(width), bits, width),))
 
 
 CASES: tuple[Recipe, ...] = (
@@ -109,49 +98,44 @@ CASES: tuple[Recipe, ...] = (
     fault("rows", "a column of one row more than the other", "L.file.descriptor.length",
         column_edit({"pages.0.length": lambda old: old + 1}), flags="CountMismatch"),
     case("file/2.0/flat/bare", "flat values without nullable around them", "L.array.encoding.tag",
-        by_hand(column(pa.array([1, 2, 3], pa.int32())), "2.0",
-            {0: [Page(flat_page(32), len(pa.array([1, 2, 3], pa.int32())),
-                        (words(1, 2, 3, width=4),))]}, None), reachable=False),
+        one_page(pa.array([1, 2, 3], pa.int32()), "2.0", flat_page(32), words(1, 2, 3, width=4)),
+        reachable=False),
     case("file/2.0/flat/column-buffer", "values in a buffer of the column", ("L.array.buffer.type",
         "L.array.buffer.index"), by_hand(column(pa.array([4, 5, 6], pa.int32())), "2.0",
-        {0: [Page(flat_page(32, 0, Buffer.column), len(pa.array([4, 5, 6], pa.int32())), ())]},
-        {0: words(4, 5, 6, width=4)}), reachable=False),
+        {0: [Page(flat_page(32, 0, Buffer.column), 3, ())]}, {0: words(4, 5, 6, width=4)}),
+        reachable=False),
     fault("index", "a buffer the column does not have", "L.array.buffer.index",
         assign("flat.buffer.buffer_index", 1), flags="IndexBeyondItems"),
     case("file/2.0/flat/flags-far", "two booleans of bytes far apart", "L.array.flat.width",
-        lambda: Made(file(column(_FLAGS), "2.0")().files, column(_FLAGS).take(pa.array((8, 60),
-        pa.int64())) if (8, 60) else column(_FLAGS)), args={"rows": [8, 60]} if (8, 60) else {}),
+        replace(c.far(_FLAGS, "2.0", 8, 60), args={"rows": [8, 60]})),
     case("file/2.0/flat/far", "three flags or nulls far apart", "L.array.nullable.validity",
-        c.taken(file(column(c.FLAGS), "2.0"), [9, 90, 95]),
-        args={"rows": [str(row) for row in [9, 90, 95]]}),
+        c.far(c.FLAGS, "2.0", 9, 90, 95)),
     case("file/2.0/bitpacked/signed", "five bits a value, the sign extended",
-        ("L.array.bitpacked.width", "L.array.bitpacked.size"), by_hand(column(pa.array(_SIGNED,
-        pa.int16())), "2.0", {0: [Page(_packed(5, 16, True), len(pa.array(_SIGNED, pa.int16())),
-        (_bits(_SIGNED, 5),))]}, None), reachable=False),
+        ("L.array.bitpacked.width", "L.array.bitpacked.size"), one_page(pa.array(_SIGNED,
+        pa.int16()), "2.0", _packed(5, 16, True), _bits(_SIGNED, 5)), reachable=False),
     fault("width", "17 bits for values of 16", "L.array.bitpacked.width",
         assign("bitpacked.compressed_bits_per_value", 17), flags="WidthMismatch"),
     fault("size", "a packed buffer one byte short", "L.array.bitpacked.size", resize(0, -1),
         flags="BufferTooShort"),
     case("file/2.0/bitpacked/unsigned", "three bits a value", "L.array.bitpacked.width",
-        by_hand(column(pa.array([0, 1, 7, 2, 5], pa.uint64())), "2.0",
-            {0: [Page(_packed(3, 64, False), len(pa.array([0, 1, 7, 2, 5], pa.uint64())),
-                        (_bits([0, 1, 7, 2, 5], 3),))]}, None), reachable=False),
+        one_page(pa.array([0, 1, 7, 2, 5], pa.uint64()), "2.0", _packed(3, 64),
+            _bits([0, 1, 7, 2, 5], 3)), reachable=False),
     fault("width", "65 bits for values of 64", "L.array.bitpacked.width",
         assign("bitpacked.compressed_bits_per_value", 65)),
     case("file/2.0/bitpacked/non-negative",
         "two FastLanes blocks of seven bits, the last filled up",
-        "L.array.bitpacked-for-non-neg.size", by_hand(column(pa.array(_SMALL, pa.int32())), "2.0",
-        {0: [Page(_non_negative(), len(pa.array(_SMALL, pa.int32())), (fast_lanes(_SMALL[:1024], 32,
-        7) + fast_lanes(_SMALL[1024:], 32, 7),))]}, None), reachable=False),
+        "L.array.bitpacked-for-non-neg.size",
+        one_page(pa.array(_SMALL, pa.int32()), "2.0", _LANES(7, 32),
+            fast_lanes(_SMALL[:1024], 32, 7) + fast_lanes(_SMALL[1024:], 32, 7)), reachable=False),
     fault("size", "a block that ends early", "L.array.bitpacked-for-non-neg.size", resize(0, -1),
         flags="BufferTooShort"),
     case("file/2.0/bitpacked/widths", "64 pages, one for each width from 1 to 64",
         ("L.array.bitpacked.width", "L.array.bitpacked.size"), by_hand(column(pa.array([value
         for width in range(1, 65) for value in pair(width)], pa.uint64())), "2.0",
-        {0: [back_to_back(64, width) for width in range(1, 65)]}), reachable=False),
+        {0: [_back_to_back(64, width) for width in range(1, 65)]}), reachable=False),
     *(case(f"file/2.0/bitpacked/widths-{bits}",
         f"{bits}-bit values, a page for each width 1 to {bits}", "L.array.bitpacked.size",
-        by_hand(column(array_blocks(bits, range(1, bits + 1))), "2.0", {0: [back_to_back(bits,
+        by_hand(column(array_blocks(bits, range(1, bits + 1))), "2.0", {0: [_back_to_back(bits,
         width) for width in range(1, bits + 1)]}), reachable=False) for bits in (8, 16, 32)),
     *(case(f"file/2.0/bitpacked-for-non-neg/widths-{bits}",
         f"FastLanes blocks of {bits}-bit values, a page for each width 1 to {bits}",

@@ -7,10 +7,19 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 from lance_conformance.recipes import columns as c
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import assign, byte, clear, column_edit, field, page, resize
-from lance_conformance.recipes.handmade_files import Page, by_hand, words
+from lance_conformance.recipes.edits import (
+    assign,
+    built,
+    byte,
+    clear,
+    column_edit,
+    field,
+    page,
+    resize,
+)
+from lance_conformance.recipes.handmade_files import one_page, words
 from lance_conformance.recipes.handmade_pages import flat_page
-from lance_conformance.recipes.model import Made, Recipe
+from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.oracle_made import column, file
 
 _PAIRS = pa.array(
@@ -26,18 +35,6 @@ def _owning_lists() -> pa.Array:
     return pa.Array.from_buffers(pa.list_(pa.int32()), 3, [validity, offsets], children=[items])
 
 
-_NUMBERS = pa.list_(pa.int32())
-
-
-def _marked_vectors() -> ArrayEncoding:
-    """Describe vectors whose description says that they have validity."""
-    encoding = ArrayEncoding()
-    lists = encoding.nullable.no_nulls.values.fixed_size_list
-    lists.dimension, lists.has_validity = (2, True)
-    lists.items.nullable.no_nulls.values.CopyFrom(flat_page(16))
-    return encoding
-
-
 _THREES = pa.FixedSizeListArray.from_arrays(pa.array([True, False, False, True, True, False, False,
     True, True, True, False, True]), 3)  # fmt: skip
 
@@ -45,6 +42,20 @@ _VECTOR_ROWS = pa.array(
     [{"a": 1, "v": [1.0, 2.0, 3.0], "c": 7}, {"a": -1, "v": [0.0, -0.0, 4.0], "c": 255}],
     pa.struct([("a", pa.int16()), ("v", pa.list_(pa.float32(), 3)), ("c", pa.uint8())]),
 )
+
+
+_MARKED = {
+    "nullable.no_nulls.values.fixed_size_list.dimension": 2,
+    "nullable.no_nulls.values.fixed_size_list.has_validity": True,
+    "nullable.no_nulls.values.fixed_size_list.items.nullable.no_nulls.values": flat_page(16),
+}
+"""Vectors whose description says that they have validity."""
+
+
+def _products(count: int) -> pa.Array:
+    """Return lists of up to four numbers, some of them null."""
+    rows = [None if i % 9 == 4 else [i * j for j in range(i % 5)] for i in range(count)]
+    return pa.array(rows, pa.list_(pa.int32()))
 
 
 CASES: tuple[Recipe, ...] = (
@@ -92,22 +103,15 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.0/list/null-with-items", "a null list that owns items",
         ("L.array.ends.order", "L.array.ends.null-adjustment"), _owning_lists()),
     case("file/2.0/list/many-nulls", "a list of 900 000 items that need no bytes",
-        "L.array.list.num-items", lambda: Made(file(column(pa.array([[None] * 900_000, None,
-        [None]], pa.list_(pa.null()))), "2.0")().files, column(pa.array([[None] * 900_000, None,
-        [None]], pa.list_(pa.null()))))),
+        "L.array.list.num-items", pa.array([[None] * 900_000, None, [None]], pa.list_(pa.null()))),
     case("file/2.0/list/null-first", "a null list before others",
-        "L.array.list.null-adjustment-value", lambda: Made(file(column(pa.array([None, [1, 2], [3]],
-        _NUMBERS)), "2.0")().files, column(pa.array([None, [1, 2], [3]], _NUMBERS)))),
+        "L.array.list.null-adjustment-value", pa.array([None, [1, 2], [3]], pa.list_(pa.int32()))),
     fault("null", "a null list, the first, where none may be null", "L.array.nullable.field",
         field(0, nullable=False)),
     case("file/2.0/list/far", "two lists far apart", "L.array.ends.order",
-        c.taken(file(column(pa.array([None if i % 9 == 4 else [i * j for j in range(i % 5)]
-                            for i in range(c.COUNT)], pa.list_(pa.int32()))), "2.0"), [3, 90]),
-        args={"rows": [str(row) for row in [3, 90]]}),
+        c.far(_products(c.COUNT), "2.0", 3, 90)),
     case("file/2.0/list/apart", "lists more than a thousand rows apart", "L.array.list.num-items",
-        c.taken(file(column(pa.array([None if i % 9 == 4 else [i * j for j in range(i % 5)]
-                            for i in range(1300)], pa.list_(pa.int32()))), "2.0"), [3, 1203, 1204]),
-        args={"rows": [str(row) for row in [3, 1203, 1204]]}),
+        c.far(_products(1300), "2.0", 3, 1203, 1204)),
     case("file/2.0/struct/two-fields", "a struct: a header column before those of its fields",
         "L.array.struct.header", pa.array([{"x": 1, "y": "a"}, {"x": None, "y": ""}, {"x": 3,
         "y": None}], pa.struct([("x", pa.int32()), ("y", pa.string())]))),
@@ -135,12 +139,11 @@ CASES: tuple[Recipe, ...] = (
     fault("dimension", "three items told as four", "L.array.fixed-size-list.dimension",
         assign("nullable.no_nulls.values.fixed_size_list.dimension", 4)),
     case("file/2.0/fixed-size-list/has-validity", "a flag that no writer sets and no reader heeds",
-        "L.array.fixed-size-list.dimension", by_hand(column(pa.array([[1, 2], [3, 4]],
-        pa.list_(pa.int16(), 2))), "2.0", {0: [Page(_marked_vectors(), len(pa.array([[1, 2], [3,
-        4]], pa.list_(pa.int16(), 2))), (words(1, 2, 3, 4, width=2),))]}, None), reachable=False),
-    case("file/2.0/fixed-size-list/flags-three", "three booleans a row: rows begin inside of bytes",
         "L.array.fixed-size-list.dimension",
-        lambda: Made(file(column(_THREES), "2.0")().files, column(_THREES))),
+        one_page(pa.array([[1, 2], [3, 4]], pa.list_(pa.int16(), 2)), "2.0",
+            built(ArrayEncoding, _MARKED), words(1, 2, 3, 4, width=2)), reachable=False),
+    case("file/2.0/fixed-size-list/flags-three", "three booleans a row: rows begin inside of bytes",
+        "L.array.fixed-size-list.dimension", _THREES),
     case("file/2.0/packed-struct/fixed", "a packed struct: rows of 2 + 4 + 1 bytes in one buffer",
         "L.array.packed-struct.size", column(pa.array([{"a": 1, "b": 2.5, "c": 3}, {"a": -1,
         "b": -0.0, "c": 255}], pa.struct([("a", pa.int16()), ("b", pa.float32()), ("c",

@@ -11,34 +11,7 @@ from lance_conformance.recipes.oracle_made import column, file
 
 _ROWS = pa.array([1, None, 3], pa.int32())
 _TWO = pa.table({"a": pa.array([1, 2], pa.int32()), "b": pa.array(["x", None])})
-_KEY = pa.schema(
-    [
-        pa.field(
-            "k",
-            pa.int64(),
-            nullable=False,
-            metadata={
-                "lance-schema:unenforced-primary-key": "true",
-                "lance-schema:unenforced-primary-key:position": "1",
-            },
-        ),
-        pa.field("v", pa.int64()),
-    ]
-)
 
-_CLUSTERED = pa.schema(
-    [
-        pa.field(
-            "k",
-            pa.int64(),
-            nullable=False,
-            metadata={
-                "lance-schema:unenforced-clustering-key": "true",
-                "lance-schema:unenforced-clustering-key:position": "1",
-            },
-        )
-    ]
-)
 
 _NESTED = pa.table({"lists": pa.array([[1, 2], None, [3]], pa.list_(pa.int32())),
     "texts": pa.array(["a", None, "c"]), "numbers": pa.array([1, None, 3], pa.int32()),
@@ -48,13 +21,15 @@ _NESTED = pa.table({"lists": pa.array([[1, 2], None, [3]], pa.list_(pa.int32()))
     "flags": pa.array([True, None, False])})  # fmt: skip
 
 
+def _key(kind: str) -> pa.Field:
+    """Return a field that is a key of the table which nobody enforces."""
+    word = f"lance-schema:unenforced-{kind}-key"
+    return pa.field("k", pa.int64(), False, {word: "true", f"{word}:position": "1"})
+
+
 def _no_rows(version: str) -> Maker:
     """Return the case of a file with a column of each kind, of which no row is asked for."""
-
-    def make() -> Made:
-        return Made(file(_NESTED, version)().files, _NESTED.slice(0, 0))
-
-    return make
+    return lambda: Made(file(_NESTED, version)().files, _NESTED.slice(0, 0))
 
 
 CASES: tuple[Recipe, ...] = (
@@ -96,10 +71,11 @@ CASES: tuple[Recipe, ...] = (
         pa.int32())], schema=pa.schema([pa.field("a", pa.int32(), metadata={"lance:field_id": "7"}),
         pa.field("b", pa.int32(), metadata={"lance:field_id": "3"})]))),
     case("file/2.1/container/primary-key", "a field that is the primary key",
-        "L.file.globals.descriptor",
-        pa.Table.from_arrays([pa.array([1, 2]), pa.array([3, None])], schema=_KEY)),
+        "L.file.globals.descriptor", pa.Table.from_arrays([pa.array([1, 2]), pa.array([3, None])],
+        schema=pa.schema([_key("primary"), pa.field("v", pa.int64())]))),
     case("file/2.1/container/clustering-key", "a field that rows are clustered by",
-        "L.file.globals.descriptor", pa.Table.from_arrays([pa.array([1, 2])], schema=_CLUSTERED)),
+        "L.file.globals.descriptor",
+        pa.Table.from_arrays([pa.array([1, 2])], schema=pa.schema([_key("clustering")]))),
     *cases("file/{2.0,2.1}/container/no-columns", "a file without columns, and so without rows",
         ("L.file.footer.column-metadata-start", "L.file.footer.num-columns"), pa.table({})),
     case("file/2.0/pages/int64", "six pages of one column",
@@ -111,7 +87,6 @@ CASES: tuple[Recipe, ...] = (
     *(case(f"file/{version}/pages/int32", "four pages, the first rows as priority",
         ("L.file.pages.priority", "L.file.pages.length"), file(column(pa.array(range(2000),
         pa.int32())), version, batches=4, data_cache_bytes=1024)) for version in ("2.1", "2.2")),
-    *faults("file/2.2/pages/int32",
-        fault("rows", "a page of one row less", "L.page.miniblock.num-items",
-            column_edit(lambda m: setattr(m.pages[0], "length", m.pages[0].length - 1)))),
+    *faults("file/2.2/pages/int32", fault("rows", "a page of one row less",
+        "L.page.miniblock.num-items", column_edit({"pages.0.length": lambda old: old - 1}))),
 )  # fmt: skip

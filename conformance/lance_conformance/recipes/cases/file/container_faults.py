@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 from google.protobuf.any_pb2 import Any as AnyMessage
-from lanceref.proto.file2_pb2 import ColumnMetadata
-from lanceref.proto.file_pb2 import FileDescriptor
 
 from lance_conformance.recipes.constructors import fault, faults, lint
-from lance_conformance.recipes.edits import byte, column_edit, descriptor, field, zeros
-from lance_conformance.recipes.model import Recipe, Resize, SpanPatch
+from lance_conformance.recipes.edits import byte, column_edit, descriptor, field, inside, zeros
+from lance_conformance.recipes.model import MessageEdit, Recipe, Resize, SpanPatch
 
 
 def _footer(word: str, new: int) -> SpanPatch:
     return SpanPatch(("footer", word), new)
 
 
-def _page_type(message: ColumnMetadata) -> None:
-    direct = message.pages[0].encoding.direct
-    packed = AnyMessage.FromString(direct.encoding)
-    packed.type_url = packed.type_url + "X"
-    direct.encoding = packed.SerializeToString()
-
-
-def _garbage(message: ColumnMetadata) -> None:
-    direct = message.pages[0].encoding.direct
-    packed = AnyMessage.FromString(direct.encoding)
-    packed.value = b"\xff\xff"
-    direct.encoding = packed.SerializeToString()
-
-
-def _add_field(message: FileDescriptor) -> None:
-    message.schema.fields.add(name="z", id=2, parent_id=-1, logical_type="int8")
+def _encoding(path: str, value: object) -> MessageEdit:
+    """Change the message around the encoding of the first page."""
+    held = inside(AnyMessage, {path: value})
+    return column_edit({"pages.0.encoding.direct.encoding": held})
 
 
 CASES: tuple[Recipe, ...] = (
@@ -77,7 +63,9 @@ CASES: tuple[Recipe, ...] = (
         fault("children", "a list without an item", "L.file.schema.children",
             field(0, logical_type="list"), stage="metadata"),
         fault("too-few-columns", "three leaves and two columns", "L.file.schema.num-columns",
-            descriptor(_add_field), stage="metadata"),
+            descriptor({"schema.fields.2.name": "z", "schema.fields.2.id": 2,
+                    "schema.fields.2.parent_id": -1, "schema.fields.2.logical_type": "int8"}),
+            stage="metadata"),
         fault("extent", "a page buffer beyond the data", "L.file.pages.extent",
             column_edit({"pages.0.buffer_offsets.0": 2 ** 40}), stage="metadata"),
         fault("misaligned", "a page buffer at an odd place", "L.file.alignment.buffers",
@@ -115,7 +103,7 @@ CASES: tuple[Recipe, ...] = (
         fault("dotted-name", "a top-level name with a dot", "L.file.schema.top-level-names",
             field(0, name="s.t"), stage="metadata"),
         fault("encoding-garbage", "an encoding that does not parse", "L.file.pages.encoding",
-            column_edit(_garbage), stage="metadata")),
+            _encoding("value", b"\xff\xff"), stage="metadata")),
     *faults("file/2.0/container/padding",
         fault("num-columns-fewer", "one column of two", "L.file.footer.cmo-start",
             _footer("num_columns", 0), stage="open"),
@@ -124,7 +112,7 @@ CASES: tuple[Recipe, ...] = (
         fault("encoding-missing", "a page without an encoding", "L.file.pages.encoding",
             column_edit({"pages.0.encoding": None}), stage="metadata"),
         fault("encoding-type", "an encoding of an unknown type", "L.file.pages.type-url",
-            column_edit(_page_type), stage="metadata"),
+            _encoding("type_url", lambda old: f"{old}X"), stage="metadata"),
         lint("padding", "zeros between the buffers", "L.file.padding.value",
             SpanPatch(("padding",), zeros))),
     *faults("file/2.1/container/user-global-buffers",

@@ -74,14 +74,6 @@ def _below(module: Any, uri: str) -> None:
 _NOTHING = replace(BITMAP, version="2.0")
 
 
-def _no_rows(module: Any, uri: str) -> None:
-    """Make an index before there are rows."""
-    table = _NOTHING.table
-    dataset = module.write_dataset(table.slice(0, 0), uri, data_storage_version="2.0")
-    create_index(module, dataset, COLUMN, _NOTHING.type, _NOTHING.parameters)
-    module.write_dataset(table, uri, mode="append")
-
-
 def _one_row(module: Any, uri: str) -> None:
     """Make an index over no rows, and a row that it does not cover."""
     schema = pa.schema([("id", pa.int64()), (COLUMN, pa.int32())])
@@ -178,7 +170,7 @@ CASES: tuple[Recipe, ...] = (
         4, 10]), make=made(_below, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
     case("index/any/bitmap/of-no-rows", "an index of no rows, beside some that came later", COVERED,
         filtered(_NOTHING, "c = 3", [0, 4, 10]), facts={},
-        make=made(_no_rows, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
+        make=made(s.before_rows(_NOTHING), pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
     case("index/any/bitmap/plain", "files of 2.0, whose sizes nobody says", COVERED,
         unsized(filtered(replace(BITMAP, version="2.0"), "c = 2 OR c = 3", [0, 4, 5, 10])),
         reachable=False),

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from lance_conformance.recipes.cases.index import full_text_tables as t
 from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritten, unsized
-from lance_conformance.recipes.cases.index.scalar_tables import early_plain
+from lance_conformance.recipes.cases.index.scalar_tables import before_rows, early_plain
 from lance_conformance.recipes.constructors import case
 from lance_conformance.recipes.edits import SECOND, descriptor
 from lance_conformance.recipes.handmade_files import remade, reworked
@@ -111,8 +111,9 @@ CASES: tuple[Recipe, ...] = (
         "L.index.fts.analyzer.order", t.words_found(["ΟΔΟΣ", "ΣΟΦΟΣ", *["x"] * 10], [["οδοσ"],
         ["σοφοσ"], *[["x"]] * 10], "οδοσ", "οδοσ", [0], "2.0", stem=False, ascii_folding=False)),
     case("index/any/inverted/of-no-rows", "an index of no rows, beside some that came later",
-        (*COVERED, "L.index.fts.words"), filtered(t.EMPTY, "contains_tokens(c, 'fox')", [0],
-        used=False), make=made(t.no_rows, pa.table({"id": pa.array([0], pa.int64())}))),
+        (*COVERED, "L.index.fts.words"),
+        filtered(t.EMPTY, "contains_tokens(c, 'fox')", [0], used=False),
+        make=made(before_rows(t.EMPTY, 6), pa.table({"id": pa.array([0], pa.int64())}))),
     case("index/any/inverted/plain", "files of 2.0, whose sizes nobody says",
         "L.index.fts.positions.offsets", unsized(texts_found(early_plain(t.TEXT),
         t.phrase("quick fox"), t.FEW_WORDS)), reachable=False),

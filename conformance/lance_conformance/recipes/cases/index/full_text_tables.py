@@ -23,11 +23,9 @@ from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.edits import FOURTH, index
 from lance_conformance.recipes.handmade_files import remade
 from lance_conformance.recipes.indexed import (
-    COLUMN,
     INDEXED,
     Indexed,
     Steps,
-    create_index,
     held_by,
 )
 from lance_conformance.recipes.model import DATA, Asked, Made
@@ -224,28 +222,21 @@ def files_early(rows_of: Documents) -> dict[str, tuple[pa.Table, Mapping[str, st
     ]
     keys = [key(row) for rows in held for row in rows]
     firsts = [sum(map(len, held[:number])) for number in range(len(held))]
+    tokens = {"_token": words, "_token_id": pa.array(range(len(words)), pa.uint32())}
+    docs = {
+        "_rowid": pa.array(map(key, rows_of), pa.uint64()),
+        "_num_tokens": pa.array(map(len, rows_of.values()), pa.uint32()),
+    }
+    invert = {
+        "_rowid": pa.array(keys, pa.uint64()),
+        "_frequency": pa.array(map(len, places), pa.float32()),
+        "_position": pa.array(places, pa.list_(pa.int32())),
+    }
     return {
-        "tokens.lance": (
-            pa.table({"_token": words, "_token_id": pa.array(range(len(words)), pa.uint32())}),
-            {"tokenizer": json.dumps(PARAMETERS)},
-        ),
-        "docs.lance": (
-            pa.table(
-                {
-                    "_rowid": pa.array(map(key, rows_of), pa.uint64()),
-                    "_num_tokens": pa.array(map(len, rows_of.values()), pa.uint32()),
-                }
-            ),
-            {},
-        ),
+        "tokens.lance": (pa.table(tokens), {"tokenizer": json.dumps(PARAMETERS)}),
+        "docs.lance": (pa.table(docs), {}),
         "invert.lance": (
-            pa.table(
-                {
-                    "_rowid": pa.array(keys, pa.uint64()),
-                    "_frequency": pa.array(map(len, places), pa.float32()),
-                    "_position": pa.array(places, pa.list_(pa.int32())),
-                }
-            ),
+            pa.table(invert),
             {"offsets": json.dumps(firsts, separators=(",", ":"))},
         ),
     }
@@ -273,18 +264,8 @@ ONCE: Documents = {row: text.split() for row, text in enumerate(PAIRS) if text}
 EMPTY = Indexed(pa.array(["fox", "dog", *["x"] * 10]), "INVERTED", {"stem": False}, "2.0")
 
 
-def no_rows(module: Any, uri: str) -> None:
-    """Make an index before there are rows."""
-    rows = EMPTY.table
-    dataset = module.write_dataset(rows.slice(0, 0), uri, data_storage_version="2.0")
-    create_index(module, dataset, COLUMN, EMPTY.type, EMPTY.parameters)
-    module.write_dataset(rows, uri, mode="append", max_rows_per_file=6)
-
-
-def scores_text(
-    asked: str, *rows: int, documents: Documents = TOKENS, indexed: int = INDEXED
-) -> dict[int, float]:
-    return scores(documents, asked.split(), rows, indexed)
+def scores_text(asked: str, *rows: int) -> dict[int, float]:
+    return scores(TOKENS, asked.split(), rows, INDEXED)
 
 
 FEW_WORDS = scores_text("quick fox", 1, 10)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lance_conformance.recipes.indexed import Indexed
+from lance_conformance.recipes.indexed import COLUMN, Indexed, Steps, create_index
 
 INTS = pa.array([3, None, 1, 5, 3, 2, None, 5, 9, 1, 3, 8], pa.int32())
 NAN = float("nan")
@@ -41,6 +41,18 @@ def early_plain(table: Indexed) -> Indexed:
 def and_then(table: Indexed, afterwards: Callable[[Any], object]) -> Indexed:
     """Return a table to which something is done in the end."""
     return replace(table, afterwards=afterwards)
+
+
+def before_rows(table: Indexed, each: int = 12) -> Steps:
+    """Return what makes an index before there are rows, and then appends `each` to a file."""
+
+    def steps(module: Any, uri: str) -> None:
+        rows = table.table
+        dataset = module.write_dataset(rows.slice(0, 0), uri, data_storage_version="2.0")
+        create_index(module, dataset, COLUMN, table.type, table.parameters)
+        module.write_dataset(rows, uri, mode="append", max_rows_per_file=each)
+
+    return steps
 
 
 def compacted(dataset: Any) -> None:

@@ -32,7 +32,6 @@ from lance_conformance.recipes.handmade_pages import (
     table,
 )
 from lance_conformance.recipes.model import Recipe, SpanPatch
-from lance_conformance.recipes.oracle_made import column, file
 
 
 def random_integers(count: int, type_: pa.DataType) -> pa.Array:
@@ -152,8 +151,7 @@ CASES: tuple[Recipe, ...] = (
         fault("fewer", "a first chunk of half its values", "L.codec.flat.size",
             more(*_WORD, by=-1))),
     case("file/2.1/flat/far", "flags or nulls far apart in a chunk", "L.codec.flat.size",
-        c.taken(file(column(c.FLAGS), "2.1"), [9, 50, 90, 95]),
-        args={"rows": [str(row) for row in [9, 50, 90, 95]]}),
+        c.far(c.FLAGS, "2.1", 9, 50, 90, 95)),
     *faults("file/2.2/miniblock/int32",
         fault("word", "a chunk of one unit more than the buffer", "L.page.miniblock.chunk-bytes",
             more(*_WORD, by=16)),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 import pyarrow as pa
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Constant
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout, SparseValiditySet
@@ -23,7 +26,7 @@ from lance_conformance.recipes.edits import (
 )
 from lance_conformance.recipes.handmade_files import Page, by_hand, words
 from lance_conformance.recipes.handmade_pages import PICKS, vectors_3
-from lance_conformance.recipes.model import MessageEdit, Recipe
+from lance_conformance.recipes.model import Maker, MessageEdit, Recipe
 from lance_conformance.recipes.oracle_made import column
 from lance_conformance.recipes.pages import NO_NULLS, zip_items, zipped_items
 
@@ -38,13 +41,13 @@ def _buffers(*sequences: Block) -> tuple[bytes, ...]:
 _ITEMS = (b"the first item", b"", b"the third", b"the last")
 
 
-def _positions(nulls: Block, number: int) -> Page:
+def _positions(nulls: Block, places: Sequence[int]) -> Page:
     """Lay out twelve slots that are 7, or null at some positions."""
     own = built(
         SparseValiditySet,
         {
             "meaning": SparseValiditySet.NULL_POSITIONS,
-            "num_positions": number,
+            "num_positions": len(places),
             "positions": nulls[0],
         },
     )
@@ -68,14 +71,14 @@ def _counts(counts: Block, numbers: tuple[int, ...]) -> Page:
     return Page(built(PlanarLayout, paths), len(numbers), _buffers(counts))
 
 
-def _indices(indices: Block, number: int) -> Page:
+def _indices(indices: Block, picks: Sequence[int]) -> Page:
     """Lay out slots that name four zipped items."""
     paths = {
         "structure.sparse.layers.0.validity": NO_NULLS,
         "values.indexed.indices": indices[0],
         "values.indexed.items": zipped_items(len(_ITEMS)),
     }
-    return Page(built(PlanarLayout, paths), number, (indices[1], *zip_items(_ITEMS)))
+    return Page(built(PlanarLayout, paths), len(picks), (indices[1], *zip_items(_ITEMS)))
 
 
 def _nulls(*positions: int) -> list[int | None]:
@@ -103,6 +106,21 @@ _ANY_COUNTS = {**{name: (made, _COUNTS) for name, made in blocks.every(_COUNTS, 
 _ANY_INDICES = {**{name: (made, PICKS) for name, made in blocks.every(PICKS, 32).items()},
     "constant": (blocks.constant(2, 32), (2, 2)), "range": (blocks.steps(0, 1, 32), (0, 1, 2, 3)),
     "delta": (blocks.differences(0, blocks.flat([1, 0, 2], 32), 32), (0, 1, 1, 3))}  # fmt: skip
+
+
+def _one_null(nulls: Block) -> Maker:
+    """Return a maker of twelve slots of which one is null."""
+    return by_hand(column(pa.array(_nulls(5), pa.int16())), "2.3", {0: [_positions(nulls, [5])]})
+
+
+def _many(
+    page: Callable[[Block, Any], Page], made: Mapping[str, tuple[Block, Any]], values: pa.Array
+) -> Maker:
+    """Return a maker of a column of a page for each way to make a sequence."""
+    return by_hand(column(values), "2.3", {0: [page(*one) for one in made.values()]})
+
+
+_OFFSETS = "values.chunked.compression.variable.offsets"
 
 
 CASES: tuple[Recipe, ...] = (
@@ -165,10 +183,9 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.3/offsets/range", "strings of one length: offsets that need no buffer",
         "L.codec.variable.offsets", pa.array([f"{i:08d}" for i in range(60)])),
     fault("wide", "64-bit offsets in a column of strings", "L.page.leaf.offset-width",
-        assign("values.chunked.compression.variable.offsets.range.uncompressed_bits_per_value", 64),
-        flags="WidthMismatch"),
+        assign(f"{_OFFSETS}.range.uncompressed_bits_per_value", 64), flags="WidthMismatch"),
     fault("offsets", "offsets in steps of 0", "L.codec.range.step",
-        assign("values.chunked.compression.variable.offsets.range.step", 0), flags="SequenceHuge"),
+        assign(f"{_OFFSETS}.range.step", 0), flags="SequenceHuge"),
     case("file/2.3/offsets/delta", "offsets as bitpacked differences, in a buffer of their own",
         "L.codec.variable.offsets", pa.array(["x" * (i % 5) + str(i) for i in range(300)])),
     fault("narrow", "32-bit offsets from differences of 64", "L.codec.delta.width",
@@ -176,33 +193,23 @@ CASES: tuple[Recipe, ...] = (
             "values.chunked.compression.variable.offsets.delta.deltas.out_of_line_bitpacking.uncompressed_bits_per_value",
             64), flags="WidthMismatch"),
     case("file/2.3/sequences/one-range", "one null position, by a range that could not go on",
-        "L.codec.range.overflow", by_hand(column(pa.array(_nulls(5), pa.int16())), "2.3",
-        {0: list({"range": _positions(blocks.steps(5, 2 ** 64 - 1, 64), 1)}.values())}),
-        reachable=False),
+        "L.codec.range.overflow", _one_null(blocks.steps(5, 2**64 - 1, 64)), reachable=False),
     case("file/2.3/sequences/one-delta", "one null position, by a delta without a difference",
-        "L.codec.delta.overflow", by_hand(column(pa.array(_nulls(5), pa.int16())), "2.3",
-        {0: list({"delta": _positions(blocks.differences(5, blocks.constant(4, 64), 64),
-        1)}.values())}), reachable=False),
+        "L.codec.delta.overflow", _one_null(blocks.differences(5, blocks.constant(4, 64), 64)),
+        reachable=False),
     case("file/2.3/sequences/no-delta",
         "one null position, by a delta whose differences are a constant without a value",
-        "L.codec.delta.overflow", by_hand(column(pa.array(_nulls(5), pa.int16())), "2.3",
-        {0: list({"delta": _positions(blocks.differences(5, _NOTHING, 64), 1)}.values())}),
-        reachable=False),
+        "L.codec.delta.overflow", _one_null(blocks.differences(5, _NOTHING, 64)), reachable=False),
     case("file/2.3/sequences/positions", "null positions in 20 codecs, a page each",
-        "L.page.sparse.positions", by_hand(column(pa.array([value for _,
-        nulls in _ANY_NULLS.values() for value in _nulls(*nulls)], pa.int16())), "2.3",
-        {0: list({name: _positions(made, len(nulls)) for name, (made,
-        nulls) in _ANY_NULLS.items()}.values())}), reachable=False),
+        "L.page.sparse.positions", _many(_positions, _ANY_NULLS, pa.array([value for _,
+        nulls in _ANY_NULLS.values() for value in _nulls(*nulls)], pa.int16())), reachable=False),
     case("file/2.3/sequences/counts", "counts of lists in 15 codecs, a page each",
-        "L.page.sparse.counts", by_hand(column(pa.array([[7] * count for _,
-        counts in _ANY_COUNTS.values() for count in counts], pa.list_(pa.int8()))), "2.3",
-        {0: list({name: _counts(made, counts) for name, (made,
-        counts) in _ANY_COUNTS.items()}.values())}), reachable=False),
+        "L.page.sparse.counts", _many(_counts, _ANY_COUNTS, pa.array([[7] * count for _,
+        counts in _ANY_COUNTS.values() for count in counts], pa.list_(pa.int8()))),
+        reachable=False),
     case("file/2.3/sequences/indices", "indices of an indexed plane in 15 codecs, a page each",
-        "L.page.planar.indexed", by_hand(column(pa.array([_ITEMS[pick] for _,
-        picks in _ANY_INDICES.values() for pick in picks], pa.binary())), "2.3",
-        {0: list({name: _indices(made, len(picks)) for name, (made,
-        picks) in _ANY_INDICES.items()}.values())}), reachable=False),
+        "L.page.planar.indexed", _many(_indices, _ANY_INDICES, pa.array([_ITEMS[pick] for _,
+        picks in _ANY_INDICES.values() for pick in picks], pa.binary())), reachable=False),
     fault("delta-next", "indices of 32 bits that go on to 2**32", "L.codec.delta.overflow",
         MessageEdit("page 0.14", {"values.indexed.indices.delta.base": 2 ** 32 - 1})),
     fault("delta-bit", "differences of a bit", "L.codec.delta.width",

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pylanceref
-from lanceref.proto.table_pb2 import DataFragment, DataOverlayFile
 from pylanceref.file import LanceFileWriter
 from pylanceref.metadata import DataFile as metadata_DataFile
 from pylanceref.operation import LanceOperation as Op
@@ -16,7 +15,7 @@ from pylanceref.operation import LanceOperation as Op
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import SECOND, data_file, fragment, manifest_of, put
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import DATA, Made, Maker, Paths, Recipe
+from lance_conformance.recipes.model import DATA, Maker, Paths, Recipe
 from lance_conformance.recipes.oracle_made import dataset, file
 
 _BASE = pa.table({"a": pa.array(range(6), pa.int64()),
@@ -93,23 +92,6 @@ def _indexed(uri: str) -> pa.Table:
     return _with(_BASE, "a", [100, 1, 4, 3, 4, 5])
 
 
-def _case(steps: Callable[[str], pa.Table]) -> Maker:
-
-    def make() -> Made:
-        return replace(dataset(steps)(), made_by="reference")
-
-    return make
-
-
-def _first(edit: Callable[[DataOverlayFile], None] | Paths) -> Callable[[DataFragment], None]:
-    return lambda message: put(message.overlays[0], edit)
-
-
-def _more(message: DataFragment) -> None:
-    """Let the shorter file have the rows of the longer one."""
-    message.overlays[1].shared_offset_bitmap = message.overlays[0].shared_offset_bitmap
-
-
 def _two_pages(uri: str) -> pa.Table:
     """Write a column of two pages, and new values for a row of each."""
     table = pa.table({"a": pa.array(range(8), pa.int64())})
@@ -130,8 +112,17 @@ def _new_lists(uri: str) -> pa.Table:
     return pa.table({"a": pa.array([[1], [9, 9, 9], None, None], pa.list_(pa.int16()))})
 
 
-def _by_reference(make: Callable[[], Made]) -> Callable[[], Made]:
+def _case(
+    steps: Callable[[str], pa.Table], change: Callable[[Maker], Maker] = lambda make: make
+) -> Maker:
+    """Return a maker of what the reference writes by steps, and of what a change makes of it."""
+    make = change(dataset(steps))
     return lambda: replace(make(), made_by="reference")
+
+
+def _first(edit: Paths) -> Paths:
+    """Return new values of the first overlay."""
+    return {f"overlays.0.{path}": value for path, value in edit.items()}
 
 
 CASES: tuple[Recipe, ...] = (
@@ -153,7 +144,8 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/overlays/newest", "a row that two overlays cover, beside a deleted one",
         ("L.table.overlay.newest", "L.table.overlay.order"), _case(_newest)),
     fault("values", "two rows covered by a file of one", "L.table.overlay.values",
-        fragment(_more, manifest_of(4))),
+        fragment(lambda m: put(m,
+        {"overlays.1.shared_offset_bitmap": m.overlays[0].shared_offset_bitmap}), manifest_of(4))),
     lint("range", "an offset beyond the rows of the fragment", "L.table.overlay.range",
         fragment(_first({"shared_offset_bitmap": lambda old: old[:-2] + b"\t\x00"}),
             manifest_of(4))),
@@ -164,8 +156,8 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/overlays/indexed", "new values of a field that an older index is over",
         "L.table.overlay.index", _case(_indexed)),
     case("table/any/overlays/two-pages", "new values for a row of each of two pages",
-        "L.table.overlay.value",
-        _by_reference(reworked(dataset(_two_pages), data_file({"file_size_bytes": None}, SECOND)))),
+        "L.table.overlay.value", _case(_two_pages, lambda make: reworked(make,
+        data_file({"file_size_bytes": None}, SECOND)))),
     case("table/any/overlays/lists", "new lists in the place of others", "L.table.overlay.value",
-        _by_reference(dataset(_new_lists))),
+        _case(_new_lists)),
 )  # fmt: skip

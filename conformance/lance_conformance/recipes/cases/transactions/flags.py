@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from pylanceref.fragment import LanceFragment
 from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.constructors import act
 from lance_conformance.recipes.edits import SECOND, manifest
-from lance_conformance.recipes.model import Recipe
+from lance_conformance.recipes.model import Plan, Recipe
 from lance_conformance.recipes.staging import Staged, staged
 
 KNOWN = {1: 3, 16: 3, 32: 2, 128: 3, 256: 3, 1024: 3, 2048: 3, 16384: 3}
@@ -42,29 +43,24 @@ _UNKNOWN = {512: 2, 4096: 2, 8192: 2, 131072: 2, 2**40: 2, 2**63: 2}
 _WORDS = {2: "the writer word", 3: "both words"}
 
 
-def _unchanged(operation: Op.BaseOperation) -> Staged:
-    return Staged(((operation, 2),), commits.rows(0, 6), {"version": "2"})
+def _misfit(build: Callable[[str, LanceFragment], Op.BaseOperation]) -> Callable[[], Plan]:
+    """Return a maker of a plan whose operation, of the first fragment, does not fit the table."""
+
+    def stage(uri: str) -> Staged:
+        operation = build(uri, commits.base(uri)[0])
+        return Staged(((operation, 2),), commits.rows(0, 6), {"version": "2"})
+
+    return staged(stage)
 
 
-def _merge_missing(uri: str) -> Staged:
-    merged, schema = commits.base(uri)[0].merge_columns({"c": "a + 1"})
-    return _unchanged(Op.Merge([merged], schema))
-
-
-def _restore_future(uri: str) -> Staged:
-    commits.base(uri)
-    return _unchanged(Op.Restore(9))
-
-
-def _rewrite_stranger(uri: str) -> Staged:
-    first, _ = commits.base(uri)
+def _rewrite_stranger(uri: str, first: LanceFragment) -> Op.BaseOperation:
     group = Op.RewriteGroup([replace(first.metadata, id=7)], commits.new(uri, commits.rows(0, 3)))
-    return _unchanged(Op.Rewrite([group], []))
+    return Op.Rewrite([group], [])
 
 
-def _index_stranger(uri: str) -> Staged:
-    commits.base(uri)
-    return _unchanged(Op.CreateIndex([commits.index_columns(1, "i", 9, {0, 1})], []))
+def _merge_missing(_uri: str, first: LanceFragment) -> Op.BaseOperation:
+    merged, schema = first.merge_columns({"c": "a + 1"})
+    return Op.Merge([merged], schema)
 
 
 CASES: tuple[Recipe, ...] = (
@@ -74,12 +70,13 @@ CASES: tuple[Recipe, ...] = (
             broken=() if bit in KNOWN else ("L.table.flags.writer-refuses",),
             writer_flags=bit) for bit, words in {**KNOWN, **_UNKNOWN}.items()),
     act("txn/any/misfits/merge-missing", "a Merge that leaves a fragment out", (),
-        staged(_merge_missing), broken=("L.txn.op.merge",), allowed=("refused", "conflict")),
+        _misfit(_merge_missing), broken=("L.txn.op.merge",), allowed=("refused", "conflict")),
     act("txn/any/misfits/restore-future", "a Restore of a version that does not exist", (),
-        staged(_restore_future), broken=("L.txn.op.restore",), allowed=("refused", "conflict")),
-    act("txn/any/misfits/rewrite-stranger", "a Rewrite of a fragment that is not there", (),
-        staged(_rewrite_stranger), broken=("L.txn.op.rewrite",), allowed=("refused", "conflict")),
-    act("txn/any/misfits/index-stranger", "a CreateIndex over a field that is not there", (),
-        staged(_index_stranger), broken=("L.txn.op.index-fields",),
+        _misfit(lambda *_: Op.Restore(9)), broken=("L.txn.op.restore",),
         allowed=("refused", "conflict")),
+    act("txn/any/misfits/rewrite-stranger", "a Rewrite of a fragment that is not there", (),
+        _misfit(_rewrite_stranger), broken=("L.txn.op.rewrite",), allowed=("refused", "conflict")),
+    act("txn/any/misfits/index-stranger", "a CreateIndex over a field that is not there", (),
+        _misfit(lambda *_: Op.CreateIndex([commits.index_columns(1, "i", 9, {0, 1})], [])),
+        broken=("L.txn.op.index-fields",), allowed=("refused", "conflict")),
 )  # fmt: skip
