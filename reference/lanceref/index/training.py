@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed
+from lanceref.core.nesting import fixed_array
 from lanceref.file.schema import Field
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.table.lineage import ROW_ID
@@ -187,6 +188,12 @@ def number_sets(numbers: NDArray[np.uint32], rows: NDArray[np.int64], num_rows: 
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64) * data.itemsize
     buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(data.tobytes())]
     return pa.Array.from_buffers(NUMBER_SET, num_rows, buffers)
+
+
+def row_bytes(rows: NDArray[np.generic]) -> pa.Array:
+    """Return the bytes of each row (n, m) of numbers, little-endian, as one value."""
+    data = np.ascontiguousarray(rows, rows.dtype.newbyteorder("<")).view(np.uint8)
+    return fixed_array(pa.binary(data.shape[1]), len(data), data.reshape(-1))
 
 
 def number_sets_by_key(numbers: NDArray[np.uint32], keys: Keys) -> tuple[pa.Array, Keys]:

@@ -53,15 +53,14 @@ def check_partition(partition: Partition, layout: BlockLayout, ctx: Context, pla
         if count:
             own = lengths[postings.documents]
             wanted = impact_runs(postings, np.array([count]), own, layout)[0].as_bytes()
+        found = f"{len(impacts)} impacts of {token!r}"
         if len(impacts) != len(wanted):
-            found = f"{len(impacts)} impacts of {token!r}"
-            ctx.lint("L.index.fts.impacts.count", place, found=found, wanted=f"{len(wanted)}")
+            ctx.lint("L.index.fts.impacts.count", place, found, len(wanted))
         elif impacts != wanted:
-            found, pairs = f"impacts of {token!r}", "the pairs that no document exceeds"
-            ctx.lint("L.index.fts.impacts.pairs", place, found=found, wanted=pairs)
+            ctx.lint("L.index.fts.impacts.pairs", place, found, "pairs that no document exceeds")
     if sorted(numbers) != list(range(partition.num_tokens)):
         found, each = f"numbers {sorted(numbers)[:8]}", f"each below {partition.num_tokens} once"
-        ctx.lint("L.index.fts.tokens", place, found=found, wanted=each)
+        ctx.lint("L.index.fts.tokens", place, found, each)
 
 
 def sums_of_rows(partitions: Sequence[Partition], *, with_position: bool) -> tuple[pa.Array, Keys]:

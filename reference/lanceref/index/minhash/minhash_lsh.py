@@ -42,7 +42,7 @@ from lanceref.index.minhash.signature import (
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import TEXT, Run, Training, accepts_types
+from lanceref.index.training import TEXT, Run, Training, accepts_types, row_bytes
 from lanceref.proto import index_pb2
 
 SIGNATURES = "signatures.lance"
@@ -265,14 +265,8 @@ def check(segment: Segment) -> None:
 
 def entries(segment: Segment) -> tuple[pa.Array, Keys]:
     """Return the bytes of the signature and the key of every row that has one. Keys are (rows,)."""
-    keys, signatures = MinHashLsh(segment).all()
-    return _as_bytes(signatures), keys
-
-
-def _as_bytes(signatures: Signatures) -> pa.Array:
-    data = np.ascontiguousarray(signatures, "<u2")
-    buffers = [None, pa.py_buffer(data.tobytes())]
-    return pa.Array.from_buffers(pa.binary(2 * data.shape[1]), len(data), buffers)
+    signatures, keys = _documents(segment)
+    return row_bytes(signatures), keys
 
 
 def rows_of(training: Training, segment: Segment) -> Training:
@@ -281,7 +275,7 @@ def rows_of(training: Training, segment: Segment) -> Training:
 
     def signed(run: Run) -> Run:
         numbers, signatures = signer.sign(run.values.to_pylist())
-        return replace(run, values=_as_bytes(signatures), keys=run.keys[numbers])
+        return replace(run, values=row_bytes(signatures), keys=run.keys[numbers])
 
     return training.map(signed)
 

@@ -45,7 +45,7 @@ from lanceref.index.index_type import (
 from lanceref.index.predicate import Intersects, IsNull, Predicate
 from lanceref.index.row_set import NO_KEYS, Keys, RowSet, encode_row_set, parse_row_set, row_set
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import Run, Training, leaf, mask_of
+from lanceref.index.training import Run, Training, leaf, mask_of, row_bytes
 from lanceref.proto import index_pb2
 
 BITS = 16
@@ -340,12 +340,7 @@ def entries(segment: Segment) -> tuple[pa.Array, Keys]:
     boxes, keys = leaves_of(segment)
     nulls = read_nulls(segment).keys
     none = pa.nulls(len(nulls), BOX_BYTES)
-    return pa.concat_arrays([_as_bytes(boxes), none]), np.concatenate([keys, nulls])
-
-
-def _as_bytes(boxes: Boxes) -> pa.Array:
-    data = pa.py_buffer(np.ascontiguousarray(boxes, "<f8").tobytes())
-    return pa.FixedSizeBinaryArray.from_buffers(BOX_BYTES, len(boxes), [None, data])
+    return pa.concat_arrays([row_bytes(boxes), none]), np.concatenate([keys, nulls])
 
 
 def rows_of(training: Training, segment: Segment) -> Training:
@@ -355,7 +350,7 @@ def rows_of(training: Training, segment: Segment) -> Training:
     def boxed(run: Run) -> Run:
         boxes, null = boxes_of(geometries(run.values, name)), run.values.is_null()
         there = pc.or_(null, pa.array(~np.isnan(boxes).any(axis=1)))
-        own = pc.if_else(null, pa.scalar(None, BOX_BYTES), _as_bytes(boxes))
+        own = pc.if_else(null, pa.scalar(None, BOX_BYTES), row_bytes(boxes))
         return replace(run, values=own.filter(there), keys=run.keys[mask_of(there)])
 
     return training.map(boxed)
