@@ -1,5 +1,7 @@
 """Distributed training: a shared model makes segments that are one index."""
 
+from functools import cache
+
 import numpy as np
 import pyarrow as pa
 import pylanceref
@@ -56,16 +58,20 @@ def built(table, kind, executor=None, **arguments):
     )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def shared(table):
+    """The versions with four segments of a shared model, two merged ones, and one, by type."""
+    shapes = ({"shards": 4}, {"shards": 4, "merged": 2}, {"shards": 1})
+    return cache(lambda kind: [built(table, kind, shared_model=True, **one) for one in shapes])
+
+
 @pytest.mark.parametrize("kind", TYPES)
-def test_segments_of_a_shared_model_are_as_good_as_one(table, kind):
+def test_segments_of_a_shared_model_are_as_good_as_one(table, shared, kind):
     """Searched whole, four segments, two merged ones and one find what is near alike."""
     wanted = nearest(table, use_index=False)
-    found = []
-    for shards, merged, left in ((4, None, 4), (4, 2, 2), (1, None, 1)):
-        made = built(table, kind, shards=shards, merged=merged, shared_model=True)
-        (index,) = made.describe_indices()
-        assert len(index.segments) == left
-        found.append(nearest(made))
+    found = [nearest(made) for made in shared(kind)]
+    indices = [made.describe_indices() for made in shared(kind)]
+    assert [[4], [2], [1]] == [[len(one.segments) for one in held] for held in indices]
     floor = {"IVF_FLAT": 1.0, "IVF_PQ": 0.3, "IVF_SQ": 0.9, "IVF_RQ": 0.7}.get(kind, 0.85)
     scores = [recall(one, wanted) for one in found]
     assert min(scores) >= floor
@@ -94,12 +100,11 @@ def test_the_model_does_not_depend_on_who_trains(table):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("kind", TYPES)
-def test_the_oracle_searches_the_segments(table, kind):
+def test_the_oracle_searches_the_segments(table, shared, kind):
     """Segments and merged segments are opened by the oracle, which finds as much as we do."""
     import lance
 
     wanted = nearest(table, use_index=False)
-    for merged in (None, 2):
-        made = built(table, kind, shards=4, merged=merged, shared_model=True)
-        ours, theirs = nearest(made), nearest(lance.dataset(made.uri))
+    for made in shared(kind)[:2]:
+        ours, theirs = nearest(made), nearest(lance.dataset(made.uri, version=made.version))
         assert recall(theirs, wanted) >= recall(ours, wanted) - 0.02

@@ -143,7 +143,6 @@ def test_rows_are_chosen_by_position_address_and_id() -> None:
 
 def _table(version: str, rng: random.Random, uri: str) -> pa.Table:
     """Blobs alone and in structs, of every kind the version has."""
-    from pylanceref.blob import Blob, blob_array, blob_field
 
     def some(count: int) -> list[bytes | None]:
         return [rng.choice([None, b"", rng.randbytes(rng.randrange(99))]) for _ in range(count)]

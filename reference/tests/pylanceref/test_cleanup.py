@@ -201,15 +201,13 @@ def test_no_second_is_lost(seconds: int) -> None:
 def test_configurations_are_the_oracles(tmp_path, options: dict[str, int]) -> None:
     """In the table and in the transaction that made it; later writes change nothing."""
     import lance
-    import pyarrow as pa
-    from pylanceref import dataset, write_dataset
 
     found = []
-    for library, name in ((lance.write_dataset, "theirs"), (write_dataset, "ours")):
+    for library, name in ((lance.write_dataset, "theirs"), (pylanceref.write_dataset, "ours")):
         root = str(tmp_path / name)
         library(pa.table({"a": [1]}), root, auto_cleanup_options=options)
         library(pa.table({"a": [1]}), root, mode="overwrite", auto_cleanup_options={"interval": 1})
-        manifests = [dataset(root, version)._snapshot.manifest for version in (1, 2)]
+        manifests = [pylanceref.dataset(root, version)._snapshot.manifest for version in (1, 2)]
         found.append([dict(one.message.config) for one in manifests])
         upserts = [dict(m.transaction.overwrite.config_upsert_values) for m in manifests]
         found[-1] += upserts

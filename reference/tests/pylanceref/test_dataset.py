@@ -205,13 +205,8 @@ def test_limits_offsets_and_batches_are_the_same(state, both):
         (lambda m, uri: m.dataset(uri).checkout_version(99), OSError),
         (lambda m, uri: m.dataset(uri).checkout_version("none"), OSError),
         (lambda m, uri: m.dataset(uri).checkout_version(("none", None)), ValueError),
-        (lambda m, uri: m.dataset(uri).to_table(columns=["none"]), ValueError),
-        (lambda m, uri: m.dataset(uri).to_table(columns=["a", "a"]), ValueError),
         (lambda m, uri: m.dataset(uri).take([20]), OSError),
         (lambda m, uri: m.dataset(uri).take([-1]), OverflowError),
-        (lambda m, uri: m.dataset(uri).to_table(limit=-1), ValueError),
-        (lambda m, uri: m.dataset(uri).to_table(offset=-1), ValueError),
-        (lambda m, uri: m.dataset(uri).to_table(batch_size=0), ValueError),
         (lambda m, uri: m.dataset(uri).get_fragments()[0].take([8]), OSError),
     ],
 )

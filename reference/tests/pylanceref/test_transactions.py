@@ -66,8 +66,6 @@ def test_a_deletion_file_of_an_unknown_type_is_refused():
 def test_the_json_is_that_of_the_oracle(tmp_path):
     """Fragments with a deletion file, row ids and versions have the JSON of the oracle."""
     import lance
-    import pyarrow as pa
-    import pylanceref
 
     table = pa.table({"a": range(40)})
     made = lance.write_dataset(table, tmp_path, max_rows_per_file=20, enable_stable_row_ids=True)
@@ -188,8 +186,6 @@ def test_what_makes_no_sense_is_a_format_error(operation):
 def test_what_the_oracle_did_is_read(tmp_path):
     """A delete, a settings update and a projection, seen by both."""
     import lance
-    import pyarrow as pa
-    import pylanceref
 
     made = lance.write_dataset(pa.table({"a": range(9), "b": range(9)}), tmp_path)
     made.delete("a = 3")
