@@ -16,10 +16,10 @@ from lanceref_spark.validation import validate_with
 
 from tests.lanceref_spark.sample_jobs import times
 
-EXECUTORS = [Loop(), Processes(2)]
+EXECUTORS = [pytest.param(Loop(), id="loop"), pytest.param(Processes(2), id="processes")]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("executor", EXECUTORS)
 def test_results_come_in_the_order_of_the_jobs(executor):
     """Each job gives its product with what all share; no job gives nothing."""
     assert list(executor.map(times, [3, 1, 2], 10)) == [30, 10, 20]
@@ -55,18 +55,12 @@ PIPELINES = {
         one, uri, "n", "BTREE", shards=2, merged=1, storage_options=keys
     ),
     "vector index": lambda one, uri, keys: build_index(
-        one,
-        uri,
-        "v",
-        "IVF_FLAT",
-        shards=2,
-        shared_model=True,
-        num_partitions=2,
+        one, uri, "v", "IVF_FLAT", shards=2, shared_model=True, num_partitions=2,
         storage_options=keys,
     ),
     "columns": lambda one, uri, keys: add_columns(one, uri, {"m": "n + 1"}, storage_options=keys),
     "compact": lambda one, uri, keys: compact(one, uri, storage_options=keys),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES)
@@ -83,9 +77,6 @@ def test_keys_are_in_no_job_and_are_not_shown(tmp_path, pipeline):
     assert "hush-hush" not in executor.shared
 
 
-TABLE_EXECUTORS = [pytest.param(Loop(), id="loop"), pytest.param(Processes(2), id="processes")]
-
-
 @pytest.fixture
 def six_fragments(tmp_path):
     """60 rows in six fragments, with deletions."""
@@ -95,7 +86,7 @@ def six_fragments(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("executor", TABLE_EXECUTORS)
+@pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_table_is_compacted(six_fragments, executor):
     """Two tasks make two fragments of the same rows, in one Rewrite."""
     before = six_fragments.to_table()
@@ -106,7 +97,7 @@ def test_a_table_is_compacted(six_fragments, executor):
     assert after.count_rows() == 54
 
 
-@pytest.mark.parametrize("executor", TABLE_EXECUTORS)
+@pytest.mark.parametrize("executor", EXECUTORS)
 def test_columns_are_computed(six_fragments, executor):
     """Each live row has its value; one version, of the same fragments."""
     made = add_columns(executor, six_fragments.uri, {"b": "a * 2", "t": "s || '!'"})

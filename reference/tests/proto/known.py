@@ -4,39 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
+from pkgutil import iter_modules
 
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
-from lanceref.proto import (
-    encodings_v2_0_pb2,
-    encodings_v2_1_pb2,
-    encodings_v2_3_pb2,
-    file2_pb2,
-    file_pb2,
-    index_details_pb2,
-    index_pb2,
-    mem_wal_pb2,
-    rowids_pb2,
-    table_pb2,
-    transaction_pb2,
-)
+from lanceref import proto
 
-MODULES = (
-    encodings_v2_0_pb2,
-    encodings_v2_1_pb2,
-    encodings_v2_3_pb2,
-    file2_pb2,
-    file_pb2,
-    index_details_pb2,
-    index_pb2,
-    mem_wal_pb2,
-    rowids_pb2,
-    table_pb2,
-    transaction_pb2,
-)
+MODULES = [
+    import_module(f"{proto.__name__}.{one.name}")
+    for one in iter_modules(proto.__path__)
+    if one.name.endswith("_pb2")
+]
 """Imported, so that the descriptor pool has every type that an Any may name."""
 
 HELD_IN_BYTES = {
