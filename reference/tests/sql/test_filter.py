@@ -67,11 +67,12 @@ def test_literals(text, type_, value):
 
 
 def test_only_the_parts_that_are_read_are_named():
-    """An expression names parts of structs by path and columns by name."""
+    """An expression names parts of structs by path and columns by name, in any case."""
     bound = bind("st.b.c = 'x' or i = 1 or st['a'] = 1")
 
     assert {"st.b.c", "st.a", "i"} == {*bound.paths}
     assert {"st", "i"} == {*bound.columns}
+    assert {"Name"} == {*bind("NAME = 'x'").columns}
 
 
 def _rows(text):
