@@ -204,15 +204,9 @@ class ObjectSource:
             for offset, size in zip(offsets, sizes, strict=True)
         ]
         wanted = [(start, end) for start, end in spans if start < end]
+        starts, ends = ([span[side] for span in wanted] for side in (0, 1))
         with _refusals(self.path):
-            if len(wanted) == 1:
-                ((start, end),) = wanted
-                parts = [obstore.get_range(self._client, self.path, start=start, end=end)]
-            elif wanted:
-                starts, ends = map(list, zip(*wanted, strict=True))
-                parts = obstore.get_ranges(self._client, self.path, starts=starts, ends=ends)
-            else:
-                parts = []
+            parts = obstore.get_ranges(self._client, self.path, starts=starts, ends=ends)
         self.stats.count_reads(len(parts), sum(map(len, parts)))
         read = iter(parts)
         return [memoryview(next(read) if start < end else b"") for start, end in spans]

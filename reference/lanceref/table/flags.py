@@ -63,7 +63,10 @@ def set_flags(manifest: table_pb2.Manifest, kept: int) -> None:
 
 
 def check_flags(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
-    """Refuse words that contradict themselves, then bits this reader does not know."""
+    """Refuse words that contradict themselves, then bits this reader does not know.
+
+    What the table has is compared with the flags that it sets.
+    """
     reader, writer = manifest.reader_feature_flags, manifest.writer_feature_flags
     words = f"reader flags {reader}, writer flags {writer}"
     for bit in PAIRED:
@@ -82,15 +85,9 @@ def check_flags(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> Non
         raise UnknownFlag("L.table.flags.unknown-reader-bit", place, found, wanted)
     if manifest.HasField("fragment_tree"):
         raise UnknownFlag("L.table.flags.content", place, "a fragment tree", "a list of fragments")
-    _check_content(manifest, ctx, place)
-
-
-def _check_content(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
-    """Compare what the table has with the flags it sets."""
-    reader, writer = manifest.reader_feature_flags, manifest.writer_feature_flags
     for bit, what, refused in _content(manifest):
         if not (writer if bit == TABLE_CONFIG else reader & writer) & bit:
-            found = f"{what}, reader flags {reader}, writer flags {writer}"
+            found = f"{what}, {words}"
             report = ctx.reject if refused else ctx.lint
             report("L.table.flags.content", place, found, f"flag {bit}")
     if reader & STABLE_ROW_IDS:
