@@ -159,14 +159,10 @@ def _best(
         if answer is None or (negated and not (answer and exact)):
             continue
         if best is None or (answer and not best.exact):
-            is_sure = answer and exact and (not negated or knows_nulls(index))
+            knows_nulls = index.answers(IsNull()) is True
+            is_sure = answer and exact and (not negated or knows_nulls)
             best = Question(index, asked, is_sure, negated, path)
     return best
-
-
-def knows_nulls(index: Index) -> bool:
-    """Return whether an index tells which rows are null."""
-    return index.answers(IsNull()) is True
 
 
 def unite_ends(parts: Sequence[Plan]) -> tuple[Plan, ...]:
