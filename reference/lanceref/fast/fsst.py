@@ -109,28 +109,21 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
 
 @compressive.decode_fsst.replaced_by
 def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
-    """Decode coded strings of every chunk, in one pass where there is a kernel for it."""
-    decoded = decode_chunks(encoding, run)
-    return compressive.decode_fsst.plain(encoding, run) if decoded is None else decoded
-
-
-def decode_chunks(encoding: pb.Fsst, run: ChunkRun) -> Variable | None:
     """Decode strings in chunks in one pass where there is a kernel for it, and no fault is met."""
     counts, sizes = run.counts, run.sizes[0]
     offsets = encoding.values.variable.offsets.flat
     is_plain = run.ctx.spans is None and not run.ctx.validating and offsets.bits_per_value == 32
-    if not is_plain or np.any(sizes < (counts + 1) * 4):
-        return None
-    if not KERNEL_USE.use((int(sizes.sum()) - 4 * run.num_values) * GROWTH):
-        return None
-    table = parse_table(encoding.symbol_table, run.place())
-    if not table.is_on:
-        return None
-    from lanceref.fast import fsst_compiled as kernel
+    size_bytes = (int(sizes.sum()) - 4 * run.num_values) * GROWTH
+    if is_plain and not np.any(sizes < (counts + 1) * 4) and KERNEL_USE.use(size_bytes):
+        table = parse_table(encoding.symbol_table, run.place())
+        if table.is_on:
+            from lanceref.fast import fsst_compiled as kernel
 
-    data, starts = run.data, run.starts[0]
-    decoded = kernel.decode_chunks(table.symbols, table.lengths, data, starts, sizes, counts)
-    return None if decoded is None else Variable(*decoded)
+            symbols, data, starts = table.symbols, run.data, run.starts[0]
+            decoded = kernel.decode_chunks(symbols, table.lengths, data, starts, sizes, counts)
+            if decoded is not None:
+                return Variable(*decoded)
+    return compressive.decode_fsst.plain(encoding, run)
 
 
 def expand(
