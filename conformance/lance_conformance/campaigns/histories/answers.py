@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lance_conformance.campaigns.histories.guarded import guarded
+from lance_conformance.campaigns.guarded import guarded
 from lance_conformance.campaigns.histories.index_rules import is_json, is_text, is_vector
 from lance_conformance.campaigns.histories.values import KEYS, TOKENS, WORDS
 from lance_conformance.campaigns.histories.view import View

@@ -29,9 +29,9 @@ from pylanceref.dataset import LanceDataset
 from pyroaring import BitMap
 
 from lance_conformance import oracle
+from lance_conformance.campaigns.guarded import Told, guarded
 from lance_conformance.campaigns.histories import words
 from lance_conformance.campaigns.histories.answers import answered_differently
-from lance_conformance.campaigns.histories.guarded import Told, guarded
 from lance_conformance.campaigns.histories.view import View, opening
 from lance_conformance.compare import first_difference
 

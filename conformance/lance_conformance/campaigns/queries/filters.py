@@ -19,6 +19,7 @@ import pyarrow as pa
 import pylanceref
 from lanceref.core.errors import LanceError
 
+from lance_conformance.campaigns.guarded import guarded
 from lance_conformance.campaigns.queries.filter_grammar import TABLE, Grammar
 from lance_conformance.campaigns.runner import Outcome, Plan, Session
 from lance_conformance.known_divergences import id_of
@@ -143,21 +144,12 @@ OURS = (LanceError,)
 
 
 def rows_of(
-    dataset: Any,
-    text: str,
-    refusals: tuple[type[Exception], ...] = REFUSALS,
-    **scan: bool,
+    dataset: Any, text: str, refusals: tuple[type[Exception], ...] = REFUSALS, **scan: bool
 ) -> list[int] | str:
     """Return the addresses of the rows that pass a filter, or why it is refused."""
-    try:
-        rows = dataset.to_table(columns=[], filter=text, with_row_address=True, **scan)
-    except refusals as error:
-        return f"{type(error).__name__}: {str(error)[:300]}"
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":  # the oracle's own class cannot be imported
-            raise
-        return f"panic: {str(error)[:300]}"
-    return sorted(rows["_rowaddr"].to_pylist())
+    asked = {"columns": [], "filter": text, "with_row_address": True, **scan}
+    found = guarded(lambda: sorted(dataset.to_table(**asked)["_rowaddr"].to_pylist()), refusals)
+    return found.value if isinstance(found.value, list) else found.error
 
 
 def judge(text: str, wanted: object, found: object) -> Outcome:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -37,6 +37,9 @@ from lance_conformance.campaigns.queries.answers.subjects import (
 )
 from lance_conformance.campaigns.runner import Outcome, Plan, Session
 from lance_conformance.oracle import lance
+
+QUESTIONS = 200
+"""Conditions on each subject."""
 
 FRAGMENTS = 3
 """Fragments of a table."""
@@ -66,45 +69,7 @@ class Question:
     loses: bool = False
 
 
-def save_once(name: str, folder: Path, seed: int, count: int) -> list[str]:
-    """Save a subject, unless it is there; return what is wrong with the oracle's own answers.
-
-    Nothing is saved, and nothing is wrong, where neither side makes an index of such values.
-    """
-    subject, place = named(name), folder / name
-    if not (place / "questions.json").exists():
-        version = VERSIONS[sum(name.encode()) % len(VERSIONS)]
-        try:
-            save(subject, place, version, seed, count)
-        except REFUSALS as error:
-            if not _is_made_by_reference(subject, place):
-                return []
-            return [f"the reference makes an index that the oracle refuses: {error}"[:300]]
-    questions = json.loads((place / "questions.json").read_text())
-    wrong = []
-    if len(questions) < count:
-        wrong.append(f"{len(questions)} questions of {count}")
-    astray = [one for one in questions if one["astray"]]
-    if astray and not (subject.divergence and all(one["loses"] for one in astray)):
-        first = astray[0]
-        wrong.append(
-            f"the oracle's index gives other rows to {len(astray)} questions, "
-            f"in {first['astray']}: {first['condition']}"
-        )
-    return wrong
-
-
-def _is_made_by_reference(subject: Subject, place: Path) -> bool:
-    """Try to make the index by the reference; remove the tables where it refuses."""
-    try:
-        _index(pylanceref, str(place / OURS), subject)
-    except REFUSALS:
-        shutil.rmtree(place)
-        return False
-    return True
-
-
-def save(subject: Subject, folder: Path, version: str, seed: int, count: int) -> list[Question]:
+def save(subject: Subject, folder: Path, seed: int) -> list[Question]:
     """Write both tables below a folder, with `questions.json` beside them; return the questions.
 
     What a condition holds for is what the oracle finds without an index.
@@ -116,7 +81,7 @@ def save(subject: Subject, folder: Path, version: str, seed: int, count: int) ->
         table(subject, seed),
         theirs,
         max_rows_per_file=subject.rows // FRAGMENTS + 1,
-        data_storage_version=version,
+        data_storage_version=VERSIONS[sum(subject.name.encode()) % len(VERSIONS)],
     )
     shutil.copytree(theirs, ours)
     for module, path in ((oracle, theirs), (pylanceref, ours)):
@@ -124,7 +89,7 @@ def save(subject: Subject, folder: Path, version: str, seed: int, count: int) ->
     for path in (theirs, ours):
         oracle.dataset(path).delete(DELETED)
     opened = {name: oracle.dataset(folder / name) for name in (THEIRS, OURS)}
-    found = list(islice(_questions(subject, seed, opened), count))
+    found = list(islice(_questions(subject, seed, opened), QUESTIONS))
     (folder / "questions.json").write_text(json.dumps([asdict(one) for one in found]))
     return found
 
@@ -184,25 +149,20 @@ class Score:
     wrong: list[str] = field(default_factory=list)
 
 
-def find_both(name: str, folder: Path) -> dict[str, Score]:
-    """Ask both tables of a subject; there are none where the oracle made no index."""
-    if not (folder / name / "questions.json").exists():
-        return {}
-    return {one: find(named(name), folder / name / one) for one in (THEIRS, OURS)}
-
-
-def find(subject: Subject, path: Path) -> Score:
-    """Ask a table the questions that are saved beside it."""
+def find(subject: Subject, path: Path, questions: Sequence[Question]) -> Score:
+    """Ask a table questions, by the reference."""
     score = Score()
-    for saved in json.loads((path.parent / "questions.json").read_text()):
-        condition, rows = saved["condition"], saved["rows"]
+    for question in questions:
+        condition, rows = question.condition, question.rows
         dataset = pylanceref.dataset(path)
-        found, index_bytes, data_bytes = metered(dataset, condition, use_index=True)
+        counted = counting(dataset)
+        found = addresses(dataset, condition, use_index=True)
+        index_bytes, data_bytes = counted["_indices"].read_bytes, counted["data"].read_bytes
         asks = "ScalarIndexQuery" in dataset.scanner(filter=condition).explain_plan()
         score.asked += 1
         if found != rows:
             score.wrong.append(f"{condition}: {len(found)} rows, not {len(rows)}")
-        if saved["asked"] and not asks:
+        if question.asked and not asks:
             score.wrong.append(f"{condition}: the index is not asked")
         if not asks:
             continue
@@ -210,7 +170,10 @@ def find(subject: Subject, path: Path) -> Score:
         score.index_bytes += index_bytes
         score.data_bytes += data_bytes
         if not subject.exact:
-            score.scan_bytes += metered(pylanceref.dataset(path), condition, use_index=False)[2]
+            whole = pylanceref.dataset(path)
+            scanned = counting(whole)
+            addresses(whole, condition, use_index=False)
+            score.scan_bytes += scanned["data"].read_bytes
         if subject.exact and not index_bytes:
             score.wrong.append(f"{condition}: the index is not read")
         if subject.exact and data_bytes:
@@ -222,24 +185,11 @@ def find(subject: Subject, path: Path) -> Score:
     return score
 
 
-def metered(
-    dataset: pylanceref.LanceDataset, condition: str, *, use_index: bool
-) -> tuple[list[int], int, int]:
-    """Return the addresses that a filter finds, and the bytes read of indices and of data."""
+def counting(dataset: pylanceref.LanceDataset) -> dict[str, IOStats]:
+    """Let a dataset count the bytes that it reads of indices and of data, by their folders."""
     counted = {"_indices": IOStats(), "data": IOStats()}
     store: Any = dataset._snapshot.store
-    store.open = counting(store.open, counted)
-    found = dataset.to_table(
-        filter=condition, columns=[], with_row_address=True, use_scalar_index=use_index
-    )
-    rows = sorted(found["_rowaddr"].to_pylist())
-    return rows, counted["_indices"].read_bytes, counted["data"].read_bytes
-
-
-def counting(
-    opens: Callable[[str], Source], counted: dict[str, IOStats]
-) -> Callable[[str], Source]:
-    """Return what opens files and counts what is read of each folder."""
+    opens = store.open
 
     def opened(path: str) -> Source:
         source = opens(path)
@@ -249,11 +199,8 @@ def counting(
             source.stats = counted[folder]
         return source
 
-    return opened
-
-
-QUESTIONS = 200
-"""Conditions on each subject."""
+    store.open = opened
+    return counted
 
 
 @contextmanager
@@ -261,14 +208,26 @@ def answers(plan: Plan) -> Iterator[Session]:
     """Open the part: as many subjects as are planned, drawn by the seed."""
     names = [one.name for one in subjects()]
     Random(plan.seed).shuffle(names)
-    yield Session(names[: plan.count], lambda name: ask(name, plan.folder, plan.seed))
+    yield Session(names[: plan.count], lambda name: ask(named(name), plan.folder / name, plan.seed))
 
 
-def ask(name: str, folder: Path, seed: int) -> Outcome:
-    """Write the tables of a subject, ask them, and remove them unless something differs."""
-    shutil.rmtree(folder / name, ignore_errors=True)
-    wrong = save_once(name, folder, seed, QUESTIONS)
-    scores = find_both(name, folder)
+def ask(subject: Subject, folder: Path, seed: int) -> Outcome:
+    """Write the tables of a subject, ask them, and remove them unless something differs.
+
+    Nothing is wrong where neither side makes an index of such values.
+    """
+    try:
+        questions = save(subject, folder, seed)
+    except REFUSALS as refusal:
+        try:
+            _index(pylanceref, str(folder / OURS), subject)
+        except REFUSALS:
+            shutil.rmtree(folder)
+            return Outcome("refused", ("no index of these values by either",))
+        told = f"the reference makes an index that the oracle refuses: {refusal}"[:300]
+        return Outcome("differed", (told,))
+    scores = {maker: find(subject, folder / maker, questions) for maker in (THEIRS, OURS)}
+    wrong = list(_own_faults(subject, questions))
     wrong += [f"index by {maker}: {one}" for maker, score in scores.items() for one in score.wrong]
     counts = {
         "questions": sum(score.asked for score in scores.values()),
@@ -276,10 +235,17 @@ def ask(name: str, folder: Path, seed: int) -> Outcome:
     }
     if wrong:
         return Outcome("differed", wrong, counts)
-    if not scores:
-        return Outcome("refused", ("no index of these values by either",), counts)
-    questions = json.loads((folder / name / "questions.json").read_text("utf-8"))
-    shutil.rmtree(folder / name)
-    if any(one["astray"] for one in questions):
-        return Outcome("known", (named(name).divergence,), counts)
+    shutil.rmtree(folder)
+    if any(one.astray for one in questions):
+        return Outcome("known", (subject.divergence,), counts)
     return Outcome("agreed", (), counts)
+
+
+def _own_faults(subject: Subject, questions: Sequence[Question]) -> Iterator[str]:
+    """Yield what is wrong with the oracle's own answers."""
+    if len(questions) < QUESTIONS:
+        yield f"{len(questions)} questions of {QUESTIONS}"
+    astray = [one for one in questions if one.astray]
+    if astray and not (subject.divergence and all(one.loses for one in astray)):
+        first = f"in {astray[0].astray}: {astray[0].condition}"
+        yield f"the oracle's index gives other rows to {len(astray)} questions, {first}"

@@ -15,14 +15,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pylanceref
-from lanceref.storage.protocol import IOStats
 
-from lance_conformance.campaigns.histories.guarded import guarded
+from lance_conformance.campaigns.guarded import guarded
 from lance_conformance.campaigns.queries.answers.part import counting
 from lance_conformance.campaigns.queries.nearest.questions import Question
 from lance_conformance.oracle import lance
@@ -87,10 +87,8 @@ class Table:
         plan = guarded(lambda: scanner(self._oracle, asked).explain_plan()).value
         if plan is None or SEARCHED not in str(plan):
             return ""
-        counted = {"_indices": IOStats(), "data": IOStats()}
         dataset = pylanceref.dataset(self.path)
-        store: Any = dataset._snapshot.store
-        store.open = counting(store.open, counted)
+        counted = counting(dataset)
         if isinstance(found(dataset, asked), str):
             return ""
         if not counted["_indices"].read_bytes:
@@ -118,12 +116,8 @@ def parts(table: pa.Table, question: Question) -> list[Part]:
     if "query_index" not in table.schema.names:
         return [rows]
     numbered = zip(table["query_index"].to_pylist(), rows, strict=True)
-    own = {number: [row for _, row in some] for number, some in groupby(numbered, _first)}
+    own = {number: [row for _, row in some] for number, some in groupby(numbered, itemgetter(0))}
     return [own.get(number, []) for number in range(len(np.atleast_2d(question.nearest["q"])))]
-
-
-def _first(pair: tuple[int, object]) -> int:
-    return pair[0]
 
 
 ROOM = 3e-5

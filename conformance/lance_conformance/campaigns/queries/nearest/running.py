@@ -21,7 +21,7 @@ from random import Random
 
 import numpy as np
 
-from lance_conformance.campaigns.histories.guarded import Told, guarded
+from lance_conformance.campaigns.guarded import Told, guarded
 from lance_conformance.campaigns.queries.nearest.cases import (
     SIDES,
     Case,

@@ -19,13 +19,13 @@ class Told:
     value: object = None
 
 
-def guarded(call: Callable[[], object]) -> Told:
-    """Call, and return what came of it."""
+def guarded(call: Callable[[], object], raised: tuple[type[Exception], ...] = RAISED) -> Told:
+    """Call, and return what came of it; any other error than those `raised` goes on."""
     try:
         return Told(value=call())
-    except RAISED as error:
+    except raised as error:
         return Told(f"{type(error).__name__}: {str(error)[:300]}")
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # the oracle's own class cannot be imported
             raise
-        return Told(f"panic: {str(error)[:200]}")
+        return Told(f"panic: {str(error)[:300]}")
