@@ -192,7 +192,7 @@ def counting(dataset: pylanceref.LanceDataset) -> dict[str, IOStats]:
     opens = store.open
 
     def opened(path: str) -> Source:
-        source = opens(path)
+        source: Source = opens(path)
         folder = path.partition("/")[0]
         if folder in counted:
             assert isinstance(source, LocalSource)
