@@ -17,10 +17,11 @@ TABLE = pa.table(
 )
 
 
-@pytest.fixture
-def dataset(tmp_path):
-    """A table of two fragments with an index."""
-    found = pylanceref.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=2)
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    """A table of two fragments with an index, which no test changes."""
+    path = tmp_path_factory.mktemp("texts") / "t"
+    found = pylanceref.write_dataset(TABLE, path, max_rows_per_file=2)
     found.create_scalar_index("s", "INVERTED")
     return found
 
@@ -84,8 +85,10 @@ def test_ways_to_ask(dataset, tmp_path):
     assert [1, 3, 0] == plain.to_table(full_text_query=MatchQuery("red", "s"))["i"].to_pylist()
 
 
-def test_elements_have_a_column(dataset):
+def test_elements_have_a_column(tmp_path):
     """It says which element was found."""
+    dataset = pylanceref.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=2)
+    dataset.create_scalar_index("s", "INVERTED")
     dataset.create_scalar_index(
         "l", "INVERTED", document_granularity=DocumentGranularity.LIST_ELEMENT
     )
@@ -132,6 +135,12 @@ def found(dataset, given):
     return sorted(dataset.to_table(full_text_query=given, columns=["i"])["i"].to_pylist())
 
 
+@pytest.fixture(scope="module")
+def phrases(tmp_path_factory):
+    """The two rows with an index of positions over the texts."""
+    return indexed(tmp_path_factory.mktemp("phrases"), "s")
+
+
 @pytest.mark.parametrize(
     ("given", "rows"),
     [
@@ -144,9 +153,9 @@ def found(dataset, given):
         ({"query": MatchQuery('"was a fox"', "s")}, [0, 1]),
     ],
 )
-def test_quotes_make_a_phrase(tmp_path, given, rows):
+def test_quotes_make_a_phrase(phrases, given, rows):
     """Where they are around all words of a text."""
-    assert rows == found(indexed(tmp_path, "s"), given)
+    assert rows == found(phrases, given)
 
 
 @pytest.mark.parametrize("given", ["fox", {"query": "fox", "columns": []}])

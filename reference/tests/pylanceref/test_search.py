@@ -45,9 +45,8 @@ def fixed(values) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values).ravel()), 8)
 
 
-@pytest.fixture
-def vectors(tmp_path):
-    """Vectors of every type, in fragments, some rows without and one deleted."""
+def written(root):
+    """Write vectors of every type, in fragments, some rows without and one deleted."""
     holes = VALUES.tolist()
     holes[3], holes[5], holes[6] = None, [float("nan")] * 8, [0.0] * 8
     several = [[VALUES[n].tolist(), VALUES[n - 1].tolist()] for n in range(ROWS)]
@@ -64,9 +63,15 @@ def vectors(tmp_path):
             "s": pa.StructArray.from_arrays([fixed(VALUES)], ["v"]),
         }
     )
-    found = pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=25)
+    found = pylanceref.write_dataset(table, root / "t", max_rows_per_file=25)
     found.delete("i = 2")
     return found
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    """The table of vectors, which no test changes."""
+    return written(tmp_path_factory.mktemp("vectors"))
 
 
 def test_what_has_no_answer(vectors):
@@ -151,8 +156,9 @@ def test_the_oracle_finds_the_same(vectors, scan, several):
 
 
 @pytest.mark.parametrize("index", [False, True])
-def test_fragments_are_searched_when_the_filter_comes_first(vectors, index):
+def test_fragments_are_searched_when_the_filter_comes_first(tmp_path, index):
     """Only rows of theirs, indexed or not; without a filter before it is refused."""
+    vectors = written(tmp_path)
     if index:
         vectors.create_index("f", index_type="IVF_FLAT", num_partitions=2)
         vectors.insert(vectors.to_table().slice(0, 5))
