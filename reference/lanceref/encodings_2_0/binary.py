@@ -73,7 +73,9 @@ class Slices:
 
     def offsets(self) -> NDArray[np.int64]:
         """Return where rows start when ranges are concatenated, and the final end: (rows + 1,)."""
-        return np.append(0, np.cumsum(self.lengths))
+        offsets = np.zeros(len(self.lengths) + 1, np.int64)
+        np.cumsum(self.lengths, out=offsets[1:])
+        return offsets
 
 
 @dataclass(frozen=True, slots=True)
