@@ -68,8 +68,8 @@ def fault(
 
     It breaks what `also` names, too; `flags` say what kinds of harm it does to readers.
     """
-    several = {"flags": _several(flags), "also": _several(also)}
-    return Negative(slug, title, clause, "", change, title, stage, kind, **several)
+    own, more = _several(flags), _several(also)
+    return Negative(slug, title, clause, "", change, title, stage, kind, own, more)
 
 
 def lint(slug: str, title: str, clause: str, change: Change, **others: Any) -> Negative:

@@ -55,10 +55,8 @@ def texts_found(
 ) -> Asked:
     """Return the question of a full-text query that finds rows with these scores, or a table."""
     if not isinstance(found, pa.Table):
-        scored = zip(
-            ("id", "_score"), (pa.int64(), pa.float32()), (found, found.values()), strict=True
-        )
-        found = pa.table({name: pa.array([*column], type_) for name, type_, column in scored})
+        ids, scored = pa.array([*found], pa.int64()), pa.array([*found.values()], pa.float32())
+        found = pa.table({"id": ids, "_score": scored})
     return Asked(
         make=made(steps, found, by=by),
         kind="index-search",

@@ -233,8 +233,8 @@ def answered_as(vectors: Vectors, request: Mapping[str, object], **others: Any) 
 
 def plain(name: str, *, ef: int | None = None, **changed: Any) -> Asked:
     """Return the question of all rows, by an index of a type in files of 2.0 without sizes."""
-    vectors = replace(TYPES[name], **{"version": "2.0", "seed": 13, **changed})
-    graph = {} if ef is None else {"ef": ef}
+    vectors = replace(replace(TYPES[name], version="2.0", seed=13), **changed)
+    graph: dict[str, Any] = {} if ef is None else {"ef": ef}
     asked = nearest(vectors, true=max(ALL, vectors.rows), refine=1, nprobes=2, **graph)
     return reworked(asked, index({"files": None}, THIRD))
 

@@ -9,7 +9,8 @@ from lance_conformance.recipes.cases import ALL, RECIPES
 from typer.testing import CliRunner
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-CONSTRUCTORS = ("case(", "cases(", "fault(", "lint(", "act(", "damaged(", "_rebased(", "_conflict(")
+CONSTRUCTORS = ("case(", "cases(", "fault(", "lint(", "act(", "damaged(")
+CONSTRUCTORS += ("_zipped(", "_rebased(", "_conflict(")
 
 
 def test_every_active_case_has_one_recipe():

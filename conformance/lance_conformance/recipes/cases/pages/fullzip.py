@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
 from lance_conformance.recipes import columns as c
-from lance_conformance.recipes.constructors import case, fault, faults, lint
+from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.edits import (
     Z,
     assign,
@@ -18,7 +20,7 @@ from lance_conformance.recipes.edits import (
     resize,
     spare_buffer,
 )
-from lance_conformance.recipes.model import Recipe
+from lance_conformance.recipes.model import Positive, Recipe
 from lance_conformance.recipes.oracle_made import column
 
 
@@ -32,8 +34,6 @@ def _vectors(items: list[float | None]) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(items, pa.float32()), 100)
 
 
-_PAGE = "L.page.fullzip.entry"
-_PLANE = "L.page.planar.zip-levels"
 _LONG = pa.array([url * 30 for url in c.PATHS])
 
 
@@ -43,6 +43,16 @@ def _lists(items: pa.Array) -> pa.Array:
 
 
 _NUMBERS = pa.array(range(30))
+
+
+_PAGE = "L.page.fullzip.entry"
+
+
+def _zipped(ids: str, title: str, array: pa.Array, **knobs: str) -> list[Positive]:
+    """Return the cases of a column that is zipped in each version."""
+    made = cases(ids, title, _PAGE, column(array, structural_encoding="fullzip", **knobs))
+    plane = ("L.page.planar.zip-levels",)
+    return [replace(one, clauses=plane) if "/2.3/" in one.id else one for one in made]
 
 
 CASES: tuple[Recipe, ...] = (
@@ -148,44 +158,30 @@ CASES: tuple[Recipe, ...] = (
         assign(f"{Z}.value_compression.fixed_size_list.has_validity", False), flags="MissingPart"),
     fault("bitmap", "a valid item where none is stored", "L.codec.fixed-size-list.all-null",
         byte("field c", "value", at=0, new=1), flags="NullWhereNone"),
-    *(case(f"file/{version}/zipped/fsst", "long strings in symbols, one by one",
-        _PLANE if version == "2.3" else _PAGE, column(_LONG, structural_encoding="fullzip",
-        compression="fsst")) for version in c.SINCE_2_1),
-    *(case(f"file/{version}/zipped/zstd", "long strings compressed one by one",
-        _PLANE if version == "2.3" else _PAGE, column(_LONG, structural_encoding="fullzip",
-        compression="zstd")) for version in c.SINCE_2_1),
-    *(case(f"file/{version}/zipped/lz4-level", "strings compressed by lz4, which heeds no level",
-        _PLANE if version == "2.3" else _PAGE, column(_LONG, structural_encoding="fullzip",
-        compression="lz4", compression_level="3")) for version in c.SINCE_2_2),
-    *(case(f"file/{version}/zipped/int16", "two bytes each", _PLANE if version == "2.3" else _PAGE,
-            column(_NUMBERS.cast(pa.int16()), structural_encoding="fullzip"))
-        for version in c.SINCE_2_1),
-    *(case(f"file/{version}/zipped/float64", "eight bytes each",
-        _PLANE if version == "2.3" else _PAGE, column(_NUMBERS.cast(pa.float64()),
-        structural_encoding="fullzip")) for version in c.SINCE_2_2),
-    *(case(f"file/{version}/zipped/decimal128", "sixteen bytes each",
-        _PLANE if version == "2.3" else _PAGE, column(_NUMBERS.cast(pa.decimal128(20, 0)),
-        structural_encoding="fullzip")) for version in c.SINCE_2_2),
-    *(case(f"file/{version}/zipped/decimal256", "32 bytes each",
-        _PLANE if version == "2.3" else _PAGE, column(_NUMBERS.cast(pa.decimal256(40, 0)),
-        structural_encoding="fullzip")) for version in c.SINCE_2_1),
-    *(case(f"file/{version}/zipped/vectors", "pairs of bytes",
-            _PLANE if version == "2.3" else _PAGE,
-            column(c.vectors(1), structural_encoding="fullzip")) for version in c.SINCE_2_2),
+    *_zipped("file/{2.1,2.2,2.3}/zipped/fsst", "long strings in symbols, one by one", _LONG,
+        compression="fsst"),
+    *_zipped("file/{2.1,2.2,2.3}/zipped/zstd", "long strings compressed one by one", _LONG,
+        compression="zstd"),
+    *_zipped("file/{2.2,2.3}/zipped/lz4-level", "strings compressed by lz4, which heeds no level",
+        _LONG, compression="lz4", compression_level="3"),
+    *_zipped("file/{2.1,2.2,2.3}/zipped/int16", "two bytes each", _NUMBERS.cast(pa.int16())),
+    *_zipped("file/{2.2,2.3}/zipped/float64", "eight bytes each", _NUMBERS.cast(pa.float64())),
+    *_zipped("file/{2.2,2.3}/zipped/decimal128", "sixteen bytes each",
+        _NUMBERS.cast(pa.decimal128(20, 0))),
+    *_zipped("file/{2.1,2.2,2.3}/zipped/decimal256", "32 bytes each",
+        _NUMBERS.cast(pa.decimal256(40, 0))),
+    *_zipped("file/{2.2,2.3}/zipped/vectors", "pairs of bytes", c.vectors(1)),
     case("file/2.2/zipped/strings", "short strings after their lengths", _PAGE,
         column(pa.array(c.PATHS), structural_encoding="fullzip", compression="none")),
     fault("length", "a value that ends after its row", "L.page.fullzip.length",
         more("field c", "length")),
-    *(case(f"file/{version}/zipped/large-strings", "lengths of eight bytes, a row index of two",
-        _PLANE if version == "2.3" else _PAGE, column(pa.array(["x" * i for i in range(60)],
-        pa.large_string()), structural_encoding="fullzip")) for version in c.SINCE_2_1),
-    *(case(f"file/{version}/zipped/lists", "lists that are never null: repetition levels alone",
-            _PLANE if version == "2.3" else _PAGE,
-            column(_lists(_NUMBERS), structural_encoding="fullzip")) for version in c.SINCE_2_1),
-    *(case(f"file/{version}/zipped/packed", "packed rows of fixed fields, zipped",
-            _PLANE if version == "2.3" else _PAGE,
-            column(pa.array([{"a": i, "b": i * 2} for i in range(20)], c.PAIR),
-                structural_encoding="fullzip", packed="true")) for version in ("2.3",)),
+    *_zipped("file/{2.1,2.2,2.3}/zipped/large-strings",
+        "lengths of eight bytes, a row index of two",
+        pa.array(["x" * i for i in range(60)], pa.large_string())),
+    *_zipped("file/{2.1,2.2,2.3}/zipped/lists",
+        "lists that are never null: repetition levels alone", _lists(_NUMBERS)),
+    *_zipped("file/2.3/zipped/packed", "packed rows of fixed fields, zipped",
+        pa.array([{"a": i, "b": i * 2} for i in range(20)], c.PAIR), packed="true"),
     *faults("file/2.2/zipped/lz4-level",
         fault("size", "a block of one byte less than told", "L.codec.general.size",
             more("field c", "value")),

@@ -54,8 +54,10 @@ def _own(table: pa.Table, *parts: pa.Table) -> Maker:
     def make() -> Made:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, DATA)
-            cut = {"data_cache_bytes": 1} if parts else {}
-            with LanceFileWriter(str(path), table.schema, version="2.2", **cut) as writer:
+            cache = 1 if parts else None
+            with LanceFileWriter(
+                str(path), table.schema, version="2.2", data_cache_bytes=cache
+            ) as writer:
                 for part in parts or (table,):
                     writer.write_batch(part)
             return Made({DATA: path.read_bytes()}, table, "reference")

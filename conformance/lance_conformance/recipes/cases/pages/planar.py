@@ -189,9 +189,8 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.3/offsets/delta", "offsets as bitpacked differences, in a buffer of their own",
         "L.codec.variable.offsets", pa.array(["x" * (i % 5) + str(i) for i in range(300)])),
     fault("narrow", "32-bit offsets from differences of 64", "L.codec.delta.width",
-        assign(
-            "values.chunked.compression.variable.offsets.delta.deltas.out_of_line_bitpacking.uncompressed_bits_per_value",
-            64), flags="WidthMismatch"),
+        assign(f"{_OFFSETS}.delta.deltas.out_of_line_bitpacking.uncompressed_bits_per_value", 64),
+        flags="WidthMismatch"),
     case("file/2.3/sequences/one-range", "one null position, by a range that could not go on",
         "L.codec.range.overflow", _one_null(blocks.steps(5, 2**64 - 1, 64)), reachable=False),
     case("file/2.3/sequences/one-delta", "one null position, by a delta without a difference",

@@ -162,9 +162,7 @@ def _unknown_arm(transaction: Transaction) -> None:
 
 
 def _indexed(uri: str) -> pa.Table:
-    commits.base(uri)
-    made = Op.CreateIndex([commits.index_columns(1, "i", 0, {0, 1})], [])
-    pylanceref.LanceDataset.commit(uri, made, read_version=2)
+    commits.indexed(uri, commits.index_columns(1, "i", 0, {0, 1}))
     return commits.rows(0, 6)
 
 

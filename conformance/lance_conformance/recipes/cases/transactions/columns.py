@@ -57,10 +57,7 @@ def _replace_nowhere(uri: str) -> Staged:
 
 def _second_index(uri: str) -> Staged:
     """Add an index after another one."""
-    commits.base(uri)
-    pylanceref.LanceDataset.commit(
-        uri, Op.CreateIndex([commits.index_columns(1, "i", 0, {0})], []), read_version=2
-    )
+    commits.indexed(uri, commits.index_columns(1, "i", 0, {0}))
     facts = {"indices": [{"name": "i"}, {"name": "k", "fields": [1]}]}
     operation = Op.CreateIndex([commits.index_columns(2, "k", 1, {0, 1})], [])
     return Staged(((operation, 3),), commits.rows(0, 6), facts)
@@ -68,11 +65,9 @@ def _second_index(uri: str) -> Staged:
 
 def _index_goes(uri: str) -> Staged:
     """Drop a column that one of two indices is over."""
-    commits.base(uri)
-    both = Op.CreateIndex(
-        [commits.index_columns(1, "i", 0, {0, 1}), commits.index_columns(2, "k", 1, {0, 1})], []
+    commits.indexed(
+        uri, commits.index_columns(1, "i", 0, {0, 1}), commits.index_columns(2, "k", 1, {0, 1})
     )
-    pylanceref.LanceDataset.commit(uri, both, read_version=2)
     narrow = commits.only(uri, "a")
     table = commits.rows(0, 6).select(["a"])
     return Staged(((Op.Project(narrow), 3),), table, {"indices": [{"name": "i"}]})
@@ -80,9 +75,7 @@ def _index_goes(uri: str) -> Staged:
 
 def _uncovered_replaced(uri: str) -> Staged:
     """Replace an indexed column of one of two fragments that the index covers."""
-    commits.base(uri)
-    made = Op.CreateIndex([commits.index_columns(1, "k", 1, {0, 1})], [])
-    pylanceref.LanceDataset.commit(uri, made, read_version=2)
+    commits.indexed(uri, commits.index_columns(1, "k", 1, {0, 1}))
     table = pa.table({"a": range(6), "b": [7, 8, 9, 30, 40, 50]})
     facts = {"indices": [{"fragment_bitmap": "OjAAAAEAAAAAAAAAEAAAAAEA"}]}
     return Staged(((commits.replacement(uri, 0, "b", [7, 8, 9], 1), 3),), table, facts)
@@ -90,9 +83,7 @@ def _uncovered_replaced(uri: str) -> Staged:
 
 def _partly_rewritten(uri: str) -> Staged:
     """Rewrite both fragments into one, of which the index covers the first only."""
-    first, second = commits.base(uri)
-    made = Op.CreateIndex([commits.index_columns(1, "k", 1, {0})], [])
-    pylanceref.LanceDataset.commit(uri, made, read_version=2)
+    first, second = commits.indexed(uri, commits.index_columns(1, "k", 1, {0}))
     rewritten = Op.RewrittenIndex(str(UUID(int=1)), str(UUID(int=2)), "", b"", 0)
     group = Op.RewriteGroup([first.metadata, second.metadata], commits.new(uri, commits.rows(0, 6)))
     return Staged(((Op.Rewrite([group], [rewritten]), 3),), commits.rows(0, 6), {"version": "3"})
@@ -100,9 +91,7 @@ def _partly_rewritten(uri: str) -> Staged:
 
 def _all_rewritten(uri: str) -> Staged:
     """Rewrite both fragments into one of a reserved id, with the index that covers them."""
-    first, second = commits.base(uri)
-    made = Op.CreateIndex([commits.index_columns(1, "k", 1, {0, 1})], [])
-    pylanceref.LanceDataset.commit(uri, made, read_version=2)
+    first, second = commits.indexed(uri, commits.index_columns(1, "k", 1, {0, 1}))
     pylanceref.LanceDataset.commit(uri, Op.ReserveFragments(1), read_version=3)
     (written,) = commits.new(uri, commits.rows(0, 6))
     rewritten = Op.RewrittenIndex(str(UUID(int=1)), str(UUID(int=2)), "", b"", 0)

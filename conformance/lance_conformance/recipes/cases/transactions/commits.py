@@ -71,6 +71,13 @@ def base(uri: str, *, stable: bool = False) -> list[LanceFragment]:
     return list(pylanceref.dataset(uri).get_fragments())
 
 
+def indexed(uri: str, *entries: operation_Index) -> list[LanceFragment]:
+    """Commit indices without files over the base, as version 3; return its fragments."""
+    fragments = base(uri)
+    pylanceref.LanceDataset.commit(uri, Op.CreateIndex([*entries], []), read_version=2)
+    return fragments
+
+
 def project(uri: str) -> Staged:
     """Drop a column that lies in files of its own."""
     base(uri)
@@ -92,9 +99,8 @@ def replace_last(uri: str) -> Staged:
 
 def create_index_columns(uri: str) -> Staged:
     """Put an index in place of another one of its name."""
-    base(uri)
     old, made = (index_columns(1, "i", 0, {0}), index_columns(2, "i", 0, {0, 1}, 3))
-    pylanceref.LanceDataset.commit(uri, Op.CreateIndex([old], []), read_version=2)
+    indexed(uri, old)
     uuid = {"uuid": "AAAAAAAAAAAAAAAAAAAAAg=="}
     facts = {"indices": [{"uuid": uuid, "name": "i", "dataset_version": "3"}]}
     return Staged(((Op.CreateIndex([made], [old]), 3),), rows(0, 6), facts)
@@ -102,18 +108,14 @@ def create_index_columns(uri: str) -> Staged:
 
 def dead_segment(uri: str) -> Staged:
     """Delete the fragment that one of two entries of an index covers."""
-    base(uri)
-    both = Op.CreateIndex([index_columns(1, "i", 0, {0}), index_columns(2, "i", 0, {1})], [])
-    pylanceref.LanceDataset.commit(uri, both, read_version=2)
+    indexed(uri, index_columns(1, "i", 0, {0}), index_columns(2, "i", 0, {1}))
     facts = {"indices": [{"uuid": {"uuid": "AAAAAAAAAAAAAAAAAAAAAg=="}}]}
     return Staged(((Op.Delete([], [0], "a < 3"), 3),), rows(3, 6), facts)
 
 
 def uncovered(uri: str) -> Staged:
     """Update an indexed column in one of two fragments that the index covers."""
-    first, _ = base(uri)
-    made = Op.CreateIndex([index_columns(1, "k", 1, {0, 1})], [])
-    pylanceref.LanceDataset.commit(uri, made, read_version=2)
+    first, _ = indexed(uri, index_columns(1, "k", 1, {0, 1}))
     changed, fields, *_ = first.update_columns(pa.table({"a": [0, 1, 2], "b": [7, 8, 9]}), "a")
     operation = Op.Update(
         updated_fragments=[changed], fields_modified=fields, update_mode="rewrite_columns"
