@@ -70,12 +70,12 @@ def _join_tables(
     run: ChunkRun, tables: list[tuple[Ints, NDArray[np.integer]]], first: Ints, last: Ints
 ) -> Ints:
     """Return the offsets of the joined bytes: `tables` are the ends in some chunks, by value."""
-    joined, ends = np.zeros(run.num_values + 1, np.int64), np.cumsum(run.counts)
     moved = np.cumsum(last - first) - last
+    ends = [np.zeros(1, np.int64), *[np.zeros(0, np.int64)] * run.num_chunks]
     for chunks, table in tables:
-        count = table.shape[1]
-        joined[(1 + ends[chunks] - count)[:, None] + np.arange(count)] = table + moved[chunks, None]
-    return joined
+        for chunk, own in zip(chunks.tolist(), table + moved[chunks, None]):
+            ends[chunk + 1] = own
+    return np.concatenate(ends)
 
 
 def decode_separate(run: ChunkRun, offsets: NDArray[np.uint64], kind: str = "bytes[]") -> Variable:
