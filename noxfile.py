@@ -88,7 +88,8 @@ def parties(session: nox.Session, party: str) -> None:
 def tests(session: nox.Session) -> None:
     """Run every test: those of Spark after the others, and in one process."""
     session.install("-e", ".[oracle,test]")
-    session.run("pytest", "-m", "not spark and not nightly", "-n", "2", *session.posargs)
+    two = ("-n", "2", "--dist", "loadgroup")  # modules with one costly fixture run in one process
+    session.run("pytest", "-m", "not spark and not nightly", *two, *session.posargs)
     if _has_java(session):
         session.install("-e", ".[oracle,test,spark]")
         session.run("pytest", "-m", "spark and not nightly", *(session.posargs or _spark_tests()))

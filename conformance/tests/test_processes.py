@@ -28,6 +28,8 @@ from lance_conformance.reports.journal import CannotResume
 from lance_conformance.scratch import fresh_folder, open_up, remove, scratch_folder
 from lance_conformance.stored import case_folder
 
+pytestmark = pytest.mark.xdist_group("processes")
+
 Fake = Callable[[str], list[str]]
 
 COMMAND = (sys.executable, "-m", "lance_conformance.cli", "run")

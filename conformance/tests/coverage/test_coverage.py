@@ -5,6 +5,8 @@ from lance_conformance import cases, places
 from lance_conformance.coverage import survey as surveys
 from lance_conformance.coverage.excused import EXCUSES, excuse
 
+pytestmark = pytest.mark.xdist_group("coverage")
+
 
 @pytest.fixture(scope="module")
 def found():
