@@ -61,11 +61,17 @@ class Bases:
 
     def open_deletion_file(self, path: str, base_id: int | None) -> Source:
         """Open a deletion file; `path` begins with its folder. Raises FormatError likewise."""
+        clause = "L.table.files.exist"
         try:
-            return self.store_of(base_id).open(path)
-        except (NotFound, Unreadable) as error:
-            found = "no such file" if isinstance(error, NotFound) else "a file that cannot be read"
-            raise FormatError("L.table.files.exist", self._place, found, path) from error
+            store = self.store_of(base_id)  # Unreadable: it is not allowed
+            try:
+                return store.open(path)
+            except Unreadable as error:
+                raise FormatError(
+                    clause, self._place, "a file that cannot be read", path
+                ) from error
+        except NotFound as error:
+            raise FormatError(clause, self._place, "no such file", path) from error
 
     def open_relative(self, path: str, base_id: int | None) -> Source:
         """Open an object of a base, or of the table, by its path there. Raises NotFound."""
