@@ -97,31 +97,37 @@ def _fixed(run: ChunkRun, clause: str, values: NDArray[np.uint64], bits: int, la
     return Fixed(bits, len(values), values.astype(f"<u{bits // 8}").view(np.uint8))
 
 
-def _sizes(run: ChunkRun, names: tuple[str, ...], clause: str) -> tuple[NDArray[np.uint64], Ints]:
-    """Return the u64 sizes of named parts that begin every chunk's buffer 0, and the bytes left.
+def _sizes(run: ChunkRun, parts: int, clause: str) -> tuple[NDArray[np.uint64], Ints]:
+    """Return the u64 sizes of `parts` that begin every chunk's buffer 0, and the bytes left.
 
-    They are (chunks, names) and (chunks,). Raises CorruptPage.
+    They are (chunks, parts) and (chunks,). Raises CorruptPage.
     """
-    head = 8 * len(names)
-    room = run.sizes[0] - head
-    run.check(clause, room < 0, run.sizes[0], f"{head} bytes of sizes")
-    words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), head)).view("<u8")
-    if run.ctx.spans is not None and run.in_file(0):
-        for start, sizes in zip((run.base + run.starts[0]).tolist(), words.tolist()):
-            for at, (name, size) in enumerate(zip(names, sizes)):
-                run.ctx.leaf(
-                    start + 8 * at, start + 8 * at + 8, f"size of {name}", "u64", clause, size
-                )
-    return words, room
+    room = run.sizes[0] - 8 * parts
+    run.check(clause, room < 0, run.sizes[0], f"{8 * parts} bytes of sizes")
+    words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), 8 * parts))
+    return words.view("<u8"), room
+
+
+def _own_sizes(
+    run: ChunkRun, names: tuple[str, ...], clause: str, words: NDArray[np.uint64]
+) -> None:
+    """Own the sizes of named parts, `words` (chunks, names), which fit."""
+    if run.ctx.spans is None or not run.in_file(0):
+        return
+    for start, sizes in zip((run.base + run.starts[0]).tolist(), words.tolist()):
+        for at, (name, size) in enumerate(zip(names, sizes)):
+            begin = start + 8 * at
+            run.ctx.leaf(begin, begin + 8, f"size of {name}", "u64", clause, size)
 
 
 def split_dictionary(run: ChunkRun, num_items: int) -> tuple[ChunkRun, ChunkRun]:
     """Return the runs of the indices and of the items of every chunk. Raises CorruptPage."""
     clause = "L.codec.dictionary.frame"
-    heads, room = _sizes(run, ("indices", "items"), clause)
+    heads, room = _sizes(run, 2, clause)
     rest = room.astype(np.uint64)
     wrong = (heads[:, 0] > rest) | (heads[:, 1] != rest - heads[:, 0])
     run.check(clause, wrong, heads, rest)
+    _own_sizes(run, ("indices", "items"), clause, heads)
     parts = np.ascontiguousarray(heads.astype(np.int64).T)
     starts = run.starts[0] + 16
     indices = replace(run, starts=starts[None], sizes=parts[:1])
@@ -174,8 +180,9 @@ def expand_runs(run: ChunkRun, runs: Ints, values: Fixed, lengths: NDArray[np.ui
 
 def split_runs(run: ChunkRun) -> ChunkRun:
     """Return the two buffers inside the frame of every chunk's buffer 0. Raises CorruptPage."""
-    heads, room = _sizes(run, ("values",), "L.codec.rle.frame")
+    heads, room = _sizes(run, 1, "L.codec.rle.frame")
     run.check("L.codec.rle.frame", heads[:, 0] > room.astype(np.uint64), heads[:, 0], room)
+    _own_sizes(run, ("values",), "L.codec.rle.frame", heads)
     sizes, starts = heads[:, 0].astype(np.int64), run.starts[0] + RUNS_HEADER_BYTES
     both = np.stack([starts, starts + sizes]), np.stack([sizes, room - sizes])
     return replace(run, starts=both[0], sizes=both[1])
