@@ -142,7 +142,8 @@ class _Errors:
     ) -> None:
         noted, self._engine.raised = self._engine.raised, None
         if kind is Exception or (kind is not None and kind.__name__ == "PanicException"):
-            raise (noted or self._refusal(f"Execution error: {str(error)[:1000]}")) from error
+            told = str(error).replace(f'"{TABLE}".', "")[:1000]
+            raise (noted or self._refusal(f"Execution error: {told}")) from error
         if isinstance(error, (pa.ArrowException, TypeError, OverflowError)):
             raise self._refusal(f"Execution error: {str(error)[:1000]}") from error
 

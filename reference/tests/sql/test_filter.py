@@ -136,6 +136,13 @@ def test_wrong_filters_are_refused(text):
     assert isinstance(caught.value, OSError)
 
 
+def test_a_refusal_names_the_columns_there_are():
+    """A filter on an unknown column names the columns, without the table of the engine."""
+    with pytest.raises(QueryRefused, match=r"No field named nope\. Valid fields are a, ") as caught:
+        bind_filter("nope > 1", SCHEMA)
+    assert "#rows" not in str(caught.value)
+
+
 def test_values_that_fail_are_reported():
     """A failing value raises the class that pylance raises."""
     with pytest.raises(QueryFailed) as caught:
