@@ -12,7 +12,7 @@ the field.
 
 A block whose language is `hex STRUCTURE VALUES` shows a structure of tables, which the reference
 decodes to these values: `roaring`, `row-ids`, `row-versions`, `row-addresses` (pairs of fragment
-and offset).
+and offset, null for all of its rows).
 
     python tools/worked_bytes.py
 """
@@ -113,7 +113,9 @@ def decoded(structure: str, data: bytes, count: int) -> list[object]:
         return list(decode_versions(data, count, ctx, ctx.at(0)).at(rows).tolist())
     if structure == "roaring":
         return list(parse_bitmap(cursor).tolist())
-    return [[int(key) >> 32, int(key) & 0xFFFFFFFF] for key in parse_row_set(cursor).keys]
+    found = parse_row_set(cursor)
+    pairs = [[int(key) >> 32, int(key) & 0xFFFFFFFF] for key in found.keys]
+    return [*pairs, *([fragment, None] for fragment in sorted(found.whole))]
 
 
 def _blocks(text: str) -> Iterator[tuple[int, re.Match[str], list[tuple[int, str]]]]:

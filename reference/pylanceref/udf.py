@@ -146,7 +146,7 @@ def new_columns(
 ) -> ColumnSource:
     """Return columns in SQL, by a function of batches, or of rows in the order of fragments.
 
-    Raises EvolutionRefused, TypeError for what holds no rows and for a plain function that fails.
+    Raises SchemaRefused, TypeError for what holds no rows and for a plain function that fails.
     """
     if isinstance(given, Mapping):
         return computed_columns(snapshot, given)

@@ -106,6 +106,8 @@ ROW_5 = "01000000 02000000 12000000 3a300000 01000000 0000 0000 10000000"
         ("row-versions [1] * 100", "0a08 0a04 0a02 1064 1001", None),
         ("row-versions [2] * 100", "0a08 0a04 0a02 1064 1001", "the bytes are"),
         ("row-addresses [[2, 5]]", f"{ROW_5} 0500", None),
+        ("row-addresses [[3, null]]", "01000000 03000000 00000000", None),
+        ("row-addresses []", "01000000 03000000 00000000", "the bytes are [[3, None]]"),
         ("row-addresses [[2, 5]]", f"{ROW_5} 05", "no such bytes"),
     ],
 )

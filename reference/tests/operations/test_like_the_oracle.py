@@ -268,12 +268,13 @@ def test_a_merge_by_an_indexed_or_primary_key_is_written_alike(tmp_path, name, k
     assert theirs == ours
 
 
+@pytest.mark.parametrize("kind", ["BTREE", "BITMAP"])
 @pytest.mark.parametrize("name", MERGES)
-def test_a_merge_by_an_index_leaves_the_rows_of_one_without(tmp_path, name):
+def test_a_merge_by_an_index_leaves_the_rows_of_one_without(tmp_path, name, kind):
     """Null keys, rows that match twice and conditions are the same by an index and by a scan."""
     rows = []
-    for kind in ("plain", "BTREE"):
-        made = _table(pylanceref, str(tmp_path / kind), False, "k = 3", kind)
+    for one in ("plain", kind):
+        made = _table(pylanceref, str(tmp_path / one), False, "k = 3", one)
         with suppress(*REFUSALS):
             OPERATIONS[name](made)
         rows.append(sorted(map(str, pylanceref.dataset(made.uri).to_table().to_pylist())))
