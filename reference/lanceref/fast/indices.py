@@ -1,5 +1,5 @@
 """Fast forms of what searches indices; importing this module registers all of them."""
 
-from lanceref.fast import hnsw_search, nearest_rows, postings, vectors
+from lanceref.fast import hnsw_search, nearest_rows, postings, product_sums, vectors
 
-__all__ = ["hnsw_search", "nearest_rows", "postings", "vectors"]
+__all__ = ["hnsw_search", "nearest_rows", "postings", "product_sums", "vectors"]

@@ -26,15 +26,13 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.plain import specified
 from lanceref.kernels import kmeans
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator
 from lanceref.kernels.kmeans import assign
 
 Sums = TypeVar("Sums", np.float32, np.int32)
 Bytes = NDArray[np.uint8]
-
-FEW = 256
-"""Rows whose columns are looked up all at once."""
 
 
 def columns_of(stored: Bytes, *, transposed: bool) -> Bytes:
@@ -62,14 +60,10 @@ def columns_from(codes: Bytes, num_bits: int) -> Bytes:
     return codes if num_bits == 8 else codes[0::2] | codes[1::2] << np.uint8(4)
 
 
+@specified
 def look_up(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
     """Return the sums [n] of the entries in a table [w, 256] for columns [w, n]."""
     # L.index.vector.pq.distance
-    if 1 < columns.shape[1] <= FEW:
-        firsts = np.arange(len(table))[:, None] * table.shape[1]
-        entries = table.ravel().take(firsts + columns)
-        few: NDArray[Sums] = np.add.reduce(entries, axis=0, dtype=table.dtype)
-        return few
     sums: NDArray[Sums] = np.zeros(columns.shape[1], table.dtype)
     for row, column in zip(table, columns, strict=True):
         sums += row.take(column)

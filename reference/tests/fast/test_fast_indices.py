@@ -21,10 +21,20 @@ from lanceref.index.vector.storage import Model
 from lanceref.kernels import hnsw_search, rabitq_estimate
 from lanceref.kernels.hnsw_graph import Level
 from lanceref.kernels.hnsw_search import Admitted
-from lanceref.kernels.product_quantizer import ProductQuantizer
+from lanceref.kernels.product_quantizer import ProductQuantizer, look_up
 from lanceref.kernels.scalar_quantizer import Bounds
 
 SEEDS = st.integers(0, 2**32 - 1)
+
+
+@given(SEEDS, st.integers(1, 40), st.integers(0, 300), st.sampled_from(["f4", "i4"]))
+def test_codes_are_looked_up_alike(seed, width, rows, dtype):
+    """The same sums to the last bit, of no row, one, few and many."""
+    random = np.random.default_rng(seed)
+    table = (random.normal(size=(width, 256)) * 1000).astype(dtype)
+    columns = random.integers(0, 256, (width, rows)).astype(np.uint8)
+
+    assert np.array_equal(look_up.plain(table, columns), look_up.fast(table, columns))
 
 
 def level_of(random: np.random.Generator, count: int) -> Level:
