@@ -3,7 +3,7 @@ used from the first byte on where numba is installed.
 """
 
 from hypothesis import HealthCheck, settings
-from lanceref.fast.fsst import KERNEL_USE
+from lanceref.fast.codecs import KERNEL_USE
 
 settings.register_profile(
     "untimed",

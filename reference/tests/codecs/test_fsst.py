@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from lanceref.codecs.compressive import decode_zip_variable
 from lanceref.codecs.fsst_encode import apply, code_values, encode, make_coder, shrinks, train
 from lanceref.codecs.fsst_encode import symbol_table as written_table
-from lanceref.fast import fsst as fast_fsst
+from lanceref.fast import codecs as fast_fsst
 
 from .encodings import fsst
 from .encodings import variable as strings

@@ -85,7 +85,7 @@ def test_the_nearest_rows_are_among_those_found(kind, metric, seed, count, k, sh
     rows, kept = quantizer.open_rows(columns, 0), random.random(count) < share
     query, form = random.normal(size=16).astype(np.float32), storage.nearest_rows
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lanceref.fast.nearest_rows.BLOCK_VALUES", 64)
+        patch.setattr("lanceref.fast.indices.BLOCK_VALUES", 64)
         found, near = form.fast(rows, query, "normal", kept, k)
     with plain_forms():
         every, far = form.plain(rows, query, "normal", kept, k)

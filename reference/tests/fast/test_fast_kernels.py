@@ -22,7 +22,7 @@ def test_vectors_are_assigned_and_summed_alike(metric, draw, count, k, dim):
         for rows in (count, k)
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast.vectors, "BLOCK_SCORES", 20)
+        patch.setattr(fast, "BLOCK_SCORES", 20)
         ids, partial = (
             [call(vectors, centroids, metric) for call in (form.plain, form.fast)]
             for form in (kmeans.assign, kmeans.partial_sums)

@@ -13,13 +13,13 @@ from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.fsst_encode import apply, make_coder
 from lanceref.codecs.values import Variable
 from lanceref.core.errors import CorruptPage
-from lanceref.fast.fsst import KERNEL_USE, KernelUse, apply_compiled
+from lanceref.fast.codecs import KERNEL_USE, KernelUse, apply_compiled
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 from ..codecs.runs import PLACE, run_of
 
-fsst_compiled = pytest.importorskip(
-    "lanceref.fast.fsst_compiled", reason="numba is not installed", exc_type=ImportError
+compiled_kernels = pytest.importorskip(
+    "lanceref.fast.compiled", reason="numba is not installed", exc_type=ImportError
 )
 
 
@@ -39,9 +39,9 @@ def test_a_kernel_is_compiled_where_its_code_cannot_be_kept(monkeypatch):
 
         return refuse if cache else ("compiled", function)
 
-    monkeypatch.setattr("lanceref.fast.fsst_compiled.numba", SimpleNamespace(njit=njit))
+    monkeypatch.setattr("lanceref.fast.compiled.numba", SimpleNamespace(njit=njit))
 
-    assert ("compiled", len) == fsst_compiled.compiled(len)
+    assert ("compiled", len) == compiled_kernels.compiled(len)
 
 
 pytest.importorskip("numba")

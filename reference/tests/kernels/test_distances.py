@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.fast.nearest_rows import estimates, squares_of
+from lanceref.fast.indices import estimates, squares_of
 from lanceref.kernels import distance
 from lanceref.kernels.distance import (
     blocks,

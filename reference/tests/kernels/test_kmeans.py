@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from lanceref.fast import vectors as fast_kmeans
+from lanceref.fast import indices as fast_kmeans
 from lanceref.kernels import kmeans
 from lanceref.kernels.distance import distances
 from lanceref.kernels.kmeans import assign, distances_to, divide, train

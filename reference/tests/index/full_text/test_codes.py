@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError, LanceError, Place, Truncated
-from lanceref.fast.postings import full_postings
+from lanceref.fast.indices import full_postings
 from lanceref.index.full_text.packed_integers import (
     group_runs,
     parse_group,

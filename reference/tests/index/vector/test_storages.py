@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from lanceref.core.errors import FormatError, Place
-from lanceref.fast import nearest_rows as module
-from lanceref.fast.nearest_rows import nearest_rows
+from lanceref.fast import indices as module
+from lanceref.fast.indices import nearest_rows
 from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.rq_rows import (

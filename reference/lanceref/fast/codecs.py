@@ -1,20 +1,20 @@
-"""FSST: codes expanded two at a time, values coded side by side, and when kernels are used.
+"""Codecs for speed: FSST, bit-packed blocks, and when kernels are used.
 
-What a pair of codes stands for, up to sixteen bytes, is one of 65 536 texts that are made once for
-a symbol table. Texts are written in order, each sixteen bytes wide, where the one before ended:
-each overwrites what that one wrote too much. A pair whose second code is an escape gives the bytes
-of its first only; the next pair then begins with a literal, and has its text in a second half of
-the table.
+FSST: what a pair of codes stands for, up to sixteen bytes, is one of 65 536 texts that are made
+once for a symbol table. Texts are written in order, each sixteen bytes wide, where the one before
+ended: each overwrites what that one wrote too much. A pair whose second code is an escape gives the
+bytes of its first only; the next pair then begins with a literal, and has its text in a second half
+of the table. Values are coded one code of each at a time; where few values are left, because they
+are longer than the others, the longest symbol is looked up at all of their bytes at once, and the
+chain of symbols is followed from the start of each by doubling jumps.
 
-Values are coded one code of each at a time; where few values are left, because they are longer than
-the others, the longest symbol is looked up at all of their bytes at once, and the chain of symbols
-is followed from the start of each by doubling jumps.
-
-The specifications are `codecs.fsst`, `codecs.fsst_encode` and `codecs.compressive.decode_fsst`.
+Blocks are unpacked in runs that fit the cache, or compiled. The specifications are `codecs.fsst`,
+`codecs.fsst_encode`, `codecs.compressive.decode_fsst` and `codecs.bitpack`.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -22,7 +22,8 @@ from importlib.util import find_spec
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs import compressive, fsst, fsst_encode
+from lanceref.codecs import bitpack, compressive, fsst, fsst_encode
+from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.fsst import (
     ESCAPE,
@@ -95,7 +96,7 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
     start, end = int(values.offsets[0]), int(values.offsets[-1])
     codes, cuts = values.data[start:end], values.offsets - start
     if KERNEL_USE.use(len(codes) * GROWTH):
-        from lanceref.fast import fsst_compiled as kernel
+        from lanceref.fast import compiled as kernel
 
         decoded = kernel.decode(table.symbols, table.lengths, codes, cuts)
         if decoded is not None:
@@ -117,7 +118,7 @@ def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
     if is_plain and not np.any(sizes < (counts + 1) * 4) and KERNEL_USE.use(size_bytes):
         table = parse_table(encoding.symbol_table, run.place())
         if table.is_on:
-            from lanceref.fast import fsst_compiled as kernel
+            from lanceref.fast import compiled as kernel
 
             symbols, data, starts = table.symbols, run.data, run.starts[0]
             decoded = kernel.decode_chunks(symbols, table.lengths, data, starts, sizes, counts)
@@ -207,7 +208,7 @@ def apply(symbols: list[bytes], values: Variable) -> Variable:
 
 def apply_compiled(coder: Coder, values: Variable) -> Variable:
     """Code the values with the compiled kernel, which writes codes and escapes."""
-    from lanceref.fast import fsst_compiled as kernel
+    from lanceref.fast import compiled as kernel
 
     words, ends = words_at(values), np.zeros(values.count + 1, np.int64)
     out = np.empty(2 * (len(words) + 7), np.uint8)
@@ -269,3 +270,87 @@ def _chain(after: Ints, offsets: Ints, size: int) -> Ints:
         jump = jump[jump]
         steps //= 2
     return np.flatnonzero(reached[:size])
+
+
+SLAB_BYTES = 2**19
+"""Output of the blocks unpacked at a time: with their temporaries it stays in the cache."""
+
+LANE_ROW = np.dtype("V128")
+"""One value of every lane, 1 024 bits whatever T is: they lie together in a block."""
+
+
+@bitpack.unpack.replaced_by
+def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
+    """Unpack blocks: those of values that are cut, by operations over many blocks.
+
+    `packed` (blocks, width * 1024 / T), `out` (blocks, 1024).
+    """
+    bits, blocks = out.dtype.itemsize * 8, len(packed)
+    if KERNEL_USE.use(out.nbytes) and packed.flags.c_contiguous:
+        from lanceref.fast import compiled as kernel
+
+        starts, widths = np.arange(blocks) * (width * BLOCK // 8), np.full(blocks, width)
+        data = packed.reshape(-1).view(np.uint8)
+        kernel.unpack_blocks(data, starts, widths, kernel.ROW_STARTS, out)
+    elif 1 < width < bits:
+        _unpack_planar(packed, width, out)
+    else:
+        bitpack.unpack.plain(packed, width, out)
+
+
+@bitpack.unpack_chunks.replaced_by
+def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
+    """Unpack one inline block per chunk from the bytes of the run, without groups by width.
+
+    `widths` (chunks,), `out` (chunks, 1024).
+    """
+    if not KERNEL_USE.is_ready(out.nbytes):  # then `unpack` counts the bytes
+        bitpack.unpack_chunks.plain(run, widths, out)
+        return
+    from lanceref.fast import compiled as kernel
+
+    starts = run.starts[0] + out.itemsize
+    kernel.unpack_blocks(run.data, starts, widths, kernel.ROW_STARTS, out)
+
+
+def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
+    """Unpack with operations over all blocks of a slab: faster for wide values.
+
+    Rows are first written one after the other, then put in their places, a lane row as one item.
+    """
+    bits, slab = (
+        out.dtype.itemsize * 8,
+        max(1, min(len(out), SLAB_BYTES // (BLOCK * out.dtype.itemsize))),
+    )
+    lanes, groups = BLOCK // bits, bits // 8
+    rank = np.argsort(np.argsort(ORDER[:groups])).tolist()
+    mask = out.dtype.type((1 << width) - 1)
+    planes = np.empty(width * slab * lanes, out.dtype)
+    rows = np.empty(bits * slab * lanes, out.dtype)
+    for at in range(0, len(packed), slab):
+        source, target = packed[at : at + slab], out[at : at + slab]
+        n = len(source)
+        words, values = planes[: width * n * lanes], rows[: bits * n * lanes]
+        words.view(LANE_ROW).reshape(width, n)[:] = source.view(LANE_ROW).T
+        _unpack_rows(words.reshape(width, n * lanes), values.reshape(bits, n * lanes))
+        np.bitwise_and(values, mask, out=values)
+        unpacked = values.view(LANE_ROW).reshape(groups, 8, n)
+        placed = target.view(LANE_ROW).reshape(n, 8, groups)
+        for group in range(groups):
+            placed[:, :, rank[group]] = unpacked[group].T
+
+
+def _unpack_rows(words: Unsigned, rows: Unsigned) -> None:
+    """Unpack `words` (width, n) to `rows` (T, n); the bits above the width are not cleared.
+
+    Rows whose values begin at the same bit of a word come at equal distances.
+    """
+    word, bits, width = rows.dtype.type, len(rows), len(words)
+    alike = math.gcd(width, bits)
+    words, rows = words.reshape(alike, width // alike, -1), rows.reshape(alike, bits // alike, -1)
+    for row in range(bits // alike):
+        k, shift = divmod(row * width, bits)
+        values = rows[:, row]
+        np.right_shift(words[:, k], word(shift), out=values)
+        if shift + width > bits:
+            values |= words[:, k + 1] << word(bits - shift)
