@@ -42,6 +42,7 @@ from lanceref.codecs.values import (
     flat_encoding,
 )
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
+from lanceref.core.plain import specified
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Fsst
 
 MIN_TEXT_BYTES, MIN_TEXT_LENGTH = 32 * 1024, 5
@@ -276,11 +277,8 @@ def choose_dictionary(
     if not _may_repeat(values, version) or values.count < params.dict_too_small:
         return None
     most = min(values.count // params.dict_divisor, params.dict_max_cardinality)
-    cells = byte_strings(values)
-    if len(cells.slice(0, most + most // 8).unique()) > most:  # most often seen at once
-        return None
-    indexed = cells.dictionary_encode()
-    if len(indexed.dictionary) > most:
+    indexed = index_distinct(values, most)
+    if indexed is None:
         return None
     items = _items(values, indexed.dictionary)
     size, raw = (
@@ -291,6 +289,13 @@ def choose_dictionary(
         return None
     indices = np.frombuffer(indexed.indices.buffers()[1], np.int32)[: values.count].view(np.uint32)
     return indices, items
+
+
+@specified
+def index_distinct(values: Values, most: int) -> pa.DictionaryArray | None:
+    """Return values as indices of the distinct ones; None where more than `most` are distinct."""
+    indexed = byte_strings(values).dictionary_encode()
+    return indexed if len(indexed.dictionary) <= most else None
 
 
 def _may_repeat(values: Values, version: FileVersion) -> bool:

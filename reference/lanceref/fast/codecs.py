@@ -8,8 +8,11 @@ of the table. Values are coded one code of each at a time; where few values are 
 are longer than the others, the longest symbol is looked up at all of their bytes at once, and the
 chain of symbols is followed from the start of each by doubling jumps.
 
-Blocks are unpacked in runs that fit the cache, or compiled. The specifications are `codecs.fsst`,
-`codecs.fsst_encode`, `codecs.compressive.decode_fsst` and `codecs.bitpack`.
+Blocks are unpacked in runs that fit the cache, or compiled. Distinct values are counted from below:
+values are as many as their halves combined by xor, or more, and that there are too many for a
+dictionary is seen in the first of them. The specifications are `codecs.fsst`,
+`codecs.fsst_encode`, `codecs.compressive.decode_fsst`, `codecs.bitpack` and
+`codecs.choose.index_distinct`.
 """
 
 from __future__ import annotations
@@ -20,9 +23,10 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import bitpack, compressive, fsst, fsst_encode
+from lanceref.codecs import bitpack, choose, compressive, fsst, fsst_encode
 from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned
 from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.fsst import (
@@ -35,7 +39,7 @@ from lanceref.codecs.fsst import (
     parse_table,
 )
 from lanceref.codecs.fsst_encode import Coder, Codes, Words, longest, make_coder, stored, words_at
-from lanceref.codecs.values import Bools, Bytes, Ints, Variable
+from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Values, Variable
 from lanceref.core.errors import Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
@@ -291,7 +295,8 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
 
         starts, widths = np.arange(blocks) * (width * BLOCK // 8), np.full(blocks, width)
         data = packed.reshape(-1).view(np.uint8)
-        kernel.unpack_blocks(data, starts, widths, kernel.ROW_STARTS, out)
+        words = out.view(np.uint64)
+        kernel.unpack_blocks(data, starts, widths, bits, kernel.ROW_STARTS, words)
     elif 1 < width < bits:
         _unpack_planar(packed, width, out)
     else:
@@ -310,7 +315,8 @@ def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
     from lanceref.fast import compiled as kernel
 
     starts = run.starts[0] + out.itemsize
-    kernel.unpack_blocks(run.data, starts, widths, kernel.ROW_STARTS, out)
+    bits, words = 8 * out.itemsize, out.view(np.uint64)
+    kernel.unpack_blocks(run.data, starts, widths, bits, kernel.ROW_STARTS, words)
 
 
 def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
@@ -354,3 +360,17 @@ def _unpack_rows(words: Unsigned, rows: Unsigned) -> None:
         np.right_shift(words[:, k], word(shift), out=values)
         if shift + width > bits:
             values |= words[:, k + 1] << word(bits - shift)
+
+
+@choose.index_distinct.replaced_by
+def index_distinct(values: Values, most: int) -> pa.DictionaryArray | None:
+    """Return values as indices of the distinct ones; None where more than `most` are distinct."""
+    first = most + most // 8
+    if isinstance(values, Fixed) and values.bits in (64, 128):
+        words = values.data.view(np.uint32).reshape(-1, values.bits // 32)[:first]
+        mixed = np.sort(np.bitwise_xor.reduce(words, axis=1))
+        if np.count_nonzero(mixed[1:] != mixed[:-1]) >= most > 0:
+            return None
+    if len(choose.byte_strings(values).slice(0, first).unique()) > most:
+        return None
+    return choose.index_distinct.plain(values, most)

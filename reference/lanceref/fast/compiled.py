@@ -1,10 +1,13 @@
-"""Kernels, compiled (numba, the extra `fast`): FSST codes to bytes and back, and bit unpacking.
+"""Kernels, compiled (numba, the extra `fast`): FSST both ways, bit unpacking, sums over codes.
 
 The specifications are `codecs.fsst`, which also says what is wrong with codes that a kernel gives
-up at, `codecs.fsst_encode` and `codecs.bitpack`. When codes are expanded eight bytes are written at
+up at, `codecs.fsst_encode`, `codecs.bitpack`, `kernels.product_quantizer.look_up` and
+`kernels.distance.products`. When codes are expanded eight bytes are written at
 every symbol's place, in order, and each overwrites what the one before wrote too much. Blocks of
 different widths are unpacked in turn, each from the bytes that were read to its place in one pass;
 all of them have been checked to lie inside the data, and widths to be at most those of a word.
+They are processed as words of 64 bits, each of which has one or more words of the block side by
+side; what a shift moves from one of these into the next is masked out.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.bitpack import BLOCK, Unsigned, row_start
+from lanceref.codecs.bitpack import BLOCK, row_start
 from lanceref.codecs.values import Bytes, Ints
 
 BYTE, TWO_BYTES, THREE_BYTES = np.uint64(0xFF), np.uint64(0xFFFF), np.uint64(0xFFFFFF)
@@ -38,8 +41,10 @@ OFFSET_BYTES = 4
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+Sums = TypeVar("Sums", bound=np.number)
 
 Words = NDArray[np.uint64]
+Floats = NDArray[np.float32]
 Codes = NDArray[np.int16]
 
 Decoded = tuple[Ints, Bytes]
@@ -52,13 +57,23 @@ Coder = tuple[Ints, Codes, Words, Words, Codes, Codes]
 """The arrays of a `fsst_encode.Coder`, in its order."""
 
 
-def compiled(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Compile a function when it is first called, keep the machine code where that is allowed."""
+def compiled(
+    function: Callable[Arguments, Result], freedom: frozenset[str] = frozenset()
+) -> Callable[Arguments, Result]:
+    """Compile a function when it is first called, keep the machine code where that is allowed.
+
+    `freedom` names what sums of floats may do that is not as written: `reassoc`, `contract`.
+    """
     try:
-        kernel = numba.njit(cache=True)(function)
+        kernel = numba.njit(cache=True, fastmath=set(freedom))(function)
     except RuntimeError:  # no folder that can be written to
-        kernel = numba.njit(function)
+        kernel = numba.njit(function, fastmath=set(freedom))
     return cast("Callable[Arguments, Result]", kernel)
+
+
+def compiled_in_any_order(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Compile a function whose sums of floats may be made in any order, by vector instructions."""
+    return compiled(function, frozenset({"reassoc", "contract"}))
 
 
 def decode(symbols: Words, lengths: Ints, codes: Bytes, cuts: Ints) -> Decoded | None:
@@ -213,48 +228,93 @@ def code(coder: Coder, words: Words, offsets: Ints, out: Bytes, ends: Ints) -> i
 ROW_STARTS = np.array([row_start(row) for row in range(64)])
 """Where the rows of a block lie, for words of up to 64 bits."""
 
+ONE = np.uint64(1)
+
+ROW = 16
+"""Words of 64 bits of a row of a block: 128 bytes, whatever its words."""
+
 
 @compiled
-def unpack_block(words: Unsigned, width: int, row_starts: Ints, out: Unsigned) -> None:
-    """Unpack one block of `width` bits, less than a word has: `words` (width * L,), `out` (1024,).
+def unpack_block(
+    packed: Words, width: int, bits: int, row_starts: Ints, each: np.uint64, out: Words
+) -> None:
+    """Unpack one block of `width` bits, less than the `bits` of a word.
 
-    Rows are cut out and each term is cast to the type of the words: that gives vector instructions.
+    `packed` (16 * width,); `out` (16 * bits,); `each` has the lowest bit of every word.
     """
-    word, bits = out.dtype.type, 8 * out.itemsize
-    lanes, mask = BLOCK // bits, word((word(1) << word(width)) - word(1))
     for row in range(bits):
-        k, shift = (row * width) // bits, (row * width) % bits
-        low, to = words[k * lanes : k * lanes + lanes], row_starts[row]
-        values, down = out[to : to + lanes], word(shift)
+        start, shift = ROW * (row * width // bits), row * width % bits
+        target = row_starts[row] * bits // 64
+        down, inside = np.uint64(shift), np.uint64(bits - shift)
         if shift + width > bits:
-            high = words[(k + 1) * lanes : (k + 1) * lanes + lanes]
-            up = word(bits - shift)
-            for lane in range(lanes):
-                values[lane] = (word(low[lane] >> down) | word(high[lane] << up)) & mask
+            low = each * ((ONE << inside) - ONE)
+            high = each * ((ONE << np.uint64(width)) - (ONE << inside))
+            for at in range(ROW):
+                above = (packed[start + ROW + at] << inside) & high
+                out[target + at] = ((packed[start + at] >> down) & low) | above
         else:
-            for lane in range(lanes):
-                values[lane] = word(low[lane] >> down) & mask
+            mask = each * ((ONE << np.uint64(width)) - ONE)
+            for at in range(ROW):
+                out[target + at] = (packed[start + at] >> down) & mask
 
 
 @compiled
-def unpack_blocks(data: Bytes, starts: Ints, widths: Ints, row_starts: Ints, out: Unsigned) -> None:
+def unpack_blocks(
+    data: Bytes, starts: Ints, widths: Ints, bits: int, row_starts: Ints, out: Words
+) -> None:
     """Unpack a block from each of `starts` in `data`.
 
     `data` (bytes,) uint8, contiguous; `starts` (blocks,) int64, offsets in bytes; `widths`
-    (blocks,) int64, in bits; `row_starts` (64,) int64; `out` (blocks, 1024), unsigned words.
+    (blocks,) int64, in bits; `row_starts` (64,) int64; `out` (blocks, 16 * bits), words of `bits`
+    bits seen as such of 64.
     """
-    bits = 8 * out.itemsize
-    lanes = BLOCK // bits
+    each = np.uint64(0)
+    for bit in range(0, 64, bits):
+        each |= ONE << np.uint64(bit)
     for block in range(len(starts)):
         width, target = widths[block], out[block]
         if width == 0:
             target[:] = 0
             continue
         start = starts[block]
-        words = data[start : start + width * (BLOCK // 8)].view(out.dtype)
+        packed = data[start : start + width * (BLOCK // 8)].view(np.uint64)
         if width < bits:
-            unpack_block(words, width, row_starts, target)
+            unpack_block(packed, width, bits, row_starts, each, target)
             continue
         for row in range(bits):
-            to = row_starts[row]
-            target[to : to + lanes] = words[row * lanes : row * lanes + lanes]
+            to = row_starts[row] * bits // 64
+            target[to : to + ROW] = packed[ROW * row : ROW * row + ROW]
+
+
+ROWS = 4096
+"""Rows whose sums are made before those of the next: they stay in the cache."""
+
+
+@compiled
+def add_entries(table: NDArray[Sums], columns: Bytes, sums: NDArray[Sums]) -> None:
+    """Add to `sums` (n,) the entries in `table` (w, 256) for `columns` (w, n), column by column.
+
+    Four columns are added in one pass, each sum in their order.
+    """
+    width, count = columns.shape
+    for start in range(0, count, ROWS):
+        end, at = min(start + ROWS, count), 0
+        while at + 4 <= width:
+            a, b, c, d = table[at], table[at + 1], table[at + 2], table[at + 3]
+            i, j, k, m = columns[at], columns[at + 1], columns[at + 2], columns[at + 3]
+            for row in range(start, end):
+                sums[row] = (((sums[row] + a[i[row]]) + b[j[row]]) + c[k[row]]) + d[m[row]]
+            at += 4
+        for rest in range(at, width):
+            for row in range(start, end):
+                sums[row] += table[rest][columns[rest][row]]
+
+
+@compiled_in_any_order
+def multiply(rows: Bytes, vector: Floats, out: Floats) -> None:
+    """Write the products of `rows` (n, d) and `vector` (d,) to `out` (n,), summed in any order."""
+    for row in range(len(rows)):
+        total, numbers = np.float32(0), rows[row]
+        for at in range(len(vector)):
+            total += np.float32(numbers[at]) * vector[at]
+        out[row] = total

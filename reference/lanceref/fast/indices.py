@@ -3,9 +3,10 @@
 Posting blocks of 128 are parsed many at a time; what is wrong in any of them is found by parsing
 them one by one.
 
-The vectors of a partition nearest by l2 are found by distances that cost a third of the exact ones.
-x.x - 2 x.q + q.q loses digits, but is off by a known error: no row is among the k nearest that
-seems further than the k-th by more than the error of both.
+The k-th distance of some rows bounds that of all: rows of a partition that are further are left
+out at once. For vectors by l2 distances are first estimated, which costs a third. x.x - 2 x.q + q.q
+loses digits, but is off by a known error: no row is among the k nearest that seems further than the
+k-th by more than the error of both.
 
 K-means assigns vectors by one matrix product for each block of them.
 
@@ -18,7 +19,8 @@ product may change places; so they may in the rounds of training (`partial_sums`
 
 A level of an HNSW graph is searched with heaps and a mask of the nodes that were met; candidates
 farther than all that is kept are dropped for all neighbours of a node at once. Such a walk looks up
-few product codes at a time, which costs its calls alone: all columns are looked up at once.
+few product codes at a time, which costs its calls alone: all columns are looked up at once. Many
+rows of codes are looked up, or multiplied, by compiled kernels.
 """
 
 from __future__ import annotations
@@ -31,23 +33,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor
+from lanceref.fast.codecs import KERNEL_USE
 from lanceref.index.full_text import packed_integers, posting_blocks
 from lanceref.index.full_text.packed_integers import MOST_BYTES, PER_LANE, Counts, Numbers
 from lanceref.index.full_text.posting_blocks import SMALL, Blobs, BlockLayout, Postings
 from lanceref.index.vector import storage
 from lanceref.index.vector.flat_storage import FlatRows
 from lanceref.index.vector.storage import Mask, Mode, PartitionRows, Rows
-from lanceref.kernels import hnsw_search, kmeans, product_quantizer
+from lanceref.kernels import distance, hnsw_search, kmeans, product_quantizer
 from lanceref.kernels.distance import (
     BLOCK_VALUES,
     AnyVectors,
     Floats,
     Metric,
+    Number,
     Vectors,
     accumulator,
     blocks,
     distances,
-    products,
 )
 from lanceref.kernels.hnsw_graph import Level
 from lanceref.kernels.hnsw_search import Admitted, DistanceOf
@@ -157,6 +160,9 @@ def parse_varints(cursor: Cursor, count: int, name: str) -> Numbers:
     return packed_integers.parse_varints.plain(cursor, count, name)
 
 
+SHARE = 16
+"""Rows of which one is looked at for a first bound."""
+
 TINY = np.finfo(np.float32).tiny
 """Least float32 that has all its digits."""
 
@@ -171,18 +177,32 @@ def nearest_rows(
 
     `query` (dimension,).
     """
-    places = np.flatnonzero(kept)
-    large = isinstance(rows, FlatRows) and rows.vectors.size > BLOCK_VALUES
-    if not (isinstance(rows, FlatRows) and large and rows.metric == "l2" and 0 < k < len(places)):
-        return storage.nearest_rows.plain(rows, query, mode, kept, k)
+    if not (
+        isinstance(rows, FlatRows) and rows.metric == "l2" and rows.vectors.size > BLOCK_VALUES
+    ):
+        near = rows.score(query, mode)(slice(None))
+        places = _candidates(near, np.float32(0), kept, k)
+        return places, near[places]
     if rows not in _squares:
         _squares[rows] = squares_of(rows.vectors)
     about, error = estimates(query, rows.vectors, _squares[rows])
-    with np.errstate(all="ignore"):
-        about = about[places]
-        furthest = np.partition(about, k - 1)[k - 1] + error
-        places = places[~(about - error > furthest)]  # NaN may be at any distance
+    places = _candidates(about, error, kept, k)
     return places, rows.score(query, mode)(places)
+
+
+def _candidates(near: Floats, error: np.float32, kept: Mask, k: int) -> Rows:
+    """Return rows, ascending, of those `kept` [n], with the k nearest among them.
+
+    `near` [n] are distances that are off by at most `error`. The k-th nearest of every sixteenth
+    row is at least as far as the k-th of all.
+    """
+    some = near[::SHARE][kept[::SHARE]]
+    if not 0 < k <= len(some):
+        return np.flatnonzero(kept)
+    with np.errstate(all="ignore"):
+        furthest = np.partition(some, k - 1)[k - 1] + error
+        places = np.flatnonzero(~(near - error > furthest))  # NaN may be at any distance
+    return places[kept[places]]
 
 
 def estimates(
@@ -197,7 +217,7 @@ def estimates(
     numbers: Vectors = query.astype(squares.dtype)
     square = numbers @ numbers
     with np.errstate(all="ignore"):
-        near = products(vectors, numbers)
+        near = distance.products(vectors, numbers)
         near *= -2
         near += squares
         near += square
@@ -337,9 +357,29 @@ FEW_ROWS = 256
 @product_quantizer.look_up.replaced_by
 def look_up(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
     """Return the sums [n] of the entries in a table [w, 256] for columns [w, n]."""
+    sums: NDArray[Sums]
+    if columns.shape[1] > FEW_ROWS and KERNEL_USE.use(columns.size):
+        from lanceref.fast import compiled as kernel
+
+        sums = np.zeros(columns.shape[1], table.dtype)
+        kernel.add_entries(table, columns, sums)
+        return sums
     if not 1 < columns.shape[1] <= FEW_ROWS:  # of one row NumPy adds in another order
         return product_quantizer.look_up.plain(table, columns)
     firsts = np.arange(len(table))[:, None] * table.shape[1]
     entries = table.ravel().take(firsts + columns)
-    sums: NDArray[Sums] = np.add.reduce(entries, axis=0, dtype=table.dtype)
+    sums = np.add.reduce(entries, axis=0, dtype=table.dtype)
     return sums
+
+
+@distance.products.replaced_by
+def products(rows: NDArray[np.number], vector: NDArray[Number]) -> NDArray[Number]:
+    """Return the products [n] of rows [n, d] and a vector [d], in its type."""
+    are_bytes = rows.dtype == np.uint8 and vector.dtype == np.float32
+    if not (are_bytes and len(rows) > FEW_ROWS and KERNEL_USE.use(rows.size)):
+        return distance.products.plain(rows, vector)
+    from lanceref.fast import compiled as kernel
+
+    result = np.empty(len(rows), vector.dtype)
+    kernel.multiply(rows.view(np.uint8), vector, result)
+    return result

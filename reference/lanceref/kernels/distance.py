@@ -20,6 +20,8 @@ from typing import Literal, TypeAlias, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.plain import specified
+
 Metric: TypeAlias = Literal["l2", "cosine", "dot", "hamming"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
@@ -44,6 +46,7 @@ def blocks(rows: NDArray[np.number]) -> Iterator[slice]:
         yield slice(start, min(start + step, len(rows)))
 
 
+@specified
 def products(rows: NDArray[np.number], vector: NDArray[Number]) -> NDArray[Number]:
     """Return the products [n] of rows [n, d] and a vector [d], in its type."""
     result = np.empty(len(rows), vector.dtype)

@@ -12,9 +12,9 @@ import pylanceref
 import pytest
 from hypothesis import given, settings
 from hypothesis.extra import numpy as hnp
-from lanceref.codecs import bitpack, chunks, compressive, fsst, fsst_encode
+from lanceref.codecs import bitpack, choose, chunks, compressive, fsst, fsst_encode
 from lanceref.codecs.fsst_encode import make_coder
-from lanceref.codecs.values import flat_encoding
+from lanceref.codecs.values import Fixed, flat_encoding
 from lanceref.codecs.variable import variable_encoding
 from lanceref.core.errors import BytesError
 from lanceref.core.plain import Specified, is_plain, plain_forms, plainly
@@ -223,3 +223,16 @@ def test_single_rows_of_2_0_are_read_alike(tmp_path_factory, type_, rows):
         taken.append(LanceFileReader(str(path)).take_rows(chosen.tolist()).to_table()["c"])
 
     assert array.take(pa.array(chosen)).to_pylist() == taken[0].to_pylist() == taken[1].to_pylist()
+
+
+@given(st.data(), st.sampled_from([8, 64, 128]), st.integers(0, 200), st.integers(0, 60))
+def test_distinct_values_are_indexed_alike(draw, bits, count, most):
+    """The same indices and values, or none of both, whatever the halves of words have in common."""
+    words = st.sampled_from([0, 1, 1 << 32, (1 << 32) + 1, 7, 1 << 63])
+    shape = (count, max(1, bits // 64))
+    numbers = draw.draw(hnp.arrays(np.uint64, shape, elements=words | st.integers(0, 2**64 - 1)))
+    data = numbers.view(np.uint8).reshape(count, 8 * shape[1])[:, : bits // 8].flatten()
+    form, values = choose.index_distinct, Fixed(bits, count, data)
+    plain, fast = (call(values, most) for call in (form.plain, form.fast))
+
+    assert (plain is None, plain) == (fast is None, fast)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
 from lanceref.core.plain import plain_forms
+from lanceref.fast.codecs import KERNEL_USE, KernelUse
 from lanceref.index.full_text import packed_integers
 from lanceref.index.vector import storage
 from lanceref.index.vector.flat_storage import Flat
@@ -19,22 +22,48 @@ from lanceref.index.vector.rq_storage import rotated
 from lanceref.index.vector.sq_storage import Sq
 from lanceref.index.vector.storage import Model
 from lanceref.kernels import hnsw_search, rabitq_estimate
+from lanceref.kernels.distance import products
 from lanceref.kernels.hnsw_graph import Level
 from lanceref.kernels.hnsw_search import Admitted
 from lanceref.kernels.product_quantizer import ProductQuantizer, look_up
 from lanceref.kernels.scalar_quantizer import Bounds
 
+COMPILED = pytest.mark.skipif(find_spec("numba") is None, reason="the extra `fast`")
+
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@given(SEEDS, st.integers(1, 40), st.integers(0, 300), st.sampled_from(["f4", "i4"]))
-def test_codes_are_looked_up_alike(seed, width, rows, dtype):
+@pytest.fixture(params=[False, pytest.param(True, marks=COMPILED)], ids=["numpy", "compiled"])
+def kernels(request, monkeypatch):
+    """With compiled kernels from the first call on, or without."""
+    spent = KERNEL_USE.enough + 1 if request.param else 0
+    monkeypatch.setattr(
+        "lanceref.fast.indices.KERNEL_USE", KernelUse(request.param, smallest=0, spent=spent)
+    )
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(SEEDS, st.integers(1, 40), st.integers(0, 600), st.sampled_from(["f4", "i4"]))
+def test_codes_are_looked_up_alike(kernels, seed, width, rows, dtype):
     """The same sums to the last bit, of no row, one, few and many."""
     random = np.random.default_rng(seed)
     table = (random.normal(size=(width, 256)) * 1000).astype(dtype)
     columns = random.integers(0, 256, (width, rows)).astype(np.uint8)
 
     assert np.array_equal(look_up.plain(table, columns), look_up.fast(table, columns))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(SEEDS, st.integers(1, 70), st.integers(0, 600), st.sampled_from(["u1", "f2", "f4"]))
+def test_rows_are_multiplied_alike(kernels, seed, dimension, count, dtype):
+    """By whole numbers exactly, by others up to rounding; rows of floats and bytes."""
+    random = np.random.default_rng(seed)
+    rows = random.integers(0, 256, (count, dimension)).astype(dtype)
+    whole, numbers = random.integers(0, 256, dimension), random.normal(size=dimension)
+    for vector, tolerance in ((whole, 0), (numbers, 1e-6)):
+        plain, fast = (call(rows, vector.astype("f4")) for call in (products.plain, products.fast))
+        size = 255 * np.abs(vector).sum()
+        np.testing.assert_allclose(fast, plain, rtol=0, atol=tolerance * size)
 
 
 def level_of(random: np.random.Generator, count: int) -> Level:

@@ -33,7 +33,7 @@ def test_kernels_wait_until_enough_was_decoded_without_them():
 def test_a_kernel_is_compiled_where_its_code_cannot_be_kept(monkeypatch):
     """Without a folder to write to, the function is compiled anew in every process."""
 
-    def njit(function=None, *, cache=False):
+    def njit(function=None, *, cache=False, fastmath=False):
         def refuse(_):
             raise RuntimeError("no locator available")
 
