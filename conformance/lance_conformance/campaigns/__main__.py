@@ -17,14 +17,43 @@ from pathlib import Path
 
 from lance_conformance.campaigns.runner import Campaign, NothingSelectedError, Options, report, run
 
-NAMES = ("files", "damage", "queries", "histories", "faults", "recall", "matrix")
-"""The tools; each is a folder here with a module `campaign`."""
+TOOLS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "files": (
+        "Random tables in every file version, written by one side and read by the other.",
+        ("differential", "written", "odd"),
+    ),
+    "damage": (
+        "Damaged files, hostile tables and flipped bytes: only errors of ours, in bounded memory.",
+        ("files", "whole.cases", "flips"),
+    ),
+    "queries": (
+        "Filters, full-text and vector questions, answered by both implementations.",
+        ("filters", "full_text", "nearest.running", "answers"),
+    ),
+    "histories": (
+        "The same operations by both implementations, each going on with what the other wrote.",
+        ("history", "conflicts"),
+    ),
+    "faults": (
+        "Nothing is lost when writers race, crash, are killed, or their tasks fail.",
+        ("concurrency", "crash_points", "spark"),
+    ),
+    "recall": (
+        "Vector indices find as many of the nearest rows as the oracle's, codes keep their bound.",
+        ("vector_recall", "rabitq_bound"),
+    ),
+    "matrix": (
+        "Old releases and the reference read and continue each other's tables.",
+        ("releases",),
+    ),
+}
+"""By the name of a tool, which is a folder here, what it does and its modules with `PARTS`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one campaign and print its report; return the exit code."""
     parser = argparse.ArgumentParser(prog="campaigns", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("name", choices=TOOLS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, help="cases of each part; a long run unless given")
     parser.add_argument("--only", default="*", metavar="GLOB", help="a part, or cases PART/...")
@@ -43,9 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def load(name: str) -> Campaign:
     """Return a campaign by its name."""
-    found = import_module(f"lance_conformance.campaigns.{name}.campaign").CAMPAIGN
-    assert isinstance(found, Campaign)
-    return found
+    about, modules = TOOLS[name]
+    opened = [import_module(f"lance_conformance.campaigns.{name}.{module}") for module in modules]
+    return Campaign(name, about, [part for module in opened for part in module.PARTS])
 
 
 if __name__ == "__main__":

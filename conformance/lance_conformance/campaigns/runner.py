@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -70,6 +70,7 @@ class Session:
 class Part:
     """One part of a campaign; `count` is the number of cases when none is given.
 
+    `open` yields one session, and closes what the session needs after that.
     `required` lists, per prefix of case names, the counts that a run of full size must not leave
     at zero. `conclude` judges all outcomes together and yields what differs in
     sum; `summary` yields lines of the report.
@@ -77,7 +78,7 @@ class Part:
 
     name: str
     count: int
-    open: Callable[[Plan], AbstractContextManager[Session]]
+    open: Callable[[Plan], Iterator[Session]]
     required: Mapping[str, Sequence[str]] = field(default_factory=dict)
     conclude: Callable[[Mapping[str, Outcome]], Iterable[str]] = lambda _: ()
     summary: Callable[[Mapping[str, Outcome]], Iterable[str]] = lambda _: ()
@@ -142,7 +143,7 @@ def _run_part(
     place = folder / f"{part.name}-{options.seed}"
     place.mkdir(exist_ok=True)
     plan = Plan(options.seed, options.count or part.count, place)
-    with part.open(plan) as session:
+    with contextmanager(part.open)(plan) as session:
         for name in session.cases:
             case = f"{part.name}/{name}"
             if not (fnmatchcase(part.name, options.only) or fnmatchcase(case, options.only)):

@@ -90,7 +90,7 @@ def _edit_prefixed(data: bytes, cls: type[Message], edit: Callable[[Message], No
 
 
 def _edit_data_file(data: bytes, where: str, edit: Callable[[Message], None]) -> Edited:
-    file = open_file(BytesSource(data), Context("parent"))
+    file = open_file(BytesSource(data), Context("parent", findings=[]))
     descriptor_at = file.global_buffers[0]
     descriptor = data[descriptor_at.offset : descriptor_at.end]
     columns = [data[extent.offset : extent.end] for extent in file.column_extents]

@@ -10,7 +10,7 @@ import lance_conformance
 import pylanceref
 import pytest
 from lance_conformance.campaigns import child
-from lance_conformance.campaigns.__main__ import NAMES, load
+from lance_conformance.campaigns.__main__ import TOOLS, load
 from lance_conformance.campaigns.child import ask
 from lance_conformance.campaigns.faults.deeds import begin, do, faults
 from lance_conformance.known_divergences import entries
@@ -83,7 +83,7 @@ def test_a_long_part_agrees(name, part, count, tmp_path):
 
 def test_known_divergences_are_named_once():
     """No two entries of the list match the same facts, and each names a part of a campaign."""
-    places = {f"{name}/{part.name}" for name in NAMES for part in load(name).parts}
+    places = {f"{name}/{part.name}" for name in TOOLS for part in load(name).parts}
     facts = [(one.campaign, str(one.where)) for one in entries()]
 
     assert len(facts) == len(set(facts))

@@ -118,4 +118,4 @@ def test_what_is_written_otherwise_is_told(tmp_path):
     write_dataset(ROWS.slice(1), tmp_path / "y", mode="append")
 
     found = manifest_differences(tmp_path / "x", tmp_path / "y")
-    assert ["fragments[2].physical_rows: expected 4, found 3"] == found
+    assert ["manifest.fragments[2].physical_rows: 4 and 3"] == found

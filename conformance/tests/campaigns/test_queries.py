@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from lance_conformance.campaigns.queries.full_text import equal
+from lance_conformance.campaigns.queries.nearest.cases import Question
 from lance_conformance.campaigns.queries.nearest.judging import (
     ROUNDED,
     SAME,
@@ -13,7 +14,6 @@ from lance_conformance.campaigns.queries.nearest.judging import (
     compared,
     is_fine,
 )
-from lance_conformance.campaigns.queries.nearest.questions import Question
 from lance_conformance.campaigns.recall.vector_recall import Measured, table
 
 ASKED = Question({"q": [0.0], "k": 3}, {})

@@ -1,7 +1,6 @@
 """The runner's contract: selection, seed, resuming, the report and the exit code."""
 
 import json
-from contextlib import contextmanager
 
 import pytest
 from lance_conformance.campaigns.runner import (
@@ -21,7 +20,6 @@ def campaign(outcomes, ran, **more):
     """A campaign of two parts with the same cases, which notes what it ran."""
 
     def part(name):
-        @contextmanager
         def opened(plan):
             def one(case):
                 ran.append((name, plan.seed, case))

@@ -15,8 +15,8 @@ import gc
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from random import Random
 
@@ -25,23 +25,21 @@ import pyarrow as pa
 from lance_conformance import register
 from lance_conformance.campaigns.child import SECONDS, ask, is_too_much
 from lance_conformance.campaigns.damage.anatomy import PADDING, Anatomy
-from lance_conformance.campaigns.damage.mutations import Mutation, mutations
+from lance_conformance.campaigns.damage.mutations import FLIP, Mutation, mutations
 from lance_conformance.campaigns.damage.readers import (
     FATAL,
     ORACLE,
     REFERENCE,
     Judged,
     Side,
+    Target,
     judge,
+    judge_inspectors,
     load_expected,
     save_expected,
 )
-from lance_conformance.campaigns.damage.targets import (
-    Target,
-    find_targets,
-    make_targets,
-)
-from lance_conformance.campaigns.runner import Outcome, Plan, Session, Verdict
+from lance_conformance.campaigns.damage.targets import find_targets, make_targets
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, Verdict
 from lance_conformance.known_divergences import find
 from lance_conformance.oracle import is_installed, lance
 
@@ -59,7 +57,7 @@ UNKNOWN_VERSIONS = ("1.0", "2.4", "3.0", "65535.65535")
 """Version words of no format, whatever the file."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """One mutation of one target."""
 
@@ -72,25 +70,20 @@ class Case:
         """Names the case; with the seed it reproduces it."""
         return f"{self.target.id}:{self.mutation.name}"
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What one side made of a case, whose damaged file has `size` bytes, some of them `changed`."""
-
-    case: Case
-    changed: Sequence[int]
-    size: int
-    judged: Judged
+    @cached_property
+    def changed(self) -> Sequence[int]:
+        """The bytes that are damaged."""
+        return self.mutation.changed(self.anatomy.data)
 
     @property
     def region(self) -> str:
-        """Region of what was damaged."""
-        return self.case.anatomy.region_of(self.changed)
+        """Region of what is damaged."""
+        return self.anatomy.region_of(self.changed)
 
     @property
     def undetectable(self) -> bool:
-        """Whether nobody can notice a change of what was damaged."""
-        return self.case.anatomy.undetectable(self.changed)
+        """Whether nobody can notice a change of what is damaged."""
+        return self.anatomy.undetectable(self.changed)
 
     @property
     def explanation(self) -> str:
@@ -99,14 +92,10 @@ class Reading:
         A few bytes make another legal file when they change in the right way. The list of known
         divergences names each by the group of its target and the leaf that owns it.
         """
-        leaf = self.case.anatomy.leaf_of(self.changed)
-        known = find("damage/files", group=self.case.target.group, leaf=leaf)
+        known = find(
+            "damage/files", group=self.target.group, leaf=self.anatomy.leaf_of(self.changed)
+        )
         return "" if known is None else known.reason
-
-    @property
-    def is_seen_shape(self) -> bool:
-        """Whether rows of a wrong number or schema came from damage that a reader can see."""
-        return self.judged.kind == "silent-shape" and not self.undetectable
 
 
 def cases_of(target: Target, seed: int, share: int) -> list[Case]:
@@ -132,34 +121,28 @@ class Bench:
         self._copy = target.copied(folder)
         self._expected: pa.Table = load_expected(folder / "expected.arrow")
 
-    def ask(self, case: Case) -> Reading:
-        """Damage the copy and let the side read it."""
-        anatomy, mutation = case.anatomy, case.mutation
-        data, changed = mutation.apply(anatomy.data), mutation.changed(anatomy.data)
-        self._copy.victim.write_bytes(data)
-        explained = anatomy.undetectable(changed)
-        judged = judge(self._side, self._copy, self._expected, explained=explained)
-        return Reading(case, changed, len(data), judged)
+    def ask(self, case: Case, inspect: bool = False) -> Judged:
+        """Damage the copy and let the side read it, or inspect it."""
+        self._copy.victim.write_bytes(case.mutation.apply(case.anatomy.data))
+        if inspect:
+            return judge_inspectors(self._copy)
+        return judge(self._side, self._copy, self._expected, explained=case.undetectable)
 
 
-def broken_rules(reading: Reading) -> list[str]:
+def broken_rules(case: Case, judged: Judged) -> list[str]:
     """Return the rules R1 to R7 that the reference breaks in one case."""
-    judged, broken = reading.judged, []
+    broken = []
     if judged.kind in (*FATAL, "err-panic"):
         broken.append("R1")
     if judged.kind == "err" and judged.missing:
         broken.append("R2")
-    if is_too_much(judged.peak_bytes, reading.size):
+    if is_too_much(judged.peak_bytes, len(case.mutation.apply(case.anatomy.data))):
         broken.append("R3")
     if judged.seconds > SECONDS:
         broken.append("R4")
-    if (
-        reading.region == PADDING
-        and reading.case.mutation.kind == "byte flip"
-        and judged.kind != "ok"
-    ):
+    if case.region == PADDING and case.mutation.kind == FLIP and judged.kind != "ok":
         broken.append("R5")
-    if not (reading.undetectable or judged.clause or reading.explanation):
+    if not (case.undetectable or judged.clause or case.explanation):
         broken += {"silent-shape": ["R6"], "silent": ["R7"]}.get(judged.kind, [])
     return broken
 
@@ -212,21 +195,21 @@ def _shared_clauses(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
             yield f"  R8 {clause} for {', '.join(sorted(kinds.values()))}"
 
 
-def line(reading: Reading) -> str:
+def line(case: Case, judged: Judged) -> str:
     """Return what one side made of a case, as one line."""
-    judged = reading.judged
     cost = f"{judged.seconds:g} s, {judged.peak_bytes // 2**20} MiB"
-    facts = (judged.kind, reading.region, judged.missing, judged.detail, cost)
+    facts = (judged.kind, case.region, judged.missing, judged.detail, cost)
     return "; ".join(" ".join(fact.split()) for fact in facts if fact)
 
 
-@contextmanager
 def files(plan: Plan) -> Iterator[Session]:
     """Open the part: an equal share of the mutations of every target, drawn by the seed."""
     folder, sides = plan.folder / "targets", [REFERENCE, *([ORACLE] if is_installed() else [])]
     if not folder.exists():
-        _make(folder, plan.seed)
-    pa.array([0])  # pyarrow imports pandas here, where it is installed: no child has to
+        make = partial(make_targets, folder, plan.seed, by_oracle=is_installed())
+        made = ask(lambda: [str(make())])
+        if made.answer is None:
+            raise RuntimeError(f"the targets could not be written: {made.told}")
     if ORACLE in sides:
         lance()  # so that no child has to import it
     targets = find_targets(folder)
@@ -234,57 +217,52 @@ def files(plan: Plan) -> Iterator[Session]:
     cases = {one.name: one for target in targets for one in cases_of(target, plan.seed, share)}
     with tempfile.TemporaryDirectory() as scratch:
         benches = Benches(sides, Path(scratch))
-        yield Session(cases, lambda name: benches.run(cases[name]))
-
-
-def _make(folder: Path, seed: int) -> None:
-    def question() -> list[str]:
-        make_targets(folder, seed, by_oracle=is_installed())
-        return ["made"]
-
-    made = ask(question)
-    if made.answer is None:
-        raise RuntimeError(f"the targets could not be written: {made.told}")
+        yield Session(cases, lambda name: judged_case(cases[name], benches.ask(cases[name])))
 
 
 class Benches:
     """The sides, each with an undamaged copy of the target whose mutations are read."""
 
-    def __init__(self, sides: list[Side], scratch: Path) -> None:
+    def __init__(self, sides: Sequence[Side], scratch: Path) -> None:
+        pa.array([0])  # pyarrow imports pandas here, where it is installed: no child has to
         self._sides, self._scratch = sides, scratch
         self._target, self._benches = "", dict[str, Bench]()
 
-    def run(self, case: Case) -> Outcome:
-        """Let every side read a case, and judge the reference by the rules."""
+    def ask(self, case: Case, *, inspect: bool = False) -> dict[str, Judged]:
+        """Let every side read a case, or inspect it; return by its name what it made of it."""
         if case.target.id != self._target:
             gc.freeze()  # children copy less
             self._target = case.target.id
             self._benches = {
                 side.name: Bench(case.target, side, self._scratch) for side in self._sides
             }
-        return judged_case({name: bench.ask(case) for name, bench in self._benches.items()})
+        return {name: bench.ask(case, inspect) for name, bench in self._benches.items()}
 
 
-def judged_case(readings: dict[str, Reading]) -> Outcome:
+def judged_case(case: Case, found: Mapping[str, Judged]) -> Outcome:
     """Return the outcome of a case from what each side made of it.
 
     The last detail names group and clause of a refusal of a foreign file, for rule R8.
     """
-    ours, theirs = readings[REFERENCE.name], readings.get(ORACLE.name)
-    counts = {f"{name}: {one.judged.kind}": 1 for name, one in readings.items()}
-    counts |= {f"damage: {ours.case.mutation.kind}": 1, f"region: {ours.region}": 1}
-    counts |= {OUR_SHAPE: 1} if ours.is_seen_shape else {}
-    details = [f"{rule} {line(ours)}" for rule in broken_rules(ours)]
+    ours, theirs = found[REFERENCE.name], found.get(ORACLE.name)
+    counts = {f"{name}: {one.kind}": 1 for name, one in found.items()}
+    counts |= {f"damage: {case.mutation.kind}": 1, f"region: {case.region}": 1}
+    for name, one in found.items():
+        if one.kind == "silent-shape" and not case.undetectable:
+            counts[f"wrong shapes to see, {name}"] = 1
+    details = [f"{rule} {line(case, ours)}" for rule in broken_rules(case, ours)]
     if theirs is not None:
         counts["read by the oracle"] = 1
-        counts |= {THEIR_SHAPE: 1} if theirs.is_seen_shape else {}
-        if theirs.judged.kind == "ok" and ours.judged.kind == "err":
+        if theirs.kind == "ok" and ours.kind == "err":
             counts["refused, though the oracle reads it right"] = 1
-            if ours.judged.clause not in register.load():
-                details.append(f"refused by no clause of the register: {line(ours)}")
+            if ours.clause not in register.load():
+                details.append(f"refused by no clause of the register: {line(case, ours)}")
     verdict: Verdict = "differed" if details else "agreed"
-    if not details and ours.judged.kind.startswith("silent") and ours.explanation:
-        return Outcome("known", (ours.explanation,), counts)
-    if ours.judged.kind == "err" and foreign_kind(ours.case.name):
-        details.append(f"{ours.case.target.group}: {ours.judged.clause}")
+    if not details and ours.kind.startswith("silent") and case.explanation:
+        return Outcome("known", (case.explanation,), counts)
+    if ours.kind == "err" and foreign_kind(case.name):
+        details.append(f"{case.target.group}: {ours.clause}")
     return Outcome(verdict, details, counts)
+
+
+PARTS = (Part("files", 20_000, files, conclude=broken_in_sum),)

@@ -38,6 +38,9 @@ VERSIONS = (
 
 MOST_SWAPS = 3
 
+FLIP = "byte flip"
+"""The kind of mutation that changes one byte."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
@@ -66,6 +69,11 @@ class Mutation:
         places = (range(at, at + len(patch)) for at, patch in self.patches)
         damaged = self.apply(data)
         return [at for place in places for at in place if damaged[at] != data[at]]
+
+
+def flip(data: bytes, at: int, mask: int) -> Mutation:
+    """Return the change of some bits of a byte."""
+    return Mutation(FLIP, f"{at}^{mask:02x}", ((at, bytes([data[at] ^ mask])),))
 
 
 def mutations(anatomy: Anatomy, rng: Random) -> list[Mutation]:
@@ -106,8 +114,7 @@ def _flips(anatomy: Anatomy, rng: Random) -> Iterator[Mutation]:
     chosen = [*tail, *_some(inside, METADATA_FLIPS, rng), *_some(values, DATA_FLIPS, rng)]
     for number, at in enumerate(chosen):
         mask = 0xFF if number % 2 else 1 << rng.randrange(8)
-        patch = bytes([anatomy.data[at] ^ mask])
-        yield Mutation("byte flip", f"{at}^{mask:02x}", ((at, patch),))
+        yield flip(anatomy.data, at, mask)
 
 
 def _some(positions: Sequence[int], count: int, rng: Random) -> list[int]:

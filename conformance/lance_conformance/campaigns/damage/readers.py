@@ -14,30 +14,70 @@ What a reader makes of damaged bytes is put into one class:
 from __future__ import annotations
 
 import re
+import shutil
 import signal
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pyarrow as pa
 import pylanceref
+from lanceref.core.context import Finding
 from lanceref.core.errors import BytesError, LanceError
+from lanceref.explain import explain
 from lanceref.validate import validate
 from pylanceref.file import LanceFileReader
 
 from lance_conformance.campaigns.child import Ended, ask, start_nothing, start_sql
-from lance_conformance.campaigns.damage.targets import Target
 from lance_conformance.compare import first_difference
 from lance_conformance.oracle import lance, lance_file
-
-CLASSES = (*("ok", "err", "err-panic", "panic", "silent", "silent-shape", "oom", "abort", "hang"),)
-"""Every class an outcome may have."""
 
 FATAL = ("panic", "oom", "abort", "hang")
 """Classes no reader may ever have."""
 
 BLOBS = "all_binary"
 """What blobs of a dataset are read as: the bytes themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One victim file; `relative` is its path below `root`, a dataset or the file itself.
+
+    A dataset is `asked` with arguments of a scan: a filter, words, or vectors near to one; or, by
+    the name `alike`, for texts like another.
+    """
+
+    id: str
+    group: str
+    root: Path
+    relative: str = ""
+    asked: Mapping[str, Any] = field(default_factory=dict)
+
+    def question(self, module: ModuleType) -> dict[str, Any]:
+        """Return what is asked, as arguments of a scan by a module with the names of pylance."""
+        if "alike" not in self.asked:
+            return dict(self.asked)
+        return {"nearest": module.query.MinHashQuery(self.asked["alike"], "c")}
+
+    @property
+    def victim(self) -> Path:
+        """The file that is damaged."""
+        return self.root / self.relative if self.relative else self.root
+
+    @property
+    def is_dataset(self) -> bool:
+        """Whether a dataset around the file is read."""
+        return bool(self.relative)
+
+    def copied(self, folder: Path) -> Target:
+        """Return a copy of the target below a folder, whose victim may be written over."""
+        copy = folder / self.root.name
+        if self.is_dataset:
+            shutil.copytree(self.root, copy)
+        return replace(self, root=copy)
+
 
 Read = Callable[[Target], pa.Table]
 
@@ -87,13 +127,17 @@ REFERENCE = Side("reference", _read_reference, strict=True)
 ORACLE = Side("oracle", _read_oracle, strict=False)
 
 
+def save_table(table: pa.Table, path: Path) -> None:
+    """Write a table as an Arrow file, for `load_expected`."""
+    with pa.OSFile(str(path), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+
+
 def save_expected(side: Side, target: Target, path: Path) -> None:
     """Let a child read the undamaged target and write the table to `path`, for `load_expected`."""
 
     def question() -> list[str]:
-        table = side.read(target)
-        with pa.OSFile(str(path), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
-            writer.write_table(table)
+        save_table(side.read(target), path)
         return ["ok"]
 
     ended = ask(question)
@@ -114,23 +158,66 @@ def judge(side: Side, target: Target, expected: pa.Table, *, explained: bool) ->
     """
     start = start_sql if side is REFERENCE and "filter" in target.asked else start_nothing
     ended = ask(lambda: _classified(side, target, expected, explained=explained), start)
+    return _judged(ended)
+
+
+def _judged(ended: Ended) -> Judged:
     kind, clause, missing, detail = ended.answer or [_of_death(ended), "", "", _told(ended)]
     return Judged(kind, clause, missing, detail, round(ended.seconds, 3), ended.peak_bytes)
 
 
-def _classified(side: Side, target: Target, expected: pa.Table, *, explained: bool) -> list[str]:
+def judge_inspectors(target: Target) -> Judged:
+    """Let a child validate and explain a damaged file, and read it where that is refused.
+
+    Both must end, find the same where the file stands alone, report what a reader refuses and what
+    nobody owns, and name all facts: `ok`, else `panic`.
+    """
+    ended = ask(lambda: _guarded(lambda: _inspected(target), target, strict=True))
+    return _judged(ended)
+
+
+def _inspected(target: Target) -> list[str]:
+    """Return `ok`, or `panic` with what is wrong."""
+    told = explain(str(target.victim))
+    found = validate(target.root, deep=True)
+    musts = [finding for finding in found if finding.severity == "must"]
+    for finding in (*found, *told.findings):
+        if lacking(finding, finding.offset) or not finding.message.strip():
+            return ["panic", "", "", f"incomplete finding: {finding}"]
+    if not target.is_dataset and list(found) != list(told.findings):
+        return ["panic", "", "", f"explain and validate differ: {told.findings} {found}"]
     try:
+        _read_reference(target)
+    except BytesError as error:
+        if not musts:
+            return ["panic", "", "", f"not reported: {error}"]
+    if told.unowned and not told.findings and not musts:
+        return ["panic", "", "", f"unowned, not reported: {told.unowned}"]
+    return ["ok", "", "", ""]
+
+
+def _classified(side: Side, target: Target, expected: pa.Table, *, explained: bool) -> list[str]:
+    def question() -> list[str]:
         kind, detail = _compared(side.read(target), expected)
         reported = ""
         if side.strict and kind != "ok" and not explained:
             found = validate(target.root, deep=True)
             reported = next((f.clause for f in found if f.severity == "must"), "")
         return [kind, reported, "", detail]
+
+    return _guarded(question, target, strict=side.strict)
+
+
+def _guarded(question: Callable[[], list[str]], target: Target, *, strict: bool) -> list[str]:
+    """Return an answer, or the class of the error that came in its place."""
+    try:
+        return question()
     except LanceError as error:
         clause = error.clause if isinstance(error, BytesError) else ""
         return ["err", clause, _missing(error, target), str(error)[:300]]
     except Exception as error:  # the campaign exists to find these  # noqa: BLE001
-        return [_of_exception(side, error), "", "", f"{type(error).__name__}: {error}"[:300]]
+        kind = _of_exception(error, strict=strict)
+        return [kind, "", "", f"{type(error).__name__}: {error}"[:300]]
     except BaseException as error:  # the oracle's panics are no Exception  # noqa: BLE001
         return ["panic", "", "", f"{type(error).__name__}: {error}"[:300]]
 
@@ -156,23 +243,26 @@ def _validate(table: pa.Table) -> None:
             raise
 
 
-def _of_exception(side: Side, error: Exception) -> str:
+def _of_exception(error: Exception, *, strict: bool) -> str:
     if isinstance(error, MemoryError):
         return "oom"
-    if side.strict:
+    if strict:
         return "panic"
     return "err-panic" if re.search(r"panicked|panic", str(error)) else "err"
+
+
+def lacking(told: BytesError | Finding, offset: int) -> list[str]:
+    """Return the facts that a refusal or finding at an offset does not name."""
+    facts = {name: str(getattr(told, name)) for name in ("clause", "file", "found", "wanted")}
+    missing = [name for name, fact in facts.items() if not fact.strip()]
+    return missing if offset >= 0 else [*missing, "offset"]
 
 
 def _missing(error: LanceError, target: Target) -> str:
     """Return the facts a refusal does not name, or that it names a path of this machine."""
     if not isinstance(error, BytesError):
         return f"all: {type(error).__name__}"
-    facts = {"clause": error.clause, "file": error.file}
-    facts |= {"found": str(error.found), "wanted": str(error.wanted)}
-    missing = [name for name, fact in facts.items() if not fact.strip()]
-    if error.place.offset < 0:
-        missing.append("offset")
+    missing = lacking(error, error.place.offset)
     if str(target.root.parent) in str(error) or ".py" in str(error):
         missing.append("nothing, but a path of the machine is too much")
     return ", ".join(missing)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pylanceref
@@ -31,7 +31,7 @@ from lance_conformance.campaigns.faults.deeds import (
     verdict,
 )
 from lance_conformance.campaigns.faults.operations import cleanup, missing, residue
-from lance_conformance.campaigns.runner import Outcome, Plan, Session, judged
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 
 WRITERS, MOST = 8, 8
 """Writers of a race, and the most times that one does a thing."""
@@ -69,14 +69,14 @@ def deeds(kinds: Sequence[str], writer: int) -> list[Deed]:
 
 
 @contextmanager
-def place(name: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Open a place, `local` or a scheme of the cloud; yield the URI of a table, and options."""
-    if name in SCHEMES:
-        with cloud() as server:
-            yield server.uri(name), server.options
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            yield f"{folder}/table", {}
+def team(name: str) -> Iterator[Team]:
+    """Yield a team without writers for a new table on a place, `local` or a scheme of the cloud."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        where, options = f"{folder}/table", dict[str, str]()
+        if name in SCHEMES:
+            server = stack.enter_context(cloud())
+            where, options = server.uri(name), server.options
+        yield Team(where, options, Path(folder))
 
 
 def start(
@@ -85,10 +85,10 @@ def start(
     """Make the table of a team and let its writers go, of each kind some by every engine.
 
     The table is made and validated in processes of their own: a client of a cloud cannot be forked.
-    Returns false where it cannot be made.
+    Returns whether there are any: none where it cannot be made.
     """
     wrong = apart(begin, team.uri, NUMBERS, stable=stable, v2_names=v2_names, options=team.options)
-    team.ledger.errors.extend(wrong)
+    team.errors.extend(wrong)
     for writer in () if wrong else range(WRITERS):
         engine = engines[(writer + writer // len(kinds)) % len(engines)]
         team.add(engine, deeds(kinds, writer))
@@ -103,7 +103,6 @@ TABLES = {
 """Tables by whether their row ids are stable, and manifests named the new way."""
 
 
-@contextmanager
 def concurrency(plan: Plan) -> Iterator[Session]:
     """Open the part: races of as many kinds as are planned, evenly spread."""
     names = [
@@ -122,27 +121,18 @@ def run_race(case: str) -> Outcome:
     on, table, told = case.split("/")
     name, _, engines = told.partition(", ")
     stable, v2_names = TABLES[table]
-    with place(on) as where:
-        team = Team(*where)
-        if not start(team, RACES[name], ENGINES[engines], stable=stable, v2_names=v2_names):
-            return judged(team.ledger.errors)
-        while team.run():
+    with team(on) as own:
+        if not start(own, RACES[name], ENGINES[engines], stable=stable, v2_names=v2_names):
+            return judged(own.errors)
+        while own.run():
             pass
-        wrong = [*verdict(team, NUMBERS), *unwell(team)]
-    return _judged(team, wrong)
-
-
-def _judged(team: Team, wrong: Sequence[str]) -> Outcome:
-    """Return an outcome with counts of what the writers said."""
-    told = team.ledger
-    counts = {"kills": told.kills, "done": len(told.done), "in doubt": len(told.doubtful)}
-    return judged(wrong, counts={**counts, "conflicts": told.conflicts})
+        return judged([*verdict(own, NUMBERS), *unwell(own)], counts=own.counts)
 
 
 KILLS_OF_A_ROUND = 25
 
-PAUSE_SECONDS = 0.4
-CLOUD_PAUSE_SECONDS = 4.0
+PAUSE_SECONDS = 0.04
+CLOUD_PAUSE_SECONDS = 0.4
 """Longest time between two looks for somebody to kill, on local files and in a cloud."""
 
 KINDS = ("append", "delete", "increment", "upsert", "append", "delete", "increment", "compact")
@@ -153,19 +143,19 @@ def storm(team: Team, luck: random.Random) -> Iterator[str]:
     """Let writers go until all is done, and kill some; yield what is wrong after a kill."""
     pause = CLOUD_PAUSE_SECONDS if team.options else PAUSE_SECONDS
     while team.run(luck.uniform(0, pause)):
-        busy = [writer for writer in team.writers if writer.at is not None]
-        if team.ledger.kills < KILLS_OF_A_ROUND and busy and luck.random() < 0.5:
+        busy = [writer for writer in team.running if writer.at is not None]
+        kills = sum(writer.killed for writer in team.writers)
+        if kills < KILLS_OF_A_ROUND and busy and luck.random() < 0.5:
             team.kill(luck.choice(busy))
             opened = apart(_count, team.uri, team.options)
             if isinstance(opened, list):
-                yield f"after kill {team.ledger.kills}: {opened}"
+                yield f"after kill {kills + 1}: {opened}"
 
 
 def _count(uri: str, options: dict[str, str]) -> int:
     return pylanceref.dataset(uri, storage_options=options).count_rows()
 
 
-@contextmanager
 def kills(plan: Plan) -> Iterator[Session]:
     """Open the part: rounds on local tables, and every fourth in a cloud."""
     places = ("local", "local", "local", SCHEMES[0], "local", "local", "local", SCHEMES[1])
@@ -176,18 +166,19 @@ def run_round(case: str) -> Outcome:
     """Hold the race of a case on a new table and kill some of its writers."""
     on, _, seed = case.partition("/")
     stable = bool(int(seed) % 2)
-    with place(on) as where:
-        team = Team(*where)
-        uri, options = where
-        v2_names = bool(options) or stable
-        if not start(team, KINDS, ENGINES["mixed"], stable=stable, v2_names=v2_names):
-            return judged(team.ledger.errors)
-        wrong = list(storm(team, random.Random(int(seed))))
-        wrong += [*verdict(team, NUMBERS), *unwell(team)]
-        refused: list[str] | None = apart(cleanup, uri, options)
+    with team(on) as own:
+        v2_names = bool(own.options) or stable
+        if not start(own, KINDS, ENGINES["mixed"], stable=stable, v2_names=v2_names):
+            return judged(own.errors)
+        wrong = list(storm(own, random.Random(int(seed))))
+        wrong += [*verdict(own, NUMBERS), *unwell(own)]
+        refused: list[str] | None = apart(cleanup, own.uri, own.options)
         wrong += refused or []
-        if not options:
-            wrong += [f"the cleanup leaves {one}" for one in sorted(residue(Path(uri)))]
-            wrong += [f"the cleanup took {one}" for one in sorted(missing(Path(uri)))]
-        wrong += verdict(team, NUMBERS, first=None)
-    return _judged(team, wrong)
+        if not own.options:
+            wrong += [f"the cleanup leaves {one}" for one in sorted(residue(Path(own.uri)))]
+            wrong += [f"the cleanup took {one}" for one in sorted(missing(Path(own.uri)))]
+        wrong += verdict(own, NUMBERS, first=None)
+        return judged(wrong, counts=own.counts)
+
+
+PARTS = (Part("concurrency", 98, concurrency), Part("kills", 8, kills))

@@ -36,8 +36,8 @@ from lance_conformance.campaigns.faults.operations import (
     missing,
     residue,
 )
-from lance_conformance.campaigns.faults.sight import OracleEye, Seen, own_sight
-from lance_conformance.campaigns.runner import Outcome, Plan, Session, judged
+from lance_conformance.campaigns.faults.sight import Seen, oracle_sight, own_sight
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 
 FATES: Mapping[str, Literal["kill", "crash", "error"]] = {
     "killed": "kill",
@@ -134,7 +134,7 @@ def attempted(operation: str, uri: str) -> list[str]:
     return [""]
 
 
-def judged_points(ground: Ground, name: str, fate: str, eye: OracleEye) -> Outcome:
+def judged_points(ground: Ground, name: str, fate: str) -> Outcome:
     """Return the outcome of an operation that meets its fate at each of its steps."""
     ground.put_back(name)
     before = own_sight(ground.uri)
@@ -144,19 +144,13 @@ def judged_points(ground: Ground, name: str, fate: str, eye: OracleEye) -> Outco
     for number, step in enumerate(steps, 1):
         ground.put_back(name)
         ended = ground.attempt(name, number, fate)
-        faults = [*_faults(ground, name, step, ended, before, after, eye)]
+        faults = [*_faults(ground, name, step, ended, before, after)]
         wrong += [f"{step}: {'; '.join(faults)}"] if faults else []
     return judged(wrong, counts={"points": len(steps)})
 
 
 def _faults(
-    ground: Ground,
-    operation: str,
-    step: str,
-    ended: Ended,
-    before: Seen,
-    after: Seen,
-    eye: OracleEye,
+    ground: Ground, operation: str, step: str, ended: Ended, before: Seen, after: Seen
 ) -> Iterator[str]:
     """Yield what is wrong with a table after an operation that ended early, before a step."""
     path = ground.uri
@@ -173,8 +167,9 @@ def _faults(
         left = ground.files(residue)
         if left and not may_stay:
             yield f"an error left {left}"
-    if eye.look(path) != found:
-        yield f"the oracle sees something else: {eye.look(path)}"
+    theirs = oracle_sight(path)
+    if theirs != found:
+        yield f"the oracle sees something else: {theirs}"
     if found is None or not _same(found, after):  # what is gone may have left files
         _again(path, operation)
         found = own_sight(path)
@@ -225,9 +220,7 @@ ELSEWHERE = ("index entry",)
 """Operations that write files of their own to a local folder."""
 
 
-def _session(
-    plan: Plan, names: Sequence[str], make: Callable[[str], Ground], eye: OracleEye
-) -> Session:
+def _session(plan: Plan, names: Sequence[str], make: Callable[[str], Ground]) -> Session:
     """Return the session of `TABLE/OPERATION, FATE`; each table is made when it is first needed."""
     grounds = dict[str, Ground]()
 
@@ -236,25 +229,23 @@ def _session(
         if table not in grounds:
             grounds[table] = make(table)
         name, _, fate = told.rpartition(", ")
-        return judged_points(grounds[table], name, fate, eye)
+        return judged_points(grounds[table], name, fate)
 
     return Session(plan.spread(names), run)
 
 
-@contextmanager
 def crash(plan: Plan) -> Iterator[Session]:
     """Open the part: as many operations and fates as are planned, evenly spread."""
     fates = ("killed", "refused")
     names = [f"{table}/{name}, {fate}" for table in TABLES for name in OPERATIONS for fate in fates]
-    with tempfile.TemporaryDirectory() as folder, OracleEye() as eye:
+    with tempfile.TemporaryDirectory() as folder:
 
         def make(table: str) -> Ground:
             return Ground(Path(tempfile.mkdtemp(dir=folder)), new=TABLES[table])
 
-        yield _session(plan, names, make, eye)
+        yield _session(plan, names, make)
 
 
-@contextmanager
 def crash_cloud(plan: Plan) -> Iterator[Session]:
     """Open the part: as many operations and fates as are planned, evenly spread."""
     names = [
@@ -265,13 +256,13 @@ def crash_cloud(plan: Plan) -> Iterator[Session]:
         if name not in ELSEWHERE
         for fate in ("crashed", "refused")
     ]
-    with cloud() as server, _environment(server), OracleEye() as eye:
+    with cloud() as server, _environment(server):
 
         def make(table: str) -> Ground:
             scheme, _, ids = table.partition("/")
             return CloudGround(server, scheme, stable=ids == "stable ids")
 
-        yield _session(plan, names, make, eye)
+        yield _session(plan, names, make)
 
 
 @contextmanager
@@ -284,3 +275,6 @@ def _environment(server: Cloud) -> Iterator[None]:
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+PARTS = (Part("crash", 1000, crash), Part("crash_cloud", 1000, crash_cloud))

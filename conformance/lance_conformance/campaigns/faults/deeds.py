@@ -6,21 +6,23 @@ of each shows in the rows of the table alone.
 
 Writers are processes that do deeds to one table at the same time, and can be killed. Each is forked
 from a process that has both implementations in memory and has never asked them anything: neither
-the oracle nor a client of an object store can be forked once it runs. It says which deed it begins
-and which is done; what it had begun when it was killed is in doubt. A deed that met a conflict is
-begun again. In the end the table is read by both implementations, validated, cleaned up.
+the oracle nor a client of an object store can be forked once it runs. Its log says which deed it
+begins and which is done; what it had begun when it was killed is in doubt. A deed that met a
+conflict is done again. In the end the table is read by both implementations, validated, cleaned up.
 """
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from types import ModuleType
 from typing import ParamSpec, TypeVar
 
@@ -156,102 +158,110 @@ PATIENCE = 120.0
 
 
 @dataclass(slots=True)
-class Ledger:
-    """What the writers said: deeds done, in doubt, and errors that are no conflicts."""
-
-    done: list[Deed] = field(default_factory=list)
-    doubtful: list[Deed] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    conflicts: int = 0
-    kills: int = 0
-
-
-@dataclass(slots=True)
 class Writer:
-    """A process, the deeds it has still to begin, and the one it is at."""
+    """A process, the deeds it was given, and the file in which it says what it does."""
 
     engine: str
-    left: list[Deed]
+    deeds: list[Deed]
     process: BaseProcess
-    pipe: Connection
-    at: Deed | None = None
+    log: Path
+    killed: bool = False
+
+    @property
+    def said(self) -> list[tuple[str, Deed, str]]:
+        """What it said: `begin`, `conflict`, `done` or `error`, a deed, and the text of an error.
+
+        A killed writer may have left half a line.
+        """
+        text = self.log.read_text("utf-8") if self.log.exists() else ""
+        lines = map(json.loads, text[: text.rfind("\n") + 1].splitlines())
+        return [(word, (kind, number), told) for word, kind, number, told in lines]
+
+    def deeds_of(self, *words: str) -> list[Deed]:
+        """Return the deeds of which it said one of the words."""
+        return [deed for word, deed, _ in self.said if word in words]
+
+    @property
+    def at(self) -> Deed | None:
+        """The deed that it is at, or was when it was killed."""
+        last = self.said[-1:]
+        return last[0][1] if last and last[0][0] in ("begin", "conflict") else None
+
+    @property
+    def left(self) -> list[Deed]:
+        """The deeds it has not begun."""
+        return self.deeds[len(self.deeds_of("begin")) :]
 
 
 class Team:
-    """Writers of one table. `options` are those of its storage."""
+    """Writers of one table, whose logs lie in `folder`. `options` are those of its storage."""
 
-    def __init__(self, uri: str, options: dict[str, str]) -> None:
-        self.uri, self.options = uri, options
-        self._heard = time.monotonic()
+    def __init__(self, uri: str, options: dict[str, str], folder: Path) -> None:
+        self.uri, self.options, self._folder = uri, options, folder
         self.writers: list[Writer] = []
-        self.ledger = Ledger()
+        self.errors: list[str] = []
+        self._heard = time.monotonic(), 0
 
     def add(self, engine: str, deeds: Sequence[Deed]) -> None:
         """Begin a writer."""
-        context = clean_processes()
-        ours, theirs = context.Pipe()
-        arguments = (theirs, engine, self.uri, list(deeds), self.options)
-        process = context.Process(target=_write, args=arguments, daemon=True)
+        log = self._folder / f"writer-{len(self.writers)}"
+        arguments = (str(log), engine, self.uri, list(deeds), self.options)
+        process = clean_processes().Process(target=_write, args=arguments, daemon=True)
         process.start()
-        theirs.close()
-        self.writers.append(Writer(engine, list(deeds), process, ours))
+        self.writers.append(Writer(engine, list(deeds), process, log))
 
     def kill(self, writer: Writer) -> None:
         """Kill a writer as `kill -9` does, and begin another one for what it had not begun."""
         writer.process.kill()
         writer.process.join()
-        while writer.pipe.poll():
-            if not self._hear(writer):
-                break
-        if writer.at is not None:
-            self.ledger.doubtful.append(writer.at)
-        self.ledger.kills += 1
-        self._remove(writer)
+        writer.killed = True
         if writer.left:
             self.add(writer.engine, writer.left)
 
-    def run(self, seconds: float = PATIENCE) -> bool:
-        """Hear what is said until somebody falls silent or `seconds` are over; false at the end."""
-        if not self.writers:
-            return False
-        ready = wait([writer.pipe for writer in self.writers], seconds)
-        if ready:
-            self._heard = time.monotonic()
-        elif time.monotonic() - self._heard > PATIENCE:
-            self.ledger.errors.append(f"silent: {[one.at for one in self.writers]}")
-            for writer in list(self.writers):
+    @property
+    def running(self) -> list[Writer]:
+        """The writers that have not ended."""
+        return [one for one in self.writers if one.process.is_alive()]
+
+    def run(self, seconds: float = 1.0) -> bool:
+        """Wait until a writer ends or `seconds` are over; return whether any still runs."""
+        wait([one.process.sentinel for one in self.running], seconds)
+        said = sum(one.log.stat().st_size for one in self.writers if one.log.exists())
+        if said != self._heard[1]:
+            self._heard = time.monotonic(), said
+        elif time.monotonic() - self._heard[0] > PATIENCE:
+            self.errors.append(f"silent: {[one.at for one in self.running]}")
+            for writer in self.running:
                 writer.process.kill()
-                self._remove(writer)
-        for writer in [one for one in self.writers if one.pipe in ready]:
-            if not self._hear(writer):
                 writer.process.join()
-                if writer.left or writer.at is not None:
-                    self.ledger.errors.append(f"a writer ended at {writer.at}")
-                self._remove(writer)
-        return bool(self.writers)
+        return bool(self.running)
 
-    def _remove(self, writer: Writer) -> None:
-        self.writers.remove(writer)
-        writer.pipe.close()
+    @property
+    def counts(self) -> dict[str, float]:
+        """Numbers of kills, of deeds done and in doubt, and of conflicts."""
+        conflicts = sum(len(one.deeds_of("conflict")) for one in self.writers)
+        counts = {"kills": sum(one.killed for one in self.writers), "done": len(self.done)}
+        return {**counts, "in doubt": len(self.doubtful), "conflicts": conflicts}
 
-    def _hear(self, writer: Writer) -> bool:
-        """Take in one message; false when there will be none."""
-        try:
-            word, deed, text = writer.pipe.recv()
-        except (EOFError, ConnectionResetError):
-            return False
-        if word == "begin":
-            writer.at = deed
-            writer.left.remove(deed)
-        elif word == "done":
-            writer.at = None
-            self.ledger.done.append(deed)
-        elif word == "conflict":
-            self.ledger.conflicts += 1
-        else:
-            writer.at = None
-            self.ledger.errors.append(f"{writer.engine}, {deed}: {text}")
-        return True
+    @property
+    def done(self) -> list[Deed]:
+        """The deeds that were done."""
+        return [deed for one in self.writers for deed in one.deeds_of("done")]
+
+    @property
+    def doubtful(self) -> list[Deed]:
+        """The deeds at which a writer was killed."""
+        return [one.at for one in self.writers if one.killed and one.at is not None]
+
+    def faults(self) -> Iterator[str]:
+        """Yield the errors of writers, and those that ended early."""
+        yield from self.errors
+        for writer in self.writers:
+            for word, deed, text in writer.said:
+                if word == "error":
+                    yield f"{writer.engine}, {deed}: {text}"
+            if not writer.killed and (writer.left or writer.at is not None):
+                yield f"a writer ended at {writer.at}"
 
 
 def clean_processes() -> ForkServerContext:
@@ -266,17 +276,15 @@ def engine_named(name: str) -> ModuleType:
     return pylanceref if name == "lanceref" else oracle.lance()
 
 
-def _write(
-    pipe: Connection, engine: str, uri: str, deeds: list[Deed], options: dict[str, str]
-) -> None:
-    """Do deeds, each again after a conflict, and tell what happened."""
-    for deed in deeds:
-        word, text = "begin", ""
-        while word in ("begin", "conflict"):
-            pipe.send((word, deed, text))
-            word, text = _attempt(engine_named(engine), uri, deed, options)
-        pipe.send((word, deed, text))
-    pipe.close()
+def _write(log: str, engine: str, uri: str, deeds: list[Deed], options: dict[str, str]) -> None:
+    """Do deeds, each again after a conflict, and tell what happens."""
+    with Path(log).open("a", encoding="utf-8") as out:
+        for deed in deeds:
+            word, text = "begin", ""
+            print(json.dumps([word, *deed, text]), file=out, flush=True)
+            while word in ("begin", "conflict"):
+                word, text = _attempt(engine_named(engine), uri, deed, options)
+                print(json.dumps([word, *deed, text]), file=out, flush=True)
 
 
 def _attempt(engine: ModuleType, uri: str, deed: Deed, options: dict[str, str]) -> tuple[str, str]:
@@ -294,7 +302,7 @@ def verdict(team: Team, numbers: int, first: int | None = 1) -> Iterator[str]:
 
     Its versions begin with `first`; None where a cleanup was.
     """
-    yield from team.ledger.errors
+    yield from team.faults()
     readings = []
     for engine in ("lanceref", "oracle"):
         reading = apart(_reading, engine, team.uri, team.options)
@@ -311,7 +319,7 @@ def verdict(team: Team, numbers: int, first: int | None = 1) -> Iterator[str]:
     ids = own["_rowid"].to_pylist()
     if len(set(ids)) != len(ids):
         yield "a row id occurs twice"
-    yield from faults(own, team.ledger.done, team.ledger.doubtful, numbers)
+    yield from faults(own, team.done, team.doubtful, numbers)
 
 
 def unwell(team: Team) -> list[str]:

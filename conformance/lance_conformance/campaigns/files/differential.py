@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
@@ -29,15 +28,14 @@ from lanceref.storage.local_file import LocalSink
 from lanceref.validate import validate
 from lanceref_testing.tables import Sample, random_sample
 
-from lance_conformance.campaigns.files.census import encodings_of
-from lance_conformance.campaigns.runner import Outcome, Plan, Session, judged
+from lance_conformance.campaigns.files.census import REQUIRED, encodings_of
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 from lance_conformance.oracle import lance
 from lance_conformance.random_files.readings import dataset_differences, file_differences
 from lance_conformance.random_files.settled import settled
 from lance_conformance.random_files.writers import VERSIONS, refusal_of, write_by_oracle
 
 
-@contextmanager
 def differential(plan: Plan) -> Iterator[Session]:
     """Open the part: the seeds of a plan in every file version."""
     yield Session(table_names(plan), lambda case: run_table(case, plan.folder))
@@ -162,3 +160,6 @@ def _read_back(path: Path) -> pa.Table | None:
         return None
     assert isinstance(read, pa.Table)
     return read
+
+
+PARTS = (Part("differential", 2000, differential, REQUIRED),)

@@ -9,7 +9,7 @@ divergence, and then left out of the files that are odd in every way.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,7 +21,7 @@ from lanceref_testing.oddities import ALL, Chance, with_needs
 from lanceref_testing.tables import random_sample
 from pylanceref.lance_file import LanceFileReader
 
-from lance_conformance.campaigns.runner import Outcome, Plan, Session, judged
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 from lance_conformance.compare import first_difference
 from lance_conformance.known_divergences import find
 from lance_conformance.random_files.oracle_child import OracleChild
@@ -54,7 +54,6 @@ SEEDS = 1000
 """Seeds that are tried until enough files have an oddity."""
 
 
-@contextmanager
 def odd(plan: Plan) -> Iterator[Session]:
     """Open the part: each oddity in each version, with as many files of each as are planned."""
     cases = [f"{version}/{name}" for version in VERSIONS for name in (*sorted(ALL), TOGETHER)]
@@ -107,3 +106,6 @@ def our_faults(path: Path, table: pa.Table) -> Iterator[str]:
             yield finding.message
     for start, end in told.unowned:
         yield f"bytes {start} to {end} are not owned"
+
+
+PARTS = (Part("odd", 2000, odd),)

@@ -9,7 +9,7 @@ its own file of the same rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -19,7 +19,7 @@ from lanceref.data_file.data_file import open_file
 from lanceref.storage import LocalSource
 
 from lance_conformance.campaigns.files.differential import columns_of, drawn, table_names
-from lance_conformance.campaigns.runner import Outcome, Plan, Session, judged
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 from lance_conformance.random_files.identity import IDENTICAL, TRAINED, verdict
 from lance_conformance.random_files.oracle_child import OracleChild
 from lance_conformance.random_files.readings import file_differences
@@ -32,7 +32,6 @@ from lance_conformance.random_files.writers import (
 VERSIONS = ("2.0", "2.1", "2.2", "2.3")
 
 
-@contextmanager
 def written(plan: Plan) -> Iterator[Session]:
     """Open the part: the seeds of a plan in every version that has a writer of single files."""
     with closing(OracleChild()) as child:
@@ -76,3 +75,6 @@ def _identity(ours: Path, theirs: Path) -> dict[str, float]:
         return {f"bytes identical, {pages}": 1}
     what = same.rpartition(": ")[2].lstrip("0123456789 ").partition(" for ")[0]
     return {f"bytes differ, {pages}": 1, f"bytes differ in {what}": 1}
+
+
+PARTS = (Part("written", 1200, written),)

@@ -11,8 +11,8 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from uuid import uuid4
@@ -20,10 +20,9 @@ from uuid import uuid4
 import pyarrow as pa
 from lanceref.core.errors import CommitConflictError, LanceError
 from pylanceref.dataset import LanceDataset, dataset
-from pylanceref.operation import LanceOperation
 
 from lance_conformance import oracle
-from lance_conformance.campaigns.runner import Outcome, Plan, Session
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.known_divergences import find
 
 STANDS, RETRY, NEVER, FAILED = ".", "R", "X", "E"
@@ -45,76 +44,65 @@ class Result:
     fragments: tuple[object, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Two operations and what became of the second."""
-
-    theirs: str
-    ours: str
-    oracle: Result
-    reference: Result
-
-
 class Matrix:
     """The operations, staged on version 2 of a table below `folder`."""
 
     def __init__(self, folder: Path, *, stable: bool) -> None:
         os.environ.setdefault(OVERLAYS, "1")  # before the oracle is imported
-        self._folder = folder
-        self._base = folder / "base"
-        lance = oracle.lance()
+        self._folder, base, lance = folder, folder / "base", oracle.lance()
         columns = {name: range(20) for name in "abc"}
         made = lance.write_dataset(
-            pa.table(columns), str(self._base), max_rows_per_file=10, enable_stable_row_ids=stable
+            pa.table(columns), str(base), max_rows_per_file=10, enable_stable_row_ids=stable
         )
         made.update_config({"x": "1"})
         self._version = int(made.version)
-        self.operations = _staged(made, self._base)
-        for name, operation in self.operations.items():
-            copy = self._copy(self._base, f"after_{name}")
-            lance.LanceDataset.commit(str(copy), operation, read_version=self._version)
+        self.operations = _staged(made, base)
+        for name in self.operations:
+            self._by_oracle(name, self._copy("base", f"after_{name}"))
 
-    def cell(self, theirs: str, ours: str) -> Cell:
-        """Commit `ours` over `theirs`, once by each."""
-        operation = self.operations[ours]
-        lance = oracle.lance()
+    def judged(self, theirs: str, ours: str) -> Outcome:
+        """Commit `ours` over `theirs`, once by each: both commit the same, or refuse alike."""
+        refusals = (OSError, ValueError, NotImplementedError)
+        wanted = self._try(theirs, ours, self._by_oracle, refusals)
+        found = self._try(theirs, ours, self._by_reference, (LanceError,))
+        counts = {f"reference: {NAMES[found.verdict]}": 1}
+        if wanted == found:
+            return Outcome("agreed", (), counts)
+        letters = {"oracle": wanted.verdict, "reference": found.verdict}
+        known = find("histories/conflicts", theirs=theirs, ours=ours, **letters)
+        if known is not None:
+            return Outcome("known", (known.id,), counts)
+        told = ", ".join(f"{who} {NAMES[letter]}" for who, letter in letters.items())
+        return Outcome("differed", (f"{ours} over {theirs}: {told}",), counts)
 
-        def by_oracle(path: Path) -> None:
-            lance.LanceDataset.commit(str(path), operation, read_version=self._version)
+    def _by_oracle(self, name: str, path: Path) -> None:
+        operation = self.operations[name]
+        oracle.lance().LanceDataset.commit(str(path), operation, read_version=self._version)
 
-        def by_reference(path: Path) -> None:
-            LanceDataset.commit(path, self._told(ours), read_version=self._version)
-
-        raised = (OSError, ValueError, NotImplementedError)
-        return Cell(
-            theirs,
-            ours,
-            self._try(theirs, by_oracle, raised),
-            self._try(theirs, by_reference, (LanceError,)),
-        )
-
-    def _told(self, name: str) -> LanceOperation.BaseOperation:
-        """Return an operation as the oracle wrote it down."""
+    def _by_reference(self, name: str, path: Path) -> None:
+        """Commit an operation as the oracle wrote it down."""
         transaction = dataset(self._folder / f"after_{name}").read_transaction(self._version + 1)
         assert transaction is not None  # the oracle writes it into every version
-        return transaction.operation
+        LanceDataset.commit(path, transaction.operation, read_version=self._version)
 
     def _try(
-        self, theirs: str, commit: Callable[[Path], None], raised: tuple[type[Exception], ...]
+        self,
+        theirs: str,
+        ours: str,
+        commit: Callable[[str, Path], None],
+        raised: tuple[type[Exception], ...],
     ) -> Result:
         """Commit on a copy; any error that is not one of `raised` ends the campaign."""
-        path = self._copy(self._folder / f"after_{theirs}", f"try_{uuid4().hex}")
+        path = self._copy(f"after_{theirs}", f"try_{uuid4().hex}")
         try:
-            commit(path)
+            commit(ours, path)
         except raised as error:
             return Result(_verdict(error))
         found = dataset(path)
         return Result(STANDS, found.to_table(with_row_id=True), tuple(_fragments(found)))
 
-    def _copy(self, source: Path, name: str) -> Path:
-        target = self._folder / name
-        shutil.copytree(source, target)
-        return target
+    def _copy(self, source: str, name: str) -> Path:
+        return Path(shutil.copytree(self._folder / source, self._folder / name))
 
 
 def _verdict(error: Exception) -> str:
@@ -247,7 +235,6 @@ TABLES = {"row addresses": False, "stable row ids": True}
 """Tables by whether their row ids are stable."""
 
 
-@contextmanager
 def conflicts(plan: Plan) -> Iterator[Session]:
     """Open the part: as many ordered pairs of operations as are planned, evenly spread."""
     with tempfile.TemporaryDirectory(dir=plan.folder) as folder:
@@ -255,29 +242,13 @@ def conflicts(plan: Plan) -> Iterator[Session]:
             name: Matrix(Path(folder, str(stable)), stable=stable)
             for name, stable in TABLES.items()
         }
-        pairs = [
-            f"{table}/{ours} over {theirs}"
+        pairs = {
+            f"{table}/{ours} over {theirs}": partial(matrix.judged, theirs, ours)
             for table, matrix in matrices.items()
             for theirs in matrix.operations
             for ours in matrix.operations
-        ]
-
-        def run(case: str) -> Outcome:
-            table, _, pair = case.partition("/")
-            ours, _, theirs = pair.partition(" over ")
-            return judged_cell(matrices[table].cell(theirs, ours))
-
-        yield Session(plan.spread(pairs), run)
+        }
+        yield Session(plan.spread([*pairs]), lambda name: pairs[name]())
 
 
-def judged_cell(cell: Cell) -> Outcome:
-    """Return the outcome of a pair: both commit the same, or both refuse alike."""
-    letters = {"oracle": cell.oracle.verdict, "reference": cell.reference.verdict}
-    counts = {f"reference: {NAMES[cell.reference.verdict]}": 1}
-    if cell.oracle == cell.reference:
-        return Outcome("agreed", (), counts)
-    known = find("histories/conflicts", theirs=cell.theirs, ours=cell.ours, **letters)
-    if known is not None:
-        return Outcome("known", (known.id,), counts)
-    told = ", ".join(f"{who} {NAMES[letter]}" for who, letter in letters.items())
-    return Outcome("differed", (f"{cell.ours} over {cell.theirs}: {told}",), counts)
+PARTS = (Part("conflicts", 2000, conflicts),)

@@ -8,22 +8,15 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from lance_conformance.campaigns.histories import index_rules, rules
+from lance_conformance.campaigns.histories import index_rules, rules, values
 from lance_conformance.campaigns.histories.lockstep import Line, Lockstep, Step
-from lance_conformance.campaigns.histories.values import (
-    COLUMNS,
-    INDEXED_COLUMNS,
-    STORAGE,
-    Columns,
-    schema_text,
-)
+from lance_conformance.campaigns.histories.values import STORAGE, schema_text
 from lance_conformance.campaigns.histories.view import View, views
-from lance_conformance.campaigns.runner import Outcome, Plan, Session
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 
 Rule = Callable[[Random, View], str | None]
 """Draws a line; None where it makes no sense. Its name is that of the operation."""
@@ -34,7 +27,7 @@ class Script:
     """What histories are made of: rules and how often each is drawn, columns, file versions."""
 
     rules: dict[Rule, int]
-    columns: Columns
+    columns: str
     storage: tuple[str, ...]
 
 
@@ -70,7 +63,7 @@ PLAIN = Script(
         rules.field_metadata: 1,
         rules.tag: 2,
     },
-    COLUMNS,
+    values.PLAIN,
     STORAGE,
 )
 """Every operation."""
@@ -86,7 +79,7 @@ INDEXED = Script(
         index_rules.segments: 4,
         index_rules.compact_deferred: 3,
     },
-    INDEXED_COLUMNS,
+    values.INDEXED,
     STORAGE[1:],
 )
 """Operations that change rows which indices are over, and those on the indices."""
@@ -100,7 +93,7 @@ def first_line(random: Random, script: Script) -> Line:
     version = random.choice(script.storage)
     stable = random.random() < 0.5
     most = random.choice((5, 8, 1000))
-    schema = schema_text(random, nullable=version != "0.1", columns=script.columns)
+    schema = schema_text(random, script.columns, nullable=version != "0.1")
     text = (
         f"lance.write_dataset(rows({schema}, {random.randrange(10_000)}, 20), "
         f"root + '/t', data_storage_version={version!r}, enable_stable_row_ids={stable}, "
@@ -123,50 +116,30 @@ def next_line(random: Random, root: Path, script: Script) -> Line:
     return first_line(random, script)
 
 
-TRIES = 80
-"""Shorter histories that are tried for one that differs."""
+def run_history(seed: int, script: Script) -> Outcome:
+    """Draw a history and follow it to its end, or until the tables differ.
 
-
-@dataclass(slots=True)
-class History:
-    """What became of a seed; `lines` are those of the shortest history that differs.
-
-    `done` and `refused` count lines by the names of their operations, both sides alike.
+    Lines are counted by the names of their operations. Of a history that differs the details end
+    with the lines of the shortest one that does so.
     """
-
-    seed: int
-    steps: int
-    done: dict[str, int]
-    refused: dict[str, int]
-    lines: list[tuple[str, bool]] = field(default_factory=list)
-    differences: list[str] = field(default_factory=list)
-
-
-def run_history(seed: int, steps: int, *, indexed: bool = False) -> History:
-    """Draw a history and follow it to its end, or until the tables differ."""
-    script = INDEXED if indexed else PLAIN
     random, told = Random(seed), list[Step]()
     with tempfile.TemporaryDirectory() as folder:
         pair = Lockstep(Path(folder))
-        while len(told) < steps:
+        while len(told) < STEPS and not (told and told[-1].differences):
             told.append(pair.follow(next_line(random, Path(folder), script)))
-            if told[-1].differences:
-                break
-    done = Counter(step.line.name for step in told if not step.refused[0])
-    refused = Counter(step.line.name for step in told if step.refused[0])
-    history = History(seed, len(told), dict(done), dict(refused))
-    if told[-1].differences:
-        lines, last = shortest([step.line for step in told], told[-1])
-        history.lines = [(line.text, line.crossed) for line in lines]
-        history.differences = last.differences
-    return history
+    counts = Counter(steps=len(told))
+    for step in told:
+        became = "refused by both" if step.refused[0] else "done"
+        counts[f"{step.line.name}, {became}"] += 1
+    if not told[-1].differences:
+        return Outcome("agreed", (), counts)
+    lines, last = shortest([step.line for step in told], told[-1])
+    shown = [f"{'crossed' if line.crossed else 'straight'}: {line.text}" for line in lines]
+    return Outcome("differed", [*last.differences[:3], *shown], counts)
 
 
-def replay(lines: Iterable[Line]) -> Step | None:
-    """Follow lines; return the first step after which the tables differ."""
-    with tempfile.TemporaryDirectory() as folder:
-        pair = Lockstep(Path(folder))
-        return next((step for step in map(pair.follow, lines) if step.differences), None)
+TRIES = 80
+"""Shorter histories that are tried for one that differs."""
 
 
 def shortest(lines: list[Line], last: Step) -> tuple[list[Line], Step]:
@@ -177,7 +150,7 @@ def shortest(lines: list[Line], last: Step) -> tuple[list[Line], Step]:
         while tries and start < len(lines):
             shorter = lines[:start] + lines[start + size :]
             tries -= 1
-            if (found := replay(shorter)) is not None:
+            if (found := _replayed(shorter)) is not None:
                 lines, last = shorter, found
             else:
                 start += size
@@ -186,34 +159,24 @@ def shortest(lines: list[Line], last: Step) -> tuple[list[Line], Step]:
     return lines, last
 
 
+def _replayed(lines: Iterable[Line]) -> Step | None:
+    """Follow lines; return the first step after which the tables differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        pair = Lockstep(Path(folder))
+        return next((step for step in map(pair.follow, lines) if step.differences), None)
+
+
 STEPS = 30
 """Operations of a history."""
 
 
-@contextmanager
-def plain(plan: Plan) -> Iterator[Session]:
-    """Open the part: histories of every operation."""
-    yield Session(_seeds(plan), lambda case: judged_history(run_history(int(case), STEPS)))
+def _part(name: str, count: int, script: Script) -> Part:
+    """Return the part of a script, each of whose operations must be done at least once."""
+
+    def opened(plan: Plan) -> Iterator[Session]:
+        yield Session(map(str, plan.seeds), lambda case: run_history(int(case), script))
+
+    return Part(name, count, opened, {"": [f"{rule.__name__}, done" for rule in script.rules]})
 
 
-@contextmanager
-def indexed(plan: Plan) -> Iterator[Session]:
-    """Open the part: histories of tables with indices of every type."""
-    yield Session(
-        _seeds(plan), lambda case: judged_history(run_history(int(case), STEPS, indexed=True))
-    )
-
-
-def _seeds(plan: Plan) -> list[str]:
-    return [str(seed) for seed in range(plan.seed, plan.seed + plan.count)]
-
-
-def judged_history(history: History) -> Outcome:
-    """Return the outcome of a history; its details begin with the lines that repeat it."""
-    counts = {"steps": history.steps}
-    counts |= {f"{name}, done": count for name, count in history.done.items()}
-    counts |= {f"{name}, refused by both": count for name, count in history.refused.items()}
-    if not history.differences:
-        return Outcome("agreed", (), counts)
-    lines = [f"{'crossed' if crossed else 'straight'}: {text}" for text, crossed in history.lines]
-    return Outcome("differed", [*history.differences[:3], *lines], counts)
+PARTS = (_part("plain", 500, PLAIN), _part("indexed", 200, INDEXED))

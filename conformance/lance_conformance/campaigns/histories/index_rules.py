@@ -130,9 +130,8 @@ def compact_deferred(random: Random, view: View) -> str | None:
     """
     if any("HNSW" in kind for _, _, kind in view.indices):
         return None
-    size = random.choice((5, 10, 20))
-    given = f"target_rows_per_fragment={size}, defer_index_remap=True"
-    return f"{view.place}.optimize.compact_files({given})"
+    size = f"target_rows_per_fragment={random.choice((5, 10, 20))}"
+    return f"{view.place}.optimize.compact_files({size}, defer_index_remap=True)"
 
 
 def _column_and_kind(random: Random, view: View) -> tuple[str, str] | None:

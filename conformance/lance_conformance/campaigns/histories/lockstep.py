@@ -15,7 +15,7 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import timedelta
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -37,37 +37,18 @@ from lance_conformance.compare import first_difference
 
 CHANCE = frozenset(
     {
-        "timestamp",
-        "transaction_file",
-        "index_section",
-        "transaction_section",
-        "writer_version",
-        "file_size_bytes",
-        "size_bytes",
-        "uuid",
-        "created_at",
-        "manifest_size",
-        "create_at",
-        "updated_at",
-        "branch_identifier",
-        "inline_row_ids",
-        "inline_created_at_versions",
-        "inline_last_updated_at_versions",
+        *("timestamp", "transaction_file", "index_section", "transaction_section", "uuid"),
+        *("writer_version", "file_size_bytes", "size_bytes", "created_at", "manifest_size"),
+        *("create_at", "updated_at", "branch_identifier", "inline_row_ids"),
+        *("inline_created_at_versions", "inline_last_updated_at_versions"),
     }
 )
 """Names of what no two writes have in common."""
 
 UNORDERED = frozenset(
     {
-        "updated_fragments",
-        "removed_fragment_ids",
-        "deleted_fragment_ids",
-        "update_entries",
-        "base_paths",
-        "new_indices",
-        "removed_indices",
-        "rewritten_indices",
-        "new_index_files",
+        *("updated_fragments", "removed_fragment_ids", "deleted_fragment_ids", "update_entries"),
+        *("base_paths", "new_indices", "removed_indices", "rewritten_indices", "new_index_files"),
         "fields_for_preserving_frag_bitmap",
     }
 )
@@ -148,8 +129,9 @@ def outcome(value: object, root: str) -> object:
     return {name: getattr(value, name) for name in counts if hasattr(value, name)}
 
 
-def read(found: Any) -> pa.Table:
+def read(module: ModuleType, path: Path) -> pa.Table:
     """Read all rows, with all that a table knows of each, by either implementation."""
+    found = module.dataset(str(path))
     columns = [field.name for field in found.schema]
     return found.to_table(columns=[*columns, *SYSTEM])
 
@@ -196,10 +178,9 @@ class Lockstep:
 
     def follow(self, line: Line) -> Step:
         """Let both implementations follow a line, and compare the tables."""
-        lance = oracle.lance()
         theirs, ours = reversed(self.roots) if line.crossed else self.roots
-        told = _run(line.text, lance, theirs)
-        mine = _run(line.text, _reference(), ours)
+        told = _run(line.text, oracle.lance(), theirs)
+        mine = _run(line.text, pylanceref, ours)
         step = Step(line, (told.error, mine.error))
         if bool(told.error) != bool(mine.error):
             who = "oracle" if told.error else "reference"
@@ -231,15 +212,8 @@ class Lockstep:
 
         Where one is gone every table may have lost something: then all folders are.
         """
-        before, self._files = (
-            self._files,
-            {
-                path: path.stat().st_mtime_ns
-                for root in self.roots
-                for path in root.rglob("*")
-                if path.is_file()
-            },
-        )
+        paths = (path for root in self.roots for path in root.rglob("*") if path.is_file())
+        before, self._files = self._files, {path: path.stat().st_mtime_ns for path in paths}
         gone = not before.keys() <= self._files.keys()
         changed = (path for path, at in self._files.items() if gone or before.get(path) != at)
         return {folder for path in changed for folder in path.parents}
@@ -247,7 +221,7 @@ class Lockstep:
     def _readings(self, name: str) -> dict[str, Told]:
         """Return the four readings of a table: both tables, by both."""
         return {
-            f"{root.name} read by {module.__name__}": _read(module, root / name)
+            f"{root.name} read by {module.__name__}": guarded(partial(read, module, root / name))
             for root in self.roots
             for module in _readers()
         }
@@ -270,22 +244,13 @@ def _run(text: str, lance: ModuleType, root: Path) -> Told:
     return guarded(lambda: outcome(eval(text, names), str(root)))
 
 
-def _read(module: ModuleType, path: Path) -> Told:
-    return guarded(lambda: read(module.dataset(str(path))))
-
-
 def _readers() -> tuple[ModuleType, ModuleType]:
-    return oracle.lance(), _reference()
-
-
-def _reference() -> ModuleType:
-    return import_module("pylanceref")
+    return oracle.lance(), pylanceref
 
 
 def _tables(root: Path) -> dict[str, Any]:
     """Return every table below a folder, by its path there: main, branches, clones."""
-    found: Mapping[str, Any] = {
+    return {
         str(path.parent.relative_to(root)): pylanceref.dataset(str(path.parent))
         for path in sorted(root.rglob("_versions"))
     }
-    return dict(found)

@@ -7,11 +7,13 @@ leaves rows alone: settings, versions, references.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 
 import pyarrow as pa
 
-from lance_conformance.campaigns.histories.values import KEYS, STORAGE, WORDS, schema_text
+from lance_conformance.campaigns.conditions import null_test
+from lance_conformance.campaigns.histories.values import KEYS, PLAIN, STORAGE, WORDS, schema_text
 from lance_conformance.campaigns.histories.view import View, opening
 
 
@@ -27,50 +29,47 @@ def predicate(random: Random, view: View) -> str:
 
 def comparison(random: Random, view: View) -> str:
     """Return one comparison; of 0.1 not with nulls (D.table.filter-single-value-batch-0-1)."""
-    nulls = view.found.data_storage_version != "0.1"
-    fields = [
-        field
-        for field in view.schema
-        if _kind(field.type) is not None and (nulls or not field.nullable)
-    ]
-    if not fields:
+    types = pa.types
+    texts, numbers = (types.is_string, types.is_large_string), (types.is_integer,)
+    names = view.names_of(*texts, *numbers, types.is_boolean)
+    names = [name for name in names if not (view.is_early and view.schema.field(name).nullable)]
+    if not names:
         return "true"
-    field = random.choice(fields)
-    key = None if view.key is None else view.schema.field(view.key)
-    if key is not None and key in fields and random.random() < 0.5:
-        field = key
+    name = random.choice(names)
+    if view.key in names and random.random() < 0.5:
+        name = str(view.key)
     if random.random() < 0.1:
-        return f"{field.name} is {random.choice(('', 'not '))}null"
-    if _kind(field.type) == "text":
-        return f"{field.name} = '{random.choice(WORDS)}'"
-    if _kind(field.type) == "truth":
-        return random.choice((field.name, f"not {field.name}"))
+        return null_test(random, name)
+    if name in view.names_of(*texts):
+        return f"{name} = '{random.choice(WORDS)}'"
+    if name in view.names_of(types.is_boolean):
+        return random.choice((name, f"not {name}"))
     first = random.randrange(KEYS)
     return random.choice(
         (
-            f"{field.name} % {random.randrange(2, 7)} = {random.randrange(2)}",
-            f"{field.name} between {first} and {first + random.randrange(20)}",
-            f"{field.name} in ({first}, {random.randrange(KEYS)}, {random.randrange(KEYS)})",
-            f"{field.name} {random.choice(('<', '>=', '!='))} {first}",
+            f"{name} % {random.randrange(2, 7)} = {random.randrange(2)}",
+            f"{name} between {first} and {first + random.randrange(20)}",
+            f"{name} in ({first}, {random.randrange(KEYS)}, {random.randrange(KEYS)})",
+            f"{name} {random.choice(('<', '>=', '!='))} {first}",
         )
     )
 
 
-def _kind(kind: pa.DataType) -> str | None:
-    if pa.types.is_integer(kind):
-        return "number"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return "text"
-    return "truth" if pa.types.is_boolean(kind) else None
+def given(random: Random, options: Mapping[str, tuple[float, tuple[object, ...]]]) -> str:
+    """Return arguments in words: each with its likelihood, and one of its values."""
+    drawn = {
+        name: random.choice(values)
+        for name, (share, values) in options.items()
+        if random.random() < share
+    }
+    return ", ".join(f"{name}={value!r}" for name, value in drawn.items())
 
 
 def append(random: Random, view: View) -> str:
     """Rows after those there are, in one file or several."""
     most = random.choice((1000, 1000, 4, 7))
-    return (
-        f"lance.write_dataset({_rows(random, view)}, {view.place}, mode='append', "
-        f"max_rows_per_file={most})"
-    )
+    end = f"mode='append', max_rows_per_file={most}"
+    return f"lance.write_dataset({_rows(random, view)}, {view.place}, {end})"
 
 
 def insert(random: Random, view: View) -> str:
@@ -88,23 +87,16 @@ def update(random: Random, view: View) -> str | None:
 
     Of an old version, not of columns that the newest has elsewhere (D.txn.update-again-by-place).
     """
-    new = _assignment(random, view)
-    if new is None or not all(map(view.is_in_place, new)):
+    number = view.of(random, pa.types.is_integer, pa.types.is_floating)
+    text, new = view.of(random, pa.types.is_string), dict[str, str]()
+    if number is not None and random.random() < 0.7:
+        new[number] = random.choice(("{0} + 1", "7", "{0} * 2", "NULL")).format(number)
+    if text is not None and random.random() < 0.6:
+        new[text] = random.choice(("'new'", "NULL", "'x'"))
+    if not new or not all(map(view.is_in_place, new)):
         return None
     where = predicate(random, view) if random.random() < 0.9 else None
     return f"{view.place}.update({new!r}, where={where!r})"
-
-
-def _assignment(random: Random, view: View) -> dict[str, str] | None:
-    number = view.of(random, pa.types.is_integer, pa.types.is_floating)
-    text = view.of(random, pa.types.is_string)
-    new = {}
-    if number is not None and random.random() < 0.7:
-        expression = random.choice(("{0} + 1", "7", "{0} * 2", "NULL"))
-        new[number] = expression.format(number)
-    if text is not None and random.random() < 0.6:
-        new[text] = random.choice(("'new'", "NULL", "'x'"))
-    return new or None
 
 
 def merge_insert(random: Random, view: View) -> str | None:
@@ -131,6 +123,16 @@ def merge_insert(random: Random, view: View) -> str | None:
     return f"{view.place}.{builder}{text}.execute({source})"
 
 
+COMPACTION: dict[str, tuple[float, tuple[object, ...]]] = {
+    "target_rows_per_fragment": (0.7, (5, 10, 20)),
+    "materialize_deletions": (0.3, (True, False)),
+    "materialize_deletions_threshold": (0.3, (0.0, 0.3, 0.9)),
+    "max_source_fragments": (0.2, (1, 2, 3)),
+    "batch_size": (0.2, (1, 3, 100)),
+}
+"""Arguments of a compaction."""
+
+
 def compact(random: Random, view: View) -> str | None:
     """Small fragments joined; inherited indices the oracle loses thereby.
 
@@ -139,18 +141,7 @@ def compact(random: Random, view: View) -> str | None:
     """
     if view.has_inherited_indices or view.has_moved_rows:
         return None
-    given = []
-    if random.random() < 0.7:
-        given.append(f"target_rows_per_fragment={random.choice((5, 10, 20))}")
-    if random.random() < 0.3:
-        given.append(f"materialize_deletions={random.choice((True, False))}")
-    if random.random() < 0.3:
-        given.append(f"materialize_deletions_threshold={random.choice((0.0, 0.3, 0.9))}")
-    if random.random() < 0.2:
-        given.append(f"max_source_fragments={random.choice((1, 2, 3))}")
-    if random.random() < 0.2:
-        given.append(f"batch_size={random.choice((1, 3, 100))}")
-    return f"{view.place}.optimize.compact_files({', '.join(given)})"
+    return f"{view.place}.optimize.compact_files({given(random, COMPACTION)})"
 
 
 def _rows(random: Random, view: View) -> str:
@@ -184,8 +175,8 @@ def add_nulls(random: Random, view: View) -> str:
     fields = [f"pa.field({_name(random)!r}, {random.choice(NEW)})"]
     if random.random() < 0.3:
         fields.append(f"pa.field('m', {random.choice(NEW)})")
-    given = random.choice(("pa.schema([{}])", "[{}]")).format(", ".join(fields))
-    return f"{view.place}.add_columns({given})"
+    form = random.choice(("pa.schema([{}])", "[{}]"))
+    return f"{view.place}.add_columns({form.format(', '.join(fields))})"
 
 
 def add_read(random: Random, view: View) -> str:
@@ -287,13 +278,11 @@ def overwrite(random: Random, view: View) -> str:
     """All rows replaced, under the same schema or another, in the same file version or another."""
     schema = f"{view.place}.schema"
     if random.random() < 0.6:
-        schema = schema_text(random, nullable=view.found.data_storage_version != "0.1")
-    version = repr(random.choice(STORAGE)) if random.random() < 0.3 else None
+        schema = schema_text(random, PLAIN, nullable=not view.is_early)
+    version = random.choice(STORAGE) if random.random() < 0.3 else None
     own = f"rows({schema}, {random.randrange(10_000)}, {random.choice((3, 20))})"
-    return (
-        f"lance.write_dataset({own}, {view.place}, mode='overwrite', "
-        f"data_storage_version={version}, max_rows_per_file={random.choice((6, 1000))})"
-    )
+    end = f"data_storage_version={version!r}, max_rows_per_file={random.choice((6, 1000))}"
+    return f"lance.write_dataset({own}, {view.place}, mode='overwrite', {end})"
 
 
 def branch(random: Random, view: View) -> str | None:
@@ -303,10 +292,8 @@ def branch(random: Random, view: View) -> str | None:
         return f"{view.place}.branches.delete({random.choice(known)!r})"
     if len(view.names) >= MOST_TABLES:
         return None
-    name = random.choice(
-        [one for one in ("dev", "dev/two", "other") if one not in known] or ["dev"]
-    )
-    return f"{view.place}.create_branch({name!r}, {random.choice(view.versions)})"
+    free = [one for one in ("dev", "dev/two", "other") if one not in known] or ["dev"]
+    return f"{view.place}.create_branch({random.choice(free)!r}, {random.choice(view.versions)})"
 
 
 def clone(random: Random, view: View) -> str | None:
@@ -322,12 +309,10 @@ def clean_up(random: Random, view: View) -> str | None:
     """Old versions removed; the oracle takes the files of detached ones, which stay."""
     if view.has_detached:
         return None
-    given = ["error_if_tagged_old_versions=False"]
-    kept = random.choice((1, 2, 4))
-    given.append(random.choice(("older_than=timedelta(0)", f"retain_versions={kept}")))
-    if random.random() < 0.5:
-        given.append("delete_unverified=True")
-    return f"cleaned({view.place}, {', '.join(given)})"
+    kept = f"retain_versions={random.choice((1, 2, 4))}"
+    which = random.choice(("older_than=timedelta(0)", kept))
+    more = ", delete_unverified=True" if random.random() < 0.5 else ""
+    return f"cleaned({view.place}, error_if_tagged_old_versions=False, {which}{more})"
 
 
 def detach(random: Random, view: View) -> str | None:
@@ -342,16 +327,14 @@ def config(random: Random, view: View) -> str:
     name = random.choice(("update_config", "update_metadata", "update_schema_metadata"))
     edit = {random.choice("pqr"): random.choice(("1", "2", None)) for _ in range(2)}
     replaced = random.random() < 0.25
-    if replaced:
-        edit = {key: value for key, value in edit.items() if value is not None}
-    return f"{view.place}.{name}({edit!r}, replace={replaced})"
+    kept = {key: value for key, value in edit.items() if value is not None or not replaced}
+    return f"{view.place}.{name}({kept!r}, replace={replaced})"
 
 
 def field_metadata(random: Random, view: View) -> str:
     """Metadata of one column edited."""
-    name = random.choice(view.schema.names)
-    edit = {random.choice("pq"): random.choice(("1", None))}
-    return f"{view.place}.update_field_metadata({{{name!r}: {edit!r}}})"
+    edit = {random.choice(view.schema.names): {random.choice("pq"): random.choice(("1", None))}}
+    return f"{view.place}.update_field_metadata({edit!r})"
 
 
 def restore(random: Random, view: View) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -142,9 +143,13 @@ class View:
             kind = kind.field(name).type
         return kind
 
-    def of(self, random: Random, *tests: object) -> str | None:
+    def names_of(self, *tests: Callable[[pa.DataType], bool]) -> list[str]:
+        """Return the names of columns whose type passes one of the tests."""
+        return [one.name for one in self.schema if any(test(one.type) for test in tests)]
+
+    def of(self, random: Random, *tests: Callable[[pa.DataType], bool]) -> str | None:
         """Return the name of any column whose type passes one of the tests."""
-        fits = [f.name for f in self.schema if any(test(f.type) for test in tests)]  # type: ignore[operator]
+        fits = self.names_of(*tests)
         return random.choice(fits) if fits else None
 
 

@@ -12,13 +12,13 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 import pylanceref
-from numpy.typing import NDArray
 
-from lance_conformance.campaigns.histories.values import rows
+from lance_conformance.campaigns.histories.values import columns, points, rows
 
 __all__ = [
     "aligned",
     "cleaned",
+    "columns",
     "columns_updated",
     "detached",
     "of_member",
@@ -103,11 +103,6 @@ def of_member(target: str, lance: Any) -> Any:
     The oracle can bring those of no other type than BTREE up to date.
     """
     return lance.indices.IndexConfig("json", {"target_index_type": target, "path": "a"})
-
-
-def points(*shape: int) -> NDArray[np.float32]:
-    """Return vectors, the same each time."""
-    return np.random.default_rng(0).integers(0, 100, shape).astype(np.float32) / np.float32(4)
 
 
 def detached(lance: Any, table: Any, predicate: str) -> object:

@@ -9,66 +9,31 @@ Manifests of two writers that did the same are compared without what is by chanc
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-from google.protobuf.message import Message
 from lanceref.core.errors import LanceError
 from lanceref.validate import validate
 from pylanceref.dataset import dataset
 
-from lance_conformance.campaigns.matrix.histories import History
+from lance_conformance.campaigns.histories.lockstep import apart, observe
+from lance_conformance.campaigns.matrix.histories import History, Step
 from lance_conformance.compare import first_difference
 from lance_conformance.known_divergences import find
 from lance_conformance.matrix.actor import load
 from lance_conformance.matrix.wheels import Wheel
 
-CHANCE = frozenset(
-    {
-        "path", "uuid", "timestamp", "created_at", "transaction_file", "version_aux_data",
-        "index_section", "transaction_section", "file_size_bytes", "writer_version",
-        "deletion_file.id", "files.size_bytes",
-    }
-)  # fmt: skip
-"""Fields that differ from one commit to the next, or name places in a file."""
-
 
 def manifest_differences(expected: Path, found: Path) -> list[str]:
     """Return where the latest manifests of two tables tell different things."""
-    ours, theirs = (dict(_told(_message(path))) for path in (expected, found))
+    theirs, ours = (observe(dataset(path), str(path)) for path in (expected, found))
     return [
-        f"{name}: expected {ours.get(name)}, found {theirs.get(name)}"
-        for name in sorted(ours.keys() | theirs.keys())
-        if ours.get(name) != theirs.get(name)
+        *apart(theirs["manifest"], ours["manifest"]),
+        *apart(theirs["indices"], ours["indices"]),
     ]
-
-
-def _message(path: Path) -> Message:
-    message: Message = dataset(path)._snapshot.manifest.message
-    return message
-
-
-def _told(message: Message, at: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every field of a message that is no chance, by its path."""
-    for descriptor, value in message.ListFields():
-        name = f"{at}{descriptor.name}"
-        if descriptor.name == "file_size_bytes":
-            yield name, "there"
-        if descriptor.name in CHANCE or name.split(".", 1)[-1] in CHANCE:
-            continue
-        values = value if descriptor.is_repeated else [value]
-        if descriptor.message_type is None:
-            yield name, str(value)
-        elif descriptor.message_type.GetOptions().map_entry:
-            yield name, str(sorted((key, str(value[key])) for key in value))
-        else:
-            for number, item in enumerate(values):
-                place = f"{name}[{number}]" if descriptor.is_repeated else name
-                yield place, "there"
-                yield from _told(item, f"{place}.")
 
 
 SAME, REFUSED, EXCUSED, DIFFERS = "same", "refused", "excused", "differs"
@@ -200,15 +165,10 @@ class Judge:
         options = dict(history.options) | ({} if format_ is None else {"format": format_})
         if not self.v2_names and wheel is not self.release:
             options.setdefault("enable_v2_manifest_paths", False)
-        steps = [list(step) for step in history.steps]
-        return _answered(
-            wheel.ask("build", uri=str(uri), folder=str(uri.parent), options=options, steps=steps)
-        )
+        return _taken(wheel, uri, history.steps, options, new=True)
 
     def _continue(self, wheel: Wheel, uri: Path, history: History) -> list[str | None]:
-        steps = [list(step) for step in history.after]
-        request = {"uri": str(uri), "folder": str(uri.parent), "options": {}, "steps": steps}
-        return _answered(wheel.ask("build", **request, new=False))
+        return _taken(wheel, uri, history.after, {}, new=False)
 
     def _read(self, wheel: Wheel, uri: Path, history: History) -> Read:
         """Read every version, of a table that was continued only the last; each but once."""
@@ -297,8 +257,15 @@ def _answer(read: Read, key: str) -> str | None:
     return read.answers.get("open") or "no such version"
 
 
-def _answered(steps: list[str | None] | None) -> list[str | None]:
-    return [DIED] if steps is None else steps
+def _taken(
+    wheel: Wheel, uri: Path, steps: Sequence[Step], options: Mapping[str, object], *, new: bool
+) -> list[str | None]:
+    """Let an implementation take steps; return for each None, or why it was not taken."""
+    request = {"uri": str(uri), "folder": str(uri.parent), "options": options, "new": new}
+    told: list[str | None] | None = wheel.ask(
+        "build", **request, steps=[list(one) for one in steps]
+    )
+    return [DIED] if told is None else told
 
 
 def _parted(apart: Mapping[str, str], excused: Iterable[str]) -> tuple[list[str], list[str]]:

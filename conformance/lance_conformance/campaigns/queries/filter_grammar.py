@@ -1,14 +1,15 @@
 """Random filters: a grammar of the expressions in SQL that DataFusion types.
 
-Each rule draws an expression of one type over the columns of `TABLE`. Rules name functions whose
-answer depends on nothing but their arguments: no clocks, no random numbers.
+A rule lists expressions of one type over the columns of `TABLE`; in them `{a|b}` is either text,
+and `<name>` an expression by another rule. Rules name functions whose answer depends on nothing but
+their arguments: no clocks, no random numbers.
 """
 
 from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable
+import re
 from decimal import Decimal
 from random import Random
 
@@ -67,183 +68,140 @@ TABLE = pa.table(
 )
 """The rows that are filtered."""
 
-INTEGERS = ("i8", "i32", "i64", "u8", "u64", "st.x")
-FLOATS = ("f32", "f64")
-TEXTS = ("s", "t", "st.y")
-PARTS = ("year", "month", "day", "hour", "minute", "second", "dow", "doy", "week", "quarter")
-UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
-SIGNS = ("=", "!=", "<", "<=", ">", ">=")
+
+_CHOICE, _RULE = re.compile(r"\{([^}]*)\}"), re.compile(r"<([a-z ]+)>")
 
 
-class Grammar:
-    """The rules, drawing from one source of random numbers."""
+def _words(text: str) -> tuple[str, ...]:
+    """Return alternatives that have no blank in them."""
+    return tuple(text.split())
 
-    def __init__(self, random: Random) -> None:
-        self._random = random
 
-    def filter(self) -> str:
-        """Return a condition of at most four levels."""
-        return self._boolean(self._random.choice((1, 2, 2, 3, 4)))
+_KINDS = ("integer", "integer", "real", "text", "day", "moment")
 
-    def _one(self, *rules: Callable[[], str]) -> str:
-        return self._random.choice(rules)()
+_LISTED = {"integer": "number", "text": "word", "day": "date"}
 
-    def _of(self, *texts: str) -> str:
-        return self._random.choice(texts)
+LEAVES = {
+    "boolean": ("flag", "true", "false", "flag is null"),
+    "integer": ("<integers>", "<number>"),
+    "real": ("f32", "f64", "1.5", "0.0", "-2.5", "dec", "cast(i32 as double)"),
+    "text": ("<texts>", "<word>"),
+}
+"""Expressions of the rules that have others of their kind inside, where the filter must end."""
 
-    def _boolean(self, depth: int) -> str:
-        if depth <= 0:
-            return self._of("flag", "true", "false", "flag is null")
-        down = depth - 1
-        return self._one(
-            lambda: f"({self._boolean(down)} {self._of('and', 'or')} {self._boolean(down)})",
-            lambda: f"not ({self._boolean(down)})",
-            lambda: f"({self._boolean(down)}) is {self._of('true', 'not true', 'not false')}",
-            *[lambda: self._comparison(down)] * 4,
-            *[lambda: self._membership(down)] * 2,
-            *[lambda: self._of_text(down)] * 2,
-            lambda: self._of_list(down),
+RULES: dict[str, tuple[str, ...]] = {
+    "boolean": (
+        "(<boolean> {and|or} <boolean>)",
+        "not (<boolean>)",
+        "(<boolean>) is {true|not true|not false}",
+        *["<comparison>"] * 4,
+        *["<membership>"] * 2,
+        *["<of text>"] * 2,
+        "<of list>",
+    ),
+    "comparison": tuple(
+        f"<{kind}> {rest}"
+        for kind in _KINDS
+        for rest in (
+            *[f"<sign> <{kind}>"] * 2,
+            f"between <{kind}> and <{kind}>",
+            f"is {{|not }}distinct from <{kind}>",
+            "is {|not }null",
         )
+    ),
+    "membership": tuple(
+        f"<{kind}> {{|not }}in ({', '.join([f'<{one}>'] * count)})"
+        for kind, one in _LISTED.items()
+        for count in (1, 2, 3, 4)
+    ),
+    "of text": (
+        "<text> {|not }{like|ilike} {'a%'|'%b'|'%a%'|'_'|'A\\_b'|''|'%'}",
+        "{starts_with|ends_with|contains}(<text>, <word>)",
+        "regexp_like(<text>, {'^a'|'[0-9]+'|'b$'})",
+        "regexp_count(<text>, 'a') <sign> 1",
+    ),
+    "of list": (
+        *("array_has(li, <number>)", "array_has(lt, <word>)", "array_length(li) > {0|1|2}"),
+        *("array_has_any(li, [<number>, <number>])", "array_has_all(lt, [<word>])"),
+        *("array_position(li, <number>) = 1", "li[1] = <number>", "empty(li)"),
+        *("array_to_string(lt, ',') = <word>", "cardinality(lt) = {0|1|2}"),
+        *("isnan(<real>)", "iszero(<real>)"),
+    ),
+    "integer": (
+        "<integers>",
+        "(<integer> {+|-|*} <integer>)",
+        "(<integer> {/|%} {2|3|-7})",
+        "factorial({u8 % 5|4})",
+        "abs({i32|i64|st.x} % 1000)",
+        "case when <shallow> then <integer> else <integer> end",
+        "{coalesce|nullif|greatest|least}(<integer>, <integer>)",
+        "cast(<integer> as {bigint|double})",
+        "{length|octet_length|ascii}(<text>)",
+        "strpos(<text>, <word>)",
+        "date_part('{year|month|day|hour|minute|second|dow|doy|week|quarter}', <moment>)",
+        "date_part('{year|month|day|hour|minute|second|dow|doy|week|quarter}', d)",
+        "signum(<integer>)",
+        "gcd({i64|u8}, {6|10})",
+    ),
+    "real": (
+        "{f32|f64|dec}",
+        "(<real> {+|*} <real>)",
+        "{abs|floor|ceil|round|trunc}(<real>)",
+        "round(<real>, {0|1|2})",
+        "{exp|atan|cbrt|tanh|degrees}(<real>)",
+        "{sqrt|ln|log2|log10}(abs(<real>) + 1.0)",
+        "power(<real>, {2|0.5|3})",
+        "{coalesce|nullif|nanvl}(<real>, <real>)",
+        "cast({i8|i32|i64|u8|u64|st.x|dec} as {double|float})",
+    ),
+    "text": (
+        "<texts>",
+        "{upper|lower|trim|ltrim|rtrim|btrim}(<text>)",
+        "{reverse|initcap|md5}(<text>)",
+        "{left|right|repeat}(<text>, {0|1|2|3})",
+        "substr(<text>, {1|2|3}, {0|1|2|3})",
+        "{lpad|rpad}(<text>, {3|6}, 'xy')",
+        "chr({65|97|48})",
+        "replace(<text>, <word>, <word>)",
+        "split_part(<text>, ',', {1|2})",
+        "translate(<text>, 'ab', 'ba')",
+        "(<text> || <text>)",
+        "concat(<text>, <word>)",
+        "concat_ws('-', <text>, <word>)",
+        "coalesce(<text>, <word>)",
+        "cast({i32|flag|d|i8|dec} as string)",
+        "regexp_replace(<text>, '[a-c]', 'z')",
+        "encode(bin, '{hex|base64}')",
+    ),
+    "day": (
+        *("d", "<date>", "cast({d|ts} as date)", "coalesce(d, <date>)"),
+        *("nullif(d, <date>)", "to_date({d|cast(d as string)})"),
+    ),
+    "moment": (
+        *("{ts|tz}", "timestamp '{1970-01-01 00:00:00|2020-02-29 12:30:02}'"),
+        "date_trunc('{year|quarter|month|week|day|hour|minute|second}', {ts|tz})",
+        *("cast({d|ts} as timestamp)", "date_bin(interval '{1 hour|2 days}', ts)"),
+        *("coalesce(ts, {ts|cast(d as timestamp)})", "to_timestamp({i32|0|ts})"),
+    ),
+    "shallow": ("flag", "<comparison>", "<comparison>", "<membership>", "<of text>"),
+    "sign": _words("= != < <= > >="),
+    "number": _words("0 1 2 3 -1 7 100 255"),
+    "word": tuple(f"'{word}'" for word in WORDS),
+    "date": tuple(f"date '{day}'" for day in _words("1970-01-01 2020-02-29 2020-05-29 2021-01-01")),
+    "integers": _words("i8 i32 i64 u8 u64 st.x"),
+    "texts": _words("s t st.y"),
+}
+"""Expressions by the name of their rule."""
 
-    def _comparison(self, depth: int) -> str:
-        rule = self._random.choice(
-            (self._integer, self._integer, self._real, self._text, self._day, self._moment)
-        )
-        left, right = rule(depth), rule(depth)
-        return self._one(
-            lambda: f"{left} {self._of(*SIGNS)} {right}",
-            lambda: f"{left} {self._of(*SIGNS)} {right}",
-            lambda: f"{left} between {right} and {rule(depth)}",
-            lambda: f"{left} is {self._of('', 'not ')}distinct from {right}",
-            lambda: f"{left} is {self._of('', 'not ')}null",
-        )
 
-    def _membership(self, depth: int) -> str:
-        rule, literal = self._random.choice(
-            ((self._integer, self._number), (self._text, self._word), (self._day, self._date))
-        )
-        listed = ", ".join(literal() for _ in range(self._random.randint(1, 4)))
-        return f"{rule(depth)} {self._of('', 'not ')}in ({listed})"
+def random_filter(random: Random) -> str:
+    """Return a condition of at most four levels."""
+    return _expression("boolean", random, random.choice((1, 2, 2, 3, 4)))
 
-    def _of_text(self, depth: int) -> str:
-        text = self._text(depth)
-        return self._one(
-            lambda: f"{text} {self._of('', 'not ')}{self._of('like', 'ilike')} {self._pattern()}",
-            lambda: f"{self._of('starts_with', 'ends_with', 'contains')}({text}, {self._word()})",
-            lambda: f"regexp_like({text}, '{self._of('^a', '[0-9]+', 'b$')}')",
-            lambda: f"regexp_count({text}, 'a') {self._of(*SIGNS)} 1",
-        )
 
-    def _of_list(self, depth: int) -> str:
-        number, word = self._number(), self._word()
-        return self._of(
-            f"array_has(li, {number})",
-            f"array_has(lt, {word})",
-            f"array_has_any(li, [{number}, {self._number()}])",
-            f"array_has_all(lt, [{word}])",
-            f"array_length(li) > {self._of('0', '1', '2')}",
-            f"array_position(li, {number}) = 1",
-            f"li[1] = {number}",
-            f"array_to_string(lt, ',') = {word}",
-            "empty(li)",
-            f"cardinality(lt) = {self._of('0', '1', '2')}",
-            f"isnan({self._real(depth)})",
-            f"iszero({self._real(depth)})",
-        )
-
-    def _number(self) -> str:
-        return self._of("0", "1", "2", "3", "-1", "7", "100", "255")
-
-    def _word(self) -> str:
-        return f"'{self._random.choice(WORDS)}'"
-
-    def _pattern(self) -> str:
-        return self._of("'a%'", "'%b'", "'%a%'", "'_'", "'A\\_b'", "''", "'%'")
-
-    def _date(self) -> str:
-        return f"date '{self._of('1970-01-01', '2020-02-29', '2020-05-29', '2021-01-01')}'"
-
-    def _integer(self, depth: int) -> str:
-        if depth <= 0:
-            return self._one(lambda: self._of(*INTEGERS), self._number)
-        inner, other = self._integer(depth - 1), self._integer(depth - 1)
-        return self._one(
-            lambda: self._of(*INTEGERS),
-            lambda: f"({inner} {self._of('+', '-', '*')} {other})",
-            lambda: f"({inner} {self._of('/', '%')} {self._of('2', '3', '-7')})",
-            lambda: f"factorial({self._of('u8 % 5', '4')})",
-            lambda: f"abs({self._of('i32', 'i64', 'st.x')} % 1000)",
-            lambda: self._case(inner, other),
-            lambda: f"{self._of('coalesce', 'nullif', 'greatest', 'least')}({inner}, {other})",
-            lambda: f"cast({inner} as {self._of('bigint', 'double')})",
-            lambda: f"{self._of('length', 'octet_length', 'ascii')}({self._text(depth - 1)})",
-            lambda: f"strpos({self._text(depth - 1)}, {self._word()})",
-            lambda: f"date_part('{self._of(*PARTS)}', {self._moment(depth - 1)})",
-            lambda: f"date_part('{self._of(*PARTS)}', d)",
-            lambda: f"signum({inner})",
-            lambda: f"gcd({self._of('i64', 'u8')}, {self._of('6', '10')})",
-        )
-
-    def _case(self, yes: str, no: str) -> str:
-        return f"case when {self._boolean(1)} then {yes} else {no} end"
-
-    def _real(self, depth: int) -> str:
-        if depth <= 0:
-            return self._of(*FLOATS, "1.5", "0.0", "-2.5", "dec", "cast(i32 as double)")
-        inner, other = self._real(depth - 1), self._real(depth - 1)
-        return self._one(
-            lambda: self._of(*FLOATS, "dec"),
-            lambda: f"({inner} {self._of('+', '*')} {other})",
-            lambda: f"{self._of('abs', 'floor', 'ceil', 'round', 'trunc')}({inner})",
-            lambda: f"round({inner}, {self._of('0', '1', '2')})",
-            lambda: f"{self._of('exp', 'atan', 'cbrt', 'tanh', 'degrees')}({inner})",
-            lambda: f"{self._of('sqrt', 'ln', 'log2', 'log10')}(abs({inner}) + 1.0)",
-            lambda: f"power({inner}, {self._of('2', '0.5', '3')})",
-            lambda: f"{self._of('coalesce', 'nullif', 'nanvl')}({inner}, {other})",
-            lambda: f"cast({self._of(*INTEGERS, 'dec')} as {self._of('double', 'float')})",
-        )
-
-    def _text(self, depth: int) -> str:
-        if depth <= 0:
-            return self._one(lambda: self._of(*TEXTS), self._word)
-        inner, count = self._text(depth - 1), self._of("0", "1", "2", "3")
-        return self._one(
-            lambda: self._of(*TEXTS),
-            lambda: f"{self._of('upper', 'lower', 'trim', 'ltrim', 'rtrim', 'btrim')}({inner})",
-            lambda: f"{self._of('reverse', 'initcap', 'md5')}({inner})",
-            lambda: f"{self._of('left', 'right', 'repeat')}({inner}, {count})",
-            lambda: f"substr({inner}, {self._of('1', '2', '3')}, {count})",
-            lambda: f"{self._of('lpad', 'rpad')}({inner}, {self._of('3', '6')}, 'xy')",
-            lambda: f"chr({self._of('65', '97', '48')})",
-            lambda: f"replace({inner}, {self._word()}, {self._word()})",
-            lambda: f"split_part({inner}, ',', {self._of('1', '2')})",
-            lambda: f"translate({inner}, 'ab', 'ba')",
-            lambda: f"({inner} || {self._text(depth - 1)})",
-            lambda: f"concat({inner}, {self._word()})",
-            lambda: f"concat_ws('-', {inner}, {self._word()})",
-            lambda: f"coalesce({inner}, {self._word()})",
-            lambda: f"cast({self._of('i32', 'flag', 'd', 'i8', 'dec')} as string)",
-            lambda: f"regexp_replace({inner}, '[a-c]', 'z')",
-            lambda: f"encode(bin, '{self._of('hex', 'base64')}')",
-        )
-
-    def _day(self, depth: int) -> str:
-        return self._one(
-            lambda: "d",
-            self._date,
-            lambda: f"cast({self._of('ts', 'd')} as date)",
-            lambda: f"coalesce(d, {self._date()})",
-            lambda: f"nullif(d, {self._date()})",
-            lambda: f"to_date({self._of('d', 'cast(d as string)')})",
-        )
-
-    def _moment(self, depth: int) -> str:
-        return self._one(
-            lambda: self._of("ts", "tz"),
-            lambda: f"timestamp '{self._of('1970-01-01 00:00:00', '2020-02-29 12:30:02')}'",
-            lambda: f"date_trunc('{self._of(*UNITS)}', {self._of('ts', 'tz')})",
-            lambda: f"cast({self._of('d', 'ts')} as timestamp)",
-            lambda: f"date_bin(interval '{self._of('1 hour', '2 days')}', ts)",
-            lambda: f"coalesce(ts, {self._of('ts', 'cast(d as timestamp)')})",
-            lambda: f"to_timestamp({self._of('i32', '0', 'ts')})",
-        )
+def _expression(name: str, random: Random, depth: int) -> str:
+    """Return an expression by a rule, at most so many levels deep."""
+    has_levels = name in LEAVES
+    rules = LEAVES if has_levels and depth <= 0 else RULES
+    text = _CHOICE.sub(lambda found: random.choice(found[1].split("|")), random.choice(rules[name]))
+    return _RULE.sub(lambda found: _expression(found[1], random, depth - has_levels), text)

@@ -11,7 +11,6 @@ import math
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from random import Random
 from typing import Any
 
@@ -19,25 +18,43 @@ import pyarrow as pa
 import pylanceref
 from lanceref.core.errors import LanceError
 
+from lance_conformance.campaigns.columns import Column, lists, sql
+from lance_conformance.campaigns.conditions import (
+    NULL_TESTS,
+    Leaf,
+    compared,
+    equalled,
+    labelled,
+    null_test,
+    spelled,
+)
 from lance_conformance.campaigns.guarded import guarded
-from lance_conformance.campaigns.queries.filter_grammar import TABLE, Grammar
-from lance_conformance.campaigns.runner import Outcome, Plan, Session
+from lance_conformance.campaigns.queries.filter_grammar import TABLE, random_filter
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.known_divergences import id_of
 from lance_conformance.oracle import lance
 from lance_conformance.recipes.indexed import create_index
 
-WORDS = ["apple pie", "banana", "an apple", "cherry tree", "", "pineapple", "tree"]
-JSONS = ['{"a": 1, "b": "x"}', '{"a": 5}', '{"b": "y"}', '{"a": 12, "b": "x"}']
-INDEXED = {
-    "n": "BTREE",
-    "k": "BITMAP",
-    "z": "ZONEMAP",
-    "e": "BLOOMFILTER",
-    "g": "NGRAM",
-    "tags": "LABEL_LIST",
-    "w": "FM",
+_WORDS = ("apple pie", "banana", "an apple", "cherry tree", "", "pineapple", "tree")
+_LETTERS = tuple("abcdefg")
+_LABELS = lists(Column(pa.utf8(), tuple("pqrs"), sql))
+
+
+def _worded(random: Random, name: str, column: Column) -> str:
+    """Look for a part of a word, or for a whole text."""
+    return random.choice((spelled, equalled))(random, name, column)
+
+
+INDEXED: dict[str, tuple[str, Column, Leaf]] = {
+    "n": ("BTREE", Column(pa.int32(), range(-60, 60), sql), compared),
+    "k": ("BITMAP", Column(pa.utf8(), _LETTERS, sql), compared),
+    "z": ("ZONEMAP", Column(pa.float64(), [n / 8 for n in range(1000)], sql), compared),
+    "e": ("BLOOMFILTER", Column(pa.int64(), range(200), sql), compared),
+    "g": ("NGRAM", Column(pa.utf8(), _WORDS, sql), _worded),
+    "tags": ("LABEL_LIST", _LABELS, labelled),
+    "w": ("FM", Column(pa.utf8(), _WORDS, sql), _worded),
 }
-"""Columns, and the type of the index over each."""
+"""Columns: the type of the index over each, its values, and how conditions on it are drawn."""
 
 ROWS = 600
 
@@ -45,7 +62,7 @@ ROWS = 600
 def write_indexed(uri: str) -> None:
     """Let the oracle write the table in three fragments, index it, delete and append rows."""
     dataset = lance().write_dataset(_rows(0, ROWS), uri, max_rows_per_file=ROWS // 3)
-    for column, kind in INDEXED.items():
+    for column, (kind, *_) in INDEXED.items():
         create_index(lance(), dataset, column, kind, {})
     dataset.delete("id % 11 = 4")
     lance().write_dataset(_rows(ROWS, ROWS // 4), uri, mode="append")
@@ -53,67 +70,23 @@ def write_indexed(uri: str) -> None:
 
 def _rows(start: int, count: int) -> pa.Table:
     random = Random(start)
-
-    def cells(draw: object, nulls: float = 0.1) -> list[object]:
-        return [None if random.random() < nulls else draw() for _ in range(count)]  # type: ignore[operator]
-
-    return pa.table(
-        {
-            "id": pa.array(range(start, start + count), pa.int64()),
-            "n": pa.array(cells(lambda: random.randrange(-50, 50)), pa.int32()),
-            "k": pa.array(cells(lambda: random.choice("abcdef")), pa.utf8()),
-            "z": pa.array(cells(lambda: random.randrange(1000) / 8), pa.float64()),
-            "e": pa.array(cells(lambda: random.randrange(200)), pa.int64()),
-            "g": pa.array(cells(lambda: random.choice(WORDS)), pa.utf8()),
-            "w": pa.array(cells(lambda: random.choice(WORDS)), pa.utf8()),
-            "tags": pa.array(
-                cells(lambda: random.choices("pqrs", k=random.randrange(3))), pa.list_(pa.utf8())
-            ),
-        }
-    )
+    ids = pa.array(range(start, start + count), pa.int64())
+    drawn = {name: column.drawn(random, count) for name, (_, column, _) in INDEXED.items()}
+    return pa.table({"id": ids, **drawn})
 
 
 def condition(random: Random, column: str) -> str:
     """Return a condition on a column, joined with one on another now and then."""
     text = _leaf(random, column)
     if random.random() < 0.35:
-        text = (
-            f"({text}) {random.choice(('and', 'or'))} ({_leaf(random, random.choice([*INDEXED]))})"
-        )
+        other = _leaf(random, random.choice([*INDEXED]))
+        text = f"({text}) {random.choice(('and', 'or'))} ({other})"
     return f"not ({text})" if random.random() < 0.15 else text
 
 
-def _leaf(random: Random, column: str) -> str:
-    if random.random() < 0.1:
-        return f"{column} is {random.choice(('', 'not '))}null"
-    if column == "tags":
-        one, other = random.choice("pqrsx"), random.choice("pqrs")
-        return random.choice(
-            (
-                f"array_has(tags, '{one}')",
-                f"array_has_any(tags, ['{one}', '{other}'])",
-                f"array_has_all(tags, ['{one}', '{other}'])",
-            )
-        )
-    if column in "gw":
-        word = random.choice(("apple", "tree", "an", "nana", "zzz", "pie"))
-        return random.choice(
-            (f"contains({column}, '{word}')", f"{column} = '{random.choice(WORDS)}'")
-        )
-    literals = [_literal(random, column) for _ in range(3)]
-    return random.choice(
-        (
-            f"{column} {random.choice(('=', '!=', '<', '<=', '>', '>='))} {literals[0]}",
-            f"{column} between {literals[0]} and {literals[1]}",
-            f"{column} {random.choice(('', 'not '))}in ({', '.join(literals)})",
-        )
-    )
-
-
-def _literal(random: Random, column: str) -> str:
-    if column == "k":
-        return repr(random.choice("abcdefg"))
-    return f"{random.randrange(1000) / 8}" if column == "z" else f"{random.randrange(-60, 220)}"
+def _leaf(random: Random, name: str) -> str:
+    _, column, leaf = INDEXED[name]
+    return null_test(random, name) if random.random() < NULL_TESTS else leaf(random, name, column)
 
 
 FRAGMENT_ROWS = 20
@@ -176,7 +149,6 @@ def judge(text: str, wanted: object, found: object) -> Outcome:
     return Outcome("known", (known, *told)) if known else Outcome("differed", told)
 
 
-@contextmanager
 def grammar(plan: Plan) -> Iterator[Session]:
     """Open the part: filters over the table of all types."""
     uri = str(plan.folder / "grammar.lance")
@@ -186,13 +158,12 @@ def grammar(plan: Plan) -> Iterator[Session]:
     theirs, ours = lance().dataset(uri), pylanceref.dataset(uri)
 
     def run(case: str) -> Outcome:
-        text = Grammar(Random(f"{plan.seed}/{case}")).filter()
+        text = random_filter(Random(f"{plan.seed}/{case}"))
         return judge(text, rows_of(theirs, text), rows_of(ours, text, OURS))
 
     yield Session(map(str, range(plan.count)), run)
 
 
-@contextmanager
 def indexed(plan: Plan) -> Iterator[Session]:
     """Open the part: conditions on indexed columns, each with the indices and without.
 
@@ -213,7 +184,15 @@ def indexed(plan: Plan) -> Iterator[Session]:
             outcome = judge(text, wanted, found)
             if outcome.verdict == "differed":
                 break
-        counts = {f"conditions by {INDEXED[column]}": 1}
+        counts = {f"conditions by {INDEXED[column][0]}": 1}
         return Outcome(outcome.verdict, outcome.details, counts)
 
     yield Session(map(str, range(plan.count)), run)
+
+
+PARTS = (
+    Part("grammar", 10_000, grammar),
+    Part(
+        "indexed", 2100, indexed, {"": [f"conditions by {kind}" for kind, *_ in INDEXED.values()]}
+    ),
+)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +37,7 @@ from lanceref.kernels.rabitq_estimate import (
 )
 from numpy.typing import NDArray
 
-from lance_conformance.campaigns.runner import Outcome, Plan, Session
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 
 ROWS = 1000
 """Vectors that are looked at with each rotation."""
@@ -135,7 +134,6 @@ TOLERANCE, MARGIN_BITS = 0.02, 0.005
 """How much smaller than in the papers the shares may be when sums by signs are hardly rounded."""
 
 
-@contextmanager
 def rabitq(plan: Plan) -> Iterator[Session]:
     """Open the part: every width, number of bits and of steps, with as many pairs as planned."""
     pairs = -(-plan.count // (len(DIMS) * len(BITS) * 2))
@@ -161,3 +159,6 @@ def judged_errors(errors: Errors) -> Outcome:
 def figures(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
     """Yield the shares of every measurement, beside those of the papers."""
     yield from (f"  {case.partition('/')[2]:24} {one.details[0]}" for case, one in outcomes.items())
+
+
+PARTS = (Part("rabitq", 30_000_000, rabitq, summary=figures),)

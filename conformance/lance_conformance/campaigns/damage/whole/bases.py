@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pylanceref.file import LanceFileWriter
 from pylanceref.metadata import DataFile
 from pylanceref.operation import LanceOperation as Op
 
-from lance_conformance.campaigns.damage.tables import blob_field
+from lance_conformance.campaigns.damage import targets
 from lance_conformance.recipes.indexed import create_index
 
 ROWS = 120
@@ -33,7 +34,7 @@ MARK = 9 * 10**9
 MARK_TEXT = "mark of the victim"
 """Text of every row of a victim."""
 
-_BLOB = blob_field(20, 340)
+_BLOB = targets.blob_field(20, 340)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +59,13 @@ class Base:
         return table.append_column(_BLOB if is_blob else pa.field("c", column.type), column)
 
 
-def _vectors(rows: int) -> pa.Array:
-    values = np.random.default_rng(1).random(rows * 8, dtype=np.float32)
-    return pa.FixedSizeListArray.from_arrays(pa.array(values), 8)
-
-
-def _nested(rows: int) -> pa.Array:
-    made = [None if n % 7 == 0 else [{"x": n, "y": [n] * (n % 3)}] * (n % 3) for n in range(rows)]
-    return pa.array(made, pa.list_(pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int8()))])))
-
-
 def _blobs(rows: int) -> pa.Array:
     made = [None if n % 9 == 8 else {"data": bytes([n % 256]) * (3 * n)} for n in range(rows)]
     return pa.array(made, _BLOB.type)
 
 
 def _documents(rows: int) -> pa.Array:
-    return pa.ExtensionArray.from_storage(
-        pa.json_(), pa.array([f'{{"a":{n}}}' for n in range(rows)])
-    )
+    return pa.array([f'{{"a":{n}}}' for n in range(rows)], pa.json_())
 
 
 def _delete(made: pylanceref.LanceDataset) -> None:
@@ -105,13 +94,13 @@ def _cover(made: pylanceref.LanceDataset) -> None:
     pylanceref.LanceDataset.commit(made.uri, Op.DataOverlay([group]), read_version=made.version)
 
 
-_CENTROIDS = np.array([[0.2] * 8, [0.8] * 8], np.float32)
-
-_VECTOR = {"num_partitions": 2, "ivf_centroids": _CENTROIDS}
+_VECTOR = {"num_partitions": 2, "ivf_centroids": np.array([[0.2] * 8, [0.8] * 8], np.float32)}
 
 _NEAR = {"nearest": {"column": "c", "q": [0.5] * 8, "k": 5, "nprobes": 2}}
 
 _RANGE = {"filter": "id >= 5 AND id < 90"}
+
+_vectors = partial(targets.vectors, np.random.default_rng(1), width=8)
 
 BASES: dict[str, Base] = {
     "early": Base("legacy", _RANGE, afterwards=_delete),
@@ -134,7 +123,7 @@ BASES: dict[str, Base] = {
         ("c", "JSON", {"path": "a", "target_index_type": "btree"}),
         _documents,
     ),
-    "nested-2.3": Base("2.3", _RANGE, ("id", "BLOOMFILTER", {}), _nested, True, _name),
+    "nested-2.3": Base("2.3", _RANGE, ("id", "BLOOMFILTER", {}), targets.nested, True, _name),
 }
 """Tables by name."""
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.proto import rowids_pb2, table_pb2
 
-from lance_conformance.campaigns.damage.whole.fields import change, edited, size_of
+from lance_conformance.campaigns.damage.whole.fields import change, edited, latest, size_of
 
 MOST_PAGES = 10_000
 MOST_SEGMENTS = 30_000
@@ -34,16 +34,16 @@ def full_bitmap(containers: int, first: int = 0) -> bytes:
 def deletions(root: Path, rng: Random) -> str:
     """Name a deletion file that stands for far more rows than there are."""
     count = size_of(rng, 1, 65536)
-    with edited(root) as file:
-        fragment = rng.choice(file.message.fragments)
+    with edited(latest(root)) as message:
+        fragment = rng.choice(message.fragments)
         entry = fragment.deletion_file
         kind = rng.choice((entry.BITMAP, entry.ARROW_ARRAY))
         entry.file_type, entry.read_version, entry.id = kind, 1, 7
         entry.num_deleted_rows = rng.choice((1, 5, count * 65536, 2**63))
         if rng.random() < 0.3:
             fragment.physical_rows = rng.choice((count * 65536 + 1, 2**32, 2**63))
-        file.message.reader_feature_flags |= 1
-        file.message.writer_feature_flags |= 1
+        message.reader_feature_flags |= 1
+        message.writer_feature_flags |= 1
     end = "bin" if kind == table_pb2.DeletionFile.BITMAP else "arrow"
     path = root / "_deletions" / f"{fragment.id}-1-7.{end}"
     path.parent.mkdir(exist_ok=True)
@@ -65,8 +65,8 @@ def _arrow_bomb(path: Path, count: int, codec: str) -> None:
 def row_ids(root: Path, rng: Random) -> str:
     """Let the row ids, or the versions of the rows, of a fragment be strange or very many."""
     kind = rng.choice(("row_ids", "created_at_versions", "last_updated_at_versions"))
-    with edited(root) as file:
-        fragment = rng.choice(file.message.fragments)
+    with edited(latest(root)) as message:
+        fragment = rng.choice(message.fragments)
         if kind == "row_ids":
             told, data = _sequence(rng, bytes(fragment.inline_row_ids))
             fragment.inline_row_ids = data
@@ -119,8 +119,8 @@ def overlays(root: Path, rng: Random) -> str:
     """Let overlays cover rows that there are not, or be very many."""
     kind = rng.choice(("bitmap", "many", "changed"))
     count = size_of(rng, 1, 20_000)
-    with edited(root) as file:
-        fragment = next(one for one in file.message.fragments if one.overlays)
+    with edited(latest(root)) as message:
+        fragment = next(one for one in message.fragments if one.overlays)
         if kind == "changed":
             return "; ".join(change(fragment.overlays[0], rng) for _ in range(2))
         if kind == "bitmap":
@@ -138,6 +138,6 @@ def overlays(root: Path, rng: Random) -> str:
 def covered_fragments(root: Path, rng: Random) -> str:
     """Let an index cover four thousand million fragments."""
     count = size_of(rng, 1, 65536)
-    with edited(root) as file:
-        file.indices.indices[0].fragment_bitmap = full_bitmap(count)
+    with edited(latest(root), "index section") as section:
+        section.indices[0].fragment_bitmap = full_bitmap(count)
     return f"{count} containers"

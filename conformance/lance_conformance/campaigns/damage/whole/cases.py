@@ -14,19 +14,17 @@ import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-import pyarrow as pa
-
 from lance_conformance.campaigns.child import ask
+from lance_conformance.campaigns.damage.readers import save_table
 from lance_conformance.campaigns.damage.whole import bombs, manifests, pages, places
 from lance_conformance.campaigns.damage.whole.bases import BASES, make_bases
 from lance_conformance.campaigns.damage.whole.operations import OPERATIONS, WHOLE, Visit, perform
 from lance_conformance.campaigns.damage.whole.trial import NOBODY, Place, Step, try_all
-from lance_conformance.campaigns.runner import Outcome, Plan, Session
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 
 ALL = tuple(BASES)
 INDEXED = tuple(name for name, base in BASES.items() if base.index is not None)
@@ -55,14 +53,16 @@ ATTACKS: dict[str, Attack] = {
     "repeated pages": Attack(pages.repeated_pages, COLUMNAR),
     "unknown fields": Attack(manifests.unknown),
     "unknown in columns": Attack(pages.unknown_in_columns, COLUMNAR),
-    "any in any": Attack(manifests.nested_any),
+    "any in any": Attack(manifests.nested_any, INDEXED),
     "strange schema": Attack(manifests.strange_schema),
-    "manifest": Attack(manifests.changed(lambda file, _: file.message)),
-    "fragment": Attack(manifests.changed(lambda file, rng: rng.choice(file.message.fragments))),
-    "indices": Attack(manifests.changed(lambda file, _: file.indices), INDEXED),
+    "manifest": Attack(manifests.changed("manifest")),
+    "fragment": Attack(
+        manifests.changed("manifest", lambda message, rng: rng.choice(message.fragments))
+    ),
+    "indices": Attack(manifests.changed("index section"), INDEXED),
     "transaction": Attack(manifests.changed_transaction),
     "paths": Attack(manifests.wandering_paths),
-    "many indices": Attack(manifests.many_indices),
+    "many indices": Attack(manifests.many_indices, INDEXED),
     "base paths": Attack(manifests.strange_bases, by_link=True),
     "settings": Attack(manifests.strange_settings),
     "deletions": Attack(bombs.deletions),
@@ -79,28 +79,15 @@ ATTACKS: dict[str, Attack] = {
     "no json": Attack(places.no_json),
     "many references": Attack(places.many_references),
     "strange branch": Attack(places.strange_branch),
-    "fifo": Attack(places.fifo),
-    "socket": Attack(places.unix_socket),
-    "device": Attack(places.device),
-    "folder for file": Attack(places.folder_for_file),
-    "file for folder": Attack(places.file_for_folder),
+    **{name: Attack(put) for name, put in places.PUT.items()},
     "unreadable": Attack(places.unreadable, as_nobody=True),
-    "link loop": Attack(places.link_loop),
-    "dangling link": Attack(places.dangling_link),
-    "link to file": Attack(places.link_to_file),
-    "link to folder": Attack(places.link_to_folder),
     "sparse": Attack(places.sparse),
-    "missing": Attack(places.missing),
     "other content": Attack(places.other_content),
     "strange names": Attack(places.strange_names),
     "many files": Attack(places.many_files),
     "deep folders": Attack(places.deep_folders),
 }
 """Attacks by kind."""
-
-
-GROWN_BYTES = 2**20
-"""An operation that raises the peak by less is not what took the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +119,6 @@ ESCAPES = ("escape", "abort", "out", "hang")
 """What no operation may end in."""
 
 
-@contextmanager
 def tables(plan: Plan) -> Iterator[Session]:
     """Open the part: hostile tables by number; the bases are kept in the folder of the part."""
     cases = {case.name: case for case in (Case(plan.seed, n) for n in range(plan.count))}
@@ -174,18 +160,12 @@ def _warm_up(name: str, bases: Path, folder: Path) -> None:
     if not bases.exists():
         _in_child(lambda: make_bases(bases))
     shutil.copytree(bases / name, folder)
-    visit = Visit(folder / "table", BASES[name])
     for operation in OPERATIONS:
-        tables = perform(operation, visit)
+        tables = perform(operation, Visit(folder / "table", BASES[name]))
         if operation == WHOLE:
-            _save(bases / f"{name}.arrow", tables[0])
+            save_table(tables[0], bases / f"{name}.arrow")
     shutil.rmtree(folder)
     gc.freeze()  # children copy less
-
-
-def _save(path: Path, table: pa.Table) -> None:
-    with pa.OSFile(str(path), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
-        writer.write_table(table)
 
 
 def _in_child(make: Callable[[], object]) -> str:
@@ -210,18 +190,9 @@ def _tried(case: Case, bases: Path, folder: Path) -> tuple[str, list[Step]]:
     place = Place(folder, case.base, attack.by_link, attack.as_nobody, expected)
     try:
         told = _in_child(lambda: _make(case, bases, place))
-        steps = try_all(place, list(OPERATIONS))
-        highest = 0
-        for number, step in enumerate(steps):
-            grown, highest = step.peak_bytes > highest + GROWN_BYTES, max(highest, step.peak_bytes)
-            if step.is_fat and grown and step.kind not in ("hang", "abort"):
-                _in_child(lambda: _make(case, bases, place))
-                steps[number] = try_all(place, [step.operation])[0]
-            elif step.is_fat:
-                steps[number] = Step(step.operation, step.kind, step.detail, step.seconds, 0, 0)
+        return told, list(try_all(place, list(OPERATIONS)))
     finally:
         _in_child(lambda: _remove(folder))
-    return told, steps
 
 
 def _make(case: Case, bases: Path, place: Place) -> str:
@@ -244,3 +215,6 @@ def _remove(folder: Path) -> None:
             if not place.is_symlink():
                 place.chmod(0o755)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+PARTS = (Part("tables", 70 * len(ATTACKS), tables),)

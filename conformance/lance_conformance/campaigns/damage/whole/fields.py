@@ -1,23 +1,22 @@
-"""Fields: changes of a protobuf message that keep it a message of its type, and of a manifest file.
+"""Fields: changes of a protobuf message that keep it a message of its type, inside of its file.
 
 One field anywhere in the tree is set to a value that a reader must doubt: numbers at the ends of
-their range, names that lead elsewhere, bytes of other lengths, repeated fields many times over. A
-manifest file is taken apart, changed and put together again, whatever it then says.
+their range, names that lead elsewhere, bytes of other lengths, repeated fields many times over.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from copy import deepcopy
 from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from lanceref.proto import table_pb2, transaction_pb2
+
+from lance_conformance.recipes.reflow import edit_message
 
 Value: TypeAlias = bool | int | float | str | bytes
 
@@ -111,7 +110,7 @@ def _change_list(owner: Any, field: FieldDescriptor, rng: Random) -> str:
         kept = [_value(field, rng, one) for one in held]
     else:
         kept = list(held)[: rng.randrange(len(held))]
-    copies = [one if field.message_type is None else _copy(one) for one in kept]
+    copies = [one if field.message_type is None else deepcopy(one) for one in kept]
     owner.ClearField(field.name)
     getattr(owner, field.name).extend(copies)
     return f"{kind} {count if kind == 'repeated' else len(copies)}"
@@ -122,20 +121,10 @@ def _change_map(owner: Any, field: FieldDescriptor, rng: Random) -> str:
     if value.message_type is not None:
         return "kept"
     held = getattr(owner, field.name)
-    keys = [
-        *held,
-        rng.choice(NAMES).replace("\0", ""),
-        f"lance.{rng.choice(('auto_cleanup', 'x'))}",
-    ]
-    key = rng.choice(keys)
+    ours = f"lance.{rng.choice(('auto_cleanup', 'x'))}"
+    key = rng.choice([*held, rng.choice(NAMES).replace("\0", ""), ours])
     held[key] = _value(value, rng, b"" if value.type == value.TYPE_BYTES else "")
     return f"[{key!r:.20}]"
-
-
-def _copy(message: Any) -> Any:
-    made = type(message)()
-    made.CopyFrom(message)
-    return made
 
 
 def _value(field: FieldDescriptor, rng: Random, held: Any) -> Value:
@@ -164,57 +153,6 @@ def _bytes(held: bytes, rng: Random) -> bytes:
     )  # fmt: skip
 
 
-_FOOTER = struct.Struct("<QHH4s")
-_LENGTH = struct.Struct("<I")
-
-
-@dataclass(slots=True)
-class ManifestFile:
-    """The messages of a manifest file; `spare` is bytes appended to the manifest's own."""
-
-    message: table_pb2.Manifest
-    transaction: transaction_pb2.Transaction
-    indices: table_pb2.IndexSection
-    spare: bytes = b""
-    spare_of_transaction: bytes = b""
-    spare_of_indices: bytes = b""
-
-    @classmethod
-    def load(cls, path: Path) -> ManifestFile:
-        """Read an undamaged file."""
-        data = path.read_bytes()
-        position = _FOOTER.unpack_from(data, len(data) - _FOOTER.size)[0]
-        message = table_pb2.Manifest.FromString(_section(data, position))
-        transaction, indices = transaction_pb2.Transaction(), table_pb2.IndexSection()
-        if message.HasField("transaction_section"):
-            transaction.ParseFromString(_section(data, message.transaction_section))
-        if message.HasField("index_section"):
-            indices.ParseFromString(_section(data, message.index_section))
-        return cls(message, transaction, indices)
-
-    def encode(self) -> bytes:
-        """Return the bytes of the file; sections are where the manifest says."""
-        out = bytearray()
-        had_indices = self.message.HasField("index_section")
-        if had_indices or self.indices.indices:
-            self.message.index_section = len(out)
-            _append(out, self.indices.SerializeToString() + self.spare_of_indices)
-        self.message.transaction_section = len(out)
-        _append(out, self.transaction.SerializeToString() + self.spare_of_transaction)
-        position = len(out)
-        _append(out, self.message.SerializeToString() + self.spare)
-        return bytes(out) + _FOOTER.pack(position, 0, 2, b"LANC")
-
-
-def _section(data: bytes, position: int) -> bytes:
-    size = _LENGTH.unpack_from(data, position)[0]
-    return data[position + 4 : position + 4 + size]
-
-
-def _append(out: bytearray, data: bytes) -> None:
-    out += _LENGTH.pack(len(data)) + data
-
-
 def latest(root: Path) -> Path:
     """Return the manifest file of the latest version of a table."""
     found = [path for path in (root / "_versions").glob("*.manifest") if path.stem.isdigit()]
@@ -223,9 +161,18 @@ def latest(root: Path) -> Path:
 
 
 @contextmanager
-def edited(root: Path) -> Iterator[ManifestFile]:
-    """Change the latest manifest of a table."""
-    path = latest(root)
-    file = ManifestFile.load(path)
-    yield file
-    path.write_bytes(file.encode())
+def edited(path: Path, where: str = "manifest") -> Iterator[Any]:
+    """Yield a message of a file, and write the file anew with what has become of it.
+
+    `where` names a section of a manifest, or the descriptor, a column or a page of a data file.
+    """
+    data, held = path.read_bytes(), list[Message]()
+    edit_message(path.name, data, where, held.append)
+    yield held[0]
+    new = edit_message(path.name, data, where, lambda message: message.CopyFrom(held[0]))
+    path.write_bytes(new.data)
+
+
+def change_some(message: Message, rng: Random, most: int = 3) -> str:
+    """Change one field up to `most` times; return which ones, and how."""
+    return "; ".join(change(message, rng) for _ in range(rng.randint(1, most)))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from google.protobuf.message import Message
-from lanceref.proto import file_pb2, table_pb2
+from lanceref.proto import file_pb2
 
 from lance_conformance.campaigns.damage.whole.fields import (
     NAMES,
     OUTSIDE,
-    ManifestFile,
-    change,
+    change_some,
     edited,
+    latest,
     size_of,
     unknown_fields,
 )
@@ -31,8 +33,7 @@ def many_fragments(root: Path, rng: Random) -> str:
     """Add fragments: without files, copies under other ids, or copies under the same one."""
     kind = rng.choice(("empty", "copies", "same id"))
     count = size_of(rng, 100, MOST_FRAGMENTS if kind == "empty" else MOST_FRAGMENTS // 20)
-    with edited(root) as file:
-        message = file.message
+    with edited(latest(root)) as message:
         if kind == "empty":
             del message.fragments[:]
         first = message.max_fragment_id + 1
@@ -48,9 +49,11 @@ def many_fragments(root: Path, rng: Random) -> str:
 def unknown(root: Path, rng: Random) -> str:
     """Append fields that nobody knows, to one of the messages."""
     count = size_of(rng, 10, MOST_UNKNOWN)
-    where = rng.choice(("spare", "spare_of_transaction", "spare_of_indices"))
-    with edited(root) as file:
-        setattr(file, where, unknown_fields(rng, count))
+    with edited(latest(root)) as message:
+        held = [name for name in ("transaction", "index") if message.HasField(f"{name}_section")]
+    where = rng.choice(("manifest", *held)).replace("index", "index section")
+    with edited(latest(root), where) as message:
+        message.MergeFromString(unknown_fields(rng, count))
     return f"{count} in {where}"
 
 
@@ -60,9 +63,8 @@ def nested_any(root: Path, rng: Random) -> str:
     value = b""
     for _ in range(depth):
         value = _sized(1, ANY) + _sized(2, value)
-    with edited(root) as file:
-        indices = file.indices.indices
-        index = indices[0] if indices and rng.random() < 0.5 else indices.add()
+    with edited(latest(root), "index section") as section:
+        index = section.indices[0] if rng.random() < 0.5 else section.indices.add()
         index.name = index.name or "x_idx"
         index.uuid.uuid = index.uuid.uuid or bytes(16)
         index.fields[:] = list(index.fields) or [0]
@@ -84,8 +86,8 @@ def strange_schema(root: Path, rng: Random) -> str:
     kind = rng.choice(("structs", "lists", "circle", "wide", "same id", "same name"))
     count = size_of(rng, 2, 50 if kind == "circle" else MOST_FIELDS)
     types = {"structs": "struct", "lists": "list", "circle": "struct"}
-    with edited(root) as file:
-        fields = file.message.fields
+    with edited(latest(root)) as message:
+        fields = message.fields
         first = 1 + max(field.id for field in fields)
         deep = kind in types
         for number in range(count):
@@ -98,30 +100,32 @@ def strange_schema(root: Path, rng: Random) -> str:
         fields[-1].logical_type = "int64"
         if kind == "circle":
             fields[-count].parent_id = fields[-1].id
-        file.message.max_allocated_field_id = first + count
+        message.max_allocated_field_id = first + count
     return f"{count} {kind}"
 
 
-def changed(part: Callable[[ManifestFile, Random], Message]) -> Callable[[Path, Random], str]:
-    """Return an attack that changes up to three fields of a part of the manifest."""
+def changed(
+    section: str, part: Callable[[Any, Random], Message] = lambda message, _: message
+) -> Callable[[Path, Random], str]:
+    """Return an attack that changes up to three fields of a part of a section of the manifest."""
 
     def attack(root: Path, rng: Random) -> str:
-        with edited(root) as file:
-            message = part(file, rng)
-            return "; ".join(change(message, rng) for _ in range(rng.randint(1, 3)))
+        with edited(latest(root), section) as message:
+            return change_some(part(message, rng), rng)
 
     return attack
 
 
 def changed_transaction(root: Path, rng: Random) -> str:
     """Change up to three fields of the transaction, in the manifest and in its own file."""
-    with edited(root) as file:
-        told = [change(file.transaction, rng) for _ in range(rng.randint(1, 3))]
-        named = root / "_transactions" / file.message.transaction_file
+    with edited(latest(root)) as manifest:
+        named = root / "_transactions" / manifest.transaction_file
+    with edited(latest(root), "transaction") as transaction:
+        told = change_some(transaction, rng)
         if rng.random() < 0.5:
-            named.write_bytes(file.transaction.SerializeToString())
-            told.append("in both")
-    return "; ".join(told)
+            named.write_bytes(transaction.SerializeToString())
+            return f"{told}; in both"
+    return told
 
 
 def wandering_paths(root: Path, rng: Random) -> str:
@@ -130,8 +134,7 @@ def wandering_paths(root: Path, rng: Random) -> str:
     files = [path.relative_to(root.parent) for path in sorted(victim.rglob("*")) if path.is_file()]
     within = rng.choice([path for path in files if path.parent.name == "data"])
     name = rng.choice((f"../../{within}", str(root.parent / within), f"../{within}", *NAMES))
-    with edited(root) as file:
-        message = file.message
+    with edited(latest(root)) as message:
         fragment = rng.choice(message.fragments)
         kind = rng.choice(("data file", "data file", "transaction", "branch", "tag", "index file"))
         if kind == "data file" and fragment.files:
@@ -140,11 +143,11 @@ def wandering_paths(root: Path, rng: Random) -> str:
             message.transaction_file = name
         elif kind == "branch":
             message.branch = rng.choice((f"../{OUTSIDE}", name))
-        elif kind == "index file" and file.indices.indices:
-            entry = file.indices.indices[0]
-            entry.files.add(path=name, size_bytes=rng.choice((0, 100)))
-        else:
+        elif kind == "tag":
             message.tag = name
+    if kind == "index file" and message.HasField("index_section"):
+        with edited(latest(root), "index section") as section:
+            section.indices[0].files.add(path=name, size_bytes=rng.choice((0, 100)))
     return f"{kind} {name!r:.60}"
 
 
@@ -152,18 +155,14 @@ def many_indices(root: Path, rng: Random) -> str:
     """Add entries of indices: copies, of fields that there are not, of no uuid."""
     count = size_of(rng, 2, MOST_INDICES)
     kind = rng.choice(("copies", "strange fields", "short uuids"))
-    with edited(root) as file:
-        indices = file.indices.indices
-        model = table_pb2.IndexMetadata(name="x", fields=[0], dataset_version=1)
-        model.uuid.uuid = bytes(16)
-        if len(indices):
-            model.CopyFrom(indices[0])
+    with edited(latest(root), "index section") as section:
+        model = deepcopy(section.indices[0])
         if kind == "strange fields":
             model.fields[:] = [rng.choice((-1, 77, 2**31 - 1))] * rng.choice((0, 1, 1000))
         if kind == "short uuids":
             model.uuid.uuid = bytes(rng.choice((0, 15, 17)))
         for number in range(count):
-            one = indices.add()
+            one = section.indices.add()
             one.CopyFrom(model)
             one.name = model.name if kind == "copies" else f"i{number}"
     return f"{count} {kind}"
@@ -173,16 +172,15 @@ def strange_bases(root: Path, rng: Random) -> str:
     """Add base paths that lead to devices, in circles or nowhere, and let files lie there."""
     places = ("/dev", "/proc/self", ".", "..", "", "\0", "x" * 5000, str(root), f"{root}/data/..")
     count = size_of(rng, 1, 5000)
-    with edited(root) as file:
+    with edited(latest(root)) as message:
         for number in range(count):
-            path = rng.choice(places)
-            file.message.base_paths.add(id=rng.choice((number, 1)), path=path,
-                                        is_dataset_root=rng.random() < 0.5)  # fmt: skip
-        for fragment in file.message.fragments:
+            one = message.base_paths.add(id=rng.choice((number, 1)), path=rng.choice(places))
+            one.is_dataset_root = rng.random() < 0.5
+        for fragment in message.fragments:
             for one in fragment.files:
                 one.base_id = rng.choice((0, 1, count, 2**32 - 1))
-        file.message.reader_feature_flags |= 16
-        file.message.writer_feature_flags |= 16
+        message.reader_feature_flags |= 16
+        message.writer_feature_flags |= 16
     return f"{count}"
 
 
@@ -190,8 +188,8 @@ def strange_settings(root: Path, rng: Random) -> str:
     """Set what writers obey: when to clean up, and other entries of the config."""
     keys = ("interval", "older_than", "retain_versions", "x")
     values = (*NAMES, "0", "1", "-1", "1e9d", "9" * 30, "1s", "NaN", "true", "1d 1d", "P1D")
-    with edited(root) as file:
-        config = file.message.config
+    with edited(latest(root)) as message:
+        config = message.config
         for key in keys:
             config[f"lance.auto_cleanup.{key}"] = rng.choice(values)
         for number in range(size_of(rng, 1, 20_000)):

@@ -10,8 +10,9 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -35,23 +36,16 @@ WHOLE = "to_table"
 """The operation whose rows are compared with those of the undamaged table."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class Visit:
-    """A hostile table, opened by the first operation that needs it."""
+    """A hostile table, opened by the first that needs it."""
 
     root: Path
     base: Base
-    _opened: pylanceref.LanceDataset | None = field(default=None)
 
-    @property
+    @cached_property
     def table(self) -> pylanceref.LanceDataset:
         """The latest version of the table."""
-        if self._opened is None:
-            self._opened = self.again()
-        return self._opened
-
-    def again(self) -> pylanceref.LanceDataset:
-        """Open the table anew."""
         return pylanceref.dataset(str(self.root))
 
 
@@ -115,25 +109,25 @@ def _is_asked(path: Path, root: Path) -> bool:
 
 
 def _index(visit: Visit) -> None:
-    opened = visit.again()
+    opened = visit.table
     opened.create_scalar_index("id", "BTREE", name="another")
     opened.optimize.optimize_indices()
 
 
 def _name(visit: Visit) -> None:
-    opened = visit.again()
+    opened = visit.table
     opened.tags.create("made", opened.version)
     pylanceref.write_dataset(visit.base.rows(500, 3), opened.create_branch("made"), mode="append")
 
 
 def _compact(visit: Visit) -> pa.Table:
-    opened = visit.again()
+    opened = visit.table
     opened.optimize.compact_files(target_rows_per_fragment=10**6)
     return opened.to_table(columns=["id", "text"])
 
 
 def _clean_up(visit: Visit) -> None:
-    visit.again().cleanup_old_versions(
+    visit.table.cleanup_old_versions(
         older_than=timedelta(0), delete_unverified=True, error_if_tagged_old_versions=False
     )
 
@@ -156,12 +150,15 @@ READING: dict[str, Operation] = {
 WRITING: dict[str, Operation] = {
     "append to names": lambda visit: _of_names(visit, lambda one: _appended(visit, one)),
     "append": lambda visit: _appended(visit, str(visit.root)),
-    "delete": lambda visit: visit.again().delete("id = 11"),
+    "delete": lambda visit: visit.table.delete("id = 11"),
     "index": _index,
     "name": _name,
     "compact": _compact,
     "clean up": _clean_up,
 }
+
+FILTERING = frozenset({"count_rows", "search"})
+"""Readers that evaluate a filter."""
 
 OPERATIONS: dict[str, Operation] = READING | WRITING
 """Operations by name, in the order they are put."""

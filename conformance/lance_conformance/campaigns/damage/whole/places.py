@@ -10,7 +10,8 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from urllib.parse import quote
 from lance_conformance.campaigns.damage.whole.fields import (
     NAMES,
     OUTSIDE,
-    ManifestFile,
+    edited,
     latest,
     size_of,
 )
@@ -46,94 +47,109 @@ def _folder(root: Path, rng: Random) -> Path:
     return root / rng.choice([name for name in FOLDERS if (root / name).is_dir()])
 
 
+def _any(root: Path, rng: Random) -> Path:
+    return rng.choice((_file(root, rng), _folder(root, rng)))
+
+
 def _told(root: Path, path: Path, what: str = "") -> str:
     return f"{path.relative_to(root)} {what}".strip()
 
 
-def fifo(root: Path, rng: Random) -> str:
-    """Put a pipe without a writer in place of a file."""
-    path = _file(root, rng)
-    path.unlink()
-    os.mkfifo(path)
-    return _told(root, path)
+def _socket(path: Path) -> None:
+    with _inside(path.parent), socket.socket(socket.AF_UNIX) as made:  # its name may not be long
+        made.bind(path.name)
 
 
-def unix_socket(root: Path, rng: Random) -> str:
-    """Put a socket in place of a file."""
-    path = _file(root, rng)
-    path.unlink()
+@contextmanager
+def _inside(folder: Path) -> Iterator[None]:
     here = Path.cwd()
-    os.chdir(path.parent)  # the name of a socket may not be long
+    os.chdir(folder)
     try:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind(path.name)
+        yield
     finally:
         os.chdir(here)
-    return _told(root, path)
 
 
-def device(root: Path, rng: Random) -> str:
-    """Put a link to a device in place of a file."""
-    return _linked(root, _file(root, rng), rng.choice(DEVICES))
+def _victim(root: Path) -> Path:
+    return root.parent / "outside" / "victim"
 
 
-def folder_for_file(root: Path, rng: Random) -> str:
-    """Put a folder in place of a file; it may hold a file."""
-    path = _file(root, rng)
-    path.unlink()
+def _like(root: Path, path: Path, rng: Random) -> str:
+    """Return a file of the victim from the folder that a file of the table lies in."""
+    same = sorted(_victim(root).glob(f"{path.relative_to(root).parts[0]}/*"))
+    return str(rng.choice([*same, root.parent / "outside" / "sentinel"]))
+
+
+def _put_folder(path: Path, rng: Random) -> None:
     path.mkdir()
     if rng.random() < 0.5:
         (path / path.name).write_bytes(b"x")
-    return _told(root, path)
 
 
-def file_for_folder(root: Path, rng: Random) -> str:
-    """Put a file in place of a folder."""
-    path = _folder(root, rng)
-    shutil.rmtree(path)
-    path.write_bytes(rng.choice((b"", b"x")))
-    return _told(root, path)
+Pick = Callable[[Path, Random], Path]
+"""Returns a path of the table."""
 
 
-def unreadable(root: Path, rng: Random) -> str:
-    """Take away the right to read a file or a folder."""
-    path = rng.choice((_file(root, rng), _folder(root, rng)))
-    path.chmod(0)
-    return _told(root, path)
+def replaced(pick: Pick, put: Callable[[Path, Random], object]) -> Callable[[Path, Random], str]:
+    """Return an attack that removes what is at a path and puts something else there, or nothing."""
+
+    def attack(root: Path, rng: Random) -> str:
+        path = pick(root, rng)
+        _remove(path)
+        put(path, rng)
+        return _told(root, path)
+
+    return attack
 
 
-def link_loop(root: Path, rng: Random) -> str:
-    """Put a link to itself or to the folder above in place of a file or folder."""
-    path = rng.choice((_file(root, rng), _folder(root, rng)))
-    return _linked(root, path, rng.choice((path.name, f"../{path.parent.name}/{path.name}", ".")))
+def linked(pick: Pick, to: Callable[[Path, Path, Random], str]) -> Callable[[Path, Random], str]:
+    """Return an attack that puts a link in place of what is at a path."""
+
+    def attack(root: Path, rng: Random) -> str:
+        path = pick(root, rng)
+        target = to(root, path, rng)
+        _remove(path)
+        path.symlink_to(target)
+        return _told(root, path, f"-> {target[-40:]}")
+
+    return attack
 
 
-def dangling_link(root: Path, rng: Random) -> str:
-    """Put a link to nothing in place of a file."""
-    return _linked(root, _file(root, rng), rng.choice(("nothing", "../outside/nothing", "x" * 300)))
-
-
-def link_to_file(root: Path, rng: Random) -> str:
-    """Put a link to a file of the victim in place of a file of the same folder."""
-    path = _file(root, rng)
-    victim = root.parent / "outside" / "victim"
-    same = sorted(victim.glob(f"{path.relative_to(root).parts[0]}/*"))
-    return _linked(root, path, str(rng.choice([*same, victim.parent / "sentinel"])))
-
-
-def link_to_folder(root: Path, rng: Random) -> str:
-    """Put a link to a folder of the victim in place of the same folder of the table."""
-    path = _folder(root, rng)
-    return _linked(root, path, str(root.parent / "outside" / "victim" / path.name))
-
-
-def _linked(root: Path, path: Path, to: str) -> str:
+def _remove(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path)
     else:
         path.unlink()
-    path.symlink_to(to)
-    return _told(root, path, f"-> {to[-40:]}")
+
+
+def _loop(path: Path, rng: Random) -> str:
+    return rng.choice((path.name, f"../{path.parent.name}/{path.name}", "."))
+
+
+PUT: dict[str, Callable[[Path, Random], str]] = {
+    "fifo": replaced(_file, lambda path, _: os.mkfifo(path)),
+    "socket": replaced(_file, lambda path, _: _socket(path)),
+    "device": linked(_file, lambda _root, _path, rng: rng.choice(DEVICES)),
+    "folder for file": replaced(_file, _put_folder),
+    "file for folder": replaced(
+        _folder, lambda path, rng: path.write_bytes(rng.choice((b"", b"x")))
+    ),
+    "missing": replaced(_any, lambda _path, _rng: None),
+    "link loop": linked(_any, lambda _root, path, rng: _loop(path, rng)),
+    "dangling link": linked(
+        _file, lambda _root, _path, rng: rng.choice(("nothing", "../outside/nothing", "x" * 300))
+    ),
+    "link to file": linked(_file, _like),
+    "link to folder": linked(_folder, lambda root, path, _: str(_victim(root) / path.name)),
+}
+"""Attacks that put something in place of a file or a folder, or remove it."""
+
+
+def unreadable(root: Path, rng: Random) -> str:
+    """Take away the right to read a file or a folder."""
+    path = _any(root, rng)
+    path.chmod(0)
+    return _told(root, path)
 
 
 def sparse(root: Path, rng: Random) -> str:
@@ -147,23 +163,12 @@ def sparse(root: Path, rng: Random) -> str:
     return _told(root, path)
 
 
-def missing(root: Path, rng: Random) -> str:
-    """Remove a file or a folder."""
-    path = rng.choice((_file(root, rng), _folder(root, rng)))
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
-    return _told(root, path)
-
-
 def other_content(root: Path, rng: Random) -> str:
     """Put the bytes of another file of the table, or few bytes, in place of a file."""
     path, other = _file(root, rng), _file(root, rng)
     data = other.read_bytes()
-    path.write_bytes(
-        rng.choice((data, data, b"", b"x", b"LANC", bytes(100), data[: len(data) // 2]))
-    )
+    few = (b"", b"x", b"LANC", bytes(100), data[: len(data) // 2])
+    path.write_bytes(rng.choice((data, data, *few)))
     return _told(root, path, f"<- {other.name}")
 
 
@@ -206,14 +211,10 @@ def many_files(root: Path, rng: Random) -> str:
 def deep_folders(root: Path, rng: Random) -> str:
     """Add a folder in a folder, again and again."""
     folder, count = _folder(root, rng), size_of(rng, 10, 1200)
-    here = Path.cwd()
-    os.chdir(folder)
-    try:
+    with _inside(folder):
         for _ in range(count):
             Path("d").mkdir()
             os.chdir("d")
-    finally:
-        os.chdir(here)
     return _told(root, folder, str(count))
 
 
@@ -239,7 +240,7 @@ _STRANGE: tuple[object, ...] = (
 
 def wandering_tag(root: Path, rng: Random) -> str:
     """Write a tag of a branch that is not one of the table."""
-    name = rng.choice((*UP, *UP, *NAMES, str(root.parent / "outside" / "victim")))
+    name = rng.choice((*UP, *UP, *NAMES, str(_victim(root))))
     (root / "tree").mkdir(exist_ok=True)
     _put(root, "tags", "stable", {**TAG, "branch": name, "version": rng.choice((1, 1, 2, 2**64))})
     return repr(name)[:60]
@@ -248,22 +249,11 @@ def wandering_tag(root: Path, rng: Random) -> str:
 def wandering_branch(root: Path, rng: Random) -> str:
     """Write a branch under a name that leads out of the table, encoded in some way."""
     name = rng.choice((*UP, *UP, *[one for one in NAMES if one]))
-    encode = rng.choice((_whole, _dots_too, _half))
+    whole, half = quote(name, safe=""), name.replace("/", "%2F").replace("\0", "%00")
+    encoded = rng.choice((whole, whole.replace(".", "%2E"), half))
     (root / "tree").mkdir(exist_ok=True)
-    _put(root, "branches", encode(name)[:240], {**BRANCH, "parentBranch": rng.choice((None, name))})
+    _put(root, "branches", encoded[:240], {**BRANCH, "parentBranch": rng.choice((None, name))})
     return repr(name)[:60]
-
-
-def _whole(name: str) -> str:
-    return quote(name, safe="")
-
-
-def _dots_too(name: str) -> str:
-    return quote(name, safe="").replace(".", "%2E")
-
-
-def _half(name: str) -> str:
-    return name.replace("/", "%2F").replace("\0", "%00")
 
 
 def strange_reference(root: Path, rng: Random) -> str:
@@ -310,18 +300,18 @@ def many_references(root: Path, rng: Random) -> str:
 
 def strange_branch(root: Path, rng: Random) -> str:
     """Make a branch of a copy of the manifest that says it is another branch."""
-    file = ManifestFile.load(latest(root))
-    file.message.branch = rng.choice((*UP, *NAMES, "self", "other"))
-    for fragment in file.message.fragments:
-        for one in fragment.files:
-            if rng.random() < 0.5:
-                one.base_id = rng.choice((0, 1, 7))
-    file.message.base_paths.add(id=1, path=rng.choice(("..", "../..", str(root), "")))
-    folder = root / "tree" / "self" / "_versions"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / latest(root).name).write_bytes(file.encode())
+    copy = root / "tree" / "self" / "_versions" / latest(root).name
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(latest(root), copy)
+    with edited(copy) as message:
+        message.branch = name = rng.choice((*UP, *NAMES, "self", "other"))
+        for fragment in message.fragments:
+            for one in fragment.files:
+                if rng.random() < 0.5:
+                    one.base_id = rng.choice((0, 1, 7))
+        message.base_paths.add(id=1, path=rng.choice(("..", "../..", str(root), "")))
     _put(root, "branches", "self", {**BRANCH, "parentBranch": rng.choice((None, "self", "other"))})
-    return repr(file.message.branch)[:60]
+    return repr(name)[:60]
 
 
 def _put(root: Path, folder: str, name: str, held: object) -> None:

@@ -1,4 +1,4 @@
-"""Trial: one hostile table before the operations, in a child that may die of it.
+"""Trial: one hostile table before the operations, each in a child that may die of it.
 
 What became of an operation is put into one class:
 
@@ -7,25 +7,18 @@ What became of an operation is put into one class:
 * `escape`: any other exception;
 * `out`: a row of the victim was returned, a file outside was opened, or one has changed;
 * `hang`: no end within the limits; `abort`: the process died.
-
-The child writes a line for each operation as it goes, so that a death keeps what came before.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import resource
 import signal
 import sys
-import threading
-import time
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,21 +29,23 @@ from lance_conformance.campaigns.child import (
     MEMORY_BYTES,
     MEMORY_FACTOR,
     SECONDS,
+    Ended,
     ask,
+    start_nothing,
     start_sql,
 )
 from lance_conformance.campaigns.damage.readers import load_expected
 from lance_conformance.campaigns.damage.whole.bases import BASES, MARK, MARK_TEXT
-from lance_conformance.campaigns.damage.whole.operations import READING, WHOLE, Visit, perform
+from lance_conformance.campaigns.damage.whole.operations import (
+    FILTERING,
+    READING,
+    WHOLE,
+    Visit,
+    perform,
+)
 
 HANG_SECONDS = 5.0
 """Processor time after which an operation is taken to hang, beside what its bytes allow."""
-
-IDLE_SECONDS = 3.0
-"""Time without any work after which an operation is taken to wait forever."""
-
-_WORK_SECONDS = 0.02
-"""Processor time that counts as work."""
 
 MARKED_FILES = ("/etc/hostname",)
 """Files of the machine that names of the attacks lead to."""
@@ -60,9 +55,6 @@ HINT = "latest_version_hint.json"
 
 NOBODY = 65534
 """User without rights."""
-
-ALARM_SECONDS = 600
-"""Limit of the clock: it ends what the watch cannot, and lets a busy machine work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,42 +105,56 @@ class Place:
         return self.folder / "outside"
 
 
-def try_all(place: Place, operations: Sequence[str]) -> list[Step]:
-    """Put operations to a table, in one child; the last one may be what killed it."""
-    told = place.folder / "steps"
-    told.unlink(missing_ok=True)
-    ended = ask(lambda: _child(place, operations, told), start_sql)
-    lines = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
-    steps = [Step(**json.loads(line)) for line in lines]
-    if ended.answer is None and not (steps and steps[-1].kind == "hang"):
-        dead = operations[len(steps)] if len(steps) < len(operations) else "end"
-        detail = f"signal {ended.signal} {ended.told[-200:]}"
+def try_all(place: Place, operations: Sequence[str]) -> Iterator[Step]:
+    """Put operations to a table, each in a child of its own."""
+    expected, before = load_expected(place.expected), contents(place.outside)
+    for name in operations:
+        prepare = start_sql if name in FILTERING else start_nothing
+        ended = ask(lambda name=name: _answer(place, name, expected), prepare)  # type: ignore[misc]
+        step, after = _step(name, ended), contents(place.outside)
+        if changed := _changed(before, after, by_link=place.by_link):
+            step = Step(name, "out", "; ".join(changed)[:300], step.seconds, 0, step.read_bytes)
+        yield step
+        before = after
+
+
+def _step(name: str, ended: Ended) -> Step:
+    if ended.answer is None:
         kind = "hang" if ended.signal == signal.SIGALRM else "abort"
-        steps.append(Step(dead, kind, detail, ended.seconds, ended.peak_bytes, 0))
-    return steps
+        detail = f"signal {ended.signal} {ended.told[-200:]}"
+        return Step(name, kind, detail, ended.seconds, ended.peak_bytes, 0)
+    kind, detail, read = ended.answer
+    slow = ended.seconds > HANG_SECONDS + SECONDS * int(read) / 10**6
+    return Step(name, "hang" if slow else kind, detail, ended.seconds, ended.peak_bytes, int(read))
 
 
-def _child(place: Place, operations: Sequence[str], told: Path) -> list[str]:
-    signal.alarm(ALARM_SECONDS)
-    expected = load_expected(place.expected)  # before the rights to read it are given up
-    with told.open("a", encoding="utf-8") as out:
-        if place.as_nobody and os.geteuid() == 0:
-            os.setegid(NOBODY)
-            os.seteuid(NOBODY)
-        watch = Watch(out.fileno(), place)
-        visit = Visit(place.root, BASES[place.base])
-        before = contents(place.outside)
-        for name in operations:
-            watch.begin(name)
-            kind, detail = _judged(name, visit, expected, by_link=place.by_link)
-            watch.end()
-            outside = [] if place.by_link else watch.opened
-            changed = _changed(before, contents(place.outside), by_link=place.by_link)
-            if changed or outside:
-                kind, detail = "out", "; ".join((*changed, *outside))[:300]
-                before = contents(place.outside)
-            watch.write(kind, detail)
-    return ["done"]
+def _answer(place: Place, name: str, expected: pa.Table) -> list[str]:
+    """Return kind and detail of an operation, and the bytes it read."""
+    if place.as_nobody and os.geteuid() == 0:
+        os.setegid(NOBODY)
+        os.seteuid(NOBODY)
+    opened, read = set[tuple[str, str]](), pylanceref.bytes_read_counter()
+
+    def audit(event: str, given: tuple[object, ...]) -> None:
+        watched = event in ("open", "os.listdir", "os.scandir", "os.remove")
+        if watched and isinstance(given[0], str | bytes | os.PathLike):
+            opened.add((event, os.fsdecode(given[0])))
+
+    sys.addaudithook(audit)
+    visit = Visit(place.root, BASES[place.base])
+    kind, detail = _judged(name, visit, expected, by_link=place.by_link)
+    read = pylanceref.bytes_read_counter() - read
+    outside = [] if place.by_link else list(_outside(opened.copy(), place))
+    return ["out", "; ".join(outside)[:300], str(read)] if outside else [kind, detail, str(read)]
+
+
+def _outside(opened: set[tuple[str, str]], place: Place) -> Iterator[str]:
+    """Yield what was asked of files outside."""
+    outside = os.path.realpath(place.outside)
+    for event, path in sorted(opened):
+        real = os.path.realpath(path)
+        if real.startswith(outside) or real in MARKED_FILES:
+            yield f"{event} {real[-60:]}"
 
 
 def _judged(name: str, visit: Visit, expected: pa.Table, *, by_link: bool) -> tuple[str, str]:
@@ -203,87 +209,3 @@ def _changed(before: dict[str, str], after: dict[str, str], *, by_link: bool) ->
             how = "new" if name not in before else "changed" if name in after else "gone"
             found.append(f"{how} outside: {name}")
     return found
-
-
-class Watch:
-    """Measures each operation, notes the files opened outside, and ends a child that hangs."""
-
-    def __init__(self, out: int, place: Place) -> None:
-        self._out = out
-        self._outside = os.path.realpath(place.outside)
-        self._base = _peak()
-        self.opened: list[str] = []
-        self._asked = set[tuple[str, str]]()
-        self._name = ""
-        self._on = False
-        self._lock = threading.Lock()
-        sys.addaudithook(self._audit)
-        threading.Thread(target=self._look, daemon=True).start()
-
-    def begin(self, name: str) -> None:
-        """Start the clock of an operation."""
-        with self._lock:
-            self.opened, self._name = [], name
-            self._asked.clear()
-            self._read = pylanceref.bytes_read_counter()
-            self._began, self._on = time.process_time(), True
-
-    def end(self) -> None:
-        """Stop the clock."""
-        with self._lock:
-            self._on = False
-            self._measure()
-            self.opened = list(self._lead_out())
-
-    def _measure(self) -> None:
-        self._spent = round(time.process_time() - self._began, 3)
-        self._high = _peak() - self._base
-        self._read = pylanceref.bytes_read_counter() - self._read
-
-    def write(self, kind: str, detail: str) -> None:
-        """Write what became of the operation that ended."""
-        step = Step(self._name, kind, detail, self._spent, self._high, self._read)
-        os.write(self._out, json.dumps(asdict(step)).encode() + b"\n")
-
-    def _audit(self, event: str, arguments: tuple[object, ...]) -> None:
-        if not self._on or event not in ("open", "os.listdir", "os.scandir", "os.remove"):
-            return
-        path = arguments[0]
-        if isinstance(path, str | bytes | os.PathLike):
-            self._asked.add((event, os.fsdecode(path)))
-
-    def _lead_out(self) -> Iterator[str]:
-        """Yield what was asked of files outside."""
-        for event, path in sorted(self._asked):
-            real = os.path.realpath(path)
-            if real.startswith(self._outside) or real in MARKED_FILES:
-                yield f"{event} {real[-60:]}"
-
-    def _look(self) -> None:
-        worked, since = 0.0, time.monotonic()
-        while True:
-            time.sleep(0.25)
-            name, spent = self._name, time.process_time()
-            if spent - worked > _WORK_SECONDS or not self._on:
-                worked, since = spent, time.monotonic()
-            idle = time.monotonic() - since > IDLE_SECONDS
-            with self._lock:
-                if not self._on or name != self._name:
-                    continue
-                read = pylanceref.bytes_read_counter() - self._read
-                allowed = HANG_SECONDS + SECONDS * read / 10**6  # more where it has read much
-                if idle or spent - self._began > allowed:
-                    self._end_hanging("idle" if idle else "busy")
-
-    def _end_hanging(self, how: str) -> NoReturn:
-        """Write where the operation is, and end the process."""
-        main = sys._current_frames().get(threading.main_thread().ident or 0)
-        stack = traceback.extract_stack(main)[-4:] if main else []
-        where = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in stack[::-1])
-        self._measure()
-        self.write("hang", f"{how} at {where}")
-        os._exit(0)
-
-
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

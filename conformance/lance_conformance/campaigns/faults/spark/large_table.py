@@ -27,7 +27,8 @@ from pylanceref.metadata import FragmentMetadata
 from pylanceref.operation import LanceOperation
 from pyspark.sql import SparkSession
 
-from lance_conformance.campaigns.faults.spark.schedules import Told
+Told = tuple[str, list[str]]
+"""What was done, and what is wrong."""
 
 TABLE = "large.lance"
 """Name of the table below a folder."""

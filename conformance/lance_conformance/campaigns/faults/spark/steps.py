@@ -4,33 +4,47 @@ Cases before `deaths` share a session in one JVM whose tasks are tried three tim
 `index and check` run on a master with two workers of one slot; `copies` there with speculation.
 Sizes follow from the number of schedules: at 200 the round trip has ten million rows and the large
 table five gigabytes.
+
+Saves: tasks fail at random, or executors end. After each there must be every row once, one new
+version, and beside its files exactly those of attempts that were not heard. An attempt that was
+killed while it wrote may leave one file that it did not tell. Round trip: rows written by tasks are
+read with a filter and whole, by the reference and the oracle. Recall: for each type of vector index
+four are built over the same eight fragments, at once in one process, as segments that share a
+model, as those merged into one, and as segments with models of their own.
 """
 
 from __future__ import annotations
 
+import json
+import random
 import shutil
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pylanceref
 from lanceref.core.errors import LanceError
+from lanceref_spark.distributed_index import build_index
+from lanceref_spark.executor import Tasks
+from lanceref_spark.faulty import FAULTS, FaultySource
 from lanceref_spark.session import make_session
+from lanceref_spark.validation import validate_with
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from lance_conformance.campaigns.faults.spark import (
-    large_table,
-    round_trip,
-    schedules,
-    segment_recall,
-)
-from lance_conformance.campaigns.faults.spark.cluster import cluster
+from lance_conformance.bench.recall import ask, stored
+from lance_conformance.bench.recall_data import places
+from lance_conformance.campaigns.faults.spark import large_table
+from lance_conformance.campaigns.faults.spark.cluster import WORKERS, cluster, wait_for_executors
+from lance_conformance.campaigns.faults.spark.large_table import Told
 from lance_conformance.campaigns.runner import Outcome, Plan, Session
 
-Do = Callable[[SparkSession, Path], schedules.Told]
+Do = Callable[[SparkSession, Path], Told]
 """A step: it tells what it did, and what is wrong."""
 
 ERRORS = LanceError, OSError, PySparkException, Py4JError
@@ -38,11 +52,9 @@ ERRORS = LanceError, OSError, PySparkException, Py4JError
 
 VECTORS = 20_000
 ROWS_OF_A_SCHEDULE, BYTES_OF_A_SCHEDULE = 50_000, 25 * 10**6
-SCHEDULES_OF_A_DEATH = 10
-COPIES = 3
+SCHEDULES_OF_A_DEATH, COPIES = 10, 3
 
 
-@contextmanager
 def spark(plan: Plan) -> Iterator[Session]:
     """Open the part: as many schedules of faults as are planned, and the rest in proportion.
 
@@ -73,24 +85,34 @@ def all_steps(plan: Plan) -> Iterator[tuple[str, str, Do]]:
     """Yield every step with its name and the session it needs."""
     rows, size = ROWS_OF_A_SCHEDULE * plan.count, BYTES_OF_A_SCHEDULE * plan.count
     for seed in plan.seeds:
-        yield f"faults/{seed}", "local", partial(schedules.try_faults, seed=seed)
-    yield "round trip", "local", partial(round_trip.round_trip, rows=rows)
-    yield "recall", "local", partial(segment_recall.recall, rows=VECTORS)
+        yield f"faults/{seed}", "local", partial(save, schedule=draw(seed, 2))
+    yield "round trip", "local", partial(round_trip, rows=rows)
+    yield "recall", "local", partial(recall, rows=VECTORS)
     yield "make", "local", partial(large_table.make, size=size)
     yield "check", "local", large_table.check
     yield "check damaged", "local", large_table.check_damaged
     for seed in plan.seeds[::SCHEDULES_OF_A_DEATH]:
-        yield f"deaths/{seed}", "cluster", partial(schedules.try_death, seed=seed)
-    yield "index and check", "cluster", schedules.index_and_check
-    for seed in plan.seeds[:COPIES]:
-        yield f"copies/{seed}", "speculation", partial(schedules.try_copy, seed=seed)
+        yield f"deaths/{seed}", "cluster", partial(die, seed=seed)
+    yield "index and check", "cluster", index_and_check
+    for seed in plan.seeds[:COPIES]:  # the first attempt is slow, and a copy overtakes it
+        yield f"copies/{seed}", "speculation", partial(save, schedule={str(seed % 4): ["slow"]})
+
+
+SPECULATION = {
+    "spark_speculation": "true",
+    "spark_speculation_interval": "200ms",
+    "spark_speculation_quantile": "0.5",
+    "spark_speculation_multiplier": "1.2",
+    "spark_speculation_minTaskRuntime": "500ms",
+}
+"""Settings of a session in which a task that takes long is done twice."""
 
 
 @contextmanager
 def _start(where: str, folder: Path) -> Iterator[SparkSession]:
     """Yield a session: `local` is one JVM, whose tasks are tried three times."""
     if where != "local":
-        with cluster(folder, **(schedules.SPECULATION if where == "speculation" else {})) as made:
+        with cluster(folder, **(SPECULATION if where == "speculation" else {})) as made:
             yield made
         return
     session = make_session("local[2,3]")
@@ -99,3 +121,167 @@ def _start(where: str, folder: Path) -> Iterator[SparkSession]:
         yield session
     finally:
         session.stop()
+
+
+PARTITIONS, ROWS = 4, 1000
+"""Tasks and rows of a save."""
+
+
+def draw(seed: int, most: int) -> dict[str, list[str]]:
+    """Return the faults of at most `most` attempts of each partition."""
+    luck = random.Random(seed)
+    chosen = [number for number in range(PARTITIONS) if luck.random() < 0.7]
+    return {str(n): luck.choices(FAULTS, k=luck.randint(1, most)) for n in chosen}
+
+
+def die(session: SparkSession, folder: Path, seed: int) -> Told:
+    """Save with faults of workers, and one attempt that takes its executor with it."""
+    fault = f"executor {('before', 'after')[seed // 4 % 2]}"
+    told = save(session, folder, {**draw(seed, 1), str(seed % 4): [fault]})
+    wait_for_executors(session, len(WORKERS))
+    return told
+
+
+def save(session: SparkSession, folder: Path, schedule: dict[str, list[str]]) -> Told:
+    """Save after a table with faults; tell how many files no version names, and what is wrong."""
+    session.dataSource.register(FaultySource)
+    folder = folder / "save"
+    shutil.rmtree(folder, ignore_errors=True)
+    journal, uri = folder / "journal", str(folder / "table.lance")
+    journal.mkdir(parents=True)
+    pylanceref.write_dataset(pa.table({"id": range(7)}), uri)
+    options = {"schedule": json.dumps(schedule), "journal": str(journal)}
+    frame = session.range(0, ROWS, 1, PARTITIONS)
+    frame.write.format("faulty").mode("append").options(**options).save(uri)
+    table = pylanceref.dataset(uri)
+    wrong = [] if table.version == 2 else [f"version {table.version} after one save"]
+    rows = sorted(table.to_table()["id"].to_pylist())
+    if rows != sorted([*range(7), *range(ROWS)]):
+        wrong.append(f"{len(rows)} rows: {schedule}")
+    named = {file.path for one in table.get_fragments() for file in one.data_files()}
+    orphans = {path.name for path in Path(uri, "data").iterdir()} - named
+    return f"{len(orphans)} orphans", [*wrong, *unexpected(orphans, named, journal)]
+
+
+def unexpected(orphans: set[str], named: set[str], journal: Path) -> list[str]:
+    """Tell of orphans that no attempt can have left, and of files that should be there."""
+    wrote = {path.stem: set(json.loads(path.read_text())) for path in journal.glob("*.wrote")}
+    began = {path.stem for path in journal.glob("*.began")}
+    told = set[str]().union(*wrote.values())
+    untold = orphans - told
+    wrong = [f"lost: {name}" for name in sorted(told - named - orphans)]
+    if len(untold) > len(began - wrote.keys()):
+        wrong.append(f"files of nobody: {sorted(untold)}")
+    return wrong
+
+
+def index_and_check(session: SparkSession, folder: Path) -> Told:
+    """Build an index by segments on the executors, and check the table on them."""
+    uri = str(folder / "indexed.lance")
+    shutil.rmtree(uri, ignore_errors=True)
+    pylanceref.write_dataset(pa.table({"n": range(4000)}), uri, max_rows_per_file=500)
+    table = build_index(Tasks(session), uri, "n", "BTREE", shards=8, merged=3)
+    filter_ = "n BETWEEN 700 AND 2099"
+    wrong = [] if table.count_rows(filter_) == 1400 else [f"not 1400 rows where {filter_}"]
+    report = validate_with(Tasks(session), uri, deep=True)
+    wrong += [str(one) for one in report.findings]
+    return f"8 segments merged to 3; {len(report.checked)} units checked", wrong
+
+
+KINDS = 1000
+"""Different values of the column that a round trip filters by."""
+
+COLUMNS = (
+    "id",
+    f"cast(id % {KINDS} as int) AS kind",
+    "if(id % 11 = 0, NULL, concat('row ', id % 100003)) AS name",
+    "cast(id as double) / 7 AS value",
+)
+
+
+def round_trip(session: SparkSession, folder: Path, rows: int) -> Told:
+    """Write a table, and read it with both readers.
+
+    Rows are compared inside Spark: of a filtered read as sets with their counts, of the whole table
+    by their number and the sum of their hashes, which is that of the frame they were written from.
+    """
+    uri = str(folder / "round-trip.lance")
+    shutil.rmtree(uri, ignore_errors=True)
+    frame = session.range(0, rows, 1, 16).selectExpr(*COLUMNS)
+    frame.write.format("lance_reference").mode("append").save(uri)
+    table = pylanceref.dataset(uri)
+    wrong = [] if table.version == 1 else [f"version {table.version} after one save"]
+    readers = {"reference": "reference", "oracle": "pylance"}
+    sums = {name: _sum(_read(session, uri, reader)) for name, reader in readers.items()}
+    sums["written"] = _sum(frame)
+    if len(set(sums.values())) != 1:
+        wrong.append(f"number and hash of all rows: {sums}")
+    filter_ = f"kind = 7 AND id >= {rows // 2}"
+    ours, theirs = (_read(session, uri, one, filter_).cache() for one in readers.values())
+    wanted = sum(1 for id_ in range(rows // 2, rows) if id_ % KINDS == 7)
+    found = ours.count()
+    if found != wanted:
+        wrong.append(f"{found} rows where {filter_}, not {wanted}")
+    differences = ours.exceptAll(theirs).count(), theirs.exceptAll(ours).count()
+    if differences != (0, 0):
+        wrong.append(f"rows only in one of reference and oracle: {differences}")
+    fragments = len(table.get_fragments())
+    shutil.rmtree(uri)
+    return f"{rows} rows in {fragments} fragments, {found} of them by a filter", wrong
+
+
+def _read(session: SparkSession, uri: str, reader: str, filter_: str = "") -> DataFrame:
+    loader = session.read.format("lance_reference").option("reader", reader)
+    return (loader.option("filter", filter_) if filter_ else loader).load(uri)
+
+
+def _sum(frame: DataFrame) -> tuple[int, int]:
+    """Return the number of rows and the sum of their hashes."""
+    hashes = "sum(cast(xxhash64(id, kind, name, value) as decimal(38, 0)))"
+    row = frame.selectExpr("count(*)", hashes).first()
+    return int(row[0]), int(row[1] or 0)
+
+
+SHARDS, DIMENSION, INDEX_PARTITIONS, PROBES, SEED = 8, 32, 8, 4, 5
+
+WORSE = 0.02
+"""Recall that segments may lack of an index built at once."""
+
+TYPES: dict[str, dict[str, Any]] = {
+    "IVF_FLAT": {},
+    "IVF_PQ": {"num_sub_vectors": 8},
+    "IVF_SQ": {},
+    "IVF_RQ": {},
+    "IVF_HNSW_SQ": {"m": 16, "ef_construction": 100},
+}
+"""Types of vector indices that are built, and their parameters."""
+
+WAYS: dict[str, dict[str, Any]] = {
+    "a shared model": {"shared_model": True},
+    "merged": {"shared_model": True, "merged": 1},
+    "models of their own": {},
+}
+"""How tasks build an index."""
+
+
+def recall(session: SparkSession, folder: Path, rows: int) -> Told:
+    """Build every type in every way, and ask all the same with the same share of partitions."""
+    data, told, wrong = places(rows, DIMENSION, SEED), [], []
+    path = str(folder / "segments")
+
+    def table() -> str:
+        shutil.rmtree(path, ignore_errors=True)
+        return stored(data, path, -(-len(data.vectors) // SHARDS))
+
+    for name, given in TYPES.items():
+        parameters = {"num_partitions": INDEX_PARTITIONS, **given}
+        pylanceref.dataset(table()).create_index("v", name, **parameters)
+        at_once = ask(pylanceref, path, data, PROBES, None)
+        told.append(f"{name} {at_once:.3f}")
+        for way, options in WAYS.items():
+            build_index(Tasks(session), table(), "v", name, shards=SHARDS, **options, **parameters)
+            found = ask(pylanceref, path, data, PROBES, None)
+            told.append(f"{way} {found:.3f}")
+            if found < at_once - WORSE:
+                wrong.append(f"{name}, {way}: {found:.4f}, at once {at_once:.4f}")
+    return ", ".join(told), wrong

@@ -13,9 +13,9 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
+from itertools import compress
 from pathlib import Path
 from random import Random
 
@@ -26,13 +26,16 @@ from lance_conformance.campaigns.queries.nearest.cases import (
     SIDES,
     Case,
     Maker,
+    Question,
     Shape,
     Side,
     cases,
+    question,
     shape,
 )
 from lance_conformance.campaigns.queries.nearest.judging import (
     FINE,
+    PUBLISHED,
     REFUSED,
     TIED,
     Fine,
@@ -42,8 +45,7 @@ from lance_conformance.campaigns.queries.nearest.judging import (
     agreement,
     is_fine,
 )
-from lance_conformance.campaigns.queries.nearest.questions import Question, question
-from lance_conformance.campaigns.runner import Outcome, Plan, Session
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.known_divergences import id_of
 
 NO_NUMBER = id_of("queries/nearest", "query without a direction")
@@ -110,23 +112,17 @@ class Published:
 
     def _no_number(self, question: Question, pair: Pair, fine: Fine) -> bool:
         """Whether only queries without a direction differ; for these ours finds nothing."""
-        queries = np.atleast_2d(question.nearest["q"])
+        queries, (theirs, ours) = np.atleast_2d(question.nearest["q"]), pair
         aims = [any(one) for one in queries.tolist()]
         metric = question.nearest.get("metric", self.case.metric)
         if metric != "cosine" or all(aims) or self.case.type in ("IVF_FLAT", "IVF_PQ"):
             return False
-        theirs, ours = pair
         if isinstance(theirs, str) or isinstance(ours, str) or len(ours) != len(queries):
             return False
         if any(part for part, aim in zip(ours, aims, strict=True) if not aim):
             return False
-        if not any(aims):
-            return True
-        others = (
-            [part for part, aim in zip(theirs, aims, strict=True) if aim],
-            [part for part, aim in zip(ours, aims, strict=True) if aim],
-        )
-        return fine(question.but(q=queries[aims]), others)
+        left = tuple(list(compress(found, aims)) for found in (theirs, ours))
+        return not any(aims) or fine(question.but(q=queries[aims]), (left[0], left[1]))
 
     def _same_but_for_steps(self, question: Question, pair: Pair, fine: Fine) -> bool:
         """Whether rows are the same, distances nearly, and both are where no sum is rounded."""
@@ -173,51 +169,40 @@ MODULES: dict[Side, str] = {"oracle": "lance", "reference": "pylanceref"}
 """Who makes tables."""
 
 
-@dataclass(slots=True)
-class Answers:
-    """What became of a case; `alike` is the sum of agreements over `answered` questions.
-
-    `words` count verdicts, `steps` the divergences that kept a step from being made.
-    """
-
-    case: str
-    seed: int
-    words: dict[str, int] = field(default_factory=dict)
-    steps: list[str] = field(default_factory=list)
-    answered: int = 0
-    alike: float = 0.0
-    no_index: str = ""
-    differences: list[str] = field(default_factory=list)
-
-
 class Run:
-    """One case with one seed, its table at `path`."""
+    """One case with one seed, its table at `path`; what comes of it is counted.
+
+    `alike` is the sum of agreements over `compared` answers.
+    """
 
     def __init__(self, case: Case, seed: int, path: Path) -> None:
         rng = Random(f"{case.name} {seed}")
-        self.outcome = Answers(case.name, seed)
         self._case, self._path, self._rng = case, path, rng
         self._drawn, self._numbers = shape(case, rng), rng.randrange(1 << 32)
         self._maker = Maker(case, self._drawn, self._numbers)
         self._table = Table(str(path))
         self._published = Published(case, self._drawn, self._table.ask, self._table.passing)
+        self._counts: Counter[str] = Counter()
+        self._known, self._differences = list[str](), list[str]()
+        self._compared, self._alike = 0, 0.0
 
-    def run(self, questions: int) -> Answers:
+    def run(self, questions: int) -> Outcome:
         """Make the table and ask."""
         made = self._made(self._maker, self._case.side)
         if made.error:
             (other,) = (side for side in SIDES if side != self._case.side)
-            self.outcome.no_index = made.error
             if not self._made(Maker(self._case, self._drawn, self._numbers), other).error:
                 self._differs(f"only {self._case.side} makes no index: {made.error}")
-            return self.outcome
+                return Outcome("differed", self._differences)
+            return Outcome("refused", (f"no index: {made.error[:80]}",))
         for step in self._drawn.steps:
             self._change(step)
-        words: Counter[str] = Counter()
         for _ in range(questions):
-            words[self._ask()] += 1
-        self.outcome.words = dict(words)
-        return self.outcome
+            self._ask()
+        counts = {**self._counts, "compared": self._compared, "alike": self._alike}
+        if self._differences:
+            return Outcome("differed", self._differences, counts)
+        return Outcome("known" if self._known else "agreed", self._known, counts)
 
     def _made(self, maker: Maker, side: Side) -> Told:
         """Let one side make the table, over what was there."""
@@ -232,7 +217,7 @@ class Run:
             return
         known = self._published.of_step(one, step, told.error)
         if known:
-            self.outcome.steps.append(known)
+            self._known.append(known)
         else:
             self._differs(f"{one} alone does not {step}: {told.error}")
 
@@ -240,26 +225,27 @@ class Run:
         module, path = import_module(MODULES[side]), str(self._path)
         return guarded(lambda: self._maker.change(module, path, step))
 
-    def _ask(self) -> str:
-        """Ask a question; return the verdict."""
-        table, outcome = self._table, self.outcome
+    def _ask(self) -> None:
+        """Ask a question, and judge the answers."""
+        table = self._table
         asked = table.with_range(question(self._case, self._maker.vectors, self._rng))
         pair = table.ask(asked)
         graphs = self._case.graphs
         judge = Judge(table.ask, table.passing, graphs, table.num_rows, self._published.of_answer)
         word = judge.verdict(asked, pair)
+        self._counts[f"answers {word}"] += 1
+        self._known += [word] if word.startswith(PUBLISHED) else []
         if not is_fine(word) or (word in FINE and word != REFUSED):
-            outcome.answered += 1
-            outcome.alike += agreement(pair, word)
+            self._compared += 1
+            self._alike += agreement(pair, word)
         wrong = table.misread(asked) if is_fine(word) else word
         if wrong:
             theirs, ours = (str(found)[:400] for found in pair)
             told = f"{wrong}: {asked.told}"
             self._differs(f"{told}\n    oracle    {theirs}\n    reference {ours}\n    table")
-        return word
 
     def _differs(self, what: str) -> None:
-        self.outcome.differences.append(f"{what} {self._drawn}")
+        self._differences.append(f"{what} {self._drawn}")
 
 
 LEAST_AGREEMENT = 0.97
@@ -269,7 +255,6 @@ QUESTIONS = 6
 """Questions to each table."""
 
 
-@contextmanager
 def nearest(plan: Plan) -> Iterator[Session]:
     """Open the part: as many of all cases as are planned, drawn by the seed.
 
@@ -282,24 +267,13 @@ def nearest(plan: Plan) -> Iterator[Session]:
     def run(name: str) -> Outcome:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "table")
-            answers = Run(chosen[name], plan.seed, path).run(QUESTIONS)
-            if answers.differences and path.exists():
+            outcome = Run(chosen[name], plan.seed, path).run(QUESTIONS)
+            if outcome.verdict == "differed" and path.exists():
                 kept = plan.folder / name.replace("/", "_")
                 shutil.copytree(path, kept, dirs_exist_ok=True)
-        return _outcome(answers)
+        return outcome
 
     yield Session(names[: plan.count], run)
-
-
-def _outcome(answers: Answers) -> Outcome:
-    words = {f"answers {word}": count for word, count in answers.words.items()}
-    counts: dict[str, float] = {**words, "compared": answers.answered, "alike": answers.alike}
-    if answers.differences:
-        return Outcome("differed", answers.differences, counts)
-    if answers.no_index:
-        return Outcome("refused", (f"no index: {answers.no_index[:80]}",), counts)
-    known = [word for word in (*answers.words, *answers.steps) if word.startswith("D.")]
-    return Outcome("known" if known else "agreed", known, counts)
 
 
 def too_few_alike(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
@@ -312,3 +286,6 @@ def too_few_alike(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
     for name, (compared, alike) in sorted(sums.items()):
         if compared and alike / compared < LEAST_AGREEMENT:
             yield f"  {name}: {alike / compared:.3f} of the rows are the same"
+
+
+PARTS = (Part("nearest", 1000, nearest, conclude=too_few_alike),)

@@ -9,11 +9,9 @@ wanted leaves the data unread.
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -27,15 +25,19 @@ from lanceref.storage import Source
 from lanceref.storage.local_file import LocalSource
 from lanceref.storage.protocol import IOStats
 
-from lance_conformance.campaigns.queries.answers.subjects import (
-    OURS,
-    THEIRS,
-    Subject,
+from lance_conformance.campaigns.columns import ORDERED, Column, documents, geometries, lists
+from lance_conformance.campaigns.conditions import (
+    Leaf,
+    begun,
+    compared,
     conditions,
-    named,
-    subjects,
+    contained,
+    equalled,
+    labelled,
+    placed,
+    spelled,
 )
-from lance_conformance.campaigns.runner import Outcome, Plan, Session
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.oracle import lance
 
 QUESTIONS = 200
@@ -54,6 +56,82 @@ DELETED = "_rowoffset in (3, 77, 78, 149, 150, 260)"
 """Rows that go once there is an index."""
 
 
+TEXTS = ("utf8", "large_utf8")
+
+THEIRS, OURS = "theirs", "ours"
+"""Names of the table that the oracle gave its index, and of the other."""
+
+RUN = 100
+"""Equal values side by side where an index only tells where to look: not every zone has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An index over a column; `exact` where it alone says which rows are wanted.
+
+    `kind` and `parameters` are those of `IndexConfig`; `asked` is what SQL calls the column;
+    `divergence` names what makes the oracle lose rows by its own index.
+    """
+
+    name: str
+    column: Column
+    kind: str
+    leaf: Leaf
+    exact: bool = False
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    asked: str = "c"
+    divergence: str = ""
+
+    @property
+    def rows(self) -> int:
+        """Rows of a table."""
+        return 400 if self.exact else 6000
+
+    def table(self, seed: int) -> pa.Table:
+        """Return the rows: the column, and a number."""
+        run, named = 1 if self.exact else RUN, {"ARROW:extension:name": self.column.extension}
+        column = self.column.drawn(Random(f"{self.name} {seed}"), self.rows, run)
+        metadata = named if self.column.extension else None
+        fields = [pa.field("c", column.type, metadata=metadata), pa.field("n", pa.int32())]
+        return pa.table([column, pa.array(range(self.rows), pa.int32())], schema=pa.schema(fields))
+
+
+def subjects() -> Iterator[Subject]:
+    """Yield each type of index with each type of values it is for."""
+    for name, column in ORDERED.items():
+        leaf = begun if name in TEXTS else compared
+        floats, decimals = pa.types.is_floating(column.type), pa.types.is_decimal(column.type)
+        yield Subject(f"btree-{name}", column, "btree", leaf, True)
+        yield Subject(f"btree-pages-{name}", column, "btree", leaf, True, {"zone_size": 16})
+        yield Subject(f"bitmap-{name}", column, "bitmap", compared, True)
+        zones: dict[str, object] = {"rows_per_zone": 64}
+        lost = "D.index.zonemap-only-nan" if floats else ""
+        yield Subject(f"zonemap-{name}", column, "zonemap", leaf, parameters=zones, divergence=lost)
+        if not (decimals or pa.types.is_boolean(column.type)):
+            zones = {"number_of_items": 64, "probability": 0.01}
+            yield Subject(f"bloomfilter-{name}", column, "bloomfilter", equalled, parameters=zones)
+        if not (decimals or floats):
+            for large in ("", "large-"):
+                held = lists(column, large=bool(large))
+                yield Subject(f"label-list-{large}{name}", held, "labellist", labelled, True)
+    for name in TEXTS:
+        yield Subject(f"ngram-{name}", ORDERED[name], "ngram", contained)
+        yield Subject(f"fm-{name}", ORDERED[name], "fm", spelled, True)
+    for name in ("int", "float", "string", "bool"):
+        for kind, exact in {"btree": 1, "bitmap": 1, "zonemap": 0, "bloomfilter": 0}.items():
+            leaf = equalled if kind == "bloomfilter" else compared
+            given, asked = (
+                {"target_index_type": kind.upper(), "path": "a"},
+                f"json_get_{name}(c, 'a')",
+            )
+            if (kind, name) != ("bloomfilter", "bool"):
+                yield Subject(
+                    f"json-{kind}-{name}", documents(name), "json", leaf, bool(exact), given, asked
+                )
+    for name in ("point", "linestring", "polygon", "box", "wkb", "wkt"):
+        yield Subject(f"rtree-{name}", geometries(f"geoarrow.{name}"), "rtree", placed)
+
+
 @dataclass(slots=True)
 class Question:
     """A condition, the addresses of the rows it holds for, and whether the oracle asked its index.
@@ -70,15 +148,12 @@ class Question:
 
 
 def save(subject: Subject, folder: Path, seed: int) -> list[Question]:
-    """Write both tables below a folder, with `questions.json` beside them; return the questions.
-
-    What a condition holds for is what the oracle finds without an index.
-    """
+    """Write both tables below a folder; return the questions, by what the oracle then finds."""
     shutil.rmtree(folder, ignore_errors=True)
     theirs, ours = (str(folder / name) for name in (THEIRS, OURS))
     oracle = lance()
     oracle.write_dataset(
-        table(subject, seed),
+        subject.table(seed),
         theirs,
         max_rows_per_file=subject.rows // FRAGMENTS + 1,
         data_storage_version=VERSIONS[sum(subject.name.encode()) % len(VERSIONS)],
@@ -89,18 +164,7 @@ def save(subject: Subject, folder: Path, seed: int) -> list[Question]:
     for path in (theirs, ours):
         oracle.dataset(path).delete(DELETED)
     opened = {name: oracle.dataset(folder / name) for name in (THEIRS, OURS)}
-    found = list(islice(_questions(subject, seed, opened), QUESTIONS))
-    (folder / "questions.json").write_text(json.dumps([asdict(one) for one in found]))
-    return found
-
-
-def table(subject: Subject, seed: int) -> pa.Table:
-    """Return the rows of a subject: its column, and a number."""
-    column = subject.column.drawn(Random(f"{subject.name} {seed}"), subject.rows, subject.run)
-    named = {"ARROW:extension:name": subject.column.extension}
-    metadata = named if subject.column.extension else None
-    schema = pa.schema([pa.field("c", column.type, metadata=metadata), pa.field("n", pa.int32())])
-    return pa.table([column, pa.array(range(subject.rows), pa.int32())], schema=schema)
+    return list(islice(_questions(subject, seed, opened), QUESTIONS))
 
 
 def _index(module: ModuleType, path: str, subject: Subject) -> None:
@@ -110,9 +174,8 @@ def _index(module: ModuleType, path: str, subject: Subject) -> None:
 
 def _questions(subject: Subject, seed: int, opened: dict[str, Any]) -> Iterator[Question]:
     """Yield what is asked; conditions that the oracle refuses are left out."""
-    drawn = conditions(
-        subject.leaf, subject.asked, subject.column, f"{subject.name} {seed}", denied=subject.denied
-    )
+    denied, name = subject.exact and subject.kind != "fm", f"{subject.name} {seed}"
+    drawn = conditions(subject.leaf, subject.asked, subject.column, name, denied=denied)
     for condition in islice(drawn, 100_000):
         theirs = opened[THEIRS]
         try:
@@ -203,12 +266,12 @@ def counting(dataset: pylanceref.LanceDataset) -> dict[str, IOStats]:
     return counted
 
 
-@contextmanager
 def answers(plan: Plan) -> Iterator[Session]:
     """Open the part: as many subjects as are planned, drawn by the seed."""
-    names = [one.name for one in subjects()]
+    named = {one.name: one for one in subjects()}
+    names = [*named]
     Random(plan.seed).shuffle(names)
-    yield Session(names[: plan.count], lambda name: ask(named(name), plan.folder / name, plan.seed))
+    yield Session(names[: plan.count], lambda name: ask(named[name], plan.folder / name, plan.seed))
 
 
 def ask(subject: Subject, folder: Path, seed: int) -> Outcome:
@@ -249,3 +312,6 @@ def _own_faults(subject: Subject, questions: Sequence[Question]) -> Iterator[str
     if astray and not (subject.divergence and all(one.loses for one in astray)):
         first = f"in {astray[0].astray}: {astray[0].condition}"
         yield f"the oracle's index gives other rows to {len(astray)} questions, {first}"
+
+
+PARTS = (Part("answers", 400, answers),)
