@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from lanceref.codecs.fsst_encode import symbol_table
+from lanceref.codecs.fsst import symbol_table
 from lanceref.codecs.values import Variable
 from lanceref.core.arrow_buffers import STRINGS
 from lanceref.encodings_2_0.binary import variable_of

@@ -17,8 +17,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import ChunkRun, interleave, join_pieces, join_ranges, join_rows
-from lanceref.codecs.values import Bools, Fixed, Ints, MiniBlocks, Part, even_counts, flat_encoding
+from lanceref.codecs.values import (
+    Bools,
+    ChunkRun,
+    Fixed,
+    Ints,
+    MiniBlocks,
+    Part,
+    even_counts,
+    flat_encoding,
+    interleave,
+    join_pieces,
+    join_ranges,
+    join_rows,
+)
 from lanceref.core.errors import CorruptPage
 from lanceref.core.plain import specified
 from lanceref.proto.encodings_v2_1_pb2 import (

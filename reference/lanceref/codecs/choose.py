@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lanceref.codecs import (
     bitpack,
     flat,
-    fsst_encode,
+    fsst,
     general,
     nested,
     sequence,
@@ -137,7 +137,7 @@ def _mini_variable(
     scheme, bits = params.compression, kind.offset_bits
     table = b""
     if scheme == "fsst" or (scheme is None and _is_coded(values, kind)):
-        table, values = fsst_encode.encode(values)
+        table, values = fsst.encode(values)
     chunk_bytes = params.minichunk_size or variable.CHUNK_BYTES
     counts = variable.chunk_counts(values, bits, chunk_bytes, inputs.max_chunk_values())
     if version >= V2_3 and scheme is None and values.count and not table:
@@ -258,7 +258,7 @@ def _zip_variable(
         stored, ends = general.compress_each(values.data, values.offsets, "zstd", 0)
         return general.general_encoding("zstd", 0, plain), Variable(ends, stored)
     if scheme == "fsst" or (scheme != "none" and _is_coded(values, kind)):
-        table, coded = fsst_encode.encode(values)
+        table, coded = fsst.encode(values)
         return fsst_encoding(table, plain), coded
     return plain, values
 

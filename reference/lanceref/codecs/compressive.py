@@ -27,9 +27,8 @@ from lanceref.codecs import (
     sequence,
     variable,
 )
-from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.description_checks import has_payload, only_flat, unsupported, value_bits
-from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Rows, Values, Variable
+from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Rows, Values, Variable
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place

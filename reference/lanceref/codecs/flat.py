@@ -16,8 +16,16 @@ from __future__ import annotations
 import numpy as np
 
 from lanceref.codecs.bitpack import Unsigned
-from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Bytes, Fixed, Ints, MiniBlocks, Part, even_counts, flat_encoding
+from lanceref.codecs.values import (
+    Bytes,
+    ChunkRun,
+    Fixed,
+    Ints,
+    MiniBlocks,
+    Part,
+    even_counts,
+    flat_encoding,
+)
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto.encodings_v2_1_pb2 import ByteStreamSplit, CompressiveEncoding
 

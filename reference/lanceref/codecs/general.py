@@ -17,8 +17,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Bytes, Ints, MiniBlocks
+from lanceref.codecs.values import Bytes, ChunkRun, Ints, MiniBlocks
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import (
     COMPRESSION_ALGORITHM_LZ4,

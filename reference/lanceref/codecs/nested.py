@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from lanceref.codecs import flat
-from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.values import (
     Bools,
     Bytes,
+    ChunkRun,
     Fixed,
     FixedSizeList,
     Ints,

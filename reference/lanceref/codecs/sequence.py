@@ -29,8 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import Unsigned
-from lanceref.codecs.chunks import ChunkRun
-from lanceref.codecs.values import Fixed, Ints, MiniBlocks, Part, flat_encoding
+from lanceref.codecs.values import ChunkRun, Fixed, Ints, MiniBlocks, Part, flat_encoding
 from lanceref.core.errors import CorruptPage
 from lanceref.proto import encodings_v2_1_pb2 as pb
 

@@ -1,17 +1,25 @@
-"""Values: what a compressive encoding decodes to, and what encoders give to the page layouts.
+"""Values: what a compressive encoding decodes to, and the runs of chunks it decodes them from.
 
 The stored form does not know the Arrow type; it knows fixed-width bits, variable-width bytes, fixed
 size lists, and rows of packed structs. `pages` turns these into Arrow arrays of the leaf's type. A
-null slot owns a value here too (its content means nothing).
+null slot owns a value here too (its content means nothing). Encoders give the same to the layouts.
+
+All chunks of a run are decoded together: their buffers are described by arrays of positions in one
+block of bytes, so that a codec works on whole groups of chunks of equal layout at once. Blocks hold
+a fixed number of values and chunks do not, so what was unpacked block by block is cut and joined.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.context import Context
+from lanceref.core.errors import CorruptPage, Place
+from lanceref.core.plain import specified
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Flat
 
 Bools = NDArray[np.bool_]
@@ -113,3 +121,194 @@ def even_counts(count: int, per_chunk: int) -> Ints:
     counts = np.full(-(-count // per_chunk), per_chunk, np.int64)
     counts[-1:] = count - per_chunk * (len(counts) - 1)
     return counts
+
+
+@specified
+def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
+    """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size).
+
+    `starts` (n,).
+    """
+    rows: Bytes = data[starts[:, None] + np.arange(size)]
+    return rows
+
+
+@specified
+def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
+    """Return the byte ranges `starts`..`ends` of `data`, inside it, joined.
+
+    `starts` and `ends` (n,), the result (sum of sizes,).
+    """
+    pieces = [data[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
+    return np.concatenate([data[:0], *pieces])
+
+
+def join_rows(rows: NDArray[np.generic], counts: Ints) -> NDArray[np.generic]:
+    """Return the first `counts` values of every row of `rows` (n, width), joined."""
+    if (counts[:-1] == rows.shape[1]).all():
+        return rows.reshape(-1)[: int(counts.sum())]
+    starts = np.arange(len(rows)) * rows.shape[1]
+    return join_ranges(rows.reshape(-1), starts, starts + counts)
+
+
+def join_ranges(values: NDArray[np.generic], starts: Ints, ends: Ints) -> NDArray[np.generic]:
+    """Return the ranges `starts`..`ends` (ascending) of `values`, joined; a view if they touch.
+
+    `starts` and `ends` (n,).
+    """
+    cuts = np.flatnonzero(starts[1:] != ends[:-1])
+    if not len(starts):
+        return values[:0]
+    first, last = np.append(starts[0], starts[cuts + 1]), np.append(ends[cuts], ends[-1])
+    if not len(cuts):
+        return values[int(first[0]) : int(last[0])]
+    size = values.dtype.itemsize
+    return join_pieces(values.view(np.uint8), first * size, last * size).view(values.dtype)
+
+
+def interleave(
+    values: NDArray[np.generic],
+    starts: Ints,
+    counts: Ints,
+    tails: NDArray[np.generic],
+    tail_counts: Ints,
+) -> NDArray[np.generic]:
+    """Join for every piece `counts` values from `starts`, and the next `tail_counts` of `tails`.
+
+    `starts`, `counts` and `tail_counts` (pieces,).
+    """
+    data, ends = np.concatenate([values, tails]), len(values) + np.cumsum(tail_counts)
+    firsts = np.stack([starts, ends - tail_counts], axis=1).reshape(-1)
+    lasts = np.stack([starts + counts, ends], axis=1).reshape(-1)
+    size = values.dtype.itemsize
+    return join_pieces(data.view(np.uint8), firsts * size, lasts * size).view(values.dtype)
+
+
+@specified
+def count_before(flags: Bools, at: Ints) -> Ints:
+    """Return how many of `flags` are set before each of the positions `at`.
+
+    `flags` (n,); `at` and the result (m,).
+    """
+    before: Ints = np.append(0, np.cumsum(flags, dtype=np.int64))[at]
+    return before
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRun:
+    """Chunks that are decoded together.
+
+    `data` uint8, the bytes of the run, `base` the absolute offset of its first byte; `starts` and
+    `sizes` int64 (num_buffers, num_chunks), positions in `data`, already checked to lie inside it;
+    `counts` int64 (num_chunks,), values (for level buffers: levels) in each chunk. When buffer 0
+    was decompressed, `origin` is the run it came from, and only the first `file_bytes` of `data`
+    are bytes of the file.
+    """
+
+    ctx: Context
+    data: Bytes
+    base: int
+    starts: Ints
+    sizes: Ints
+    counts: Ints
+    origin: ChunkRun | None = None
+    file_bytes: int = 0
+
+    @property
+    def num_chunks(self) -> int:
+        """Number of chunks that the run decodes together."""
+        return len(self.counts)
+
+    @property
+    def num_values(self) -> int:
+        """Values in all chunks of the run."""
+        return int(self.counts.sum())
+
+    def in_file(self, buffer: int) -> bool:
+        """Whether the buffer's bytes are those of the file, not decompressed ones."""
+        return self.origin is None or bool(np.all(self.starts[buffer] < self.file_bytes))
+
+    def place(self, buffer: int = 0, chunk: int = 0) -> Place:
+        """Where a buffer of a chunk lies in the file (or what it was decompressed from)."""
+        if chunk >= self.num_chunks:
+            return self.ctx.at(self.base, len(self.data))
+        start, size = int(self.starts[buffer, chunk]), int(self.sizes[buffer, chunk])
+        if self.origin is not None and start >= self.file_bytes:
+            return self.origin.place(0, chunk)
+        return self.ctx.at(self.base + start, size)
+
+    def bytes_of(self, buffer: int, chunk: int) -> Bytes:
+        """The bytes of one buffer of one chunk, as a view: (size,)."""
+        start = int(self.starts[buffer, chunk])
+        return self.data[start : start + int(self.sizes[buffer, chunk])]
+
+    def counting(self, counts: Ints) -> ChunkRun:
+        """The same chunks with other numbers of values. `counts` (num_chunks,)."""
+        return replace(self, counts=counts)
+
+    def without_bytes(self, num_buffers: int) -> ChunkRun:
+        """The same chunks with empty buffers: what a codec that reads no bytes gets."""
+        nothing = np.zeros((num_buffers, self.num_chunks), np.int64)
+        return replace(self, starts=nothing, sizes=nothing, origin=None)
+
+    def only(self, buffer: int) -> ChunkRun:
+        """Return the same chunks with one of their buffers."""
+        return self.buffers(slice(buffer, buffer + 1))
+
+    def buffers(self, kept: slice) -> ChunkRun:
+        """Return the same chunks with some of their buffers."""
+        return replace(self, starts=self.starts[kept], sizes=self.sizes[kept])
+
+    def own(self, buffer: int, name: str, kind: str, clause: str) -> None:
+        """Record that `name` owns this buffer of every chunk, when spans are recorded."""
+        if self.ctx.spans is None or not self.in_file(buffer):
+            return
+        for start, size in zip(self.starts[buffer].tolist(), self.sizes[buffer].tolist()):
+            self.ctx.leaf(self.base + start, self.base + start + size, name, kind, clause)
+
+    def gather(self, buffer: int) -> Bytes:
+        """Join one buffer of all chunks: uint8 (sum of sizes,); a view when there is one chunk."""
+        if self.num_chunks == 1:
+            return self.bytes_of(buffer, 0)
+        return join_pieces(self.data, self.starts[buffer], self.starts[buffer] + self.sizes[buffer])
+
+    def rows(self, buffer: int, chunks: Ints, size: int, at: int = 0) -> Bytes:
+        """Return bytes at..at+size of one buffer of `chunks`: uint8 (len(chunks), size).
+
+        The caller has checked that the buffers hold them. `chunks` (n,).
+        """
+        return gather_rows(self.data, self.starts[buffer][chunks] + at, size)
+
+    def groups(self, key: Ints) -> Iterator[tuple[int, Ints]]:
+        """Yield (value, chunk numbers) for every distinct value of `key`, one per chunk."""
+        if len(key) and (key == key[0]).all():
+            yield int(key[0]), np.arange(len(key))
+            return
+        for value in np.unique(key).tolist():
+            yield int(value), np.flatnonzero(key == value)
+
+    def check(
+        self,
+        clause: str,
+        wrong: Bools,
+        found: object,
+        wanted: object,
+        unit: str = "bytes",
+        buffer: int = 0,
+    ) -> None:
+        """Raise CorruptPage at the first chunk that is `wrong` (num_chunks,).
+
+        `found` and `wanted` are arrays of one number of `unit` a chunk, or texts.
+        """
+        if wrong.any():
+            chunk = int(np.argmax(wrong))
+            found, wanted = (
+                f"{one[chunk]} {unit}" if isinstance(one, np.ndarray) else one
+                for one in (found, wanted)
+            )
+            raise CorruptPage(clause, self.place(buffer, chunk), found, wanted)
+
+    def want_sizes(self, buffer: int, wanted: Ints, clause: str) -> None:
+        """Raise CorruptPage unless this buffer has `wanted` bytes (num_chunks,) in every chunk."""
+        sizes = self.sizes[buffer]
+        self.check(clause, sizes != wanted, sizes, wanted, buffer=buffer)

@@ -22,9 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import block_widths, encode_out_of_line, out_of_line_encoding
-from lanceref.codecs.chunks import ChunkRun, join_pieces
 from lanceref.codecs.sequence import delta_encoding, range_encoding
-from lanceref.codecs.values import Ints, MiniBlocks, Part, Variable, flat_encoding
+from lanceref.codecs.values import (
+    ChunkRun,
+    Ints,
+    MiniBlocks,
+    Part,
+    Variable,
+    flat_encoding,
+    join_pieces,
+)
 from lanceref.core.errors import CorruptPage
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding

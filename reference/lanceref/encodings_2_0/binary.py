@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import fsst, fsst_encode, general
+from lanceref.codecs import fsst, general
 from lanceref.codecs.fsst import parse_table
 from lanceref.codecs.values import Variable
 from lanceref.core.arrow_buffers import (
@@ -317,7 +317,7 @@ def _encode(
 
 def encode_fsst(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
     """Encode strings as codes under a symbol table."""
-    table, coded = fsst_encode.encode(variable_of(array))
+    table, coded = fsst.encode(variable_of(array))
     binary = _encode(coded, np.asarray(array.is_null()), page)
     return ArrayEncoding(fsst=pb.Fsst(binary=binary, symbol_table=table))
 

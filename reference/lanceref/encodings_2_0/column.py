@@ -29,10 +29,15 @@ from lanceref.core.errors import (
     OutOfRange,
     UnknownEncoding,
 )
-from lanceref.encodings_2_0.blob import BlobWriter, open_blobs
 from lanceref.encodings_2_0.list import ListWriter, open_early, open_list
 from lanceref.encodings_2_0.page import ArrayColumn, run_rows
-from lanceref.encodings_2_0.values import ValueColumn, ValueWriter, plain_column
+from lanceref.encodings_2_0.values import (
+    BlobWriter,
+    ValueColumn,
+    ValueWriter,
+    open_blobs,
+    plain_column,
+)
 from lanceref.file.column_io import (
     DataArea,
     EncodedColumn,

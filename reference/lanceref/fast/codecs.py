@@ -11,8 +11,7 @@ chain of symbols is followed from the start of each by doubling jumps.
 Blocks are unpacked in runs that fit the cache, or compiled. Distinct values are counted from below:
 values are as many as their halves combined by xor, or more, and that there are too many for a
 dictionary is seen in the first of them. The specifications are `codecs.fsst`,
-`codecs.fsst_encode`, `codecs.compressive.decode_fsst`, `codecs.bitpack` and
-`codecs.choose.index_distinct`.
+`codecs.compressive.decode_fsst`, `codecs.bitpack` and `codecs.choose.index_distinct`.
 """
 
 from __future__ import annotations
@@ -26,20 +25,25 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import bitpack, choose, compressive, fsst, fsst_encode
+from lanceref.codecs import bitpack, choose, compressive, fsst
 from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned
-from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.fsst import (
     ESCAPE,
     LONGEST,
+    Coder,
+    Codes,
     Symbols,
     SymbolTable,
+    Words,
     check_codes,
     literals,
+    longest,
+    make_coder,
     parse_table,
+    stored,
+    words_at,
 )
-from lanceref.codecs.fsst_encode import Coder, Codes, Words, longest, make_coder, stored, words_at
-from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Values, Variable
+from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values, Variable
 from lanceref.core.errors import Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
@@ -193,7 +197,7 @@ def _texts(
     return joined, np.concatenate(both).astype(np.uint8).ravel()
 
 
-@fsst_encode.apply.replaced_by
+@fsst.apply.replaced_by
 def apply(symbols: list[bytes], values: Variable) -> Variable:
     """Code the values with the symbols of a table, some of them at a time."""
     coder, offsets = make_coder(symbols), values.offsets
@@ -220,7 +224,7 @@ def apply_compiled(coder: Coder, values: Variable) -> Variable:
     return Variable(ends, out[:size])
 
 
-@fsst_encode.code_values.replaced_by
+@fsst.code_values.replaced_by
 def code_values(coder: Coder, values: Variable) -> tuple[Codes, Ints]:
     """Cut every value into the longest symbols and escaped bytes: codes, and codes per value.
 

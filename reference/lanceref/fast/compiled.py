@@ -1,7 +1,7 @@
 """Kernels, compiled (numba, the extra `fast`): FSST both ways, bit unpacking, sums over codes.
 
 The specifications are `codecs.fsst`, which also says what is wrong with codes that a kernel gives
-up at, `codecs.fsst_encode`, `codecs.bitpack`, `kernels.product_quantizer.look_up` and
+up at, `codecs.bitpack`, `kernels.product_quantizer.look_up` and
 `kernels.distance.products`. When codes are expanded eight bytes are written at
 every symbol's place, in order, and each overwrites what the one before wrote too much. Blocks of
 different widths are unpacked in turn, each from the bytes that were read to its place in one pass;
@@ -25,7 +25,7 @@ from lanceref.codecs.values import Bytes, Ints
 BYTE, TWO_BYTES, THREE_BYTES = np.uint64(0xFF), np.uint64(0xFFFF), np.uint64(0xFFFFFF)
 
 FACTOR, SHIFT, SLOTS = np.uint64(2971215073), np.uint64(15), np.uint64(2**12 - 1)
-"""The hash of `fsst_encode`."""
+"""The hash of `codecs.fsst`."""
 
 ESCAPE, LITERAL = 255, 256
 """The code before a literal byte, and the number that stands for byte 0 escaped."""
@@ -54,7 +54,7 @@ Chunks = tuple[Ints, Ints, Ints, Ints]
 """Of each chunk: where it starts, how much of it is skipped, its size, its number of values."""
 
 Coder = tuple[Ints, Codes, Words, Words, Codes, Codes]
-"""The arrays of a `fsst_encode.Coder`, in its order."""
+"""The arrays of a `codecs.fsst.Coder`, in its order."""
 
 
 def compiled(

@@ -24,10 +24,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import bitpack, chunks, compressive, fsst
-from lanceref.codecs.chunks import ChunkRun
+from lanceref.codecs import bitpack, compressive, fsst
+from lanceref.codecs import values as codec_values
 from lanceref.codecs.compressive import decode_variable
-from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Values
+from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError
 from lanceref.core.nesting import fixed_array
@@ -315,7 +315,7 @@ def windows(data: Bytes, size: int) -> NDArray[np.void]:
     return np.ndarray((max(0, len(data) - size + 1),), f"V{size}", data.data, 0, (1,))
 
 
-@chunks.gather_rows.replaced_by
+@codec_values.gather_rows.replaced_by
 def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size).
 
@@ -327,7 +327,7 @@ def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     return rows
 
 
-@chunks.join_pieces.replaced_by
+@codec_values.join_pieces.replaced_by
 def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
     """Return the byte ranges `starts`..`ends` of `data`, inside it, joined.
 
@@ -372,7 +372,7 @@ def _put(out: Bytes, at: Ints, data: Bytes, starts: Ints, sizes: Ints) -> None:
         target[begin : begin + size] = source[start : start + size]
 
 
-@chunks.count_before.replaced_by
+@codec_values.count_before.replaced_by
 def count_before(flags: Bools, at: Ints) -> Ints:
     """Return how many of `flags` are set before each of the positions `at`.
 

@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import join_pieces
+from lanceref.codecs.values import join_pieces
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, OutOfRange, Place
 from lanceref.encodings_2_0.page import RowRanges

@@ -19,9 +19,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import count_before
 from lanceref.codecs.compressive import decode_levels, decode_mini, pick
-from lanceref.codecs.values import Fixed, Values
+from lanceref.codecs.values import Fixed, Values, count_before
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.integers import arrow_array, unique_inverse

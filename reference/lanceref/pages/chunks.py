@@ -31,8 +31,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import ChunkRun, gather_rows
-from lanceref.codecs.values import MiniBlocks
+from lanceref.codecs.values import ChunkRun, MiniBlocks, gather_rows
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import Layers

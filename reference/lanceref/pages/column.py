@@ -48,7 +48,7 @@ from lanceref.pages.layers import (
     parse_layers,
 )
 from lanceref.pages.leafvalues import width_bits
-from lanceref.pages.sparse_page import SparsePage
+from lanceref.pages.planar import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 

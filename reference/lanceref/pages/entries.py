@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import join_pieces
+from lanceref.codecs.values import join_pieces
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import Layers

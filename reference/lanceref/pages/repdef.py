@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunks import count_before
+from lanceref.codecs.values import count_before
 from lanceref.core.context import expect
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.pages.layers import Layer, Layers, Nested, PageLayer

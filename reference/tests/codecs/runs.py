@@ -8,13 +8,19 @@ from itertools import pairwise
 
 import hypothesis.strategies as st
 import numpy as np
-from lanceref.codecs.chunks import ChunkRun
 from lanceref.codecs.compressive import decode_block, decode_mini
-from lanceref.codecs.values import Fixed, FixedSizeList, MiniBlocks, Rows, Values, Variable
-from lanceref.core.context import Context
+from lanceref.codecs.values import (
+    ChunkRun,
+    Fixed,
+    FixedSizeList,
+    MiniBlocks,
+    Rows,
+    Values,
+    Variable,
+)
+from lanceref.core.context import Context, SpanRecorder
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BytesError
-from lanceref.core.spans import SpanRecorder
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 BASE = 1000

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from lanceref.codecs.compressive import decode_zip_variable
-from lanceref.codecs.fsst_encode import apply, code_values, encode, make_coder, shrinks, train
-from lanceref.codecs.fsst_encode import symbol_table as written_table
+from lanceref.codecs.fsst import apply, code_values, encode, make_coder, shrinks, train
+from lanceref.codecs.fsst import symbol_table as written_table
 from lanceref.fast import codecs as fast_fsst
 
 from .encodings import fsst

@@ -12,8 +12,8 @@ import pylanceref
 import pytest
 from hypothesis import given, settings
 from hypothesis.extra import numpy as hnp
-from lanceref.codecs import bitpack, choose, chunks, compressive, fsst, fsst_encode
-from lanceref.codecs.fsst_encode import make_coder
+from lanceref.codecs import bitpack, choose, compressive, fsst, values
+from lanceref.codecs.fsst import make_coder
 from lanceref.codecs.values import Fixed, flat_encoding
 from lanceref.codecs.variable import variable_encoding
 from lanceref.core.errors import BytesError
@@ -110,9 +110,9 @@ def test_pieces_are_joined_alike(pieces, size):
     data = np.arange(102, dtype=np.uint8)
     starts, counts = np.array(pieces, np.int64).reshape(-1, 2).T
     calls = [
-        (chunks.join_pieces, data, starts, starts + counts),
-        (chunks.gather_rows, data, starts, size),
-        (chunks.count_before, data % 3 == 0, starts),
+        (values.join_pieces, data, starts, starts + counts),
+        (values.gather_rows, data, starts, size),
+        (values.count_before, data % 3 == 0, starts),
     ]
     for form, *arguments in calls:
         one, other = same(form, *arguments)
@@ -124,9 +124,9 @@ def test_pieces_are_joined_alike(pieces, size):
 def test_values_are_coded_and_decoded_alike(texts, symbols):
     """Any bytes as values, any symbols; and what was coded comes back."""
     values = variable(texts)
-    one, other = same(fsst_encode.apply, symbols, values)
-    codes, again = same(fsst_encode.code_values, make_coder(symbols), values)
-    table = fsst.parse_table(fsst_encode.symbol_table(symbols, is_on=True), PLACE)
+    one, other = same(fsst.apply, symbols, values)
+    codes, again = same(fsst.code_values, make_coder(symbols), values)
+    table = fsst.parse_table(fsst.symbol_table(symbols, is_on=True), PLACE)
     decoded = same(fsst.decode, table, one, PLACE)
 
     assert plain(one) == plain(other)
@@ -138,7 +138,7 @@ def test_values_are_coded_and_decoded_alike(texts, symbols):
 @given(st.lists(TEXTS, min_size=1, max_size=3), SYMBOLS)
 def test_chunks_of_any_codes_are_decoded_alike(values, symbols):
     """Also codes that no table has: the same error."""
-    encoding = pb.Fsst(symbol_table=fsst_encode.symbol_table(symbols, is_on=True))
+    encoding = pb.Fsst(symbol_table=fsst.symbol_table(symbols, is_on=True))
     encoding.values.CopyFrom(variable_encoding(32))
     parts = []
     for texts in values:

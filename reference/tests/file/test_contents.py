@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from lanceref.core.context import Context
-from lanceref.data_file.check import check_file
+from lanceref.file_0_1.check import check_file
 from lanceref.storage import BytesSource
 
 RAW = Path(__file__).parents[3] / "fixtures/file/2.0/json/raw/data.lance"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from lanceref.codecs import bitpack, fsst
 from lanceref.codecs.compressive import decode_mini
-from lanceref.codecs.fsst_encode import apply, make_coder
+from lanceref.codecs.fsst import apply, make_coder
 from lanceref.codecs.values import Variable
 from lanceref.core.errors import CorruptPage
 from lanceref.fast.codecs import KERNEL_USE, KernelUse, apply_compiled

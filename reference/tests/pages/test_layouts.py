@@ -322,9 +322,9 @@ RUNS = [
     ("lanceref.pages.fullzip.RUN_BYTES", 14, "zipped", [2, 2, 2]),
     ("lanceref.pages.fullzip.RUN_BYTES", 30, "zipped", [6]),
     ("lanceref.pages.constant.RUN_BYTES", 8, "constant", [2, 2, 1]),
-    ("lanceref.pages.sparse_page.RUN_BYTES", 36, "sparse", [1, 1, 1, 1]),
-    ("lanceref.pages.sparse_page.RUN_BYTES", 108, "sparse", [2, 2]),
-    ("lanceref.pages.sparse_page.RUN_BYTES", 576, "sparse", [4]),
+    ("lanceref.pages.planar.RUN_BYTES", 36, "sparse", [1, 1, 1, 1]),
+    ("lanceref.pages.planar.RUN_BYTES", 108, "sparse", [2, 2]),
+    ("lanceref.pages.planar.RUN_BYTES", 576, "sparse", [4]),
 ]
 
 
