@@ -30,6 +30,7 @@ from lanceref.codecs.values import (
     join_pieces,
     join_ranges,
     join_rows,
+    weave,
 )
 from lanceref.core.errors import CorruptPage
 from lanceref.core.plain import specified
@@ -293,8 +294,7 @@ def encode_out_of_line(values: Unsigned, counts: Ints, width: int) -> Part:
         return stored, sizes
     ends, tail_sizes = np.cumsum(counts) * (bits // 8), np.where(is_raw, tails * (bits // 8), 0)
     plain = join_pieces(values.view(np.uint8), ends - tail_sizes, ends)
-    joined = interleave(stored, np.cumsum(sizes) - sizes, sizes, plain, tail_sizes)
-    return joined.view(np.uint8), sizes + tail_sizes
+    return weave([(stored, sizes), (plain, tail_sizes)])
 
 
 def _blocks_of_chunks(values: Unsigned, counts: Ints, packed: Ints) -> Unsigned:

@@ -139,7 +139,7 @@ def _mini_variable(
     if scheme == "fsst" or (scheme is None and _is_coded(values, kind)):
         table, values = fsst.encode(values)
     chunk_bytes = params.minichunk_size or variable.CHUNK_BYTES
-    counts = variable.chunk_counts(values, bits, chunk_bytes, inputs.max_chunk_values())
+    counts = variable.chunk_counts(values, bits, chunk_bytes, inputs.MAX_CHUNK_VALUES)
     if version >= V2_3 and scheme is None and values.count and not table:
         short = variable.encode_short_offsets(values, bits, counts)
         if short is not None:

@@ -1,14 +1,13 @@
 """Encoder inputs: what a writer looks at before it chooses a codec.
 
 The parameters of a field, which override what its values suggest: keys of its metadata that start
-with `lance-encoding:`, some with a default in the environment. The statistics of the values, exact
+with `lance-encoding:`. The statistics of the values, exact
 and in one pass. The sizes of chunks of a mini-block page: a chunk holds a power of two of values,
 which take less than 8 186 bytes.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -32,12 +31,12 @@ MAX_CHUNK_BYTES = 8 * 1024 - 6
 """Bytes that the values of a chunk may take."""
 
 MAX_CHUNK_VALUES = 4096
-"""Values of a chunk, unless the environment allows more."""
+"""Values of a chunk at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    """The knobs of one field; None where neither field nor environment sets it."""
+    """The knobs of one field; None where the field does not set it."""
 
     compression: str | None = None
     compression_level: int | None = None
@@ -56,9 +55,6 @@ class Params:
 def params_of(metadata: Mapping[str, str]) -> Params:
     """Return the knobs of a field. Raises ValueError for a size ratio outside (0, 1]."""
 
-    def text(key: str, variable: str = "") -> str | None:
-        return metadata.get(PREFIX + key, os.environ.get(variable))
-
     def number(key: str) -> float | None:
         """Return a number; other text counts as not set."""
         try:
@@ -70,28 +66,20 @@ def params_of(metadata: Mapping[str, str]) -> Params:
         value = number(key)
         return None if value is None else int(value)
 
-    def variable(name: str, default: float) -> float:
-        return float(os.environ.get(f"LANCE_{name}") or default)
-
-    ratio = number("dict-size-ratio") or variable("ENCODING_DICT_SIZE_RATIO", 0.8)
-    if not 0 < ratio <= 1:
+    ratio, scheme, given = number("dict-size-ratio"), "dict-values-compression", Params()
+    if ratio is not None and not 0 < ratio <= 1:
         raise ValueError(f"dict-size-ratio is {ratio}, which is not in the range (0, 1]")
-    chunk = int(variable("BINARY_MINIBLOCK_CHUNK_SIZE", 0))
-    scheme = "dict-values-compression"
-    level = int(variable("ENCODING_DICT_VALUES_COMPRESSION_LEVEL", 0))
     return Params(
-        compression=text("compression"),
+        compression=metadata.get(f"{PREFIX}compression"),
         compression_level=whole("compression-level"),
         rle_threshold=number("rle-threshold"),
-        bss=text("bss"),
-        minichunk_size=whole("minichunk-size") or chunk or None,
-        dict_divisor=whole("dict-divisor") or int(variable("ENCODING_DICT_DIVISOR", 2)),
-        dict_size_ratio=ratio,
-        dict_too_small=int(variable("ENCODING_DICT_TOO_SMALL", 100)),
-        dict_max_cardinality=int(variable("ENCODING_DICT_MAX_CARDINALITY", 100_000)),
-        dict_values_compression=text(scheme, "LANCE_ENCODING_DICT_VALUES_COMPRESSION"),
-        dict_values_compression_level=whole(f"{scheme}-level") or level or None,
-        structural_encoding=text("structural-encoding"),
+        bss=metadata.get(f"{PREFIX}bss"),
+        minichunk_size=whole("minichunk-size") or None,
+        dict_divisor=whole("dict-divisor") or given.dict_divisor,
+        dict_size_ratio=given.dict_size_ratio if ratio is None else ratio,
+        dict_values_compression=metadata.get(PREFIX + scheme),
+        dict_values_compression_level=whole(f"{scheme}-level"),
+        structural_encoding=metadata.get(f"{PREFIX}structural-encoding"),
     )
 
 
@@ -150,15 +138,10 @@ def byte_entropy(values: Fixed) -> float:
     return sum(thousandths) / len(thousandths) / 1000 if thousandths else 0.0
 
 
-def max_chunk_values() -> int:
-    """Return the most values of a chunk: LANCE_MINIBLOCK_MAX_VALUES or 4 096."""
-    return int(os.environ.get("LANCE_MINIBLOCK_MAX_VALUES", MAX_CHUNK_VALUES))
-
-
 def flat_chunk(word_bytes: int, values_per_word: int) -> int:
     """Return the values of a chunk of words of equal size."""
-    values, size, most = 2 if values_per_word == 1 else 8, 2 * word_bytes, max_chunk_values()
-    while 2 * size < MAX_CHUNK_BYTES and 2 * values <= most:
+    values, size = 2 if values_per_word == 1 else 8, 2 * word_bytes
+    while 2 * size < MAX_CHUNK_BYTES and 2 * values <= MAX_CHUNK_VALUES:
         values, size = 2 * values, 2 * size
     return values
 
@@ -169,7 +152,7 @@ def rle_counts(values: Unsigned) -> Ints:
     `values` (n,), the result (chunks,).
     """
     starts, pair_bytes = starts_of(values), values.dtype.itemsize + 1
-    counts, at, most = [], 0, max_chunk_values()
+    counts, at = [], 0
 
     def pieces(first: int, last: int) -> int:
         """Return how many lengths of one byte the runs of a window take."""
@@ -178,7 +161,7 @@ def rle_counts(values: Unsigned) -> Ints:
         return int((-(-lengths // MAX_RUN)).sum())
 
     while at < len(values):
-        count = min(len(values) - at, most)
+        count = min(len(values) - at, MAX_CHUNK_VALUES)
         while pieces(at, at + count) * pair_bytes > MAX_CHUNK_BYTES:
             count = 1 << (count - 1).bit_length() - 1
         counts.append(count)

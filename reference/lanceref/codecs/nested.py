@@ -36,6 +36,7 @@ from lanceref.codecs.values import (
     Values,
     Variable,
     flat_encoding,
+    weave,
 )
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place
@@ -347,31 +348,16 @@ def join_rows(rows: Rows) -> tuple[CompressiveEncoding, Fixed]:
 
 def join_variable_rows(count: int, fields: Sequence[Cells]) -> tuple[CompressiveEncoding, Variable]:
     """Put encoded fields of each row one after the other, variable ones after their length."""
-    encoding = CompressiveEncoding()
-    sizes = np.zeros(count, np.int64)
+    encoding, columns = CompressiveEncoding(), list[Part]()
     for description, values, length_bits in fields:
         field = encoding.variable_packed_struct.fields.add(value=description)
         if isinstance(values, Fixed):
             field.bits_per_value = values.bits
-            sizes += values.bits // 8
-        else:
-            field.bits_per_length = length_bits
-            sizes += length_bits // 8 + np.diff(values.offsets)
-    ends = np.cumsum(sizes)
-    out, at = np.empty(int(ends[-1]) if count else 0, np.uint8), ends - sizes
-    for _, values, length_bits in fields:
-        if isinstance(values, Fixed):
-            at = _put_cells(out, at, values.data.reshape(count, values.bits // 8))
+            columns.append((values.data, np.full(count, values.bits // 8)))
             continue
-        lengths, width = np.diff(values.offsets), length_bits // 8
-        at = _put_cells(out, at, lengths.astype(f"<u{width}").view(np.uint8).reshape(-1, width))
-        target = np.repeat(at - values.offsets[:-1], lengths) + np.arange(int(lengths.sum()))
-        out[target] = values.data[: int(values.offsets[-1])]
-        at = at + lengths
-    return encoding, Variable(np.append(0, ends), out)
-
-
-def _put_cells(out: Bytes, at: Ints, cells: Bytes) -> Ints:
-    """Write one cell into each row; return where the rows go on."""
-    out[at[:, None] + np.arange(cells.shape[1])] = cells
-    return at + int(cells.shape[1])
+        field.bits_per_length, lengths = length_bits, np.diff(values.offsets)
+        width = length_bits // 8
+        prefix = lengths.astype(f"<u{width}").view(np.uint8), np.full(count, width)
+        columns += [prefix, (values.data, lengths)]
+    data, sizes = weave(columns)
+    return encoding, Variable(np.append(0, np.cumsum(sizes)), data)

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import Unsigned
-from lanceref.codecs.values import ChunkRun, Fixed, Ints, MiniBlocks, Part, flat_encoding
+from lanceref.codecs.values import ChunkRun, Fixed, Ints, MiniBlocks, Part, flat_encoding, weave
 from lanceref.core.errors import CorruptPage
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
@@ -265,19 +265,6 @@ def encode_run_blocks(values: Unsigned, counts: Ints) -> Part:
 
     `values` (n,), `counts` (chunks,).
     """
-    width, ends = values.dtype.itemsize, np.cumsum(counts)
-    run_values, lengths = runs_of(values, ends - counts)
-    begins = np.cumsum(lengths) - lengths
-    first = np.searchsorted(begins, ends - counts)
-    per_chunk = np.searchsorted(begins, ends) - first
-    sizes = RUNS_HEADER_BYTES + per_chunk * (width + 1)
-    at = np.cumsum(sizes) - sizes
-    out = np.empty(int(sizes.sum()), np.uint8)
-    header = (per_chunk * width).astype("<u8").view(np.uint8).reshape(-1, RUNS_HEADER_BYTES)
-    out[at[:, None] + np.arange(RUNS_HEADER_BYTES)] = header
-    numbers, body = np.arange(len(begins)), at + RUNS_HEADER_BYTES
-    value_at = np.repeat(body - first * width, per_chunk) + numbers * width
-    stored = np.ascontiguousarray(run_values).view(np.uint8).reshape(-1, width)
-    out[value_at[:, None] + np.arange(width)] = stored
-    out[np.repeat(body + per_chunk * width - first, per_chunk) + numbers] = lengths
-    return out, sizes
+    stored, lengths = encode_runs(values, counts).buffers
+    header = stored[1].astype("<u8").view(np.uint8), np.full(len(counts), RUNS_HEADER_BYTES)
+    return weave([header, stored, lengths])

@@ -11,7 +11,7 @@ a fixed number of values and chunks do not, so what was unpacked block by block 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -182,6 +182,23 @@ def interleave(
     lasts = np.stack([starts + counts, ends], axis=1).reshape(-1)
     size = values.dtype.itemsize
     return join_pieces(data.view(np.uint8), firsts * size, lasts * size).view(values.dtype)
+
+
+def weave(columns: Sequence[Part]) -> Part:
+    """Join for every row the next bytes of each column, in their order; return bytes and sizes.
+
+    A column has the bytes of all rows, joined, and how many each has: (rows,).
+    """
+    sizes = np.stack([counts for _, counts in columns], axis=1)
+    filled = [(data, counts) for data, counts in columns if len(data)]
+    if len(filled) < 2:
+        data = filled[0][0] if filled else np.zeros(0, np.uint8)
+        return data[: int(sizes.sum())], sizes.sum(axis=1)
+    taken = np.stack([counts for _, counts in filled], axis=1)
+    firsts = np.cumsum([0, *(len(data) for data, _ in filled)])[:-1]
+    starts = firsts + np.cumsum(taken, axis=0) - taken
+    joined = np.concatenate([data for data, _ in filled])
+    return join_pieces(joined, starts.reshape(-1), (starts + taken).reshape(-1)), sizes.sum(axis=1)
 
 
 @specified

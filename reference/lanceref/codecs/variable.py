@@ -31,6 +31,8 @@ from lanceref.codecs.values import (
     Variable,
     flat_encoding,
     join_pieces,
+    join_ranges,
+    weave,
 )
 from lanceref.core.errors import CorruptPage
 from lanceref.proto import encodings_v2_1_pb2 as pb
@@ -194,22 +196,15 @@ def encode_mini(values: Variable, bits: int, counts: Ints) -> MiniBlocks:
 
     `counts` (chunks,).
     """
-    width = bits // 8
-    ends = np.cumsum(counts)
-    first = ends - counts
-    tables = (counts + 1) * width
-    sizes = tables + values.offsets[ends] - values.offsets[first]
-    padded = -(-sizes // width) * width
-    at = np.cumsum(padded) - padded
-    out = np.full(int(padded.sum()), PADDING_BYTE, np.uint8)
-    view, source = out.data, np.ascontiguousarray(values.data).data
-    offsets = values.offsets
-    for start, table, a, b in zip(at.tolist(), tables.tolist(), first.tolist(), ends.tolist()):
-        low, high = int(offsets[a]), int(offsets[b])
-        stored = offsets[a : b + 1] - (low - table)
-        view[start : start + table] = stored.astype(f"<u{width}").data.cast("B")
-        view[start + table : start + table + high - low] = source[low:high]
-    return MiniBlocks(variable_encoding(bits), counts, ((out, padded),))
+    width, ends, offsets = bits // 8, np.cumsum(counts), values.offsets
+    first, tables = ends - counts, (counts + 1) * width
+    sizes = offsets[ends] - offsets[first]
+    stored = join_ranges(offsets, first, ends + 1) - np.repeat(offsets[first] - tables, counts + 1)
+    table = stored.astype(f"<u{width}").view(np.uint8), tables
+    body = np.ascontiguousarray(values.data[int(offsets[0]) : int(offsets[-1])]), sizes
+    gaps = -(tables + sizes) % width
+    padding = np.full(int(gaps.sum()), PADDING_BYTE, np.uint8), gaps
+    return MiniBlocks(variable_encoding(bits), counts, (weave([table, body, padding]),))
 
 
 def encode_block(values: Variable, bits: int) -> bytes:

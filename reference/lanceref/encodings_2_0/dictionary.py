@@ -12,7 +12,6 @@ Clauses: L.array.dictionary.num-items, L.array.dictionary.key-range, L.array.dic
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cache
 
@@ -102,11 +101,11 @@ def encode_strings(
 
 def own_dictionary(array: pa.Array, page: PageBuffers) -> ArrayEncoding | None:
     """Encode strings as a dictionary of the writer's own; None when there are too many or few."""
-    threshold = int(os.environ.get("LANCE_DICT_ENCODING_THRESHOLD", DICTIONARY_ROWS))
-    if len(array) < threshold or pc.count_distinct(array[:FIRST_ROWS]).as_py() >= threshold:
+    first = array[:FIRST_ROWS]
+    if len(array) < DICTIONARY_ROWS or pc.count_distinct(first).as_py() >= DICTIONARY_ROWS:
         return None
     coded = array.dictionary_encode()
-    if len(coded.dictionary) >= threshold:
+    if len(coded.dictionary) >= DICTIONARY_ROWS:
         return None
     items = coded.dictionary if len(coded.dictionary) else pa.nulls(1, array.type)
     keys = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False) + 1

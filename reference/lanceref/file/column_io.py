@@ -14,7 +14,6 @@ Clauses: L.array.blob.payload, L.page.blob.payload, L.file.pages.priority
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -275,11 +274,10 @@ def page_policy(
     num_fields: int, data_cache_bytes: int | None = None, max_page_bytes: int | None = None
 ) -> PagePolicy:
     """Return the policy of a file; the cache is divided evenly among the top-level fields."""
-    environment = os.environ.get("LANCE_FILE_WRITER_MAX_PAGE_BYTES", MAX_PAGE_BYTES)
     cache_bytes = CACHE_BYTES
     if data_cache_bytes is not None and num_fields:
         cache_bytes = data_cache_bytes // num_fields
-    return PagePolicy(cache_bytes, int(environment) if max_page_bytes is None else max_page_bytes)
+    return PagePolicy(cache_bytes, MAX_PAGE_BYTES if max_page_bytes is None else max_page_bytes)
 
 
 class DataArea(Protocol):

@@ -31,7 +31,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.values import ChunkRun, MiniBlocks, gather_rows
+from lanceref.codecs.values import ChunkRun, MiniBlocks, Part, gather_rows, weave
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import Layers
@@ -46,9 +46,6 @@ FILL = 0xFE
 
 Counts = NDArray[np.int64]
 """One number per chunk."""
-
-Part = tuple[NDArray[np.uint8], Counts]
-"""One buffer of all chunks: their bytes joined, and the size in each chunk."""
 
 Size = TypeVar("Size", int, Counts)
 """Bytes of one buffer, or of one in each chunk."""
@@ -278,20 +275,11 @@ def frame_chunks(
     header = np.concatenate(
         [column.view(np.uint8).reshape(len(num_levels), -1) for column in columns], axis=1
     )
-    parts, width = [*levels, *values.buffers], header.shape[1]
-    sizes: Counts = np.full(len(num_levels), padded(width), np.int64)
-    for _, part_sizes in parts:
-        sizes += padded(part_sizes)
-    ends = np.cumsum(sizes)
-    at, out = ends - sizes, np.full(int(ends[-1]) if len(ends) else 0, fill, np.uint8)
-    out[at[:, None] + np.arange(width)] = header
-    at = at + padded(width)
-    for data, part_sizes in parts:
-        first = 0
-        for position, size in zip(at.tolist(), part_sizes.tolist(), strict=True):
-            out[position : position + size] = data[first : first + size]
-            first += size
-        at = at + padded(part_sizes)
+    columns, own = list[Part](), np.full(len(header), header.shape[1])
+    for data, part_sizes in [(header.reshape(-1), own), *levels, *values.buffers]:
+        gaps = padded(part_sizes) - part_sizes
+        columns += [(data, part_sizes), (np.full(int(gaps.sum()), fill, np.uint8), gaps)]
+    out, sizes = weave(columns)
     logs = np.log2(np.maximum(values.counts, 1)).astype(np.int64)
     if not values.last_says_count:
         logs[-1:] = 0

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.description_checks import check_encoding
-from lanceref.codecs.values import Fixed, Variable
+from lanceref.codecs.values import Fixed, Part, Variable, join_ranges, weave
 from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent
@@ -52,9 +52,6 @@ from lanceref.pages.repdef import Entries, check_ranges, unravel
 from lanceref.pages.repindex import RowIndex
 from lanceref.pages.shred import RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
-
-Offsets = NDArray[np.int64]
-"""Positions in a page's data."""
 
 
 def describe(layout: FullZipLayout, layers: Layers, place: Place) -> FullZip:
@@ -245,14 +242,18 @@ def fullzip_page(
         layers=levels.codes,  # type: ignore[arg-type]
     )
     words = control_words(levels, bits_rep, bits_def)
+    columns = [(words.reshape(-1), np.full(levels.num_entries, words.shape[1]))]
     if isinstance(values, Fixed):
         layout.bits_per_value = values.bits
-        data, ends = _zip_fixed(levels, words, values)
+        owners = np.ones(levels.num_entries, np.bool_) if levels.visible is None else levels.visible
+        columns.append((values.data, values.bits // 8 * owners))
         bound = values.bits // 8 * values.count + words.size
     else:
         layout.bits_per_offset = 64 if wide else 32
-        data, ends = _zip_variable(levels, words, values, layout.bits_per_offset // 8)
+        columns += _variable_columns(levels, values, layout.bits_per_offset // 8)
         bound = len(values.data) + words.size + layout.bits_per_offset // 8 * values.count
+    data, sizes = weave(columns)
+    ends = np.cumsum(sizes)
     buffers: list[Buffer] = [data]
     if levels.rep is not None or isinstance(values, Variable):
         starts = np.append(0, ends)
@@ -276,50 +277,18 @@ def control_words(levels: RavelledLevels, bits_rep: int, bits_def: int) -> NDArr
     return np.ascontiguousarray(words.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :width])
 
 
-def _zip_fixed(
-    levels: RavelledLevels, words: NDArray[np.uint8], values: Fixed
-) -> tuple[NDArray[np.uint8], Offsets]:
-    """Return the data, and where each entry ends: every visible entry has a value."""
-    width, count = values.bits // 8, levels.num_entries
-    rows, visible = values.data.reshape(values.count, width), levels.visible
-    if visible is None:
-        zipped = np.concatenate([words, rows], axis=1)
-        return zipped.reshape(-1), np.arange(1, count + 1) * zipped.shape[1]
-    out, starts, ends = _with_words(words, width * visible)
-    out[(starts[visible] + words.shape[1])[:, None] + np.arange(width)] = rows
-    return out, ends
-
-
-def _with_words(
-    words: NDArray[np.uint8], body_sizes: Offsets
-) -> tuple[NDArray[np.uint8], Offsets, Offsets]:
-    """Return data that has the control words alone, and where each entry starts and ends."""
-    ends = np.cumsum(words.shape[1] + body_sizes)
-    starts = ends - words.shape[1] - body_sizes
-    out = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
-    out[starts[:, None] + np.arange(words.shape[1])] = words
-    return out, starts, ends
-
-
-def _zip_variable(
-    levels: RavelledLevels, words: NDArray[np.uint8], values: Variable, length_bytes: int
-) -> tuple[NDArray[np.uint8], Offsets]:
-    """Return the data, and where each entry ends: only a valid entry has length and bytes."""
-    visible = slice(None) if levels.visible is None else levels.visible
-    lengths, stored = np.zeros((2, levels.num_entries), np.int64)
-    lengths[visible], stored[visible] = np.diff(values.offsets), values.offsets[:-1]
+def _variable_columns(levels: RavelledLevels, values: Variable, length_bytes: int) -> list[Part]:
+    """Return the lengths and the bytes of entries: only a valid one has them."""
     valid = np.ones(levels.num_entries, np.bool_)
     if levels.definition is not None:
         valid = levels.definition == 0
-    out, starts, ends = _with_words(words, np.where(valid, length_bytes + lengths, 0))
-    at = starts[valid] + words.shape[1]
-    prefix = lengths[valid].astype("<u8").view(np.uint8).reshape(-1, 8)[:, :length_bytes]
-    out[at[:, None] + np.arange(length_bytes)] = prefix
-    view, source = out.data, np.ascontiguousarray(values.data).data
-    pieces = zip((at + length_bytes).tolist(), stored[valid].tolist(), lengths[valid].tolist())
-    for to, begin, size in pieces:
-        view[to : to + size] = source[begin : begin + size]
-    return out, ends
+    own = valid if levels.visible is None else valid[levels.visible]
+    starts, ends = values.offsets[:-1][own], values.offsets[1:][own]
+    lengths = np.zeros(levels.num_entries, np.int64)
+    lengths[valid] = ends - starts
+    prefixes = (ends - starts).astype(f"<u{length_bytes}").view(np.uint8)
+    stored = join_ranges(np.ascontiguousarray(values.data), starts, ends)
+    return [(prefixes, length_bytes * valid), (stored.view(np.uint8), lengths)]
 
 
 def index_type(bound: int) -> str:

@@ -31,7 +31,7 @@ from lanceref.codecs.description_checks import (
     check_items,
     check_levels,
 )
-from lanceref.codecs.values import MiniBlocks
+from lanceref.codecs.values import MiniBlocks, Part
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
@@ -39,7 +39,7 @@ from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_io import Buffer
 from lanceref.file.container import PageMetadata
 from lanceref.pages.chunk_rows import ChunkRows
-from lanceref.pages.chunks import FILL, Counts, MiniBlock, Part, frame_chunks, parse_table
+from lanceref.pages.chunks import FILL, Counts, MiniBlock, frame_chunks, parse_table
 from lanceref.pages.layers import Layers, Nested, StoredPage
 from lanceref.pages.leafvalues import check_leaf_encoding, leaf_array, value_type
 from lanceref.pages.repindex import parse_index, repetition_index

@@ -214,16 +214,12 @@ def test_a_full_last_chunk_states_its_count(count, states):
         assert blocks.last_says_count is states
 
 
-def test_the_environment_bounds_values_and_bytes(monkeypatch):
-    """More values of bits, fewer empty strings, and strings in smaller chunks."""
-    monkeypatch.setenv("LANCE_MINIBLOCK_MAX_VALUES", "32768")
-    bits = Fixed(1, 20_000, np.zeros(2500, np.uint8))
-    assert [16384, 3616] == encode_mini(bits, Params(), V2_2, Kind()).counts.tolist()
-    monkeypatch.setenv("LANCE_MINIBLOCK_MAX_VALUES", "32")
-    params = Params(minichunk_size=1 << 20)
-    assert [32, 32, 32, 4] == encode_mini(
-        variable([b""] * 100), params, V2_2, Kind()
-    ).counts.tolist()
+def test_a_chunk_has_4_096_values_at_most():
+    """Whatever room the bytes of bits and of empty strings leave."""
+    bits = Fixed(1, 10_000, np.zeros(1250, np.uint8))
+    assert [4096, 4096, 1808] == encode_mini(bits, Params(), V2_2, Kind()).counts.tolist()
+    strings = encode_mini(variable([b""] * 5000), Params(minichunk_size=1 << 20), V2_2, Kind())
+    assert [4096, 904] == strings.counts.tolist()
 
 
 def _items(distinct, count=1000):
@@ -277,8 +273,8 @@ def test_distinct_values_are_counted_wherever_they_differ(prefix):
     assert choose_dictionary(short, Params(dict_size_ratio=1e9), V2_2, Kind()) is not None
 
 
-def test_every_key_of_the_metadata_is_read(monkeypatch):
-    """Keys start with `lance-encoding:`; the environment has defaults, the field overrides them."""
+def test_every_key_of_the_metadata_is_read():
+    """Keys start with `lance-encoding:`."""
     given = {
         "compression": "zstd",
         "compression-level": "9",
@@ -295,11 +291,6 @@ def test_every_key_of_the_metadata_is_read(monkeypatch):
     assert Params("zstd", 9, 0.25, "on", 65536, 4, 0.5, 100, 100_000, "none", 3, "fullzip") == (
         params_of({f"lance-encoding:{key}": value for key, value in given.items()})
     )
-    monkeypatch.setenv("LANCE_ENCODING_DICT_TOO_SMALL", "7")
-    monkeypatch.setenv("LANCE_ENCODING_DICT_DIVISOR", "8")
-    monkeypatch.setenv("LANCE_BINARY_MINIBLOCK_CHUNK_SIZE", "512")
-    found = params_of({"lance-encoding:dict-divisor": "3"})
-    assert (7, 3, 512) == (found.dict_too_small, found.dict_divisor, found.minichunk_size)
 
 
 def test_metadata_that_is_no_number_counts_as_absent_and_ratios_have_a_range():

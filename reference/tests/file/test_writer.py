@@ -268,13 +268,12 @@ def test_a_file_names_descriptors_without_ids():
     assert described_schema(LanceSchema(())) == LanceSchema(())
 
 
-def test_the_cache_is_divided_among_the_fields(monkeypatch):
-    """Each field queues 8 MiB by default, else its share; the environment bounds pages."""
+def test_the_cache_is_divided_among_the_fields():
+    """Each field queues 8 MiB by default, else its share; pages have 32 MiB at most by default."""
     assert 8 << 20 == page_policy(3).cache_bytes
     assert 1000 == page_policy(3, 3000).cache_bytes
     assert 77 == page_policy(3, None, 77).max_page_bytes
-    monkeypatch.setenv("LANCE_FILE_WRITER_MAX_PAGE_BYTES", "123")
-    assert 123 == page_policy(1).max_page_bytes
+    assert 32 << 20 == page_policy(1).max_page_bytes
 
 
 CODED = pa.DictionaryArray.from_arrays(pa.array([0] * 2431, pa.int32()), pa.array(["ab"]))
