@@ -22,14 +22,34 @@ from lanceref.core.errors import DataRefused, NotFound, NotStorable
 from lanceref.core.extension_types import resolved, resolved_batch
 from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, V2_2, version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits, bound_table
+from lanceref.core.nesting import nests_fixed_size_lists
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.descriptors import described, described_schema, holds_blobs, prepared
 from lanceref.data_file.file_reader import File
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
-from lanceref.file.column_io import ColumnReader, page_policy, stretches
+from lanceref.file.column_io import ColumnReader, Recutter, batches, page_policy
 from lanceref.file.container import PageMetadata
 from lanceref.storage import Sink, Source, create_sink, open_source, store_options, whole
+
+
+def stretches(
+    readers: Sequence[ColumnReader], start: int, end: int, batch_size: int
+) -> Iterator[list[pa.Array]]:
+    """Yield one array per reader for as many whole batches as all of them hold without a copy.
+
+    Cutting them into batches is left to the caller: done on a record batch, it costs the same for
+    any number of columns.
+    """
+    if any(nests_fixed_size_lists(reader.type) for reader in readers):
+        yield from batches(readers, start, end, batch_size)
+        return
+    recutters = [Recutter(reader.scan(start, end)) for reader in readers]
+    while start < end:
+        ahead = min((recutter.ahead() for recutter in recutters), default=batch_size)
+        rows = min(max(1, ahead // batch_size) * batch_size, end - start)
+        yield [recutter.next(rows) for recutter in recutters]
+        start += rows
 
 
 class ReaderResults:

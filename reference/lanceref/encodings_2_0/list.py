@@ -34,6 +34,7 @@ from lanceref.core.arrow_buffers import (
 from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
+from lanceref.core.integers import unique_inverse
 from lanceref.encodings_2_0.binary import Ends, Slices, encode_ends, open_ends
 from lanceref.encodings_2_0.flat import PageBuffers
 from lanceref.encodings_2_0.page import (
@@ -42,7 +43,6 @@ from lanceref.encodings_2_0.page import (
     Paging,
     RowRanges,
     concat,
-    distinct,
     repeat,
     run_rows,
 )
@@ -97,7 +97,7 @@ class ListColumn:
 
         `rows` (n,), ascending.
         """
-        unique, inverse = distinct(rows)
+        unique, places = unique_inverse(rows)
         if not len(unique):
             return pa.nulls(0, self.type)
         starts, lengths, nulls = self._locate(unique)
@@ -107,7 +107,7 @@ class ListColumn:
         self._bound_items(int(offsets[-1]), index)
         item_rows = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
         array = self._build(offsets, nulls, self._items.take(item_rows), index)
-        return repeat(array, inverse)
+        return repeat(array, places)
 
     def check(self) -> None:
         """Decode every page of offsets, then check the items."""

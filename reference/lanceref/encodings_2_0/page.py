@@ -82,20 +82,9 @@ def run_rows(row_bytes: float, run_bytes: int = RUN_BYTES) -> int:
     return rows if rows < 64 else rows // 64 * 64
 
 
-def distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
-    """Return ascending `rows` without repeats, and the index of each there (None: no repeats).
-
-    `rows` and the index (n,).
-    """
-    fresh = np.diff(rows, prepend=np.int64(-1)) != 0
-    if fresh.all():
-        return rows, None
-    return rows[fresh], np.cumsum(fresh) - 1
-
-
-def repeat(array: pa.Array, inverse: NDArray[np.int64] | None) -> pa.Array:
-    """Undo `distinct`: put the repeats back. `inverse` (rows,)."""
-    return array if inverse is None else whole(array).take(arrow_array(inverse))
+def repeat(array: pa.Array, places: NDArray[np.int64]) -> pa.Array:
+    """Put repeated rows back: `places` (rows,), ascending, are where each lies in `array`."""
+    return array if len(array) == len(places) else whole(array).take(arrow_array(places))
 
 
 ReadRows: TypeAlias = Callable[[RowRanges], pa.Array]

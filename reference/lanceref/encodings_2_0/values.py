@@ -30,7 +30,7 @@ from lanceref.codecs.encoder_inputs import params_of
 from lanceref.core.arrow_buffers import STRINGS, slot_bits
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadSchema, CorruptPage, DataRefused, UnknownEncoding
-from lanceref.core.integers import arrow_array
+from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.nesting import whole
 from lanceref.core.plain import specified
 from lanceref.encodings_2_0 import binary, dictionary, flat, packed
@@ -40,7 +40,6 @@ from lanceref.encodings_2_0.page import (
     ReadRows,
     RowRanges,
     concat,
-    distinct,
     repeat,
     run_rows,
 )
@@ -143,13 +142,13 @@ class ValueColumn:
 
         `rows` (n,), ascending.
         """
-        unique, inverse = distinct(rows)
+        unique, places = unique_inverse(rows)
         picked = []
         for index, local in self._paging.split(unique):
             page, read = self._open(index)
             ranges = self._paging.covering(index, local)
             picked.append(self._checked(pick_rows(read, local, ranges), page))
-        return repeat(concat(picked, self.type, self._paging.column.place), inverse)
+        return repeat(concat(picked, self.type, self._paging.column.place), places)
 
     def check(self) -> None:
         """Decode every page of the column once, and report what is wrong."""
@@ -253,8 +252,8 @@ class BlobColumn:
 
         `rows` (n,), ascending.
         """
-        unique, inverse = distinct(rows)
-        return repeat(self._payloads(self._descriptors.take(unique)), inverse)
+        unique, places = unique_inverse(rows)
+        return repeat(self._payloads(self._descriptors.take(unique)), places)
 
     def check(self) -> None:
         """Check the descriptors; sound ones lead to the payloads, which then own their bytes."""

@@ -68,25 +68,6 @@ def batches(
         yield [recutter.next(rows) for recutter in recutters]
 
 
-def stretches(
-    readers: Sequence[ColumnReader], start: int, end: int, batch_size: int
-) -> Iterator[list[pa.Array]]:
-    """Yield one array per reader for as many whole batches as all of them hold without a copy.
-
-    Cutting them into batches is left to the caller: done on a record batch, it costs the same for
-    any number of columns.
-    """
-    if any(nests_fixed_size_lists(reader.type) for reader in readers):
-        yield from batches(readers, start, end, batch_size)
-        return
-    recutters = [Recutter(reader.scan(start, end)) for reader in readers]
-    while start < end:
-        ahead = min((recutter.ahead() for recutter in recutters), default=batch_size)
-        rows = min(max(1, ahead // batch_size) * batch_size, end - start)
-        yield [recutter.next(rows) for recutter in recutters]
-        start += rows
-
-
 MOST_BYTES = 2**31 - 1
 """Bytes of an array that is put together of others: its offsets may have 32 bits."""
 

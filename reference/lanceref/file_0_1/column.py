@@ -37,9 +37,9 @@ from lanceref.core.errors import (
     Place,
     UnknownEncoding,
 )
-from lanceref.core.integers import arrow_array
+from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.nesting import whole
-from lanceref.encodings_2_0.page import RowRanges, distinct, repeat, run_rows
+from lanceref.encodings_2_0.page import RowRanges, repeat, run_rows
 from lanceref.file.schema import Field
 from lanceref.file_0_1 import encodings
 from lanceref.file_0_1.page_table import (
@@ -146,13 +146,13 @@ class LegacyColumn:
 
     def take(self, rows: Numbers) -> pa.Array:
         """Read the ranges that hold the rows and pick the rows. `rows` (n,), ascending."""
-        unique, inverse = distinct(rows)
+        unique, places = unique_inverse(rows)
         gap_rows = int(MERGE_GAP_BYTES / self._node.row_bytes)
         ranges = RowRanges.covering(unique, gap_rows)
         read = self._node.read(cut_at_batches(self._offsets, ranges))
         if len(unique) != ranges.count:
             read = whole(read).take(arrow_array(ranges.positions(unique)))
-        return repeat(read, inverse)
+        return repeat(read, places)
 
     def check(self) -> None:
         ctx = self._file.ctx

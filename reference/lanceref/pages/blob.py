@@ -42,7 +42,7 @@ from lanceref.pages import miniblock
 from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
 from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Nested, Path, StoredPage, parse_layers
-from lanceref.pages.repdef import Entries, Levels, unravel
+from lanceref.pages.repdef import Levels, unravel
 from lanceref.pages.shred import RavelledLevels, Shred, ravel
 from lanceref.proto.encodings_v2_1_pb2 import BlobLayout, PageLayout
 
@@ -136,9 +136,8 @@ class BlobPage:
     def _rows(self, descriptors: pa.Array) -> Nested:
         """Return the values of descriptors, null where these say so."""
         levels = self._levels(descriptors)
-        entries = Entries(levels, self._values(descriptors, levels))
-        rows = len(descriptors) // self._scale
-        return unravel(self._blob.layers, entries, rows, self._page.place)
+        values, rows = self._values(descriptors, levels), len(descriptors) // self._scale
+        return unravel(self._blob.layers, levels, values, rows, self._page.place)
 
     def _values(self, descriptors: pa.Array, levels: Levels) -> pa.Array:
         validity = levels.leaf_validity(self._blob.layers)

@@ -20,18 +20,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.compressive import decode_levels, decode_mini, pick
-from lanceref.codecs.values import Fixed, Values, count_before
+from lanceref.codecs.values import ChunkRun, Fixed, Values, count_before
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.nesting import whole
 from lanceref.core.plain import specified
-from lanceref.pages.chunks import Chunks, ChunkTable, Counts, MiniBlock, parse_chunks
+from lanceref.pages.chunks import ChunkTable, Counts, MiniBlock, parse_chunks
 from lanceref.pages.layers import Nested
 from lanceref.pages.leafvalues import indexed_array, leaf_array
 from lanceref.pages.repdef import (
     LEVEL_BYTES,
-    Entries,
     Level,
     Levels,
     check_ranges,
@@ -49,7 +48,8 @@ RUN_CHUNKS = 32
 class DecodedChunks:
     """Chunks with decoded levels: the first entry of each chunk, and where the bytes lie."""
 
-    chunks: Chunks
+    table: ChunkTable
+    values: ChunkRun
     levels: Levels
     first_entry: Counts
     place: Place
@@ -146,25 +146,28 @@ class ChunkRows:
     def _decode(self, cursor: Cursor, chosen: ChunkTable) -> DecodedChunks:
         """Decode the levels of chunks that start at positions of `cursor`, and check them."""
         place = cursor.ctx.at(cursor.offset, cursor.remaining)
-        chunks = parse_chunks(cursor, self.mini, chosen)
-        counts = chunks.num_levels if self.mini.num_levels else chunks.run.counts
-        levels = self._levels(chunks, int(counts.sum()), place)
-        decoded = DecodedChunks(chunks, levels, counts.cumsum() - counts, place)
+        run, counts = parse_chunks(cursor, self.mini, chosen)
+        counts = counts if self.mini.num_levels else run.counts
+        levels = self._levels(run.counting(counts), place)
+        values = run.buffers(slice(self.mini.num_levels, None))
+        decoded = DecodedChunks(chosen, values, levels, counts.cumsum() - counts, place)
         self._check_visible(decoded)
         if self.index is not None:
             starts = row_starts(levels, self.mini.layers)
             self.index.check(chosen.numbers, decoded.first_entry, starts, levels.count)
         return decoded
 
-    def _levels(self, chunks: Chunks, count: int, place: Place) -> Levels:
+    def _levels(self, run: ChunkRun, place: Place) -> Levels:
+        """Decode the levels of a run, whose first buffers they are."""
+        count = run.num_values
         if self.mini.num_levels:
             self.file.bound_output(count * LEVEL_BYTES, "L.page.limits.levels", place, "levels")
         rep = definition = None
         if self.mini.rep is not None:
-            rep = _unsigned(decode_levels(self.mini.rep, chunks.level_run(0)))
+            rep = _unsigned(decode_levels(self.mini.rep, run.only(0)))
         if self.mini.definition is not None:
-            run = chunks.level_run(self.mini.num_levels - 1)
-            definition = _unsigned(decode_levels(self.mini.definition, run))
+            last = run.only(self.mini.num_levels - 1)
+            definition = _unsigned(decode_levels(self.mini.definition, last))
         levels = Levels(count, rep, definition)
         check_ranges(levels, self.mini.layers, place)
         if rep is None:
@@ -173,13 +176,13 @@ class ChunkRows:
 
     def _check_visible(self, decoded: DecodedChunks) -> None:
         """Raise CorruptPage unless each chunk has as many visible entries as values."""
-        levels, chunks = decoded.levels, decoded.chunks
-        visible, counts = levels.visible(self.mini.layers), chunks.run.counts
-        numbers = chunks.num_levels if levels.rep is not None else counts
+        levels, counts = decoded.levels, decoded.values.counts
+        visible, firsts = levels.visible(self.mini.layers), decoded.first_entry
+        numbers = np.diff(firsts, append=levels.count)
         if visible is not None:
-            numbers = np.diff(count_before(visible, np.append(decoded.first_entry, len(visible))))
+            numbers = np.diff(count_before(visible, np.append(firsts, len(visible))))
         for at in np.flatnonzero(numbers != counts).tolist():
-            place, chunk = chunks.run.place(0, at), int(chunks.table.numbers[at])
+            place, chunk = decoded.values.place(0, at), int(decoded.table.numbers[at])
             found = f"{int(numbers[at])} visible entries in chunk {chunk}"
             raise CorruptPage("L.page.miniblock.visible", place, found, f"{int(counts[at])} values")
 
@@ -188,15 +191,15 @@ class ChunkRows:
         layers, scale = self.mini.layers, self.scale
         starts, ends = self._entry_ranges(decoded, first * scale, last * scale - 1)
         levels, slots = select(decoded.levels, layers, starts, ends)
-        entries = Entries(levels, self._leaf(decoded, slots))
-        return unravel(layers, entries, int((last - first).sum()), decoded.place)
+        leaf, num_rows = self._leaf(decoded, slots), int((last - first).sum())
+        return unravel(layers, levels, leaf, num_rows, decoded.place)
 
     def _entry_ranges(
         self, decoded: DecodedChunks, first: Counts, last: Counts
     ) -> tuple[Counts, Counts]:
         """Return where the entries of the slots `first`..`last` lie in the decoded chunks."""
         first_entry, levels, index = decoded.first_entry, decoded.levels, self.index
-        numbers = decoded.chunks.table.numbers
+        numbers = decoded.table.numbers
         if index is None:
             ends = self.table.value_ends
             shift = first_entry - (ends - self.table.counts)[numbers]
@@ -220,7 +223,7 @@ class ChunkRows:
 
     def _leaf(self, decoded: DecodedChunks, slots: slice | Counts) -> pa.Array:
         """Decode the values: those of some slots of the visible entries. `slots` (n,)."""
-        run, place = decoded.chunks.value_run, decoded.place
+        run, place = decoded.values, decoded.place
         if run.num_values == 0:
             return pa.array([], self.type)
         validity = decoded.levels.leaf_validity(self.mini.layers)

@@ -171,27 +171,10 @@ class MiniBlock:
         return 2 + 2 * self.num_levels + (4 if self.wide else 2) * self.num_buffers
 
 
-@dataclass(frozen=True, slots=True)
-class Chunks:
-    """Chunks with parsed headers: all their buffers (levels first) as one run."""
-
-    run: ChunkRun
-    mini: MiniBlock
-    table: ChunkTable
-    num_levels: Counts
-
-    def level_run(self, buffer: int) -> ChunkRun:
-        """Return the run of a level buffer: 0 is the first one the page has."""
-        return self.run.only(buffer).counting(self.num_levels)
-
-    @property
-    def value_run(self) -> ChunkRun:
-        """Return the run of the value buffers."""
-        return self.run.buffers(slice(self.mini.num_levels, None))
-
-
-def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkTable) -> Chunks:
+def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkTable) -> tuple[ChunkRun, Counts]:
     """Parse at once the headers of chunks that start at positions of `cursor`, ascending.
+
+    Return all their buffers (levels first) as one run, and the levels of each: (chunks,).
 
     Raises CorruptPage for a header that does not fill its chunk, or counts other levels.
     """
@@ -226,10 +209,9 @@ def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkTable) -> Chunks:
         wanted = f"{int(expected[at])}{' or more' if mini.rep is not None else ''}"
         raise CorruptPage("L.page.miniblock.num-levels", place, found, wanted)
     run = ChunkRun(ctx, data, base, part_ends - padded_sizes + starts, part_sizes, counts)
-    chunks = Chunks(run, mini, chosen, num_levels)
     if ctx.spans is not None or ctx.validating:
-        _record(chunks)
-    return chunks
+        _record(run, mini, chosen, num_levels)
+    return run, num_levels
 
 
 def padded(size: Size) -> Size:
@@ -237,17 +219,16 @@ def padded(size: Size) -> Size:
     return (size + CHUNK_UNIT - 1) & -CHUNK_UNIT
 
 
-def _record(chunks: Chunks) -> None:
+def _record(run: ChunkRun, mini: MiniBlock, chosen: ChunkTable, num_levels: Counts) -> None:
     """Own headers and padding, and lint the padding; buffers are owned by their codecs."""
-    run, mini, chosen, ctx = chunks.run, chunks.mini, chunks.table, chunks.run.ctx
-    kinds = [("levels", "u16", 2)]
+    ctx, kinds = run.ctx, [("levels", "u16", 2)]
     kinds += [("size of repetition", "u16", 2)] * (mini.rep is not None)
     kinds += [("size of definition", "u16", 2)] * (mini.definition is not None)
     wide = ("u32", 4) if mini.wide else ("u16", 2)
     kinds += [(f"size of value buffer {i}", *wide) for i in range(mini.num_buffers)]
     for chunk, (start, size) in enumerate(zip(chosen.starts.tolist(), chosen.sizes.tolist())):
         starts, ends = run.starts[:, chunk], run.starts[:, chunk] + run.sizes[:, chunk]
-        values, at = [chunks.num_levels[chunk], *run.sizes[:, chunk]], run.base + start
+        values, at = [num_levels[chunk], *run.sizes[:, chunk]], run.base + start
         with ctx.group(f"chunk {int(chosen.numbers[chunk])}", "L.page.miniblock.chunk-header"):
             for (name, kind, width), value in zip(kinds, values, strict=True):
                 ctx.leaf(at, at + width, name, kind, value=int(value))

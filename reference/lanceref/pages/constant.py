@@ -46,7 +46,6 @@ from lanceref.pages.layers import NULLABLE_ITEM, Layers, Nested, StoredPage
 from lanceref.pages.leafvalues import Validity, leaf_array, width_bits
 from lanceref.pages.repdef import (
     LEVEL_BYTES,
-    Entries,
     Level,
     Levels,
     check_ranges,
@@ -217,8 +216,8 @@ class ConstantPage:
     def _nested(self, levels: Levels, num_rows: int) -> Nested:
         visible, validity = levels.visible(self._layers), levels.leaf_validity(self._layers)
         count = levels.count if visible is None else int(np.count_nonzero(visible))
-        entries = Entries(levels, self._leaf(count, validity))
-        return unravel(self._layers, entries, num_rows, self._page.place)
+        leaf = self._leaf(count, validity)
+        return unravel(self._layers, levels, leaf, num_rows, self._page.place)
 
     def _leaf(self, count: int, validity: Validity) -> pa.Array:
         size = count * (width_bits(self._type) or 0) // 8

@@ -48,10 +48,13 @@ from lanceref.pages.leafvalues import (
     leaf_array,
     width_bits,
 )
-from lanceref.pages.repdef import Entries, check_ranges, unravel
+from lanceref.pages.repdef import Levels, check_ranges, unravel
 from lanceref.pages.repindex import RowIndex
 from lanceref.pages.shred import RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
+
+Entries = tuple[Levels, pa.Array]
+"""The levels of entries, and the array of those that are visible."""
 
 
 def describe(layout: FullZipLayout, layers: Layers, place: Place) -> FullZip:
@@ -135,7 +138,7 @@ class FullZipPage:
         """Cut every entry once, in order, and compare the totals with the description."""
         items = visible = 0
         for entries, _ in self._runs(0, self.num_rows):
-            items, visible = items + entries.levels.count, visible + len(entries.leaf)
+            items, visible = items + entries[0].count, visible + len(entries[1])
         place, shape = self._file.ctx.at(*self._page.extents[0]), self._shape
         expect("L.page.fullzip.num-items", items, shape.num_items, place)
         expect("L.page.fullzip.num-visible", visible, shape.num_visible_items, place)
@@ -195,7 +198,7 @@ class FullZipPage:
         check_ranges(levels, shape.layers, place)
         values = decode_zip_fixed(self._shape.values, rows, place)
         validity = levels.leaf_validity(shape.layers)
-        return Entries(levels, leaf_array(self._type, values, validity, place))
+        return levels, leaf_array(self._type, values, validity, place)
 
     def _variable(self, zipped: Zipped) -> Entries:
         shape, place = self._shape, zipped.ctx.at(zipped.base, len(zipped.data))
@@ -210,13 +213,13 @@ class FullZipPage:
             if not isinstance(values, Variable):
                 dense = whole(leaf_array(self._type, values, None, place))
                 slots = pa.array(np.cumsum(validity) - 1, mask=~validity)
-                return Entries(cut.levels, dense.take(slots))
+                return cut.levels, dense.take(slots)
             values = Variable(np.append(0, values.offsets[np.cumsum(validity)]), values.data)
-        return Entries(cut.levels, leaf_array(self._type, values, validity, place))
+        return cut.levels, leaf_array(self._type, values, validity, place)
 
     def _unravel(self, entries: Entries, num_rows: int) -> Nested:
         place = self._file.ctx.at(*self._page.extents[0])
-        return unravel(self._shape.layers, entries, num_rows, place)
+        return unravel(self._shape.layers, *entries, num_rows, place)
 
 
 def fullzip_page(

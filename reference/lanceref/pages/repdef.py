@@ -87,14 +87,6 @@ class Levels:
         return validity
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """Decoded entries: levels and the leaf array, one value per visible entry."""
-
-    levels: Levels
-    leaf: pa.Array
-
-
 def check_ranges(levels: Levels, layers: Layers, place: Place) -> None:
     """Refuse levels above what the layers define."""
     for clause, stored, highest in (
@@ -157,9 +149,11 @@ def ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()), dtype=np.int64)
 
 
-def unravel(layers: Layers, entries: Entries, num_rows: int, place: Place) -> Nested:
-    """Turn the entries of `num_rows` whole rows into validity and offsets of every layer."""
-    levels = entries.levels
+def unravel(layers: Layers, levels: Levels, leaf: pa.Array, num_rows: int, place: Place) -> Nested:
+    """Turn the levels of `num_rows` whole rows into validity and offsets of every layer.
+
+    `leaf` has a value for each visible entry.
+    """
     if levels.rep is not None and levels.count:
         expect("L.page.levels.first-entry", int(levels.rep[0]), layers.max_rep, place)
     built: list[Layer] = []
@@ -174,7 +168,7 @@ def unravel(layers: Layers, entries: Entries, num_rows: int, place: Place) -> Ne
         else:
             done, levels = _unravel_item(layer, layers.max_def, levels, place)
         built.append(done)
-    nested = Nested(tuple(built[::-1]), entries.leaf)
+    nested = Nested(tuple(built[::-1]), leaf)
     expect("L.page.levels.rows", nested.num_rows, num_rows, place)
     return nested
 

@@ -22,7 +22,7 @@ from lanceref.pages.layers import (
     leaf_paths,
     parse_layers,
 )
-from lanceref.pages.repdef import Entries, Levels, check_ranges, row_starts, select, unravel
+from lanceref.pages.repdef import Levels, check_ranges, row_starts, select, unravel
 from lanceref.pages.shred import concat, flat_levels, ravel
 from lanceref.pages.shred import shred as shred_array
 from lanceref_testing.tables import tables
@@ -130,7 +130,7 @@ def _levels(rep, definition, dtype=np.uint16):
 
 def _unravelled(rep, definition, values, path, layers, num_rows):
     leaf = pa.array(values, pa.int64())
-    nested = unravel(layers, Entries(_levels(rep, definition), leaf), num_rows, PLACE)
+    nested = unravel(layers, _levels(rep, definition), leaf, num_rows, PLACE)
     return to_rows(nested, path)
 
 
@@ -206,8 +206,9 @@ def test_rows_come_back_from_their_levels(nesting, data):
     at = np.array(chosen) * layers.scale
     found, slots = select(levels, layers, bounds[at], bounds[at + layers.scale])
     leaf = pa.array(values, pa.int64())
-    cut = Entries(found, leaf[slots] if isinstance(slots, slice) else leaf.take(pa.array(slots)))
-    assert [rows[i] for i in chosen] == to_rows(unravel(layers, cut, len(at), PLACE), path)
+    cut = leaf[slots] if isinstance(slots, slice) else leaf.take(pa.array(slots))
+    nested = unravel(layers, found, cut, len(at), PLACE)
+    assert [rows[i] for i in chosen] == to_rows(nested, path)
 
 
 @given(nestings(), st.data())
@@ -295,11 +296,9 @@ def test_arrays_come_back_from_what_they_are_shredded_to(sample):
             half = len(array) // 2
             joined = concat([leaf.slice(0, half), leaf.slice(half, len(array))])
             levels = ravel(joined)
-            entries = Entries(
-                Levels(levels.num_entries, levels.rep, levels.definition), joined.leaf
-            )
+            stored = Levels(levels.num_entries, levels.rep, levels.definition)
             layers = parse_layers(levels.codes, path, PLACE)
-            read.append(unravel(layers, entries, len(array), PLACE))
+            read.append(unravel(layers, stored, joined.leaf, len(array), PLACE))
         back = assemble(field, read, PLACE)
 
         back.validate(full=True)
