@@ -256,11 +256,11 @@ def frame_chunks(
     header = np.concatenate(
         [column.view(np.uint8).reshape(len(num_levels), -1) for column in columns], axis=1
     )
-    columns, own = list[Part](), np.full(len(header), header.shape[1])
+    pieces, own = list[Part](), np.full(len(header), header.shape[1])
     for data, part_sizes in [(header.reshape(-1), own), *levels, *values.buffers]:
         gaps = padded(part_sizes) - part_sizes
-        columns += [(data, part_sizes), (np.full(int(gaps.sum()), fill, np.uint8), gaps)]
-    out, sizes = weave(columns)
+        pieces += [(data, part_sizes), (np.full(int(gaps.sum()), fill, np.uint8), gaps)]
+    out, sizes = weave(pieces)
     logs = np.log2(np.maximum(values.counts, 1)).astype(np.int64)
     if not values.last_says_count:
         logs[-1:] = 0
