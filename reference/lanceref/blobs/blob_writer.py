@@ -28,9 +28,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from lanceref.core.errors import DataRefused, NotFound, NotStorable, SchemaRefused
-from lanceref.core.extension_types import storage_of
 from lanceref.core.file_versions import V2_2, FileVersion
-from lanceref.core.logical_types import EXTENSION_KEY
+from lanceref.core.logical_types import EXTENSION_KEY, storage_of
 from lanceref.core.nesting import type_over
 from lanceref.data_file.descriptors import (
     DEDICATED,

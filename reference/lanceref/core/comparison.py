@@ -6,7 +6,6 @@ written in the query counts as both zeros.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -14,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.core.compute import pc
+from lanceref.core.errors import QueryRefused
 
 Datum: TypeAlias = pa.Array | pa.Scalar
 
@@ -28,9 +28,9 @@ def equal(left: Datum, right: Datum) -> Datum:
 
 
 def less(left: Datum, right: Datum) -> Datum:
-    """Return whether the first value is the smaller one: bool."""
+    """Return whether the first value is the smaller one: bool. Raises QueryRefused for lists."""
     if pa.types.is_nested(left.type):
-        return _less_nested(left, right)
+        raise QueryRefused(f"values of {left.type} have no order")
     if _is_zero(left):
         left = pa.scalar(0.0)
     if _is_zero(right):
@@ -66,33 +66,6 @@ def _as_keys(side: Datum) -> Datum:
         held = [None if one is None else repr(one) for one in side.to_pylist()]
         return pa.array(held, pa.utf8())
     return side
-
-
-def _less_nested(left: Datum, right: Datum) -> Datum:
-    """Return whether lists or structs come before others: by their first values that differ."""
-    if isinstance(left, pa.Scalar) and isinstance(right, pa.Scalar):
-        return _less_nested(pa.repeat(left, 1), right)[0]
-    rows = len(right if isinstance(left, pa.Scalar) else left)
-    sides = (
-        [one.as_py()] * rows if isinstance(one, pa.Scalar) else one.to_pylist()
-        for one in (left, right)
-    )
-    smaller = [
-        None if one is None or other is None else _sort_key(one) < _sort_key(other)
-        for one, other in zip(*sides, strict=True)
-    ]
-    return pa.array(smaller, pa.bool_())
-
-
-def _sort_key(value: object) -> tuple[object, ...]:
-    """Return what sorts as a value that may hold others: null first, NaN last."""
-    if value is None:
-        return (0,)
-    if isinstance(value, dict):
-        return (1, tuple(map(_sort_key, value.values())))
-    if isinstance(value, list):
-        return (1, tuple(map(_sort_key, value)))
-    return (1, isinstance(value, float) and math.isnan(value), value)
 
 
 def total_order(values: pa.Array) -> pa.Array:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
 from lanceref.core.errors import NotFound
-from lanceref.core.extension_types import resolved, resolved_batch
+from lanceref.core.logical_types import resolved, resolved_batch
 from lanceref.core.nesting import whole
 from lanceref.file.schema import Field, LanceSchema, project, split_path
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS

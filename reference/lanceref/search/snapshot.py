@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.errors import RowNotFound
-from lanceref.core.extension_types import resolved
 from lanceref.core.integers import unique_inverse
 from lanceref.core.limits import Budget, bound_table
+from lanceref.core.logical_types import resolved
 from lanceref.core.nesting import whole_rows
 from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import Indices
