@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 from lanceref.core.context import Span
 from lanceref.explain import explain_source
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.storage.protocol import BytesSource
 
 from lance_conformance.vocabulary import CHOICES, LEGACY_ENCODINGS, SCHEMES, type_words

@@ -19,8 +19,8 @@ from lanceref.core.errors import AlreadyExists, NotFound
 from lanceref.core.file_versions import version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.plain import plainly
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import page_policy
-from lanceref.file.schema import schema_of
 from lanceref.operations.new_rows import GROUP_ROWS, MAX_BYTES_PER_FILE, MAX_ROWS_PER_FILE
 from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot, open_snapshot

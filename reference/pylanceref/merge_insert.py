@@ -16,7 +16,8 @@ import pyarrow as pa
 from lanceref.core.errors import EditFailed, QueryRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.core.nesting import whole_rows
-from lanceref.file.schema import LanceSchema, schema_of
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.schema import LanceSchema
 from lanceref.operations.merge import (
     Actions,
     MergePlan,

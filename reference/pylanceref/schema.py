@@ -14,7 +14,8 @@ import pyarrow as pa
 from lanceref.core.errors import BadSchema, Place, SchemaRefused
 from lanceref.core.logical_types import arrow_type, logical_type
 from lanceref.file import schema as core
-from lanceref.file.schema import field_message, schema_of
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.schema import field_message
 
 _NOWHERE = Place("JSON", 0, 0)
 

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 from lanceref.core.errors import EditFailed
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.index.vector.graph import GRAPH_SCHEMA, graph_rows, graph_text
 from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of

@@ -21,8 +21,9 @@ from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, DataRefused, NotFound
 from lanceref.core.file_versions import V0_1, FileVersion, version_named
 from lanceref.core.integers import unsigned
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import page_policy
-from lanceref.file.schema import LanceSchema, schema_of
+from lanceref.file.schema import LanceSchema
 from lanceref.operations.cleanup import clean_after_commit
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import open_snapshot

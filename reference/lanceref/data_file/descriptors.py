@@ -24,8 +24,9 @@ import pyarrow as pa
 
 from lanceref.core.errors import DataRefused
 from lanceref.core.nesting import children_of, from_start, mapped, type_over
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import DataArea
-from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema, schema_of
+from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema
 
 _PARTS = {"kind": pa.uint8(), "position": pa.uint64(), "size": pa.uint64()}
 _PARTS |= {"blob_id": pa.uint32(), "blob_uri": pa.utf8()}

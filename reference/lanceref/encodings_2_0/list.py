@@ -47,6 +47,7 @@ from lanceref.encodings_2_0.page import (
     run_rows,
 )
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import (
     BITMAP_OBJECT_BYTES,
     FIXED_OBJECT_BYTES,
@@ -57,7 +58,7 @@ from lanceref.file.column_io import (
     PagePolicy,
 )
 from lanceref.file.container import ColumnMetadata, PageMetadata
-from lanceref.file.schema import Field, schema_of
+from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 

@@ -1,9 +1,8 @@
 """Schema: the field tree of a file or dataset, from an Arrow schema and as stored messages.
 
-Fields get ids in depth-first order, and types their logical names; a field of an Arrow schema may
-bring its id in its metadata. What the format cannot store is refused before anything is written.
-Data file (global buffer 0), manifest and 0.1 file store the same flat list of `Field` messages in
-depth-first order; parents come before children and are named by id.
+Fields get ids in depth-first order, and types their logical names. Data file (global buffer 0),
+manifest and 0.1 file store the same flat list of `Field` messages in depth-first order; parents
+come before children and are named by id.
 
 Layout (message lance.file.Field): 2 name, 3 id, 4 parent_id (-1 at top level), 5 logical_type,
 6 nullable, 7 encoding, 9 extension_name, 10 metadata, 12-15 keys; 1 type is always 0 and says
@@ -19,8 +18,7 @@ D.file.blob-v2-descriptor-ids
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 
@@ -28,8 +26,8 @@ import pyarrow as pa
 
 from lanceref.core import logical_types as arrowtypes
 from lanceref.core.context import Context
-from lanceref.core.errors import BadSchema, NotFound, Place, SchemaRefused
-from lanceref.core.logical_types import EXTENSION_KEY
+from lanceref.core.errors import BadSchema, NotFound, Place
+from lanceref.core.logical_types import BFLOAT16, EXTENSION_KEY
 from lanceref.proto import file_pb2
 
 BLOB_EXTENSION = "lance.blob.v2"
@@ -98,7 +96,7 @@ class Field:
     @property
     def is_extension(self) -> bool:
         """Whether the Arrow type of the field, or of its items, is an extension type."""
-        return EXTENSION_KEY in self.metadata or arrowtypes.BFLOAT16 in self.logical_type
+        return EXTENSION_KEY in self.metadata or BFLOAT16 in self.logical_type
 
     @property
     def is_leaf(self) -> bool:
@@ -145,8 +143,9 @@ def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
     for name in names:
         first, rest = (name, "") if name in top else split_path(name)
         if first not in top:
-            known = ", ".join(top)
-            raise NotFound(f"Schema error: No field named {name}. Valid fields are {known}.")
+            raise NotFound(
+                f"Schema error: No field named {name}. Valid fields are {', '.join(top)}."
+            )
         if not rest:
             chosen[first] = []
         elif first not in chosen or chosen[first]:
@@ -199,14 +198,16 @@ def parse_schema(
             raise BadSchema(clause, place, found, "an id of its own, 0 or more")
         children[one.id] = []
         children[one.parent_id].append(one)
-    roots = [_build(message, children, ctx, place, 0) for message in children[-1]]
+    roots: list[Field] = []
     seen: set[str] = set()
+    for message in children[-1]:
+        roots.append(_build(message, children, ctx, place, 0))
     for top in roots:
         if top.name in seen or "." in top.name:
             clause, wanted = "L.file.schema.top-level-names", "a name used once, without a dot"
             ctx.refuse(BadSchema(clause, place, repr(top.name), wanted))
         seen.add(top.name)
-    return LanceSchema(tuple(roots), _texts(metadata))
+    return LanceSchema(tuple(roots), {key: _text(value) for key, value in metadata.items()})
 
 
 def _build(
@@ -224,7 +225,7 @@ def _build(
     below: list[Field] = []
     for child in listed:
         below.append(_build(child, children, ctx, place, depth + 1))
-    metadata = _texts(message.metadata)
+    metadata = {key: _text(value) for key, value in message.metadata.items()}
     extension, named = message.extension_name, metadata.get(EXTENSION_KEY, "")
     if extension != named:
         ctx.lint("L.file.schema.extension-name", place, extension, repr(named))
@@ -245,8 +246,8 @@ def _build(
     )
 
 
-def _texts(metadata: Mapping[str, bytes]) -> dict[str, str]:
-    return {key: value.decode("utf-8", "replace") for key, value in metadata.items()}
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
 
 
 def schema_message(schema: LanceSchema) -> file_pb2.Schema:
@@ -287,114 +288,3 @@ def storage_encoding(logical: str) -> int:
     if logical in ("string", "large_string", "binary", "large_binary", "json"):
         return file_pb2.Encoding.VAR_BINARY
     return file_pb2.Encoding.PLAIN
-
-
-def schema_of(arrow: pa.Schema) -> LanceSchema:
-    """Return the schema with ids 0, 1, … in depth-first order.
-
-    Raises SchemaRefused for names used twice or with a dot, ids used twice, a primary key that can
-    be null, and a type the format does not have.
-    """
-    for name, times in Counter(field.name for field in arrow).items():
-        if "\0" in name:
-            raise SchemaRefused(f"field {name!r}: no name has a null byte")
-        if "." in name:
-            raise SchemaRefused(f"top-level field {name!r} cannot contain `.`")
-        if times > 1:
-            raise SchemaRefused(f"duplicate field name {name!r} in schema")
-    try:
-        drafts = [_draft(field) for field in arrow]
-    except UnicodeDecodeError as error:
-        raise SchemaRefused(f"metadata is not valid utf8: {error}") from error
-    taken = [draft.id for draft in drafts for draft in draft.flat() if draft.id >= 0]
-    if len(set(taken)) < len(taken):
-        raise SchemaRefused(f"duplicate field id in schema: {taken}")
-    ids = iter(range(max(taken, default=-1) + 1, 2**31 - 1))
-    fields = tuple(numbered(draft, -1, ids) for draft in drafts)
-    for top in fields:
-        _check_keys(top, nullable_above=False)
-    metadata = {key.decode(): value.decode() for key, value in (arrow.metadata or {}).items()}
-    return LanceSchema(fields, metadata)
-
-
-def numbered(draft: Field, parent_id: int, ids: Iterator[int]) -> Field:
-    """Return the field with an id of its own where it has none, and so for its children."""
-    own = draft.id if draft.id >= 0 else next(ids)
-    children = tuple(numbered(child, own, ids) for child in draft.children)
-    return replace(draft, id=own, parent_id=parent_id, children=children)
-
-
-def _draft(arrow: pa.Field) -> Field:
-    """Describe a field without an id (-1)."""
-    type_, metadata = arrowtypes.storage_of(arrow)
-    text = metadata.pop(ID_KEY, "-1")
-    try:
-        own_id = int(text)
-    except ValueError as error:
-        raise SchemaRefused(f"field {arrow.name!r}: {text!r} is no field id") from error
-    children = tuple(_draft(child) for child in _child_fields(type_))
-    if metadata.get(EXTENSION_KEY) in (JSON, "arrow.json"):
-        if pa.types.is_string_view(type_):
-            raise SchemaRefused(f"field {arrow.name!r}: JSON is no {type_}")
-        metadata[EXTENSION_KEY] = JSON
-        logical = "json"
-    else:
-        logical = _logical_type(arrow.name, type_)
-    stored = arrowtypes.arrow_type(logical, [child.arrow for child in children], Place("schema", 0))
-    own = pa.field(arrow.name, stored, arrow.nullable, metadata or None)
-    return Field(arrow.name, own_id, -1, logical, arrow.nullable, metadata, children, own)
-
-
-def _logical_type(name: str, type_: pa.DataType) -> str:
-    """Return the string of a type, one that a reader understands. Raises SchemaRefused."""
-    types = pa.types
-    if types.is_fixed_size_list(type_):
-        item, extension = arrowtypes.storage_of(type_.value_field)
-        if type_.list_size == 0:
-            raise SchemaRefused(
-                f'Field "{name}" contains a FixedSizeList with dimension 0; dimension must be '
-                "a positive integer"
-            )
-        of_structs = types.is_fixed_size_list(item) and types.is_struct(item.value_type)
-        if not of_structs and extension.get(EXTENSION_KEY) == arrowtypes.BFLOAT16:
-            return f"fixed_size_list:{arrowtypes.BFLOAT16}:{type_.list_size}"
-        if of_structs or types.is_list(item) or types.is_large_list(item) or types.is_map(item):
-            raise SchemaRefused(f"field {name!r}: unsupported data type {type_}")
-        return f"fixed_size_list:{_logical_type(name, item)}:{type_.list_size}"
-    if types.is_dictionary(type_):  # its name holds that of its values
-        value = _logical_type(name, type_.value_type)
-        if ":" in value or value.startswith(("struct", "list", "large_list", "map")):
-            raise SchemaRefused(f"field {name!r}: the name of {type_} does not parse back")
-    if types.is_map(type_) and type_.keys_sorted:
-        raise SchemaRefused(f"unsupported map field {name!r}: keys_sorted=true is not supported")
-    if types.is_string_view(type_) or types.is_binary_view(type_):
-        return "string" if types.is_string_view(type_) else "binary"
-    try:
-        return arrowtypes.logical_type(type_)
-    except TypeError as error:
-        raise SchemaRefused(f"field {name!r}: {error}") from error
-
-
-def _child_fields(type_: pa.DataType) -> list[pa.Field]:
-    """Return the fields listed below a field of this type."""
-    types = pa.types
-    if types.is_struct(type_):
-        return list(type_)
-    if types.is_map(type_):
-        entries = pa.struct([type_.key_field, type_.item_field])
-        return [pa.field("entries", entries, nullable=False)]
-    of_structs = types.is_fixed_size_list(type_) and types.is_struct(type_.value_type)
-    if types.is_list(type_) or types.is_large_list(type_) or of_structs:
-        return [type_.value_field]
-    return []
-
-
-def _check_keys(field: Field, *, nullable_above: bool) -> None:
-    """Refuse a primary key that can be null, itself or through what surrounds it."""
-    nullable = nullable_above or field.nullable
-    if is_primary(field) and nullable:
-        raise SchemaRefused(
-            f"primary key column and all its ancestors must not be nullable: {field.name}"
-        )
-    for child in field.children:
-        _check_keys(child, nullable_above=nullable)

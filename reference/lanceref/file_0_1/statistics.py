@@ -36,7 +36,8 @@ from lanceref.core.arrow_buffers import STRINGS, TEXT
 from lanceref.core.compute import pc
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import BadSchema, Place
-from lanceref.file.schema import Field, LanceSchema, parse_schema, schema_of
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.schema import Field, LanceSchema, parse_schema
 from lanceref.file_0_1.column import open_node
 from lanceref.file_0_1.data_file import Metadata
 from lanceref.file_0_1.page_table import BatchRanges, parse_page_table

@@ -25,9 +25,9 @@ from lanceref.core.errors import CorruptPage, FormatError
 from lanceref.core.file_versions import V2_0, FileVersion
 from lanceref.core.wire import parse_message
 from lanceref.data_file.data_file import open_file
-from lanceref.data_file.file import FileWriter
+from lanceref.data_file.file_writer import FileWriter
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import ColumnReader, page_policy
-from lanceref.file.schema import schema_of
 from lanceref.storage import Source, Store, whole
 
 M = TypeVar("M", bound=Message)

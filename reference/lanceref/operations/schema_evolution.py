@@ -14,7 +14,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from lanceref.core.errors import SchemaRefused
-from lanceref.file.schema import Field, LanceSchema, schema_of, split_path
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.schema import Field, LanceSchema, split_path
 from lanceref.operations.columns import numbered_fields
 from lanceref.operations.update import as_column
 from lanceref.table.logical import with_children

@@ -151,7 +151,7 @@ def _write_file(
     new: NewFiles,
 ) -> None:
     """Write one file of `first` and what follows until it is full, and add its fragment."""
-    from lanceref.data_file.file import FileWriter  # who only reads needs no writer
+    from lanceref.data_file.file_writer import FileWriter  # who only reads needs no writer
     from lanceref.file_0_1.writer import LegacyWriter
 
     path = home.path(name)

@@ -12,9 +12,9 @@ from lanceref.core.context import Context, Finding, SpanRecorder, uncovered
 from lanceref.core.file_versions import FROM_WORDS, V0_1, FileVersion
 from lanceref.core.plain import plain_forms
 from lanceref.data_file.data_file import DataFile, open_file
-from lanceref.data_file.file import FileWriter
+from lanceref.data_file.file_writer import FileWriter
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import ColumnReader, page_policy
-from lanceref.file.schema import schema_of
 from lanceref.file_0_1.check import check_data_file
 from lanceref.file_0_1.data_file import LegacyFile, is_legacy, open_legacy
 from lanceref.file_0_1.writer import LegacyWriter

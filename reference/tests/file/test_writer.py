@@ -8,9 +8,10 @@ import pytest
 from lanceref.core.errors import DataRefused, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_0
 from lanceref.data_file.descriptors import BLOB_DESCRIPTOR, PREPARED, described_schema, holds_blobs
-from lanceref.data_file.file import FileWriter, stored_form
+from lanceref.data_file.file_writer import FileWriter, stored_form
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import memory_bytes, page_policy
-from lanceref.file.schema import BLOB_EXTENSION, LanceSchema, schema_of
+from lanceref.file.schema import BLOB_EXTENSION, LanceSchema
 from lanceref.json.jsonb import document
 from pylanceref.lance_file import LanceFileReader, LanceFileWriter
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context, SpanRecorder
 from lanceref.core.errors import BytesError, LimitExceeded, Truncated
 from lanceref.core.limits import Limits
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.check import check_legacy
 from lanceref.file_0_1.data_file import open_legacy
 from lanceref.file_0_1.writer import LegacyWriter

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import OperationRefused
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.index.scalar.json import extract, found_in
 from lanceref.index.scalar.rtree import (
     Level,

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import SchemaRefused
-from lanceref.file.schema import LanceSchema, schema_of
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.schema import LanceSchema
 from lanceref.operations.columns import (
     joined_source,
     numbered_fields,

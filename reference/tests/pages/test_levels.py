@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from lanceref.core.errors import CorruptPage
 from lanceref.core.file_versions import V2_2
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.pages.column import assemble
 from lanceref.pages.layers import (
     ALL_VALID_ITEM,

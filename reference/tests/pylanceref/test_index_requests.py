@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref.indices
 import pytest
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.kernels.hnsw_graph import GraphParameters
 from pylanceref.errors import ColumnMissing, ColumnRefused

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.search.vector_query import vector_query
 from lanceref.search.vector_search import exact_distances
 from pylanceref.dataset import ScannerBuilder

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.errors import DataRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import PagePolicy
-from lanceref.file.schema import schema_of
 from lanceref.storage import LocalStore
 from lanceref.table.data_files import (
     FileLimits,

@@ -21,7 +21,7 @@ from lanceref.core.errors import (
     StoreFailed,
 )
 from lanceref.core.file_versions import V2_2
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import open_snapshot

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_1, V2_2
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.proto import rowids_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.storage import LocalStore

@@ -20,7 +20,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import LanceError
 from lanceref.core.file_versions import V0_1
 from lanceref.data_file.data_file import open_file
-from lanceref.file.schema import schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.proto import table_pb2
 from lanceref.storage import LocalSource

@@ -25,7 +25,8 @@ from google.protobuf.message import DecodeError
 
 from lanceref.core.context import Context
 from lanceref.core.errors import IndexRefused, OperationRefused, Place, QueryFailed
-from lanceref.file.schema import Field, schema_of
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.schema import Field
 from lanceref.index.index_type import Built, Found, Kind, Parameters, ScalarIndex, Sources, Zoned
 from lanceref.index.predicate import Among, IsNull, Predicate, StartsWith, Within
 from lanceref.index.scalar import bitmap, btree, zonemap

@@ -1,14 +1,9 @@
-"""File: one data file of 2.0 to 2.3 under its path, read and written.
+"""Data file, written: the container of 2.0 to 2.3.
 
-The way of one read: `open_file` parses everything but the pages (see `data_file`) and opens a
-reader for each field; `File.read` lets each reader yield the arrays of its rows, from the first row
-to the last.
-
-To write is the counterpart of `data_file`. Pages go out as they become full, each buffer padded to
-a multiple of 64; everything that describes them follows at the end. Arrow has more forms of some
-values than pages have (views of strings, extension types around their storage, json as text): rows
-are brought into the one form of the field's stored type; everything else stays as it is, bytes
-below nulls too.
+The counterpart of `data_file`. Pages go out as they become full, each buffer padded to a multiple
+of 64; everything that describes them follows at the end. Arrow has more forms of some values than
+pages have (views of strings, extension types around their storage, json as text): rows are brought
+into the one form of the field's stored type; everything else stays as it is, bytes below nulls too.
 
 Layout: see `data_file`.
 
@@ -20,42 +15,27 @@ Divergences: D.file.footer-says-0-3
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
-from lanceref.core.context import Context
 from lanceref.core.cursor import Extent
-from lanceref.core.errors import ColumnNotFound, DataRefused, NotFound, NotStorable
-from lanceref.core.file_versions import (
-    FOOTER_WORDS,
-    PAGE_TYPE,
-    V0_1,
-    V2_0,
-    FileVersion,
-    version_named,
-)
-from lanceref.core.limits import DEFAULT_LIMITS, Limits, keep_freed_blocks, refuse_table
-from lanceref.core.logical_types import resolved, resolved_batch
+from lanceref.core.errors import DataRefused
+from lanceref.core.file_versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
+from lanceref.core.limits import keep_freed_blocks
 from lanceref.core.nesting import mapped, whole
-from lanceref.core.plain import plain_forms
-from lanceref.data_file import data_file
-from lanceref.data_file.data_file import DataFile
-from lanceref.data_file.descriptors import holds_blobs
 from lanceref.encodings_2_0 import column as arrays
-from lanceref.file.column_io import Buffer, EncodedPage, FieldWriter, PagePolicy, page_policy
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.column_io import Buffer, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.container import ALIGNMENT, COLUMN_TYPE, MAGIC
-from lanceref.file.schema import Field, LanceSchema, project, schema_message, schema_of
+from lanceref.file.schema import Field, LanceSchema, schema_message
 from lanceref.json.jsonb import documents
 from lanceref.pages import writer as pages
 from lanceref.proto import file2_pb2, file_pb2
-from lanceref.storage import Sink, create_sink, open_source
-from lanceref.storage import whole as written_whole
+from lanceref.storage import Sink
 
 TEXTS = (pa.string(), pa.large_string(), pa.string_view())
 VIEWS = (pa.string_view(), pa.binary_view())
@@ -247,79 +227,3 @@ def _check_nulls(field: Field, array: pa.Array, *, null_structs: bool) -> None:
             _check_nulls(child, held.field(i), null_structs=null_structs)
     elif field.children:
         _check_nulls(field.children[0], array.values, null_structs=null_structs)
-
-
-class File:
-    """An opened data file: `schema`, `num_rows()`, and its rows.
-
-    `columns` names the fields to read, nested ones with dots; None reads all. Raises
-    ColumnNotFound.
-    """
-
-    def __init__(self, file: DataFile, columns: Sequence[str] | None = None) -> None:
-        schema = file.descriptor.schema
-        try:
-            self._fields = schema.fields if columns is None else project(schema, columns)
-        except NotFound as error:
-            raise ColumnNotFound(f"Error creating projection: {error}") from error
-        self._file = file
-        self._storage = LanceSchema(tuple(self._fields), schema.metadata).arrow
-        extended = any(one.is_extension for field in self._fields for one in field.flat())
-        self.schema = resolved(self._storage) if extended else self._storage
-
-    def num_rows(self) -> int:
-        return self._file.num_rows
-
-    def read(self, *, plain: bool = False) -> pa.Table:
-        """Return every row; `plain` uses no fast form (`core.plain`).
-
-        Raises a LanceError for bytes that break the format, LimitExceeded for a table that takes
-        more memory than the limits allow.
-        """
-        file, columns, held = self._file, [], 0
-        with plain_forms(plain):
-            for field in self._fields:
-                arrays = []
-                for array in file.open_field(field).scan(0, file.num_rows):
-                    arrays.append(whole(array) if array.type.num_fields else array)
-                    held += array.nbytes
-                    refuse_table(held, file.bytes.size, file.bytes.ctx.limits, file.bytes.ctx.file)
-                columns.append(pa.chunked_array(arrays, field.arrow.type))
-        table = pa.Table.from_arrays(columns, schema=self._storage)
-        if self.schema.equals(self._storage):
-            return table
-        batches = [resolved_batch(batch) for batch in table.to_batches()]
-        return pa.Table.from_batches(batches, self.schema)
-
-
-def open_file(
-    path: str | os.PathLike[str],
-    columns: Sequence[str] | None = None,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-) -> File:
-    """Open a data file; `columns` (None: all) may be nested, with dots. Raises NotFound."""
-    source = open_source(path)
-    ctx = Context(Path(source.path).name, limits=limits)
-    return File(data_file.open_file(source, ctx), columns)
-
-
-def write_file(
-    path: str | os.PathLike[str], rows: pa.Table | pa.RecordBatch, version: str | None = None
-) -> int:
-    """Write one data file of a version (None: the default) and return its size in bytes.
-
-    Raises ValueError for a version that does not exist, NotStorable for 0.1 and for blobs of the
-    second kind, SchemaRefused for a schema the format cannot hold.
-    """
-    stored, schema = version_named(version), schema_of(rows.schema)
-    if stored == V0_1 or any(map(holds_blobs, schema.fields)):
-        raise NotStorable("0.1 files and blobs outside of the file are written by write_table only")
-    batches = rows.to_batches() if isinstance(rows, pa.Table) else [rows]
-    sink = create_sink(path)
-    with written_whole(sink):
-        writer = FileWriter(sink, schema, stored, page_policy(len(schema.fields)))
-        for batch in batches:
-            writer.write_batch(batch)
-        writer.finish()
-    return sink.position

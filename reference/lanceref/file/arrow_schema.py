@@ -1,0 +1,131 @@
+"""Arrow schema: the field tree that a writer makes of it, with ids and logical names.
+
+Fields get ids in depth-first order; a field may bring its own in its metadata. What the format
+cannot store is refused here, before anything is written.
+
+Clauses: L.file.schema.unique-ids, L.file.schema.logical-type, L.file.schema.top-level-names
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+
+from lanceref.core import logical_types as arrowtypes
+from lanceref.core.errors import Place, SchemaRefused
+from lanceref.core.logical_types import EXTENSION_KEY, storage_of
+from lanceref.file.schema import ID_KEY, JSON, Field, LanceSchema, is_primary
+
+
+def schema_of(arrow: pa.Schema) -> LanceSchema:
+    """Return the schema with ids 0, 1, … in depth-first order.
+
+    Raises SchemaRefused for names used twice or with a dot, ids used twice, a primary key that can
+    be null, and a type the format does not have.
+    """
+    for name, times in Counter(field.name for field in arrow).items():
+        if "\0" in name:
+            raise SchemaRefused(f"field {name!r}: no name has a null byte")
+        if "." in name:
+            raise SchemaRefused(f"top-level field {name!r} cannot contain `.`")
+        if times > 1:
+            raise SchemaRefused(f"duplicate field name {name!r} in schema")
+    try:
+        drafts = [_draft(field) for field in arrow]
+    except UnicodeDecodeError as error:
+        raise SchemaRefused(f"metadata is not valid utf8: {error}") from error
+    taken = [draft.id for draft in drafts for draft in draft.flat() if draft.id >= 0]
+    if len(set(taken)) < len(taken):
+        raise SchemaRefused(f"duplicate field id in schema: {taken}")
+    ids = iter(range(max(taken, default=-1) + 1, 2**31 - 1))
+    fields = tuple(numbered(draft, -1, ids) for draft in drafts)
+    for top in fields:
+        _check_keys(top, nullable_above=False)
+    metadata = {key.decode(): value.decode() for key, value in (arrow.metadata or {}).items()}
+    return LanceSchema(fields, metadata)
+
+
+def numbered(draft: Field, parent_id: int, ids: Iterator[int]) -> Field:
+    """Return the field with an id of its own where it has none, and so for its children."""
+    own = draft.id if draft.id >= 0 else next(ids)
+    children = tuple(numbered(child, own, ids) for child in draft.children)
+    return replace(draft, id=own, parent_id=parent_id, children=children)
+
+
+def _draft(arrow: pa.Field) -> Field:
+    """Describe a field without an id (-1)."""
+    type_, metadata = storage_of(arrow)
+    text = metadata.pop(ID_KEY, "-1")
+    try:
+        own_id = int(text)
+    except ValueError as error:
+        raise SchemaRefused(f"field {arrow.name!r}: {text!r} is no field id") from error
+    children = tuple(_draft(child) for child in _child_fields(type_))
+    if metadata.get(EXTENSION_KEY) in (JSON, "arrow.json"):
+        if pa.types.is_string_view(type_):
+            raise SchemaRefused(f"field {arrow.name!r}: JSON is no {type_}")
+        metadata[EXTENSION_KEY] = JSON
+        logical = "json"
+    else:
+        logical = _logical_type(arrow.name, type_)
+    stored = arrowtypes.arrow_type(logical, [child.arrow for child in children], Place("schema", 0))
+    own = pa.field(arrow.name, stored, arrow.nullable, metadata or None)
+    return Field(arrow.name, own_id, -1, logical, arrow.nullable, metadata, children, own)
+
+
+def _logical_type(name: str, type_: pa.DataType) -> str:
+    """Return the string of a type, one that a reader understands. Raises SchemaRefused."""
+    types = pa.types
+    if types.is_fixed_size_list(type_):
+        item, extension = storage_of(type_.value_field)
+        if type_.list_size == 0:
+            raise SchemaRefused(
+                f'Field "{name}" contains a FixedSizeList with dimension 0; dimension must be '
+                "a positive integer"
+            )
+        of_structs = types.is_fixed_size_list(item) and types.is_struct(item.value_type)
+        if not of_structs and extension.get(EXTENSION_KEY) == arrowtypes.BFLOAT16:
+            return f"fixed_size_list:{arrowtypes.BFLOAT16}:{type_.list_size}"
+        if of_structs or types.is_list(item) or types.is_large_list(item) or types.is_map(item):
+            raise SchemaRefused(f"field {name!r}: unsupported data type {type_}")
+        return f"fixed_size_list:{_logical_type(name, item)}:{type_.list_size}"
+    if types.is_dictionary(type_):  # its name holds that of its values
+        value = _logical_type(name, type_.value_type)
+        if ":" in value or value.startswith(("struct", "list", "large_list", "map")):
+            raise SchemaRefused(f"field {name!r}: the name of {type_} does not parse back")
+    if types.is_map(type_) and type_.keys_sorted:
+        raise SchemaRefused(f"unsupported map field {name!r}: keys_sorted=true is not supported")
+    if types.is_string_view(type_) or types.is_binary_view(type_):
+        return "string" if types.is_string_view(type_) else "binary"
+    try:
+        return arrowtypes.logical_type(type_)
+    except TypeError as error:
+        raise SchemaRefused(f"field {name!r}: {error}") from error
+
+
+def _child_fields(type_: pa.DataType) -> list[pa.Field]:
+    """Return the fields listed below a field of this type."""
+    types = pa.types
+    if types.is_struct(type_):
+        return list(type_)
+    if types.is_map(type_):
+        entries = pa.struct([type_.key_field, type_.item_field])
+        return [pa.field("entries", entries, nullable=False)]
+    of_structs = types.is_fixed_size_list(type_) and types.is_struct(type_.value_type)
+    if types.is_list(type_) or types.is_large_list(type_) or of_structs:
+        return [type_.value_field]
+    return []
+
+
+def _check_keys(field: Field, *, nullable_above: bool) -> None:
+    """Refuse a primary key that can be null, itself or through what surrounds it."""
+    nullable = nullable_above or field.nullable
+    if is_primary(field) and nullable:
+        raise SchemaRefused(
+            f"primary key column and all its ancestors must not be nullable: {field.name}"
+        )
+    for child in field.children:
+        _check_keys(child, nullable_above=nullable)
