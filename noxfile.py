@@ -261,7 +261,7 @@ def _install_for(session: nox.Session, *names: str) -> None:
 def bench(session: nox.Session) -> None:
     """Measure the reference against the oracle.
 
-    `-- scalar`: indices over a million rows; `-- spark`: pipelines on one slot and on two.
+    `-- indices`: building and asking each index type; `-- spark`: pipelines on one slot and on two.
     """
     if session.posargs[:1] == ["spark"]:
         if _has_java(session):
@@ -269,8 +269,8 @@ def bench(session: nox.Session) -> None:
             session.run("python", "-m", "lance_conformance.bench.spark", *session.posargs[1:])
         return
     session.install(".[oracle,sql]")
-    if session.posargs[:1] == ["scalar"]:
-        session.run("python", "-m", "lance_conformance.bench.scalar", *session.posargs[1:])
+    if session.posargs[:1] == ["indices"]:
+        session.run("python", "-m", "lance_conformance.bench.indices", *session.posargs[1:])
         return
     session.run("lance-conformance", "bench", *session.posargs)
 

@@ -4,9 +4,9 @@ import pytest
 from lance_conformance.bench import access
 from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.goals import GOALS, Goal, judge
+from lance_conformance.bench.index_cases import CASES, Case
+from lance_conformance.bench.indices import run as run_indices
 from lance_conformance.bench.run import Size, run
-from lance_conformance.bench.scalar import run as run_scalar
-from lance_conformance.bench.scalar_cases import CASES, Case
 from lance_conformance.bench.sides import ORACLE
 from lance_conformance.bench.tables import REFUSED, TABLES
 
@@ -84,9 +84,11 @@ BY_TYPE = {case.type: case for case in CASES}
 def test_sides_that_differ_are_not_measured(tmp_path, monkeypatch):
     """A side that finds other rows is an error, and no figure."""
     case = Case("BTREE", BY_TYPE["BTREE"].column, {"other": {"limit": 1}})
-    monkeypatch.setattr("lance_conformance.bench.scalar._apart", lambda *_: (1.0, 1.0))
-    answers = iter((1, 2))
-    monkeypatch.setattr("lance_conformance.bench.scalar._reads", lambda *_: (next(answers), 1, 1.0))
+    monkeypatch.setattr("lance_conformance.bench.indices._apart", lambda *_: (1.0, 1.0))
+    answers = iter(({1}, {1, 2}))
+    monkeypatch.setattr(
+        "lance_conformance.bench.indices._reads", lambda *_: (next(answers), 1, 1.0)
+    )
 
-    with pytest.raises(ValueError, match="1 rows, the oracle finds 2"):
-        list(run_scalar(tmp_path, case, 10, 1))
+    with pytest.raises(ValueError, match="1 rows, of which 0 rows alone, the oracle 1"):
+        list(run_indices(tmp_path, case, 10, 1))
