@@ -202,22 +202,26 @@ def width_of(dim: int, num_bits: int) -> int:
 def block_bytes(codes: Bytes, num_bits: int) -> Bytes:
     """Return the bytes [n, w] of codes [n, d]."""
     num_rows, dim = codes.shape
-    num_blocks = -(-dim // COMPONENTS)
-    padded = np.zeros((num_rows, num_blocks * COMPONENTS, 1), np.uint8)
-    padded[:, :dim, 0] = codes
-    bits = np.unpackbits(padded, axis=2, count=num_bits, bitorder="little")
-    laid = bits.reshape(num_rows, num_blocks, COMPONENTS * num_bits)[:, :, bit_places(num_bits)]
-    return np.packbits(laid, axis=2, bitorder="little").reshape(num_rows, width_of(dim, num_bits))
+    padded = np.zeros((num_rows, -(-dim // COMPONENTS) * COMPONENTS), np.uint8)
+    padded[:, :dim] = codes
+    component, bit = np.divmod(bit_places(num_bits).reshape(-1, 8).T, num_bits)
+    laid = _gather_bits(padded.reshape(-1, COMPONENTS), component, bit)
+    return laid.reshape(num_rows, width_of(dim, num_bits))
 
 
 def codes_in(stored: Bytes, dim: int, num_bits: int) -> Bytes:
     """Return the codes [n, d] of components in bytes [n, w]."""
-    num_rows, num_blocks = len(stored), -(-dim // COMPONENTS)
-    bits = np.unpackbits(stored, axis=1, bitorder="little")
-    own = np.empty((num_rows, num_blocks, COMPONENTS * num_bits), np.uint8)
-    own[:, :, bit_places(num_bits)] = bits.reshape(own.shape)
-    own = own.reshape(num_rows, num_blocks * COMPONENTS, num_bits)
-    return np.packbits(own[:, :dim], axis=2, bitorder="little")[:, :, 0]
+    places = np.argsort(bit_places(num_bits)).reshape(COMPONENTS, num_bits).T
+    codes = _gather_bits(stored.reshape(-1, num_bits * COMPONENTS // 8), *np.divmod(places, 8))
+    return codes.reshape(len(stored), -(-dim // COMPONENTS) * COMPONENTS)[:, :dim]
+
+
+def _gather_bits(rows: Bytes, columns: Places, bits: Places) -> Bytes:
+    """Return numbers [n, x]; bit i of each is bit bits[i] of a byte in columns[i], both [b, x]."""
+    numbers = np.zeros((len(rows), columns.shape[1]), np.uint8)
+    for place, (column, bit) in enumerate(zip(columns, bits.astype(np.uint8), strict=True)):
+        numbers |= (rows.take(column, axis=1) >> bit & np.uint8(1)) << np.uint8(place)
+    return numbers
 
 
 @cache
