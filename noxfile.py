@@ -261,7 +261,8 @@ def _install_for(session: nox.Session, *names: str) -> None:
 def bench(session: nox.Session) -> None:
     """Measure the reference against the oracle.
 
-    `-- indices`: building and asking each index type; `-- spark`: pipelines on one slot and on two.
+    `-- indices`: building and asking each index type; `-- scaling`: tables of growing size;
+    `-- workers`: two processes against one; `-- spark`: pipelines on one slot and on two.
     """
     if session.posargs[:1] == ["spark"]:
         if _has_java(session):
@@ -269,8 +270,9 @@ def bench(session: nox.Session) -> None:
             session.run("python", "-m", "lance_conformance.bench.spark", *session.posargs[1:])
         return
     session.install(".[oracle,sql]")
-    if session.posargs[:1] == ["indices"]:
-        session.run("python", "-m", "lance_conformance.bench.indices", *session.posargs[1:])
+    if session.posargs and session.posargs[0] in ("indices", "scaling", "workers"):
+        section, *options = session.posargs
+        session.run("python", "-m", f"lance_conformance.bench.{section}", *options)
         return
     session.run("lance-conformance", "bench", *session.posargs)
 

@@ -1,7 +1,7 @@
 """The benchmark: tables, figures, goals and verdicts; no time is asserted."""
 
 import pytest
-from lance_conformance.bench import access
+from lance_conformance.bench import access, scaling, workers
 from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.goals import GOALS, Goal, judge
 from lance_conformance.bench.index_cases import CASES, Case
@@ -9,6 +9,7 @@ from lance_conformance.bench.indices import run as run_indices
 from lance_conformance.bench.run import Size, run
 from lance_conformance.bench.sides import ORACLE
 from lance_conformance.bench.tables import REFUSED, TABLES
+from lanceref_spark.jobs import Loop
 
 FASTER = Goal("G", "speed", ("scan",), 2, 1, ("2.1",), ("f32", "bool"))
 
@@ -92,3 +93,30 @@ def test_sides_that_differ_are_not_measured(tmp_path, monkeypatch):
 
     with pytest.raises(ValueError, match="1 rows, of which 0 rows alone, the oracle 1"):
         list(run_indices(tmp_path, case, 10, 1))
+
+
+@pytest.mark.oracle
+def test_a_table_of_each_size_gives_every_figure(tmp_path, monkeypatch):
+    """The rows of the query are found by both sides; the files are gone afterwards."""
+    monkeypatch.setattr(scaling, "MILLION", 2500)
+    figures = list(scaling.run(tmp_path, 2, 1))
+
+    assert [*scaling.UNITS] == [figure.measure for figure in figures]
+    assert all(figure.ours > 0 for figure in figures)
+    assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.oracle
+def test_workers_scan_all_fragments_and_validate_a_sound_table(tmp_path, monkeypatch):
+    """Here in one process: every fragment is in one job, and nothing is found."""
+    monkeypatch.setattr(scaling, "MILLION", 2500)
+    monkeypatch.setattr(workers, "NUMBERS", 10)
+    scaling.write(tmp_path / "x", 7500)
+    scanned = []
+    monkeypatch.setattr(workers, "scan_fragments", lambda part, _: scanned.extend(part))
+    works = workers.works(tmp_path / "x")
+    works["scan"](Loop())
+
+    assert [0, 1, 2] == sorted(scanned)
+    assert [] == works["validate"](Loop()).findings
+    assert [50 * 45.0] * workers.JOBS == works["memory"](Loop())
