@@ -15,7 +15,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from pylanceref.late_names import late_names, listing
+from pylanceref.late_names import late_names
 
 if TYPE_CHECKING:
     from lanceref.operations.cleanup import CleanupStats
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
         Blob,
         BlobArray,
         BlobColumn,
-        BlobDescriptor,
-        BlobDescriptorArrayBuilder,
         BlobFile,
         BlobType,
         blob_array,
@@ -47,8 +45,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["BatchUDF", "Blob", "BlobArray", "BlobColumn", "BlobDescriptor"]
-__all__ += ["BlobDescriptorArrayBuilder", "BlobFile", "BlobType"]
+__all__ = ["BatchUDF", "Blob", "BlobArray", "BlobColumn", "BlobFile", "BlobType"]
 __all__ += ["CleanupStats", "ColumnOrdering"]
 __all__ += ["DataFile", "DataStatistics", "DatasetBasePath"]
 __all__ += ["FieldStatistics", "FragmentMetadata", "Index"]
@@ -62,10 +59,7 @@ _NAMES = {
     "lanceref.operations.cleanup": "CleanupStats",
     "lanceref.search.projection": "ColumnOrdering",
     "lanceref.storage.protocol": "bytes_read_counter iops_counter",
-    "pylanceref.blob": (
-        "Blob BlobArray BlobColumn BlobDescriptor BlobDescriptorArrayBuilder BlobFile BlobType "
-        "blob_array blob_field"
-    ),
+    "pylanceref.blob": "Blob BlobArray BlobColumn BlobFile BlobType blob_array blob_field",
     "pylanceref.dataset": "LanceDataset dataset write_dataset",
     "pylanceref.fragment": "DataFile LanceFragment",
     "pylanceref.history": "sanitize_ts",
@@ -92,9 +86,8 @@ def __getattr__(name: str) -> object:
     return _late(name)
 
 
-__dir__ = listing(
-    {"__all__", "__doc__", "__file__", "__name__", "__path__", "__version__", *__all__}
-)
+def __dir__() -> list[str]:
+    return sorted(["__version__", *__all__])
 
 
 class _Root(ModuleType):

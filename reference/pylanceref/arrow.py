@@ -20,12 +20,12 @@ from lanceref.core.compute import pc
 from lanceref.core.logical_types import BFLOAT16
 from numpy.typing import NDArray
 
-from pylanceref.late_names import late_names, listing
+from pylanceref.late_names import late_names
 
 __all__ = ["BFloat16", "BFloat16Array", "BFloat16Scalar", "BFloat16Type", "bfloat16_array", "cast"]
 
 _IMAGES = "FixedShapeImageTensorType ImageArray ImageURIArray PandasBFloat16Array"
-__getattr__, __dir__ = late_names(__name__, {}, _IMAGES), listing(__all__)
+__getattr__ = late_names(__name__, {}, _IMAGES)
 
 SHOWN = 10
 """Values at each end of a long array that its text shows."""

@@ -1,31 +1,24 @@
-"""Blobs: values that are opened like files, and rows that say where blobs lie (face).
+"""Blobs: values that are opened like files (face).
 
-Has the names of pylance's `lance.blob`: what blob columns are written from, the files that
-`take_blobs` returns, and the builder of prepared rows, for blobs that are stored before their rows.
-
-Layout of a prepared row: see `descriptors`.
-
-Clauses: L.blob.kind, L.blob.sidecar
+Has the names of pylance's `lance.blob`: what blob columns are written from, and the files that
+`take_blobs` returns.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from operator import index
 from typing import IO
 
 import pyarrow as pa
 from lanceref.blobs.blob_reader import BlobRange
-from lanceref.core.errors import DataRefused
 from lanceref.core.integers import unsigned
-from lanceref.core.logical_types import EXTENSION_KEY
-from lanceref.data_file.descriptors import DEDICATED, INLINE, MANAGED, OF_BASE, PACKED, PREPARED
 from lanceref.file.schema import BLOB_EXTENSION
 
-DEFAULT_BLOB_BUFFER_SIZE = 512 * 1024
+BUFFER_BYTES = 512 * 1024
 """Bytes that sequential reading fetches ahead."""
 
 STORAGE = pa.struct(
@@ -147,10 +140,9 @@ def blob_field(
 class BlobFile(io.RawIOBase):
     """One blob as a file that is read."""
 
-    def __init__(self, inner: BlobRange, buffer_size: int = DEFAULT_BLOB_BUFFER_SIZE) -> None:
+    def __init__(self, inner: BlobRange) -> None:
         self._inner, self._at = inner, 0
         self._ahead_from, self._ahead = 0, b""
-        self._buffer_size = checked_buffer_size(buffer_size)
 
     def size(self) -> int:
         """Return the size of the blob in bytes."""
@@ -205,14 +197,6 @@ class BlobFile(io.RawIOBase):
             raise ValueError(f"Blob range end {offset + length} exceeds blob size {self.size()}")
         return self._inner.read(offset, offset + length)
 
-    def read_ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
-        """Read several (offset, length) ranges. Raises ValueError."""
-        self._check_open()
-        for number, (offset, length) in enumerate(ranges):
-            if unsigned(offset) + unsigned(length) >= 1 << 64:
-                raise ValueError(f"Blob range request {number}: {offset} + {length} overflowed u64")
-        return [self.read_range(offset, length) for offset, length in ranges]
-
     def __repr__(self) -> str:
         return f"<BlobFile size={self.size()}>"
 
@@ -224,21 +208,12 @@ class BlobFile(io.RawIOBase):
         """Return the next bytes, out of what was read ahead where that holds them."""
         start = self._at - self._ahead_from
         if not 0 <= start <= start + wanted <= len(self._ahead):
-            end = min(self.size(), self._at + max(wanted, self._buffer_size))
-            if wanted >= self._buffer_size:
+            if wanted >= BUFFER_BYTES:
                 return self._inner.read(self._at, self._at + wanted)
+            end = min(self.size(), self._at + BUFFER_BYTES)
             self._ahead_from, self._ahead = self._at, self._inner.read(self._at, end)
             start = 0
         return self._ahead[start : start + wanted]
-
-
-def checked_buffer_size(buffer_size: int) -> int:
-    """Return a size in bytes. Raises TypeError and ValueError."""
-    if isinstance(buffer_size, bool) or not isinstance(buffer_size, int):
-        raise TypeError(f"buffer_size must be an int, got {type(buffer_size).__name__}")
-    if buffer_size < 0:
-        raise ValueError("buffer_size must be non-negative")
-    return buffer_size
 
 
 class BlobColumn:
@@ -254,103 +229,6 @@ class BlobColumn:
     def __iter__(self) -> Iterator[IO[bytes] | None]:
         for value in self.blob_column:
             yield io.BytesIO(value.as_py()) if value.is_valid else None
-
-
-Payload = bytes | bytearray | memoryview | Sequence[int]
-"""The bytes of one blob."""
-
-
-@dataclass(frozen=True, slots=True)
-class BlobDescriptor:
-    """The prepared row of one blob, which tells where it lies; without a kind it is null."""
-
-    kind: int | None
-    blob_id: int | None = None
-    position: int | None = None
-    blob_size: int | None = None
-    data: bytes | None = None
-    uri: str | None = None
-
-
-class BlobDescriptorArrayBuilder:
-    """Collects the rows of one field of blobs. Raises ValueError once it is finished."""
-
-    def __init__(self, column: str) -> None:
-        self.field = pa.field(column, PREPARED, metadata={EXTENSION_KEY: BLOB_EXTENSION})
-        self._rows: list[BlobDescriptor] | None = []
-
-    def append(self, value: BlobDescriptor) -> None:
-        """Add one row by its descriptor or content. Raises TypeError."""
-        if not isinstance(value, BlobDescriptor):
-            raise TypeError(f"{type(value).__name__!r} is not an instance of 'BlobDescriptor'")
-        self._unfinished().append(value)
-
-    def _unfinished(self) -> list[BlobDescriptor]:
-        if self._rows is None:
-            raise DataRefused("BlobDescriptorArrayBuilder is already finished")
-        return self._rows
-
-    def extend(self, values: Iterable[BlobDescriptor]) -> None:
-        """Add one row for each value. Raises TypeError."""
-        for value in values:
-            self.append(value)
-
-    def append_null(self) -> None:
-        """Add one row whose blob is null."""
-        self.append(BlobDescriptor(None))
-
-    def append_inline(self, data: Payload) -> None:
-        """Add a blob whose bytes go into the data file. Raises TypeError, OverflowError."""
-        self.append(BlobDescriptor(INLINE, data=_bytes(data)))
-
-    def append_dedicated(self, blob_id: int, size: int) -> None:
-        """Add a blob that is a whole file. Raises DataRefused."""
-        self.append(BlobDescriptor(DEDICATED, _number(blob_id), None, size))
-
-    def append_managed(
-        self, uri: str, offset: int, size: int, *, base_id: int | None = None
-    ) -> None:
-        """Add a blob that lies in an object of the table. Raises DataRefused, OverflowError."""
-        if not {"", ".", ".."}.isdisjoint(uri.split("/")):
-            raise DataRefused(f"Managed blob_uri must be a canonical relative path, got {uri!r}")
-        if unsigned(offset) + unsigned(size) >= 1 << 64:
-            raise DataRefused(f"Managed blob range overflows u64: position={offset}, size={size}")
-        kind = MANAGED if base_id is None else OF_BASE
-        self.append(BlobDescriptor(kind, base_id, offset, size, uri=uri))
-
-    def extend_packed(self, blob_id: int, offsets: Sequence[int], sizes: Sequence[int]) -> None:
-        """Add blobs that share a file. Raises DataRefused."""
-        number = _number(blob_id)
-        if len(offsets) != len(sizes):
-            raise DataRefused(f"{len(offsets)} offsets and {len(sizes)} sizes: not the same length")
-        for position, size in zip(offsets, sizes, strict=True):
-            self.append(BlobDescriptor(PACKED, number, position, size))
-
-    def finish(self) -> pa.StructArray:
-        """Return all rows added so far as an array. Raises DataRefused."""
-        rows, self._rows = self._unfinished(), None
-        return pa.array([None if one.kind is None else asdict(one) for one in rows], PREPARED)
-
-
-def _bytes(data: Payload) -> bytes:
-    """Return the bytes of a blob. Raises TypeError, OverflowError."""
-    if isinstance(data, bytes | bytearray | memoryview):
-        return bytes(data)
-    if isinstance(data, str) or not isinstance(data, Sequence):
-        raise TypeError(f"{type(data).__name__!r} object is not an instance of 'Sequence'")
-    try:
-        return bytes(data)
-    except ValueError as error:
-        raise OverflowError(f"{error}") from error
-
-
-def _number(blob_id: int) -> int:
-    """Return a blob id. Raises DataRefused, OverflowError."""
-    if unsigned(blob_id) >= 1 << 32:
-        raise OverflowError(f"{blob_id} is no unsigned 32-bit integer")
-    if blob_id == 0:
-        raise DataRefused("Blob id 0 is reserved")
-    return blob_id
 
 
 with suppress(pa.ArrowKeyError):  # another module of this process may have the name already

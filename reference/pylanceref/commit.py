@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import TypedDict
 
 from lanceref.core.errors import CommitConflictError, DataRefused, NotStorable
@@ -15,7 +14,7 @@ from lanceref.core.file_versions import FROM_WORDS, V0_1, FileVersion, version_n
 from lanceref.proto import table_pb2
 from lanceref.storage import store_options
 from lanceref.storage.protocol import CommitLock
-from lanceref.transactions.commit import COMMIT_TIMEOUT, RETRIES, CommitPolicy, commit
+from lanceref.transactions.commit import RETRIES, CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import MESSAGE_KEY
 
@@ -53,16 +52,14 @@ def commit_operation(
     *,
     commit_message: str | None = None,
     enable_stable_row_ids: bool | None = None,
-    base_store_params: dict[str, dict[str, str]] | None = None,
-    commit_timeout: timedelta | None = COMMIT_TIMEOUT,
 ) -> T:
     """Commit an operation and return the new version, as an object of a class.
 
-    It is not tried again after `commit_timeout`. Raises ValueError for an operation without a read
-    version that needs one, TypeError for something else than an operation, NotFound without a
-    table, DataRefused for an operation that does not fit it, and CommitConflict.
+    Raises ValueError for an operation without a read version that needs one, TypeError for
+    something else than an operation, NotFound without a table, DataRefused for an operation that
+    does not fit it, and CommitConflict.
     """
-    options = store_options(storage_options, base_store_params, commit_lock)
+    options = store_options(storage_options, commit_lock)
     target = open_target(base_uri, options)
     if isinstance(operation, Transaction):
         if commit_message is not None:
@@ -83,31 +80,16 @@ def commit_operation(
         retries=max_retries,
         lock=commit_lock,
         detached=bool(detached),
-        timeout=_seconds(commit_timeout),
     )
     staged = _stage(target, given, bool(enable_stable_row_ids))
     return committed(kind, target, commit(target.store, staged, policy, target.ctx))
 
 
-def _seconds(timeout: timedelta | None) -> float | None:
-    """Return a duration in seconds. Raises TypeError, ValueError, DataRefused."""
-    if timeout is None:
-        return None
-    if not isinstance(timeout, timedelta):
-        raise TypeError(f"commit_timeout must be a timedelta, not {type(timeout).__name__}")
-    if timeout < timedelta(0):
-        raise ValueError("commit_timeout must not be negative")
-    if not timeout:
-        raise DataRefused("commit_timeout must be non-zero; pass None to disable it")
-    return timeout.total_seconds()
-
-
 @parameters(
     "kind dest transactions commit_lock storage_options enable_v2_manifest_paths detached "
-    "max_retries base_store_params commit_timeout",
+    "max_retries",
     detached=False,
     max_retries=RETRIES,
-    commit_timeout=COMMIT_TIMEOUT,
 )
 def commit_batch(
     kind: type[T], dest: Destination, transactions: Sequence[Transaction], **kwargs: object

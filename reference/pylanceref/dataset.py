@@ -25,10 +25,9 @@ from lanceref.transactions.transaction import MESSAGE_KEY
 from pylanceref import edits, history, index_listing, indexing, reading, references
 from pylanceref.commit import commit_batch, commit_operation
 from pylanceref.errors import TableNotFound
-from pylanceref.file import LanceFileSession
 from pylanceref.fragment import LanceFragment
 from pylanceref.history import sanitize_ts
-from pylanceref.late_names import late_names, listing
+from pylanceref.late_names import late_names
 from pylanceref.optimize import DatasetOptimizer
 from pylanceref.references import Branches, Tags, open_reference
 from pylanceref.scan_arguments import ScanArguments
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     from lanceref.search.projection import ColumnOrdering
 
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
-    from pylanceref.reading import ScannerBuilder
     from pylanceref.scanner import LanceScanner
 
 LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
@@ -57,10 +55,8 @@ LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 _LATE = {
     "lanceref.operations.cleanup": "AutoCleanupConfig CleanupStats",
     "lanceref.search.projection": "ColumnOrdering",
-    "lanceref.search.filter": "serialize_row_addrs",
     "lanceref.table.refs": "Branch Tag",
-    "pylanceref.bitmap": "Bitmap",
-    "pylanceref.blob": "BlobFile DEFAULT_BLOB_BUFFER_SIZE",
+    "pylanceref.blob": "BlobFile",
     "pylanceref.commit": "BulkCommitResult",
     "lanceref.operations.alter_table": "AlterColumn",
     "pylanceref.edits": "DeleteResult UpdateResult",
@@ -75,7 +71,6 @@ _LATE = {
     "pylanceref.query": "DocumentGranularity FullTextQuery MinHashQuery",
     "pylanceref.references": "VersionRef",
     "pylanceref.scanner": "LanceScanner",
-    "pylanceref.reading": "ScannerBuilder",
     "pylanceref.schema": "LanceSchema",
     "pylanceref.stats": "DataStatistics DatasetStats FieldStatistics",
     "pylanceref.udf": "BatchUDF BatchUDFCheckpoint batch_udf",
@@ -84,16 +79,16 @@ _LATE = {
 
 __all__ = ["LANCE_COMMIT_MESSAGE_KEY", "AutoCleanupConfig", "Branches", "ColumnOrdering"]
 __all__ += ["DatasetBasePath", "DatasetOptimizer", "Index", "IndexFile", "LanceDataset"]
-__all__ += ["LanceOperation", "LanceScanner", "ScannerBuilder", "Session", "Tags"]
+__all__ += ["LanceOperation", "LanceScanner", "Session", "Tags"]
 __all__ += ["Transaction", "dataset", "write_dataset"]
 
-__getattr__, __dir__ = late_names(__name__, _LATE, "VectorIndexReader"), listing(__all__)
+__getattr__ = late_names(__name__, _LATE, "VectorIndexReader")
 
 
 @parameters(
     "uri version asof block_size commit_lock index_cache_size storage_options "
     "default_scan_options metadata_cache_size_bytes index_cache_size_bytes read_params session "
-    "base_store_params * limits allow_external",
+    "* limits allow_external",
     limits=DEFAULT_LIMITS,
     allow_external=True,
 )
@@ -105,10 +100,10 @@ def dataset(
 ) -> LanceDataset:
     """Open a table: its latest version, one by number or by tag, or the latest before a moment.
 
-    `storage_options` reach an object store, `base_store_params` one by the URI of a base; sizes and
-    `read_params` change nothing, but that without bytes for metadata none are kept between calls;
-    without `allow_external` base paths and URIs of blobs raise a `LanceError`. Raises NotFound (a
-    ValueError) for no table, version or tag, ValueError for a moment before the first version.
+    `storage_options` reach an object store; sizes and `read_params` change nothing, but that
+    without bytes for metadata none are kept between calls; without `allow_external` base paths and
+    URIs of blobs raise a `LanceError`. Raises NotFound (a ValueError) for no table, version or tag,
+    ValueError for a moment before the first version.
     """
     if uri is None:
         raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
@@ -149,7 +144,6 @@ class LanceDataset(OpenTable):
         index_cache_size_bytes: int | None = None,
         read_params: dict[str, object] | None = None,
         session: Session | None = None,
-        base_store_params: dict[str, dict[str, str]] | None = None,
         limits: Limits = DEFAULT_LIMITS,
         allow_external: bool = True,
     ) -> None:
@@ -159,9 +153,7 @@ class LanceDataset(OpenTable):
             warnings.warn(told, DeprecationWarning, stacklevel=4)
         for size in (index_cache_size_bytes, metadata_cache_size_bytes, block_size):
             unsigned(size or 0)
-        options = store_options(
-            storage_options, base_store_params, commit_lock, allow_external=allow_external
-        )
+        options = store_options(storage_options, commit_lock, allow_external=allow_external)
         store = open_table(uri, options)
         session = session_of(session, metadata_cache_size_bytes)
         keeps = session is None or session.keeps_metadata
@@ -220,10 +212,6 @@ class LanceDataset(OpenTable):
         """The number of the latest version that the table has now."""
         return history.latest_version(self)
 
-    def new_file_session(self) -> LanceFileSession:
-        """Return a session for files below the folder of the table, reached as it is."""
-        return LanceFileSession(self._snapshot.store.root, self.latest_storage_options())
-
     commit = classmethod(commit_operation)  # type: ignore[var-annotated]
     commit_batch = classmethod(commit_batch)
 
@@ -238,12 +226,9 @@ class LanceDataset(OpenTable):
     take = reading.take
     _take_rows = reading._take_rows
     take_blobs = reading.take_blobs
-    read_blobs = reading.read_blobs
     get_fragments = reading.get_fragments
     get_fragment = reading.get_fragment
-    fragment_ids = reading.fragment_ids
     validate = reading.validate
-    io_stats_snapshot = reading.io_stats_snapshot
     io_stats_incremental = reading.io_stats_incremental
 
     insert = edits.insert
@@ -270,9 +255,7 @@ class LanceDataset(OpenTable):
     delete_config_keys = history.delete_config_keys
     update_metadata = history.update_metadata
     update_schema_metadata = history.update_schema_metadata
-    replace_schema_metadata = history.replace_schema_metadata
     update_field_metadata = history.update_field_metadata
-    replace_field_metadata = history.replace_field_metadata
     base_paths = history.base_paths
     add_bases = history.add_bases
 
@@ -293,17 +276,15 @@ class LanceDataset(OpenTable):
     describe_indices = index_listing.describe_indices
     index_statistics = index_listing.index_statistics
     prewarm_index = index_listing.prewarm_index
-    index_cache_entry_count = index_listing.index_cache_entry_count
     index_cache_hit_rate = index_listing.index_cache_hit_rate
 
 
 @parameters(
     "data_obj uri schema mode * max_rows_per_file max_rows_per_group max_bytes_per_file "
     "data_cache_bytes max_page_bytes commit_lock progress storage_options data_storage_version "
-    "use_legacy_format enable_v2_manifest_paths enable_stable_row_ids auto_cleanup_options "
-    "commit_message transaction_properties initial_bases target_bases target_all_bases "
-    "base_store_params external_blob_mode allow_external_blob_outside_bases "
-    "blob_pack_file_size_threshold session",
+    "enable_v2_manifest_paths enable_stable_row_ids auto_cleanup_options commit_message "
+    "transaction_properties initial_bases target_bases external_blob_mode "
+    "allow_external_blob_outside_bases blob_pack_file_size_threshold session",
     enable_v2_manifest_paths=True,
     enable_stable_row_ids=False,
     max_rows_per_file=MAX_ROWS_PER_FILE,

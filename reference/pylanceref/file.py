@@ -1,126 +1,396 @@
-"""Files: readers and writers of single files of 2.0 to 2.3, and sessions over a folder (face).
+"""Files: readers and writers of single files of 2.0 to 2.3 (face).
 
-Has the names of pylance's `lance.file`. Paths of a session are relative to its folder and stay
-inside it.
+Has the names of pylance's `lance.file`. `LanceFileReader` is batches, ranges and random rows over
+`DataFile`; `LanceFileWriter` a path in place of a sink, names in place of versions, and defaults
+over `FileWriter`; a session opens either below one folder.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Unpack
+from types import TracebackType
+from typing import NamedTuple, TypedDict, Unpack
 
-from lanceref.core.errors import NotFound
-from lanceref.core.file_versions import stable_version
-from lanceref.core.integers import unsigned
-from lanceref.storage import LocalSource, LocalStore, Source, is_local, open_store, store_options
-from lanceref.storage.protocol import copy_object
+import numpy as np
+import pyarrow as pa
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.errors import DataRefused, NotFound, NotStorable
+from lanceref.core.file_versions import (
+    FOOTER_WORDS,
+    V0_1,
+    V2_0,
+    V2_2,
+    stable_version,
+    version_named,
+)
+from lanceref.core.limits import DEFAULT_LIMITS, Limits, bound_table
+from lanceref.core.logical_types import resolved, resolved_batch
+from lanceref.core.nesting import nests_fixed_size_lists
+from lanceref.data_file.data_file import open_file
+from lanceref.data_file.descriptors import described, described_schema, holds_blobs, prepared
+from lanceref.data_file.file_reader import File
+from lanceref.data_file.file_writer import FileWriter
+from lanceref.file.arrow_schema import schema_of
+from lanceref.file.column_io import ColumnReader, Recutter, batches, page_policy
+from lanceref.file.container import PageMetadata
+from lanceref.storage import Sink, Source, create_sink, open_source, store_options, whole
 from lanceref.storage.uri import joined
 
-from pylanceref.lance_file import (
-    LanceFileMetadata,
-    LanceFileReader,
-    LanceFileStatistics,
-    LanceFileWriter,
-    ReaderResults,
-    WriterOptions,
-)
-from pylanceref.late_names import listing
-from pylanceref.signatures import parameters
-
 __all__ = ["LanceFileMetadata", "LanceFileReader", "LanceFileSession", "LanceFileStatistics"]
-__all__ += ["LanceFileWriter", "ListResult", "ReaderResults", "stable_version"]
-
-__dir__ = listing(__all__)
+__all__ += ["LanceFileWriter", "ReaderResults", "stable_version"]
 
 
-@dataclass
-class ListResult:
-    """What lies directly below a folder: folders and files, relative to the session's folder."""
+def stretches(
+    readers: Sequence[ColumnReader], start: int, end: int, batch_size: int
+) -> Iterator[list[pa.Array]]:
+    """Yield one array per reader for as many whole batches as all of them hold without a copy.
 
-    common_prefixes: list[str]
-    objects: list[str]
+    Cutting them into batches is left to the caller: done on a record batch, it costs the same for
+    any number of columns.
+    """
+    if any(nests_fixed_size_lists(reader.type) for reader in readers):
+        yield from batches(readers, start, end, batch_size)
+        return
+    recutters = [Recutter(reader.scan(start, end)) for reader in readers]
+    while start < end:
+        ahead = min((recutter.ahead() for recutter in recutters), default=batch_size)
+        rows = min(max(1, ahead // batch_size) * batch_size, end - start)
+        yield [recutter.next(rows) for recutter in recutters]
+        start += rows
+
+
+class ReaderResults:
+    """The rows of a read: one pass, as batches or as a table. `file` is what they are read from."""
+
+    def __init__(self, reader: pa.RecordBatchReader, file: FileBytes) -> None:
+        self.reader = reader
+        self._file = file
+
+    def to_batches(self) -> pa.RecordBatchReader:
+        return self.reader
+
+    def to_table(self) -> pa.Table:
+        """Read everything into a table. Raises LimitExceeded for one that is too large."""
+        file = self._file
+        batches = bound_table(self.reader, file.ctx.limits, file.ctx.file, lambda: file.size)
+        return pa.Table.from_batches(batches, schema=self.reader.schema)
+
+
+class LanceBufferDescriptor(NamedTuple):
+    """Absolute position and size in bytes of a buffer."""
+
+    position: int
+    size: int
+
+
+class LancePageMetadata(NamedTuple):
+    """Buffers and encoding (as text) of one page."""
+
+    buffers: list[LanceBufferDescriptor]
+    encoding: str
+
+
+class LanceColumnMetadata(NamedTuple):
+    """Column-level buffers and pages of one physical column."""
+
+    column_buffers: list[LanceBufferDescriptor]
+    pages: list[LancePageMetadata]
+
+
+class LanceFileMetadata(NamedTuple):
+    """What the metadata of a file says; sizes in bytes, versions as the words of the footer."""
+
+    schema: pa.Schema
+    num_rows: int
+    num_data_bytes: int
+    num_column_metadata_bytes: int
+    num_global_buffer_bytes: int
+    global_buffers: list[LanceBufferDescriptor]
+    columns: list[LanceColumnMetadata]
+    major_version: int
+    minor_version: int
+
+
+class LanceColumnStatistics(NamedTuple):
+    """Pages and bytes of page buffers of one physical column."""
+
+    num_pages: int
+    size_bytes: int
+
+
+class LanceFileStatistics(NamedTuple):
+    """The statistics of every physical column of a file."""
+
+    columns: list[LanceColumnStatistics]
+
+
+class LanceFileReader(File):
+    """Reads one data file of version 2.0 to 2.3.
+
+    `columns` names the fields to read, nested ones with dots; None reads all. Raises NotFound when
+    the file or a column does not exist, and a `LanceError` for bytes that break the format.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        storage_options: dict[str, str] | None = None,
+        columns: Sequence[str] | None = None,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        source: Source | None = None,
+    ) -> None:
+        if source is None:
+            source = open_source(path, store_options(storage_options))
+        opened = open_file(source, Context(Path(source.path).name, limits=limits))
+        super().__init__(opened, columns)
+
+    def read_all(self, *, batch_size: int = 1024, batch_readahead: int = 16) -> ReaderResults:
+        """Read every row in batches of `batch_size` rows."""
+        return self.read_range(0, self.num_rows(), batch_size=batch_size)
+
+    def read_range(
+        self, start: int, num_rows: int, *, batch_size: int = 1024, batch_readahead: int = 16
+    ) -> ReaderResults:
+        """Read `num_rows` rows. Raises OverflowError below 0, ValueError outside of the file."""
+        end = start + num_rows
+        self._check_rows(min(start, num_rows), end, f"Range({start}..{end})")
+        return self._results(self._stream(start, end, batch_size))
+
+    def _check_rows(self, least: int, end: int, asked: str) -> None:
+        if least < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        if end > self.num_rows():
+            raise ValueError(
+                f"Invalid user input: cannot read {asked} from columns with {self.num_rows()} rows"
+            )
+
+    def take_rows(
+        self, indices: Sequence[int], *, batch_size: int = 1024, batch_readahead: int = 16
+    ) -> ReaderResults:
+        """Read rows at ascending `indices`. Raises OverflowError below 0, ValueError for others."""
+        rows = np.asarray(indices, dtype=np.int64)
+        least, last = int(np.min(rows, initial=0)), int(np.max(rows, initial=-1))
+        self._check_rows(least, last + 1, f"Indices({last})")
+        if np.any(np.diff(rows) < 0):
+            raise ValueError("Indices must be sorted in ascending order for file API")
+        batch = self._batch([reader.take(rows) for reader in self._readers])
+        parts = [batch.slice(at, batch_size) for at in range(0, len(rows), batch_size)]
+        return self._results(parts)
+
+    def _results(self, batches: Iterable[pa.RecordBatch]) -> ReaderResults:
+        reader = pa.RecordBatchReader.from_batches(self.schema, batches)
+        return ReaderResults(reader, self._file.bytes)
+
+    def _stream(self, start: int, end: int, batch_size: int) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of rows `start`..`end`; a run is dropped before the next is read."""
+        for arrays in stretches(self._readers, start, end, batch_size):
+            stretch = self._batch(arrays)
+            arrays.clear()
+            for at in range(0, max(1, len(stretch)), batch_size):
+                yield stretch.slice(at, batch_size)
+            del stretch
+
+    def _batch(self, arrays: list[pa.Array]) -> pa.RecordBatch:
+        stored = pa.RecordBatch.from_arrays(arrays, schema=self._storage)
+        return stored if self.schema.equals(self._storage) else resolved_batch(stored)
+
+    @cached_property
+    def _readers(self) -> list[ColumnReader]:
+        return [self._file.open_field(field) for field in self._fields]
+
+    def metadata(self) -> LanceFileMetadata:
+        file, footer = self._file, self._file.footer
+        words = FOOTER_WORDS[footer.version]
+        num_global_buffer_bytes = sum(extent.size for extent in file.global_buffers)
+        return LanceFileMetadata(
+            schema=resolved(file.descriptor.schema.arrow),
+            num_rows=file.num_rows,
+            num_data_bytes=footer.column_metadata_start - num_global_buffer_bytes,
+            num_column_metadata_bytes=footer.gbo_start - footer.column_metadata_start,
+            num_global_buffer_bytes=num_global_buffer_bytes,
+            global_buffers=_descriptors(file.global_buffers),
+            columns=[
+                LanceColumnMetadata(_descriptors(one.extents), list(map(_page, one.pages)))
+                for one in file.columns
+            ],
+            major_version=words[0],
+            minor_version=words[1],
+        )
+
+    def file_statistics(self) -> LanceFileStatistics:
+        columns = []
+        for column in self._file.columns:
+            size_bytes = sum(extent.size for page in column.pages for extent in page.extents)
+            columns.append(LanceColumnStatistics(len(column.pages), size_bytes))
+        return LanceFileStatistics(columns)
+
+    def read_global_buffer(self, index: int) -> bytes:
+        """Return a global buffer; 0 is the file descriptor. Raises NotFound."""
+        buffers = self._file.global_buffers
+        if not 0 <= index < len(buffers):
+            raise NotFound(
+                f"Invalid user input: request for global buffer at index {index} but there were "
+                f"only {len(buffers)} global buffers in the file"
+            )
+        extent = buffers[index]
+        cursor = self._file.bytes.cursor(extent, f"global buffer {index}", "L.file.gbo.entry")
+        return bytes(cursor.data)
+
+
+def _descriptors(extents: Sequence[Extent]) -> list[LanceBufferDescriptor]:
+    return [LanceBufferDescriptor(extent.offset, extent.size) for extent in extents]
+
+
+def _page(page: PageMetadata) -> LancePageMetadata:
+    return LancePageMetadata(_descriptors(page.extents), str(page.encoding))
+
+
+def _has_views(type_: pa.DataType) -> bool:
+    if pa.types.is_string_view(type_) or pa.types.is_binary_view(type_):
+        return True
+    return any(_has_views(type_.field(number).type) for number in range(type_.num_fields))
+
+
+class WriterOptions(TypedDict, total=False):
+    """Arguments of a file that is written, besides its path and how that is reached."""
+
+    schema: pa.Schema | None
+    data_cache_bytes: int | None
+    version: str | None
+    max_page_bytes: int | None
+    keep_original_array: bool | None
+
+
+class LanceFileWriter:
+    """Writes one data file of version 2.0 to 2.3 (the default is 2.2).
+
+    Without a schema that of the first batch is taken. `data_cache_bytes` is divided evenly among
+    the top-level fields. `size_bytes` is known after `close`. Raises ValueError for a version that
+    does not exist, NotImplementedError for 0.1, SchemaRefused for a schema the format cannot hold.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        schema: pa.Schema | None = None,
+        *,
+        data_cache_bytes: int | None = None,
+        version: str | None = None,
+        storage_options: dict[str, str] | None = None,
+        max_page_bytes: int | None = None,
+        keep_original_array: bool | None = None,
+    ) -> None:
+        self._version = version_named(version)
+        if self._version == V0_1:
+            raise NotStorable("0.1 files are written by write_dataset only")
+        if max_page_bytes == 0:
+            raise DataRefused("max_page_bytes must be greater than 0, got 0")
+        self._options = store_options(storage_options)
+        self._path, self._caches = path, (data_cache_bytes, max_page_bytes)
+        self._sink: Sink | None = None
+        self._writer: FileWriter | None = None
+        self.closed = False
+        self.size_bytes: int | None = None
+        if schema is not None:
+            self._open(schema)
+
+    def _open(self, schema: pa.Schema) -> FileWriter:
+        self._schema = stored = schema_of(schema)
+        blob = next((field.name for field in stored.flat() if field.is_blob_v2), None)
+        if blob is not None and self._version < V2_2:
+            raise DataRefused(f"Blob encoding is not available for field '{blob}'")
+        if self._version == V2_0 and any(map(_has_views, schema.types)):
+            raise DataRefused("2.0 files have no views of strings")
+        policy = page_policy(len(stored.fields), *self._caches)
+        self._sink = create_sink(self._path, self._options)
+        with ExitStack() as undo:
+            undo.callback(self._sink.abort)
+            self._writer = FileWriter(self._sink, described_schema(stored), self._version, policy)
+            undo.pop_all()
+        return self._writer
+
+    def write_batch(self, batch: pa.RecordBatch | pa.Table) -> None:
+        """Write the rows of a batch or of a table. Raises DataRefused, TypeError."""
+        if not isinstance(batch, pa.RecordBatch | pa.Table):
+            raise TypeError(f"Expected RecordBatch or Table, got {type(batch)}")
+        if self.closed:
+            raise DataRefused("the file is closed")
+        parts = batch.to_batches() if isinstance(batch, pa.Table) else [batch]
+        for part in parts:
+            writer = self._writer if self._writer is not None else self._open(part.schema)
+            if any(map(holds_blobs, self._schema.fields)):  # prepared blobs become descriptors
+                describe = partial(prepared, data=writer)
+                writer.write_batch(described(part, self._schema, describe))
+            else:
+                writer.write_batch(part)
+
+    def close(self) -> int | None:
+        """Write the file's description and close it; return its rows, None at a second call."""
+        if self.closed:
+            return None
+        self.closed = True
+        writer = self._opened()
+        assert self._sink is not None
+        with whole(self._sink):
+            num_rows = writer.finish()
+        self.size_bytes = self._sink.position
+        return num_rows
+
+    def _opened(self) -> FileWriter:
+        if self._writer is None:
+            raise DataRefused(
+                "Invalid user input: No schema provided on writer open and no data provided.  "
+                "Schema is unknown and file cannot be created"
+            )
+        return self._writer
+
+    def add_schema_metadata(self, key: str, value: str) -> None:
+        self._opened().add_schema_metadata(key, value)
+
+    def add_global_buffer(self, data: bytes) -> int:
+        return self._opened().add_global_buffer(data)
+
+    def __enter__(self) -> LanceFileWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None and self._sink is not None:
+            self.closed = True
+            self._sink.abort()
+        else:
+            self.close()
 
 
 class LanceFileSession:
-    """Opens files below a folder; a missing file is an OSError, for a reader a ValueError."""
+    """Opens files below a folder, which no path leaves."""
 
     def __init__(
         self, base_path: str | os.PathLike[str], storage_options: dict[str, str] | None = None
     ) -> None:
-        self._local = is_local(base_path)
-        self._options = storage_options
-        self._store = open_store(base_path, store_options(storage_options))
-
-    def _at(self, path: str | None) -> str:
-        """Return a path below the folder. Raises OSError for one that leaves it."""
-        parts = [part for part in (path or "").split("/") if part]
-        if ".." in parts:
-            raise OSError(f"{path!r} is outside of the session")
-        return "/".join(parts)
+        self._base, self._options = os.fspath(base_path), storage_options
 
     def _uri(self, path: str) -> str:
-        return joined(self._store.root, self._at(path))
+        """Return the path or URI of a file. Raises OSError for one outside of the folder."""
+        parts = [part for part in path.split("/") if part]
+        if ".." in parts:
+            raise OSError(f"{path!r} is outside of the session")
+        return joined(self._base, "/".join(parts))
 
     def open_reader(self, path: str, columns: Sequence[str] | None = None) -> LanceFileReader:
-        """Open a file of the session's store for reading."""
+        """Open a file of the session's folder for reading."""
         return LanceFileReader(self._uri(path), self._options, columns)
 
-    @parameters("self path * schema data_cache_bytes version keep_original_array max_page_bytes")
     def open_writer(self, path: str, **options: Unpack[WriterOptions]) -> LanceFileWriter:
         """Begin a file; arguments as of `LanceFileWriter`."""
         return LanceFileWriter(self._uri(path), storage_options=self._options, **options)
-
-    def contains(self, path: str) -> bool:
-        """Whether a file exists at a path."""
-        return self._store.exists(self._at(path))
-
-    def list(self, path: str | None = None) -> list[str]:
-        """Return all files below a path, in any order."""
-        return [entry.path for entry in self._store.walk(self._at(path))]
-
-    def list_with_delimiter(self, path: str | None = None) -> ListResult:
-        """Return what lies directly below a path; nothing where there is none."""
-        folder = self._at(path)
-        depth = len(folder) + 1 if folder else 0
-        folders, files = set(), []
-        for found in self.list(folder):
-            first, mark, _ = found[depth:].partition("/")
-            if mark:
-                folders.add(found[:depth] + first)
-            else:
-                files.append(found)
-        return ListResult(sorted(folders), sorted(files))
-
-    def read_range(self, path: str, offset: int, length: int) -> bytes:
-        """Read a range of a file. Raises OSError where a local one has less of it."""
-        unsigned(offset), unsigned(length)
-        data = bytes(self._open(path).read(offset, length))
-        if self._local and len(data) < length:
-            raise OSError(f"{path}: failed to fill whole buffer")
-        return data
-
-    def _open(self, path: str) -> Source:
-        try:
-            return self._store.open(self._at(path))
-        except NotFound as error:
-            raise FileNotFoundError(str(error)) from error
-
-    def delete_file(self, path: str) -> None:
-        """Remove a file; one that is missing is an OSError, but in an object store."""
-        if self._local:
-            self._open(path).close()
-        self._store.delete(self._at(path))
-
-    def upload_file(self, local_path: str | os.PathLike[str], remote_path: str) -> None:
-        """Copy a file into the session's folder. Raises FileNotFoundError."""
-        if not Path(local_path).is_file():
-            raise FileNotFoundError(f"{local_path}: no such file")
-        copy_object(LocalSource(os.fspath(local_path)), self._store, self._at(remote_path))
-
-    def download_file(self, remote_path: str, local_path: str | os.PathLike[str]) -> None:
-        """Copy a file out of the session's folder."""
-        target = Path(local_path).absolute()
-        copy_object(self._open(remote_path), LocalStore(target.parent), target.name)

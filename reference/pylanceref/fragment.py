@@ -21,7 +21,7 @@ from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 
-from pylanceref.late_names import late_names, listing
+from pylanceref.late_names import late_names
 from pylanceref.metadata import (
     DataFile,
     DeletionFile,
@@ -59,7 +59,6 @@ __all__ = [
 
 
 __getattr__ = late_names(__name__, {}, "RowIdSequence")
-__dir__ = listing(__all__)
 
 
 SYSTEM = "with_row_id with_row_address"
@@ -187,7 +186,7 @@ class LanceFragment:
     @staticmethod
     @parameters(
         "dataset_uri data fragment_id schema max_rows_per_group progress mode * "
-        "data_storage_version use_legacy_format storage_options session",
+        "data_storage_version storage_options session",
         mode="append",
     )
     def create(
@@ -270,17 +269,11 @@ class LanceFragment:
         left_on: str = ROW_ID,
         right_on: str | None = None,
         schema: pa.Schema | None = None,
-        *,
-        with_offsets: bool = False,
-    ) -> tuple[FragmentMetadata, list[int], *tuple[bytes, ...]]:
-        """Give columns new values where other rows have the key; return the ids of the columns.
-
-        With offsets the rows that have it come too, as a Roaring bitmap.
-        """
+    ) -> tuple[FragmentMetadata, list[int]]:
+        """Give columns new values where other rows have the key; return the ids of the columns."""
         right, keys = reader_of(data_obj, schema).read_all(), (left_on, right_on or left_on)
         made = operations.column_update.update_columns(self._snapshot, self._rows, right, *keys)
-        metadata, offsets = FragmentMetadata.from_message(made.fragment), (made.offsets,)
-        return metadata, made.fields, *(offsets if with_offsets else ())
+        return FragmentMetadata.from_message(made.fragment), made.fields
 
 
 class FragmentSession:

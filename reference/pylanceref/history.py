@@ -6,7 +6,6 @@ of fields are maps of their own, each edited by a commit.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,27 +14,18 @@ from typing import TypedDict
 from lanceref import operations
 from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unsigned
-from lanceref.operations.cleanup import Cleanup, CleanupPlan, CleanupStats
+from lanceref.operations.cleanup import Cleanup, CleanupStats
 from lanceref.storage.manifests.manifest_names import VersionName, list_versions, name_of
 from lanceref.table.manifest import Manifest, open_named, open_version
 from lanceref.transactions.commit import transaction_of
 from lanceref.transactions.manifest_builder import Staged
 
 from pylanceref.operation import DatasetBasePath, LanceOperation, Transaction
-from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable, T
 from pylanceref.transactions import base_messages, base_of, from_message, map_message, to_message
 
 DEFAULT_AGE = timedelta(days=14)
 """Versions older than this go, unless the caller says otherwise."""
-
-
-CLEANUP = (
-    "table older_than retain_versions * delete_unverified error_if_tagged_old_versions "
-    "delete_rate_limit versions"
-)
-CLEANUP_DEFAULTS = {"delete_unverified": False, "error_if_tagged_old_versions": True}
-"""Parameters of a cleanup, and defaults."""
 
 
 class Version(TypedDict):
@@ -120,43 +110,34 @@ def _transaction(table: OpenTable, manifest: Manifest) -> Transaction | None:
     return None if message is None else from_message(message)
 
 
-@parameters(f"{CLEANUP} delete_concurrency", **CLEANUP_DEFAULTS)
 def cleanup_old_versions(
     table: OpenTable,
+    older_than: timedelta | None = None,
+    retain_versions: int | None = None,
     *,
-    delete_rate_limit: int | None = None,
-    delete_concurrency: int | None = None,
-    **which: object,
+    delete_unverified: bool = False,
+    error_if_tagged_old_versions: bool = True,
+    versions: Sequence[int] | None = None,
 ) -> CleanupStats:
     """Remove old versions and the files only they need.
 
     A version goes when it is older than the open one and than `older_than` and not among the
-    latest `retain_versions`, or listed in `versions`. At most `delete_rate_limit` files go in a
-    second, one after the other whatever `delete_concurrency` says. Raises OperationRefused for a
-    version with a tag and for a number below 1.
+    latest `retain_versions`, or listed in `versions`. Raises OperationRefused for a version with a
+    tag and for a number below 1.
     """
-    if delete_rate_limit is not None and unsigned(delete_rate_limit) == 0:
-        raise OperationRefused("delete_rate_limit must be greater than 0, got 0")
-    if delete_concurrency is not None and not 0 < unsigned(delete_concurrency) < 2**61:
-        raise OperationRefused(f"delete_concurrency must be from 1 on, got {delete_concurrency}")
-    plan = _cleanup_plan(table, **which)  # type: ignore[arg-type]
-    return Cleanup(table._snapshot, table._root).carry_out(plan, delete_rate_limit)
-
-
-def _cleanup_plan(
-    table: OpenTable,
-    older_than: timedelta | None = None,
-    retain_versions: int | None = None,
-    versions: Sequence[int] | None = None,
-    **kinds: bool,
-) -> CleanupPlan:
-    """Return what a cleanup removes. Raises OperationRefused."""
     if older_than is None and retain_versions is None and versions is None:
         older_than = DEFAULT_AGE
     if retain_versions is not None and unsigned(retain_versions) == 0:
         raise OperationRefused("retain_versions must be greater than 0, got 0")
-    plan, given = Cleanup(table._snapshot, table._root).plan, {**CLEANUP_DEFAULTS, **kinds}
-    return plan(older_than, retain_versions, versions, **given)
+    cleanup = Cleanup(table._snapshot, table._root)
+    plan = cleanup.plan(
+        older_than,
+        retain_versions,
+        versions,
+        delete_unverified=delete_unverified,
+        error_if_tagged_old_versions=error_if_tagged_old_versions,
+    )
+    return cleanup.carry_out(plan)
 
 
 def _described(manifest: Manifest) -> Version:
@@ -203,17 +184,6 @@ def update_schema_metadata(
     return _edit(table, "schema_metadata_updates", values, replace=replace).schema_metadata
 
 
-def replace_schema_metadata(table: OpenTable, new_metadata: Mapping[str, str]) -> None:
-    """Put other metadata in place of that of the schema."""
-    _warn_replaced("schema")
-    _edit(table, "schema_metadata_updates", new_metadata, replace=True)
-
-
-def _warn_replaced(what: str) -> None:
-    told = f"replace_{what}_metadata is deprecated: use update_{what}_metadata(..., replace=True)"
-    warnings.warn(told, DeprecationWarning, stacklevel=3)
-
-
 def update_field_metadata(
     table: OpenTable, field_updates: Mapping[str, Edit], *, replace: bool = False
 ) -> None:
@@ -230,14 +200,6 @@ def update_field_metadata(
             raise OperationRefused(f"Field '{path}' not found.\nAvailable fields: {names}")
         updates[field.id].CopyFrom(map_message(LanceOperation.UpdateMap(values, replace)))
     table._commit(Staged(transaction))
-
-
-def replace_field_metadata(
-    table: OpenTable, field_name: str, new_metadata: Mapping[str, str]
-) -> None:
-    """Put other metadata in place of that of a field. Raises OperationRefused."""
-    _warn_replaced("field")
-    update_field_metadata(table, {field_name: new_metadata}, replace=True)
 
 
 def base_paths(table: OpenTable) -> dict[int, DatasetBasePath]:

@@ -6,7 +6,7 @@ Has the names of pylance's `LanceDataset`, and the dataclasses of its `lance.ind
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -20,12 +20,10 @@ from lanceref.index.indices import Index, kind_of, paths_of, type_name
 from lanceref.index.mem_wal.sharding import statistics
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
-from lanceref.search.vector_search import parsed_ids
 from lanceref.transactions.index_entries import MEM_WAL_INDEX, SYSTEM_INDICES, covered
 from lanceref.transactions.manifest_builder import REUSE_INDEX
 from pyroaring import BitMap
 
-from pylanceref.bitmap import Bitmap
 from pylanceref.errors import IndexMissing, IndexNotFound
 from pylanceref.table_handle import OpenTable
 
@@ -62,7 +60,7 @@ class IndexSegmentDescription:
 
     uuid: str
     dataset_version_at_last_update: int
-    fragment_ids: Bitmap
+    fragment_ids: set[int]
     index_version: int
     created_at: datetime | None
     size_bytes: int | None
@@ -106,7 +104,7 @@ class IndexInformation(TypedDict):
     uuid: str
     fields: list[str]
     version: int
-    fragment_ids: Bitmap
+    fragment_ids: set[int]
     base_id: int | None
 
 
@@ -127,7 +125,7 @@ def list_indices(table: OpenTable) -> list[IndexInformation]:
                 uuid=uuid,
                 fields=_paths(table, entry),
                 version=entry.dataset_version,
-                fragment_ids=Bitmap(segments[uuid].holds),
+                fragment_ids=set(segments[uuid].holds),
                 base_id=entry.base_id if entry.HasField("base_id") else None,
             )
         )
@@ -173,36 +171,18 @@ def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
     }
 
 
-def prewarm_index(
-    table: OpenTable,
-    name: str,
-    *,
-    with_position: bool = False,
-    index_segments: Iterable[str | UUID] | None = None,
-) -> None:
-    """Read segments into memory. Raises IndexNotFound, TypeError, ValueError, QueryRefused."""
-    chosen = None if index_segments is None else parsed_ids(index_segments)
+def prewarm_index(table: OpenTable, name: str, *, with_position: bool = False) -> None:
+    """Read an index into memory. Raises IndexNotFound, QueryRefused."""
     index = _known(table, name)
     if index is None:
         raise IndexNotFound(f"Lance index not found: name={name}")
-    segments = {UUID(one.uuid): one for one in index.segments}
-    wanted = list(segments) if chosen is None else chosen
-    missing = [f"{one}" for one in wanted if one not in segments]
-    if missing:
-        raise IndexNotFound(f"Lance index not found: name={name}, segment_ids={missing}")
     if with_position and index.kind.details != INVERTED_DETAILS:
         raise QueryRefused(f"positions are those of inverted indices, got {index.kind.shown}")
-    for own in wanted:
-        segment = segments[own]
+    for segment in index.segments:
         asked = segment.built and not index.is_early(segment)
         opened = index.open(segment).index if asked else None
         if isinstance(opened, Warmable):
             segment.uses.kept += opened.warm(positions=with_position)
-
-
-def index_cache_entry_count(table: OpenTable) -> int:
-    """Return how many parts of indices are in memory."""
-    return table._snapshot.indices.uses.kept
 
 
 def index_cache_hit_rate(table: OpenTable) -> float:
@@ -270,7 +250,7 @@ def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
     return IndexSegmentDescription(
         uuid=str(UUID(bytes=entry.uuid.uuid)),
         dataset_version_at_last_update=entry.dataset_version,
-        fragment_ids=Bitmap(covered(entry)),
+        fragment_ids=set(covered(entry) or ()),
         index_version=entry.index_version,
         created_at=_created(entry),
         size_bytes=_size(entry),

@@ -31,11 +31,9 @@ from pylanceref.index_listing import (
 )
 from pylanceref.index_request import vector_column, whole_number
 from pylanceref.indexing import commit_segments, segments_of
-from pylanceref.late_names import listing
 from pylanceref.vector_models import (
     IvfModel,
     PqModel,
-    build_rq_model,
     product_of,
     write_segment,
     write_sorted,
@@ -48,9 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexConfig", "IndexDescription", "IndexFileVersion", "IndexSegmentDescription"]
 __all__ += ["IndicesBuilder", "IvfModel", "PqModel", "SupportedDistributedIndices"]
-__all__ += ["build_rq_model"]
-
-__dir__ = listing(__all__)
 
 SUB_VECTORS = (16, 8)
 """Numbers of a sub-vector, where nobody says how many sub-vectors there are."""

@@ -7,7 +7,7 @@ to make an object of it, or to call it as the function that it is in pylance, ra
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import NoReturn
 
 
@@ -27,11 +27,6 @@ def late_names(own: str, names: Mapping[str, str], left_out: str = "") -> Callab
         return getattr(importlib.import_module(homes[name]), name)
 
     return load
-
-
-def listing(names: Iterable[str]) -> Callable[[], list[str]]:
-    """Return the `__dir__` of a module with these names."""
-    return lambda: sorted(names)
 
 
 class LeftOut:

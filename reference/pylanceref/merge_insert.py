@@ -22,7 +22,6 @@ from lanceref.operations.merge import (
     Actions,
     MergePlan,
     by_fragment,
-    check_columns,
     has_key_index,
     is_patched,
     list_keys,
@@ -51,9 +50,6 @@ from pylanceref.transactions import from_message
 from pylanceref.types import reader_of
 from pylanceref.write_rows import Target, homes_of
 
-WRITE_MODES = ("auto", "rewrite_rows", "rewrite_columns")
-"""How updated rows are written."""
-
 
 class ExecuteResult(TypedDict):
     """How many rows a merge inserted, updated and deleted."""
@@ -74,9 +70,8 @@ class MergeInsertBuilder:
         self._retries = CONFLICT_RETRIES
         self._timeout = RETRY_TIMEOUT
         self._version = file_version_of(table, None)
-        self._mode, self._use_index = "auto", True
+        self._use_index = True
         self._bases: Sequence[str] = ()
-        self._all_bases: bool | None = None
         self._first_version = table.version
 
     def _key_columns(self, on: str | Iterable[str] | None) -> list[str]:
@@ -148,25 +143,9 @@ class MergeInsertBuilder:
         self._use_index = use_index
         return self
 
-    def write_mode(self, mode: str) -> Self:
-        """Say how updated rows are written: moved, or their columns anew. Raises ValueError.
-
-        By default only a source that leaves columns out, by a key with an index, becomes columns.
-        """
-        if mode not in WRITE_MODES:
-            expected = ", ".join(map(repr, WRITE_MODES))
-            raise ValueError(f"Invalid write_mode: {mode}. Expected one of {expected}")
-        self._mode = mode
-        return self
-
     def target_bases(self, bases: Sequence[str]) -> Self:
         """Say in which bases new files go in turn: by name or path, the root by its URI."""
         self._bases = bases
-        return self
-
-    def target_all_bases(self, include_primary: bool = True) -> Self:
-        """Say that new files go in turn into all bases, first into the root if that is one."""
-        self._all_bases = include_primary
         return self
 
     def explain_plan(self, schema: pa.Schema | None = None, verbose: bool = False) -> str:
@@ -217,12 +196,12 @@ class MergeInsertBuilder:
 
     def _homes(self) -> Sequence[Home]:
         """Return where new files go. Raises DataRefused for a base that there is not."""
-        if not self._bases and self._all_bases is None:
+        if not self._bases:
             return ()
         snapshot = self._table._snapshot
         target = Target(self._table.uri, snapshot.store, snapshot.manifest, snapshot.ctx)
         bases = list(snapshot.manifest.message.base_paths)
-        return homes_of(target, bases, self._bases, self._all_bases)
+        return homes_of(target, bases, self._bases)
 
     def execute(self, data_obj: object, *, schema: pa.Schema | None = None) -> ExecuteResult:
         """Merge rows. Raises SchemaRefused for another schema, EditFailed, CommitConflict."""
@@ -282,7 +261,7 @@ class MergeInsertBuilder:
         inserts = actions.insert and (source.num_rows > 0 or is_retry)
         self._check(source.schema, inserts=inserts)
         found = match(snapshot, source, self._keys)
-        as_columns = self._as_columns(source.schema)
+        as_columns = self._use_index and is_patched(snapshot, source.schema, self._keys, actions)
         plan = plan_merge(snapshot, source, self._keys, actions, found)
         result = ExecuteResult(
             num_inserted_rows=len(plan.inserted),
@@ -308,16 +287,6 @@ class MergeInsertBuilder:
         dictionaries, affected = new.dictionaries, removal.affected
         staged = Staged(transaction, dictionaries=dictionaries, affected=affected, draft=draft)
         return staged, result
-
-    def _as_columns(self, source: pa.Schema) -> bool:
-        """Whether columns are written, not rows. Raises EditFailed where they cannot be."""
-        snapshot = self._table._snapshot
-        if self._mode == "rewrite_columns":
-            check_columns(snapshot, source, self._keys, self._actions)
-            return True
-        if self._mode == "rewrite_rows" or not self._use_index:
-            return False
-        return is_patched(snapshot, source, self._keys, self._actions)
 
     def _stage_columns(self, source: pa.Table, plan: MergePlan, draft: Draft) -> Staged:
         """Write columns of the rows that are updated, and the rows that are inserted."""

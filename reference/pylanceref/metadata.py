@@ -19,8 +19,6 @@ from lanceref.table.deletions import deletion_path
 from lanceref.table.file_entries import parse_offsets
 from pyroaring import BitMap
 
-from pylanceref.bitmap import Bitmap
-
 if TYPE_CHECKING:
     from pylanceref.table_handle import OpenTable
 
@@ -221,7 +219,7 @@ class DataOverlayFile:
     @classmethod
     def from_message(cls, message: table_pb2.DataOverlayFile) -> DataOverlayFile:
         """Return what a manifest or transaction lists. Raises FormatError."""
-        offsets: Bitmap | list[Iterable[int]]
+        offsets: BitMap | list[Iterable[int]]
         if message.HasField("field_coverage"):
             offsets = [_bitmap(one) for one in message.field_coverage.offset_bitmaps]
         else:
@@ -254,8 +252,8 @@ def _serialized(offsets: object) -> bytes:
     return bytes(bitmap.serialize())
 
 
-def _bitmap(data: bytes) -> Bitmap:
-    return Bitmap(parse_offsets(data, Context("overlay"), Place("overlay", 0, len(data))))
+def _bitmap(data: bytes) -> BitMap:
+    return parse_offsets(data, Context("overlay"), Place("overlay", 0, len(data)))
 
 
 @dataclass(slots=True)

@@ -30,7 +30,6 @@ from lanceref.table.refs import (
     check_tag_name,
     list_branches,
     list_tags,
-    put_branch,
     put_tag,
     tag_path,
 )
@@ -113,11 +112,6 @@ class Tags:
         tagged(self._store, self._ctx, tag)
         self._store.delete(tag_path(tag))
 
-    def replace_metadata(self, tag: str, metadata: Mapping[str, str]) -> None:
-        """Put other metadata in place of a tag's. Raises NotFound."""
-        held = tagged(self._store, self._ctx, tag)
-        put_tag(self._store, tag, {**held, "metadata": dict(metadata)})
-
     def _tag(
         self,
         reference: VersionRef,
@@ -160,11 +154,6 @@ class Branches:
     def delete(self, branch: str) -> None:
         """Delete a branch and its table. Raises NotFound, OperationRefused where others need it."""
         operations.branches.delete_branch(self._store, self._ctx, branch)
-
-    def replace_metadata(self, branch: str, metadata: Mapping[str, str]) -> None:
-        """Put other metadata in place of a branch's. Raises NotFound."""
-        held = operations.branches.find_branch(self._store, self._ctx, branch)
-        put_branch(self._store, branch, {**held, "metadata": dict(metadata)})
 
 
 def checkout_version(table: T, version: VersionRef) -> T:

@@ -54,9 +54,6 @@ class ScanArguments(TypedDict, total=False):
     use_stats: bool | None
     nearest: object
     full_text_query: object
-    index_segments: object
-    row_addr_allowlist: bytes | None
-    row_addr_blocklist: bytes | None
     scan_stats_callback: Callable[[ScanStatistics], object] | None
     batch_readahead: int | None
     fragment_readahead: int | None
@@ -131,11 +128,6 @@ def describe(
     columns = arguments.get("columns") if search is None else []
     projection, computed = _projection(schema, columns, system_columns(arguments))
     before = arguments.get("filter") if search is None or arguments.get("prefilter") else None
-    lists = arguments.get("row_addr_allowlist"), arguments.get("row_addr_blocklist")
-    if lists != (None, None):
-        from lanceref.search.filter import restrict_to_lists
-
-        before = restrict_to_lists(before, *lists)
     bound = None
     if before is not None:
         uses_stats = arguments.get("use_stats") is not False
@@ -165,10 +157,6 @@ def _search(
 ) -> FullTextQuery | VectorQuery | MinHashQuery | None:
     """Return the query of a search, None for a scan. Raises QueryRefused, TypeError."""
     nearest = arguments.get("nearest")
-    if arguments.get("index_segments") is not None and (
-        nearest is None or isinstance(nearest, MinHashQuery)
-    ):
-        raise QueryRefused("Not supported: with_index_segments is only supported for vector search")
     if nearest is None:
         return full_text_query(arguments.get("full_text_query"), snapshot)
     if isinstance(nearest, MinHashQuery):
@@ -206,11 +194,9 @@ def _search_scanner(
         count = limit + (options.offset or 0)
         search = MinHashSearch(snapshot, fragments, query, count, fast=fast)
     else:
-        from lanceref.search.vector_search import VectorSearch, segment_ids
+        from lanceref.search.vector_search import VectorSearch
 
-        chosen = arguments.get("index_segments")
-        ids = None if chosen is None else segment_ids(chosen)
-        search = VectorSearch(snapshot, query, fragments, fast=fast, chosen=ids)
+        search = VectorSearch(snapshot, query, fragments, fast=fast)
         if query.batch:
             added = [scanners.QUERY_INDEX, *added]
             columns = scanners.with_query_index(columns, schema)

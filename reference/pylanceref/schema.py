@@ -6,7 +6,7 @@ stores messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypedDict, cast
 
@@ -15,7 +15,6 @@ from lanceref.core.errors import BadSchema, Place, SchemaRefused
 from lanceref.core.logical_types import arrow_type, logical_type
 from lanceref.file import schema as core
 from lanceref.file.arrow_schema import schema_of
-from lanceref.file.schema import field_message
 
 _NOWHERE = Place("JSON", 0, 0)
 
@@ -47,23 +46,6 @@ class LanceField:
         """Return the field as an Arrow field, its children included."""
         return self._field.arrow
 
-    def is_unenforced_primary_key(self) -> bool:
-        """Whether the field is declared as part of the primary key."""
-        message = field_message(self._field)
-        return message.unenforced_primary_key or message.unenforced_primary_key_position > 0
-
-    def unenforced_primary_key_position(self) -> int | None:
-        """Return the place in the primary key, from 1 on, None when none is declared."""
-        return field_message(self._field).unenforced_primary_key_position or None
-
-    def is_unenforced_clustering_key(self) -> bool:
-        """Whether the field is declared as part of the clustering key."""
-        return self.unenforced_clustering_key_position() is not None
-
-    def unenforced_clustering_key_position(self) -> int | None:
-        """Return the place in the clustering key, from 1 on, None when none is declared."""
-        return field_message(self._field).unenforced_clustering_key_position or None
-
     def __repr__(self) -> str:
         one, below = self._field, ", ".join(map(repr, self.children()))
         return f"Field {{ name: {one.name!r}, id: {one.id}, children: [{below}] }}"
@@ -90,35 +72,17 @@ class LanceSchema:
 
     def field(self, name: str) -> LanceField | None:
         """Return a field by its path of names with dots, None when there is none."""
-        return _found(self.fields(), name.split("."), str)
-
-    def field_case_insensitive(self, name: str) -> LanceField | None:
-        """Return a field by its path; one in another case where none is in this one."""
-        return self.field(name) or _found(self.fields(), name.split("."), str.lower)
-
-    def unenforced_primary_key(self) -> list[LanceField]:
-        """Return the fields of the primary key in its order."""
-        keys = filter(LanceField.is_unenforced_primary_key, map(LanceField, self._schema.flat()))
-        return sorted(keys, key=lambda one: one.unenforced_primary_key_position() or 0)
-
-    def unenforced_clustering_key(self) -> list[LanceField]:
-        """Return the fields of the clustering key in its order."""
-        keys = filter(LanceField.is_unenforced_clustering_key, map(LanceField, self._schema.flat()))
-        return sorted(keys, key=lambda one: one.unenforced_clustering_key_position() or 0)
+        fields, found = self.fields(), None
+        for part in name.split("."):
+            found = next((one for one in fields if one.name() == part), None)
+            if found is None:
+                return None
+            fields = found.children()
+        return found
 
     def __repr__(self) -> str:
         below = ", ".join(map(repr, self.fields()))
         return f"Schema {{ fields: [{below}], metadata: {self._schema.metadata} }}"
-
-
-def _found(
-    fields: list[LanceField], names: list[str], form: Callable[[str], str]
-) -> LanceField | None:
-    """Return the field at a path where names are the same in some form."""
-    for field in fields:
-        if form(field.name()) == form(names[0]):
-            return field if len(names) == 1 else _found(field.children(), names[1:], form)
-    return None
 
 
 class JsonField(TypedDict, total=False):

@@ -192,14 +192,6 @@ class OpenTable:
         return self._snapshot.stable_row_ids
 
     @property
-    def max_field_id(self) -> int:
-        """Highest id of a field of the schema or of a data file, -1 without any."""
-        manifest = self._snapshot.manifest
-        held = (file for fragment in manifest.message.fragments for file in fragment.files)
-        ids = [number for file in held for number in file.fields]
-        return max([*ids, *(field.id for field in manifest.schema.flat())], default=-1)
-
-    @property
     def data_storage_version(self) -> str:
         """Name of the file version that new data files get."""
         manifest = self._snapshot.manifest
@@ -209,21 +201,6 @@ class OpenTable:
     def has_index(self) -> bool:
         """Whether the version has an index of any type."""
         return bool(self._snapshot.manifest.indices)
-
-    @property
-    def initial_storage_options(self) -> dict[str, str] | None:
-        """The storage options the table was opened with; None without any."""
-        options = self._snapshot.store.options
-        of_bases = {
-            f"base_{base}.{key}": value
-            for base, own in options.by_id.items()
-            for key, value in own.items()
-        }
-        return {**options.own, **of_bases} or None
-
-    def latest_storage_options(self) -> dict[str, str] | None:
-        """The storage options as they are now: nothing refreshes them."""
-        return self.initial_storage_options
 
     @property
     def _branch(self) -> str | None:

@@ -26,7 +26,6 @@ from lanceref.table.data_files import with_dictionaries
 from lanceref.transactions.fragment_operations import updated_offsets
 from lanceref.transactions.index_entries import covered, set_covered
 
-from pylanceref.bitmap import Bitmap
 from pylanceref.metadata import DataFile, DataOverlayFile, FragmentMetadata
 from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
 from pylanceref.schema import LanceSchema as PublicSchema
@@ -246,7 +245,7 @@ def index_of(entry: table_pb2.IndexMetadata) -> Index:
         name=entry.name,
         fields=list(entry.fields),
         dataset_version=entry.dataset_version,
-        fragment_ids=Bitmap(covered(entry)),
+        fragment_ids=set(covered(entry) or ()),
         index_version=entry.index_version,
         created_at=created,
         base_id=entry.base_id if entry.HasField("base_id") else None,

@@ -16,21 +16,19 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 from lanceref.core.errors import DataRefused
-from lanceref.core.integers import unsigned
 from lanceref.index.index_type import Built
 from lanceref.index.segment import SegmentWriter
 from lanceref.index.training import Training
 from lanceref.index.vector.building import EncodedRows, assigned, write
 from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.pq_storage import COLUMN, Product
-from lanceref.index.vector.rq_storage import USUAL_BITS, model_text
 from lanceref.index.vector.storage import Model, arrow_column
 from lanceref.index.vector.vector_file import TYPES
 from lanceref.index.vector.vectors import indexed_vectors, vectors_of
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.search.vector_query import METRIC_NAMES
 
-from pylanceref.lance_file import LanceFileReader, LanceFileWriter
+from pylanceref.file import LanceFileReader, LanceFileWriter
 
 
 @dataclass(eq=False)
@@ -80,15 +78,6 @@ class PqModel:
         """Read a model. Raises NotFound, FormatError, KeyError for another file."""
         codebook, said = _load(uri, "codebook", storage_options)
         return cls(int(said["num_subvectors"]), codebook, num_bits=int(said.get("num_bits", "8")))
-
-
-def build_rq_model(dimension: int, num_bits: int = USUAL_BITS, dtype: str = "float32") -> str:
-    """Return a random rotation for segments of IVF_RQ. Raises ValueError, OverflowError."""
-    if unsigned(dimension) % 8:
-        raise ValueError("dimension must be divisible by 8 for IVF_RQ")
-    if dtype not in ("float16", "float32", "float64"):
-        raise ValueError(f"unsupported dtype: {dtype}")
-    return model_text(dimension, num_bits, np.random.default_rng())
 
 
 def _save(

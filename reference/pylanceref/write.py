@@ -15,7 +15,6 @@ from lanceref.transactions.transaction import MESSAGE_KEY, new_append, new_overw
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable, Session, T, session_of
-from pylanceref.transactions import from_message
 from pylanceref.write_rows import (
     MAX_BYTES_PER_FILE,
     MAX_ROWS_PER_FILE,
@@ -55,9 +54,7 @@ def write_table(
     """
     if uri is None:
         raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
-    options = store_options(
-        files.get("storage_options"), files.get("base_store_params"), commit_lock
-    )
+    options = store_options(files.get("storage_options"), commit_lock)
     shared = _session_of(uri, session)
     config = cleanup_config(auto_cleanup_options)
     written = write_rows(data_obj, open_target(uri, options), schema, mode, **files)
@@ -104,11 +101,10 @@ def stage(
 
 
 @parameters(
-    "data dataset_uri schema * return_transaction mode max_rows_per_file max_rows_per_group "
-    "max_bytes_per_file data_cache_bytes max_page_bytes progress data_storage_version "
-    "use_legacy_format storage_options enable_stable_row_ids target_bases target_all_bases "
-    "initial_bases base_store_params external_blob_mode allow_external_blob_outside_bases "
-    "session",
+    "data dataset_uri schema * mode max_rows_per_file max_rows_per_group max_bytes_per_file "
+    "data_cache_bytes max_page_bytes progress data_storage_version storage_options "
+    "enable_stable_row_ids target_bases initial_bases external_blob_mode "
+    "allow_external_blob_outside_bases session",
     max_rows_per_file=MAX_ROWS_PER_FILE,
     max_rows_per_group=MAX_ROWS_PER_GROUP,
     max_bytes_per_file=MAX_BYTES_PER_FILE,
@@ -121,15 +117,12 @@ def write_fragments(
     dataset_uri: Destination,
     schema: pa.Schema | None = None,
     *,
-    return_transaction: bool = False,
     mode: str = "append",
     session: Session | None = None,
     **files: Unpack[FileArguments],
 ) -> list[FragmentMetadata]:
-    """Write rows as data files; return fragments, or the `Transaction` to be committed."""
+    """Write rows as data files and return their fragments, which a transaction may list."""
     _session_of(dataset_uri, session)
-    options = store_options(files.get("storage_options"), files.get("base_store_params"))
+    options = store_options(files.get("storage_options"))
     written = write_rows(data, open_target(dataset_uri, options), schema, mode, **files)
-    if return_transaction:
-        return from_message(stage(written).transaction)  # type: ignore[return-value]
     return [FragmentMetadata.from_message(fragment) for fragment in written.files.fragments]

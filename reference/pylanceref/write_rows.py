@@ -10,7 +10,6 @@ Clauses: L.table.base.unique, L.table.base.folder
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
@@ -148,33 +147,22 @@ def bases_of(target: Target, mode: str, initial: Sequence[DatasetBasePath] | Non
     return made
 
 
-def homes_of(
-    target: Target, bases: Bases, chosen: Sequence[str] | None, everywhere: bool | None
-) -> list[Home]:
-    """Return where files go in turn, also with the root if `everywhere`. Raises DataRefused."""
+def homes_of(target: Target, bases: Bases, chosen: Sequence[str] | None) -> list[Home]:
+    """Return where files go in turn. Raises DataRefused for a base that there is not."""
     if isinstance(chosen, str):
         raise TypeError(f"target_bases must be a list of names, got {chosen!r}")
-    root = Home(target.store)
-    if chosen and everywhere is not None:
-        raise DataRefused("Cannot specify target_all_bases together with target_bases.")
-
-    def home(base: table_pb2.BasePath) -> Home:
-        store = open_base(target.store, base, target.base.message.branch if target.base else "")
-        return Home(store, FOLDER if base.is_dataset_root else "", base.id)
-
-    if everywhere is not None:
-        homes = [root] * bool(everywhere) + list(map(home, bases))
-        if not homes:
-            raise DataRefused("target_all_bases found no registered bases")
-        return homes
-    homes = []
+    homes, branch = [], target.base.message.branch if target.base else ""
     for name in chosen or ():
         named = [base for base in bases if base.HasField("name") and base.name == name]
         named += [base for base in bases if base.path == name]
-        if not named and name != target.uri:
+        if named:
+            store = open_base(target.store, named[0], branch)
+            homes.append(Home(store, FOLDER if named[0].is_dataset_root else "", named[0].id))
+        elif name == target.uri:
+            homes.append(Home(target.store))
+        else:
             raise DataRefused(f"Base reference '{name}' not found in available bases")
-        homes.append(home(named[0]) if named else root)
-    return homes or [root]
+    return homes or [Home(target.store)]
 
 
 class FileArguments(TypedDict, total=False):
@@ -182,9 +170,8 @@ class FileArguments(TypedDict, total=False):
 
     Files end at `max_rows_per_file` (1 Mi) or `max_bytes_per_file` (90 GiB), groups of 0.1 at
     `max_rows_per_group` (1024); `data_cache_bytes` and `max_page_bytes` bound pages. Files go into
-    the `target_bases`, by name or path, or into all bases (`target_all_bases`, true: the root too);
-    a new table gets `initial_bases`. URIs of blobs are kept (`reference`) below bases, anywhere
-    where that is allowed, or taken in (`ingest`).
+    the `target_bases`, by name or path; a new table gets `initial_bases`. URIs of blobs are kept
+    (`reference`) below bases, anywhere where that is allowed, or taken in (`ingest`).
     """
 
     max_rows_per_file: int
@@ -194,12 +181,9 @@ class FileArguments(TypedDict, total=False):
     max_page_bytes: int | None
     progress: FragmentWriteProgress | Reporter | None
     data_storage_version: str | None
-    use_legacy_format: bool | None
     storage_options: dict[str, str] | None
     initial_bases: Sequence[DatasetBasePath] | None
     target_bases: Sequence[str] | None
-    target_all_bases: bool | None
-    base_store_params: dict[str, dict[str, str]] | None
     external_blob_mode: str
     allow_external_blob_outside_bases: bool
     blob_pack_file_size_threshold: int | None
@@ -226,21 +210,11 @@ def write_rows(
     unknown = arguments.keys() - FileArguments.__annotations__.keys()
     if unknown:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
-    version, legacy = arguments.get("data_storage_version"), arguments.get("use_legacy_format")
-    if legacy is not None:
-        warnings.warn(
-            "use_legacy_format is deprecated, use data_storage_version instead",
-            DeprecationWarning,
-            stacklevel=4,
-        )
-        version = "legacy" if legacy else "stable"
     reader = reader_of(data, schema)
-    plan = plan_write(target, reader.schema, mode, version)
+    plan = plan_write(target, reader.schema, mode, arguments.get("data_storage_version"))
     bases = bases_of(target, mode, arguments.get("initial_bases"))
     limits = file_limits(plan, bases, **arguments)
-    homes = homes_of(
-        target, bases, arguments.get("target_bases"), arguments.get("target_all_bases")
-    )
+    homes = homes_of(target, bases, arguments.get("target_bases"))
     progress = arguments.get("progress")
     watcher = Reporter(progress) if isinstance(progress, FragmentWriteProgress) else progress
     if watcher is not None and not isinstance(watcher, Reporter):

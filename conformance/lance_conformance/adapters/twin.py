@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from lanceref.core.bitmaps import BitMap
 from lanceref.file.schema import LanceSchema, field_message
-from pylanceref.bitmap import Bitmap
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.schema import LanceSchema as PublicSchema
 from pylanceref.transactions import lance_schema
@@ -35,7 +35,7 @@ def twin(places: Sequence[Any], value: object) -> Any:
         }
         made = _class(places, type(value).__qualname__)
         return made(**_offered(made, given))
-    if isinstance(value, Bitmap):
+    if isinstance(value, BitMap):
         return set(value)  # older releases take no other kind
     if isinstance(value, list | set):
         return type(value)(twin(places, one) for one in value)

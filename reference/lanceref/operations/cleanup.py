@@ -227,17 +227,14 @@ class Cleanup:
                     paths.add(one.path)
         return paths
 
-    def carry_out(self, plan: CleanupPlan, rate_limit: int | None = None) -> CleanupStats:
+    def carry_out(self, plan: CleanupPlan) -> CleanupStats:
         """Remove manifests first: the files of a version that exists always do."""
         store = self.snapshot.store
-        pause = 0.0 if rate_limit is None else 1 / rate_limit
         below_tree = [entry.path for entry in plan.files if entry.path.startswith(f"{TREE}/")]
         for branch in {f"{TREE}/{branch_of(path)}" for path in below_tree}:
             if all(entry.path in below_tree for entry in store.walk(f"{branch}/{VERSIONS}")):
                 store.prune(branch)  # its records first: alone they would keep the name
-        for number, path in enumerate([*plan.manifests, *(entry.path for entry in plan.files)]):
-            if number and pause:
-                time.sleep(pause)
+        for path in [*plan.manifests, *(entry.path for entry in plan.files)]:
             store.delete(path)
         if below_tree:
             store.prune(TREE)

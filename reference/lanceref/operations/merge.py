@@ -22,7 +22,7 @@ Divergences: D.table.merged-vector-null-0-1
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -239,36 +239,22 @@ def _nulls(one: pa.Field, rows: int) -> pa.ChunkedArray:
     return pa.chunked_array([pa.nulls(rows, one.type)])
 
 
-def obstacle(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: Actions) -> str:
-    """Return why a merge cannot be written as columns, empty where it can."""
+def is_patched(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: Actions) -> bool:
+    """Whether a merge is written as columns: its key has an index, the source some of the columns.
+
+    Rows that match are updated, in columns of no blobs, and none is removed.
+    """
     names, fields = set(source.names), snapshot.manifest.schema.fields
     held = [one for field in fields if field.name in names for one in field.flat()]
-    reasons = {
-        "inserting unmatched source rows adds rows, which patching cannot do": actions.insert,
-        "deleting target rows unmatched by the source removes rows": actions.delete_unmatched,
-        "when_matched must update rather than delete or do nothing": not actions.update,
-        "the source carries no column besides the join key": names <= set(keys),
-        "the source covers every dataset column, so there is nothing to skip": names
-        >= {field.name for field in fields},
-        "the source carries a blob column": any(one.is_blob or one.is_blob_v2 for one in held),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), "")
-
-
-def check_columns(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: Actions) -> None:
-    """Raise EditFailed for a merge that cannot be written as columns."""
-    reason = obstacle(snapshot, source, keys, actions)
-    if reason:
-        raise EditFailed(
-            f"MergeInsertWriteMode::RewriteColumns cannot express this merge insert: {reason}. Use "
-            "MergeInsertWriteMode::Auto or RewriteRows instead."
-        )
-
-
-def is_patched(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: Actions) -> bool:
-    """Whether a merge is written as columns by default: its key has an index."""
-    possible = not obstacle(snapshot, source, keys, replace(actions, insert=False))
-    return possible and not (actions.fail or actions.delete) and has_key_index(snapshot, keys)
+    partial = not names <= set(keys) and not names >= {field.name for field in fields}
+    only_updates = actions.update and not (actions.fail or actions.delete)
+    return (
+        only_updates
+        and not actions.delete_unmatched
+        and partial
+        and not any(one.is_blob or one.is_blob_v2 for one in held)
+        and has_key_index(snapshot, keys)
+    )
 
 
 def has_key_index(snapshot: Snapshot, keys: list[str]) -> bool:

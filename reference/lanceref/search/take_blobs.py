@@ -26,20 +26,14 @@ from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 Rows: TypeAlias = Sequence[int] | pa.Array
 
 
-def check_buffer(size: int | None) -> None:
-    """Refuse a size of buffers in bytes that is none. Raises TypeError and ValueError."""
-    if size is not None and unsigned(size) == 0:
-        raise ValueError("io_buffer_size must be greater than 0")
-
-
 def locate_blobs(
     snapshot: Snapshot,
     column: str,
     ids: Rows | None,
     addresses: Rows | None,
     indices: Rows | None,
-) -> list[tuple[int, BlobRange | None]]:
-    """Return row address and blob (None: null) of each chosen row.
+) -> list[BlobRange | None]:
+    """Return the blob of each chosen row, None for a null.
 
     Raises ValueError unless exactly one way of choosing is given and for a column that holds no
     blobs, NotFound for an unknown row or column, RowDeleted where all unknown rows are deleted.
@@ -70,7 +64,7 @@ def locate_blobs(
             raise NotFound(f"row {int(keys.max())} of {count} rows")
         positions = keys.astype(np.int64)
     owners = np.searchsorted(ends.astype(np.int64), positions, "right")
-    blobs: list[tuple[int, BlobRange | None]] = [(0, None)] * len(keys)
+    blobs: list[BlobRange | None] = [None] * len(keys)
     for number in np.unique(owners).tolist():
         fragment, mine = snapshot.fragments[number], np.flatnonzero(owners == number)
         located = _read(fragment, field, positions[mine] - fragment.rows_before)
@@ -92,12 +86,10 @@ def _check_known(positions: Places, keys: Keys, name: str, *, by_address: bool) 
     raise NotFound(f"no row with {name} {int(keys[missing].min())}")
 
 
-def _read(
-    fragment: FragmentRows, field: Field, positions: Places
-) -> list[tuple[int, BlobRange | None]]:
-    """Return row address and blob of rows of one fragment."""
+def _read(fragment: FragmentRows, field: Field, positions: Places) -> list[BlobRange | None]:
+    """Return the blobs of rows of one fragment."""
     unique, back = np.unique(positions, return_inverse=True)
-    array, addresses = fragment.take(unique, (field,), (ROW_ADDRESS,))
+    (array,) = fragment.take(unique, (field,), ())
     below = field
     while below.children:
         (below,), array = below.children, from_start(array).flatten()[0]
@@ -107,4 +99,4 @@ def _read(
         rows = [row for row, file in enumerate(files) if file is own]
         for row, blob in zip(rows, own.locate(array.take(pa.array(rows))), strict=True):
             located[row] = blob
-    return [(addresses[at].as_py(), located[at]) for at in back.tolist()]
+    return [located[at] for at in back.tolist()]

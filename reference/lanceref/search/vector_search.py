@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -88,32 +87,6 @@ def exact_distances(
     return neighbours
 
 
-def parsed_ids(given: object) -> frozenset[UUID]:
-    """Return ids of segments as a caller gives them. Raises TypeError, ValueError."""
-    wanted = "index_segments must be an iterable of str or uuid.UUID"
-    if isinstance(given, str | UUID) or not isinstance(given, Iterable):
-        raise TypeError(f"{wanted}, not a single {type(given)}.")
-    ids = set()
-    for one in given:
-        if not isinstance(one, str | UUID):
-            raise TypeError(f"{wanted}. Got {type(one)} instead.")
-        try:
-            ids.add(UUID(f"{one}"))
-        except ValueError as error:
-            raise ValueError(f"invalid index segment uuid {one!r}: {error}") from error
-    return frozenset(ids)
-
-
-def segment_ids(given: object) -> frozenset[UUID]:
-    """Return the ids of a search. Raises TypeError, ValueError, QueryRefused for none."""
-    ids = parsed_ids(given)
-    if not ids:
-        raise QueryRefused(
-            "Invalid user input: with_index_segments does not accept an empty segment list"
-        )
-    return ids
-
-
 class VectorSearch:
     """One query, or a batch of them, over a version of a table, or some of its fragments."""
 
@@ -124,14 +97,10 @@ class VectorSearch:
         fragments: Sequence[FragmentRows] | None = None,
         *,
         fast: bool = False,
-        chosen: frozenset[UUID] | None = None,
     ) -> None:
-        """Describe a search; with `chosen` segments, other rows of the table are not compared."""
-        self._snapshot, self._query = snapshot, query
+        """Describe a search; a `fast` one leaves out rows that no segment covers."""
+        self._snapshot, self._query, self._fast = snapshot, query, fast
         self._fragments = snapshot.fragments if fragments is None else fragments
-        whole = self._fragments is snapshot.fragments
-        self._chosen = chosen if query.use_index else None
-        self._fast = fast or (self._chosen is not None and whole)
 
     @cached_property
     def index(self) -> Index | None:
@@ -163,30 +132,14 @@ class VectorSearch:
     def _segments(self) -> list[tuple[VectorIndex, bool]]:
         """The opened segments that cover fragments, and whether their keys are addresses."""
         live = bitmaps.BitMap([rows.fragment.id for rows in self._fragments])
-        index, chosen, segments = self._of_column, self._chosen, []
-        if chosen is not None:
-            self._check_chosen(chosen)
+        index, segments = self._of_column, []
         for segment in () if index is None else index.segments:
-            if index and segment.covers & live and (not chosen or UUID(segment.uuid) in chosen):
+            if index and segment.covers & live:
                 opened = index.open(segment)
                 assert isinstance(opened.index, VectorIndex)
                 opened.index.check_column(self._query.type)
                 segments.append((opened.index, opened.by_address))
         return segments
-
-    def _check_chosen(self, chosen: frozenset[UUID]) -> None:
-        """Raise QueryRefused for an id of no segment, and for one of another index."""
-        known = {UUID(bytes=entry.uuid.uuid) for entry in self._snapshot.manifest.indices}
-        unknown = ", ".join(f'"{one}"' for one in sorted(map(str, chosen - known)))
-        prefix = "Invalid user input: with_index_segments"
-        if unknown:
-            raise QueryRefused(f"{prefix} referenced unknown index segments: [{unknown}]")
-        index = self._of_column
-        if not chosen <= {UUID(one.uuid) for one in (index.segments if index is not None else ())}:
-            raise QueryRefused(
-                f"{prefix} contained a segment that does not belong to vector column "
-                f"'{self._query.column}'"
-            )
 
     @property
     def unindexed(self) -> list[FragmentRows]:

@@ -82,7 +82,7 @@ CommitLock = Callable[[int], AbstractContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class StoreOptions:
-    """Options of a table: `own` of its root, and more for bases by id and by path.
+    """Options of a table: `own` of its root, and more for bases by id.
 
     `commit_lock` is held around every commit to the table. Without `allow_external` nothing outside
     the root of the table is opened for it. Options may be keys: they are not shown.
@@ -90,7 +90,6 @@ class StoreOptions:
 
     own: Mapping[str, str] = field(default_factory=dict, repr=False)
     by_id: Mapping[int, Mapping[str, str]] = field(default_factory=dict, repr=False)
-    by_path: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     commit_lock: CommitLock | None = None
     allow_external: bool = True
 
@@ -99,10 +98,8 @@ class StoreOptions:
         """Whether a local store flushes what it writes to the disk."""
         return self.own.get(DURABLE, "true") != "false"
 
-    def of_base(self, base_id: int, path: str) -> StoreOptions:
-        """Return the options of a base: those for its path alone, or the own ones and its own."""
-        if path in self.by_path:
-            return store_options(self.by_path[path], allow_external=self.allow_external)
+    def of_base(self, base_id: int) -> StoreOptions:
+        """Return the options of a base: those of the table, and its own in their place."""
         own = {**self.own, **self.by_id.get(base_id, {})}
         return StoreOptions(own, allow_external=self.allow_external)
 
@@ -113,7 +110,6 @@ NO_OPTIONS = StoreOptions()
 
 def store_options(
     options: Mapping[str, str] | None,
-    bases: Mapping[str, Mapping[str, str]] | None = None,
     commit_lock: CommitLock | None = None,
     *,
     allow_external: bool = True,
@@ -125,8 +121,6 @@ def store_options(
     if commit_lock is not None and not callable(commit_lock):
         raise TypeError(f"commit_lock must be a function, got {type(commit_lock)}")
     _check(options)
-    for of_base in (bases or {}).values():
-        _check(of_base)
     own: dict[str, str] = {}
     by_id: dict[int, dict[str, str]] = {}
     for key, value in (options or {}).items():
@@ -135,7 +129,7 @@ def store_options(
             own[key] = value
         else:
             by_id.setdefault(int(scoped[1]), {})[scoped[2]] = value
-    return StoreOptions(own, by_id, dict(bases or {}), commit_lock, allow_external)
+    return StoreOptions(own, by_id, commit_lock, allow_external)
 
 
 def _check(options: Mapping[str, str] | None) -> None:

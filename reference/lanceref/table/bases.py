@@ -100,7 +100,7 @@ class Bases:
 def open_base(store: Store, base: table_pb2.BasePath, branch: str) -> Store:
     """Return the store of a base of the table in `store`. Raises NotFound, Unreadable."""
     check_allowed(store, base.path, branch)
-    return open_store(base.path, store.options.of_base(base.id, base.path))
+    return open_store(base.path, store.options.of_base(base.id))
 
 
 def check_allowed(store: Store, uri: str, branch: str) -> None:

@@ -18,13 +18,11 @@ Divergences: D.txn.gone-versions
 
 from __future__ import annotations
 
-import math
 import random
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from lanceref.core.context import Context
 from lanceref.core.errors import (
@@ -61,9 +59,6 @@ from lanceref.transactions.transaction import (
 RETRIES = 20
 """How often a lost race is run again."""
 
-COMMIT_TIMEOUT = timedelta(minutes=30)
-"""How long a commit by hand is tried again, by default."""
-
 PAUSE_SECONDS = 0.02
 """Longest pause before the first new try; it doubles with each, up to a hundredfold."""
 
@@ -80,7 +75,6 @@ class CommitPolicy:
     retries: int = RETRIES
     lock: CommitLock | None = None
     detached: bool = False
-    timeout: float | None = None
 
 
 def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
@@ -98,11 +92,8 @@ def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> 
 def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
     """Make the version after the latest one."""
     stored, theirs, written = StoredVersions(store, ctx), 0, ""
-    end = time.monotonic() + (math.inf if policy.timeout is None else policy.timeout)
     for attempt in range(policy.retries + 1):
         if attempt:
-            if time.monotonic() > end:
-                break
             time.sleep(random.uniform(0, PAUSE_SECONDS * min(2**attempt, 100)))
         names: list[manifest_names.VersionName] = []
         with suppress(NotFound):

@@ -19,7 +19,7 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused, SchemaRefused
 from lanceref.core.logical_types import resolved
 from lanceref.search import rows
-from lanceref.search.filter import Filter, Mask, Predicate, Restricted, RestrictedFilter
+from lanceref.search.filter import Filter, Mask, Predicate
 from lanceref.search.projection import take_projection
 from lanceref.search.rows import Condition, filter_schema
 from lanceref.search.snapshot import Snapshot
@@ -210,9 +210,6 @@ def bind_filter(given: object, schema: pa.Schema) -> Filter:
     """Return a filter over the columns of a schema. Raises QueryRefused, TypeError."""
     if isinstance(given, pc.Expression):
         return ArrowFilter(given, schema)
-    if isinstance(given, Restricted):
-        own = None if given.filter is None else bind_filter(given.filter, schema)
-        return RestrictedFilter(own, given.rows, blocked=given.blocked)
     if not isinstance(given, str):
         raise TypeError(f"filter must be SQL text or an Arrow expression, got {type(given)}")
     return SqlFilter(given, schema)

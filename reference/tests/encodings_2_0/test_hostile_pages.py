@@ -10,7 +10,7 @@ from lanceref.core.limits import Limits
 from lanceref.file_0_1.check import check_file
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.storage import BytesSource
-from pylanceref.lance_file import LanceFileReader
+from pylanceref.file import LanceFileReader
 
 from ..file.in_memory import scanned, taken
 from .building import (

@@ -21,7 +21,7 @@ from lanceref.core.plain import Specified, is_plain, plain_forms, plainly
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
-from pylanceref.lance_file import LanceFileReader
+from pylanceref.file import LanceFileReader
 
 from ..codecs.runs import PLACE, plain, run_of, variable
 

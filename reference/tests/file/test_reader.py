@@ -15,7 +15,7 @@ from lanceref.data_file.data_file import open_file
 from lanceref.file import column_io
 from lanceref.file.column_io import DESCRIPTOR, RUN_BYTES, Recutter, extents, fetch, runs
 from lanceref.storage import BytesSource
-from pylanceref.lance_file import LanceFileReader, LanceFileWriter, stretches
+from pylanceref.file import LanceFileReader, LanceFileWriter, stretches
 
 from .files import DESCRIPTOR as FILE_DESCRIPTOR
 from .files import WORKED_FILE

@@ -13,7 +13,7 @@ from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import memory_bytes, page_policy
 from lanceref.file.schema import BLOB_EXTENSION, LanceSchema
 from lanceref.json.jsonb import document
-from pylanceref.lance_file import LanceFileReader, LanceFileWriter
+from pylanceref.file import LanceFileReader, LanceFileWriter
 
 from .files import WORKED_FILE
 from .in_memory import BytesSink, column, pages_of, scanned, written

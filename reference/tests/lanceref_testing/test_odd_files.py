@@ -18,7 +18,7 @@ from lanceref_testing.odd_files import odd_file
 from lanceref_testing.odd_wire import spell, varint
 from lanceref_testing.oddities import ALL, NEEDS, SLOPPY, Chance, with_needs
 from lanceref_testing.tables import random_sample
-from pylanceref.lance_file import LanceFileReader
+from pylanceref.file import LanceFileReader
 
 from tests.lanceref_testing.plain import plain_columns
 

@@ -10,7 +10,6 @@ import pylanceref
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.core.errors import EditFailed
 from lanceref.operations.merge import (
     list_keys,
     match,
@@ -69,33 +68,28 @@ def _thirds(module, root, *, stable=False):
 
 
 @pytest.mark.parametrize(
-    ("build", "columns", "why"),
+    ("build", "columns", "mode"),
     [
-        (
-            lambda one: one.when_matched_update_all().when_not_matched_insert_all(),
-            "ka",
-            "inserting",
-        ),
-        (lambda one: one.when_matched_delete(), "ka", "must update"),
-        (lambda one: one.when_matched_fail(), "ka", "must update"),
+        (lambda one: one.when_matched_update_all(), "ka", "rewrite_columns"),
+        (lambda one: one.when_matched_update_all().use_index(False), "ka", "rewrite_rows"),
+        (lambda one: one.when_matched_delete(), "ka", "rewrite_rows"),
         (
             lambda one: one.when_matched_update_all().when_not_matched_by_source_delete(),
             "ka",
-            "removes rows",
+            "rewrite_rows",
         ),
-        (lambda one: one.when_matched_update_all(), "k", "no column besides"),
-        (lambda one: one.when_matched_update_all(), "kab", "nothing to skip"),
+        (lambda one: one.when_matched_update_all(), "k", "rewrite_rows"),
+        (lambda one: one.when_matched_update_all(), "kab", "rewrite_rows"),
     ],
 )
-def test_other_merges_cannot_be_written_so(tmp_path, build, columns, why):
-    """Column mode refuses inserts, removals and sources without or with all columns."""
+def test_columns_are_written_alone_by_a_key_with_an_index(tmp_path, build, columns, mode):
+    """Of a source that has some of the columns, and only where rows are updated."""
     made = _thirds(pylanceref, tmp_path)
-    with pytest.raises(EditFailed, match=why):
-        build(made.merge_insert("k")).write_mode("rewrite_columns").execute(
-            ROWS.slice(1, 1).select(list(columns))
-        )
-    with pytest.raises(ValueError, match="Invalid write_mode: foo"):
-        made.merge_insert("k").write_mode("foo")
+    made.create_scalar_index("k", "BTREE")
+    source = ROWS.slice(1, 1).select(list(columns))
+    transaction, _ = build(made.merge_insert("k")).execute_uncommitted(source)
+
+    assert mode == transaction.operation.update_mode
 
 
 def _labels(root):

@@ -25,7 +25,7 @@ from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.transactions.row_lineage import moved_ids
 from pylanceref.file import LanceFileReader, LanceFileWriter
-from pylanceref.fragment import DataFile, LanceFragment
+from pylanceref.fragment import DataFile, FragmentMetadata, LanceFragment
 from pylanceref.operation import DatasetBasePath, LanceOperation
 from pylanceref.sql.columns import bind_values, condition
 
@@ -215,12 +215,13 @@ def test_both_readers_see_the_new_values(tmp_path):
 
     made = table(tmp_path, stable=True)
     right = pa.table({"_rowid": pa.array([0, 3], pa.uint64()), "b": [-1, -3]})
-    fragment, fields, offsets = made.get_fragments()[0].update_columns(right, with_offsets=True)
+    snapshot = made._snapshot
+    new = update_columns(snapshot, snapshot.fragments[0], right, "_rowid", "_rowid")
     update = LanceOperation.Update(
-        updated_fragments=[fragment],
-        fields_modified=fields,
+        updated_fragments=[FragmentMetadata.from_message(new.fragment)],
+        fields_modified=new.fields,
         update_mode="rewrite_columns",
-        updated_fragment_offsets={0: offsets},
+        updated_fragment_offsets={0: new.offsets},
     )
     after = pylanceref.LanceDataset.commit(made, update, read_version=made.version)
     theirs = lance.dataset(tmp_path)

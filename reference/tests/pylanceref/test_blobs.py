@@ -21,9 +21,9 @@ from pylanceref.operation import LanceOperation as Op
 DATA = bytes(range(100))
 
 
-def _file(buffer_size: int = 16) -> BlobFile:
+def _file() -> BlobFile:
     """A blob of bytes 10 to 90 of DATA."""
-    return BlobFile(BlobRange(BytesSource(DATA), 10, 80), buffer_size)
+    return BlobFile(BlobRange(BytesSource(DATA), 10, 80))
 
 
 def test_a_blob_reads_like_a_file() -> None:
@@ -35,7 +35,7 @@ def test_a_blob_reads_like_a_file() -> None:
     assert (file.read(), file.read(5)) == (DATA[88:90], b"")
     assert file.seek(500) == 500
     assert file.read() == b""
-    assert file.read_ranges([(0, 2), (79, 1), (80, 0)]) == [DATA[10:12], DATA[89:90], b""]
+    assert (file.read_range(0, 2), file.read_range(79, 1)) == (DATA[10:12], DATA[89:90])
     assert repr(file) == "<BlobFile size=80>"
 
 
@@ -44,10 +44,16 @@ def test_a_blob_reads_like_a_file() -> None:
     st.lists(st.tuples(st.sampled_from(["read", "seek", "into"]), st.integers(0, 100))),
 )
 def test_any_calls_give_what_a_file_in_memory_gives(
-    buffer_size: int, calls: list[tuple[str, int]]
+    buffer_bytes: int, calls: list[tuple[str, int]]
 ) -> None:
     """Reading ahead changes no result of any sequence of calls."""
-    ours, theirs = _file(buffer_size), io.BytesIO(DATA[10:90])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pylanceref.blob.BUFFER_BYTES", buffer_bytes)
+        _check_calls(calls)
+
+
+def _check_calls(calls: list[tuple[str, int]]) -> None:
+    ours, theirs = _file(), io.BytesIO(DATA[10:90])
     for what, number in calls:
         if what == "into":
             mine, other = bytearray(number), bytearray(number)
@@ -138,7 +144,6 @@ def test_rows_are_chosen_by_position_address_and_id() -> None:
     for how in ("indices", "addresses", "ids"):
         found = opened.take_blobs("b", **{how: [5, 0, 3, 5]})
         assert _read(found) == [SECOND[5], SECOND[0], None, SECOND[5]]
-    assert opened.read_blobs("b", indices=[2, 4]) == [(2, SECOND[2]), (4, b"")]
 
 
 def _table(version: str, rng: random.Random, uri: str) -> pa.Table:
@@ -201,23 +206,17 @@ def test_tables_of_blobs_read_as_with_the_oracle(version: str, tmp_path: Path) -
         assert _read(ours.take_blobs(column, indices=rows)) == _read(
             theirs.take_blobs(column, indices=rows)
         )
-        assert ours.read_blobs(column, indices=sorted(set(rows))) == theirs.read_blobs(
-            column, indices=sorted(set(rows))
-        )
 
 
 CALLS = {
-    "blobs": lambda d: d.read_blobs("b", indices=[2, 0, 0], io_buffer_size=1, preserve_order=True),
-    "blobs, no buffer": lambda d: d.read_blobs("b", indices=[0], io_buffer_size=0),
-    "blobs, text": lambda d: d.read_blobs("b", indices=["x"]),
-    "blobs, array": lambda d: d.read_blobs("b", ids=pa.array([1, 0], pa.int64())),
+    "text": lambda d: d.take_blobs("b", indices=["x"]),
+    "array": lambda d: [one and one.read() for one in d.take_blobs("b", pa.array([1, 0]))],
     "range": lambda d: d.take_blobs("b", [0])[0].read_range(2, 3),
     "negative range": lambda d: d.take_blobs("b", [0])[0].read_range(2, -3),
-    "ranges past the end": lambda d: d.take_blobs("b", [0])[0].read_ranges([(0, 1), (11, 0)]),
+    "range past the end": lambda d: d.take_blobs("b", [0])[0].read_range(11, 0),
     "read-only": lambda d: d.take_blobs("b", [0])[0].readinto(b"abc"),
     "half": lambda d: d.take_blobs("b", [0])[0].seek(1.5),
     "writable": lambda d: d.take_blobs("b", [0])[0].writable(),
-    "no read-ahead": lambda d: d.take_blobs("b", [0], buffer_size=0)[0].read(4),
 }
 
 
@@ -290,18 +289,15 @@ def test_blobs_come_from_the_newest_overlay_of_their_row(tmp_path, version):
 
 
 def test_a_file_refuses_what_it_cannot_do() -> None:
-    """Positions below 0, ranges outside, odd buffer sizes and closed files raise ValueError."""
+    """Positions below 0, ranges outside and closed files raise ValueError."""
     file = _file()
     for call in (
         lambda: file.seek(-1),
         lambda: file.seek(0, 7),
         lambda: file.read_range(79, 2),
-        lambda: _file(-1),
     ):
         with pytest.raises(ValueError, match=r"."):
             call()
-    with pytest.raises(TypeError):
-        _file(True)
     file.close()
     with pytest.raises(ValueError, match="closed"):
         file.read()

@@ -145,19 +145,6 @@ def test_the_oracle_takes_away_the_same(tmp_path):
         assert getattr(theirs, name) == getattr(ours, name)
 
 
-def test_files_go_no_faster_than_asked(table, monkeypatch):
-    """A pause lies between two of them."""
-    pauses = []
-    monkeypatch.setattr("lanceref.operations.cleanup.time.sleep", pauses.append)
-    stats = table.cleanup_old_versions(retain_versions=1, delete_rate_limit=4)
-    assert stats.old_versions > 0
-    assert {0.25} == set(pauses)
-    with pytest.raises(OSError, match="delete_rate_limit"):
-        table.cleanup_old_versions(delete_rate_limit=0)
-    with pytest.raises(OSError, match="delete_concurrency must be from 1 on"):
-        table.cleanup_old_versions(delete_concurrency=0)
-
-
 @pytest.mark.parametrize("folder", ["_transactions", "data", "_indices", "_deletions", "_versions"])
 def test_a_cleanup_removes_nothing_behind_a_link(tmp_path, folder):
     """A folder that a link places outside the table keeps its files, and is not read."""

@@ -1,7 +1,6 @@
 """Fragment face: rows, changes for a later commit, and fragments that are committed later."""
 
 import json
-from datetime import timedelta
 
 import pyarrow as pa
 import pylanceref
@@ -9,7 +8,6 @@ import pyroaring
 import pytest
 from lanceref.core.errors import CommitConflict, NotFound, NotStorable, SchemaRefused
 from pylanceref import (
-    DatasetBasePath,
     LanceDataset,
     LanceOperation,
     Transaction,
@@ -105,7 +103,6 @@ def test_a_fragment_is_opened_by_its_id(tmp_path):
     fragment = pylanceref.LanceFragment(made, 0)
     name = fragment.data_files()[0].path
     assert f"LanceFileFragment(id=0, data_files=['{name}'])" == repr(fragment)
-    assert [0] == list(made.fragment_ids())
     fragment.validate()
     with pytest.raises(ValueError, match="does not exist: 7"):
         pylanceref.LanceFragment(made, 7)
@@ -120,21 +117,6 @@ def test_a_session_takes_the_same_columns(tmp_path):
     assert ["a", "b", "_rowaddr"] == fragment.open_session(None, True).take([1]).column_names
     twice = fragment.open_session({"x": "a * 2"}, True).take(pa.array([2]))
     assert {"x": [4], "_rowaddr": [2]} == twice.to_pydict()
-
-
-@pytest.mark.parametrize("mode", ["create", "append", "overwrite"])
-def test_written_fragments_come_as_a_transaction(tmp_path, mode):
-    """It is committed as it is; bases that a new table gets come with it."""
-    table = pa.table({"a": [1, 2]})
-    bases = [DatasetBasePath(str(tmp_path / "b"), "b")] if mode == "create" else None
-    if mode != "create":
-        pylanceref.write_dataset(table, tmp_path / "t")
-    transaction = pylanceref.fragment.write_fragments(
-        table, str(tmp_path / "t"), mode=mode, return_transaction=True, initial_bases=bases
-    )
-    made = pylanceref.LanceDataset.commit(str(tmp_path / "t"), transaction)
-    assert (4 if mode == "append" else 2) == made.count_rows()
-    assert (["b"] if bases else []) == [one.name for one in made.base_paths().values()]
 
 
 TABLE = pa.table({"a": pa.array([1, 2, 3], pa.int32()), "b": ["x", "y", "z"]})
@@ -210,16 +192,6 @@ def test_versions_apart_need_names_of_v2(tmp_path):
     ds = write_dataset(TABLE, tmp_path, enable_v2_manifest_paths=False)
     with pytest.raises(OSError, match="v1 manifest paths"):
         LanceDataset.commit(ds, Append([]), 1, detached=True)
-
-
-def test_a_commit_takes_its_time_and_no_more(tmp_path):
-    """A duration above zero, or None; anything else is refused."""
-    ds = write_dataset(TABLE, tmp_path)
-    for timeout in (timedelta(minutes=1), None):
-        ds = LanceDataset.commit(ds, Append([]), ds.version, commit_timeout=timeout)
-    for timeout, error in ((timedelta(0), OSError), (timedelta(-1), ValueError), (3, TypeError)):
-        with pytest.raises(error, match="timeout"):
-            LanceDataset.commit(ds, Append([]), ds.version, commit_timeout=timeout)
 
 
 def test_offsets_of_updated_rows_are_bitmaps(tmp_path):

@@ -230,8 +230,6 @@ def test_new_rows_go_to_the_bases_asked_for(tmp_path):
         (lambda merge: merge, None),
         (lambda merge: merge.target_bases(["two"]), 2),
         (lambda merge: merge.target_bases([made.uri, "two"]), None),
-        (lambda merge: merge.target_all_bases(), None),
-        (lambda merge: merge.target_all_bases(include_primary=False), 1),
     )
     for number, (directed, home) in enumerate(merges):
         merge = made.merge_insert("a").when_not_matched_insert_all()

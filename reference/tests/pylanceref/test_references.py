@@ -233,26 +233,3 @@ def test_a_tag_that_cannot_be_is_refused(table):
         with pytest.raises(NotFound):
             call()
     assert 1 == table.tags.get_version("x")
-
-
-def test_metadata_of_refs_is_replaced(table):
-    """Of a tag and of a branch; the rest stays."""
-    table.tags.create("x", 1)
-    table.create_branch("dev", 1)
-    table.tags.replace_metadata("x", {"k": "1"})
-    table.branches.replace_metadata("dev", {"l": "2"})
-
-    assert ({"k": "1"}, 1) == (table.tags.list()["x"]["metadata"], table.tags.get_version("x"))
-    assert {"l": "2"} == table.branches.list()["dev"]["metadata"]
-
-
-def test_old_names_warn(nested):
-    """They replace."""
-    nested.update_schema_metadata({"a": "1"})
-    with pytest.warns(DeprecationWarning):
-        nested.replace_schema_metadata({"b": "2"})
-    with pytest.warns(DeprecationWarning):
-        nested.replace_field_metadata("a", {"n": "m"})
-
-    assert {"b": "2"} == nested.schema_metadata
-    assert {b"n": b"m"} == nested.schema.field("a").metadata

@@ -11,7 +11,6 @@ import pyroaring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pylanceref.dataset import ColumnOrdering, ScannerBuilder
 from tests.sql.written import write
 from tests.table.hand_made import put
 from tests.table.manifests import minimal
@@ -200,48 +199,6 @@ def two_fragments(tmp_path_factory):
     return write(table, tmp_path_factory.mktemp("builder"), max_rows_per_file=3)
 
 
-def test_all_steps_together(two_fragments):
-    """All steps of a builder together describe one scan."""
-    builder = (
-        ScannerBuilder(two_fragments)
-        .columns(["s"])
-        .filter("i > 0")
-        .limit(3)
-        .offset(1)
-        .with_row_id()
-        .with_row_address()
-        .batch_size(2)
-        .order_by([ColumnOrdering("i", ascending=False)])
-        .with_fragments(two_fragments.get_fragments())
-        .late_materialization(True)
-        .use_stats(False)
-        .scan_in_order(True)
-        .prefilter(True)
-        .use_scalar_index(False)
-        .fast_search(False)
-        .io_buffer_size(1)
-        .batch_readahead(1)
-        .fragment_readahead(1)
-        .blob_handling(None)
-        .strict_batch_size(False)
-        .include_deleted_rows(False)
-    )
-    table = builder.to_scanner().to_table()
-
-    assert ["e", "d", "c"] == table["s"].to_pylist()
-    assert ["s", "_rowid", "_rowaddr"] == table.column_names
-    assert [2, 1] == [batch.num_rows for batch in builder.to_scanner().to_batches()]
-
-
-def test_defaults_are_steps_by_name(two_fragments):
-    """Defaults are applied by the names of steps; unknown ones are refused."""
-    builder = ScannerBuilder(two_fragments).apply_defaults({"limit": 1, "columns": ["i"]})
-
-    assert {"i": [0]} == builder.to_scanner().to_table().to_pydict()
-    with pytest.raises(ValueError, match="Unknown option nope"):
-        builder.apply_defaults({"nope": 1})
-
-
 @pytest.fixture
 def one_vector(tmp_path):
     """One vector of two numbers."""
@@ -262,33 +219,4 @@ def one_vector(tmp_path):
 def test_a_query_that_fits_no_column_is_refused_at_once(one_vector, asked, kind, words):
     """A query for another column, dimension or number of rows is refused before the scan."""
     with pytest.raises(kind, match=words):
-        ScannerBuilder(one_vector).nearest(**asked)
-
-
-@pytest.mark.parametrize(
-    ("step", "value", "kind"),
-    [
-        ("limit", -1, ValueError),
-        ("offset", -1, ValueError),
-        ("columns", "i", TypeError),
-        ("with_fragments", [1], TypeError),
-        ("order_by", ["i"], TypeError),
-        ("batch_readahead", 0, ValueError),
-        ("fragment_readahead", -1, ValueError),
-    ],
-)
-def test_wrong_values_are_refused_at_once(step, value, kind, two_fragments):
-    """As the classes of pylance."""
-    with pytest.raises(kind):
-        getattr(ScannerBuilder(two_fragments), step)(value)
-
-
-def test_a_query_by_position(one_vector):
-    """The number of rows and the metric come after the vector; other names are refused."""
-    builder = ScannerBuilder(one_vector).nearest("v", [0.0, 0.0], 3, "l2", use_index=False)
-    asked = builder._arguments["nearest"]
-
-    assert (3, "l2", False) == (asked["k"], asked["metric"], asked["use_index"])
-    assert "nprobes" not in asked
-    with pytest.raises(TypeError, match="nprobe"):
-        ScannerBuilder(one_vector).nearest("v", [0.0, 0.0], nprobe=1)
+        one_vector.scanner(nearest=asked)

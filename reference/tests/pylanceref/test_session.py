@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from uuid import uuid4
 
 import lanceref
 import numpy as np
@@ -95,11 +94,11 @@ def test_what_is_kept_is_not_read_again(uri, name):
     """The answer is the same, and every part of it was there."""
     cold, warm, told = pylanceref.dataset(uri), pylanceref.dataset(uri), []
     warm.prewarm_index(name)
-    kept = warm.index_cache_entry_count()
+    kept = warm._snapshot.indices.uses.kept
     assert kept > 0
     answer = warm.scanner(scan_stats_callback=told.append, **QUERIES[name]).to_table()
     assert answer == cold.to_table(**QUERIES[name])
-    assert (0, kept) == (told[0].parts_loaded, warm.index_cache_entry_count())
+    assert (0, kept) == (told[0].parts_loaded, warm._snapshot.indices.uses.kept)
     assert 1.0 == warm.index_cache_hit_rate()
     assert 0.0 == cold.index_cache_hit_rate()
 
@@ -109,10 +108,6 @@ def test_what_is_kept_is_not_read_again(uri, name):
     [
         ("nope", {}, RuntimeError, "not found: name=nope"),
         ("id_idx", {"with_position": True}, ValueError, "inverted indices, got BTree"),
-        ("id_idx", {"index_segments": "x"}, TypeError, "must be an iterable"),
-        ("id_idx", {"index_segments": [1]}, TypeError, "Got <class 'int'>"),
-        ("id_idx", {"index_segments": ["x"]}, ValueError, "invalid index segment uuid 'x'"),
-        ("id_idx", {"index_segments": [str(uuid4())]}, RuntimeError, "segment_ids="),
     ],
 )
 def test_wrong_prewarm_arguments_are_refused(uri, name, arguments, error, text):
@@ -149,7 +144,6 @@ def test_a_copy_and_a_table_in_another_process_have_no_session_of_it(tmp_path):
         assert dataset.version == again.version
         assert not mine.is_same_as(again.session())
     assert dataset.to_table() == pickle.loads(pickle.dumps(fragment)).to_table()
-    assert [0] == list(dataset.fragment_ids())
     pytest.importorskip("obstore")
     in_memory = pylanceref.write_dataset(dataset.to_table(), "memory://x")
     assert dataset.to_table() == copy.deepcopy(in_memory).to_table()
@@ -172,12 +166,3 @@ def test_a_table_can_be_held_to_its_own_folder(tmp_path):
     own = pylanceref.dataset(tmp_path / "source", allow_external=False)
     assert [1] == own.checkout_version(("dev", None)).to_table()["a"].to_pylist()
     assert [] == lanceref.validate(tmp_path / "source", allow_external=False)
-
-
-def test_storage_options_are_told(tmp_path):
-    """As they were given, those of bases too; none are None."""
-    options = {"a": "1", "base_2.a": "2"}
-    made = pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path, storage_options=options)
-
-    assert options == made.initial_storage_options == made.latest_storage_options()
-    assert pylanceref.dataset(tmp_path).initial_storage_options is None

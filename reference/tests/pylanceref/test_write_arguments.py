@@ -116,14 +116,6 @@ def test_wrong_arguments_are_refused(tmp_path, maker, name: str) -> None:
     assert maker.__name__ == "lance" or not (tmp_path / "t").exists()
 
 
-@pytest.mark.parametrize(("legacy", "version"), [(True, "0.1"), (False, "2.2")])
-def test_versions_are_named_the_old_way_too(tmp_path, legacy: bool, version: str) -> None:
-    """The deprecated argument chooses the version, with a warning."""
-    with pytest.warns(DeprecationWarning, match="data_storage_version"):
-        ds = write_dataset(NUMBERS, tmp_path, use_legacy_format=legacy, storage_options={"a": "b"})
-    assert ds.data_storage_version == version
-
-
 FIELD = blob_field("b", inline_size_threshold=2, dedicated_size_threshold=10)
 
 VALUES = [b"abc", b"0123456789abc", b"x"]
@@ -180,7 +172,6 @@ REFUSED = [
     ({"initial_bases": [DatasetBasePath("/x")], "mode": "append"}, "in Append mode"),
     ({"initial_bases": [DatasetBasePath("/x")], "mode": "overwrite"}, "in Overwrite mode"),
     ({"target_bases": ["three"], "mode": "append"}, "'three' not found"),
-    ({"target_bases": ["one"], "target_all_bases": True, "mode": "append"}, "together"),
 ]
 
 
@@ -207,8 +198,6 @@ def test_ids_are_given_or_counted(tmp_path) -> None:
         write(2, None, None)
     with pytest.raises(ValueError, match="DatasetBasePath"):
         write_dataset(BLOBS, tmp_path / "x", initial_bases=["x"])
-    with pytest.raises(DataRefused, match="no registered bases"):
-        write_dataset(BLOBS, tmp_path / "x", target_all_bases=False)
     with pytest.raises(TypeError):
         write_dataset(BLOBS, tmp_path / "x", target_bases="one")
 
@@ -222,7 +211,7 @@ def test_tables_with_bases_are_the_oracles(tmp_path, version) -> None:
     table = BLOBS if version == "2.2" else pa.table({"a": [1, 2, 3]})
     steps = [
         {"target_bases": ["two", "one"], "max_rows_per_file": 1},
-        {"mode": "append", "target_all_bases": True, "max_rows_per_file": 2},
+        {"mode": "append", "target_bases": ["one", "two"], "max_rows_per_file": 2},
         {"mode": "overwrite", "target_bases": ["one"]},
         {"mode": "append"},
     ]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
-
 import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import NotYet, QueryRefused
 from lanceref.search.full_text import leaves
-from pylanceref.dataset import serialize_row_addrs
 from pylanceref.query import (
     BooleanQuery,
     BoostQuery,
@@ -43,8 +40,6 @@ ROW, ELEMENT = DocumentGranularity
         (lambda: leaves(BooleanQuery([])), QueryRefused),
         (lambda: leaves(BooleanQuery([(Occur.MUST_NOT, A)])), QueryRefused),
         (lambda: leaves(MatchQuery("a", "s", boost=-1)), QueryRefused),
-        (lambda: serialize_row_addrs([-1]), OverflowError),
-        (lambda: serialize_row_addrs(["x"]), TypeError),
     ],
 )
 def test_wrong_arguments_are_refused(make, error):
@@ -97,23 +92,9 @@ NEAR = {"column": "v", "q": [0.0] * 4}
         ({"nearest": {**NEAR, "q": object()}}, TypeError, "array of floats"),
         ({"nearest": {**NEAR, "q": [[0.0] * 4] * 2}}, QueryRefused, "query_index"),
         ({"nearest": {**NEAR, "distance_range": ("a", 1)}}, TypeError, "must be real number"),
-        ({"nearest": NEAR, "index_segments": []}, ValueError, "empty segment list"),
-        ({"nearest": NEAR, "index_segments": [uuid.uuid4()]}, ValueError, "unknown index"),
-        ({"nearest": NEAR, "index_segments": ["x"]}, ValueError, "invalid index segment uuid"),
-        ({"nearest": NEAR, "index_segments": [5]}, TypeError, "Got <class 'int'> instead"),
-        ({"nearest": NEAR, "index_segments": "x"}, TypeError, "not a single <class 'str'>"),
-        ({"row_addr_allowlist": b"\xff"}, QueryRefused, "not a serialized RowAddrTreeMap"),
-        ({"row_addr_blocklist": "abc"}, TypeError, "row_addr_blocklist"),
     ],
 )
 def test_questions_that_cannot_be_answered_are_refused(dataset, scan, error, told):
     """With a text that names what is wrong."""
     with pytest.raises(error, match=told):
         dataset.to_table(**scan)
-
-
-def test_segments_of_another_index_are_refused(dataset):
-    """Those over another column."""
-    (index,) = (one for one in dataset.describe_indices() if one.name == "w_idx")
-    with pytest.raises(ValueError, match="does not belong to vector column 'v'"):
-        dataset.to_table(nearest=NEAR, index_segments=[index.segments[0].uuid])

@@ -1,8 +1,6 @@
-"""Vector queries: arguments, exact distances, batches, ranges, filters and chosen segments."""
+"""Vector queries: arguments, exact distances, batches, ranges and filters."""
 
 from __future__ import annotations
-
-import uuid
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +9,6 @@ import pytest
 from lanceref.file.arrow_schema import schema_of
 from lanceref.search.vector_query import vector_query
 from lanceref.search.vector_search import exact_distances
-from pylanceref.dataset import ScannerBuilder
 
 SCHEMA = schema_of(
     pa.schema(
@@ -167,39 +164,3 @@ NEAR = {"column": "v", "q": VALUES[30], "k": 60}
 def _rows(start, end):
     values = pa.FixedSizeListArray.from_arrays(pa.array(VALUES[start:end].ravel()), 4)
     return pa.table({"i": range(start, end), "v": values, "w": values})
-
-
-@pytest.fixture(scope="module")
-def segments(tmp_path_factory):
-    """Two segments of 20 rows, and 20 rows that none covers."""
-    made = pylanceref.write_dataset(_rows(0, 20), tmp_path_factory.mktemp("segments") / "t")
-    made.create_index("v", index_type="IVF_FLAT", num_partitions=1)
-    made.create_index("w", index_type="IVF_FLAT", num_partitions=1)
-    made.insert(_rows(20, 40))
-    made.optimize.optimize_indices(["v_idx"], num_indices_to_merge=0)
-    made.insert(_rows(40, 60))
-    return made
-
-
-def _ids(segments, name="v_idx") -> list[str]:
-    (index,) = (one for one in segments.describe_indices() if one.name == name)
-    return [segment.uuid for segment in index.segments]
-
-
-def _found(segments, **scan) -> list[int]:
-    return sorted(segments.scanner(["i"], nearest=NEAR, **scan).to_table()["i"].to_pylist())
-
-
-def test_only_rows_of_the_segments_are_found(segments):
-    """By text or id, twice the same too; those of no segment only in fragments that are named."""
-    first, second = _ids(segments)
-
-    assert list(range(20)) == _found(segments, index_segments=[first, uuid.UUID(first)])
-    assert list(range(20, 40)) == _found(segments, index_segments=(second,))
-    assert list(range(40)) == _found(segments, index_segments=[first, second])
-    assert list(range(60)) == _found(segments)
-    last = segments.get_fragments()[1:]
-    chosen = _found(segments, index_segments=[second], fragments=last, prefilter=True)
-    assert list(range(20, 60)) == chosen
-    built = ScannerBuilder(segments).columns(["i"]).nearest("v", VALUES[0], 60)
-    assert 20 == built.with_index_segments([first]).to_scanner().to_table().num_rows

@@ -49,7 +49,7 @@ def test_a_lock_decides_where_the_store_cannot(server):
 @pytest.mark.oracle
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_bases_are_reached_with_their_own_options(server, tmp_path, ours_first):
-    """A base in a bucket is reached with options by id, by path, or of the table."""
+    """A base in a bucket is reached with options by id, or of the table."""
     import lance
 
     pair = (pylanceref, lance) if ours_first else (lance, pylanceref)
@@ -68,7 +68,7 @@ def test_bases_are_reached_with_their_own_options(server, tmp_path, ours_first):
         tmp_path / "t",
         mode="append",
         target_bases=["cloud"],
-        base_store_params={home: server.options},
+        storage_options=of_base,
     )
 
     assert 2 == len(server.keys(home))
@@ -81,7 +81,7 @@ def test_bases_are_reached_with_their_own_options(server, tmp_path, ours_first):
 @pytest.mark.oracle
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_single_files_are_shared(server, ours_first):
-    """A file in a bucket written by one is read, listed and deleted by the other."""
+    """A file in a bucket written by one is read by the other; a session finds it."""
     import lance.file as theirs
 
     ours = (LanceFileWriter, LanceFileReader, LanceFileSession)
@@ -93,17 +93,12 @@ def test_single_files_are_shared(server, ours_first):
     made = session(folder, storage_options=server.options)
 
     assert 3 == read(f"{folder}/a/x.lance", storage_options=server.options).num_rows()
-    assert ["a/x.lance"] == made.list()
-    assert ["a"] == made.list_with_delimiter().common_prefixes
-    assert made.contains("a/x.lance") and not made.contains("a/y.lance")
-    assert b"LANC" == made.read_range("a/x.lance", server_size(server, folder) - 4, 10)
-    made.delete_file("a/x.lance")
-    made.delete_file("a/x.lance")
-    with pytest.raises(ValueError, match="x"):
-        made.open_reader("a/x.lance")
-
-
-def server_size(server, folder: str) -> int:
-    """Return the size of the only file of a folder."""
-    key = f"{prefix_of(folder)}/a/x.lance"
-    return server.s3.head_object(Bucket=BUCKET, Key=key)["ContentLength"]
+    assert 3 == made.open_reader("a/x.lance").num_rows()
+    with made.open_writer("b/y.lance", schema=ROWS.schema) as writer:
+        writer.write_batch(ROWS)
+    assert [f"{prefix_of(folder)}/a/x.lance", f"{prefix_of(folder)}/b/y.lance"] == [
+        one["Key"]
+        for one in server.s3.list_objects(Bucket=BUCKET, Prefix=prefix_of(folder))["Contents"]
+    ]
+    with pytest.raises(ValueError, match="z"):
+        made.open_reader("a/z.lance")

@@ -11,8 +11,10 @@ from lanceref.blobs.blob_reader import BlobFiles
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, OutOfRange, UnknownEncoding
 from lanceref.core.limits import Limits
-from lanceref.data_file.descriptors import BLOB_DESCRIPTOR
+from lanceref.core.logical_types import EXTENSION_KEY
+from lanceref.data_file.descriptors import BLOB_DESCRIPTOR, MANAGED, OF_BASE, PREPARED
 from lanceref.file.column_io import DESCRIPTOR
+from lanceref.file.schema import BLOB_EXTENSION
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.logical import BlobHandling
@@ -99,12 +101,15 @@ def _managed(path: Path, module: ModuleType) -> str:
         (folder / "x.blob").write_bytes(b"0123456789")
     bases = [module.DatasetBasePath(str(base), "b", True, 1)]
     rows = []
-    for base_id in ({}, {"base_id": 1}):
-        builder = module.BlobDescriptorArrayBuilder("b")
-        builder.append_managed("_blobs/x.blob", 2, 3, **base_id)
-        builder.append_managed("_blobs/x.blob", 9, 0, **base_id)
-        schema = pa.schema([builder.field], metadata={"lance.blob.managed": "true"})
-        rows.append(pa.Table.from_arrays([builder.finish()], schema=schema))
+    field = pa.field("b", PREPARED, metadata={EXTENSION_KEY: BLOB_EXTENSION})
+    schema = pa.schema([field], metadata={"lance.blob.managed": "true"})
+    for kind, base_id in ((MANAGED, None), (OF_BASE, 1)):
+        blobs = [
+            {"kind": kind, "uri": "_blobs/x.blob", "position": at, "blob_size": size}
+            | {"blob_id": base_id}
+            for at, size in ((2, 3), (9, 0))
+        ]
+        rows.append(pa.Table.from_arrays([pa.array(blobs, PREPARED)], schema=schema))
     options = {"data_storage_version": "2.2", "initial_bases": bases}
     module.write_dataset(rows[0], str(uri), **options)
     module.write_dataset(rows[1], str(uri), mode="append")

@@ -175,7 +175,6 @@ def test_a_branch_file_of_such_a_name_is_refused(tables, name):
     for use in (
         lambda: made.checkout_version((name, 1)),
         lambda: made.branches.delete(name),
-        lambda: made.branches.replace_metadata(name, {}),
         lambda: made.cleanup_old_versions(timedelta(0)),
         lambda: made.create_branch(name),
     ):
@@ -205,7 +204,6 @@ def test_a_tag_of_a_name_that_cannot_be_is_refused(tables, name):
         lambda: made.tags.get_version(name),
         lambda: made.tags.create(name, 1),
         lambda: made.tags.update(name, 1),
-        lambda: made.tags.replace_metadata(name, {"k": "v"}),
         lambda: made.tags.delete(name),
         lambda: made.checkout_version(name),
     ):
@@ -246,7 +244,6 @@ def test_no_name_leads_out_of_the_table(tables, name):
         lambda: made.branches.delete(name),
         lambda: made.tags.create(name),
         lambda: made.tags.update(name),
-        lambda: made.tags.replace_metadata(name, {}),
         lambda: made.tags.delete(name),
         lambda: made.cleanup_old_versions(timedelta(0)),
     )

@@ -19,7 +19,7 @@ from lanceref.explain import explain
 from lanceref_testing.odd_files import odd_file
 from lanceref_testing.oddities import ALL, Chance, with_needs
 from lanceref_testing.tables import random_sample
-from pylanceref.lance_file import LanceFileReader
+from pylanceref.file import LanceFileReader
 
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 from lance_conformance.compare import first_difference

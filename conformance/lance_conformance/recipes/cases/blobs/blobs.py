@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pylanceref
+from lanceref.core.logical_types import EXTENSION_KEY
+from lanceref.data_file.descriptors import INLINE, MANAGED, PREPARED
+from lanceref.file.schema import BLOB_EXTENSION
 from lanceref.proto.encodings_v2_1_pb2 import REPDEF_NULLABLE_ITEM, RepDefLayer
-from pylanceref.blob import BlobDescriptorArrayBuilder
 from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.constructors import case, cases, fault, lint
@@ -40,22 +42,28 @@ _SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]
 """Inline, packed, dedicated, null, empty, packed."""
 
 
+def _prepared(rows: Sequence[dict[str, object] | None]) -> pa.Table:
+    """Return a table of blobs that are stored before their rows, in objects of the table."""
+    field = pa.field("b", PREPARED, metadata={EXTENSION_KEY: BLOB_EXTENSION})
+    schema = pa.schema([field], metadata={"lance.blob.managed": "true"})
+    return pa.Table.from_arrays([pa.array(rows, PREPARED)], schema=schema)
+
+
+def _object(uri: str, start: int, size: int) -> dict[str, object]:
+    return {"kind": MANAGED, "uri": uri, "position": start, "blob_size": size}
+
+
 def _managed(uri: str) -> pa.Table:
     """Blobs in an object of the table, which a row of each data file shares."""
     Path(uri, "_blobs").mkdir(parents=True)
     Path(uri, "_blobs", "shared.blob").write_bytes(bytes(range(20)))
-    builder = BlobDescriptorArrayBuilder("b")
-    for start, size in ((2, 3), (10, 10), (0, 0)):
-        builder.append_managed("_blobs/shared.blob", start, size)
-    builder.append_null()
-    builder.append_inline(b"abc")
-    schema = pa.schema([builder.field], metadata={"lance.blob.managed": "true"})
-    rows = pa.Table.from_arrays([builder.finish()], schema=schema)
+    shared = [_object("_blobs/shared.blob", *span) for span in ((2, 3), (10, 10), (0, 0))]
+    rows = _prepared([*shared, None, {"kind": INLINE, "data": b"abc"}])
     for mode in ("create", "append"):
         pylanceref.write_dataset(rows, uri, mode=mode, data_storage_version="2.2")
     values = [bytes(range(2, 5)), bytes(range(10, 20)), b"", None, b"abc"]
     found = pa.table({"b": pa.array(values * 2, pa.large_binary())})
-    return found.replace_schema_metadata(schema.metadata)
+    return found.replace_schema_metadata(rows.schema.metadata)
 
 
 def _row(new: bytes, at: int) -> SpanPatch:
@@ -94,14 +102,10 @@ def _no_bytes(uri: str) -> pa.Table:
     """A blob of an object, and one of no byte, for which no object is there."""
     Path(uri, "_blobs").mkdir(parents=True)
     Path(uri, "_blobs", "some.blob").write_bytes(b"_abc_")
-    builder = BlobDescriptorArrayBuilder("b")
-    builder.append_managed("_blobs/some.blob", 1, 3)
-    builder.append_managed("_blobs/none.blob", 0, 0)
-    schema = pa.schema([builder.field], metadata={"lance.blob.managed": "true"})
-    rows = pa.Table.from_arrays([builder.finish()], schema=schema)
+    rows = _prepared([_object("_blobs/some.blob", 1, 3), _object("_blobs/none.blob", 0, 0)])
     pylanceref.write_dataset(rows, uri, data_storage_version="2.2")
     found = pa.table({"b": pa.array([b"abc", b""], pa.large_binary())})
-    return found.replace_schema_metadata(schema.metadata)
+    return found.replace_schema_metadata(rows.schema.metadata)
 
 
 CASES: tuple[Recipe, ...] = (
