@@ -23,6 +23,7 @@ from lanceref.codecs.values import (
     Ints,
     MiniBlocks,
     Part,
+    concat_bits,
     even_counts,
     flat_encoding,
 )
@@ -62,12 +63,7 @@ def join_bits(run: ChunkRun, buffer: int, counts: Ints) -> Bytes:
     joined = run.gather(buffer)
     if np.all(counts[:-1] % 8 == 0):
         return joined
-    ends = np.cumsum(run.sizes[buffer])
-    bits = [
-        np.unpackbits(joined[end - size : end], count=count, bitorder="little")
-        for end, size, count in zip(ends.tolist(), run.sizes[buffer].tolist(), counts.tolist())
-    ]
-    return np.packbits(np.concatenate(bits), bitorder="little")
+    return concat_bits(joined, np.zeros_like(counts), counts)
 
 
 def encode_blocks(values: Unsigned, counts: Ints) -> Part:

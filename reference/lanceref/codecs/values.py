@@ -201,6 +201,19 @@ def weave(columns: Sequence[Part]) -> Part:
     return join_pieces(joined, starts.reshape(-1), (starts + taken).reshape(-1)), sizes.sum(axis=1)
 
 
+def concat_bits(data: Bytes, starts: Ints, counts: Ints) -> Bytes:
+    """Return `counts` (n,) bits from each piece, packed from bit 0.
+
+    `data` holds, one piece after another, the bytes that the bits `starts`..`starts + counts` of
+    some bitmap touch.
+    """
+    skipped = starts % 8
+    after = -(skipped + counts) % 8
+    runs = np.stack((skipped, counts, after), 1).reshape(-1)
+    wanted = np.repeat(np.tile([False, True, False], len(starts)), runs)
+    return np.packbits(np.unpackbits(data, bitorder="little")[wanted], bitorder="little")
+
+
 @specified
 def count_before(flags: Bools, at: Ints) -> Ints:
     """Return how many of `flags` are set before each of the positions `at`.

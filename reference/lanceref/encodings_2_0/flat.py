@@ -33,6 +33,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.general import ZSTD_MAGIC, decompress_block
+from lanceref.codecs.values import concat_bits
 from lanceref.core.arrow_buffers import bytes_of, slice_bits, slot_bits
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
@@ -45,21 +46,6 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 _CODECS = {"zstd": "zstd", "lz4": "lz4_raw"}
 """Scheme of the format -> codec of pyarrow."""
-
-
-def concat_bits(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], counts: NDArray[np.int64]
-) -> NDArray[np.uint8]:
-    """Return `counts` (n,) bits from each piece, packed from bit 0.
-
-    `data` holds, one piece after another, the bytes that the bits `starts`..`starts + counts` of
-    some bitmap touch.
-    """
-    skipped = starts % 8
-    after = -(skipped + counts) % 8
-    runs = np.stack((skipped, counts, after), 1).reshape(-1)
-    wanted = np.repeat(np.tile([False, True, False], len(starts)), runs)
-    return np.packbits(np.unpackbits(data, bitorder="little")[wanted], bitorder="little")
 
 
 def _concat(cuts: list[memoryview], rows: RowRanges, bits: int) -> NDArray[np.uint8]:

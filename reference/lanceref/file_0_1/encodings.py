@@ -35,6 +35,7 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 
+from lanceref.codecs.values import concat_bits
 from lanceref.core.arrow_buffers import (
     STRINGS,
     bytes_of,
@@ -48,7 +49,7 @@ from lanceref.core.arrow_buffers import (
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import OutOfRange, Place, UnknownEncoding
 from lanceref.core.nesting import fixed_array
-from lanceref.encodings_2_0.flat import concat_bits, innermost_items
+from lanceref.encodings_2_0.flat import innermost_items
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.page_table import BatchRanges, Node, Numbers, Pages, gather, read_offsets
 
