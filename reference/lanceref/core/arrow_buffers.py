@@ -48,6 +48,18 @@ def slice_bits(data: NDArray[np.uint8], start: int, count: int) -> NDArray[np.ui
     return data[first : first + count // 8]
 
 
+def value_bytes(array: pa.Array) -> NDArray[np.uint8]:
+    """Return the values of fixed width that an array holds, also below nulls: uint8 (bytes,).
+
+    Booleans are packed from bit 0.
+    """
+    data = bytes_of(array.buffers()[1])
+    if pa.types.is_boolean(array.type):
+        return slice_bits(data, array.offset, len(array))
+    width = int(array.type.bit_width) // 8
+    return data[array.offset * width : (array.offset + len(array)) * width]
+
+
 def slot_bits(type_: pa.DataType) -> int | None:
     """Return the bits one value takes when stored flat; None for types of variable width."""
     types = pa.types

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.general import ZSTD_MAGIC, decompress_block
 from lanceref.codecs.values import concat_bits
-from lanceref.core.arrow_buffers import bytes_of, slice_bits, slot_bits
+from lanceref.core.arrow_buffers import bytes_of, slice_bits, slot_bits, value_bytes
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
@@ -326,11 +326,7 @@ def fixed_width(array: pa.Array) -> tuple[NDArray[np.uint8], int]:
 
     uint8 (bytes,).
     """
-    data = bytes_of(array.buffers()[1])
-    if pa.types.is_boolean(array.type):
-        return slice_bits(data, array.offset, len(array)), 1
-    try:
-        width = int(array.type.bit_width) // 8
-    except ValueError as error:
-        raise DataRefused(f"2.0 cannot store values of {array.type} here") from error
-    return data[array.offset * width : (array.offset + len(array)) * width], 8 * width
+    bits = slot_bits(array.type)
+    if bits is None:
+        raise DataRefused(f"2.0 cannot store values of {array.type} here")
+    return value_bytes(array), bits

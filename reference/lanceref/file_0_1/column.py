@@ -26,7 +26,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.arrow_buffers import STRINGS, has_wide_offsets, offsets_buffer, offsets_of
+from lanceref.core.arrow_buffers import (
+    STRINGS,
+    has_wide_offsets,
+    offsets_buffer,
+    offsets_of,
+    slot_bits,
+)
 from lanceref.core.cursor import MERGE_GAP_BYTES, FileBytes
 from lanceref.core.errors import (
     BadSchema,
@@ -193,7 +199,7 @@ def open_node(
         return encodings.dictionary_node(file, pages, type_, rows, dictionaries[field.id])
     if type_ in STRINGS:
         return encodings.binary_node(file, pages, type_, rows, nullable=field.nullable)
-    if encodings.fixed_width(type_) is None:
+    if not slot_bits(type_):
         clause, wanted = "L.legacy.column.type", "a type that 0.1 can store"
         raise UnknownEncoding(clause, pages.place, type_, wanted)
     return encodings.plain_node(file, pages, type_, rows)
@@ -267,7 +273,7 @@ def check_storable(field: Field) -> None:
     else:
         known = (types.is_list, types.is_large_list, types.is_struct, types.is_null)
         fits = any(is_type(type_) for is_type in known) or type_ in STRINGS
-        fits = fits or encodings.fixed_width(type_) is not None
+        fits = fits or bool(slot_bits(type_))
     if not fits:
         raise NotStorable(f"field `{field.name}`: unsupported data type {type_}")
     for child in field.children:

@@ -30,7 +30,6 @@ Divergences: D.legacy.nulls-lost, D.legacy.empty-is-null, D.legacy.second-dictio
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
 
 import numpy as np
 import pyarrow as pa
@@ -38,13 +37,13 @@ import pyarrow as pa
 from lanceref.codecs.values import concat_bits
 from lanceref.core.arrow_buffers import (
     STRINGS,
-    bytes_of,
     check_keys,
     check_text,
     null_bitmap,
     offsets_buffer,
     offsets_of,
-    slice_bits,
+    slot_bits,
+    value_bytes,
 )
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import OutOfRange, Place, UnknownEncoding
@@ -60,32 +59,15 @@ Dictionaries = Mapping[int, pa.Array]
 """The values of the dictionary fields of a schema by field id."""
 
 
-def fixed_width(type_: pa.DataType) -> tuple[pa.DataType, list[int]] | None:
-    """Return the leaf type below fixed-size lists and their sizes, outermost first.
-
-    None for a type that is not stored plain.
-    """
-    sizes = []
-    while pa.types.is_fixed_size_list(type_):
-        sizes.append(int(type_.list_size))
-        type_ = type_.value_type
-    if pa.types.is_dictionary(type_) or pa.types.is_null(type_) or type_.num_fields:
-        return None
-    try:
-        return (type_, sizes) if type_.bit_width else None
-    except ValueError:  # strings have no width
-        return None
-
-
 def plain_node(file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None) -> Node:
     """Open plain pages; `rows` are the rows of each batch, None for items of lists.
 
     `rows` (batches,).
     """
-    fixed = fixed_width(type_)
-    assert fixed is not None
-    leaf, items, clause = fixed[0], prod(fixed[1]), "L.legacy.plain.values"
-    bits, is_bool = int(leaf.bit_width) * items, pa.types.is_boolean(leaf)
+    leaf, bits, clause = type_, slot_bits(type_) or 0, "L.legacy.plain.values"
+    while pa.types.is_fixed_size_list(leaf):
+        leaf = leaf.value_type
+    items, is_bool = bits // leaf.bit_width, pa.types.is_boolean(leaf)
     pages.require(rows, bits)
 
     def read(ranges: BatchRanges) -> pa.Array:
@@ -106,13 +88,10 @@ def plain_node(file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers 
 def encode_plain(array: pa.Array) -> bytes | memoryview:
     """Return the bytes of a plain page: below a null what the array holds there, or false."""
     array = innermost_items(array)
-    if pa.types.is_boolean(array.type):
-        values = array.fill_null(False) if array.null_count else array
-        return slice_bits(bytes_of(values.buffers()[1]), values.offset, len(values)).tobytes()
-    values, width = array.buffers()[1], array.type.bit_width // 8
-    if values is None or not len(array):
-        return bytes(width * len(array))
-    return memoryview(values)[array.offset * width : (array.offset + len(array)) * width]
+    if pa.types.is_boolean(array.type) and array.null_count:
+        array = array.fill_null(False)
+    data, bits = value_bytes(array), len(array) * int(array.type.bit_width)
+    return data.data if len(data) else bytes(-(-bits // 8))
 
 
 def binary_node(

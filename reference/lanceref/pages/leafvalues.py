@@ -34,6 +34,7 @@ from lanceref.core.arrow_buffers import (
     offsets_of,
     slice_bits,
     slot_bits,
+    value_bytes,
 )
 from lanceref.core.errors import CorruptPage, DataRefused, Place
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
@@ -224,7 +225,7 @@ def stored_values(array: pa.Array) -> Values:
     """
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
-    type_, count, start = array.type, len(array), array.offset
+    type_, count = array.type, len(array)
     if pa.types.is_null(type_):
         return Fixed(0, count, np.zeros(0, np.uint8))
     if type_ in STRINGS:
@@ -233,7 +234,7 @@ def stored_values(array: pa.Array) -> Values:
         return Variable(offsets - offsets[0], data)
     if pa.types.is_fixed_size_list(type_):
         size = type_.list_size
-        items = array.values.slice(start * size, count * size)
+        items = array.values.slice(array.offset * size, count * size)
         inner = stored_values(items)
         assert isinstance(inner, Fixed | FixedSizeList)
         return FixedSizeList(size, count, validity_of(items), inner)
@@ -243,11 +244,7 @@ def stored_values(array: pa.Array) -> Values:
             if child.null_count:
                 raise DataRefused(f"a packed struct cannot hold the nulls of {field.name!r}")
         return Rows(count, tuple(map(stored_values, children)))
-    data = bytes_of(array.buffers()[1])
-    if pa.types.is_boolean(type_):
-        return Fixed(1, count, slice_bits(data, start, count))
-    width = type_.bit_width // 8
-    return Fixed(8 * width, count, data[start * width : (start + count) * width])
+    return Fixed(int(type_.bit_width), count, value_bytes(array))
 
 
 def kind_of(type_: pa.DataType) -> Kind:
