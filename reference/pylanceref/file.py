@@ -65,19 +65,22 @@ def stretches(
 
 
 class ReaderResults:
-    """The rows of a read: one pass, as batches or as a table. `file` is what they are read from."""
+    """The rows of a read: one pass, as batches or as a table.
 
-    def __init__(self, reader: pa.RecordBatchReader, file: FileBytes) -> None:
+    `file` is what they are read from, in which a row was asked for up to `copies` times.
+    """
+
+    def __init__(self, reader: pa.RecordBatchReader, file: FileBytes, copies: int = 1) -> None:
         self.reader = reader
-        self._file = file
+        self._ctx, self._read_bytes = file.ctx, copies * file.size
 
     def to_batches(self) -> pa.RecordBatchReader:
         return self.reader
 
     def to_table(self) -> pa.Table:
         """Read everything into a table. Raises LimitExceeded for one that is too large."""
-        file = self._file
-        batches = bound_table(self.reader, file.ctx.limits, file.ctx.file, lambda: file.size)
+        limits, name = self._ctx.limits, self._ctx.file
+        batches = bound_table(self.reader, limits, name, lambda: self._read_bytes)
         return pa.Table.from_batches(batches, schema=self.reader.schema)
 
 
@@ -181,11 +184,12 @@ class LanceFileReader(File):
             raise ValueError("Indices must be sorted in ascending order for file API")
         batch = self._batch([reader.take(rows) for reader in self._readers])
         parts = [batch.slice(at, batch_size) for at in range(0, len(rows), batch_size)]
-        return self._results(parts)
+        copies = np.unique_counts(rows).counts
+        return self._results(parts, int(copies.max(initial=1)))
 
-    def _results(self, batches: Iterable[pa.RecordBatch]) -> ReaderResults:
+    def _results(self, batches: Iterable[pa.RecordBatch], copies: int = 1) -> ReaderResults:
         reader = pa.RecordBatchReader.from_batches(self.schema, batches)
-        return ReaderResults(reader, self._file.bytes)
+        return ReaderResults(reader, self._file.bytes, copies)
 
     def _stream(self, start: int, end: int, batch_size: int) -> Iterator[pa.RecordBatch]:
         """Yield the batches of rows `start`..`end`; a run is dropped before the next is read."""
