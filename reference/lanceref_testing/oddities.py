@@ -91,6 +91,21 @@ NEEDS = {
 ALL = CONTAINER | SLOPPY | ARRAYS | PAGES
 """Every oddity there is."""
 
+WRITERS_ONLY = frozenset(
+    {
+        "L.file.padding.value",
+        "L.file.columns.order",
+        "L.file.buffers.overlap",
+        "L.file.alignment.buffers",
+        "L.file.footer.gbo-start",
+        "L.array.binary.null-adjustment-value",
+        "L.array.binary.bytes-end",
+        "L.array.list.null-adjustment-value",
+        "L.page.miniblock.padding",
+    }
+)
+"""Clauses that sloppy oddities break: no reader minds."""
+
 
 def with_needs(oddity: str) -> frozenset[str]:
     """Return an oddity with all that it needs to occur."""

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-
-from tests.object_server import ObjectServer, running
+from lanceref_testing.object_server import ObjectServer, running
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from lance_conformance.campaigns.runner import Campaign, NothingSelectedError, O
 TOOLS: dict[str, tuple[str, tuple[str, ...]]] = {
     "files": (
         "Random tables in every file version, written by one side and read by the other.",
-        ("differential", "written", "odd"),
+        ("random_tables", "odd"),
     ),
     "damage": (
         "Damaged files, hostile tables and flipped bytes: only errors of ours, in bounded memory.",

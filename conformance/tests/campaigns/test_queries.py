@@ -21,13 +21,13 @@ ASKED = Question({"q": [0.0], "k": 3}, {})
 NEAR = [(7, 0.5), (1, 1.0), (4, 2.0)]
 
 
-def _judge(asked=None, *, graphs=False, passing=(), published=""):
+def _judge(asked=None, *, graphs=False, passing=()):
     """A judge of a table of ten rows, where `asked` says what is found by what is asked."""
 
     def ask(question):
         return (asked or {})[question.told]
 
-    return Judge(ask, lambda _: passing, graphs, 10, lambda *_: published)
+    return Judge(ask, lambda _: passing, graphs, 10)
 
 
 @pytest.mark.parametrize(

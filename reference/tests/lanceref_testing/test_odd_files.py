@@ -16,26 +16,13 @@ from lanceref.validate import validate
 from lanceref_testing.odd_arrays import OddPage, odd_fixed
 from lanceref_testing.odd_files import odd_file
 from lanceref_testing.odd_wire import spell, varint
-from lanceref_testing.oddities import ALL, NEEDS, SLOPPY, Chance, with_needs
+from lanceref_testing.oddities import ALL, NEEDS, SLOPPY, WRITERS_ONLY, Chance, with_needs
 from lanceref_testing.tables import random_sample
 from pylanceref.file import LanceFileReader
 
 from tests.lanceref_testing.plain import plain_columns
 
 VERSIONS = {"2.0": V2_0, "2.1": V2_1, "2.2": V2_2, "2.3": V2_3}
-
-FOR_WRITERS = {
-    "L.file.padding.value",
-    "L.file.columns.order",
-    "L.file.buffers.overlap",
-    "L.file.alignment.buffers",
-    "L.file.footer.gbo-start",
-    "L.array.binary.null-adjustment-value",
-    "L.array.binary.bytes-end",
-    "L.array.list.null-adjustment-value",
-    "L.page.miniblock.padding",
-}
-"""Clauses for writers that sloppy files break."""
 
 
 def _check_rows(path: Path, table: pa.Table) -> None:
@@ -75,7 +62,7 @@ def test_only_sloppy_files_break_clauses_for_writers(tmp_path, version, allowed)
         told = explain(tmp_path / "f")
         clauses = {finding.clause for finding in told.findings if finding.severity != "note"}
         assert [] == told.unowned
-        assert clauses <= (FOR_WRITERS if chance.seen.keys() & SLOPPY else set())
+        assert clauses <= (WRITERS_ONLY if chance.seen.keys() & SLOPPY else set())
         assert chance.seen.keys() <= allowed
 
 

@@ -26,8 +26,7 @@ from lanceref.storage.manifests.manifest_names import (
     write_hint,
 )
 from lanceref.storage.manifests.opening import SqliteManifests
-
-from tests.object_server import TABLE, prefix_of
+from lanceref_testing.object_server import TABLE, prefix_of
 
 CTX = Context("t")
 

@@ -12,8 +12,7 @@ import pylanceref
 import pytest
 from lanceref.storage.manifests.manifest_names import name_of
 from lanceref_testing.faults import Crash, Fault, faulty
-
-from tests.object_server import BUCKET, TABLE, ObjectServer, prefix_of
+from lanceref_testing.object_server import BUCKET, TABLE, ObjectServer, prefix_of
 
 pytestmark = pytest.mark.oracle
 lance = pytest.importorskip("lance")

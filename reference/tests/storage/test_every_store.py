@@ -15,8 +15,7 @@ from lanceref.storage import (
 )
 from lanceref.storage.manifests.opening import open_table
 from lanceref.storage.protocol import Draft, IOStats, bytes_read_counter, copy_object, iops_counter
-
-from tests.object_server import ObjectServer
+from lanceref_testing.object_server import ObjectServer
 
 
 @pytest.fixture(params=["local", "local+sqlite", "s3", "s3+ddb", "shared-memory"])

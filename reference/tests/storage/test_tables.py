@@ -8,10 +8,9 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import NotFound, Unconditional
+from lanceref_testing.object_server import BUCKET, prefix_of
 from pylanceref import DatasetBasePath
 from pylanceref.file import LanceFileReader, LanceFileSession, LanceFileWriter
-
-from tests.object_server import BUCKET, prefix_of
 
 ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int64())})
 

@@ -108,27 +108,6 @@ def cases_of(target: Target, seed: int, share: int) -> list[Case]:
     return [cases[number] for number in sorted(rng.sample(range(len(cases)), share))]
 
 
-class Bench:
-    """One target before one side: a copy to damage, and what the undamaged one reads as."""
-
-    def __init__(self, target: Target, side: Side, scratch: Path) -> None:
-        folder = scratch / side.name / target.id
-        folder.mkdir(parents=True)
-        save_expected(side, target, folder / "expected.arrow")
-        if side.strict:
-            side.read(target)  # imports what it needs here: a child would do it in every case
-        self._side = side
-        self._copy = target.copied(folder)
-        self._expected: pa.Table = load_expected(folder / "expected.arrow")
-
-    def ask(self, case: Case, inspect: bool = False) -> Judged:
-        """Damage the copy and let the side read it, or inspect it."""
-        self._copy.victim.write_bytes(case.mutation.apply(case.anatomy.data))
-        if inspect:
-            return judge_inspectors(self._copy)
-        return judge(self._side, self._copy, self._expected, explained=case.undetectable)
-
-
 def broken_rules(case: Case, judged: Judged) -> list[str]:
     """Return the rules R1 to R7 that the reference breaks in one case."""
     broken = []
@@ -221,22 +200,36 @@ def files(plan: Plan) -> Iterator[Session]:
 
 
 class Benches:
-    """The sides, each with an undamaged copy of the target whose mutations are read."""
+    """The sides, each with a copy of a target to damage, and what the undamaged one reads as."""
 
     def __init__(self, sides: Sequence[Side], scratch: Path) -> None:
         pa.array([0])  # pyarrow imports pandas here, where it is installed: no child has to
-        self._sides, self._scratch = sides, scratch
-        self._target, self._benches = "", dict[str, Bench]()
+        self._sides, self._scratch, self._target = sides, scratch, ""
+        self._benches: list[tuple[Side, Target, pa.Table]] = []
 
     def ask(self, case: Case, *, inspect: bool = False) -> dict[str, Judged]:
         """Let every side read a case, or inspect it; return by its name what it made of it."""
         if case.target.id != self._target:
             gc.freeze()  # children copy less
             self._target = case.target.id
-            self._benches = {
-                side.name: Bench(case.target, side, self._scratch) for side in self._sides
-            }
-        return {name: bench.ask(case, inspect) for name, bench in self._benches.items()}
+            self._benches = [self._bench(side, case.target) for side in self._sides]
+        found = {}
+        for side, copy, expected in self._benches:
+            copy.victim.write_bytes(case.mutation.apply(case.anatomy.data))
+            found[side.name] = (
+                judge_inspectors(copy)
+                if inspect
+                else judge(side, copy, expected, explained=case.undetectable)
+            )
+        return found
+
+    def _bench(self, side: Side, target: Target) -> tuple[Side, Target, pa.Table]:
+        folder = self._scratch / side.name / target.id
+        folder.mkdir(parents=True)
+        save_expected(side, target, folder / "expected.arrow")
+        if side.strict:
+            side.read(target)  # imports what it needs here: a child would do it in every case
+        return side, target.copied(folder), load_expected(folder / "expected.arrow")
 
 
 def judged_case(case: Case, found: Mapping[str, Judged]) -> Outcome:

@@ -20,8 +20,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pylanceref
+from lanceref_testing.object_server import running
 
-from lance_conformance.campaigns.faults.cloud import SCHEMES, cloud
+from lance_conformance.campaigns.faults.cloud import SCHEMES
 from lance_conformance.campaigns.faults.deeds import (
     Deed,
     Team,
@@ -74,8 +75,9 @@ def team(name: str) -> Iterator[Team]:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         where, options = f"{folder}/table", dict[str, str]()
         if name in SCHEMES:
-            server = stack.enter_context(cloud())
-            where, options = server.uri(name), server.options
+            server = stack.enter_context(running())
+            options = {**server.options, "client_max_retries": "10"}  # there are many at once
+            where = server.uri(name)
         yield Team(where, options, Path(folder))
 
 
@@ -145,7 +147,7 @@ def storm(team: Team, luck: random.Random) -> Iterator[str]:
     while team.run(luck.uniform(0, pause)):
         busy = [writer for writer in team.running if writer.at is not None]
         kills = sum(writer.killed for writer in team.writers)
-        if kills < KILLS_OF_A_ROUND and busy and luck.random() < 0.5:
+        if kills < KILLS_OF_A_ROUND and busy and luck.random() < 0.8:
             team.kill(luck.choice(busy))
             opened = apart(_count, team.uri, team.options)
             if isinstance(opened, list):

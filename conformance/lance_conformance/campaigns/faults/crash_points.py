@@ -18,16 +18,19 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from types import ModuleType
+from typing import Literal, TypedDict
 
 import pylanceref
 from lanceref.core.errors import LanceError, OperationRefused
 from lanceref_testing.faults import Crash, Fault, faulty, watch_calls
+from lanceref_testing.object_server import ObjectServer, running
 
+from lance_conformance import oracle
 from lance_conformance.campaigns.child import Ended, ask
-from lance_conformance.campaigns.faults.cloud import SCHEMES, Cloud, State, cloud
+from lance_conformance.campaigns.faults.cloud import SCHEMES, State, environment, restore, state
+from lance_conformance.campaigns.faults.deeds import apart
 from lance_conformance.campaigns.faults.operations import (
     OPERATIONS,
     REMOVALS,
@@ -36,8 +39,73 @@ from lance_conformance.campaigns.faults.operations import (
     missing,
     residue,
 )
-from lance_conformance.campaigns.faults.sight import Seen, oracle_sight, own_sight
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
+
+
+class Sight(TypedDict):
+    """Rows are texts, in their order; of a branch those of its latest version."""
+
+    rows: list[str]
+    ids: list[int]
+    fields: list[str]
+    config: dict[str, str]
+    tags: dict[str, int]
+    branches: dict[str, list[str]]
+    history: dict[str, list[str]]
+
+
+Seen = Sight | str | None
+"""A table, an error as a text, or no table."""
+
+
+def own_sight(path: str) -> Seen:
+    """Return what the reference sees."""
+    return _seen(pylanceref, path)
+
+
+def oracle_sight(path: str) -> Seen:
+    """Return what the oracle sees, in a process of its own: this one has to be forked."""
+    found = apart(_oracle_sight, path, dict(os.environ))
+    return "; ".join(found) if isinstance(found, list) else found
+
+
+def _oracle_sight(path: str, environment: dict[str, str]) -> Seen:
+    os.environ.update(environment)  # by which clients find a server
+    return _seen(oracle.lance(), path)
+
+
+def _seen(engine: ModuleType, path: str) -> Seen:
+    try:
+        return _look(engine, path)
+    except (OSError, ValueError, LanceError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _look(engine: ModuleType, path: str) -> Sight | None:
+    """Return what an implementation sees; None where it sees no table. Raises what it raises."""
+    try:
+        table = engine.dataset(path)
+    except ValueError as error:
+        if "not found" in str(error):
+            return None
+        raise
+    numbers = [one["version"] for one in table.versions()]
+    branches = sorted(table.branches.list())
+    return Sight(
+        rows=_rows(table),
+        ids=table.to_table(columns=[], with_row_id=True)["_rowid"].to_pylist(),
+        fields=[str(one) for one in table.schema],
+        config=dict(sorted(table.config().items())),
+        tags={name: tag["version"] for name, tag in sorted(table.tags.list().items())},
+        branches={name: _rows(table.checkout_version((name, None))) for name in branches},
+        history={str(number): _rows(engine.dataset(path, number)) for number in numbers},
+    )
+
+
+def _rows(table: object) -> list[str]:
+    found = table.to_table()  # type: ignore[attr-defined]
+    return [str(row) for row in found.to_pylist()]
+
 
 FATES: Mapping[str, Literal["kill", "crash", "error"]] = {
     "killed": "kill",
@@ -86,17 +154,17 @@ class Ground:
 class CloudGround(Ground):
     """A table in the cloud; a crash of its stores is the end of its process."""
 
-    def __init__(self, server: Cloud, scheme: str, *, stable: bool) -> None:
+    def __init__(self, server: ObjectServer, scheme: str, *, stable: bool) -> None:
         self._server = server
         self.uri = server.uri(scheme)
         self._objects_uri = "s3:" + self.uri.partition(":")[2].partition("?")[0]
         build(pylanceref, self.uri, stable=stable)
-        self._state = server.state(self._objects_uri)
+        self._state = state(server, self._objects_uri)
 
     def put_back(self, operation: str) -> None:
         """Put objects and records back: none for a table that is to be created."""
-        state: State = ({}, []) if operation == "create" else self._state
-        self._server.restore(self._objects_uri, state)
+        kept: State = ({}, []) if operation == "create" else self._state
+        restore(self._server, self._objects_uri, kept)
 
     def steps(self, operation: str) -> list[str]:
         """Return the changes of the stores that an operation makes."""
@@ -118,7 +186,7 @@ class CloudGround(Ground):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder, "table")
             root.mkdir()
-            for path, data in self._server.state(self._objects_uri)[0].items():
+            for path, data in state(self._server, self._objects_uri)[0].items():
                 copy = root / path
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(data)
@@ -256,25 +324,13 @@ def crash_cloud(plan: Plan) -> Iterator[Session]:
         if name not in ELSEWHERE
         for fate in ("crashed", "refused")
     ]
-    with cloud() as server, _environment(server):
+    with running() as server, environment(server):
 
         def make(table: str) -> Ground:
             scheme, _, ids = table.partition("/")
             return CloudGround(server, scheme, stable=ids == "stable ids")
 
         yield _session(plan, names, make)
-
-
-@contextmanager
-def _environment(server: Cloud) -> Iterator[None]:
-    """Set the variables by which clients find the server, and put back what they were."""
-    before = dict(os.environ)
-    os.environ.update(server.environment)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 PARTS = (Part("crash", 1000, crash), Part("crash_cloud", 1000, crash_cloud))

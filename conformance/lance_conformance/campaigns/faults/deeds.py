@@ -18,8 +18,10 @@ import multiprocessing
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -70,7 +72,7 @@ def begin(
         max_rows_per_file=FRAGMENT_ROWS,
         enable_stable_row_ids=stable,
         enable_v2_manifest_paths=v2_names,
-        **_storage(options),
+        storage_options=options or None,
     )
     return []
 
@@ -78,7 +80,7 @@ def begin(
 def do(engine: ModuleType, uri: str, deed: Deed, options: dict[str, str]) -> None:
     """Do a deed, by either implementation, on the latest version."""
     kind, number = deed
-    storage = _storage(options)
+    storage = {"storage_options": options or None}
     if kind == "append":
         first = APPENDED + number * APPENDED_ROWS
         rows = _rows(range(first, first + APPENDED_ROWS), 0)
@@ -97,10 +99,6 @@ def do(engine: ModuleType, uri: str, deed: Deed, options: dict[str, str]) -> Non
         merge.execute(_rows([UPSERTED + number, NEW + number], 1))
     else:
         table.optimize.compact_files(target_rows_per_fragment=4 * FRAGMENT_ROWS)
-
-
-def _storage(options: dict[str, str]) -> dict[str, dict[str, str]]:
-    return {"storage_options": options} if options else {}
 
 
 def _rows(ids: Iterable[int], n: int) -> pa.Table:
@@ -334,7 +332,7 @@ def _findings(uri: str, options: dict[str, str]) -> list[str]:
 
 def _reading(engine: str, uri: str, options: dict[str, str]) -> tuple[pa.Table, list[int]]:
     """Read every version; return the rows of the latest, by id, and the versions."""
-    table = engine_named(engine).dataset(uri, **({"storage_options": options} if options else {}))
+    table = engine_named(engine).dataset(uri, storage_options=options or None)
     versions = [one["version"] for one in table.versions()]
     for version in versions:
         table.checkout_version(version).count_rows("n >= 0")
@@ -347,26 +345,10 @@ P = ParamSpec("P")
 
 def apart(act: Callable[P, R], *given: P.args, **named: P.kwargs) -> R | list[str]:
     """Do something in a process of its own; return its result, or its error as a list of one."""
-    context = clean_processes()
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_answer, args=(theirs, act, given, named), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        found: R | list[str] = ours.recv()
-    except EOFError:
-        found = ["the process died"]
-    process.join()
-    return found
-
-
-def _answer(
-    pipe: Connection,
-    act: Callable[..., object],
-    given: tuple[object, ...],
-    named: dict[str, object],
-) -> None:
-    try:
-        pipe.send(act(*given, **named))
-    except (OSError, ValueError, RuntimeError, LanceError) as error:
-        pipe.send([f"{type(error).__name__}: {error}"])
+    with ProcessPoolExecutor(1, mp_context=clean_processes()) as pool:
+        try:
+            return pool.submit(act, *given, **named).result()
+        except BrokenProcessPool:
+            return ["the process died"]
+        except (OSError, ValueError, RuntimeError, LanceError) as error:
+            return [f"{type(error).__name__}: {error}"]

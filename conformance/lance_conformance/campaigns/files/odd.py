@@ -17,7 +17,7 @@ from lanceref.core.errors import LanceError
 from lanceref.core.file_versions import version_named
 from lanceref.explain import explain
 from lanceref_testing.odd_files import odd_file
-from lanceref_testing.oddities import ALL, Chance, with_needs
+from lanceref_testing.oddities import ALL, WRITERS_ONLY, Chance, with_needs
 from lanceref_testing.tables import random_sample
 from pylanceref.file import LanceFileReader
 
@@ -31,21 +31,6 @@ VERSIONS = ("2.0", "2.1", "2.2", "2.3")
 
 TOGETHER = "all together"
 """Name of the row of files that are odd in every way that the oracle can read."""
-
-WRITERS_ONLY = frozenset(
-    {
-        "L.file.padding.value",
-        "L.file.columns.order",
-        "L.file.buffers.overlap",
-        "L.file.alignment.buffers",
-        "L.file.footer.gbo-start",
-        "L.array.binary.null-adjustment-value",
-        "L.array.binary.bytes-end",
-        "L.array.list.null-adjustment-value",
-        "L.page.miniblock.padding",
-    }
-)
-"""Clauses that sloppy oddities break: no reader minds."""
 
 MAX_ROWS = 1200
 """Rows of the tables."""

@@ -38,6 +38,7 @@ from lance_conformance.compare import first_difference
 CHANCE = frozenset(
     {
         *("timestamp", "transaction_file", "index_section", "transaction_section", "uuid"),
+        "version_aux_data",
         *("writer_version", "file_size_bytes", "size_bytes", "created_at", "manifest_size"),
         *("create_at", "updated_at", "branch_identifier", "inline_row_ids"),
         *("inline_created_at_versions", "inline_last_updated_at_versions"),

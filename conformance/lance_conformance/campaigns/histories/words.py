@@ -5,9 +5,7 @@ Each takes the module or a dataset of either implementation, so that both follow
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -28,9 +26,6 @@ __all__ = [
     "segmented",
 ]
 
-FILE_VERSIONS = {(0, 3): "2.0", (2, 0): "2.0", (2, 1): "2.1", (2, 2): "2.2", (2, 3): "2.3"}
-"""Names of file versions by what a manifest says of them."""
-
 
 def aligned(table: Any, key: str, source: pa.Table) -> pa.Table:
     """Return rows to be merged: those with a key that the table has first, in the table's order.
@@ -40,31 +35,26 @@ def aligned(table: Any, key: str, source: pa.Table) -> pa.Table:
     """
     own = table.to_table(columns=[key])[key].to_pylist()
     keys = source[key].to_pylist()
-    matched = sorted((row for row, one in enumerate(keys) if one in own), key=_place(own, keys))
+    matched = [row for row, one in enumerate(keys) if one in own]
+    matched.sort(key=lambda row: own.index(keys[row]))
     others = [row for row, one in enumerate(keys) if one not in own]
     twice = [row for row in matched if own.count(keys[row]) > 1]
     return source.take(np.array([*(twice[:1] or matched), *others], np.int64))
 
 
-def _place(own: list[object], keys: list[object]) -> Callable[[int], int]:
-    return lambda row: own.index(keys[row])
-
-
 def replaced(lance: Any, table: Any, name: str, number: int, seed: int) -> None:
     """Put other values in place of a column of a fragment."""
-    fragment = _fragment(table, number)
     schema = pa.schema([table.schema.field(name)])
-    fields = _fields(table, name)
-    held = fragment.metadata.files[0]
-    version = held.file_major_version, held.file_minor_version
-    path = f"{uuid4().hex}.lance"
-    writer = lance.file.LanceFileWriter(
-        f"{_folder(table)}/data/{path}", schema, version=FILE_VERSIONS.get(version)
+    values = rows(schema, seed, _fragment(table, number).physical_rows)
+    version = table.data_storage_version
+    (made,) = lance.fragment.write_fragments(
+        values, table.uri, schema, mode="overwrite", data_storage_version=version
     )
-    with writer:
-        writer.write_batch(rows(schema, seed, fragment.physical_rows))
-    columns = _columns(table.schema.field(name), every=version in ((0, 3), (2, 0)))
-    file = lance.fragment.DataFile(path, fields, columns, *version)
+    (held,) = made.files
+    version = held.file_major_version, held.file_minor_version
+    ids, columns = _fields(table, name), list(held.column_indices)
+    fields = [ids[one] for one in held.fields]  # in the file they count from 0
+    file = lance.fragment.DataFile(held.path, fields, columns, *version)
     group = lance.LanceOperation.DataReplacementGroup(number, file)
     operation = lance.LanceOperation.DataReplacement([group])
     lance.LanceDataset.commit(table, operation, read_version=table.version)
@@ -138,28 +128,7 @@ def _fields(table: Any, name: str) -> list[int]:
     """Return the ids of a column and all below it that have one of the file."""
     (found,) = (
         one
-        for one in pylanceref.dataset(_folder(table))._snapshot.manifest.schema.fields
+        for one in pylanceref.dataset(table.uri)._snapshot.manifest.schema.fields
         if one.name == name
     )
     return [one.id for one in found.flat()]
-
-
-def _columns(field: pa.Field, *, every: bool) -> list[int]:
-    """Return the column of a field and of all below it: -1 for none, unless `every` has one."""
-    found: list[int] = []
-    for one in _flat(field):
-        leaf = every or not pa.types.is_nested(one.type) or pa.types.is_fixed_size_list(one.type)
-        found.append(1 + max(found, default=-1) if leaf else -1)
-    return found
-
-
-def _flat(field: pa.Field) -> list[pa.Field]:
-    """Return a field and all below it that have an id of their own."""
-    if pa.types.is_fixed_size_list(field.type):
-        return [field]
-    below = [field.type.field(number) for number in range(field.type.num_fields)]
-    return [field, *(one for child in below for one in _flat(child))]
-
-
-def _folder(table: Any) -> str:
-    return str(table.uri)

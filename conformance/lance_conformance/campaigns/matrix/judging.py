@@ -30,10 +30,8 @@ from lance_conformance.matrix.wheels import Wheel
 def manifest_differences(expected: Path, found: Path) -> list[str]:
     """Return where the latest manifests of two tables tell different things."""
     theirs, ours = (observe(dataset(path), str(path)) for path in (expected, found))
-    return [
-        *apart(theirs["manifest"], ours["manifest"]),
-        *apart(theirs["indices"], ours["indices"]),
-    ]
+    told = ("manifest", "indices")
+    return [text for name in told for text in apart(theirs[name], ours[name], name)]
 
 
 SAME, REFUSED, EXCUSED, DIFFERS = "same", "refused", "excused", "differs"

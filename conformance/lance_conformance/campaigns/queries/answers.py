@@ -10,6 +10,7 @@ wanted leaves the data unread.
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -132,19 +133,17 @@ def subjects() -> Iterator[Subject]:
         yield Subject(f"rtree-{name}", geometries(f"geoarrow.{name}"), "rtree", placed)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Question:
     """A condition, the addresses of the rows it holds for, and whether the oracle asked its index.
 
-    `astray` names the tables in which the oracle's own index gave it other rows, `loses` says that
-    it only gave fewer.
+    `astray` tells of the tables in which the oracle's own index gave it other rows than these.
     """
 
     condition: str
     rows: list[int]
     asked: bool
-    astray: list[str] = field(default_factory=list)
-    loses: bool = False
+    astray: Sequence[str]
 
 
 def save(subject: Subject, folder: Path, seed: int) -> list[Question]:
@@ -184,9 +183,9 @@ def _questions(subject: Subject, seed: int, opened: dict[str, Any]) -> Iterator[
             continue
         asked = "ScalarIndexQuery" in theirs.scanner(filter=condition).explain_plan()
         found = {name: addresses(one, condition, use_index=True) for name, one in opened.items()}
-        astray = [name for name, own in found.items() if own != rows]
-        loses = all(set(own) <= set(rows) for own in found.values())
-        yield Question(condition, rows, asked, astray, loses)
+        how = {name: "fewer" if {*own} < {*rows} else "other" for name, own in found.items()}
+        astray = [f"{how[name]} rows in {name}" for name, own in found.items() if own != rows]
+        yield Question(condition, rows, asked, astray)
 
 
 def addresses(dataset: Any, condition: str, *, use_index: bool) -> list[int]:
@@ -197,55 +196,40 @@ def addresses(dataset: Any, condition: str, *, use_index: bool) -> list[int]:
     return sorted(found["_rowaddr"].to_pylist())
 
 
-@dataclass(slots=True)
-class Score:
-    """What came of the questions to one table; bytes are sums over those that ask the index.
+def find(subject: Subject, path: Path, questions: Sequence[Question]) -> tuple[int, list[str]]:
+    """Ask a table questions, by the reference; return how many asked the index, and what is wrong.
 
-    `scan_bytes` is what a look at all rows reads of the data, counted where some has to be read.
+    Bytes are summed over those that ask the index; `scan` is what a look at all rows reads of the
+    data, counted where some has to be read.
     """
-
-    asked: int = 0
-    by_index: int = 0
-    index_bytes: int = 0
-    data_bytes: int = 0
-    scan_bytes: int = 0
-    wrong: list[str] = field(default_factory=list)
-
-
-def find(subject: Subject, path: Path, questions: Sequence[Question]) -> Score:
-    """Ask a table questions, by the reference."""
-    score = Score()
+    sums, wrong = Counter[str](), list[str]()
     for question in questions:
         condition, rows = question.condition, question.rows
         dataset = pylanceref.dataset(path)
         counted = counting(dataset)
         found = addresses(dataset, condition, use_index=True)
-        index_bytes, data_bytes = counted["_indices"].read_bytes, counted["data"].read_bytes
+        index, data = counted["_indices"].read_bytes, counted["data"].read_bytes
         asks = "ScalarIndexQuery" in dataset.scanner(filter=condition).explain_plan()
-        score.asked += 1
         if found != rows:
-            score.wrong.append(f"{condition}: {len(found)} rows, not {len(rows)}")
+            wrong.append(f"{condition}: {len(found)} rows, not {len(rows)}")
         if question.asked and not asks:
-            score.wrong.append(f"{condition}: the index is not asked")
+            wrong.append(f"{condition}: the index is not asked")
         if not asks:
             continue
-        score.by_index += 1
-        score.index_bytes += index_bytes
-        score.data_bytes += data_bytes
-        if not subject.exact:
+        sums.update(asking=1, index=index, data=data)
+        if subject.exact:
+            wrong += [] if index else [f"{condition}: the index is not read"]
+            wrong += [f"{condition}: {data} bytes of data are read"] if data else []
+        else:
             whole = pylanceref.dataset(path)
             scanned = counting(whole)
             addresses(whole, condition, use_index=False)
-            score.scan_bytes += scanned["data"].read_bytes
-        if subject.exact and not index_bytes:
-            score.wrong.append(f"{condition}: the index is not read")
-        if subject.exact and data_bytes:
-            score.wrong.append(f"{condition}: {data_bytes} bytes of data are read")
-    if not subject.exact and score.by_index and not score.index_bytes:
-        score.wrong.append("the index is not read")
-    if not subject.exact and score.data_bytes >= score.scan_bytes > 0:
-        score.wrong.append(f"all data is read: {score.data_bytes} of {score.scan_bytes} bytes")
-    return score
+            sums["scan"] += scanned["data"].read_bytes
+    if sums["asking"] and not sums["index"]:
+        wrong.append("the index is not read")
+    if sums["data"] >= sums["scan"] > 0:
+        wrong.append(f"all data is read: {sums['data']} of {sums['scan']} bytes")
+    return sums["asking"], wrong
 
 
 def counting(dataset: pylanceref.LanceDataset) -> dict[str, IOStats]:
@@ -289,13 +273,11 @@ def ask(subject: Subject, folder: Path, seed: int) -> Outcome:
             return Outcome("refused", ("no index of these values by either",))
         told = f"the reference makes an index that the oracle refuses: {refusal}"[:300]
         return Outcome("differed", (told,))
-    scores = {maker: find(subject, folder / maker, questions) for maker in (THEIRS, OURS)}
+    found = {maker: find(subject, folder / maker, questions) for maker in (THEIRS, OURS)}
     wrong = list(_own_faults(subject, questions))
-    wrong += [f"index by {maker}: {one}" for maker, score in scores.items() for one in score.wrong]
-    counts = {
-        "questions": sum(score.asked for score in scores.values()),
-        "answered by the index": sum(score.by_index for score in scores.values()),
-    }
+    wrong += [f"index by {maker}: {one}" for maker, (_, told) in found.items() for one in told]
+    asking = sum(count for count, _ in found.values())
+    counts = {"questions": 2 * len(questions), "answered by the index": asking}
     if wrong:
         return Outcome("differed", wrong, counts)
     shutil.rmtree(folder)
@@ -308,10 +290,9 @@ def _own_faults(subject: Subject, questions: Sequence[Question]) -> Iterator[str
     """Yield what is wrong with the oracle's own answers."""
     if len(questions) < QUESTIONS:
         yield f"{len(questions)} questions of {QUESTIONS}"
-    astray = [one for one in questions if one.astray]
-    if astray and not (subject.divergence and all(one.loses for one in astray)):
-        first = f"in {astray[0].astray}: {astray[0].condition}"
-        yield f"the oracle's index gives other rows to {len(astray)} questions, {first}"
+    astray = [(one.condition, told) for one in questions for told in one.astray]
+    if astray and not (subject.divergence and all("fewer" in told for _, told in astray)):
+        yield f"the oracle's index gives other rows to {len(astray)} questions: {astray[0]}"
 
 
 PARTS = (Part("answers", 400, answers),)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from lanceref.kernels.distance import Floats
@@ -26,8 +25,6 @@ from lanceref.kernels.rabitq_estimate import (
     CONFIDENCE,
     FINE_STEPS,
     STEPS,
-    Factors,
-    QueryTerms,
     by_codes,
     by_signs,
     draw_rotation,
@@ -35,9 +32,8 @@ from lanceref.kernels.rabitq_estimate import (
     query_terms,
     sign_sums,
 )
-from numpy.typing import NDArray
 
-from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, Verdict
 
 ROWS = 1000
 """Vectors that are looked at with each rotation."""
@@ -53,49 +49,15 @@ PER_BIT, PER_BIT_SHARE = 5.75, 0.999
 """The constant of the second paper, and the share that it is for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Errors:
-    """Of each pair the eps at which the bound is the error, and the error times sqrt(d) 2 ** B."""
+def measure(dim: int, bits: int, steps: int, pairs: int, seed: int) -> tuple[Floats, Floats]:
+    """Return two errors of so many pairs, rounded up to whole rotations, each (pairs,).
 
-    dim: int
-    bits: int
-    steps: int
-    eps: Floats
-    scaled: Floats
-
-    def share(self, eps: float) -> float:
-        """Return the share of pairs inside the bound."""
-        return float((self.eps <= eps).mean())
-
-
-def expected(eps: float) -> float:
-    """Return the probability of being inside the bound, of many dimensions."""
-    return math.erf(eps / math.sqrt(2))
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What is kept of vectors."""
-
-    signs: NDArray[np.uint8]
-    codes: NDArray[np.uint8]
-    bits: int
-    factors: Factors
-
-    def near(self, asked: QueryTerms, steps: int) -> Floats:
-        """Return the estimated distances from a query."""
-        sums = sign_sums(asked.rotated, self.signs, steps)
-        if self.bits == 1:
-            return by_signs(asked, sums, self.factors)
-        return by_codes(asked, sums, self.codes, self.bits - 1, self.factors)
-
-
-def measure(dim: int, bits: int, steps: int, pairs: int, seed: int) -> Errors:
-    """Return the errors of so many pairs, rounded up to whole rotations."""
+    The first is the eps at which the bound is the error, the second the error times sqrt(d) 2 ** B.
+    """
     random = np.random.default_rng((seed, dim, bits))
     parts = [_rotation(dim, bits, steps, random) for _ in range(-(-pairs // (ROWS * QUERIES)))]
     eps, scaled = (np.concatenate(one) for one in zip(*parts, strict=True))
-    return Errors(dim, bits, steps, eps, scaled)
+    return eps, scaled
 
 
 def _rotation(
@@ -117,13 +79,16 @@ def _rotation(
     found = factors(z, w, np.broadcast_to(turned, z.shape), squares, "l2")
     cosines = np.einsum("ij,ij->i", z, w) / np.sqrt(squares * np.einsum("ij,ij->i", w, w))
     spread = np.sqrt(np.maximum(1 / cosines.astype(np.float64) ** 2 - 1, 0) / (dim - 1))
-    kept = Kept(columns, codes, bits, found)
     eps, scaled = [], []
     for query in queries:
         away = query - middle[0]
         asked = query_terms(rotation.rotate(query[None])[0], turned, np.float32(away @ away), "l2")
         gaps = vectors.astype(np.float64) - query
-        wrong = np.abs(kept.near(asked, steps) - np.einsum("ij,ij->i", gaps, gaps)) / 2
+        sums = sign_sums(asked.rotated, columns, steps)
+        near = by_signs(asked, sums, found)
+        if bits > 1:
+            near = by_codes(asked, sums, codes, bits - 1, found)
+        wrong = np.abs(near - np.einsum("ij,ij->i", gaps, gaps)) / 2
         share = wrong / np.sqrt(squares * float(away @ away))
         eps.append(share / spread)
         scaled.append(share * math.sqrt(dim) * 2**bits)
@@ -141,19 +106,20 @@ def rabitq(plan: Plan) -> Iterator[Session]:
 
     def run(case: str) -> Outcome:
         dim, bits, steps = (int(word.split()[0]) for word in case.split("/"))
-        return judged_errors(measure(dim, bits, steps, pairs, plan.seed))
+        return judged_errors(*measure(dim, bits, steps, pairs, plan.seed), steps)
 
     yield Session(names, run)
 
 
-def judged_errors(errors: Errors) -> Outcome:
+def judged_errors(eps: Floats, scaled: Floats, steps: int) -> Outcome:
     """Return the outcome of a measurement; rounding to few steps adds to the error of many bits."""
-    share, inside = errors.share(CONFIDENCE), float((errors.scaled <= PER_BIT).mean())
-    told = f"eps <= {CONFIDENCE}: {share:.4f} of {expected(CONFIDENCE):.4f}; "
+    share, expected = float((eps <= CONFIDENCE).mean()), math.erf(CONFIDENCE / math.sqrt(2))
+    inside = float((scaled <= PER_BIT).mean())
+    told = f"eps <= {CONFIDENCE}: {share:.4f} of {expected:.4f}; "
     told += f"5.75 / 2**B: {inside:.5f} of {PER_BIT_SHARE}"
-    counts = {"pairs": len(errors.eps)}
-    low = share < expected(CONFIDENCE) - TOLERANCE or inside < PER_BIT_SHARE - MARGIN_BITS
-    return Outcome("differed" if low and errors.steps == FINE_STEPS else "agreed", (told,), counts)
+    low = share < expected - TOLERANCE or inside < PER_BIT_SHARE - MARGIN_BITS
+    verdict: Verdict = "differed" if low and steps == FINE_STEPS else "agreed"
+    return Outcome(verdict, (told,), {"pairs": len(eps)})
 
 
 def figures(outcomes: Mapping[str, Outcome]) -> Iterator[str]:

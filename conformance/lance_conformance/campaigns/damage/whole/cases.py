@@ -1,7 +1,7 @@
 """Cases: hostile tables by seed and number, and what became of each.
 
-The kind of attack goes round; the base and all that is left to chance come from the seed and the
-number, so that one case can be made again alone.
+The number decides the kind of attack; the base and all that is left to chance come from the seed
+and the number, so that one case can be made again alone.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ ATTACKS: dict[str, Attack] = {
     "unknown in columns": Attack(pages.unknown_in_columns, COLUMNAR),
     "any in any": Attack(manifests.nested_any, INDEXED),
     "strange schema": Attack(manifests.strange_schema),
-    "manifest": Attack(manifests.changed("manifest")),
+    "manifest": Attack(pages.changed(pages.section("manifest"))),
     "fragment": Attack(
-        manifests.changed("manifest", lambda message, rng: rng.choice(message.fragments))
+        pages.changed(pages.section("manifest"), lambda one, rng: rng.choice(one.fragments))
     ),
-    "indices": Attack(manifests.changed("index section"), INDEXED),
+    "indices": Attack(pages.changed(pages.section("index section")), INDEXED),
     "transaction": Attack(manifests.changed_transaction),
     "paths": Attack(manifests.wandering_paths),
     "many indices": Attack(manifests.many_indices, INDEXED),
@@ -69,10 +69,10 @@ ATTACKS: dict[str, Attack] = {
     "row ids": Attack(bombs.row_ids, STABLE),
     "overlays": Attack(bombs.overlays, COVERED),
     "covered fragments": Attack(bombs.covered_fragments, INDEXED),
-    "columns": Attack(pages.changed_columns, COLUMNAR),
-    "encodings": Attack(pages.changed_encoding, COLUMNAR),
-    "index file": Attack(pages.changed_index_file, INDEXED),
-    "file schema": Attack(pages.changed_schema, COLUMNAR),
+    "columns": Attack(pages.changed(pages.column), COLUMNAR),
+    "encodings": Attack(pages.changed(pages.encoding), COLUMNAR),
+    "index file": Attack(pages.changed(pages.index_column), INDEXED),
+    "file schema": Attack(pages.changed(pages.schema), COLUMNAR),
     "wandering tag": Attack(places.wandering_tag),
     "wandering branch": Attack(places.wandering_branch),
     "strange reference": Attack(places.strange_reference),
@@ -90,29 +90,6 @@ ATTACKS: dict[str, Attack] = {
 """Attacks by kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A hostile table: the number decides the kind of attack."""
-
-    seed: int
-    number: int
-
-    @property
-    def kind(self) -> str:
-        """Kind of attack."""
-        return list(ATTACKS)[self.number % len(ATTACKS)]
-
-    @property
-    def name(self) -> str:
-        """Names the case; with the seed it reproduces it."""
-        return f"{self.kind}:{self.number}"
-
-    @property
-    def base(self) -> str:
-        """Name of the table that is made hostile."""
-        return Random(f"{self.seed} {self.number} base").choice(ATTACKS[self.kind].bases)
-
-
 SLOW = "slow, which no rule forbids"
 
 ESCAPES = ("escape", "abort", "out", "hang")
@@ -121,18 +98,24 @@ ESCAPES = ("escape", "abort", "out", "hang")
 
 def tables(plan: Plan) -> Iterator[Session]:
     """Open the part: hostile tables by number; the bases are kept in the folder of the part."""
-    cases = {case.name: case for case in (Case(plan.seed, n) for n in range(plan.count))}
-    bases, warm = plan.folder / "bases", set[str]()
+    kinds, bases, warm = list(ATTACKS), plan.folder / "bases", set[str]()
+    cases = {f"{kinds[n % len(kinds)]}:{n}": n for n in range(plan.count)}
     with tempfile.TemporaryDirectory(dir=_memory()) as scratch:
         Path(scratch).chmod(0o755)
 
-        def run(name: str) -> Outcome:
-            case = cases[name]
-            if case.base not in warm:
-                _warm_up(case.base, bases, Path(scratch) / "warm")
-                warm.add(case.base)
-            told, steps = _tried(case, bases, Path(scratch) / "case")
-            return judged_steps(told, steps)
+        def run(case: str) -> Outcome:
+            attack, seed = ATTACKS[case.partition(":")[0]], f"{plan.seed} {cases[case]}"
+            base = Random(f"{seed} base").choice(attack.bases)
+            if base not in warm:
+                _warm_up(base, bases, Path(scratch) / "warm")
+                warm.add(base)
+            expected, folder = bases / f"{base}.arrow", Path(scratch) / "case"
+            place = Place(folder, base, attack.by_link, attack.as_nobody, expected)
+            try:
+                told = _in_child(lambda: _make(attack, Random(seed), bases / base, place))
+                return judged_steps(f"{base}: {told}", list(try_all(place, list(OPERATIONS))))
+            finally:
+                _in_child(lambda: _remove(folder))
 
         yield Session(cases, run)
 
@@ -184,26 +167,13 @@ def _in_child(make: Callable[[], object]) -> str:
     return ended.answer[0]
 
 
-def _tried(case: Case, bases: Path, folder: Path) -> tuple[str, list[Step]]:
-    attack = ATTACKS[case.kind]
-    expected = bases / f"{case.base}.arrow"
-    place = Place(folder, case.base, attack.by_link, attack.as_nobody, expected)
-    try:
-        told = _in_child(lambda: _make(case, bases, place))
-        return told, list(try_all(place, list(OPERATIONS)))
-    finally:
-        _in_child(lambda: _remove(folder))
-
-
-def _make(case: Case, bases: Path, place: Place) -> str:
-    _remove(place.folder)
-    shutil.copytree(bases / case.base, place.folder)
+def _make(attack: Attack, rng: Random, base: Path, place: Place) -> str:
+    """Make a copy of a base hostile; return how."""
+    shutil.copytree(base, place.folder)
     if os.geteuid() == 0 and place.as_nobody:
         for path in (place.folder, *place.folder.rglob("*")):
             os.chown(path, NOBODY, NOBODY)
-    rng = Random(f"{case.seed} {case.number}")
-    told = ATTACKS[case.kind].make(place.root, rng)
-    return f"{case.base}: {told}".encode("utf-8", "replace").decode()
+    return attack.make(place.root, rng).encode("utf-8", "replace").decode()
 
 
 def _remove(folder: Path) -> None:

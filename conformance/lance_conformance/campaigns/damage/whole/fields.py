@@ -173,6 +173,6 @@ def edited(path: Path, where: str = "manifest") -> Iterator[Any]:
     path.write_bytes(new.data)
 
 
-def change_some(message: Message, rng: Random, most: int = 3) -> str:
-    """Change one field up to `most` times; return which ones, and how."""
-    return "; ".join(change(message, rng) for _ in range(rng.randint(1, most)))
+def change_some(message: Message, rng: Random) -> str:
+    """Change one field up to three times; return which ones, and how."""
+    return "; ".join(change(message, rng) for _ in range(rng.randint(1, 3)))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from random import Random
-from typing import Any
 
-from google.protobuf.message import Message
 from lanceref.proto import file_pb2
 
 from lance_conformance.campaigns.damage.whole.fields import (
@@ -102,18 +99,6 @@ def strange_schema(root: Path, rng: Random) -> str:
             fields[-count].parent_id = fields[-1].id
         message.max_allocated_field_id = first + count
     return f"{count} {kind}"
-
-
-def changed(
-    section: str, part: Callable[[Any, Random], Message] = lambda message, _: message
-) -> Callable[[Path, Random], str]:
-    """Return an attack that changes up to three fields of a part of a section of the manifest."""
-
-    def attack(root: Path, rng: Random) -> str:
-        with edited(latest(root), section) as message:
-            return change_some(part(message, rng), rng)
-
-    return attack
 
 
 def changed_transaction(root: Path, rng: Random) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from lanceref.core.context import Context
 from lanceref.data_file.data_file import open_file
 from lanceref.storage import LocalSource
 
 from lance_conformance.campaigns.damage.whole.bombs import MOST_PAGES
 from lance_conformance.campaigns.damage.whole.fields import (
-    change,
     change_some,
     edited,
     latest,
@@ -41,24 +42,53 @@ def repeated_pages(root: Path, rng: Random) -> str:
     return f"{count} in {len(chosen)} of {len(columns)} columns"
 
 
-def changed_columns(root: Path, rng: Random) -> str:
-    """Change up to three fields of what a file says of its columns."""
+def changed(
+    pick: Callable[[Path, Random], tuple[Path, str]],
+    part: Callable[[Any, Random], Message] = lambda message, _: message,
+) -> Callable[[Path, Random], str]:
+    """Return an attack that changes up to three fields of a message, or of a part of it."""
+
+    def attack(root: Path, rng: Random) -> str:
+        path, where = pick(root, rng)
+        try:
+            with edited(path, where) as message:
+                told = change_some(part(message, rng), rng)
+        except DecodeError:  # a file of an index may have another schema
+            return "no such message"
+        if path.parent.name == "data":
+            _tell_size(root, path)
+        return f"{path.name} {told}"
+
+    return attack
+
+
+def section(name: str) -> Callable[[Path, Random], tuple[Path, str]]:
+    """Return what picks a section of the latest manifest."""
+    return lambda root, _: (latest(root), name)
+
+
+def column(root: Path, rng: Random) -> tuple[Path, str]:
+    """Pick what a data file says of a column."""
     path = _data_file(root, rng)
-    with edited(path, f"column {rng.randrange(len(_pages(path)))}") as column:
-        told = change_some(column, rng)
-    _tell_size(root, path)
-    return told
+    return path, f"column {rng.randrange(len(_pages(path)))}"
 
 
-def changed_encoding(root: Path, rng: Random) -> str:
-    """Change up to two fields of how each page of a column is encoded."""
+def encoding(root: Path, rng: Random) -> tuple[Path, str]:
+    """Pick how a page is encoded."""
     path = _data_file(root, rng)
     number, pages = rng.choice([(n, pages) for n, pages in enumerate(_pages(path)) if pages])
-    for page in range(pages):
-        with edited(path, f"page {number}.{page}") as encoding:
-            told = change_some(encoding, rng, 2)
-    _tell_size(root, path)
-    return told
+    return path, f"page {number}.{rng.randrange(pages)}"
+
+
+def index_column(root: Path, rng: Random) -> tuple[Path, str]:
+    """Pick what a file of an index says of a column."""
+    path = rng.choice([one for one in sorted(root.glob("_indices/*/*")) if _pages(one)])
+    return path, f"column {rng.randrange(len(_pages(path)))}"
+
+
+def schema(root: Path, rng: Random) -> tuple[Path, str]:
+    """Pick the schema that a data file, or a file of an index, holds."""
+    return rng.choice([_data_file(root, rng), *sorted(root.glob("_indices/*/*"))]), "descriptor"
 
 
 def unknown_in_columns(root: Path, rng: Random) -> str:
@@ -70,28 +100,6 @@ def unknown_in_columns(root: Path, rng: Random) -> str:
             column.MergeFromString(spare)
     _tell_size(root, path)
     return str(count)
-
-
-def changed_index_file(root: Path, rng: Random) -> str:
-    """Change a column, or how its pages are encoded, of a file of an index."""
-    path = rng.choice(sorted(root.glob("_indices/*/*")))
-    columns = len(_pages(path))
-    if not columns:
-        return "no column"
-    with edited(path, f"column {rng.randrange(columns)}") as column:
-        return f"{path.name} {change(column, rng)}"
-
-
-def changed_schema(root: Path, rng: Random) -> str:
-    """Change up to two fields of the schema that a data file, or a file of an index, holds."""
-    path = rng.choice([_data_file(root, rng), *sorted(root.glob("_indices/*/*"))])
-    try:
-        with edited(path, "descriptor") as descriptor:
-            told = change_some(descriptor, rng, 2)
-    except DecodeError:
-        return "no schema"
-    _tell_size(root, path)
-    return told
 
 
 def _data_file(root: Path, rng: Random) -> Path:

@@ -47,6 +47,9 @@ from lance_conformance.campaigns.damage.whole.operations import (
 HANG_SECONDS = 5.0
 """Processor time after which an operation is taken to hang, beside what its bytes allow."""
 
+ALARM_SECONDS = 180
+"""Time after which an operation is ended, on a busy machine too."""
+
 MARKED_FILES = ("/etc/hostname",)
 """Files of the machine that names of the attacks lead to."""
 
@@ -130,6 +133,7 @@ def _step(name: str, ended: Ended) -> Step:
 
 def _answer(place: Place, name: str, expected: pa.Table) -> list[str]:
     """Return kind and detail of an operation, and the bytes it read."""
+    signal.alarm(ALARM_SECONDS)
     if place.as_nobody and os.geteuid() == 0:
         os.setegid(NOBODY)
         os.seteuid(NOBODY)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import compress
@@ -38,7 +38,6 @@ from lance_conformance.campaigns.queries.nearest.judging import (
     PUBLISHED,
     REFUSED,
     TIED,
-    Fine,
     Judge,
     Pair,
     Table,
@@ -70,15 +69,18 @@ ALL = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """What is known of one table; `ask` asks both, `passing` says which rows a condition keeps."""
+class KnowingJudge(Judge):
+    """A judge of the table of a case, who knows what is published of it."""
 
     case: Case
     drawn: Shape
-    ask: Callable[[Question], Pair]
-    passing: Callable[[str], Collection[int]]
 
-    def of_answer(self, question: Question, pair: Pair, fine: Fine) -> str:
+    def fine(self, question: Question, pair: Pair) -> bool:
+        """Whether two answers are the same, but for what may differ, without any divergence."""
+        plain = Judge(self.ask, self.passing, self.graphs, self.num_rows)
+        return is_fine(plain.verdict(question, pair))
+
+    def published(self, question: Question, pair: Pair) -> str:
         """Return the id of the divergence that makes two answers differ, TIED, else nothing.
 
         Several vectors of a query are looked for one by one, and what is not found for one is as
@@ -86,31 +88,25 @@ class Published:
         several bits the oracle may pass one over: where both find the same of all rows, only
         these differ.
         """
-        if self._no_number(question, pair, fine):
+        if self._no_number(question, pair):
             return NO_NUMBER
         if self.case.graphs and question.nearest.get("approx_mode") == "fast":
             usual = question.but("approx_mode")
-            if fine(usual, self.ask(usual)):
+            if self.fine(usual, self.ask(usual)):
                 return FAST_WALK
         compacted = self.drawn.stable_ids and "compact" in self.drawn.steps
         pruned = "RQ" in self.case.type and self.drawn.index["num_bits"] != 1
-        if (compacted or pruned) and self._found_by_more(question, pair, fine):
+        if (compacted or pruned) and self._found_by_more(question, pair):
             return COMPACTED_IDS if compacted and not pruned else PRUNED
-        if "RQ" in self.case.type and self._same_but_for_steps(question, pair, fine):
+        if "RQ" in self.case.type and self._same_but_for_steps(question, pair):
             return ROUNDED_SUMS
         every = question.but("ef", k=ALL)
         ends = self.case.life == "several" and (pruned or "PQ" in self.case.type)
-        if not ends or not fine(every, self.ask(every)):
+        if not ends or not self.fine(every, self.ask(every)):
             return ""
         return PRUNED if pruned else TIED
 
-    def of_step(self, side: str, step: str, error: str) -> str:
-        """Return the id of the divergence that makes a step fail, else nothing."""
-        graphs = self.case.type == "IVF_HNSW_FLAT" and self.case.metric == "hamming"
-        panics = side == "oracle" and step in ("optimize", "delta") and "HNSW, FLATBIN" in error
-        return HAMMING_GRAPHS if graphs and panics else ""
-
-    def _no_number(self, question: Question, pair: Pair, fine: Fine) -> bool:
+    def _no_number(self, question: Question, pair: Pair) -> bool:
         """Whether only queries without a direction differ; for these ours finds nothing."""
         queries, (theirs, ours) = np.atleast_2d(question.nearest["q"]), pair
         aims = [any(one) for one in queries.tolist()]
@@ -122,9 +118,9 @@ class Published:
         if any(part for part, aim in zip(ours, aims, strict=True) if not aim):
             return False
         left = tuple(list(compress(found, aims)) for found in (theirs, ours))
-        return not any(aims) or fine(question.but(q=queries[aims]), (left[0], left[1]))
+        return not any(aims) or self.fine(question.but(q=queries[aims]), (left[0], left[1]))
 
-    def _same_but_for_steps(self, question: Question, pair: Pair, fine: Fine) -> bool:
+    def _same_but_for_steps(self, question: Question, pair: Pair) -> bool:
         """Whether rows are the same, distances nearly, and both are where no sum is rounded."""
         accurate, (theirs, ours) = question.but(approx_mode="accurate"), pair
         if isinstance(theirs, str) or isinstance(ours, str) or len(theirs) != len(ours):
@@ -137,9 +133,9 @@ class Published:
                 return False
             if any(abs(near - found[row]) > far / STEPS for row, near in wanted.items()):
                 return False
-        return fine(accurate, self.ask(accurate))
+        return self.fine(accurate, self.ask(accurate))
 
-    def _found_by_more(self, question: Question, pair: Pair, fine: Fine) -> bool:
+    def _found_by_more(self, question: Question, pair: Pair) -> bool:
         """Whether the oracle finds the same rows when it is asked for more, dropped ones left out.
 
         The end of a range cuts off what it has not looked at: it is asked without.
@@ -160,7 +156,7 @@ class Published:
                 ][: question.k]
                 for part in theirs
             ]
-            if fine(question, (inside, pair[1])):
+            if self.fine(question, (inside, pair[1])):
                 return True
         return False
 
@@ -181,7 +177,6 @@ class Run:
         self._drawn, self._numbers = shape(case, rng), rng.randrange(1 << 32)
         self._maker = Maker(case, self._drawn, self._numbers)
         self._table = Table(str(path))
-        self._published = Published(case, self._drawn, self._table.ask, self._table.passing)
         self._counts: Counter[str] = Counter()
         self._known, self._differences = list[str](), list[str]()
         self._compared, self._alike = 0, 0.0
@@ -215,9 +210,10 @@ class Run:
         told = self._changed(one, step)
         if not told.error or self._changed(other, step).error:
             return
-        known = self._published.of_step(one, step, told.error)
-        if known:
-            self._known.append(known)
+        graphs = self._case.type == "IVF_HNSW_FLAT" and self._case.metric == "hamming"
+        updates = one == "oracle" and step in ("optimize", "delta")
+        if graphs and updates and "HNSW, FLATBIN" in told.error:
+            self._known.append(HAMMING_GRAPHS)
         else:
             self._differs(f"{one} alone does not {step}: {told.error}")
 
@@ -230,8 +226,8 @@ class Run:
         table = self._table
         asked = table.with_range(question(self._case, self._maker.vectors, self._rng))
         pair = table.ask(asked)
-        graphs = self._case.graphs
-        judge = Judge(table.ask, table.passing, graphs, table.num_rows, self._published.of_answer)
+        about = (self._case.graphs, table.num_rows, self._case, self._drawn)
+        judge = KnowingJudge(table.ask, table.passing, *about)
         word = judge.verdict(asked, pair)
         self._counts[f"answers {word}"] += 1
         self._known += [word] if word.startswith(PUBLISHED) else []

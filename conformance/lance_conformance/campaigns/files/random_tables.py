@@ -1,8 +1,13 @@
-"""Differential part: what the oracle wrote, the reference reads equal.
+"""Random tables: what one side wrote, the other reads equal.
 
-Random tables (`lanceref_testing`) are written by the oracle in each file version and read back by
-the reference: whole, projected, as a range and as random rows; every fourth also as a dataset.
-Counts are a census of types, nesting, null patterns, page layouts and encodings.
+Differential part: random tables (`lanceref_testing`) are written by the oracle in each file version
+and read back by the reference: whole, projected, as a range and as random rows; every fourth also
+as a dataset. Counts are a census of types, nesting, null patterns, page layouts and encodings.
+
+Written part: the same tables written by the reference and by the oracle. Both readers read ours
+back; the oracle's bytes are compared with ours. A table that only the reference refuses to write is
+a difference too; one that the oracle cannot read is known where the oracle cannot read its own file
+of the same rows.
 
 0.1 files come only from `write_dataset`. They lose nulls, so what the oracle reads back decides,
 not what was written; where the oracle cannot read what it wrote, only the bytes are compared.
@@ -12,6 +17,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -31,9 +37,17 @@ from lanceref_testing.tables import Sample, random_sample
 from lance_conformance.campaigns.files.census import REQUIRED, encodings_of
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 from lance_conformance.oracle import lance
+from lance_conformance.random_files.identity import IDENTICAL, TRAINED, verdict
+from lance_conformance.random_files.oracle_child import OracleChild
 from lance_conformance.random_files.readings import dataset_differences, file_differences
 from lance_conformance.random_files.settled import settled
-from lance_conformance.random_files.writers import VERSIONS, refusal_of, write_by_oracle
+from lance_conformance.random_files.writers import (
+    VERSIONS,
+    is_a_defect,
+    refusal_of,
+    write_by_oracle,
+    write_by_reference,
+)
 
 
 def differential(plan: Plan) -> Iterator[Session]:
@@ -162,4 +176,52 @@ def _read_back(path: Path) -> pa.Table | None:
     return read
 
 
-PARTS = (Part("differential", 2000, differential, REQUIRED),)
+def written(plan: Plan) -> Iterator[Session]:
+    """Open the part: the seeds of a plan in every version that has a writer of single files."""
+    with closing(OracleChild()) as child:
+        yield Session(
+            table_names(plan, tuple(VERSIONS)[1:]),
+            lambda case: run_written(case, plan.folder, child),
+        )
+
+
+def run_written(case: str, directory: Path, child: OracleChild) -> Outcome:
+    """Write the table of a case with both writers, and read ours with both readers."""
+    sample, seed = drawn(case), int(case.partition("/")[2])
+    ours, theirs = directory / "ours", directory / "theirs"
+    theirs.unlink(missing_ok=True)
+    refusal, oracle_refusal = write_by_reference(sample, ours), write_by_oracle(sample, theirs)
+    if refusal is not None:
+        if oracle_refusal is None:
+            return Outcome("differed", (f"refused by the reference alone: {refusal}",))
+        return Outcome("refused", (refusal,))
+    counts = {"refused by the oracle alone": 1} if oracle_refusal else _identity(ours, theirs)
+    try:
+        differences = list(file_differences(ours, sample.table, Random(seed)))
+    except LanceError as error:
+        differences = [f"{type(error).__name__}: {error}"]
+    told = child.difference(ours, sample.table)
+    if told is not None and not is_a_defect(told, theirs, sample, child):
+        differences.append(f"oracle: {told}")
+    if differences:
+        differences.append(columns_of(sample))
+    elif told is not None:
+        return Outcome("known", (f"the oracle cannot read its own file: {told}",), counts)
+    return judged(differences, counts=counts)
+
+
+def _identity(ours: Path, theirs: Path) -> dict[str, float]:
+    """Count a file as identical, as trained at random, or by the field that differs."""
+    same = verdict(ours, theirs)
+    if same == TRAINED:
+        return {"bytes with FSST, not compared": 1}
+    opened = open_file(LocalSource(str(ours)), Context(ours.name))
+    single = max((len(column.pages) for column in opened.columns), default=0) <= 1
+    pages = "one page per column" if single else "several pages"
+    if same == IDENTICAL:
+        return {f"bytes identical, {pages}": 1}
+    what = same.rpartition(": ")[2].lstrip("0123456789 ").partition(" for ")[0]
+    return {f"bytes differ, {pages}": 1, f"bytes differ in {what}": 1}
+
+
+PARTS = (Part("differential", 2000, differential, REQUIRED), Part("written", 1200, written))

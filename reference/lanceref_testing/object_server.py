@@ -1,4 +1,4 @@
-"""A server of S3 and DynamoDB on this machine, for tests."""
+"""Object server: S3 and DynamoDB on this machine, for tests and campaigns."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import boto3
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
-BUCKET = "bucket"
-TABLE = "manifests"
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIEnvironment
+
+BUCKET, TABLE = "bucket", "manifests"
 
 
 class ObjectServer:
@@ -30,8 +33,8 @@ class ObjectServer:
             "client_max_retries": "2",
         }
         kwargs = {**keys, "endpoint_url": endpoint, "region_name": "us-east-1"}
-        self.s3 = boto3.client("s3", **kwargs)
-        self.dynamodb = boto3.client("dynamodb", **kwargs)
+        self.s3: Any = boto3.client("s3", **kwargs)
+        self.dynamodb: Any = boto3.client("dynamodb", **kwargs)
         self.s3.create_bucket(Bucket=BUCKET)
         self.make_table(TABLE, "base_uri", "version")
 
@@ -65,7 +68,7 @@ class ObjectServer:
 
     def items(self, uri: str) -> list[dict[str, dict[str, str]]]:
         """Return the items of a table."""
-        told = self.dynamodb.query(
+        told: dict[str, list[dict[str, dict[str, str]]]] = self.dynamodb.query(
             TableName=TABLE,
             KeyConditionExpression="base_uri = :key",
             ExpressionAttributeValues={":key": {"S": prefix_of(uri)}},
@@ -102,9 +105,10 @@ class OneByOne:
     def __init__(self) -> None:
         self._answer, self._lock = DomainDispatcherApplication(create_backend_app), Lock()
 
-    def __call__(self, environ, start_response) -> Iterable[bytes]:
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         with self._lock:
-            return self._answer(environ, start_response)
+            answer: Iterable[bytes] = self._answer(environ, start_response)
+            return answer
 
 
 @contextmanager
