@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
@@ -72,15 +73,17 @@ class ReaderResults:
 
     def __init__(self, reader: pa.RecordBatchReader, file: FileBytes, copies: int = 1) -> None:
         self.reader = reader
-        self._ctx, self._read_bytes = file.ctx, copies * file.size
+        self._file, self._copies = file, copies
 
     def to_batches(self) -> pa.RecordBatchReader:
         return self.reader
 
     def to_table(self) -> pa.Table:
         """Read everything into a table. Raises LimitExceeded for one that is too large."""
-        limits, name = self._ctx.limits, self._ctx.file
-        batches = bound_table(self.reader, limits, name, lambda: self._read_bytes)
+        ctx, copies = self._file.ctx, self._copies
+        limits = replace(ctx.limits, expansion_bytes=copies * ctx.limits.expansion_bytes)
+        size = copies * self._file.size
+        batches = bound_table(self.reader, limits, ctx.file, lambda: size)
         return pa.Table.from_batches(batches, schema=self.reader.schema)
 
 

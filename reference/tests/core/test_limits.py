@@ -116,14 +116,14 @@ EMPTY_FRAGMENTS = b"\x12\x00" * 1000
 
 def test_a_row_may_be_taken_as_often_as_it_is_asked_for(tmp_path):
     """A row a hundred times is no expansion of the file; many rows of a constant are one."""
-    limits, text = Limits(expansion_bytes=1000, expansion_factor=1), os.urandom(20_000)
+    limits, text = Limits(expansion_bytes=50_000, expansion_factor=1), os.urandom(20_000)
     random, constant = tmp_path / "random.lance", tmp_path / "constant.lance"
     lanceref.write_file(random, pa.table({"b": pa.array([text] * 3, pa.binary())}))
     lanceref.write_file(constant, pa.table({"n": pa.array([7] * 10_000)}))
     taken = LanceFileReader(random, limits=limits).take_rows([1] * 100)
 
     assert [text] * 100 == taken.to_table()["b"].to_pylist()
-    with pytest.raises(LimitExceeded, match="a table of more than"):
+    with pytest.raises(LimitExceeded):
         LanceFileReader(constant, limits=limits).take_rows(range(10_000)).to_table()
 
 
