@@ -66,10 +66,7 @@ def stretches(
 
 
 class ReaderResults:
-    """The rows of a read: one pass, as batches or as a table.
-
-    `file` is what they are read from, in which a row was asked for up to `copies` times.
-    """
+    """The rows of a read of `file`, in one pass; a row was asked for up to `copies` times."""
 
     def __init__(self, reader: pa.RecordBatchReader, file: FileBytes, copies: int = 1) -> None:
         self.reader = reader
@@ -82,8 +79,7 @@ class ReaderResults:
         """Read everything into a table. Raises LimitExceeded for one that is too large."""
         ctx, copies = self._file.ctx, self._copies
         limits = replace(ctx.limits, expansion_bytes=copies * ctx.limits.expansion_bytes)
-        size = copies * self._file.size
-        batches = bound_table(self.reader, limits, ctx.file, lambda: size)
+        batches = bound_table(self.reader, limits, ctx.file, lambda: copies * self._file.size)
         return pa.Table.from_batches(batches, schema=self.reader.schema)
 
 
