@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 import pylanceref
+from lanceref.index.entries import Entries
 from lanceref.index.full_text.inverted import Inverted
 from lanceref.index.indices import Index
-from lanceref.index.row_set import NO_KEYS
 from lanceref.index.scalar import bitmap, bloomfilter, btree, ngram, zonemap
 from lanceref.index.segment import Segment
 
@@ -39,10 +39,10 @@ def _named(opened: pylanceref.LanceDataset, name: str) -> Index:
     return next(one for one in opened._snapshot.indices.known if one.name == name)
 
 
-def _members(values: pa.Array, keys: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> pa.Table:
+def _members(entries: Entries) -> pa.Table:
     """Return values and keys, by key where values are equal."""
-    table = pa.table({"value": values, KEY: keys})
-    order = np.lexsort((keys, _ranks(values)))
+    table = pa.table({"value": entries.values, KEY: entries.keys})
+    order = np.lexsort((entries.keys, _ranks(pa.array(entries.values))))
     return table.take(pa.array(order))
 
 
@@ -53,16 +53,16 @@ def _ranks(values: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def _values(segment: Segment) -> pa.Table:
-    return _members(*btree.read_entries(segment))
+    return _members(btree.held(segment))
 
 
 def _sets(segment: Segment) -> pa.Table:
-    return _members(*bitmap.entries(segment))
+    return _members(bitmap.held(segment))
 
 
 def _labels(segment: Segment) -> pa.Table:
     """Return the items, then the rows whose list is null with `list` false."""
-    items = _members(*bitmap.entries(segment))
+    items = _members(bitmap.held(segment))
     nulls = bitmap.null_lists(segment).keys
     none = pa.table({"value": pa.nulls(len(nulls), items.schema.field("value").type), KEY: nulls})
     listed = [pa.array([held] * len(part)) for held, part in ((True, items), (False, none))]
@@ -72,10 +72,8 @@ def _labels(segment: Segment) -> pa.Table:
 
 
 def _tokens(segment: Segment) -> pa.Table:
-    tokens = ngram.read_tokens(segment)
-    postings = ngram.Ngram(segment).postings(np.arange(len(tokens)))
-    repeated = np.repeat(tokens, [len(one) for one in postings])
-    return pa.table({"token": repeated, KEY: np.concatenate([NO_KEYS, *postings])})
+    held = ngram.held(segment)
+    return pa.table({"token": held.values, KEY: held.keys})
 
 
 def _zones(path: str, *names: str) -> Callable[[Segment], pa.Table]:

@@ -81,7 +81,7 @@ def check_rows(
     stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
     rows = [FragmentRows(one, bases, ctx, stable) for one in manifest.fragments]
     with ctx.piece(), _legacy_skipped():
-        check_against_rows(index, segment, manifest.schema, rows, ctx)
+        check_against_rows(index, segment, manifest.schema, rows)
 
 
 @contextmanager

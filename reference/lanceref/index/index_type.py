@@ -5,27 +5,23 @@ Each type is a value of `Kind` in a module of its own; what uses indices knows n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.core.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.index.predicate import Predicate
-from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
+from lanceref.index.row_set import NO_KEYS, SHIFT, RowSet, row_set
 from lanceref.index.segment import Moved, Segment, SegmentWriter
-from lanceref.index.training import Training, trained
+from lanceref.index.training import Training
 
 Parameters: TypeAlias = Mapping[str, object]
 """What the caller says of an index to be built, by name."""
-
-NONE: Parameters = {}
-"""What a caller says who says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,33 +103,6 @@ Sources: TypeAlias = Sequence[tuple[Segment, Moved]]
 """Segments to be rewritten, and where the rows of each are now."""
 
 Rewrite: TypeAlias = Callable[[Sources, Training, SegmentWriter], Built]
-Values = TypeVar("Values", pa.Array, np.ndarray)
-
-
-def remaining(
-    sources: Sources, entries: Callable[[Segment], tuple[Values, Keys]]
-) -> Iterator[tuple[Values, Keys]]:
-    """Yield of each segment the values of its entries that are left, and their keys now (rows,)."""
-    for segment, moved in sources:
-        values, before = entries(segment)
-        kept, keys = moved(before)
-        if isinstance(values, pa.Array):
-            yield values.filter(pa.array(kept)), keys
-        else:
-            yield values[kept], keys
-
-
-def merged(
-    sources: Sources, training: Training, entries: Callable[[Segment], tuple[pa.Array, Keys]]
-) -> tuple[pa.Array, Keys]:
-    """Return values and keys (rows,) of what is left of segments, and of new rows after them."""
-    values, keys = zip(*remaining(sources, entries), trained(training), strict=True)
-    return pa.concat_arrays(values), np.concatenate(keys)
-
-
-def building(rewrite: Rewrite) -> Build:
-    """Return what builds over rows by rewriting no segment; the type has no parameters."""
-    return lambda training, writer, parameters: rewrite((), training, writer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +133,7 @@ class Kind:
     theirs are left, only where it was one besides, or where no compaction has left it unmoved.
 
     `check` reports what no reader has to look at, `check_rows` rows that a segment holds otherwise
-    than the table; `entries` returns the value and the key of every row, None where unknown.
-    `rows_of` returns rows of the column with what the index holds of each, where that is not the
-    value. `describe` returns the name and the details of a segment for lists.
+    than the table. `describe` returns the name and the details of a segment for lists.
 
     `parameters` returns what a trained segment was built with, `resize` the parameters to build
     anew instead of segments, new rows, and all rows of a table. `staging` builds segments over some
@@ -191,11 +158,9 @@ class Kind:
     doubts: Callable[[Predicate], bool] | None = None
     inherits: Literal["always", "left", "one", "unmoved"] = "left"
     check: Callable[[Segment], object] | None = None
-    entries: Callable[[Segment], tuple[pa.Array, Keys] | None] | None = None
     of_details: Callable[[bytes], Kind | None] | None = None
     check_entry: Callable[[Segment], None] | None = None
     json_path: str | None = None
-    rows_of: Callable[[Training, Segment], Training] | None = None
     parameters: Callable[[Segment], Parameters] | None = None
     resize: Callable[[Sequence[Segment], Training, Training], Parameters | None] | None = None
     describe: Callable[[Segment], tuple[str, dict[str, object]]] | None = None

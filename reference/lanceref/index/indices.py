@@ -19,22 +19,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.compute import pc
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import NotFound, OperationRefused, UnknownVersion
-from lanceref.core.integers import is_in
+from lanceref.core.errors import NotFound, UnknownVersion
 from lanceref.core.wire import parse_message
 from lanceref.file.schema import LanceSchema, project
 from lanceref.index.fragment_reuse import Reuse, read_reuse
 from lanceref.index.index_type import Found, Kind, ScalarIndex, Zoned
 from lanceref.index.predicate import IsNull, Predicate
-from lanceref.index.row_set import Keys, RowSet, row_set
+from lanceref.index.row_set import RowSet, row_set
 from lanceref.index.segment import Segment, Uses
-from lanceref.index.training import Training, may_be_missing, sort_keys
+from lanceref.index.training import Training
 from lanceref.json.json_path import member_path, members_of
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
@@ -305,7 +302,6 @@ def check_against_rows(
     segment: Segment,
     schema: LanceSchema,
     fragments: Sequence[FragmentRows],
-    ctx: Context,
 ) -> None:
     """Report a live row that a segment covers and does not hold, or holds with another value."""
     path = paths_of(schema).get(index.field_id)
@@ -314,49 +310,6 @@ def check_against_rows(
     (field,) = project(schema, [path])
     by_address = index.kind.by_address(segment.entry.index_version, segment.stable_row_ids)
     covered = [rows for rows in fragments if rows.fragment.id in segment.covers]
-    training = Training(field, covered, segment.stable_row_ids, by_address)
     if index.kind.check_rows is not None:
+        training = Training(field, covered, segment.stable_row_ids, by_address)
         index.kind.check_rows(segment, training)
-    entries = None if index.kind.entries is None else index.kind.entries(segment)
-    if entries is None:
-        return
-    values, keys = entries
-    if by_address and segment.moves is not None:
-        kept, keys = segment.moves(keys)
-        values = values.filter(pa.array(kept))
-    if by_address:
-        segment.check_fragments(np.sort(keys))
-    order = np.argsort(keys, kind="stable")
-    values, keys = values.take(pa.array(order)), keys[order]
-    if index.kind.rows_of is not None:
-        try:
-            training = index.kind.rows_of(training, segment)
-        except OperationRefused as error:  # the index says another type than that of the documents
-            ctx.lint("L.index.segment.complete", segment.place, f"{error}", "values of one type")
-            return
-    for run in training.runs():
-        wrong = _wrong(values, keys, run.values, run.keys)
-        if wrong is not None:
-            found = f"row {wrong} missing in {index.name!r}, or with another value"
-            ctx.lint("L.index.segment.complete", segment.place, found, "the values of the table")
-            return
-
-
-def _wrong(values: pa.Array, keys: Keys, own: pa.Array, wanted: Keys) -> int | None:
-    """Return the first key whose value in the index is not that of its row, None without one."""
-    unknown = may_be_missing(own) & ~is_in(wanted, keys)
-    own, wanted = own.filter(pa.array(~unknown)), wanted[~unknown]
-    if not len(wanted):
-        return None
-    if not len(keys):
-        return int(wanted[0])
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    held, rows = sort_keys(values.take(pa.array(at))), sort_keys(own)
-    try:
-        equal = pc.equal(held, rows)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # values of another type
-        return int(wanted[0])
-    same = pc.fill_null(equal, False).to_numpy(zero_copy_only=False)
-    nulls = pc.and_(pc.is_null(held), pc.is_null(rows)).to_numpy(zero_copy_only=False)
-    right = (keys[at] == wanted) & (same | nulls).astype(np.bool_)
-    return None if right.all() else int(wanted[np.argmin(right)])

@@ -5,16 +5,13 @@ rows are left out.
 
 Order of values: null comes first, then numbers and times by size, text and bytes by bytes, false
 before true, floats in the IEEE total order from -NaN to NaN.
-
-Number sets: the many numbers that an index holds of a row, as one binary value that can be
-compared. The set of a row that the index does not hold is empty.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -65,10 +62,6 @@ class Training:
     def type(self) -> pa.DataType:
         """Arrow type of the values that are indexed."""
         return leaf(self.field).arrow.type
-
-    def map(self, make: Callable[[Run], Run]) -> Training:
-        """Return the same rows with values made from their own."""
-        return replace(self, computed=[make(run) for run in self.runs()])
 
     def runs(self) -> Iterator[Run]:
         """Yield the live rows in the order of the table; no run crosses a fragment."""
@@ -173,37 +166,7 @@ def has_order(field: Field) -> bool:
     return is_any(type_, *numbers, *TEXT, *BINARY, "fixed_size_binary")
 
 
-NUMBER_SET = pa.large_binary()
-"""Type of sets of numbers: ascending u32, little-endian."""
-
-
-def number_sets(numbers: NDArray[np.uint32], rows: NDArray[np.int64], num_rows: int) -> pa.Array:
-    """Return the set of each of `num_rows` rows, of numbers (n,) in the `rows` (n,) given."""
-    order = np.lexsort((numbers, rows))
-    numbers, rows = numbers[order], rows[order]
-    is_first = np.ones(len(rows), np.bool_)
-    is_first[1:] = (numbers[1:] != numbers[:-1]) | (rows[1:] != rows[:-1])
-    data = numbers[is_first].astype("<u4")
-    counts = np.bincount(rows[is_first], minlength=num_rows)
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64) * data.itemsize
-    buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(data.tobytes())]
-    return pa.Array.from_buffers(NUMBER_SET, num_rows, buffers)
-
-
 def row_bytes(rows: NDArray[np.generic]) -> pa.Array:
     """Return the bytes of each row (n, m) of numbers, little-endian, as one value."""
     data = np.ascontiguousarray(rows, rows.dtype.newbyteorder("<")).view(np.uint8)
     return fixed_array(pa.binary(data.shape[1]), len(data), data.reshape(-1))
-
-
-def number_sets_by_key(numbers: NDArray[np.uint32], keys: Keys) -> tuple[pa.Array, Keys]:
-    """Return the set of the numbers (n,) of each of the keys (n,), and these once, ascending."""
-    own, rows = np.unique(keys, return_inverse=True)
-    return number_sets(numbers, rows.astype(np.int64), len(own)), own
-
-
-def may_be_missing(values: pa.Array) -> NDArray[np.bool_]:
-    """Return which rows an index need not hold: those whose set of numbers is empty: (rows,)."""
-    if values.type != NUMBER_SET:
-        return np.zeros(len(values), np.bool_)
-    return mask_of(pc.equal(pc.binary_length(values), 0))

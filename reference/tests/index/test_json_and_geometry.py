@@ -13,8 +13,8 @@ from lanceref.index.scalar.rtree import (
     Level,
     boxes_around,
     curve_numbers,
+    held,
     hilbert_numbers,
-    leaves_of,
     levels_of,
 )
 from lanceref.index.training import Run, Training
@@ -185,7 +185,8 @@ def test_empty_geometries_are_nowhere(tmp_path):
     dataset = write(pa.table([pa.array(points, schema[0].type)], schema), tmp_path)
     dataset.create_scalar_index("point", "RTREE")
     (segment,) = segments_of(dataset)
-    boxes, rows = leaves_of(segment)
+    leaves = held(segment)
+    boxes, rows = leaves.values, leaves.keys
     assert (boxes.tolist(), rows.tolist()) == ([[1, 2, 1, 2]], [0])
     assert dataset.index_statistics("point_idx")["indices"] == [
         {

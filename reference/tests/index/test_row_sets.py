@@ -1,4 +1,4 @@
-"""Sets of rows and of numbers, and where rows went that a compaction moved."""
+"""Sets of rows, and where rows went that a compaction moved."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from lanceref.index.row_set import (
     row_set,
     union,
 )
-from lanceref.index.training import may_be_missing, number_sets, number_sets_by_key
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from pyroaring import BitMap
@@ -106,22 +105,6 @@ def test_every_treemap_is_parsed_as_it_was_written(values, runs):
         with pytest.raises(FormatError) as caught:
             parse_treemap(Cursor(memoryview(broken), 0, Context("map")))
         assert caught.value.clause == f"L.index.treemap.{clause}"
-
-
-def test_worked_sets_of_numbers():
-    """Each number counts once; a row without any is empty."""
-    numbers = np.array([7, 1, 7, 2], np.uint32)
-    found = number_sets(numbers, np.array([0, 0, 0, 2], np.int64), 3)
-    assert found.to_pylist() == [b"\1\0\0\0\7\0\0\0", b"", b"\2\0\0\0"]
-    assert may_be_missing(found).tolist() == [False, True, False]
-
-
-def test_keys_stand_once():
-    """Ascending, each with what it has."""
-    numbers, keys = np.array([3, 1, 2], np.uint32), np.array([9, 4, 9], np.uint64)
-    values, own = number_sets_by_key(numbers, keys)
-    assert values.to_pylist() == [b"\1\0\0\0", b"\2\0\0\0\3\0\0\0"]
-    assert own.tolist() == [4, 9]
 
 
 def test_rows_of_other_fragments_stay():

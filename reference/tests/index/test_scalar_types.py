@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.index.scalar.bitmap import Bitmap, LabelList, entries, null_lists
+from lanceref.index.scalar import bitmap, btree
+from lanceref.index.scalar.bitmap import Bitmap, LabelList, null_lists
 from lanceref.index.scalar.bloomfilter import read_filters
-from lanceref.index.scalar.btree import read_entries
 from lanceref.index.scalar.ngram import literals_of, tokens_of
 from lanceref.index.scalar.zonemap import cut_zones
 from lanceref.index.training import Training
@@ -30,9 +30,9 @@ def test_a_worked_btree(tmp_path):
     dataset = write(pa.table({"i": [5, None, 2, 1, 3, None, 2]}), tmp_path)
     dataset.create_scalar_index("i", IndexConfig("btree", {"zone_size": 4}))
     (segment,) = dataset._snapshot.indices.segments
-    values, keys = read_entries(segment)
-    assert values.to_pylist() == [None, None, 1, 2, 2, 3, 5]
-    assert keys.tolist() == [1, 5, 3, 2, 6, 4, 0]
+    held = btree.held(segment)
+    assert held.values.to_pylist() == [None, None, 1, 2, 2, 3, 5]
+    assert held.keys.tolist() == [1, 5, 3, 2, 6, 4, 0]
     assert page_table(dataset) == {
         "min": [None, 2],
         "max": [2, 5],
@@ -53,9 +53,9 @@ def test_a_worked_bitmap(tmp_path):
     assert index.statistics() == {"num_bitmaps": 3}
     metadata = segment.file("bitmap_page_lookup.lance").metadata
     assert metadata == {"lance:index_stats": '{"num_bitmaps":3}'}
-    values, keys = entries(segment)
-    assert values.to_pylist() == [None, "a", "b", "b"]
-    assert keys.tolist() == [1, 2, 0, 3]
+    held = bitmap.held(segment)
+    assert held.values.to_pylist() == [None, "a", "b", "b"]
+    assert held.keys.tolist() == [1, 2, 0, 3]
 
 
 def test_worked_labels(tmp_path):

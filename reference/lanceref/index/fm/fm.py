@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
 
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import unique
+from lanceref.index.entries import Entries, compare
 from lanceref.index.fm.partition import (
     STORED,
     Partition,
@@ -32,11 +33,11 @@ from lanceref.index.fm.partition import (
     write_partition,
 )
 from lanceref.index.fm.wavelet import Positions
-from lanceref.index.index_type import Built, Found, Kind, Sources, building
+from lanceref.index.index_type import Built, Found, Kind, Sources
 from lanceref.index.predicate import Contains, Predicate
 from lanceref.index.row_set import NO_KEYS, Keys, row_set
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import BINARY, TEXT, Run, Training, accepts_types
+from lanceref.index.training import BINARY, TEXT, Training, accepts_types
 from lanceref.proto import index_pb2
 
 RUN = 1 << 16
@@ -200,23 +201,14 @@ def check(segment: Segment) -> None:
         texts_of(partition)
 
 
-def entries(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return the texts, as they are stored, and the keys of their rows. Keys are (rows,)."""
+def check_rows(segment: Segment, training: Training) -> None:
+    """Report a live row whose text, as it is stored, the index does not hold."""
     partitions = FmIndex(segment).partitions
-    texts = [text for one in partitions for text in texts_of(one)]
+    stored = [text for one in partitions for text in texts_of(one)]
     keys = np.concatenate([NO_KEYS, *(one.row_ids for one in partitions)])
-    return pa.array(texts, pa.large_binary()), keys
-
-
-def rows_of(training: Training, segment: Segment) -> Training:
-    """Return rows with their texts as they are stored; null is empty, of which nothing is."""
-
-    def stored(run: Run) -> Run:
-        values = run.values.cast(pa.large_binary()).to_pylist()
-        texts = [(value or b"").translate(STORED) for value in values]
-        return replace(run, values=pa.array(texts, pa.large_binary()))
-
-    return training.map(stored)
+    texts, rows = (list(chain(*one)) for one in zip(*_parts(training), strict=True))
+    held, made = (pa.array(one, pa.large_binary()) for one in (stored, texts))
+    compare(segment, training, Entries(held, keys), Entries(made, np.array(rows, np.uint64)))
 
 
 FM = Kind(
@@ -227,14 +219,13 @@ FM = Kind(
     exact=(Contains,),
     accepts=accepts_types(*TEXT, *BINARY),
     open=FmIndex,
-    build=building(rewrite),
+    build=lambda training, writer, _: rewrite((), training, writer),
     rewrite=rewrite,
     address_version=0,
     rewrite_on_move=False,
     rebuilt=True,
     doubts=has_blank,
     check=check,
-    entries=entries,
-    rows_of=rows_of,
+    check_rows=check_rows,
 )
 """The index type."""

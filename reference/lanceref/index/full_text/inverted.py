@@ -10,7 +10,8 @@ posting_tail_codec; of each partition three files. A segment that is not finishe
 `docs.lance` and `invert.lance` and no other file.
 
 Clauses: L.index.fts.partitions, L.index.fts.token-set-format, L.index.fts.deleted-fragments,
-L.index.fts.staging, L.index.fts.early, L.index.fts.words
+L.index.fts.staging, L.index.fts.early, L.index.fts.words, L.index.fts.tokens,
+L.index.fts.impacts.count, L.index.fts.impacts.pairs, L.index.segment.complete
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core import bitmaps
+from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage, FormatError, UnknownIndex
+from lanceref.core.errors import CorruptPage, FormatError, Place, UnknownIndex
 from lanceref.core.integers import intersection
 from lanceref.file.schema import Field
+from lanceref.index.entries import compare
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.bm25 import Corpus
-from lanceref.index.full_text.check import check_partition, sums_of_rows, sums_of_texts
 from lanceref.index.full_text.documents import gather
 from lanceref.index.full_text.parameters import (
     Details,
@@ -47,6 +49,7 @@ from lanceref.index.full_text.parameters import (
 )
 from lanceref.index.full_text.partition import EarlyPartition, Partition
 from lanceref.index.full_text.partition_writer import PartitionWriter
+from lanceref.index.full_text.posting_blocks import BlockLayout, impact_runs
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Kind, Parameters, Staging
 from lanceref.index.predicate import HasWords, Predicate
@@ -307,6 +310,34 @@ def is_text(field: Field) -> bool:
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
 
 
+def _check_partition(partition: Partition, layout: BlockLayout, ctx: Context, place: Place) -> None:
+    """Read all documents and postings; report numbers that are not those of the tokens, once each.
+
+    Impacts that are not those of the documents are reported too. Raises FormatError.
+    """
+    lengths = partition.lengths
+    numbers = []
+    for token, number in partition.items():
+        numbers.append(number)
+        postings = partition.postings(number)
+        partition.positions(number)
+        impacts, count = partition.impacts(number), len(postings.documents)
+        if impacts is None:
+            continue
+        wanted: list[bytes] = []
+        if count:
+            own = lengths[postings.documents]
+            wanted = impact_runs(postings, np.array([count]), own, layout)[0].as_bytes()
+        found = f"{len(impacts)} impacts of {token!r}"
+        if len(impacts) != len(wanted):
+            ctx.lint("L.index.fts.impacts.count", place, found, len(wanted))
+        elif impacts != wanted:
+            ctx.lint("L.index.fts.impacts.pairs", place, found, "pairs that no document exceeds")
+    if sorted(numbers) != list(range(partition.num_tokens)):
+        found, each = f"numbers {sorted(numbers)[:8]}", f"each below {partition.num_tokens} once"
+        ctx.lint("L.index.fts.tokens", place, found, each)
+
+
 def check(segment: Segment) -> None:
     """Read all partitions, and report what is wrong and no query has to look at."""
     index = Inverted(segment)
@@ -314,20 +345,16 @@ def check(segment: Segment) -> None:
     _ = index.deleted_fragments
     for partition in index.partitions:
         _ = partition.keys, partition.elements
-        check_partition(partition, index.settings.layout, origin.ctx, origin.place)
+        _check_partition(partition, index.settings.layout, origin.ctx, origin.place)
 
 
-def entries(segment: Segment) -> tuple[pa.Array, Keys] | None:
-    """Return the sum of the tokens and the key (rows,) of each row, None of early releases."""
+def check_rows(segment: Segment, training: Training) -> None:
+    """Report a live row whose tokens are not those of its text; not of early releases."""
     index = Inverted(segment)
-    if index.file is None:
-        return None
-    return sums_of_rows(index.partitions, with_position=index.settings.analysis.with_position)
-
-
-def rows_of(training: Training, segment: Segment) -> Training:
-    """Return the sums of the tokens of the texts of rows."""
-    return sums_of_texts(training, Inverted(segment).settings)
+    if index.file is not None:
+        held = _merged([(index, in_turn())], index.settings)
+        made = _collect(training, index.settings)
+        compare(segment, training, held.entries(), made.entries())
 
 
 def kind_at(details: bytes) -> Kind:
@@ -351,8 +378,7 @@ INVERTED = Kind(
     staging=Staging(stage, is_staged, finish),
     of_details=kind_at,
     describe=describe_full_text,
-    entries=entries,
-    rows_of=rows_of,
+    check_rows=check_rows,
 )
 """The index type."""
 

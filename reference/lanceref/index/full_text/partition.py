@@ -189,6 +189,14 @@ class Partition:
             self._positions[number] = self._read_positions(number)
         return self._positions[number]
 
+    def stored_positions(self, number: int) -> list[Numbers]:
+        """Return as `positions`. Raises CorruptPage where none are stored."""
+        positions = self.positions(number)
+        if positions is None:
+            place, wanted = self._file("invert").place, "those of every token"
+            raise CorruptPage("L.index.fts.positions.end", place, "no positions", wanted)
+        return positions
+
     def warm(self, *, positions: bool) -> int:
         """Keep all postings, and their `positions`; return how many parts. Raises FormatError."""
         numbers = np.arange(self.num_tokens)

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.index.entries import Entries
 from lanceref.index.full_text.bm25 import bounds, norms, weights
 from lanceref.index.full_text.documents import Documents
 from lanceref.index.full_text.fst import build_fst
@@ -33,7 +34,7 @@ from lanceref.index.full_text.parameters import Settings
 from lanceref.index.full_text.partition import BLOCKS, OFFSETS, Partition
 from lanceref.index.full_text.positions import encode_position_blobs, position_runs
 from lanceref.index.full_text.posting_blocks import Postings, impact_runs, posting_runs
-from lanceref.index.row_set import Keys
+from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import SegmentWriter
 
 READ_TOKENS = 1 << 10
@@ -46,6 +47,9 @@ MOST_OCCURRENCES = 1 << 20
 """Occurrences that are encoded together, where one token has not more."""
 
 NONE = np.empty(0, np.uint32)
+
+SPREAD, TURN = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+"""Odd numbers that spread what they multiply over 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +215,7 @@ class PartitionWriter:
         own = np.flatnonzero(new >= 0)
         places = [NONE]
         if self._settings.analysis.with_position and len(own):
-            positions = partition.positions(number) or []
+            positions = partition.stored_positions(number)
             places += [positions[at] for at in own.tolist()]
         return Occurrences(
             np.full(len(own), self._numbers[token] if len(own) else 0, np.uint32),
@@ -219,6 +223,19 @@ class PartitionWriter:
             postings.frequencies[own],
             np.concatenate(places),
         )
+
+    def entries(self) -> Entries:
+        """Return a number for each document that its tokens, their places and its own make."""
+        every = merge_occurrences([one.between(0, len(self._numbers)) for one in self._held])
+        tokens = np.fromiter(map(hash, self._numbers), np.int64, len(self._numbers))
+        own = np.repeat(tokens.view(np.uint64)[every.tokens], every.frequencies)
+        if len(every.positions):
+            own ^= every.positions * TURN
+        sums = np.zeros(self.num_documents, np.uint64)
+        np.add.at(sums, np.repeat(every.documents, every.frequencies), own * SPREAD)
+        elements = np.concatenate([NONE, *self._elements])
+        keys = np.concatenate([NO_KEYS, *self._keys])
+        return Entries((sums ^ elements * TURN) * SPREAD, keys)
 
     def write(self, writer: SegmentWriter, number: int, folder: str = "") -> None:
         """Write the files of the partition, `folder` below those of the segment."""

@@ -16,9 +16,6 @@ L.index.minhash.bands, L.index.minhash.pages
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -27,8 +24,9 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import OperationRefused, UnknownVersion
 from lanceref.core.integers import is_in, unique
 from lanceref.core.wire import parse_message
+from lanceref.index.entries import Entries, EntryFormat
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import NONE, Built, Found, Kind, Parameters, Sources, remaining
+from lanceref.index.index_type import Built, Found, Kind, Sources
 from lanceref.index.minhash.signature import (
     Hashes,
     MinHashParameters,
@@ -40,9 +38,9 @@ from lanceref.index.minhash.signature import (
     requested_parameters,
 )
 from lanceref.index.predicate import Predicate
-from lanceref.index.row_set import NO_KEYS, Keys
+from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import TEXT, Run, Training, accepts_types, row_bytes
+from lanceref.index.training import TEXT, Training, accepts_types, trained
 from lanceref.proto import index_pb2
 
 SIGNATURES = "signatures.lance"
@@ -194,10 +192,11 @@ def _ordered_bands(signatures: Signatures, num_bands: int) -> tuple[Hashes, NDAr
     return keys[order], documents[order]
 
 
-def _write(
-    keys: Keys, signatures: Signatures, parameters: MinHashParameters, writer: SegmentWriter
+def write(
+    entries: Entries, parameters: MinHashParameters, training: Training, writer: SegmentWriter
 ) -> Built:
     """Write documents and their bands."""
+    keys, signatures = entries.keys, np.asarray(entries.values, np.uint16)
     details = parameters.details.SerializeToString(deterministic=True).hex()
     metadata = {f"{PREFIX}details": details, f"{PREFIX}index_version": f"{VERSION}"}
     type_ = pa.list_(pa.uint16(), parameters.num_hashes)
@@ -225,30 +224,30 @@ def _write(
     return Built(parameters.details, VERSION)
 
 
-def rewrite(
-    sources: Sources, training: Training, writer: SegmentWriter, parameters: Parameters = NONE
-) -> Built:
-    """Write what is left of segments, and rows that have a token, as one segment.
+def held(segment: Segment) -> Entries:
+    """Return the signatures of a segment."""
+    keys, signatures = MinHashLsh(segment).all()
+    return Entries(signatures, keys)
 
-    Its parameters are those of the segments, without any those given. Raises OperationRefused.
-    """
-    stated = [MinHashLsh(segment).parameters for segment, _ in sources]
-    own, *others = stated or [requested_parameters(parameters)]
+
+def made(training: Training, parameters: MinHashParameters) -> Entries:
+    """Return the signatures of rows that have a token."""
+    values, keys = trained(training)
+    numbers, signatures = Signer(parameters).sign(values.to_pylist())
+    return Entries(signatures, keys[numbers])
+
+
+_FORMAT = EntryFormat(
+    held, made, write, requested_parameters, lambda segment: MinHashLsh(segment).parameters
+)
+
+
+def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
+    """Write what is left of segments and new rows as one. Raises OperationRefused."""
+    own, *others = [_FORMAT.stated(segment) for segment, _ in sources]
     if any(other != own for other in others):
         raise OperationRefused("MinHash LSH segments of other parameters cannot be merged")
-    signer = Signer(own)
-    nothing = NO_KEYS, np.empty((0, own.num_hashes), np.uint16)
-    parts = [nothing, *((keys, signed) for signed, keys in remaining(sources, _documents))]
-    for run in training.runs():
-        numbers, signatures = signer.sign(run.values.to_pylist())
-        parts.append((run.keys[numbers], signatures))
-    keys, signed = (np.concatenate(one) for one in zip(*parts, strict=True))
-    return _write(keys, signed, own, writer)
-
-
-def _documents(segment: Segment) -> tuple[Signatures, Keys]:
-    keys, signatures = MinHashLsh(segment).all()
-    return signatures, keys
+    return _FORMAT.rewrite(sources, training, writer)
 
 
 def check(segment: Segment) -> None:
@@ -263,23 +262,6 @@ def check(segment: Segment) -> None:
     index.check_pages(keys)
 
 
-def entries(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return the bytes of the signature and the key of every row that has one. Keys are (rows,)."""
-    signatures, keys = _documents(segment)
-    return row_bytes(signatures), keys
-
-
-def rows_of(training: Training, segment: Segment) -> Training:
-    """Return the bytes of the signatures of rows that have a token."""
-    signer = Signer(MinHashLsh(segment).parameters)
-
-    def signed(run: Run) -> Run:
-        numbers, signatures = signer.sign(run.values.to_pylist())
-        return replace(run, values=row_bytes(signatures), keys=run.keys[numbers])
-
-    return training.map(signed)
-
-
 MINHASHLSH = Kind(
     name="MINHASHLSH",
     shown="MinHashLsh",
@@ -287,12 +269,11 @@ MINHASHLSH = Kind(
     version=VERSION,
     accepts=accepts_types(*TEXT),
     open=MinHashLsh,
-    build=partial(rewrite, ()),
+    build=_FORMAT.build,
     rewrite=rewrite,
     inherits="one",
     check=check,
-    entries=entries,
-    rows_of=rows_of,
+    check_rows=_FORMAT.check_rows,
     describe=describe_minhash,
 )
 """The index type."""

@@ -24,11 +24,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.index.index_type import Built, Kind, Sources, building, merged, remaining
+from lanceref.index.entries import Entries, EntryFormat, column_entries, none
+from lanceref.index.index_type import Built, Kind
 from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import (
     NO_KEYS,
-    Keys,
     RowSet,
     encode_row_set,
     intersection,
@@ -38,14 +38,11 @@ from lanceref.index.row_set import (
 )
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
-    Run,
     Training,
     accepts_types,
     check_memory,
     has_order,
     mask_of,
-    number_sets,
-    number_sets_by_key,
     run_starts,
     sort_keys,
     sorted_order,
@@ -98,22 +95,22 @@ class Bitmap:
         return {"num_bitmaps": len(self.keys)}
 
 
-def entries(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return a value and a key for every row of every set. Keys are (rows,)."""
+def held(segment: Segment) -> Entries:
+    """Return an entry for every row of every set."""
     index = Bitmap(segment)
     sets = [one.keys for one in index.sets()]
     numbers = np.repeat(np.arange(len(sets)), np.array([len(one) for one in sets], np.int64))
-    return index.keys.take(pa.array(numbers)), np.concatenate([NO_KEYS, *sets])
+    return Entries(index.keys.take(pa.array(numbers)), np.concatenate([NO_KEYS, *sets]))
 
 
 def write_bitmaps(
-    values: pa.Array,
-    keys: Keys,
+    entries: Entries,
     writer: SegmentWriter,
-    metadata: Mapping[str, str],
+    metadata: Mapping[str, str] | None = None,
     buffers: Sequence[bytes] = (),
 ) -> None:
-    """Write the sets of values in any order, which may repeat. `keys` (values,)."""
+    """Write the set of rows of each value."""
+    values, keys = entries.values, entries.keys
     check_memory(values.nbytes + keys.nbytes)
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
@@ -131,7 +128,7 @@ def write_bitmaps(
         )
         for first in range(0, len(sets), BATCH_KEYS)
     )
-    own = {STATISTICS: _statistics(len(sets)), **metadata}
+    own = {STATISTICS: _statistics(len(sets)), **(metadata or {})}
     writer.write_file(LOOKUP, schema, batches, own, buffers)
 
 
@@ -139,10 +136,13 @@ def _statistics(num_sets: int) -> str:
     return json.dumps({"num_bitmaps": num_sets}, separators=(",", ":"))
 
 
-def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Write what is left of segments, and new rows, as one segment."""
-    write_bitmaps(*merged(sources, training, entries), writer, {})
+def write(entries: Entries, _: None, training: Training, writer: SegmentWriter) -> Built:
+    """Write the file of a segment."""
+    write_bitmaps(entries, writer)
     return Built(index_details_pb2.BitmapIndexDetails(), 0)
+
+
+_FORMAT = EntryFormat(held, column_entries, write, none, none)
 
 
 def check_sets(segment: Segment, *, disjoint: bool) -> None:
@@ -169,19 +169,16 @@ BITMAP = Kind(
     exact=(IsNull, Among, Within),
     accepts=has_order,
     open=Bitmap,
-    build=building(rewrite),
-    rewrite=rewrite,
+    build=_FORMAT.build,
+    rewrite=_FORMAT.rewrite,
     check=lambda segment: check_sets(segment, disjoint=True),
-    entries=entries,
+    check_rows=_FORMAT.check_rows,
 )
 """The index type of values."""
 
 NULLS = "lance:label_list_nulls"
 WITH_NULLS = 1
 """Version from which on rows whose list is null are kept."""
-
-_NULL_LIST, _OTHER_LABEL = 2**31 - 1, 2**31 - 2
-"""In place of the number of a label: the list is null, the index has no such label."""
 
 
 class LabelList(Bitmap):
@@ -210,60 +207,35 @@ def null_lists(segment: Segment) -> RowSet:
     return parse_row_set(file.buffer(file.number(NULLS)))  # L.index.label-list.nulls
 
 
-def flattened(values: pa.Array, keys: Keys) -> tuple[pa.Array, Keys, Keys]:
-    """Return items of lists (n,), the keys of their rows, and the keys of lists that are null."""
+def held_labels(segment: Segment) -> Entries:
+    """Return an entry for every row of every label; version 0 does not know null lists."""
+    known = segment.entry.index_version >= WITH_NULLS
+    return replace(held(segment), nulls=null_lists(segment).keys if known else None)
+
+
+def made_labels(training: Training, _: None) -> Entries:
+    """Return an entry for every item of the lists of rows."""
+    values, keys = trained(training)
     lengths = np.asarray(pc.fill_null(pc.list_value_length(values), 0).to_numpy(), np.int64)
-    return values.flatten(), np.repeat(keys, lengths), keys[mask_of(values.is_null())]
+    return Entries(values.flatten(), np.repeat(keys, lengths), keys[mask_of(values.is_null())])
 
 
-def rewrite_labels(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Write what is left of segments, and new rows, as one segment."""
-    items, keys, nulls = flattened(*trained(training))
-    left = [(items, keys), *remaining(sources, entries)]
-    empty = [nulls, *(moved(null_lists(segment).keys)[1] for segment, moved in sources)]
-    values, rows = (
-        pa.concat_arrays([one for one, _ in left]),
-        np.concatenate([one for _, one in left]),
-    )
-    buffers = [encode_row_set(row_set(np.concatenate(empty)))]
-    write_bitmaps(values, rows, writer, {NULLS: "1"}, buffers)
+def write_labels(entries: Entries, _: None, training: Training, writer: SegmentWriter) -> Built:
+    """Write the file of a segment; lists that version 0 does not know to be null are not."""
+    nulls = NO_KEYS if entries.nulls is None else entries.nulls
+    write_bitmaps(entries, writer, {NULLS: "1"}, [encode_row_set(row_set(nulls))])
     return Built(index_details_pb2.LabelListIndexDetails(), WITH_NULLS)
 
 
 def check_labels(segment: Segment) -> None:
     """Report as BITMAP, but for rows in two sets, and null lists that have items."""
     check_sets(segment, disjoint=False)
-    if len(null_lists(segment).among(entries(segment)[1])):
+    if len(null_lists(segment).among(held(segment).keys)):
         file = segment.file(LOOKUP)
         file.lint("L.index.label-list.disjoint", "items of a list that is null", "none")
 
 
-def labels_by_row(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return the set of numbers of the labels of every row, and its key. Keys are (rows,)."""
-    sets = [one.keys for one in Bitmap(segment).sets()]
-    nulls = null_lists(segment).keys
-    numbers = np.repeat([*range(len(sets)), _NULL_LIST], [*map(len, sets), len(nulls)])
-    return number_sets_by_key(numbers.astype(np.uint32), np.concatenate([*sets, nulls]))
-
-
-def rows_of(training: Training, segment: Segment) -> Training:
-    """Return the sets of numbers of the labels of rows."""
-    labels = sort_keys(Bitmap(segment).keys)
-    nulls_known = segment.entry.index_version >= WITH_NULLS
-
-    def numbered(run: Run) -> Run:
-        count = len(run.values)
-        items, rows, nulls = flattened(run.values, np.arange(count, dtype=np.uint64))
-        with segment.file(LOOKUP).comparing(labels.type):
-            places = pc.index_in(sort_keys(items), value_set=labels)
-        labelled = np.asarray(pc.fill_null(places, _OTHER_LABEL), np.uint32)
-        nulls = nulls if nulls_known else nulls[:0]
-        numbers = np.concatenate([labelled, np.full(len(nulls), _NULL_LIST, np.uint32)])
-        owners = np.concatenate([rows, nulls]).astype(np.int64)
-        return replace(run, values=number_sets(numbers, owners, count))
-
-    return training.map(numbered)
-
+_LABELS = EntryFormat(held_labels, made_labels, write_labels, none, none)
 
 LABEL_LIST = Kind(
     name="LABEL_LIST",
@@ -274,11 +246,10 @@ LABEL_LIST = Kind(
     exact=(HasLabels, IsNull),
     accepts=accepts_types("list", "large_list"),
     open=LabelList,
-    build=building(rewrite_labels),
-    rewrite=rewrite_labels,
+    build=_LABELS.build,
+    rewrite=_LABELS.rewrite,
     check=check_labels,
-    entries=labels_by_row,
-    rows_of=rows_of,
+    check_rows=_LABELS.check_rows,
     inherits="one",
 )
 """The index type of lists."""

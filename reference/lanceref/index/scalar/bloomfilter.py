@@ -12,7 +12,8 @@ Clauses: L.index.bloom.data, L.index.bloom.size, L.index.zones.order, L.index.zo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -21,14 +22,16 @@ from numpy.typing import NDArray
 from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unique
 from lanceref.index import bloom
+from lanceref.index.entries import Entries, EntryFormat
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import NONE, Built, Kind, Parameters, Sources, whole_number
+from lanceref.index.index_type import Built, Kind, Parameters, whole_number
 from lanceref.index.predicate import Among, IsNull, Predicate
 from lanceref.index.scalar.zonemap import (
     PLACE_FIELDS,
     ZonedIndex,
     cut_zones,
-    place_columns,
+    held_zones,
+    made_zones,
     read_nulls,
     write_zones,
     zones_checked,
@@ -97,35 +100,52 @@ def read_filters(file: IndexFile) -> NDArray[np.uint32]:
     return words.reshape(len(data), -1, bloom.WORDS) if len(data) else words.reshape(0, 1, 8)
 
 
-def rewrite(
-    sources: Sources, training: Training, writer: SegmentWriter, parameters: Parameters = NONE
-) -> Built:
-    """Write what is left of segments, and new rows, as one segment with filters as in the first.
+@dataclass(frozen=True, slots=True)
+class Zoning:
+    """Rows of a zone, and the share of false positives as it is written."""
 
-    Without segments `number_of_items` rows are a zone, with a `probability` of false positives.
-    Raises OperationRefused.
-    """
-    items = whole_number(parameters, "number_of_items", ITEMS)
-    share = parameters.get("probability", PROBABILITY)
+    items: int
+    probability: str
+
+
+def requested(given: Parameters) -> Zoning:
+    """Return `number_of_items` and `probability`. Raises OperationRefused."""
+    share = given.get("probability", PROBABILITY)
     if not isinstance(share, float) or not 0 < share < 1:
         raise OperationRefused(f"probability must be between 0 and 1, got {share!r}")
-    probability = f"{share}"
-    if sources:
-        file = sources[0][0].file(FILE)
-        _probability(file)
-        items, probability = file.number("bloomfilter_item"), file.text("bloomfilter_probability")
-    size = bloom.size_for(items, float(probability))
-    zones = list(cut_zones(training, items))
+    return Zoning(whole_number(given, "number_of_items", ITEMS), f"{share}")
+
+
+def stated(segment: Segment) -> Zoning:
+    """Return the parameters of a segment. Raises FormatError."""
+    file = segment.file(FILE)
+    _probability(file)
+    return Zoning(file.number("bloomfilter_item"), file.text("bloomfilter_probability"))
+
+
+def made(training: Training, own: Zoning) -> Entries:
+    """Return zones and their filters."""
+    size = bloom.size_for(own.items, float(own.probability))
+    zones = list(cut_zones(training, own.items))
     data = [bloom.fill(bloom.hash_values(zone.values), size).tobytes() for zone in zones]
-    columns = [
-        *place_columns(zones),
-        pa.array([len(zone.nulls) > 0 for zone in zones], pa.bool_()),
-        pa.array(data, pa.binary()),
-    ]
-    table, nulls = pa.table(columns, SCHEMA), [zone.nulls for zone in zones]
-    metadata = {"bloomfilter_item": f"{items}", "bloomfilter_probability": probability}
-    write_zones(FILE, table, nulls, sources, metadata, writer)
+    nulls = pa.array([len(zone.nulls) > 0 for zone in zones], pa.bool_())
+    return made_zones(zones, SCHEMA, [nulls, pa.array(data, pa.binary())])
+
+
+def write(zones: Entries, own: Zoning, training: Training, writer: SegmentWriter) -> Built:
+    """Write the file of a segment."""
+    metadata = {"bloomfilter_item": f"{own.items}", "bloomfilter_probability": own.probability}
+    write_zones(FILE, zones, SCHEMA, metadata, writer)
     return Built(index_pb2.BloomFilterIndexDetails(), 0)
+
+
+_FORMAT = EntryFormat(
+    held=lambda segment: held_zones(segment.file(FILE), SCHEMA),
+    made=made,
+    write=write,
+    requested=requested,
+    stated=stated,
+)
 
 
 def _probability(file: IndexFile) -> float:
@@ -154,8 +174,8 @@ BLOOMFILTER = Kind(
         "integer", "float32", "float64", "date", "time", "timestamp", *TEXT, *BINARY
     ),
     open=BloomFilter,
-    build=partial(rewrite, ()),
-    rewrite=rewrite,
+    build=_FORMAT.build,
+    rewrite=_FORMAT.rewrite,
     address_version=0,
     rewrite_on_move=False,
     check=check,

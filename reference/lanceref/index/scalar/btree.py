@@ -12,7 +12,6 @@ Clauses: L.index.btree.columns, L.index.btree.order, L.index.btree.pages, L.inde
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +20,9 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import unique
+from lanceref.index.entries import Entries, EntryFormat, column_entries
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import NONE, Built, Kind, Parameters, Sources, merged, whole_number
+from lanceref.index.index_type import Built, Kind, whole_number
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -130,8 +130,9 @@ def page_rows(lookup: IndexFile) -> int:
     return number or PAGE_ROWS  # L.index.btree.batch-size
 
 
-def write_btree(values: pa.Array, keys: Keys, rows: int, writer: SegmentWriter) -> None:
-    """Write both files over values in any order, in pages of so many rows. `keys` (values,)."""
+def write(entries: Entries, rows: int, training: Training, writer: SegmentWriter) -> Built:
+    """Write both files, in pages of so many rows."""
+    values, keys = entries.values, entries.keys
     check_memory(values.nbytes + keys.nbytes)
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
@@ -146,6 +147,8 @@ def write_btree(values: pa.Array, keys: Keys, rows: int, writer: SegmentWriter) 
     ]
     metadata = {"batch_size": f"{rows}", "range_partitioned": "false"}
     writer.write_table(LOOKUP, pa.schema(fields), list(columns.values()), metadata)
+    version = BY_ADDRESS if training.stable_row_ids else 0
+    return Built(index_details_pb2.BTreeIndexDetails(), version)
 
 
 def _lookup(values: pa.Array, rows: int) -> dict[str, pa.Array]:
@@ -161,11 +164,11 @@ def _lookup(values: pa.Array, rows: int) -> dict[str, pa.Array]:
     }
 
 
-def read_entries(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return all values and keys of a segment. Keys are (values,)."""
+def held(segment: Segment) -> Entries:
+    """Return all entries of a segment."""
     # L.index.btree.columns
     data = segment.file(DATA)
-    return data.read_ordered("values"), data.numbers(keys_column(data), np.uint64)
+    return Entries(data.read_ordered("values"), data.numbers(keys_column(data), np.uint64))
 
 
 def keys_column(data: IndexFile) -> str:
@@ -173,25 +176,20 @@ def keys_column(data: IndexFile) -> str:
     return EARLY_KEYS if EARLY_KEYS in data.names else "ids"
 
 
-def rewrite(
-    sources: Sources, training: Training, writer: SegmentWriter, parameters: Parameters = NONE
-) -> Built:
-    """Write what is left of segments, and new rows, as one segment with pages as in the first.
-
-    Without segments `zone_size` is the rows of a page. Raises OperationRefused.
-    """
-    rows = whole_number(parameters, "zone_size", PAGE_ROWS)
-    if sources:
-        rows = page_rows(sources[0][0].file(LOOKUP))
-    write_btree(*merged(sources, training, read_entries), rows, writer)
-    version = BY_ADDRESS if training.stable_row_ids else 0
-    return Built(index_details_pb2.BTreeIndexDetails(), version)
+_FORMAT = EntryFormat(
+    held=held,
+    made=column_entries,
+    write=write,
+    requested=lambda given: whole_number(given, "zone_size", PAGE_ROWS),
+    stated=lambda segment: page_rows(segment.file(LOOKUP)),
+)
 
 
 def check(segment: Segment) -> None:
     """Report values that do not rise, bounds that are not theirs, and rows that repeat."""
     lookup, data = segment.file(LOOKUP), segment.file(DATA)
-    values, keys = read_entries(segment)
+    entries = held(segment)
+    values, keys = entries.values, entries.keys
     order = sorted_order(values)
     if not sort_keys(values.take(pa.array(order))).equals(sort_keys(values)):
         data.lint("L.index.btree.order", "values that fall", "rising values")
@@ -226,10 +224,10 @@ BTREE = Kind(
     exact=(IsNull, Among, Within, StartsWith),
     accepts=has_order,
     open=BTree,
-    build=partial(rewrite, ()),
-    rewrite=rewrite,
+    build=_FORMAT.build,
+    rewrite=_FORMAT.rewrite,
     address_version=BY_ADDRESS,
     check=check,
-    entries=read_entries,
+    check_rows=_FORMAT.check_rows,
 )
 """The index type."""

@@ -208,21 +208,24 @@ def check_entry(segment: Segment) -> None:
 
 def _over(target: Kind, path: str) -> Kind:
     """Return a type of index over what a path finds."""
-    rewrite_target = target.rewrite
+    rewrite_target, check_target = target.rewrite, target.check_rows
     assert rewrite_target is not None
-
-    def rows_of(training: Training, segment: Segment) -> Training:
-        return extract(training, path, value_type(segment, target))
-
-    def compared(training: Training, segment: Segment) -> Training:
-        rows = rows_of(training, segment)
-        return rows if target.rows_of is None else target.rows_of(rows, segment)
+    assert check_target is not None
 
     def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-        if training.fragments and value_type(sources[0][0], target) is None:
+        type_ = value_type(sources[0][0], target)
+        if training.fragments and type_ is None:
             raise OperationRefused(f"a {target.name} does not say the type of its JSON values")
-        rows = rows_of(training, sources[0][0])
-        return _wrapped(path, rewrite_target(sources, rows, writer))
+        return _wrapped(path, rewrite_target(sources, extract(training, path, type_), writer))
+
+    def check_rows(segment: Segment, training: Training) -> None:
+        try:
+            rows = extract(training, path, value_type(segment, target))
+        except OperationRefused as error:  # the index says another type than the documents have
+            clause, wanted = "L.index.segment.complete", "values of one type"
+            segment.ctx.lint(clause, segment.place, f"{error}", wanted)
+        else:
+            check_target(segment, rows)
 
     return replace(
         target,
@@ -234,7 +237,7 @@ def _over(target: Kind, path: str) -> Kind:
         rewrite=rewrite,
         inherits="one",
         json_path=path,
-        rows_of=compared,
+        check_rows=check_rows,
     )
 
 

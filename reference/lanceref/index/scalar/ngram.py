@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from lanceref.index.entries import Entries, EntryFormat, none
 from lanceref.index.full_text.analyzer import folded
-from lanceref.index.index_type import Built, Found, Kind, Sources, building, remaining
+from lanceref.index.index_type import Built, Found, Kind
 from lanceref.index.predicate import Contains, Matches, Predicate, StartsWith
 from lanceref.index.row_set import (
     NO_KEYS,
@@ -34,7 +33,7 @@ from lanceref.index.row_set import (
     parse_treemap,
 )
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import TEXT, Training, accepts_types, number_sets, number_sets_by_key
+from lanceref.index.training import TEXT, Training, accepts_types, trained
 from lanceref.proto import index_details_pb2
 
 Tokens = np.ndarray[tuple[int], np.dtype[np.uint32]]
@@ -132,31 +131,27 @@ def read_tokens(segment: Segment) -> Tokens:
     return tokens
 
 
-def entries(segment: Segment) -> tuple[Tokens, Keys]:
-    """Return a token and a key for every row of every token, (n,) each. Raises FormatError."""
+def held(segment: Segment) -> Entries:
+    """Return an entry for every row of every token. Raises FormatError."""
     tokens = read_tokens(segment)
     postings = Ngram(segment).postings(np.arange(len(tokens)))
     repeated = np.repeat(tokens, [len(one) for one in postings])
-    return repeated, np.concatenate([NO_KEYS, *postings])
+    return Entries(repeated, np.concatenate([NO_KEYS, *postings]))
 
 
-def _tokenized(values: pa.Array) -> tuple[Tokens, NDArray[np.int64]]:
-    """Return the tokens of texts, and the number of the text of each."""
+def made(training: Training, _: None) -> Entries:
+    """Return an entry for every token of every text."""
+    values, keys = trained(training)
     texts = values.to_pylist()
     tokens = [[NULL_TOKEN] if text is None else list(tokens_of(text)) for text in texts]
-    rows = np.repeat(np.arange(len(tokens)), np.array([len(own) for own in tokens], np.int64))
-    return np.array([token for own in tokens for token in own], np.uint32), rows
+    numbers = np.array([token for own in tokens for token in own], np.uint32)
+    return Entries(numbers, np.repeat(keys, np.array([len(own) for own in tokens], np.int64)))
 
 
-def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Write what is left of segments, and new rows, as one segment."""
-    parts = [(np.empty(0, np.uint32), NO_KEYS), *remaining(sources, entries)]
-    for run in training.runs():
-        numbers, rows = _tokenized(run.values)
-        parts.append((numbers, run.keys[rows]))
-    tokens, keys = (np.concatenate(one) for one in zip(*parts, strict=True))
-    order = np.argsort(tokens, kind="stable")
-    tokens, keys = tokens[order], keys[order]
+def write(entries: Entries, _: None, training: Training, writer: SegmentWriter) -> Built:
+    """Write the postings of each token."""
+    order = np.argsort(entries.values, kind="stable")
+    tokens, keys = entries.values[order], entries.keys[order]
     starts = np.flatnonzero(np.diff(tokens, prepend=TOKEN_LIMIT))
     postings = np.split(keys, starts[1:]) if len(starts) else []
     data = [encode_treemap(distinct(one), runs=False) for one in postings]
@@ -165,12 +160,7 @@ def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Buil
     return Built(index_details_pb2.NGramIndexDetails(), 0)
 
 
-def rows_of(training: Training, segment: Segment) -> Training:
-    """Return the sets of tokens of rows."""
-    return training.map(
-        lambda run: replace(run, values=number_sets(*_tokenized(run.values), len(run.values)))
-    )
-
+_FORMAT = EntryFormat(held, made, write, none, none)
 
 NGRAM = Kind(
     name="NGRAM",
@@ -179,11 +169,10 @@ NGRAM = Kind(
     inexact=(Contains, Matches, StartsWith),
     accepts=accepts_types(*TEXT),
     open=Ngram,
-    build=building(rewrite),
-    rewrite=rewrite,
+    build=_FORMAT.build,
+    rewrite=_FORMAT.rewrite,
     inherits="unmoved",
-    check=entries,
-    entries=lambda segment: number_sets_by_key(*entries(segment)),
-    rows_of=rows_of,
+    check=held,
+    check_rows=_FORMAT.check_rows,
 )
 """The index type."""

@@ -19,33 +19,24 @@ L.index.rtree.boxes
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.compute import pc
 from lanceref.core.errors import FormatError
 from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.file.schema import Field
+from lanceref.index.entries import Entries, EntryFormat
 from lanceref.index.geometry import Boxes, boxes_of, geometries, is_geometry
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import (
-    NONE,
-    Built,
-    Kind,
-    Parameters,
-    Sources,
-    remaining,
-    whole_number,
-)
+from lanceref.index.index_type import Built, Kind, whole_number
 from lanceref.index.predicate import Intersects, IsNull, Predicate
-from lanceref.index.row_set import NO_KEYS, Keys, RowSet, encode_row_set, parse_row_set, row_set
+from lanceref.index.row_set import Keys, RowSet, encode_row_set, parse_row_set, row_set
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import Run, Training, leaf, mask_of, row_bytes
+from lanceref.index.training import Training, leaf, mask_of, trained
 from lanceref.proto import index_pb2
 
 BITS = 16
@@ -104,10 +95,6 @@ SCHEMA = pa.schema(
         pa.field("id", pa.uint64(), nullable=False),
     ]
 )
-
-
-BOX_BYTES = pa.binary(32)
-"""A box as bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +231,11 @@ def _intersects(boxes: Boxes, wanted: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(along & (boxes[:, 1] <= high) & (boxes[:, 3] >= low), np.bool_)
 
 
-def write_rtree(
-    boxes: Boxes, keys: Keys, nulls: Keys, page_rows: int, writer: SegmentWriter
-) -> None:
-    """Write both files over boxes (n, 4) with keys (n,) in any order, and null rows (m,)."""
+def write(entries: Entries, page_rows: int, training: Training, writer: SegmentWriter) -> Built:
+    """Write both files, with pages of so many boxes."""
+    boxes: Boxes = np.asarray(entries.values, np.float64)
+    keys, nulls = entries.keys, entries.nulls
+    assert nulls is not None
     order = np.argsort(hilbert_numbers(boxes), kind="stable")
     boxes, keys = boxes[order], keys[order]
     levels = levels_of(len(boxes), page_rows)
@@ -267,6 +255,7 @@ def write_rtree(
     writer.write_table(DATA, SCHEMA, [column, pa.array(np.concatenate(tree_ids))], metadata)
     data = encode_row_set(row_set(nulls))
     writer.write_columns(NULLS, {"nulls": pa.array([data], pa.binary())})
+    return Built(index_pb2.RTreeIndexDetails(), 0)
 
 
 def boxes_around(boxes: Boxes, starts: NDArray[np.int64]) -> Boxes:
@@ -282,36 +271,29 @@ def _box_text(boxes: Boxes) -> str:
     return json.dumps(dict(zip(ENDS, held, strict=True)), separators=(",", ":"))
 
 
-def leaves_of(segment: Segment) -> tuple[Boxes, Keys]:
-    """Return boxes and rows of a segment. Raises FormatError. Boxes (n, 4), rows (n,)."""
+def held(segment: Segment) -> Entries:
+    """Return the boxes of a segment (n, 4), and the rows that are null. Raises FormatError."""
     file = segment.file(DATA)
     checked_levels(file)
-    return read_boxes(file, np.arange(file.number("num_items"), dtype=np.int64))
+    boxes, keys = read_boxes(file, np.arange(file.number("num_items"), dtype=np.int64))
+    return Entries(boxes, keys, read_nulls(segment).keys)
 
 
-def rewrite(
-    sources: Sources, training: Training, writer: SegmentWriter, parameters: Parameters = NONE
-) -> Built:
-    """Write the boxes of rows but for empty geometries, the rows that are null, and segments.
+def made(training: Training, _: int) -> Entries:
+    """Return the boxes of rows (n, 4), but for those of empty geometries."""
+    values, keys = trained(training)
+    boxes = boxes_of(geometries(values, _extension(training.field)))
+    is_box = ~np.isnan(boxes).any(axis=1)
+    return Entries(boxes[is_box], keys[is_box], keys[mask_of(values.is_null())])
 
-    Pages are as in the first segment; without any `page_size` is their boxes. Raises
-    OperationRefused.
-    """
-    page_rows = whole_number(parameters, "page_size", PAGE_ROWS, LEAST_ROWS)
-    if sources:
-        page_rows = sources[0][0].file(DATA).number("page_size")
-    name = _extension(training.field)
-    parts, nulls = [(np.empty((0, 4)), NO_KEYS)], [NO_KEYS]
-    for run in training.runs():
-        boxes = boxes_of(geometries(run.values, name))
-        is_box = ~np.isnan(boxes).any(axis=1)
-        parts.append((boxes[is_box], run.keys[is_box]))
-        nulls.append(run.keys[mask_of(run.values.is_null())])
-    parts += remaining(sources, leaves_of)
-    nulls += [moved(read_nulls(segment).keys)[1] for segment, moved in sources]
-    all_boxes, keys = (np.concatenate(one) for one in zip(*parts, strict=True))
-    write_rtree(all_boxes, keys, np.concatenate(nulls), page_rows, writer)
-    return Built(index_pb2.RTreeIndexDetails(), 0)
+
+_FORMAT = EntryFormat(
+    held=held,
+    made=made,
+    write=write,
+    requested=lambda given: whole_number(given, "page_size", PAGE_ROWS, LEAST_ROWS),
+    stated=lambda segment: segment.file(DATA).number("page_size"),
+)
 
 
 def check(segment: Segment) -> None:
@@ -335,27 +317,6 @@ def check(segment: Segment) -> None:
         check_pages(file, below, np.arange(level.rows, dtype=np.int64), ids[own])
 
 
-def entries(segment: Segment) -> tuple[pa.Array, Keys]:
-    """Return the bytes of the box and the key of every row; null is null. Keys are (rows,)."""
-    boxes, keys = leaves_of(segment)
-    nulls = read_nulls(segment).keys
-    none = pa.nulls(len(nulls), BOX_BYTES)
-    return pa.concat_arrays([row_bytes(boxes), none]), np.concatenate([keys, nulls])
-
-
-def rows_of(training: Training, segment: Segment) -> Training:
-    """Return the bytes of the boxes of rows, without those of empty geometries."""
-    name = _extension(training.field)
-
-    def boxed(run: Run) -> Run:
-        boxes, null = boxes_of(geometries(run.values, name)), run.values.is_null()
-        there = pc.or_(null, pa.array(~np.isnan(boxes).any(axis=1)))
-        own = pc.if_else(null, pa.scalar(None, BOX_BYTES), row_bytes(boxes))
-        return replace(run, values=own.filter(there), keys=run.keys[mask_of(there)])
-
-    return training.map(boxed)
-
-
 def _extension(field: Field) -> str:
     """Return the extension name of the indexed part of a column."""
     return leaf(field).metadata.get(EXTENSION_KEY, "")
@@ -374,12 +335,11 @@ RTREE = Kind(
     inexact=(Intersects,),
     accepts=accepts,
     open=RTree,
-    build=partial(rewrite, ()),
-    rewrite=rewrite,
+    build=_FORMAT.build,
+    rewrite=_FORMAT.rewrite,
     inherits="one",
     rewrite_on_move=False,
     check=check,
-    entries=entries,
-    rows_of=rows_of,
+    check_rows=_FORMAT.check_rows,
 )
 """The index type."""

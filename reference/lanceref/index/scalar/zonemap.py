@@ -23,7 +23,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -31,17 +30,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
+from lanceref.index.entries import Entries, EntryFormat
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import (
-    NONE,
-    Built,
-    Found,
-    Kind,
-    Parameters,
-    Sources,
-    Spans,
-    whole_number,
-)
+from lanceref.index.index_type import Built, Found, Kind, Spans, whole_number
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -52,6 +43,7 @@ from lanceref.index.predicate import (
     may_hold,
 )
 from lanceref.index.row_set import (
+    LOW,
     NO_KEYS,
     SHIFT,
     Keys,
@@ -60,7 +52,7 @@ from lanceref.index.row_set import (
     parse_row_set,
     row_set,
 )
-from lanceref.index.segment import Moved, Segment, SegmentWriter
+from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Training, is_any, mask_of, sort_keys
 from lanceref.proto import index_details_pb2
 
@@ -150,47 +142,57 @@ class ZonedIndex(ABC):
         """Return for each zone whether a predicate may be true there: bool (zones,)."""
 
 
-def kept_zones(spans: Spans, moved: Moved) -> NDArray[np.bool_]:
-    """Return which zones are left: those whose first row is, at its place: (zones,)."""
+def held_zones(file: IndexFile, schema: pa.Schema) -> Entries:
+    """Return the zones of a file, structs of its columns, by the address of their first row.
+
+    They are left where that row is, at its place. Raises FormatError.
+    """
+    spans, nulls = read_spans(file), read_nulls(file)
     keys = spans.fragments.astype(np.uint64) << SHIFT | spans.starts.astype(np.uint64)
-    return moved(keys)[0]
+    columns = {one.name: file.read(one.name, one.type) for one in _without_place(schema)}
+    return _zones(columns, keys, schema, None if nulls is None else nulls.keys)
+
+
+def made_zones(zones: Sequence[Zone], schema: pa.Schema, columns: Sequence[pa.Array]) -> Entries:
+    """Return zones as `held_zones`; the `columns` besides those of zones have a row for each."""
+    keys = np.array([one.fragment_id << 32 | one.start for one in zones], np.uint64)
+    lengths = pa.array([one.length for one in zones], pa.uint64())
+    own = [name for name in schema.names if name not in PLACE]
+    values = {**dict(zip(own, columns, strict=True)), PLACE[2]: lengths}
+    return _zones(values, keys, schema, np.concatenate([NO_KEYS, *(one.nulls for one in zones)]))
+
+
+def _zones(
+    columns: Mapping[str, pa.Array], keys: Keys, schema: pa.Schema, nulls: Keys | None
+) -> Entries:
+    fields = _without_place(schema)
+    arrays = [columns[one.name] for one in fields]
+    return Entries(pa.StructArray.from_arrays(arrays, fields=fields), keys, nulls)
+
+
+def _without_place(schema: pa.Schema) -> list[pa.Field]:
+    """Return the fields that the key of a zone does not tell."""
+    return [one for one in schema if one.name not in PLACE[:2]]
 
 
 def write_zones(
-    path: str,
-    zones: pa.Table,
-    nulls: Sequence[Keys],
-    sources: Sources,
-    metadata: Mapping[str, str],
-    writer: SegmentWriter,
+    path: str, zones: Entries, schema: pa.Schema, metadata: dict[str, str], writer: SegmentWriter
 ) -> bool:
-    """Write new zones, the rows that are null there, and what is left of both in segments.
+    """Write zones in the order of the table, and the rows that are null.
 
-    Return whether it is known of all zones which rows are null. Each of `nulls` is (null rows,).
+    Return whether it is known of all zones which rows are null.
     """
-    known: list[Keys | None] = [*nulls]
-    for segment, moved in sources:
-        file = segment.file(path)
-        old = pa.table([file.read(one.name, one.type) for one in zones.schema], zones.schema)
-        zones = pa.concat_tables([zones, old.filter(pa.array(kept_zones(read_spans(file), moved)))])
-        held = read_nulls(file)
-        known.append(None if held is None else moved(held.keys)[1])
-    if sources:
-        zones = zones.sort_by([(name, "ascending") for name in PLACE])
+    order = np.argsort(zones.keys, kind="stable")
+    keys, values = zones.keys[order], zones.values.take(pa.array(order))
+    columns = {PLACE[0]: pa.array(keys >> SHIFT), PLACE[1]: pa.array(keys & LOW)}
+    columns |= {one.name: values.field(one.name) for one in _without_place(schema)}
     buffers: list[bytes] = []
-    keys = [one for one in known if one is not None]
-    if len(keys) == len(known):
-        buffers = [encode_row_set(row_set(np.concatenate([NO_KEYS, *keys])))]
+    if zones.nulls is not None:
+        buffers = [encode_row_set(row_set(zones.nulls))]
         metadata = {**metadata, NULLS: f"{NULL_BUFFER}"}
-    columns = [column.combine_chunks() for column in zones.columns]
-    writer.write_table(path, zones.schema, columns, metadata, buffers)
+    arrays = [columns[name] for name in schema.names]
+    writer.write_table(path, schema, arrays, metadata, buffers)
     return bool(buffers)
-
-
-def place_columns(zones: Sequence[Zone]) -> list[pa.Array]:
-    """Return the columns that say where zones lie: fragment, start, length."""
-    places = [(one.fragment_id, one.start, one.length) for one in zones]
-    return [pa.array([place[number] for place in places], pa.uint64()) for number in range(3)]
 
 
 def zones_checked(path: str) -> Callable[[Segment, Training], None]:
@@ -283,34 +285,48 @@ def _has_seeds(type_: pa.DataType) -> bool:
         return not is_any(type_, "boolean", "null")
 
 
-def rewrite(
-    sources: Sources, training: Training, writer: SegmentWriter, parameters: Parameters = NONE
-) -> Built:
-    """Write what is left of segments, and new rows, as one segment with zones as in the first.
-
-    Without segments `rows_per_zone` live rows are a zone. Raises OperationRefused.
-    """
-    rows = whole_number(parameters, "rows_per_zone", ZONE_ROWS)
-    if sources:
-        rows = sources[0][0].file(FILE).number("rows_per_zone")
-    type_ = training.type
+def _schema(type_: pa.DataType) -> pa.Schema:
+    """Return the columns of the file for values of a type."""
     counts = [pa.field(name, pa.uint32(), nullable=False) for name in ("null_count", "nan_count")]
-    schema = pa.schema([pa.field("min", type_), pa.field("max", type_), *counts, *PLACE_FIELDS])
-    zones = list(cut_zones(training, rows))
+    return pa.schema([pa.field("min", type_), pa.field("max", type_), *counts, *PLACE_FIELDS])
+
+
+def held(segment: Segment) -> Entries:
+    """Return the zones of a segment."""
+    file = segment.file(FILE)
+    return held_zones(file, _schema(file.column_type("min")))
+
+
+def made(training: Training, rows: int) -> Entries:
+    """Return zones of so many live rows."""
+    zones, type_ = list(cut_zones(training, rows)), training.type
     bounds = [bounds_of(zone.values) for zone in zones]
     columns = [
         pa.concat_arrays([pa.array([], type_), *(least for least, _, _, _ in bounds)]),
         pa.concat_arrays([pa.array([], type_), *(greatest for _, greatest, _, _ in bounds)]),
         pa.array([nulls for _, _, nulls, _ in bounds], pa.uint32()),
         pa.array([nans for _, _, _, nans in bounds], pa.uint32()),
-        *place_columns(zones),
     ]
-    table, nulls = pa.table(columns, schema), [zone.nulls for zone in zones]
-    known = write_zones(FILE, table, nulls, sources, {"rows_per_zone": f"{rows}"}, writer)
+    return made_zones(zones, _schema(type_), columns)
+
+
+def write(zones: Entries, rows: int, training: Training, writer: SegmentWriter) -> Built:
+    """Write the file of a segment."""
+    schema = _schema(training.type)
+    known = write_zones(FILE, zones, schema, {"rows_per_zone": f"{rows}"}, writer)
     details = index_details_pb2.ZoneMapIndexDetails(
-        rows_per_zone=rows, use_seeds=_has_seeds(type_), has_null_bitmap=known
+        rows_per_zone=rows, use_seeds=_has_seeds(training.type), has_null_bitmap=known
     )
     return Built(details, 0)
+
+
+_FORMAT = EntryFormat(
+    held=held,
+    made=made,
+    write=write,
+    requested=lambda given: whole_number(given, "rows_per_zone", ZONE_ROWS),
+    stated=lambda segment: segment.file(FILE).number("rows_per_zone"),
+)
 
 
 def check(segment: Segment) -> None:
@@ -330,8 +346,8 @@ ZONEMAP = Kind(
     inexact=(Among, Within, StartsWith),
     accepts=lambda field: True,  # zones of values that have no order have no bounds
     open=ZoneMap,
-    build=partial(rewrite, ()),
-    rewrite=rewrite,
+    build=_FORMAT.build,
+    rewrite=_FORMAT.rewrite,
     address_version=0,
     rewrite_on_move=False,
     check=check,

@@ -1,0 +1,162 @@
+"""Entries: what an index holds of its rows, and the steps that all types of entries share.
+
+An entry is a value and the key of a row; a row may have several, or none. Rows that are null are
+entries too, unless a type holds them apart. A segment is built of the entries of rows, a rewritten
+one of what is left of others and of new rows. Each live row of a table has to have the entries that
+are made of its value.
+
+Clauses: L.index.segment.complete, L.index.files.column
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lanceref.core.errors import FormatError
+from lanceref.core.integers import is_in, unique
+from lanceref.index.index_type import Built, Parameters, Sources
+from lanceref.index.row_set import NO_KEYS, Keys
+from lanceref.index.segment import Moved, Segment, SegmentWriter
+from lanceref.index.training import Training, row_bytes, sort_keys, trained
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """Values (n,), or rows of numbers (n, m), and the key of each (n,).
+
+    `nulls` are the keys of rows that are null and held apart, None where these are not known.
+    """
+
+    values: pa.Array | NDArray[np.generic]
+    keys: Keys
+    nulls: Keys | None = field(default_factory=lambda: NO_KEYS)
+
+    def moved(self, move: Moved) -> Entries:
+        """Return the entries that are left, by their keys now."""
+        kept, keys = move(self.keys)
+        nulls = None if self.nulls is None else move(self.nulls)[1]
+        if isinstance(self.values, pa.Array):
+            return Entries(self.values.filter(pa.array(kept)), keys, nulls)
+        return Entries(self.values[kept], keys, nulls)
+
+
+def concat_entries(parts: Sequence[Entries]) -> Entries:
+    """Return the entries of some parts, at least one, in their order."""
+    values = [one.values for one in parts]
+    join = pa.concat_arrays if isinstance(values[0], pa.Array) else np.concatenate
+    nulls = [one.nulls for one in parts if one.nulls is not None]
+    return Entries(
+        join(values),
+        np.concatenate([one.keys for one in parts]),
+        np.concatenate(nulls) if len(nulls) == len(parts) else None,
+    )
+
+
+def column_entries(training: Training, parameters: object) -> Entries:
+    """Return an entry for each row: its value, null too."""
+    return Entries(*trained(training))
+
+
+def none(given: object) -> None:
+    """Return the parameters of a type that has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFormat(Generic[P]):
+    """How a type keeps entries.
+
+    `held` are those of a segment, `made` those of rows, `write` writes some, which may be in any
+    order. Parameters are those that a caller `requested`, or those that a segment has `stated`.
+    """
+
+    held: Callable[[Segment], Entries]
+    made: Callable[[Training, P], Entries]
+    write: Callable[[Entries, P, Training, SegmentWriter], Built]
+    requested: Callable[[Parameters], P]
+    stated: Callable[[Segment], P]
+
+    def build(self, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+        """Write a segment over rows. Raises OperationRefused."""
+        own = self.requested(parameters)
+        return self.write(self.made(training, own), own, training, writer)
+
+    def rewrite(self, sources: Sources, training: Training, writer: SegmentWriter) -> Built:
+        """Write what is left of segments, and new rows, as one with the parameters of the first.
+
+        Raises FormatError where they hold values of another type than the column has.
+        """
+        own = self.stated(sources[0][0])
+        made, parts = self.made(training, own), []
+        for segment, moved in sources:
+            held = self.held(segment)
+            found, wanted = (getattr(one.values, "type", None) for one in (held, made))
+            if found != wanted:
+                clause = "L.index.files.column"
+                raise FormatError(clause, segment.place, f"values of {found}", wanted)
+            parts.append(held.moved(moved))
+        return self.write(concat_entries([*parts, made]), own, training, writer)
+
+    def check_rows(self, segment: Segment, training: Training) -> None:
+        """Report a live row without its entries. Raises FormatError."""
+        training = replace(training, computed=[*training.runs()])
+        compare(segment, training, self.held(segment), self.made(training, self.stated(segment)))
+
+
+def compare(segment: Segment, training: Training, held: Entries, made: Entries) -> None:
+    """Report a live row of which a segment holds other entries than those that are made of it.
+
+    Entries of other rows do no harm. Raises OutOfRange for a row of a fragment that never was.
+    """
+    if training.by_address:
+        held = held if segment.moves is None else held.moved(segment.moves)
+        segment.check_fragments(np.sort(held.keys))
+    rows = unique(np.concatenate([NO_KEYS, *(run.keys for run in training.runs())]))
+    own, wanted = _numbered(rows, held, made)
+    differing = np.setxor1d(own, wanted)
+    if len(differing):
+        row, name = rows[differing[0] >> 32], segment.entry.name
+        found = f"row {row} missing in {name!r}, or with another value"
+        clause = "L.index.segment.complete"
+        segment.ctx.lint(clause, segment.place, found, "the values of the table")
+
+
+def _numbered(rows: Keys, *both: Entries) -> list[NDArray[np.int64]]:
+    """Return entries of `rows` (n,), ascending, as numbers: place of the row << 32 | value + 1.
+
+    Equal values of both have one number; the rows that are null have no value: 0.
+    """
+    known, start, numbers = all(one.nulls is not None for one in both), 0, []
+    values = _value_numbers(*(_comparable(one.values) for one in both))
+    for one in both:
+        nulls = one.nulls if known and one.nulls is not None else NO_KEYS
+        keys, end = np.concatenate([one.keys, nulls]), start + len(one.keys)
+        own = np.concatenate([values[start:end] + 1, np.zeros(len(nulls), np.int64)])
+        live = is_in(keys, rows)
+        numbers.append(np.searchsorted(rows, keys[live]) << 32 | own[live])
+        start = end
+    return numbers
+
+
+def _value_numbers(held: pa.Array, made: pa.Array) -> NDArray[np.int64]:
+    """Return a number for each value of both; equal ones have the same, those of two types not."""
+    try:
+        made = made if made.type == held.type else made.cast(held.type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return np.repeat([0, 1], [len(held), len(made)])
+    every = pa.concat_arrays([held, made]).dictionary_encode(null_encoding="encode")
+    return np.asarray(every.indices, np.int64)
+
+
+def _comparable(values: pa.Array | NDArray[np.generic]) -> pa.Array:
+    """Return values of which those that count as the same are equal."""
+    if isinstance(values, pa.Array):
+        return sort_keys(values.storage if isinstance(values, pa.ExtensionArray) else values)
+    return row_bytes(values if values.ndim > 1 else values[:, None])
