@@ -11,7 +11,7 @@ L.index.fts.fuzzy-triple
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,14 +24,22 @@ from lanceref.core.integers import is_in
 from lanceref.file.schema import Field, project
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.bm25 import Corpus
-from lanceref.index.full_text.documents import Document, as_text, documents, joined
+from lanceref.index.full_text.documents import Documents, gather, joined
 from lanceref.index.full_text.inverted import INVERTED, Inverted, is_text
-from lanceref.index.full_text.packed_integers import Numbers
-from lanceref.index.full_text.parameters import NO_LIST, Analysis, DocumentGranularity, is_list
+from lanceref.index.full_text.packed_integers import Numbers, offsets_of
+from lanceref.index.full_text.parameters import (
+    NO_LIST,
+    Analysis,
+    DocumentGranularity,
+    Settings,
+    is_list,
+)
 from lanceref.index.full_text.partition import Partition
+from lanceref.index.full_text.partition_writer import NONE as NO_NUMBERS
+from lanceref.index.full_text.partition_writer import Occurrences, PartitionWriter
 from lanceref.index.full_text.posting_blocks import LARGE, Postings, rounded_lengths
 from lanceref.index.indices import Index, Opened
-from lanceref.index.row_set import Keys
+from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.training import leaf, unnested
 from lanceref.search.row_locator import Locate, Places, locator
 from lanceref.search.snapshot import Snapshot
@@ -51,66 +59,62 @@ UNINDEXED = Analysis(
 """How text becomes tokens without an index."""
 
 
-class ReadDocuments:
-    """Documents of rows that have been read, with the attributes of a partition."""
+class ReadDocuments(PartitionWriter):
+    """Documents of rows that have been read, with the attributes of a partition.
+
+    The keys of their rows are positions in the table.
+    """
 
     def __init__(self) -> None:
-        self.tokens: dict[str, int] = {}
-        self._rows: list[int] = []
-        self._elements: list[int] = []
-        self._lengths: list[int] = []
-        self._positions: list[dict[int, list[int]]] = []  # of each token, by document
+        super().__init__(Settings(Analysis(with_position=True)))
 
-    def add(self, documents: Iterable[Document], rows: Places) -> None:
-        """Add the documents of rows at some positions of the table. `rows` (documents,)."""
-        for one in documents:
-            number = len(self._rows)
-            self._rows.append(int(rows[one.row]))
-            self._elements.append(one.element)
-            self._lengths.append(len(one.tokens))
-            for token, position in one.tokens:
-                if token not in self.tokens:
-                    self.tokens[token] = len(self._positions)
-                    self._positions.append({})
-                self._positions[self.tokens[token]].setdefault(number, []).append(position)
+    @cached_property
+    def _every(self) -> Occurrences:
+        return self.occurrences()
 
     @property
     def corpus(self) -> Corpus:
         """The number of documents and of their tokens."""
-        return Corpus(len(self._rows), sum(self._lengths))
+        return Corpus(self.num_documents, int(self.lengths.sum(dtype=np.uint64)))
 
-    @property
+    @cached_property
     def keys(self) -> Keys:
         """Positions of the rows of documents in the table: (documents,)."""
-        return np.array(self._rows, np.uint64)
+        return np.concatenate([NO_KEYS, *self._keys])
 
-    @property
+    @cached_property
     def elements(self) -> Numbers:
         """Number of the list element that each document is: (documents,)."""
-        return np.array(self._elements, np.uint32)
+        return np.concatenate([NO_NUMBERS, *self._elements])
 
     @cached_property
     def lengths(self) -> Numbers:
         """Number of tokens of each document: (documents,)."""
-        return np.array(self._lengths, np.uint32)
+        return np.concatenate([NO_NUMBERS, *self._lengths])
 
     def number_of(self, token: str) -> int | None:
         """Return the number of a token, None when no document holds it."""
-        return self.tokens.get(token)
+        return self._numbers.get(token)
+
+    def _range(self, number: int) -> tuple[int, int]:
+        start, end = np.searchsorted(self._every.tokens, [number, number + 1]).tolist()
+        return start, end
 
     def document_count(self, number: int) -> int:
         """Return how many documents hold a token."""
-        return len(self._positions[number])
+        start, end = self._range(number)
+        return end - start
 
     def postings(self, number: int) -> Postings:
         """Return the documents that hold a token."""
-        held = self._positions[number]
-        frequencies = np.array([len(one) for one in held.values()], np.uint32)
-        return Postings(np.array([*held], np.uint32), frequencies)
+        own = slice(*self._range(number))
+        return Postings(self._every.documents[own], self._every.frequencies[own])
 
     def positions(self, number: int) -> list[Numbers]:
         """Return the positions of a token in its documents. Each is (occurrences,)."""
-        return [np.array(one, np.uint32) for one in self._positions[number].values()]
+        start, end = self._range(number)
+        ends = offsets_of(self._every.frequencies.astype(np.int64))
+        return np.split(self._every.positions, ends[start : end + 1])[1:-1]
 
 
 @dataclass
@@ -229,16 +233,14 @@ class TextColumn:
                 own = np.arange(start, start + count)
                 kept = own if allowed is None else own[is_in(own, allowed)]
                 chosen = values.take(pa.array(kept - start)) if len(kept) < count else values
-                read.add(self._documents(unnested(chosen, self.field)), kept)
+                read.add(kept.astype(np.uint64), self._documents(unnested(chosen, self.field)))
                 start += count
         return TextPart(read, lambda keys: keys.astype(np.int64))
 
-    def _documents(self, values: pa.Array) -> Iterator[Document]:
-        if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
+    def _documents(self, values: pa.Array) -> Documents:
+        if is_list(values.type):
             values = values if self.list_elements else joined(values)  # L.index.fts.unindexed.list
-        elif not self.analyzer.analysis.is_json:
-            values = pa.array(as_text(values), pa.large_string())  # JSON without an index is text
-        return documents(values, self.analyzer, list_elements=self.list_elements)
+        return gather(values, self.analyzer, list_elements=self.list_elements)
 
     @property
     def whole(self) -> list[TextPart]:

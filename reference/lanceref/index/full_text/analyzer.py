@@ -165,11 +165,6 @@ class Analyzer:
             places.append(positions)
         return list(map(self._forms.__getitem__, words)), counts, places
 
-    def length(self, text: str) -> int:
-        """Return the number of positions of a text."""
-        positions = self._cut(text)[1]
-        return positions[-1] + 1 if positions else 0
-
     def _formed(self, token: str) -> str | None:
         """Return the form of a token, None when it is dropped."""
         # L.index.fts.analyzer.length, L.index.fts.analyzer.order

@@ -11,44 +11,20 @@ Clauses: L.index.fts.documents.empty, L.index.fts.documents.list, L.index.fts.do
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
+from lanceref.core.compute import pc
 from lanceref.core.context import Context
-from lanceref.core.errors import LimitExceeded, Place
+from lanceref.core.errors import FormatError, LimitExceeded, Place
 from lanceref.index.full_text.analyzer import Analyzer
-from lanceref.index.full_text.packed_integers import Numbers
+from lanceref.index.full_text.packed_integers import Numbers, offsets_of
+from lanceref.index.full_text.parameters import is_list
 from lanceref.json.jsonb import texts
-
-Tokens: TypeAlias = list[tuple[str, int]]
-"""Tokens of a document and their positions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document: number of its row among those given, place in a list, and its tokens."""
-
-    row: int
-    element: int
-    tokens: Tokens
-
-
-def documents(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Iterator[Document]:
-    """Yield the documents of values: text, lists of text, or JSON as it is stored."""
-    if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
-        yield from _of_lists(values, analyzer, list_elements)
-        return
-    is_json = analyzer.analysis.is_json
-    for row, text in enumerate(as_text(values)):
-        if text is not None:
-            tokens = json_tokens(text, analyzer) if is_json else analyzer.tokens(text)
-            if tokens:  # L.index.fts.documents.empty
-                yield Document(row, 0, tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,41 +42,37 @@ class Documents:
 
 
 def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Documents:
-    """Return the documents of values at once."""
-    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    if is_text and not analyzer.analysis.is_json:
-        return _of_texts(values, analyzer)
-    found = list(documents(values, analyzer, list_elements=list_elements))
-    return Documents(
-        np.array([one.row for one in found], np.uint32),
-        np.array([one.element for one in found], np.uint32),
-        np.array([len(one.tokens) for one in found], np.uint32),
-        [token for one in found for token, _ in one.tokens],
-        np.array([position for one in found for _, position in one.tokens], np.uint32),
-    )
-
-
-def _of_texts(values: pa.Array, analyzer: Analyzer) -> Documents:
-    rows = np.flatnonzero(values.is_valid())
-    tokens, sizes, places = analyzer.forms(values.drop_null().to_pylist())
-    counts = np.array(sizes, np.int64)
+    """Return the documents of values: text, lists of text, or JSON as it is stored."""
+    of_lists, is_json = is_list(values.type), analyzer.analysis.is_json
+    if of_lists:
+        sizes = np.asarray(pc.fill_null(pc.list_value_length(values), 0), np.int64)
+        rows = np.repeat(np.arange(len(values)), sizes)
+        texts = [text or "" for text in values.flatten().to_pylist()]
+    else:
+        rows, texts = np.flatnonzero(values.is_valid()), as_text(values.drop_null())
+    find = _json_forms if is_json and not of_lists else Analyzer.forms
+    tokens, cut, places = find(analyzer, texts)
+    counts = np.array(cut, np.int64)
     positions = np.fromiter(chain.from_iterable(places), np.uint32, int(counts.sum()))
+    first = np.searchsorted(rows, rows)  # the text that begins a row
+    elements = np.arange(len(rows)) - first
+    if elements.any() and not list_elements:  # L.index.fts.documents.list
+        before = offsets_of(np.array([one[-1] + 1 if one else 0 for one in places]))
+        positions += np.repeat(before[:-1] - before[first], counts).astype(np.uint32)
     if None in tokens:
         kept = np.array([token is not None for token in tokens], np.bool_)
-        owners = np.repeat(np.arange(len(counts)), counts)[kept]
-        counts, positions = np.bincount(owners, minlength=len(counts)), positions[kept]
-    there = np.flatnonzero(counts)  # L.index.fts.documents.empty
-    return Documents(
-        rows[there].astype(np.uint32),
-        np.zeros(len(there), np.uint32),
-        counts[there].astype(np.uint32),
-        [token for token in tokens if token is not None],
-        positions,
-    )
+        counts = np.bincount(np.repeat(np.arange(len(counts)), counts)[kept], minlength=len(counts))
+        positions = positions[kept]
+    if not (list_elements and of_lists):
+        counts = np.bincount(rows, counts, len(values)).astype(np.int64)
+        rows = np.flatnonzero(counts)  # L.index.fts.documents.empty
+        counts, elements = counts[rows], np.zeros(len(rows), np.int64)
+    numbers = (one.astype(np.uint32) for one in (rows, elements, counts))
+    return Documents(*numbers, [token for token in tokens if token is not None], positions)
 
 
-def as_text(values: pa.Array) -> list[str | None]:
-    """Return values as text, JSON as it is written."""
+def as_text(values: pa.Array) -> list[str]:
+    """Return values without nulls as text, JSON as it is written."""
     if pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
         ctx = Context("")
         values = texts(values.cast(pa.large_binary()), ctx, ctx.at(0))
@@ -118,24 +90,17 @@ def joined(values: pa.Array) -> pa.Array:
     return pa.array(texts, pa.large_string())
 
 
-def _of_lists(values: pa.Array, analyzer: Analyzer, list_elements: bool) -> Iterator[Document]:
-    # L.index.fts.documents.list
-    for row, elements in enumerate(values.to_pylist()):
-        every: Tokens = []
-        start = 0
-        for number, text in enumerate(elements or ()):
-            own = [(token, at + start) for token, at in analyzer.tokens(text or "")]
-            if list_elements:
-                yield Document(row, number, own)
-            else:
-                every += own
-                start += analyzer.length(text or "")
-        if every:
-            yield Document(row, 0, every)
+def _json_forms(
+    analyzer: Analyzer, texts: Iterable[str]
+) -> tuple[list[str], list[int], list[Sequence[int]]]:
+    """Return as `Analyzer.forms` the tokens of JSON documents."""
+    tokens = [json_tokens(text, analyzer) for text in texts]
+    counts = [len(own) for own in tokens]
+    return list(chain(*tokens)), counts, list(map(range, counts))
 
 
-def json_tokens(text: str, analyzer: Analyzer) -> Tokens:
-    """Return numbered tokens of a JSON document. Raises LimitExceeded where it nests too deep."""
+def json_tokens(text: str, analyzer: Analyzer) -> list[str]:
+    """Return the tokens of a JSON document. Raises LimitExceeded where it nests too deep."""
     # L.index.fts.documents.json
     try:
         document = json.loads(text, parse_int=_Number, parse_float=_Number)
@@ -143,6 +108,10 @@ def json_tokens(text: str, analyzer: Analyzer) -> Tokens:
         place = Place("a document of a text index", 0, len(text))
         found, wanted = "a document that nests too deep", "fewer objects and arrays in each other"
         raise LimitExceeded("L.json.column", place, found, wanted) from error
+    except ValueError as error:
+        place = Place("a document of a text index", 0, len(text))
+        clause = "L.index.fts.documents.json"
+        raise FormatError(clause, place, f"{error}", "a JSON document") from error
     tokens: list[str] = []
     stack: list[tuple[str, object]] = [("", document)]
     while stack:
@@ -160,7 +129,7 @@ def json_tokens(text: str, analyzer: Analyzer) -> Tokens:
             tokens.append(f"{path},null,null")
         else:
             tokens.append(f"{path},bool,{'true' if value else 'false'}")
-    return [(token, at) for at, token in enumerate(tokens)]
+    return tokens
 
 
 class _Number(str):

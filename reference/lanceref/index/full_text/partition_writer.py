@@ -224,9 +224,13 @@ class PartitionWriter:
             np.concatenate(places),
         )
 
+    def occurrences(self) -> Occurrences:
+        """Return the occurrences of all tokens."""
+        return merge_occurrences([one.between(0, len(self._numbers)) for one in self._held])
+
     def entries(self) -> Entries:
         """Return a number for each document that its tokens, their places and its own make."""
-        every = merge_occurrences([one.between(0, len(self._numbers)) for one in self._held])
+        every = self.occurrences()
         tokens = np.fromiter(map(hash, self._numbers), np.int64, len(self._numbers))
         own = np.repeat(tokens.view(np.uint64)[every.tokens], every.frequencies)
         if len(every.positions):
