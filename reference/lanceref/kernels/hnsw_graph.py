@@ -69,7 +69,8 @@ def _draws(count: int) -> NDArray[np.float32]:
     return (words >> np.uint64(64 - DRAW_BITS)).astype(np.float32) / np.float32(2**DRAW_BITS)
 
 
-def _splitmix(state: int) -> Iterator[int]:
+def splitmix(state: int) -> Iterator[int]:
+    """Yield the words of SplitMix64 from a state on, without end."""
     while True:
         state = state + 0x9E3779B97F4A7C15 & WORD
         word = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & WORD
@@ -78,7 +79,7 @@ def _splitmix(state: int) -> Iterator[int]:
 
 
 def _xoshiro(seed: int) -> Iterator[int]:
-    a, b, c, d = islice(_splitmix(seed), 4)
+    a, b, c, d = islice(splitmix(seed), 4)
     while True:
         total = a + d & WORD
         yield (total << 23 | total >> 41) + a & WORD

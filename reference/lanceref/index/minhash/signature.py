@@ -20,6 +20,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 import xxhash
@@ -37,6 +38,7 @@ from lanceref.index.full_text.parameters import (
     shown_analysis,
 )
 from lanceref.index.segment import Segment
+from lanceref.kernels.hnsw_graph import splitmix
 from lanceref.proto import index_pb2
 
 DETAILS = "L.index.minhash.details"
@@ -143,7 +145,6 @@ SEED = 42
 SEPARATOR = "\x1f"
 BAND_BITS = np.uint64(56)
 LOW = np.uint64(2**56 - 1)
-MASK = 2**64 - 1
 RUN_TEXTS = 1 << 9
 """Texts that are signed together."""
 
@@ -154,19 +155,9 @@ Hashes = NDArray[np.uint64]
 @lru_cache(maxsize=8)
 def constants(count: int) -> tuple[Hashes, Hashes, Hashes]:
     """Return a, b and c of so many numbers. Each is (count,)."""
-    state = SEED
-
-    def draw() -> int:
-        nonlocal state
-        state = (state + 0x9E3779B97F4A7C15) & MASK
-        mixed = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & MASK
-        mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & MASK
-        return mixed ^ mixed >> 31
-
-    pairs = [(draw() | 1, draw()) for _ in range(count)]
-    last = [draw() | 1 for _ in range(count)]
-    first, second = zip(*pairs, strict=True)
-    return tuple(np.array(one, np.uint64) for one in (first, second, last))  # type: ignore[return-value]
+    words = np.fromiter(islice(splitmix(SEED), 3 * count), np.uint64, 3 * count)
+    odd = words | np.uint64(1)
+    return odd[: 2 * count : 2], words[1 : 2 * count : 2], odd[2 * count :]
 
 
 def shingles(tokens: Sequence[str], size: int) -> list[str]:
