@@ -120,7 +120,7 @@ def compare(segment: Segment, training: Training, held: Entries, made: Entries) 
         segment.check_fragments(np.sort(held.keys))
     rows = unique(np.concatenate([NO_KEYS, *(run.keys for run in training.runs())]))
     own, wanted = _numbered(rows, held, made)
-    differing = np.setxor1d(own, wanted)
+    differing = np.setxor1d(unique(own), unique(wanted), assume_unique=True)
     if len(differing):
         row, name = rows[differing[0] >> 32], segment.entry.name
         found = f"row {row} missing in {name!r}, or with another value"
