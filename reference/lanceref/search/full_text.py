@@ -97,6 +97,10 @@ def _weights(given: Sequence[float] | None, columns: Sequence[str], name: str) -
     return weights
 
 
+def _granularity(given: DocumentGranularity | None) -> DocumentGranularity | None:
+    return None if given is None else DocumentGranularity(given.value)
+
+
 class MatchQuery(FullTextQuery):
     """Documents with any of some words, or with all of them.
 
@@ -124,9 +128,7 @@ class MatchQuery(FullTextQuery):
         self.max_expansions = _number(max_expansions, 1 << 64)
         self.every = FullTextOperator(operator.value) is FullTextOperator.AND
         self.prefix_length = _number(prefix_length)
-        self.document_granularity = document_granularity and DocumentGranularity(
-            document_granularity.value
-        )
+        self.document_granularity = _granularity(document_granularity)
 
 
 class PhraseQuery(FullTextQuery):
@@ -144,9 +146,7 @@ class PhraseQuery(FullTextQuery):
     ) -> None:
         self.query, self.column = _checked(query, str, "query"), _checked(column, str, "column")
         self.slop = _number(slop)
-        self.document_granularity = document_granularity and DocumentGranularity(
-            document_granularity.value
-        )
+        self.document_granularity = _granularity(document_granularity)
 
 
 class BoostQuery(FullTextQuery):

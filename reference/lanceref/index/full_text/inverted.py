@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, reduce
 
 import numpy as np
@@ -71,15 +71,6 @@ ROWS = 1 << 14
 TOKEN_SETS = ("fst", "arrow")
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Parameters and partitions of a segment; `file` has its metadata, None for an early one."""
-
-    settings: Settings
-    partitions: tuple[Partition, ...]
-    file: IndexFile | None
-
-
 def staged(paths: Sequence[str]) -> list[str]:
     """Return those of the files of a segment that describe staged partitions."""
     return sorted(path for path in paths if _STAGED.fullmatch(path))
@@ -95,8 +86,8 @@ def first_number(first_fragment: int) -> int:
     return first_fragment << FRAGMENT_BITS
 
 
-def layout_of(segment: Segment) -> Layout:
-    """Find the layout of a segment. Raises FormatError."""
+def _opened(segment: Segment) -> tuple[IndexFile | None, Settings, tuple[Partition, ...]]:
+    """Return the file with the metadata, parameters and partitions. Raises FormatError."""
     # L.index.fts.early
     parts = staged([file.path for file in segment.entry.files])
     try:
@@ -106,7 +97,7 @@ def layout_of(segment: Segment) -> Layout:
             raise
         early = segment.file(EARLY_TOKENS)
         settings = parse_early_settings(early.metadata, early.place)
-        return Layout(settings, (EarlyPartition(segment),), None)
+        return None, settings, (EarlyPartition(segment),)
     settings = parse_settings(files[0].metadata, files[0].place)
     numbers: list[int] = []
     for file in files:
@@ -116,7 +107,7 @@ def layout_of(segment: Segment) -> Layout:
         numbers += _numbers(file)
     folder, numbers = (STAGING, sorted(set(numbers))) if parts else ("", numbers)
     partitions = [Partition(segment, one, settings.layout, folder) for one in numbers]
-    return Layout(settings, tuple(partitions), files[0])
+    return files[0], settings, tuple(partitions)
 
 
 def _numbers(file: IndexFile) -> list[int]:
@@ -135,8 +126,7 @@ class Inverted:
     """An opened segment; `file` has its metadata, None for an early one."""
 
     def __init__(self, segment: Segment) -> None:
-        layout = layout_of(segment)
-        self.file, self.settings, self.partitions = layout.file, layout.settings, layout.partitions
+        self.file, self.settings, self.partitions = _opened(segment)
         if self.file is not None:
             format_ = self.file.metadata.get("token_set_format", "arrow")
             if format_ not in TOKEN_SETS:

@@ -129,13 +129,14 @@ def made(training: Training, own: Zoning) -> Entries:
     zones = list(cut_zones(training, own.items))
     data = [bloom.fill(bloom.hash_values(zone.values), size).tobytes() for zone in zones]
     nulls = pa.array([len(zone.nulls) > 0 for zone in zones], pa.bool_())
-    return made_zones(zones, SCHEMA, [nulls, pa.array(data, pa.binary())])
+    columns = {"has_null": nulls, "bloom_filter_data": pa.array(data, pa.binary())}
+    return made_zones(zones, SCHEMA, columns)
 
 
 def write(zones: Entries, own: Zoning, training: Training, writer: SegmentWriter) -> Built:
     """Write the file of a segment."""
     metadata = {"bloomfilter_item": f"{own.items}", "bloomfilter_probability": own.probability}
-    write_zones(FILE, zones, SCHEMA, metadata, writer)
+    write_zones(FILE, zones, metadata, writer)
     return Built(index_pb2.BloomFilterIndexDetails(), 0)
 
 

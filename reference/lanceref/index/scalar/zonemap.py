@@ -43,7 +43,6 @@ from lanceref.index.predicate import (
     may_hold,
 )
 from lanceref.index.row_set import (
-    LOW,
     NO_KEYS,
     SHIFT,
     Keys,
@@ -64,7 +63,8 @@ ROW_LIMIT = 1 << 32
 """Rows that a fragment has at most."""
 
 PLACE = ("fragment_id", "zone_start", "zone_length")
-PLACE_FIELDS = tuple(pa.field(name, pa.uint64(), nullable=False) for name in PLACE)
+U64 = pa.uint64()
+PLACE_FIELDS = tuple(pa.field(name, U64, nullable=False) for name in PLACE)
 """Columns that locate a zone."""
 
 FILE = "zonemap.lance"
@@ -147,51 +147,40 @@ def held_zones(file: IndexFile, schema: pa.Schema) -> Entries:
 
     They are left where that row is, at its place. Raises FormatError.
     """
-    spans, nulls = read_spans(file), read_nulls(file)
-    keys = spans.fragments.astype(np.uint64) << SHIFT | spans.starts.astype(np.uint64)
-    columns = {one.name: file.read(one.name, one.type) for one in _without_place(schema)}
-    return _zones(columns, keys, schema, None if nulls is None else nulls.keys)
+    read_spans(file)  # checks them
+    nulls = read_nulls(file)
+    columns = {one.name: file.read(one.name, one.type) for one in schema}
+    return _zones(columns, schema, None if nulls is None else nulls.keys)
 
 
-def made_zones(zones: Sequence[Zone], schema: pa.Schema, columns: Sequence[pa.Array]) -> Entries:
-    """Return zones as `held_zones`; the `columns` besides those of zones have a row for each."""
-    keys = np.array([one.fragment_id << 32 | one.start for one in zones], np.uint64)
-    lengths = pa.array([one.length for one in zones], pa.uint64())
-    own = [name for name in schema.names if name not in PLACE]
-    values = {**dict(zip(own, columns, strict=True)), PLACE[2]: lengths}
-    return _zones(values, keys, schema, np.concatenate([NO_KEYS, *(one.nulls for one in zones)]))
-
-
-def _zones(
-    columns: Mapping[str, pa.Array], keys: Keys, schema: pa.Schema, nulls: Keys | None
+def made_zones(
+    zones: Sequence[Zone], schema: pa.Schema, columns: Mapping[str, pa.Array]
 ) -> Entries:
-    fields = _without_place(schema)
-    arrays = [columns[one.name] for one in fields]
-    return Entries(pa.StructArray.from_arrays(arrays, fields=fields), keys, nulls)
+    """Return zones as `held_zones`; of each there is a row in the `columns` besides its place."""
+    places = [(one.fragment_id, one.start, one.length) for one in zones]
+    own = {name: pa.array([place[n] for place in places], U64) for n, name in enumerate(PLACE)}
+    nulls = np.concatenate([NO_KEYS, *(zone.nulls for zone in zones)])
+    return _zones({**columns, **own}, schema, nulls)
 
 
-def _without_place(schema: pa.Schema) -> list[pa.Field]:
-    """Return the fields that the key of a zone does not tell."""
-    return [one for one in schema if one.name not in PLACE[:2]]
+def _zones(columns: Mapping[str, pa.Array], schema: pa.Schema, nulls: Keys | None) -> Entries:
+    fragments, starts = (np.asarray(columns[name], np.uint64) for name in PLACE[:2])
+    arrays = [columns[name] for name in schema.names]
+    values = pa.StructArray.from_arrays(arrays, fields=list(schema))
+    return Entries(values, fragments << SHIFT | starts, nulls)
 
 
-def write_zones(
-    path: str, zones: Entries, schema: pa.Schema, metadata: dict[str, str], writer: SegmentWriter
-) -> bool:
+def write_zones(path: str, zones: Entries, metadata: dict[str, str], writer: SegmentWriter) -> bool:
     """Write zones in the order of the table, and the rows that are null.
 
     Return whether it is known of all zones which rows are null.
     """
-    order = np.argsort(zones.keys, kind="stable")
-    keys, values = zones.keys[order], zones.values.take(pa.array(order))
-    columns = {PLACE[0]: pa.array(keys >> SHIFT), PLACE[1]: pa.array(keys & LOW)}
-    columns |= {one.name: values.field(one.name) for one in _without_place(schema)}
+    values = zones.values.take(pa.array(np.argsort(zones.keys, kind="stable")))
     buffers: list[bytes] = []
     if zones.nulls is not None:
         buffers = [encode_row_set(row_set(zones.nulls))]
         metadata = {**metadata, NULLS: f"{NULL_BUFFER}"}
-    arrays = [columns[name] for name in schema.names]
-    writer.write_table(path, schema, arrays, metadata, buffers)
+    writer.write_table(path, pa.schema(list(values.type)), values.flatten(), metadata, buffers)
     return bool(buffers)
 
 
@@ -301,19 +290,18 @@ def made(training: Training, rows: int) -> Entries:
     """Return zones of so many live rows."""
     zones, type_ = list(cut_zones(training, rows)), training.type
     bounds = [bounds_of(zone.values) for zone in zones]
-    columns = [
-        pa.concat_arrays([pa.array([], type_), *(least for least, _, _, _ in bounds)]),
-        pa.concat_arrays([pa.array([], type_), *(greatest for _, greatest, _, _ in bounds)]),
-        pa.array([nulls for _, _, nulls, _ in bounds], pa.uint32()),
-        pa.array([nans for _, _, _, nans in bounds], pa.uint32()),
-    ]
+    columns = {
+        "min": pa.concat_arrays([pa.array([], type_), *(least for least, _, _, _ in bounds)]),
+        "max": pa.concat_arrays([pa.array([], type_), *(most for _, most, _, _ in bounds)]),
+        "null_count": pa.array([nulls for _, _, nulls, _ in bounds], pa.uint32()),
+        "nan_count": pa.array([nans for _, _, _, nans in bounds], pa.uint32()),
+    }
     return made_zones(zones, _schema(type_), columns)
 
 
 def write(zones: Entries, rows: int, training: Training, writer: SegmentWriter) -> Built:
-    """Write the file of a segment."""
-    schema = _schema(training.type)
-    known = write_zones(FILE, zones, schema, {"rows_per_zone": f"{rows}"}, writer)
+    """Write the file of a segment over its zones."""
+    known = write_zones(FILE, zones, {"rows_per_zone": f"{rows}"}, writer)
     details = index_details_pb2.ZoneMapIndexDetails(
         rows_per_zone=rows, use_seeds=_has_seeds(training.type), has_null_bitmap=known
     )
