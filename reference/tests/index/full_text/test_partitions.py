@@ -8,7 +8,7 @@ import pytest
 from lanceref.core.errors import FormatError
 from lanceref.index.full_text import partition_writer
 from lanceref.index.full_text.fst import Fst
-from lanceref.index.full_text.inverted import layout_of
+from lanceref.index.full_text.inverted import Inverted
 from lanceref.index.full_text.parameters import Analysis, Settings
 from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.partition_writer import (
@@ -152,7 +152,7 @@ def test_a_staged_segment_is_read(tmp_path):
     dataset, parts = staged_segment(tmp_path, ["a1", "b1", "c1", "d1"])
     assert "staging/part_4294967296_docs.lance" in {file.path for file in parts[1].files}
     (segment,) = dataset._snapshot.indices.of([index_message(parts[1])]).segments
-    (partition,) = layout_of(segment).partitions
+    (partition,) = Inverted(segment).partitions
     assert [("c1", 0), ("d1", 1)] == list(partition.items())
 
 
@@ -161,7 +161,7 @@ def test_a_segment_without_documents_is_staged(tmp_path):
     dataset, parts = staged_segment(tmp_path, ["a1", "b1", "", None])
     assert ["staging/part_empty_4294967296_metadata.lance"] == [one.path for one in parts[1].files]
     (segment,) = dataset._snapshot.indices.of([index_message(parts[1])]).segments
-    assert () == layout_of(segment).partitions
+    assert () == Inverted(segment).partitions
 
 
 def test_partitions_of_other_parameters_are_refused(tmp_path):
