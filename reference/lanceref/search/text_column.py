@@ -11,7 +11,7 @@ L.index.fts.fuzzy-triple
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -91,6 +91,11 @@ class ReadDocuments(PartitionWriter):
     def lengths(self) -> Numbers:
         """Number of tokens of each document: (documents,)."""
         return np.concatenate([NO_NUMBERS, *self._lengths])
+
+    @property
+    def tokens(self) -> Mapping[str, int]:
+        """The numbers of tokens that documents hold."""
+        return self._numbers
 
     def number_of(self, token: str) -> int | None:
         """Return the number of a token, None when no document holds it."""

@@ -60,15 +60,20 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
         before = offsets_of(np.array([one[-1] + 1 if one else 0 for one in places]))
         positions += np.repeat(before[:-1] - before[first], counts).astype(np.uint32)
     if None in tokens:
-        kept = np.array([token is not None for token in tokens], np.bool_)
-        counts = np.bincount(np.repeat(np.arange(len(counts)), counts)[kept], minlength=len(counts))
-        positions = positions[kept]
+        mask = np.array([token is not None for token in tokens], np.bool_)
+        owners = np.repeat(np.arange(len(counts)), counts)[mask]
+        counts, positions = np.bincount(owners, minlength=len(counts)), positions[mask]
     if not (list_elements and of_lists):
         counts = np.bincount(rows, counts, len(values)).astype(np.int64)
         rows = np.flatnonzero(counts)  # L.index.fts.documents.empty
         counts, elements = counts[rows], np.zeros(len(rows), np.int64)
-    numbers = (one.astype(np.uint32) for one in (rows, elements, counts))
-    return Documents(*numbers, [token for token in tokens if token is not None], positions)
+    return Documents(
+        rows.astype(np.uint32),
+        elements.astype(np.uint32),
+        counts.astype(np.uint32),
+        [token for token in tokens if token is not None],
+        positions,
+    )
 
 
 def as_text(values: pa.Array) -> list[str]:

@@ -190,7 +190,7 @@ class Partition:
         return self._positions[number]
 
     def stored_positions(self, number: int) -> list[Numbers]:
-        """Return as `positions`. Raises CorruptPage where none are stored."""
+        """Return positions (n,) of a token by document. Raises CorruptPage if not stored."""
         positions = self.positions(number)
         if positions is None:
             place, wanted = self._file("invert").place, "those of every token"

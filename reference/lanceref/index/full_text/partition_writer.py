@@ -225,7 +225,7 @@ class PartitionWriter:
         )
 
     def occurrences(self) -> Occurrences:
-        """Return the occurrences of all tokens."""
+        """Return the occurrences of all tokens in all documents."""
         return merge_occurrences([one.between(0, len(self._numbers)) for one in self._held])
 
     def entries(self) -> Entries:

@@ -195,7 +195,7 @@ def _ordered_bands(signatures: Signatures, num_bands: int) -> tuple[Hashes, NDAr
 def write(
     entries: Entries, parameters: MinHashParameters, training: Training, writer: SegmentWriter
 ) -> Built:
-    """Write documents and their bands."""
+    """Write the files of documents and of their bands."""
     keys, signatures = entries.keys, np.asarray(entries.values, np.uint16)
     details = parameters.details.SerializeToString(deterministic=True).hex()
     metadata = {f"{PREFIX}details": details, f"{PREFIX}index_version": f"{VERSION}"}
@@ -225,7 +225,7 @@ def write(
 
 
 def held(segment: Segment) -> Entries:
-    """Return the signatures of a segment."""
+    """Return the signatures of a segment, and the rows of each."""
     keys, signatures = MinHashLsh(segment).all()
     return Entries(signatures, keys)
 

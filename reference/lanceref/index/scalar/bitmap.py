@@ -137,7 +137,7 @@ def _statistics(num_sets: int) -> str:
 
 
 def write(entries: Entries, _: None, training: Training, writer: SegmentWriter) -> Built:
-    """Write the file of a segment."""
+    """Write the file of a segment over values."""
     write_bitmaps(entries, writer)
     return Built(index_details_pb2.BitmapIndexDetails(), 0)
 

@@ -109,7 +109,7 @@ class Zoning:
 
 
 def requested(given: Parameters) -> Zoning:
-    """Return `number_of_items` and `probability`. Raises OperationRefused."""
+    """Return `number_of_items` and `probability` of a caller. Raises OperationRefused."""
     share = given.get("probability", PROBABILITY)
     if not isinstance(share, float) or not 0 < share < 1:
         raise OperationRefused(f"probability must be between 0 and 1, got {share!r}")
@@ -124,7 +124,7 @@ def stated(segment: Segment) -> Zoning:
 
 
 def made(training: Training, own: Zoning) -> Entries:
-    """Return zones and their filters."""
+    """Return zones of so many rows with their filters."""
     size = bloom.size_for(own.items, float(own.probability))
     zones = list(cut_zones(training, own.items))
     data = [bloom.fill(bloom.hash_values(zone.values), size).tobytes() for zone in zones]
@@ -134,7 +134,7 @@ def made(training: Training, own: Zoning) -> Entries:
 
 
 def write(zones: Entries, own: Zoning, training: Training, writer: SegmentWriter) -> Built:
-    """Write the file of a segment."""
+    """Write the file of a segment over its zones."""
     metadata = {"bloomfilter_item": f"{own.items}", "bloomfilter_probability": own.probability}
     write_zones(FILE, zones, metadata, writer)
     return Built(index_pb2.BloomFilterIndexDetails(), 0)

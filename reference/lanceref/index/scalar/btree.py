@@ -165,7 +165,7 @@ def _lookup(values: pa.Array, rows: int) -> dict[str, pa.Array]:
 
 
 def held(segment: Segment) -> Entries:
-    """Return all entries of a segment."""
+    """Return all entries of a segment. Raises FormatError."""
     # L.index.btree.columns
     data = segment.file(DATA)
     return Entries(data.read_ordered("values"), data.numbers(keys_column(data), np.uint64))

@@ -149,7 +149,7 @@ def made(training: Training, _: None) -> Entries:
 
 
 def write(entries: Entries, _: None, training: Training, writer: SegmentWriter) -> Built:
-    """Write the postings of each token."""
+    """Write the rows of each token as its postings."""
     order = np.argsort(entries.values, kind="stable")
     tokens, keys = entries.values[order], entries.keys[order]
     starts = np.flatnonzero(np.diff(tokens, prepend=TOKEN_LIMIT))

@@ -281,7 +281,7 @@ def _schema(type_: pa.DataType) -> pa.Schema:
 
 
 def held(segment: Segment) -> Entries:
-    """Return the zones of a segment."""
+    """Return the zones of a segment. Raises FormatError."""
     file = segment.file(FILE)
     return held_zones(file, _schema(file.column_type("min")))
 
