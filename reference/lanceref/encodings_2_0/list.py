@@ -115,7 +115,7 @@ class ListColumn:
         for index, metadata in enumerate(self._paging.column.pages):
             with ctx.group(f"page {index}"), ctx.piece():
                 ends = self._open(index)
-                ends.page.lint_buffers()
+                ends.page.check_buffers()
                 self._read(index, ends, RowRanges.single(0, metadata.num_rows))
         with ctx.group("items"), ctx.piece():
             self._items.check()

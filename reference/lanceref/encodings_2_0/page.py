@@ -125,23 +125,18 @@ class Page:
         return extents[index]
 
     def check_buffers(self) -> None:
-        """Refuse an encoding of which two parts name one buffer of the page."""
-        if len(self.metadata.extents) < 2:
-            return
-        named = list(_page_buffers(self.metadata.encoding))
-        if len(set(named)) != len(named):
-            found, wanted = f"buffers {named[:8]}", "a buffer for each part"
-            raise CorruptPage("L.array.buffer.shared", self.place, found, wanted)
-
-    def lint_buffers(self) -> None:
-        """Lint: every buffer of the page belongs to exactly one part of its encoding."""
-        if not self.ctx.validating:
+        """Refuse an encoding of which two parts name one buffer of the page; lint unnamed ones."""
+        extents, ctx = self.metadata.extents, self.ctx
+        if len(extents) < 2 and not ctx.validating:
             return
         named = Counter(_page_buffers(self.metadata.encoding))
-        for index, extent in enumerate(self.metadata.extents):
+        if len(extents) > 1 and max(named.values(), default=0) > 1:
+            found, wanted = f"buffers {list(named.elements())[:8]}", "a buffer for each part"
+            raise CorruptPage("L.array.buffer.shared", self.place, found, wanted)
+        for index, extent in enumerate(extents):
             if named[index] != 1:
                 found = f"buffer {index} of the page named {named[index]} times"
-                self.ctx.lint("L.array.buffer.named", self.at(extent), found, "once")
+                ctx.lint("L.array.buffer.named", self.at(extent), found, "once")
 
 
 def _page_buffers(message: Message) -> Iterator[int]:

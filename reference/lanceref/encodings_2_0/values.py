@@ -156,7 +156,6 @@ class ValueColumn:
         for index, metadata in enumerate(self._paging.column.pages):
             with ctx.group(f"page {index}"), ctx.piece():
                 page, read = self._open(index)
-                page.lint_buffers()
                 stored = metadata.extents or self._paging.column.extents
                 rows = metadata.num_rows if stored else min(1, metadata.num_rows)
                 for at in range(0, max(1, rows), step):  # a page without rows may own bytes
