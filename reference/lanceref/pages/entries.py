@@ -137,7 +137,9 @@ def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
         wanted = f"one at each of the {len(zipped.starts)} positions of the row index"
         raise CorruptPage("L.page.fullzip.row-start", place, found, wanted)
     values = at[owners] + shape.control_bytes + shape.length_bytes
-    return CutEntries(at, levels, values, lengths[owners])
+    cut = CutEntries(at, levels, values, lengths[owners])
+    record(zipped, shape, cut)
+    return cut
 
 
 def cut_matrix(zipped: Zipped, shape: FullZip) -> tuple[Levels, NDArray[np.uint8]]:

@@ -40,7 +40,7 @@ from lanceref.core.cursor import Extent
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.nesting import whole
 from lanceref.file.column_io import RUN_BYTES, Buffer
-from lanceref.pages.entries import FullZip, Zipped, control_width, cut_entries, cut_matrix, record
+from lanceref.pages.entries import FullZip, Zipped, control_width, cut_entries, cut_matrix
 from lanceref.pages.layers import Layers, Nested, StoredPage
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
@@ -108,18 +108,14 @@ class FullZipPage:
         self._shape, page = zipped, stored.metadata
         self._scale = zipped.layers.scale
         self.num_rows = page.num_rows // self._scale
-        self._run_bytes = self._bytes_per_run()
+        stored, decoded = zipped.stride, (width_bits(self._type) or 0) // 8  # nulls may grow
+        self._run_bytes = RUN_BYTES if decoded <= stored else max(1, RUN_BYTES * stored // decoded)
         self._index: RowIndex | None = None
         size = page.extents[0].size
         if len(page.extents) > 1:
             self._index = RowIndex(self._file, page.extents[1], page.num_rows, size, page.place)
         else:
             expect("L.page.fullzip.size", size, page.num_rows * self._shape.stride, page.place)
-
-    def _bytes_per_run(self) -> int:
-        """Return how many stored bytes make about RUN_BYTES of Arrow (all-null items grow)."""
-        stored, decoded = self._shape.stride, (width_bits(self._type) or 0) // 8
-        return RUN_BYTES if decoded <= stored else max(1, RUN_BYTES * stored // decoded)
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         for entries, num_rows in self._runs(start, end):
@@ -184,38 +180,28 @@ class FullZipPage:
         return self._cut(Zipped(self._file.ctx, data, base, first, last))
 
     def _cut(self, zipped: Zipped) -> Entries:
-        return self._fixed(zipped) if self._shape.bits_per_value else self._variable(zipped)
-
-    def _fixed(self, zipped: Zipped) -> Entries:
+        """Cut entries and decode their values. Raises CorruptPage."""
         shape, place = self._shape, zipped.ctx.at(zipped.base, len(zipped.data))
         if self._index is None:
             levels, rows = cut_matrix(zipped, shape)
+            sizes = np.zeros(0, np.int64)
         else:
             cut = cut_entries(zipped, shape)
-            record(zipped, shape, cut)
-            levels, flat = cut.levels, cut.values_in(zipped.data)
-            rows = flat.reshape(len(cut.value_starts), shape.stride - shape.control_bytes)
+            levels, rows, sizes = cut.levels, cut.values_in(zipped.data), cut.value_sizes
         check_ranges(levels, shape.layers, place)
-        values = decode_zip_fixed(self._shape.values, rows, place)
         validity = levels.leaf_validity(shape.layers)
-        return levels, leaf_array(self._type, values, validity, place)
-
-    def _variable(self, zipped: Zipped) -> Entries:
-        shape, place = self._shape, zipped.ctx.at(zipped.base, len(zipped.data))
-        cut = cut_entries(zipped, shape)
-        record(zipped, shape, cut)
-        check_ranges(cut.levels, shape.layers, place)
-        offsets = np.append(0, np.cumsum(cut.value_sizes))
-        stored = Variable(offsets, cut.values_in(zipped.data))
-        values = decode_zip_variable(self._shape.values, stored, zipped.ctx, place)
-        validity = cut.levels.leaf_validity(shape.layers)
+        if shape.value_bytes is not None:
+            cells = rows.reshape(-1, shape.value_bytes)
+            fixed = decode_zip_fixed(shape.values, cells, place)
+            return levels, leaf_array(self._type, fixed, validity, place)
+        stored = Variable(np.append(0, np.cumsum(sizes)), rows)
+        values = decode_zip_variable(shape.values, stored, zipped.ctx, place)
         if validity is not None:
             if not isinstance(values, Variable):
                 dense = whole(leaf_array(self._type, values, None, place))
-                slots = pa.array(np.cumsum(validity) - 1, mask=~validity)
-                return cut.levels, dense.take(slots)
+                return levels, dense.take(pa.array(np.cumsum(validity) - 1, mask=~validity))
             values = Variable(np.append(0, values.offsets[np.cumsum(validity)]), values.data)
-        return cut.levels, leaf_array(self._type, values, validity, place)
+        return levels, leaf_array(self._type, values, validity, place)
 
     def _unravel(self, entries: Entries, num_rows: int) -> Nested:
         place = self._file.ctx.at(*self._page.extents[0])
