@@ -17,7 +17,7 @@ Divergences: D.page.blob-position, D.page.blob-in-list-unread
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -53,19 +53,15 @@ DEFINITION_SHIFT = 16
 """Bits of the repetition level below the definition level of a null."""
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
-    """What a page of blobs states: its layers and its inner layout."""
+def describe(
+    layout: BlobLayout, layers: Layers, path: Path, version: FileVersion, place: Place
+) -> MiniBlock:
+    """Return the description of the descriptors in a message.
 
-    layers: Layers
-    inner: MiniBlock
-
-
-def describe(layout: BlobLayout, path: Path, version: FileVersion, place: Place) -> Blob:
-    """Return the description in a message. Raises CorruptPage, and UnknownEncoding below lists."""
+    Raises CorruptPage, and UnknownEncoding below lists.
+    """
     if not path[-1].field.is_blob:
         raise CorruptPage("L.page.blob.column", place, "a blob page", "a field of blobs")
-    layers = parse_layers(layout.layers, path, place)
     if layers.max_rep:
         found = "blobs inside lists"
         raise UnknownEncoding("L.page.layout.blob", place, found, "another layout")
@@ -75,19 +71,19 @@ def describe(layout: BlobLayout, path: Path, version: FileVersion, place: Place)
         wanted = "a mini-block page without nulls"
         raise CorruptPage("L.page.blob.inner", place, f"{arm}", wanted)
     described = parse_layers(inner.mini_block_layout.layers, path[-1:], place)
-    return Blob(layers, miniblock.describe(inner.mini_block_layout, described, version, place))
+    return miniblock.describe(inner.mini_block_layout, described, version, place)
 
 
 class BlobPage:
     """Descriptors and the payloads they point to; `type_` says which of them are the values."""
 
-    def __init__(self, stored: StoredPage, blob: Blob) -> None:
+    def __init__(self, stored: StoredPage, layers: Layers, inner: MiniBlock) -> None:
         self._file, self._page, self._type = stored.file, stored.metadata, stored.type
         if self._type not in (DESCRIPTOR, pa.large_binary()):
             raise CorruptPage("L.page.blob.column", self._page.place, self._type, "large_binary")
-        self._blob, self._scale = blob, blob.layers.scale
+        self._layers, self._described, self._scale = layers, inner, layers.scale
         self._descriptors = replace(stored, type=DESCRIPTOR)
-        self._inner = miniblock.MiniBlockPage(self._descriptors, blob.inner)
+        self._inner = miniblock.MiniBlockPage(self._descriptors, inner)
         self.num_rows = self._page.num_rows // self._scale
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
@@ -129,7 +125,7 @@ class BlobPage:
     def _scan_descriptors(self) -> Iterator[pa.Array]:
         """Read the descriptors without recording their bytes again."""
         quiet = self._file.during(replace(self._file.ctx, spans=None, findings=None))
-        page = miniblock.MiniBlockPage(replace(self._descriptors, file=quiet), self._blob.inner)
+        page = miniblock.MiniBlockPage(replace(self._descriptors, file=quiet), self._described)
         for nested in page.scan(0, self._page.num_rows):
             yield nested.leaf
 
@@ -137,10 +133,10 @@ class BlobPage:
         """Return the values of descriptors, null where these say so."""
         levels = self._levels(descriptors)
         values, rows = self._values(descriptors, levels), len(descriptors) // self._scale
-        return unravel(self._blob.layers, levels, values, rows, self._page.place)
+        return unravel(self._layers, levels, values, rows, self._page.place)
 
     def _values(self, descriptors: pa.Array, levels: Levels) -> pa.Array:
-        validity = levels.leaf_validity(self._blob.layers)
+        validity = levels.leaf_validity(self._layers)
         if self._type == DESCRIPTOR:
             children, own = [descriptors.field(0), descriptors.field(1)], [bitmap(validity)]
             return pa.Array.from_buffers(DESCRIPTOR, len(descriptors), own, children=children)
@@ -150,7 +146,7 @@ class BlobPage:
     def _levels(self, descriptors: pa.Array) -> Levels:
         """Return the definition levels that descriptors without bytes hold. Raises CorruptPage."""
         positions, sizes = words(descriptors)
-        stored, highest = np.where(sizes == 0, positions, 0), self._blob.layers.max_def
+        stored, highest = np.where(sizes == 0, positions, 0), self._layers.max_def
         levels = stored >> np.uint64(DEFINITION_SHIFT)
         repeated = stored & np.uint64((1 << DEFINITION_SHIFT) - 1)
         for row in np.flatnonzero((repeated != 0) | (levels > highest)).tolist():

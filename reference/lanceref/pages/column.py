@@ -22,7 +22,6 @@ from itertools import repeat
 
 import numpy as np
 import pyarrow as pa
-from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import bitmap, offsets_buffer
@@ -35,8 +34,6 @@ from lanceref.core.plain import specified
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.file.schema import Field
 from lanceref.pages import blob, constant, fullzip, miniblock, planar
-from lanceref.pages.chunks import MiniBlock
-from lanceref.pages.entries import FullZip
 from lanceref.pages.layers import (
     Layer,
     Nested,
@@ -128,42 +125,29 @@ def open_page(
     """
     type_ = path[-1].field.arrow.type
     file.bound_output((width_bits(type_) or 0) // 8, "L.page.limits.row", page.place, "a row")
-    if isinstance(page.encoding, PlanarLayout) and page.encoding.structure.HasField("sparse"):
-        return SparsePage(file, page, page.encoding, path)
-    description = _describe(page.encoding, path, page, version)
-    scale = description.layers.scale
-    if page.num_rows % scale:
-        found, wanted = f"a page of {page.num_rows}", f"a multiple of {scale}"
-        raise CorruptPage("L.page.layout.scale", page.place, found, wanted)
-    stored = StoredPage(file, page, type_, version)
-    if isinstance(description, MiniBlock):
-        known = before if isinstance(before, miniblock.MiniBlockPage) else None
-        return miniblock.MiniBlockPage(stored, description, known)
-    if isinstance(description, blob.Blob):
-        return blob.BlobPage(stored, description)
-    if isinstance(description, FullZip):
-        return fullzip.FullZipPage(stored, description)
-    return constant.ConstantPage(stored, description)
-
-
-def _describe(
-    encoding: Message, path: Path, page: PageMetadata, version: FileVersion
-) -> MiniBlock | FullZip | constant.Constant | blob.Blob:
+    encoding, place = page.encoding, page.place
     if isinstance(encoding, PlanarLayout):
-        encoding = planar.page_layout(encoding, len(page.extents), page.place)
+        if encoding.structure.HasField("sparse"):
+            return SparsePage(file, page, encoding, path)
+        encoding = planar.page_layout(encoding, len(page.extents), place)
     assert isinstance(encoding, PageLayout)
     arm = encoding.WhichOneof("layout")
     if arm is None:
-        raise CorruptPage("L.page.layout.present", page.place, "no layout", "a page layout")
-    if arm == "blob_layout":
-        return blob.describe(encoding.blob_layout, path, version, page.place)
-    layout = getattr(encoding, arm)
-    layers = parse_layers(layout.layers, path, page.place)
+        raise CorruptPage("L.page.layout.present", place, "no layout", "a page layout")
+    layout, stored = getattr(encoding, arm), StoredPage(file, page, type_, version)
+    layers = parse_layers(layout.layers, path, place)
+    if page.num_rows % layers.scale:
+        found, wanted = f"a page of {page.num_rows}", f"a multiple of {layers.scale}"
+        raise CorruptPage("L.page.layout.scale", place, found, wanted)
     if arm == "mini_block_layout":
-        return miniblock.describe(layout, layers, version, page.place)
+        known = before if isinstance(before, miniblock.MiniBlockPage) else None
+        described = miniblock.describe(layout, layers, version, place)
+        return miniblock.MiniBlockPage(stored, described, known)
     if arm == "full_zip_layout":
-        return fullzip.describe(layout, layers, page.place)
-    return constant.describe(layout, layers)
+        return fullzip.FullZipPage(stored, fullzip.describe(layout, layers, place))
+    if arm == "blob_layout":
+        return blob.BlobPage(stored, layers, blob.describe(layout, layers, path, version, place))
+    return constant.ConstantPage(stored, constant.describe(layout, layers))
 
 
 class PageColumn:
