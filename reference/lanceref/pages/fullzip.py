@@ -108,8 +108,8 @@ class FullZipPage:
         self._shape, page = zipped, stored.metadata
         self._scale = zipped.layers.scale
         self.num_rows = page.num_rows // self._scale
-        stored, decoded = zipped.stride, (width_bits(self._type) or 0) // 8  # nulls may grow
-        self._run_bytes = RUN_BYTES if decoded <= stored else max(1, RUN_BYTES * stored // decoded)
+        stride, decoded = zipped.stride, (width_bits(self._type) or 0) // 8  # null items may grow
+        self._run_bytes = RUN_BYTES if decoded <= stride else max(1, RUN_BYTES * stride // decoded)
         self._index: RowIndex | None = None
         size = page.extents[0].size
         if len(page.extents) > 1:
