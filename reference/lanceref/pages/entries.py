@@ -22,7 +22,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import Layers
 from lanceref.pages.repdef import Levels, row_starts
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout
 
 Positions = NDArray[np.int64]
 """Byte positions in the zipped bytes at hand."""
@@ -43,28 +43,22 @@ class FullZip:
     """The description of a full-zip page of any version, and how its entries are laid out."""
 
     layers: Layers
-    bits_rep: int
-    bits_def: int
-    bits_per_value: int | None
-    bits_per_offset: int | None
-    num_items: int
-    num_visible_items: int
-    values: CompressiveEncoding
+    layout: FullZipLayout
 
     @property
     def value_bytes(self) -> int | None:
         """Size of a value; None for variable ones."""
-        return None if self.bits_per_value is None else self.bits_per_value // 8
+        return self.layout.bits_per_value // 8 if self.layout.HasField("bits_per_value") else None
 
     @property
     def length_bytes(self) -> int:
         """Size of the length of a value; 0 for fixed ones."""
-        return (self.bits_per_offset or 0) // 8
+        return self.layout.bits_per_offset // 8
 
     @property
     def control_bytes(self) -> int:
         """Bytes of the control word of each entry: 0, 1, 2 or 4."""
-        return control_width(self.bits_rep + self.bits_def)
+        return control_width(self.layout.bits_rep + self.layout.bits_def)
 
     @property
     def stride(self) -> int:
@@ -80,11 +74,10 @@ class FullZip:
         """Split control words into levels. `words` (entries,)."""
         if not self.control_bytes:
             return Levels(len(words), None, None)
-        definition = (words & ((1 << self.bits_def) - 1)).astype(np.uint16)
-        rep = np.minimum(words >> self.bits_def, 0xFFFF).astype(np.uint16)
-        return Levels(
-            len(words), rep if self.bits_rep else None, definition if self.bits_def else None
-        )
+        bits_rep, bits_def = self.layout.bits_rep, self.layout.bits_def
+        definition = (words & ((1 << bits_def) - 1)).astype(np.uint16)
+        rep = np.minimum(words >> bits_def, 0xFFFF).astype(np.uint16)
+        return Levels(len(words), rep if bits_rep else None, definition if bits_def else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +171,8 @@ def _walk(zipped: Zipped, shape: FullZip) -> Positions:
 def _walk_row(zipped: Zipped, shape: FullZip, start: int, end: int) -> Positions:
     """Return the entries of one row, found one by one."""
     data, at = zipped.data.data, [start]
-    control, mask, highest = shape.control_bytes, (1 << shape.bits_def) - 1, shape.max_stored
+    control, highest = shape.control_bytes, shape.max_stored
+    mask = (1 << shape.layout.bits_def) - 1
     while at[-1] < end:
         body = at[-1] + control
         word = int.from_bytes(data[at[-1] : body], "little")
@@ -204,7 +198,7 @@ def _measure(
     _bound(zipped, at, at + shape.control_bytes, ends)
     words = _integers(zipped.data, at, shape.control_bytes).astype(np.uint32)
     _check_words(zipped, shape, at, words)
-    owners = words & np.uint32((1 << shape.bits_def) - 1) <= shape.max_stored
+    owners = words & np.uint32((1 << shape.layout.bits_def) - 1) <= shape.max_stored
     body = at + shape.control_bytes
     if shape.value_bytes is not None:
         lengths = np.full(len(at), shape.value_bytes, dtype=np.int64)
@@ -224,7 +218,7 @@ def _measure(
 
 def _check_words(zipped: Zipped, shape: FullZip, at: Positions, words: NDArray[np.uint32]) -> None:
     """Refuse control words with bits beyond those of the two levels."""
-    bits = shape.bits_rep + shape.bits_def
+    bits = shape.layout.bits_rep + shape.layout.bits_def
     for row in np.flatnonzero(words >> np.uint32(bits)).tolist() if bits < 32 else []:
         found = f"control word {int(words[row]):#x}"
         wanted = f"a word of {bits} bits"
@@ -258,7 +252,7 @@ def record(zipped: Zipped, shape: FullZip, cut: CutEntries) -> None:
     ctx, base = zipped.ctx, zipped.base
     if ctx.spans is None:
         return
-    if shape.num_items > MAX_ENTRY_SPANS:
+    if shape.layout.num_items > MAX_ENTRY_SPANS:
         for start, end in zip(zipped.starts.tolist(), zipped.ends.tolist(), strict=True):
             ctx.leaf(base + start, base + end, "row", "zipped row", "L.page.fullzip.entry")
         return

@@ -61,42 +61,33 @@ def describe(layout: FullZipLayout, layers: Layers, place: Place) -> FullZip:
     """Return the description in a message of 2.1 or 2.2. Raises CorruptPage."""
     if not layout.HasField("value_compression"):
         raise CorruptPage("L.page.fullzip.values-present", place, "none", "values")
-    details = layout.WhichOneof("details")
-    return FullZip(
-        layers=layers,
-        bits_rep=layout.bits_rep,
-        bits_def=layout.bits_def,
-        bits_per_value=layout.bits_per_value if details == "bits_per_value" else None,
-        bits_per_offset=layout.bits_per_offset if details == "bits_per_offset" else None,
-        num_items=layout.num_items,
-        num_visible_items=layout.num_visible_items,
-        values=layout.value_compression,
-    )
+    return FullZip(layers, layout)
 
 
 def check_description(zipped: FullZip, stored: StoredPage) -> None:
     """Check everything that a description alone can break. Raises CorruptPage, UnknownEncoding."""
     page, type_ = stored.metadata, stored.type
-    place, layers, bits = page.place, zipped.layers, zipped.bits_per_value
-    check_encoding(zipped.values, stored.version, stored.file.ctx, place)
-    if zipped.bits_per_offset is not None:
+    place, layers, layout = page.place, zipped.layers, zipped.layout
+    details, bits = layout.WhichOneof("details"), layout.bits_per_value
+    check_encoding(layout.value_compression, stored.version, stored.file.ctx, place)
+    if details == "bits_per_offset":
         if type_ in STRINGS:
-            check_leaf_encoding(type_, zipped.values, place)
-        check_offset_width(type_, zipped.bits_per_offset, place)
-    elif bits is None:
+            check_leaf_encoding(type_, layout.value_compression, place)
+        check_offset_width(type_, layout.bits_per_offset, place)
+    elif details is None:
         wanted = "bits per value or per offset"
         raise CorruptPage("L.page.fullzip.details", place, "neither", wanted)
     elif bits % 8 or not bits:
         raise CorruptPage("L.page.fullzip.value-bits", place, bits, "a multiple of 8, above 0")
-    if max(zipped.bits_rep, zipped.bits_def) > 16:
-        found = f"{zipped.bits_rep} and {zipped.bits_def} bits"
+    if max(layout.bits_rep, layout.bits_def) > 16:
+        found = f"{layout.bits_rep} and {layout.bits_def} bits"
         raise CorruptPage("L.page.fullzip.control-bits", place, found, "two levels of u16")
-    expect("L.page.fullzip.repetition", zipped.bits_rep > 0, layers.max_rep > 0, place)
-    indexed = layers.max_rep > 0 or zipped.bits_per_offset is not None
+    expect("L.page.fullzip.repetition", layout.bits_rep > 0, layers.max_rep > 0, place)
+    indexed = layers.max_rep > 0 or details == "bits_per_offset"
     expect("L.page.fullzip.buffers", len(page.extents), 1 + indexed, place)
     if layers.max_rep == 0:
-        expect("L.page.fullzip.num-items", zipped.num_items, page.num_rows, place)
-        expect("L.page.fullzip.num-visible", zipped.num_visible_items, page.num_rows, place)
+        expect("L.page.fullzip.num-items", layout.num_items, page.num_rows, place)
+        expect("L.page.fullzip.num-visible", layout.num_visible_items, page.num_rows, place)
 
 
 class FullZipPage:
@@ -135,9 +126,9 @@ class FullZipPage:
         items = visible = 0
         for entries, _ in self._runs(0, self.num_rows):
             items, visible = items + entries[0].count, visible + len(entries[1])
-        place, shape = self._file.ctx.at(*self._page.extents[0]), self._shape
-        expect("L.page.fullzip.num-items", items, shape.num_items, place)
-        expect("L.page.fullzip.num-visible", visible, shape.num_visible_items, place)
+        place, layout = self._file.ctx.at(*self._page.extents[0]), self._shape.layout
+        expect("L.page.fullzip.num-items", items, layout.num_items, place)
+        expect("L.page.fullzip.num-visible", visible, layout.num_visible_items, place)
 
     def _runs(self, start: int, end: int) -> Iterator[tuple[Entries, int]]:
         """Yield the entries of runs of rows, and how many rows each has."""
@@ -192,10 +183,10 @@ class FullZipPage:
         validity = levels.leaf_validity(shape.layers)
         if shape.value_bytes is not None:
             cells = rows.reshape(-1, shape.value_bytes)
-            fixed = decode_zip_fixed(shape.values, cells, place)
+            fixed = decode_zip_fixed(shape.layout.value_compression, cells, place)
             return levels, leaf_array(self._type, fixed, validity, place)
         stored = Variable(np.append(0, np.cumsum(sizes)), rows)
-        values = decode_zip_variable(shape.values, stored, zipped.ctx, place)
+        values = decode_zip_variable(shape.layout.value_compression, stored, zipped.ctx, place)
         if validity is not None:
             if not isinstance(values, Variable):
                 dense = whole(leaf_array(self._type, values, None, place))

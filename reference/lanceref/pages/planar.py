@@ -269,7 +269,7 @@ class SparsePage:
         if zipped.HasField("levels"):
             raise CorruptPage("L.page.sparse.levels", place, "levels", "values alone")
         described = fullzip.describe(zipped_layout(zipped, place), self._flat, place)
-        used = first + 1 + (described.bits_per_offset is not None)
+        used = first + 1 + described.layout.HasField("bits_per_offset")
         part = self._part(first, used, zipped.num_items)
         return FullZipPage(part, described), used
 
