@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lanceref.core.errors import CommitConflictError, IndexRefused
 from lanceref.operations.index_build import finish_entry, remove_staged
@@ -45,7 +45,7 @@ class Build:
     column: str
     index_type: str | IndexConfig
     name: str
-    parameters: Mapping[str, object]
+    parameters: Mapping[str, Any]
 
 
 def build_index(

@@ -92,7 +92,7 @@ def write_task(aimed: Aim, batches: Iterator[pa.RecordBatch]) -> Fragments:
         aimed.schema,
         mode="append" if aimed.appends else "overwrite",
         storage_options=aimed.options.storage_options,
-        **_file_options(aimed.options),
+        **_file_options(aimed.options),  # type: ignore[arg-type]
     )
     texts = tuple(json.dumps(one.to_json()) for one in made)
     return Fragments(texts, partition, attempt, query)

@@ -48,10 +48,6 @@ class BFloat16:
             raise ValueError(f"BFloat16::from_bytes: expected 2 bytes, got {len(bytes)}")
         return cls(float(np.frombuffer(bytes, ml_dtypes.bfloat16)[0]))
 
-    def as_float(self) -> float:
-        """Return the value as a Python float, which holds it exactly."""
-        return self._value
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, BFloat16) and self._value == other._value
 

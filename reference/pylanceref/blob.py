@@ -48,23 +48,6 @@ class Blob:
         if self.size == 0:
             raise ValueError("External blob range size must be greater than zero")
 
-    @staticmethod
-    def from_bytes(data: bytes | bytearray | memoryview) -> Blob:
-        """Return a blob whose content is these bytes."""
-        return Blob(data=bytes(data))
-
-    @staticmethod
-    def from_uri(uri: str, position: int | None = None, size: int | None = None) -> Blob:
-        """Return a blob that lies at a URI, whole or a range of it. Raises ValueError."""
-        if (position is not None and position < 0) or (size is not None and size < 0):
-            raise ValueError("External blob position and size must be non-negative")
-        return Blob(uri=uri, position=position, size=size)
-
-    @staticmethod
-    def empty() -> Blob:
-        """Return a blob without bytes, which is not null."""
-        return Blob(data=b"")
-
 
 class BlobType(pa.ExtensionType):  # type: ignore[misc]
     """The Arrow extension type of columns of blobs."""

@@ -20,7 +20,6 @@ from lanceref.transactions.transaction import MESSAGE_KEY
 
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.operation import LanceOperation, Transaction
-from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable, T
 from pylanceref.transactions import lance_schema, to_message
 from pylanceref.write_rows import Destination, Target, committed, open_target
@@ -85,16 +84,17 @@ def commit_operation(
     return committed(kind, target, commit(target.store, staged, policy, target.ctx))
 
 
-@parameters(
-    "kind dest transactions commit_lock storage_options enable_v2_manifest_paths detached "
-    "max_retries",
-    detached=False,
-    max_retries=RETRIES,
-)
 def commit_batch(
-    kind: type[T], dest: Destination, transactions: Sequence[Transaction], **kwargs: object
+    kind: type[OpenTable],
+    /,
+    dest: Destination,
+    transactions: Sequence[Transaction],
+    **kwargs: object,
 ) -> BulkCommitResult:
-    """Commit several Appends as one. Raises ValueError for none, NotImplementedError for others."""
+    """Commit several Appends as one; `kwargs` as in `commit_operation`.
+
+    Raises ValueError for none, NotImplementedError for other operations.
+    """
     if not transactions:
         raise ValueError("No transactions to commit")
     fragments: list[FragmentMetadata] = []

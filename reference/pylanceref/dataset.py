@@ -31,16 +31,10 @@ from pylanceref.late_names import late_names
 from pylanceref.optimize import DatasetOptimizer
 from pylanceref.references import Branches, Tags, open_reference
 from pylanceref.scan_arguments import ScanArguments
-from pylanceref.signatures import parameters
 from pylanceref.stats import LanceStats
 from pylanceref.table_handle import OpenTable, Session, root_of, session_of
 from pylanceref.write import write_table
-from pylanceref.write_rows import (
-    MAX_BYTES_PER_FILE,
-    MAX_ROWS_PER_FILE,
-    MAX_ROWS_PER_GROUP,
-    Destination,
-)
+from pylanceref.write_rows import Destination
 
 if TYPE_CHECKING:
     from lanceref.operations.cleanup import AutoCleanupConfig
@@ -85,13 +79,6 @@ __all__ += ["Transaction", "dataset", "write_dataset"]
 __getattr__ = late_names(__name__, _LATE, "VectorIndexReader")
 
 
-@parameters(
-    "uri version asof block_size commit_lock index_cache_size storage_options "
-    "default_scan_options metadata_cache_size_bytes index_cache_size_bytes read_params session "
-    "* limits allow_external",
-    limits=DEFAULT_LIMITS,
-    allow_external=True,
-)
 def dataset(
     uri: str | os.PathLike[str] | None = None,
     version: int | str | None = None,
@@ -100,10 +87,10 @@ def dataset(
 ) -> LanceDataset:
     """Open a table: its latest version, one by number or by tag, or the latest before a moment.
 
-    `storage_options` reach an object store; sizes and `read_params` change nothing, but that
-    without bytes for metadata none are kept between calls; without `allow_external` base paths and
-    URIs of blobs raise a `LanceError`. Raises NotFound (a ValueError) for no table, version or tag,
-    ValueError for a moment before the first version.
+    `arguments` are those of `LanceDataset`: `storage_options` reach an object store; sizes and
+    `read_params` change nothing, but that without bytes for metadata none are kept between calls;
+    without `allow_external` base paths and URIs of blobs raise a `LanceError`. Raises NotFound (a
+    ValueError) for no table, version or tag, ValueError for a moment before the first version.
     """
     if uri is None:
         raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
@@ -279,20 +266,6 @@ class LanceDataset(OpenTable):
     index_cache_hit_rate = index_listing.index_cache_hit_rate
 
 
-@parameters(
-    "data_obj uri schema mode * max_rows_per_file max_rows_per_group max_bytes_per_file "
-    "data_cache_bytes max_page_bytes commit_lock progress storage_options data_storage_version "
-    "enable_v2_manifest_paths enable_stable_row_ids auto_cleanup_options commit_message "
-    "transaction_properties initial_bases target_bases external_blob_mode "
-    "allow_external_blob_outside_bases blob_pack_file_size_threshold session",
-    enable_v2_manifest_paths=True,
-    enable_stable_row_ids=False,
-    max_rows_per_file=MAX_ROWS_PER_FILE,
-    max_rows_per_group=MAX_ROWS_PER_GROUP,
-    max_bytes_per_file=MAX_BYTES_PER_FILE,
-    external_blob_mode="reference",
-    allow_external_blob_outside_bases=False,
-)
 def write_dataset(
     data_obj: object,
     uri: Destination | None = None,
@@ -302,8 +275,9 @@ def write_dataset(
 ) -> LanceDataset:
     """Write rows as a new table, as its whole content, or after what it has; return the result.
 
-    Raises AlreadyExists for mode `create` where a table exists, SchemaRefused for another schema,
-    CommitConflict when a concurrent commit stands in the way, DataRefused and NotStorable for rows
-    that cannot be stored. On any error the table is as it was.
+    `arguments` are those of `write.write_table`, and `FileArguments`. Raises AlreadyExists for mode
+    `create` where a table exists, SchemaRefused for another schema, CommitConflict when a
+    concurrent commit stands in the way, DataRefused and NotStorable for rows that cannot be stored.
+    On any error the table is as it was.
     """
     return write_table(LanceDataset, data_obj, uri, schema, mode, **arguments)  # type: ignore[arg-type]

@@ -30,10 +30,9 @@ from pylanceref.metadata import (
     RowIdMeta,
 )
 from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, Reporter
-from pylanceref.scan_arguments import Columns, ScanArguments, describe, split_arguments
+from pylanceref.scan_arguments import Columns, ScanArguments, describe
 from pylanceref.scanner import LanceScanner
 from pylanceref.schema import LanceSchema
-from pylanceref.signatures import parameters
 from pylanceref.sql.columns import condition, take_columns
 from pylanceref.table_handle import OpenTable
 from pylanceref.types import reader_of
@@ -41,7 +40,6 @@ from pylanceref.udf import BatchUDF, new_columns
 from pylanceref.write import write_fragments
 
 if TYPE_CHECKING:
-    import pandas as pd
     from lanceref.operations.columns import ColumnSource
 
 __all__ = [
@@ -59,21 +57,6 @@ __all__ = [
 
 
 __getattr__ = late_names(__name__, {}, "RowIdSequence")
-
-
-SYSTEM = "with_row_id with_row_address"
-READING = (
-    "blob_handling order_by use_scalar_index io_buffer_size late_materialization "
-    "include_deleted_rows batch_size_bytes strict_batch_size"
-)
-USUAL = {"with_row_id": False, "with_row_address": False}
-"""Parameters of a scan of a fragment after the first ones, and defaults."""
-
-_scan = parameters(
-    f"self * columns batch_size filter limit offset {SYSTEM} batch_readahead {READING}",
-    **USUAL,
-    batch_readahead=16,
-)
 
 
 class LanceFragment:
@@ -141,26 +124,19 @@ class LanceFragment:
             return None
         return deletion_path(self.fragment_id, entry, self._rows.fragment.place)
 
-    @_scan
     def scanner(self, **arguments: Unpack[ScanArguments]) -> LanceScanner:
         """Describe a scan of this fragment; see `scan_arguments.describe`."""
         return describe(self._snapshot, [self._rows], arguments)
 
-    @_scan
     def to_batches(self, **arguments: Unpack[ScanArguments]) -> Iterator[pa.RecordBatch]:
         """Yield the live rows of the fragment in batches."""
         return self.scanner(**arguments).to_batches()
 
-    @parameters(f"self columns filter limit offset {SYSTEM} {READING}", **USUAL)
-    def to_table(self, **arguments: Unpack[ScanArguments]) -> pa.Table:
-        """Return the live rows of the fragment as a table."""
-        return self.scanner(**arguments).to_table()
-
-    @parameters(f"self columns filter limit offset batch_size {SYSTEM} order_by **kwargs", **USUAL)
-    def to_pandas(self, **arguments: object) -> pd.DataFrame:
-        """Return the live rows as a data frame; arguments that no scan has are those of pyarrow."""
-        scan, others = split_arguments(arguments)
-        return self.scanner(**scan).to_pandas(**others)
+    def to_table(
+        self, columns: Columns = None, filter: object = None, **arguments: object
+    ) -> pa.Table:
+        """Return the live rows of the fragment as a table; `arguments` as in `scanner`."""
+        return self.scanner(columns=columns, filter=filter, **arguments).to_table()  # type: ignore[arg-type]
 
     def head(self, num_rows: int) -> pa.Table:
         """Return the first `num_rows` live rows of the fragment."""
@@ -184,11 +160,6 @@ class LanceFragment:
         return FragmentMetadata(fragment_id, [DataFile.from_message(found.entry)], found.num_rows)
 
     @staticmethod
-    @parameters(
-        "dataset_uri data fragment_id schema max_rows_per_group progress mode * "
-        "data_storage_version storage_options session",
-        mode="append",
-    )
     def create(
         dataset_uri: str | os.PathLike[str],
         data: object,
@@ -207,19 +178,11 @@ class LanceFragment:
             schema,
             max_rows_per_file=ADDRESS_LIMIT,
             max_rows_per_group=max_rows_per_group,
-            **kwargs,
+            **kwargs,  # type: ignore[arg-type]
         )
         if not fragments:
             raise DataRefused("Input data was empty.")
         return replace(fragments[0], id=fragment_id or 0)
-
-    def validate(self) -> None:
-        """Read what the manifest says of the files and deletions. Raises FormatError."""
-        for file in self._rows.fragment.files:
-            self._rows.columns.open(file)
-        for overlay in self._rows.fragment.overlays:
-            self._rows.columns.open(overlay.file, whole=False)
-        _ = self._rows.deleted
 
     def delete(self, predicate: object) -> FragmentMetadata | None:
         """Take out the rows that pass a filter; None when none is left. Raises QueryRefused."""

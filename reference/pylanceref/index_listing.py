@@ -14,10 +14,8 @@ from typing import TypedDict
 from uuid import UUID
 
 from lanceref.core.errors import QueryRefused
-from lanceref.index.fragment_reuse import content_of
 from lanceref.index.index_type import Warmable
 from lanceref.index.indices import Index, kind_of, paths_of, type_name
-from lanceref.index.mem_wal.sharding import statistics
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
 from lanceref.transactions.index_entries import MEM_WAL_INDEX, SYSTEM_INDICES, covered
@@ -139,8 +137,6 @@ def describe_indices(table: OpenTable) -> list[IndexDescription]:
 
 def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
     """Return what an index covers, and numbers of each segment. Raises IndexMissing."""
-    if index_name in SYSTEM_INDICES:
-        return _system_statistics(table, index_name)
     found, index = dict(_by_name(table)).get(index_name), _known(table, index_name)
     if found is None or index is None:
         raise IndexMissing(f'Index "{index_name}" not found')
@@ -192,17 +188,6 @@ def index_cache_hit_rate(table: OpenTable) -> float:
 
 def _known(table: OpenTable, name: str) -> Index | None:
     return next((one for one in table._snapshot.indices.known if one.name == name), None)
-
-
-def _system_statistics(table: OpenTable, name: str) -> dict[str, object]:
-    """Return numbers of an index of the system. Raises IndexMissing."""
-    indices = table._snapshot.indices
-    for segment in indices.segments:
-        if segment.entry.name == name == REUSE_INDEX:
-            return {"num_versions": len(content_of(segment, segment.ctx).versions)}
-    if name != MEM_WAL_INDEX or indices.mem_wal is None:
-        raise IndexMissing(f'Index "{name}" not found')
-    return statistics(indices.mem_wal)
 
 
 def _listed(table: OpenTable) -> list[table_pb2.IndexMetadata]:

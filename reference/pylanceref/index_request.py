@@ -240,16 +240,8 @@ def whole_number(num_partitions: object) -> int:
 
 
 def _centroids(arguments: Mapping[str, object], kind: ColumnType) -> AnyVectors | None:
-    """Return centroids, given themselves or as a file of NumPy. Raises TypeError, ValueError."""
-    given, path = arguments.get("ivf_centroids"), arguments.get("ivf_centroids_file")
-    if given is not None and path is not None:
-        raise ValueError("ivf_centroids and ivf_centroids_file cannot be provided at the same time")
-    if path is not None:
-        from pyarrow.fs import FileSystem
-
-        system, name = FileSystem.from_uri(str(path))
-        with system.open_input_file(name) as file:
-            given = np.load(file)
+    """Return the centroids that are given. Raises TypeError, ValueError."""
+    given = arguments.get("ivf_centroids")
     if isinstance(given, pa.Array):
         given = vectors_of(given).values
     if given is None:

@@ -14,7 +14,6 @@ from typing import Self
 
 from lanceref import operations
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
-from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
 from lanceref.proto import table_pb2
@@ -26,7 +25,6 @@ from pylanceref.errors import IndexMixed, IndexNotFound
 from pylanceref.index_listing import IndexConfig, SupportedDistributedIndices
 from pylanceref.index_request import BY_KEYWORD, IndexRequest, index_request, vector_request
 from pylanceref.operation import Index
-from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable, T
 from pylanceref.transactions import index_message, index_of
 
@@ -34,15 +32,6 @@ Entries = Sequence[table_pb2.IndexMetadata]
 
 WITH_UUID = ("INVERTED", "BITMAP")
 """Types whose uncommitted segments may be given an id."""
-
-OF_VECTORS = (
-    "table column index_type name metric replace num_partitions ivf_centroids pq_codebook "
-    "num_sub_vectors accelerator index_cache_size shuffle_partition_batches "
-    "shuffle_partition_concurrency ivf_centroids_file precomputed_partition_dataset "
-    "storage_options filter_nan train fragment_ids index_uuid * target_partition_size "
-    "streaming_sample_rate streaming_coreset_rate streaming_refine_passes skip_transpose "
-)
-"""Arguments of an index of vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +52,6 @@ class BuildOptions:
         return cls(**own), others  # type: ignore[arg-type]
 
 
-@parameters(
-    "table column index_type name * replace train fragment_ids index_uuid progress_callback "
-    "format_version document_granularity **kwargs",
-    replace=True,
-    train=True,
-    document_granularity=DocumentGranularity.ROW,
-)
 def create_scalar_index(
     table: OpenTable,
     column: str,
@@ -141,13 +123,6 @@ def commit_segments(table: OpenTable, new: Entries, removed: Entries) -> None:
     table._commit(Staged(transaction, read=table._snapshot.manifest))
 
 
-@parameters(
-    OF_VECTORS + "progress_callback **kwargs",
-    replace=False,
-    train=True,
-    filter_nan=True,
-    skip_transpose=False,
-)
 def create_index(
     table: T,
     column: str | list[str],
@@ -158,9 +133,11 @@ def create_index(
 ) -> T:
     """Build an index over a column of vectors and commit it; `arguments` has its parameters.
 
-    Without `train` the index is empty and covers nothing. With `fragment_ids` a segment is
-    built and not committed. Raises IndexRefused, KeyError, TypeError, ValueError,
-    NotImplementedError, CommitConflict.
+    These are `num_partitions` or `target_partition_size`, `ivf_centroids`, `sample_rate` and
+    `max_iters`, those of the storage (`num_sub_vectors`, `num_bits`, `pq_codebook`, `rabitq_model`)
+    and of graphs (`m`, `ef_construction`, `max_level`), and `replace`. Without `train` the index is
+    empty and covers nothing. With `fragment_ids` a segment is built and not committed. Raises
+    IndexRefused, KeyError, TypeError, ValueError, NotImplementedError, CommitConflict.
     """
     options, given = BuildOptions.split(arguments)
     schema = table._snapshot.manifest.schema
@@ -173,13 +150,6 @@ def create_index(
     return table
 
 
-@parameters(
-    OF_VECTORS + "rabitq_model **kwargs",
-    replace=False,
-    train=True,
-    filter_nan=True,
-    skip_transpose=False,
-)
 def create_index_uncommitted(
     table: OpenTable,
     column: str | list[str],

@@ -66,11 +66,6 @@ class DataFile:
     def __post_init__(self) -> None:
         self.path, self.column_indices = _Path(self.path), self.column_indices or []
 
-    def field_ids(self) -> list[int]:
-        """Return the ids of the fields the file holds."""
-        _deprecated("DataFile.field_ids", "DataFile.fields")
-        return self.fields
-
     def asdict(self) -> dict[str, object]:
         """Return the entry as objects that `json.dumps` takes."""
         return asdict(self)
@@ -114,15 +109,6 @@ class DeletionFile:
     def __repr__(self) -> str:
         return f"DeletionFile(type='{self.file_type}', num_deleted_rows={self.num_deleted_rows})"
 
-    def json(self) -> str:
-        """Return the entry of the deletion file as JSON text."""
-        return json.dumps(self.asdict())
-
-    @classmethod
-    def from_json(cls, json_data: str) -> DeletionFile:
-        """Return the file of a JSON text."""
-        return cls(**json.loads(json_data))
-
     def asdict(self) -> dict[str, object]:
         """Return the entry as objects that `json.dumps` takes."""
         return asdict(self)
@@ -159,15 +145,6 @@ class RowIdMeta:
         """Return the row ids as objects that `json.dumps` takes."""
         inline, column = self._names
         return {column: None} if self.inline is None else {inline: list(self.inline)}
-
-    def json(self) -> str:
-        """Return the stored row ids as JSON text."""
-        return json.dumps(self.asdict())
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return the ids of a JSON text."""
-        return cls.from_dict(json.loads(text))
 
     @classmethod
     def from_dict(cls, held: Mapping[str, object]) -> Self:
@@ -278,11 +255,6 @@ class FragmentMetadata:
     def num_rows(self) -> int:
         """Number of rows of the fragment that are not deleted."""
         return self.physical_rows - self.num_deletions
-
-    def data_files(self) -> list[DataFile]:
-        """Return the entries of the fragment's data files."""
-        _deprecated("FragmentMetadata.data_files", ".files")
-        return self.files
 
     @classmethod
     def from_message(cls, message: table_pb2.DataFragment) -> FragmentMetadata:

@@ -35,7 +35,6 @@ from lanceref.transactions.transaction import new_transaction
 
 from pylanceref.history import delete_config_keys, update_config
 from pylanceref.metadata import FragmentMetadata
-from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable
 
 MODES = ("reencode", "try_binary_copy", "force_binary_copy")
@@ -219,12 +218,6 @@ class DatasetOptimizer:
     def __init__(self, table: OpenTable) -> None:
         self._table = table
 
-    @parameters(
-        "self * target_rows_per_fragment max_rows_per_group max_bytes_per_file "
-        "materialize_deletions materialize_deletions_threshold defer_index_remap num_threads "
-        "batch_size compaction_mode binary_copy_read_batch_bytes max_source_fragments "
-        "max_source_rows max_source_bytes excluded_fragment_ids data_storage_version"
-    )
     def compact_files(self, **options: Unpack[CompactionOptions]) -> CompactionMetrics:
         """Write anew what is small or has many deleted rows. Raises TypeError, CommitConflict."""
         unknown = options.keys() - CompactionOptions.__annotations__.keys()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from lanceref.core.context import Finding
@@ -23,20 +23,13 @@ from lanceref.table.rows import FragmentRows
 from pylanceref.blob import BlobFile
 from pylanceref.errors import InvalidTable
 from pylanceref.fragment import LanceFragment, check_fragments
-from pylanceref.scan_arguments import Columns, ScanArguments, describe, split_arguments
+from pylanceref.scan_arguments import Columns, describe, split_arguments
 from pylanceref.scanner import LanceScanner
-from pylanceref.signatures import parameters
 from pylanceref.sql.columns import take_columns
 from pylanceref.table_handle import OpenTable
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-SCAN = "table columns filter limit offset"
-READAHEAD = "batch_readahead fragment_readahead scan_in_order"
-WITH = "prefilter with_row_id with_row_address use_stats"
-"""Parameters that several scans have in this order."""
 
 
 def get_fragments(table: OpenTable, filter: object = None) -> list[LanceFragment]:
@@ -54,62 +47,52 @@ def get_fragment(table: OpenTable, fragment_id: int) -> LanceFragment | None:
 
 def count_rows(table: OpenTable, filter: object = None, **kwargs: object) -> int:
     """Return the rows that are not deleted and pass a filter; without one none is read."""
-    return scanner(table, columns=[], filter=filter, **kwargs).count_rows()
+    return scanner(table, columns=[], filter=filter, **kwargs).count_rows()  # type: ignore[arg-type]
 
 
-@parameters(
-    f"{SCAN} nearest batch_size batch_size_bytes {READAHEAD} fragments "
-    f"full_text_query * {WITH} fast_search io_buffer_size late_materialization blob_handling "
-    "use_scalar_index include_deleted_rows scan_stats_callback strict_batch_size order_by "
-    "disable_scoring_autoprojection"
-)
 def scanner(
     table: OpenTable,
+    columns: Columns = None,
+    filter: object = None,
+    limit: int | None = None,
+    offset: int | None = None,
+    nearest: object = None,
     *,
     fragments: Iterable[LanceFragment] | None = None,
-    **arguments: Unpack[ScanArguments],
+    **arguments: object,
 ) -> LanceScanner:
-    """Describe a scan; see `scan_arguments.describe`. Raises TypeError for odd fragments."""
+    """Describe a scan of `ScanArguments`; one that is None is that of the table.
+
+    Raises what `scan_arguments.describe` does, and TypeError for odd fragments.
+    """
+    named = {"columns": columns, "filter": filter, "limit": limit, "offset": offset}
+    given = {**named, "nearest": nearest, **arguments}
     rows: Sequence[FragmentRows] = table._snapshot.fragments
     if fragments is not None:
         rows = table.fragment_rows(one.fragment_id for one in check_fragments(fragments))
-    return describe(table._snapshot, rows, {**table._scan_options, **arguments})
+    told = {name: value for name, value in given.items() if value is not None}
+    return describe(table._snapshot, rows, {**table._scan_options, **told})  # type: ignore[typeddict-item]
 
 
-@parameters(
-    f"{SCAN} nearest batch_size batch_size_bytes {READAHEAD} * {WITH} fast_search "
-    "full_text_query io_buffer_size late_materialization blob_handling use_scalar_index "
-    "include_deleted_rows order_by disable_scoring_autoprojection"
-)
-def to_table(table: OpenTable, **arguments: Unpack[ScanArguments]) -> pa.Table:
-    """Return the rows that a scan finds as a table."""
-    return scanner(table, **arguments).to_table()
+def to_table(table: OpenTable, *first: object, **arguments: object) -> pa.Table:
+    """Return the rows that a scan finds as a table; arguments as of `scanner`."""
+    return scanner(table, *first, **arguments).to_table()  # type: ignore[arg-type]
 
 
-@parameters(
-    f"{SCAN} nearest batch_size batch_size_bytes {READAHEAD} * {WITH} full_text_query "
-    "io_buffer_size late_materialization blob_handling use_scalar_index strict_batch_size "
-    "order_by disable_scoring_autoprojection **kwargs"
-)
-def to_batches(table: OpenTable, **arguments: Unpack[ScanArguments]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows that a scan finds in batches."""
-    return scanner(table, **arguments).to_batches()
+def to_batches(table: OpenTable, *first: object, **arguments: object) -> Iterator[pa.RecordBatch]:
+    """Yield the rows that a scan finds in batches; arguments as of `scanner`."""
+    return scanner(table, *first, **arguments).to_batches()  # type: ignore[arg-type]
 
 
-@parameters(
-    f"{SCAN} nearest batch_size {READAHEAD} * {WITH} fast_search full_text_query "
-    "io_buffer_size late_materialization use_scalar_index include_deleted_rows order_by "
-    "disable_scoring_autoprojection **kwargs"
-)
-def to_pandas(table: OpenTable, **arguments: object) -> pd.DataFrame:
+def to_pandas(table: OpenTable, *first: object, **arguments: object) -> pd.DataFrame:
     """Return the rows as a data frame; arguments that no scan has are those of pyarrow."""
     scan, others = split_arguments(arguments)
-    return scanner(table, **scan).to_pandas(**others)
+    return scanner(table, *first, **scan).to_pandas(**others)  # type: ignore[arg-type]
 
 
 def head(table: OpenTable, num_rows: int, **kwargs: object) -> pa.Table:
     """Return the first rows; `kwargs` as in `scanner`."""
-    return scanner(table, limit=num_rows, **kwargs).to_table()
+    return scanner(table, limit=num_rows, **kwargs).to_table()  # type: ignore[arg-type]
 
 
 def slice(table: OpenTable, start: int, end: int, columns: Columns = None) -> pa.Table:

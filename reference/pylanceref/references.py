@@ -16,7 +16,7 @@ from typing import TypeVar, cast
 
 from lanceref import operations
 from lanceref.core.context import Context
-from lanceref.core.errors import NotFound, OperationRefused, Place, VersionNotFound
+from lanceref.core.errors import NotFound, Place, VersionNotFound
 from lanceref.search.snapshot import Snapshot, open_snapshot
 from lanceref.storage import Store, name_of_uri, store_options
 from lanceref.storage.manifests.opening import open_table
@@ -175,8 +175,6 @@ def create_branch(
     """
     store_options(storage_options)
     check_branch_name(branch)
-    if branch in list_branches(table._root, table._ctx):
-        raise OperationRefused(f"Ref conflict error: branch {branch} already exists")
     found = open_reference(table, table.version if reference is None else reference)
     store = operations.branches.create_branch(table._root, table._ctx, branch, found)
     made = copy(table)

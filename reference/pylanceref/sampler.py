@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import random
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 from lanceref.core.nesting import whole_rows
-from lanceref.table.lineage import ROW_ID
 from numpy.typing import NDArray
 
 from pylanceref.dataset import LanceDataset
@@ -23,8 +22,6 @@ from pylanceref.dataset import dataset as open_dataset
 from pylanceref.scan_arguments import Columns
 
 T = TypeVar("T")
-
-_Take = Callable[[NDArray[np.int64], Sequence[str] | Mapping[str, str]], pa.Table]
 
 WINDOW = 256
 """Batches among which the next one is drawn where the rows are not counted beforehand."""
@@ -36,12 +33,11 @@ def maybe_sample(
     columns: Sequence[str] | Mapping[str, str] | str,
     batch_size: int = 10240,
     max_takes: int = 2048,
-    filt: str | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield `n` rows that are drawn at random, in batches; all rows when there are no more.
 
     Rows lie alone when `max_takes` are enough, else in that many runs, each at a random place of
-    its share of the table. With a filter, rows that pass it are drawn.
+    its share of the table.
     """
     if not isinstance(dataset, LanceDataset):
         dataset = open_dataset(dataset)
@@ -49,18 +45,14 @@ def maybe_sample(
     rng = np.random.default_rng()
     num_rows = len(dataset)
     if n >= num_rows:
-        yield from dataset.to_batches(wanted, filt, batch_size=batch_size)
+        yield from dataset.to_batches(wanted, batch_size=batch_size)
         return
-    take: _Take = dataset.take
-    if filt is not None:
-        passed = dataset.to_table([], filt, with_row_id=True)[ROW_ID].to_numpy()
-        chosen, take = rng.permutation(passed)[:n], dataset._take_rows
-    elif n > max_takes:
+    if n > max_takes:
         chosen = _runs(rng, num_rows, n, max_takes)
     else:
         chosen = rng.choice(num_rows, n, replace=False)
     for start in range(0, len(chosen), batch_size):
-        taken = take(chosen[start : start + batch_size], wanted)
+        taken = dataset.take(chosen[start : start + batch_size], wanted)
         yield from taken.combine_chunks().to_batches()
 
 
@@ -100,7 +92,7 @@ class ShardedFragmentSampler(_Rank):
     def __call__(self, dataset: LanceDataset, **arguments: object) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the fragments of this rank; `arguments` are those of a scan."""
         own = self._mixed(dataset.get_fragments())[self._rank :: self._world_size]
-        yield from dataset.scanner(fragments=own, **arguments).to_batches()
+        yield from dataset.scanner(fragments=own, **arguments).to_batches()  # type: ignore[arg-type]
 
 
 class ShardedBatchSampler(_Rank):

@@ -11,9 +11,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NoReturn, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -130,11 +129,6 @@ class LanceScanner:
         self._projection = projection
         self._options = options
 
-    def __copy__(self) -> Self:
-        made = type(self).__new__(type(self))
-        vars(made).update(vars(self))
-        return made
-
     def __reduce__(self) -> NoReturn:
         """Raise TypeError, as pylance does: what a scan reads belongs to the process."""
         raise TypeError("a scanner cannot be pickled: pickle the dataset")
@@ -220,14 +214,6 @@ class LanceScanner:
         """Return all rows as a pandas DataFrame; `kwargs` are those of pyarrow."""
         return self.to_table().to_pandas(**kwargs)
 
-    def head(self, num_rows: int) -> pa.Table:
-        """Return the first `num_rows` rows that the scan finds."""
-        limit = self._options.limit
-        first = copy(self)
-        limit = num_rows if limit is None else min(num_rows, limit)
-        first._options = replace(self._options, limit=limit)
-        return first.to_table()
-
     def count_rows(self) -> int:
         """Count rows; none is read without a filter. Raises QueryRefused with a limit or offset."""
         if self._options.limit is not None or self._options.offset is not None:
@@ -269,13 +255,10 @@ class LanceScanner:
             steps.insert(0, f"Limit: skip={options.offset or 0}, fetch={options.limit}")
         return steps
 
-    def analyze_plan(self, count_rows: bool = False) -> str:
-        """Run the scan, or count its rows, and return the plan with what was read for it."""
+    def analyze_plan(self) -> str:
+        """Run the scan and return the plan with what was read for it."""
         meter, start = self._meter(), time.perf_counter()
-        if count_rows:
-            rows = self.count_rows()
-        else:
-            rows = sum(batch.num_rows for batch in self.to_batches())
+        rows = sum(batch.num_rows for batch in self.to_batches())
         read = meter.read()
         metrics = (
             f"metrics=[output_rows={rows}, rows_scanned={self._looked_at()}, "
@@ -283,24 +266,11 @@ class LanceScanner:
             f"indices_loaded={read.indices_loaded}, parts_loaded={read.parts_loaded}, "
             f"index_comparisons={read.index_comparisons}]"
         )
-        plan = self._counting() if count_rows else self.explain_plan()
-        reading = self._read_step()
+        plan, reading = self.explain_plan(), self._read_step()
         step = reading if reading in plan else plan.split("\n", 1)[0]
         plan = plan.replace(step, f"{step}, {metrics}", 1)
         elapsed = f"{(time.perf_counter() - start) * 1e3:.3f}ms"
         return f"AnalyzeExec verbose=true, elapsed={elapsed}\n{plan}"
-
-    def _counting(self) -> str:
-        """Return the plan of a count: where indices know the rows, none is read."""
-        condition, known = self._options.condition, 0
-        if condition is not None:
-            answers = (condition.known(rows) for rows in self._fragments)
-            known = sum(one is not None and one.exact for one in answers)
-        if condition is None or not known:
-            return self.explain_plan()
-        asked = "".join(f"  {step}\n" for step in condition.asked)
-        left = self.explain_plan() if known < len(self._fragments) else ""
-        return f"CountFromMask: num_fragments={known}\n{asked}{left}"
 
     def _early(self) -> Sequence[Field]:
         """Return the columns that are read for every row."""

@@ -76,13 +76,6 @@ class Session:
         """Return the bytes that the tables hold."""
         return sum(table.held_bytes for table in self._open)
 
-    def index_cache_size_bytes(self) -> int:
-        """Return the bytes of indices that are kept beyond their tables: none."""
-        return 0
-
-    def __repr__(self) -> str:
-        return f"Session(index_cache_size_bytes=0, metadata_cache_size_bytes={self.size_bytes()})"
-
 
 def session_of(session: object, metadata_size_bytes: int | None = None) -> Session | None:
     """Return the session to open a table with: the one given, or one without room for metadata.

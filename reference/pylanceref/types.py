@@ -9,40 +9,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol, Union, runtime_checkable
 
 import pyarrow as pa
 from lanceref.core.errors import DataRefused
 
 from pylanceref.errors import BatchRefused, CallerCode
+from pylanceref.scan_arguments import describe
 from pylanceref.scanner import LanceScanner
 from pylanceref.table_handle import OpenTable
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-ReaderLike = Union[
-    pa.Table,
-    pa.RecordBatch,
-    pa.RecordBatchReader,
-    "pa.dataset.Dataset",
-    "pa.dataset.Scanner",
-    "pd.DataFrame",
-    OpenTable,
-    LanceScanner,
-    Iterable[pa.RecordBatch],
-]
-"""Rows as a table, a batch, a stream, a frame or a table that is scanned."""
-
-
-@runtime_checkable
-class Scannable(Protocol):
-    """A table whose rows can be scanned."""
-
-    def scanner(self) -> LanceScanner:
-        """Return a scan of all rows of the table."""
-
 
 _END = object()
 """Comes after the last batch."""
@@ -62,8 +36,9 @@ def reader_of(data: object, schema: pa.Schema | None = None) -> pa.RecordBatchRe
 def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
     if isinstance(data, pa.RecordBatchReader):
         return pa.RecordBatchReader.from_batches(data.schema, _given(data))
-    if isinstance(data, OpenTable) and isinstance(data, Scannable):
-        return _scanned(data.scanner())
+    if isinstance(data, OpenTable):
+        rows = data._snapshot.fragments
+        return _scanned(describe(data._snapshot, rows, {**data._scan_options}))
     if isinstance(data, LanceScanner):
         return _scanned(data)
     datasets = sys.modules.get("pyarrow.dataset")  # imported by who has one, and slow to import

@@ -53,10 +53,6 @@ class HNSW:
         graph = build(vectors_of(vectors).values, "l2", parameters)
         return HNSW(graph, vectors, graph_text(len(vectors), parameters, None).text)
 
-    def vectors(self) -> pa.Array:
-        """Return the vectors that the graph connects."""
-        return self._vectors
-
     def to_lance_file(self, file_path: str) -> None:
         """Write the graph to a file, without the vectors."""
         schema = GRAPH_SCHEMA.with_metadata({KEY: self._text})
@@ -131,17 +127,6 @@ def _matrix(data: pa.Array | NDArray[np.float32]) -> NDArray[np.float32]:
     if not isinstance(data, np.ndarray) or data.ndim != 2 or data.dtype != np.float32:
         raise ValueError("vectors must be a list of a fixed size, a tensor or a matrix of float32")
     return data
-
-
-MAX_PARTITIONS = 4096
-"""Partitions of an index at most, where their size is given."""
-
-
-def _target_partition_size_to_num_partitions(
-    num_rows: int, target_partition_size: int | None
-) -> int:
-    """Return how many partitions of about so many rows there are (None: 8,192 each)."""
-    return min(max(num_rows // (target_partition_size or 8192), 1), MAX_PARTITIONS)
 
 
 NEAR = 1e-6

@@ -13,12 +13,8 @@ from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import MESSAGE_KEY, new_append, new_overwrite
 
 from pylanceref.metadata import FragmentMetadata
-from pylanceref.signatures import parameters
 from pylanceref.table_handle import OpenTable, Session, T, session_of
 from pylanceref.write_rows import (
-    MAX_BYTES_PER_FILE,
-    MAX_ROWS_PER_FILE,
-    MAX_ROWS_PER_GROUP,
     Destination,
     FileArguments,
     Written,
@@ -100,18 +96,6 @@ def stage(
     )
 
 
-@parameters(
-    "data dataset_uri schema * mode max_rows_per_file max_rows_per_group max_bytes_per_file "
-    "data_cache_bytes max_page_bytes progress data_storage_version storage_options "
-    "enable_stable_row_ids target_bases initial_bases external_blob_mode "
-    "allow_external_blob_outside_bases session",
-    max_rows_per_file=MAX_ROWS_PER_FILE,
-    max_rows_per_group=MAX_ROWS_PER_GROUP,
-    max_bytes_per_file=MAX_BYTES_PER_FILE,
-    enable_stable_row_ids=False,
-    external_blob_mode="reference",
-    allow_external_blob_outside_bases=False,
-)
 def write_fragments(
     data: object,
     dataset_uri: Destination,

@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pylanceref
@@ -70,7 +70,7 @@ def scan_fragments(fragments: Sequence[int], path: str) -> None:
 class _Part:
     """A table of some fragments, as `drain` takes it."""
 
-    def __init__(self, table: pylanceref.LanceDataset, fragments: Sequence[object]) -> None:
+    def __init__(self, table: pylanceref.LanceDataset, fragments: Sequence[Any]) -> None:
         self.scanner = partial(table.scanner, fragments=fragments)
 
 

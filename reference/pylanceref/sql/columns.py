@@ -53,11 +53,6 @@ class Computed:
         """The same, or `a.b` where only a part of a column is read."""
         return frozenset[str]().union(*(one.paths for one in self.bound))
 
-    def beside(self, others: Computed) -> Computed:
-        """Return these expressions, and others after them."""
-        schema = pa.schema([*self.schema, *others.schema], self.schema.metadata)
-        return Computed((*self.bound, *others.bound), schema)
-
     def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the result for a batch. Raises QueryFailed."""
         if not self.bound:

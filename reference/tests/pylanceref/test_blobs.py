@@ -66,7 +66,7 @@ def _check_calls(calls: list[tuple[str, int]]) -> None:
 
 def test_arrays_are_built_from_bytes_uris_and_blobs() -> None:
     """Each value sets bytes or a URI; None is null."""
-    array = blob_array([b"a", None, "file:///x", Blob.from_uri("u", 1, 2), Blob.empty()])
+    array = blob_array([b"a", None, "file:///x", Blob(uri="u", position=1, size=2), Blob(data=b"")])
 
     assert array.storage.to_pylist() == [
         {"data": b"a", "uri": None, "position": None, "size": None},
@@ -163,7 +163,7 @@ def _table(version: str, rng: random.Random, uri: str) -> pa.Table:
             dedicated_size_threshold=70,
             pack_file_size_threshold=200,
         )
-        outside = [Blob.from_uri(uri, 5, 7), uri]
+        outside = [Blob(uri=uri, position=5, size=7), uri]
         first = blob_array([rng.choice([one, *outside]) for one in some(60)])
         second = blob_array(some(60))
     struct = pa.field("s", pa.struct([field, pa.field("k", pa.int8())]))

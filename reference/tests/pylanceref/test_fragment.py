@@ -103,7 +103,6 @@ def test_a_fragment_is_opened_by_its_id(tmp_path):
     fragment = pylanceref.LanceFragment(made, 0)
     name = fragment.data_files()[0].path
     assert f"LanceFileFragment(id=0, data_files=['{name}'])" == repr(fragment)
-    fragment.validate()
     with pytest.raises(ValueError, match="does not exist: 7"):
         pylanceref.LanceFragment(made, 7)
 
@@ -229,9 +228,6 @@ def test_old_names_warn(tmp_path):
     """They still work."""
     made = pylanceref.write_dataset(pa.table({"a": range(5)}), tmp_path)
     metadata = made.get_fragments()[0].metadata
-    with pytest.warns(DeprecationWarning):
-        (file,) = metadata.data_files()
+    (file,) = metadata.files
     with pytest.warns(DeprecationWarning):
         assert file.path == file.path()
-    with pytest.warns(DeprecationWarning):
-        assert [0] == file.field_ids()

@@ -42,7 +42,7 @@ def test_the_best_come_first(dataset):
     scanner = dataset.scanner(full_text_query="red", fragments=dataset.get_fragments()[1:])
     assert [3] == scanner.to_table()["i"].to_pylist()
     assert 3 == dataset.scanner(full_text_query="red").count_rows()
-    assert [1] == dataset.scanner(full_text_query="red").head(1)["i"].to_pylist()
+    assert [1] == dataset.scanner(full_text_query="red", limit=1).to_table()["i"].to_pylist()
 
 
 def test_columns(dataset):

@@ -167,7 +167,7 @@ def _oracle_cases(uri: str) -> dict[str, tuple[pa.Table, dict[str, object]]]:
     )
     first = pa.array([b"x" * 10, None, b"", b"y" * 70000], pa.large_binary())
     first_field = pa.field("b", first.type, metadata={"lance-encoding:blob": "true", "k": "v"})
-    outside = _table([uri, Blob.from_uri(uri, 3, 4), b"q"])
+    outside = _table([uri, Blob(uri=uri, position=3, size=4), b"q"])
     short = pa.array([{"data": b"abc"}, None, {"data": b""}], blob_array([]).type.storage_type)
     structs = pa.StructArray.from_arrays(
         [blob_array([b"aaa", None, b"x"]), pa.array([1, 2, 3])],

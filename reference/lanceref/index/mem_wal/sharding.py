@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.errors import OperationRefused
 from lanceref.index.training import TEXT, is_any
-from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
 
 Words = NDArray[np.uint32]
 
@@ -81,14 +80,3 @@ def _mixed(words: Words, size_bytes: int) -> Words:
 
 def _rotated(words: Words, bits: int) -> Words:
     return words << np.uint32(bits) | words >> np.uint32(32 - bits)
-
-
-def statistics(details: MemWalIndexDetails) -> dict[str, object]:
-    """Return counts of the log's shards, compacted tables and sharding specs."""
-    return {
-        "num_shards": details.num_shards,
-        "num_compacted_sstables": len(details.compacted_sstables),
-        "num_shard_specs": len(details.sharding_specs),
-        "num_maintained_indexes": len(details.maintained_indexes),
-        "num_index_catchup_entries": len(details.index_catchup),
-    }
