@@ -91,9 +91,10 @@ def drop_index(random: Random, view: View) -> str | None:
 def optimize_indices(random: Random, view: View) -> str | None:
     """Rows that no index covers taken in, and segments joined.
 
-    The oracle finds the rows of no part of a column: indices over one stay as they are. As do those
-    of an old version over what the newest has no more (D.txn.index-of-no-field). Segments beside
-    those with old values give them (D.index.old-values-beside-new).
+    The oracle finds the rows of no part of a column: indices over one stay as they are
+    (D.index.nested-new-segment). As do those of an old version over what the newest has no more
+    (D.txn.index-of-no-field). Segments beside those with old values give them
+    (D.index.old-values-beside-new).
     """
     given = []
     whole = [name for name, path, _ in view.indices if "." not in path and view.is_kept(path)]
