@@ -9,7 +9,6 @@ before true, floats in the IEEE total order from -NaN to NaN.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 
 from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
-from lanceref.core.errors import EditFailed
 from lanceref.core.nesting import fixed_array
 from lanceref.file.schema import Field
 from lanceref.index.row_set import NO_KEYS, Keys
@@ -116,19 +114,6 @@ def sorted_order(values: pa.Array) -> NDArray[np.int64]:
 def mask_of(values: pa.Array) -> NDArray[np.bool_]:
     """Return truth values without nulls as an array of NumPy: (values,)."""
     return np.asarray(values.to_numpy(zero_copy_only=False), np.bool_)
-
-
-def check_memory(size_bytes: int) -> None:
-    """Raise EditFailed where an environment that allows no spilling gives a sort less memory."""
-    limit = os.environ.get("LANCE_MEM_POOL_SIZE", "")
-    if (
-        limit.isdecimal()
-        and not os.environ.get("LANCE_BYPASS_SPILLING")
-        and size_bytes > int(limit)
-    ):
-        raise EditFailed(
-            f"Resources exhausted: a sort of {size_bytes} bytes in a pool of {limit} bytes"
-        )
 
 
 def run_starts(values: pa.Array) -> NDArray[np.int64]:

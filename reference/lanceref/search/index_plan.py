@@ -125,7 +125,8 @@ def select(predicate: Predicate, indices: ByPath, *, negated: bool = False) -> P
     if isinstance(predicate, Not):
         return select(predicate.part, indices, negated=not negated)
     if isinstance(predicate, On):
-        return _plan_of(predicate, indices, negated=negated)
+        own, path = indices.get(predicate.path, ()), predicate.path
+        return _best(own, path, predicate.question, negated, predicate.exact)
     if not isinstance(predicate, And | Or):
         return None
     sides = [select(one, indices, negated=negated) for one in predicate.parts]
@@ -135,22 +136,8 @@ def select(predicate: Predicate, indices: ByPath, *, negated: bool = False) -> P
     return Joined("OR", parts) if len(parts) == len(sides) else None
 
 
-def _plan_of(one: On, indices: ByPath, *, negated: bool) -> Plan | None:
-    """Return the plan of one question; "is not false" becomes "is true"."""
-    question, own = one.question, indices.get(one.path, ())
-    values = question.values if isinstance(question, Among) else ()
-    if not negated or pa.scalar(False) not in values:
-        return _best(own, one.path, question, negated, one.exact)
-    truth = _best(own, one.path, Among((pa.scalar(True),)), False)
-    if truth is None or pa.scalar(True) not in values:
-        return truth
-    denied = _best(own, one.path, Among((pa.scalar(True),)), True)
-    parts = (truth,) if denied is None else (denied, truth)
-    return Joined("AND", parts, denied is not None)
-
-
 def _best(
-    indices: Sequence[Index], path: str, asked: IndexPredicate, negated: bool, exact: bool = True
+    indices: Sequence[Index], path: str, asked: IndexPredicate, negated: bool, exact: bool
 ) -> Question | None:
     """Return the question to the index of a column that answers it best."""
     best: Question | None = None

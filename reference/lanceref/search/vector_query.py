@@ -37,12 +37,12 @@ INTEGERS = {
     "maximum_nprobes": (0, "Maximum nprobes must be >= 0 but got {}"),
     "refine_factor": (1, "Refine factor must be 1 or more got {}"),
     "ef": (1, "ef must be > 0 but got {}"),
-    "query_parallelism": (-1, "query_parallelism must be >= -1"),
 }
 """Parameters that are integers: the least value, and the error for one below."""
 
-PARAMETERS = INTEGERS.keys() | {"column", "q", "metric", "use_index", "approx_mode"}
-PARAMETERS |= {"distance_range", "search_effort"}
+PARAMETERS = INTEGERS.keys() | {
+    *("column", "q", "metric", "use_index", "approx_mode", "distance_range")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +175,11 @@ def _cast(vectors: NDArray[np.generic], type_: VectorType) -> AnyVectors:
 
 
 def _integers(given: Mapping[str, object]) -> dict[str, int]:
-    """Return the parameters that are integers; an effort takes the place of `nprobes`."""
+    """Return the parameters that are integers. Raises TypeError, ValueError."""
     numbers = {}
     for name, (least, message) in INTEGERS.items():
         value = given.get(name)
-        if value is None or (name == "nprobes" and given.get("search_effort") is not None):
+        if value is None:
             continue
         numbers[name] = operator.index(value)  # type: ignore[arg-type]
         if numbers[name] < least:
@@ -204,7 +204,6 @@ def _search(
         k * (MORE_OF_SEVERAL if multivector else integers.get("refine_factor", 1)),
         least,
         most,
-        _effort(given.get("search_effort")),
         integers.get("ef"),
         mode[0],
         _range(given.get("distance_range")),
@@ -226,13 +225,6 @@ def _range(given: object) -> tuple[float | None, float | None]:
         raise ValueError("distance_range must be a tuple of (lower_bound, upper_bound)")
     low, high = (None if one is None else float(np.float32(_real(one))) for one in given)
     return low, high
-
-
-def _effort(given: object) -> float | None:
-    effort = None if given is None else _real(given)
-    if effort is not None and not 0 <= effort <= 1:
-        raise QueryRefused(f"search_effort must be finite and in [0, 1], got {given}")
-    return effort
 
 
 def _real(given: object) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.index.predicate import Among, IsNull, StartsWith, Within, holds, may_hold
-from lanceref.index.training import check_memory, run_starts, sorted_order
+from lanceref.index.training import run_starts, sorted_order
 
 FLOATS = pa.array([-math.nan, -1.0, -0.0, 0.0, 1.0, math.nan, None])
 
@@ -90,16 +89,3 @@ def test_runs_of_equal_neighbours():
     """Null equals null; nothing has no runs."""
     assert run_starts(pa.array([None, None, 1, 1, 2])).tolist() == [0, 2, 4]
     assert run_starts(pa.array([], pa.int64())).tolist() == []
-
-
-@pytest.mark.parametrize(
-    ("pool", "bypass", "refused"),
-    [(None, None, False), ("10", None, True), ("100", None, False), ("10", "1", False)],
-)
-def test_a_sort_may_be_bounded(monkeypatch, pool, bypass, refused):
-    """By the environment, which may take that back."""
-    for name, value in (("LANCE_MEM_POOL_SIZE", pool), ("LANCE_BYPASS_SPILLING", bypass)):
-        if value is not None:
-            monkeypatch.setenv(name, value)
-    with pytest.raises(OSError, match="Resources exhausted") if refused else nullcontext():
-        check_memory(100)

@@ -70,7 +70,7 @@ ROUTED = {
     "a.b = 1": "[a.b = 1]@a.b_idx(BTree)",
     "b": "[b = true]@b_idx(Bitmap)",
     "not b": "NOT([b = true]@b_idx(Bitmap))",
-    "b not in (true, false)": "AND(NOT([b = true]@b_idx(Bitmap)),[b = true]@b_idx(Bitmap))",
+    "b not in (true, false)": ("AND(NOT([b = true]@b_idx(Bitmap)),NOT([b = false]@b_idx(Bitmap)))"),
     "b is true": "[b = true]@b_idx(Bitmap)",
     "s like 'abc'": "[s = abc]@s_idx(BTree)",
     "s not like 'abc'": "NOT([s = abc]@s_idx(BTree))",

@@ -48,7 +48,6 @@ def test_several_vectors():
         {"refine_factor": 0},
         {"approx_mode": "x"},
         {"distance_range": (1,)},
-        {"search_effort": 2},
         {"metric": "hamming"},
         {"column": "u", "metric": "l2"},
         {"column": "b"},

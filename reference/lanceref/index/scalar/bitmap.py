@@ -40,7 +40,6 @@ from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
     Training,
     accepts_types,
-    check_memory,
     has_order,
     mask_of,
     run_starts,
@@ -111,7 +110,6 @@ def write_bitmaps(
 ) -> None:
     """Write the set of rows of each value."""
     values, keys = entries.values, entries.keys
-    check_memory(values.nbytes + keys.nbytes)
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
     starts = run_starts(values)

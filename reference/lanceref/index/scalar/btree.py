@@ -38,7 +38,6 @@ from lanceref.index.row_set import NO_KEYS, Keys, RowSet, row_set
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
     Training,
-    check_memory,
     has_order,
     mask_of,
     sort_keys,
@@ -133,7 +132,6 @@ def page_rows(lookup: IndexFile) -> int:
 def write(entries: Entries, rows: int, training: Training, writer: SegmentWriter) -> Built:
     """Write both files, in pages of so many rows."""
     values, keys = entries.values, entries.keys
-    check_memory(values.nbytes + keys.nbytes)
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
     data = pa.schema(

@@ -48,15 +48,14 @@ once: a walk asks for few, twice for each that it keeps, and asking takes as lon
 class SearchParameters:
     """A search for the `k` nearest rows in `min_probes` to `max_probes` partitions; None: no limit.
 
-    `effort` in 0..1 is how many partitions are searched first, None: as usual. `ef` is how many
-    rows a walk over a graph keeps, None: half as many again as wanted. Of the rows found `final_k`
-    are returned in the end, None: all. In a `multivector` column rows may have several vectors.
+    `ef` is how many rows a walk over a graph keeps, None: half as many again as wanted. Of the rows
+    found `final_k` are returned in the end, None: all. In a `multivector` column rows may have
+    several vectors.
     """
 
     k: int
     min_probes: int | None = None
     max_probes: int | None = None
-    effort: float | None = None
     ef: int | None = None
     mode: Mode = "normal"
     range: tuple[float | None, float | None] = EVERYWHERE
@@ -167,7 +166,7 @@ def probes(
     `near` are the distances of the centroids [partitions], ascending, `rows` all rows of the index.
     """
     # L.index.vector.search.probes
-    count, wanted, effort = len(near), parameters.wanted, parameters.effort
+    count, wanted = len(near), parameters.wanted
     most = count if parameters.max_probes is None else min(parameters.max_probes, count)
     least = min(max(1, parameters.min_probes or 1), most)
     fewest, greatest, factor = REACHES[metric][int(np.searchsorted(UP_TO, wanted))]
@@ -175,12 +174,7 @@ def probes(
     furthest = first + factor * abs(1 - first) if metric == "dot" else factor * first
     reached = min(max(int(np.count_nonzero(near <= furthest)), fewest), greatest)
     usual = min(max(reached, math.ceil(wanted * count / max(rows, 1)), least), most)
-    if effort is None:
-        return usual, most
-    low, high, share = least, usual, 2 * effort
-    if effort > 0.5:
-        low, high, share = usual, most, 2 * effort - 1
-    return math.ceil(math.pow(low, 1 - share) * math.pow(high, share) - 1e-9), most
+    return usual, most
 
 
 def ranking(model: Model, query: AnyVectors) -> tuple[NDArray[np.int64], Floats]:

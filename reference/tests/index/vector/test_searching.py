@@ -99,16 +99,11 @@ def test_as_many_as_are_about_as_near(k, counts):
         (SearchParameters(1, 30), (30, 60)),
         (SearchParameters(1, None, 3), (3, 3)),
         (SearchParameters(1, 99, 99), (60, 60)),
-        (SearchParameters(1, effort=0.25), (5, 60)),
-        (SearchParameters(1, effort=0.75), (34, 60)),
-        (SearchParameters(1, 4, effort=0.25), (9, 60)),
-        (SearchParameters(1, None, 40, effort=1.0), (40, 40)),
-        (SearchParameters(1, None, 40, effort=0.75), (28, 40)),
         (SearchParameters(30, final_k=1), (19, 60)),
     ],
 )
 def test_what_a_caller_asks_for(asked, wanted):
-    """Bounds hold, effort leads from the least over the usual to the most."""
+    """Bounds hold; what is wanted in the end decides, not what is compared again."""
     assert wanted == probes(GROWING, asked, "l2", 10**6)
 
 
