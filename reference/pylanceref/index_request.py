@@ -19,7 +19,7 @@ from lanceref.index.index_type import Kind
 from lanceref.index.indices import indexed_path
 from lanceref.index.training import has_order, leaf
 from lanceref.index.vector.parameters import VectorParameters, check_column
-from lanceref.index.vector.vector_file import TYPES, VectorType
+from lanceref.index.vector.vector_index import TYPES, VectorType
 from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
 from lanceref.index.vector.vectors import VectorType as ColumnType

@@ -21,7 +21,7 @@ from lanceref.index.scalar.ngram import NGRAM
 from lanceref.index.scalar.rtree import RTREE
 from lanceref.index.scalar.zonemap import ZONEMAP
 from lanceref.index.segment import Segment
-from lanceref.index.vector.vector_file import AUXILIARY, HEAD
+from lanceref.index.vector.vector_index import AUXILIARY, HEAD
 from lanceref.index.vector.vector_kind import VECTOR
 
 _SCALAR = (BTREE, BITMAP, LABEL_LIST, NGRAM, ZONEMAP, BLOOMFILTER)

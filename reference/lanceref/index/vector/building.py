@@ -32,16 +32,16 @@ from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.single_file import single_file
 from lanceref.index.vector.storage import SAMPLE_RATE, Columns, Model, Quantizer, arrow_column
-from lanceref.index.vector.vector_file import (
+from lanceref.index.vector.vector_index import (
     HEAD,
     Partitions,
+    VectorIndex,
     VectorType,
     partitions_of,
     storage_schema,
     write_auxiliary,
     write_head,
 )
-from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vectors import Keyed, indexed_vectors, sampled_vectors, vector_type
 from lanceref.kernels import hnsw_build
 from lanceref.kernels.distance import AnyVectors, distances

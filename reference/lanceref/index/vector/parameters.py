@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from lanceref.core.errors import QueryRefused
 from lanceref.index.vector.storage import SAMPLE_RATE, Quantizer, integer
-from lanceref.index.vector.vector_file import VectorType
+from lanceref.index.vector.vector_index import VectorType
 from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.kernels.hnsw_graph import USUAL, GraphParameters

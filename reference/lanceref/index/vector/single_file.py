@@ -28,16 +28,16 @@ from lanceref.index.segment import Segment
 from lanceref.index.vector.parameters import METRICS
 from lanceref.index.vector.pq_storage import COLUMN, Product, product
 from lanceref.index.vector.storage import Columns, Model, parse_tensor
-from lanceref.index.vector.vector_file import (
+from lanceref.index.vector.vector_index import (
     HEAD,
     TYPES,
     Auxiliary,
     Head,
+    VectorIndex,
     ivf_message,
     parse_centroids,
     partitions_of,
 )
-from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.kernels.distance import Metric
 from lanceref.proto import index_pb2
 from lanceref.storage import Source

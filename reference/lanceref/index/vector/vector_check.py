@@ -30,8 +30,7 @@ from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.rq_rows import SIGNS
 from lanceref.index.vector.single_file import SingleFileIndex, open_index
 from lanceref.index.vector.storage import Columns, Mask
-from lanceref.index.vector.vector_file import AUXILIARY, HEAD
-from lanceref.index.vector.vector_index import VectorIndex
+from lanceref.index.vector.vector_index import AUXILIARY, HEAD, VectorIndex
 from lanceref.index.vector.vectors import Keyed, indexed_vectors, vector_type
 from lanceref.kernels.distance import AnyVectors, distances
 from lanceref.kernels.hnsw_graph import Graph, space_of

@@ -18,7 +18,7 @@ from lanceref.index.vector import building
 from lanceref.index.vector.parameters import METRICS, VectorParameters, check_column
 from lanceref.index.vector.single_file import open_index
 from lanceref.index.vector.vector_check import check, check_rows
-from lanceref.index.vector.vector_file import TYPES
+from lanceref.index.vector.vector_index import TYPES
 from lanceref.index.vector.vectors import ELEMENTS, has_vectors, vector_type
 from lanceref.kernels.hnsw_graph import USUAL
 from lanceref.proto import index_pb2

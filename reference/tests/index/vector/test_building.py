@@ -10,7 +10,7 @@ import pylanceref
 import pytest
 from lanceref.core.errors import IndexRefused, QueryRefused
 from lanceref.index.vector.parameters import VectorParameters, check_column
-from lanceref.index.vector.vector_file import TYPES
+from lanceref.index.vector.vector_index import TYPES
 from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.index.vector.vectors import (
     VectorType,
