@@ -117,7 +117,8 @@ def compare(segment: Segment, training: Training, held: Entries, made: Entries) 
     """
     if training.by_address:
         held = held if segment.moves is None else held.moved(segment.moves)
-        segment.check_fragments(np.sort(held.keys))
+        nulls = NO_KEYS if held.nulls is None else held.nulls
+        segment.check_fragments(np.sort(np.concatenate([held.keys, nulls])))
     rows = unique(np.concatenate([NO_KEYS, *(run.keys for run in training.runs())]))
     own, wanted = _numbered(rows, held, made)
     differing = np.setxor1d(unique(own), unique(wanted), assume_unique=True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
+from lanceref.core.errors import OutOfRange
+from lanceref.index.entries import compare
 from lanceref.index.scalar import bitmap, btree
 from lanceref.index.scalar.bitmap import Bitmap, LabelList, null_lists
 from lanceref.index.scalar.bloomfilter import read_filters
@@ -71,6 +75,22 @@ def test_worked_labels(tmp_path):
     assert ids(dataset, "not array_has(l, 'b')") == ids(
         dataset, "not array_has(l, 'b')", use_scalar_index=False
     )
+
+
+@pytest.mark.parametrize("name", ["keys", "nulls"])
+def test_rows_of_fragments_that_never_were_are_refused(tmp_path, name):
+    """Also where they are null, which an index of lists holds apart."""
+    rows = pa.array([["a"], None, []], pa.list_(pa.utf8()))
+    dataset = write(pa.table({"l": rows}), tmp_path)
+    dataset.create_scalar_index("l", "LABEL_LIST")
+    (segment,) = dataset._snapshot.indices.segments
+    field, _ = indexed_field(dataset._snapshot.manifest.schema, "l")
+    training, held = Training(field, dataset._snapshot.fragments), bitmap.held_labels(segment)
+    compare(segment, training, held, held)
+    far = np.array([9 << 32], np.uint64)
+    with pytest.raises(OutOfRange) as caught:
+        compare(segment, training, replace(held, **{name: far}), held)
+    assert "L.index.rows.fragment" == caught.value.clause
 
 
 def test_worked_tokens():
