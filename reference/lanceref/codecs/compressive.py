@@ -55,8 +55,11 @@ def num_buffers(encoding: CompressiveEncoding) -> int:
 def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
     """Decode the value buffers of every chunk of the run, joined. Raises UnknownEncoding."""
     match encoding.WhichOneof("compression"):
-        case "flat" | "inline_bitpacking":
-            return decode_blocks(encoding, run)
+        case "flat":
+            return flat.decode(run, encoding.flat.bits_per_value)
+        case "inline_bitpacking":
+            bits = encoding.inline_bitpacking.uncompressed_bits_per_value
+            return bitpack.decode_inline(run, bits)
         case "variable":
             return decode_variable(encoding.variable.offsets, run, "bytes[]")
         case "fsst":
