@@ -147,9 +147,10 @@ class ChunkRows:
         """Decode the levels of chunks that start at positions of `cursor`, and check them."""
         place = cursor.ctx.at(cursor.offset, cursor.remaining)
         run, counts = parse_chunks(cursor, self.mini, chosen)
-        counts = counts if self.mini.num_levels else run.counts
-        levels = self._levels(run.counting(counts), place)
         values = run.buffers(slice(self.mini.num_levels, None))
+        if self.mini.num_levels:
+            run = run.counting(counts)
+        counts, levels = run.counts, self._levels(run, place)
         decoded = DecodedChunks(chosen, values, levels, counts.cumsum() - counts, place)
         self._check_visible(decoded)
         if self.index is not None:
@@ -178,7 +179,7 @@ class ChunkRows:
         """Raise CorruptPage unless each chunk has as many visible entries as values."""
         levels, counts = decoded.levels, decoded.values.counts
         visible, firsts = levels.visible(self.mini.layers), decoded.first_entry
-        numbers = np.diff(firsts, append=levels.count)
+        numbers = counts if levels.rep is None else np.diff(firsts, append=levels.count)
         if visible is not None:
             numbers = np.diff(count_before(visible, np.append(firsts, len(visible))))
         for at in np.flatnonzero(numbers != counts).tolist():
