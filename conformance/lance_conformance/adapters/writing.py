@@ -66,9 +66,9 @@ def operations(module: Any, translate: Translate) -> dict[str, Operation]:
 
 
 def _as_named(function: Callable[..., Any], options: Mapping[str, Any]) -> Message:
-    """Return options under the names that a function has for them."""
-    named = inspect.signature(function).parameters
-    return {key if key in named else _BEFORE.get(key, key): options[key] for key in options}
+    """Return options under the names that a function has for them; it may gather them all."""
+    old = inspect.signature(function).parameters.keys() & _BEFORE.values()
+    return {_BEFORE[key] if _BEFORE.get(key) in old else key: options[key] for key in options}
 
 
 def capabilities(module: Any, versions: list[str], verbs: list[str]) -> Message:
