@@ -79,9 +79,10 @@ class ObjectServer:
         """Change attributes of an item; None removes one."""
         (item,) = [item for item in self.items(uri) if item["version"]["N"] == str(version)]
         for name, value in attributes.items():
-            item[name] = value
             if value is None:
                 del item[name]
+            else:
+                item[name] = value
         self.dynamodb.put_item(TableName=TABLE, Item=item)
 
     def remove(self, uri: str, version: int) -> None:
