@@ -7,6 +7,7 @@ oracle has to it.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -24,6 +25,10 @@ LEGACY = "0.1"
 
 WRITES = 8
 """Batches a table is written in."""
+
+
+THREADS = ("LANCE_CPU_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+"""Variables that say how many threads compute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +86,16 @@ SIDES = (OURS, ORACLE)
 
 
 def pin_to_one_core() -> None:
-    """Keep this process, and what the oracle starts in it, on one core."""
+    """Keep this process, and what the oracle starts in it, on one core.
+
+    NumPy counts the processors as it is imported, and its threads wait for each other on one core:
+    the program is started again with the variables that say how many there are.
+    """
+    if all(os.environ.get(name) == "1" for name in THREADS):
+        return
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    os.environ |= {"LANCE_CPU_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    os.environ |= dict.fromkeys(THREADS, "1")
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 @dataclass(frozen=True, slots=True)
