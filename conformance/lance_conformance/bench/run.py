@@ -59,8 +59,10 @@ def run(
 def _read(
     path: Path, name: str, version: str, table: pa.Table, needed: set[str], rounds: int
 ) -> Iterator[Figure]:
-    if "scan" in needed:
-        yield scan.scan(path, name, version, table.nbytes, rounds)
+    if needed & {"scan", "default scan"}:
+        for figure in scan.scan(path, name, version, table.nbytes, rounds):
+            if figure.measure in needed:
+                yield figure
     if "take" in needed:
         yield access.take(path, name, version, len(table), ACCESS_ROUNDS)
     for figure in access.requests(path, name, version, len(table)):
