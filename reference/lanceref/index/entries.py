@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError
-from lanceref.core.integers import is_in, unique
+from lanceref.core.integers import unique
 from lanceref.index.index_type import Built, Parameters, Sources
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Moved, Segment, SegmentWriter
@@ -140,8 +140,11 @@ def _numbered(rows: Keys, *both: Entries) -> list[NDArray[np.int64]]:
         nulls = one.nulls if known and one.nulls is not None else NO_KEYS
         keys, end = np.concatenate([one.keys, nulls]), start + len(one.keys)
         own = np.concatenate([values[start:end] + 1, np.zeros(len(nulls), np.int64)])
-        live = is_in(keys, rows)
-        numbers.append(np.searchsorted(rows, keys[live]) << 32 | own[live])
+        order = np.argsort(keys)  # ascending keys are found one after the other
+        keys, own = keys[order], own[order]
+        places = np.minimum(np.searchsorted(rows, keys), max(len(rows) - 1, 0))
+        live = rows[places] == keys if len(rows) else np.zeros(len(keys), np.bool_)
+        numbers.append(places[live] << 32 | own[live])
         start = end
     return numbers
 
