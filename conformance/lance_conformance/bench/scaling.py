@@ -49,13 +49,14 @@ def batches(rows: int) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch({"k": part, "v": random.random(len(part), np.float32)})
 
 
-def write(path: Path, rows: int) -> None:
-    """Write a table with a BTREE."""
+def write(path: Path, rows: int, *, indexed: bool = True) -> None:
+    """Write a table, with a BTREE where it is to be `indexed`."""
     parts = batches(rows)
     first = next(parts)
     stream = pa.RecordBatchReader.from_batches(first.schema, _chain(first, parts))
     made = ORACLE.tables().write_dataset(stream, str(path), max_rows_per_file=MILLION)
-    made.create_scalar_index("k", "BTREE")
+    if indexed:
+        made.create_scalar_index("k", "BTREE")
 
 
 def _chain(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
