@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 from lanceref.core.context import Context
-from lanceref.data_file.data_file import DataFile, open_file
+from lanceref.data_file.data_file import DataFile, open_metadata
 from lanceref.proto import (
     encodings_v2_0_pb2,
     encodings_v2_1_pb2,
@@ -90,7 +90,7 @@ def _edit_prefixed(data: bytes, cls: type[Message], edit: Callable[[Message], No
 
 
 def _edit_data_file(data: bytes, where: str, edit: Callable[[Message], None]) -> Edited:
-    file = open_file(BytesSource(data), Context("parent", findings=[]))
+    file = open_metadata(BytesSource(data), Context("parent", findings=[]))
     descriptor_at = file.global_buffers[0]
     descriptor = data[descriptor_at.offset : descriptor_at.end]
     columns = [data[extent.offset : extent.end] for extent in file.column_extents]

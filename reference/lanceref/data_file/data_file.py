@@ -149,6 +149,19 @@ class DataFile:
 
 
 def open_file(source: Source, ctx: Context) -> DataFile:
+    """Open a file and each of its fields, which must have as many rows. Raises OutOfRange."""
+    opened = open_metadata(source, ctx)
+    for field in opened.descriptor.schema.fields:
+        reader = opened.open_field(field)
+        opened.readers[field.id] = (field, reader)
+        if reader.num_rows != opened.num_rows:
+            clause, found = "L.file.descriptor.length", f"{reader.num_rows} rows of {field.name!r}"
+            error = OutOfRange(clause, opened.descriptor.place, found, opened.num_rows)
+            opened.bytes.ctx.refuse(error)
+    return opened
+
+
+def open_metadata(source: Source, ctx: Context) -> DataFile:
     """Parse footer, tables, column metadata and descriptor: one read when 4 KiB hold them.
 
     Raises OutOfRange.
@@ -178,14 +191,7 @@ def open_file(source: Source, ctx: Context) -> DataFile:
     columns, place = tuple(parsed), descriptor.place
     assigned = assign_columns(descriptor.schema, footer.version, columns, file.ctx, place)
     buffers = tuple(global_buffers)
-    opened = DataFile(file, footer, descriptor, columns, tuple(extents), buffers, assigned)
-    for field in descriptor.schema.fields:
-        reader = opened.open_field(field)
-        opened.readers[field.id] = (field, reader)
-        if reader.num_rows != opened.num_rows:
-            clause, found = "L.file.descriptor.length", f"{reader.num_rows} rows of {field.name!r}"
-            file.ctx.refuse(OutOfRange(clause, place, found, opened.num_rows))
-    return opened
+    return DataFile(file, footer, descriptor, columns, tuple(extents), buffers, assigned)
 
 
 def open_tail(source: Source, ctx: Context) -> FileBytes:
