@@ -91,9 +91,9 @@ def pin_to_one_core() -> None:
     NumPy counts the processors as it is imported, and its threads wait for each other on one core:
     the program is started again with the variables that say how many there are.
     """
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     if all(os.environ.get(name) == "1" for name in THREADS):
         return
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     os.environ |= dict.fromkeys(THREADS, "1")
     os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 

@@ -132,9 +132,14 @@ def compare(segment: Segment, training: Training, held: Entries, made: Entries) 
 
 
 def _have_same_values(rows: Keys, *both: Entries) -> bool:
-    """Whether both have one value, the same, for each of `rows` (n,), ascending, and no nulls."""
+    """Whether both have one value, the same, for each of `rows` (n,), ascending.
+
+    Not where rows are null and held apart: such a row may have a value as well.
+    """
     values = []
     for one in both:
+        if one.nulls is not None and len(one.nulls):
+            return False
         order = np.argsort(one.keys)
         order = order[is_in(one.keys[order], rows)]
         if not np.array_equal(one.keys[order], rows):

@@ -213,7 +213,8 @@ def codes_in(stored: Bytes, dim: int, num_bits: int) -> Bytes:
     """Return the codes [n, d] of components in bytes [n, w]."""
     places = np.argsort(bit_places(num_bits)).reshape(COMPONENTS, num_bits).T
     codes = _gather_bits(stored.reshape(-1, num_bits * COMPONENTS // 8), *np.divmod(places, 8))
-    return codes.reshape(len(stored), -(-dim // COMPONENTS) * COMPONENTS)[:, :dim]
+    codes = codes.reshape(len(stored), -(-dim // COMPONENTS) * COMPONENTS)
+    return np.ascontiguousarray(codes[:, :dim])
 
 
 def _gather_bits(rows: Bytes, columns: Places, bits: Places) -> Bytes:

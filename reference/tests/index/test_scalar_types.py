@@ -9,7 +9,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import OutOfRange
-from lanceref.index.entries import compare
+from lanceref.index.entries import Entries, compare
 from lanceref.index.scalar import bitmap, btree
 from lanceref.index.scalar.bitmap import Bitmap, LabelList, null_lists
 from lanceref.index.scalar.bloomfilter import read_filters
@@ -91,6 +91,21 @@ def test_rows_of_fragments_that_never_were_are_refused(tmp_path, name):
     with pytest.raises(OutOfRange) as caught:
         compare(segment, training, replace(held, **{name: far}), held)
     assert "L.index.rows.fragment" == caught.value.clause
+
+
+def test_a_row_with_a_value_that_is_said_to_be_null_is_reported(tmp_path):
+    """Nulls that are held apart count where both say which rows they are."""
+    dataset = write(pa.table({"i": [3, 1, 2]}), tmp_path)
+    dataset.create_scalar_index("i", "BITMAP")
+    (segment,) = dataset._snapshot.indices.segments
+    field, _ = indexed_field(dataset._snapshot.manifest.schema, "i")
+    training, findings = Training(field, dataset._snapshot.fragments), []
+    segment = replace(segment, ctx=replace(segment.ctx, findings=findings))
+    made = Entries(pa.array([3, 1, 2]), np.arange(3, dtype=np.uint64))
+    compare(segment, training, replace(made, keys=made.keys[::-1], values=made.values[::-1]), made)
+    assert [] == findings
+    compare(segment, training, replace(made, nulls=made.keys[1:2]), made)
+    assert ["L.index.segment.complete"] == [one.clause for one in findings]
 
 
 def test_worked_tokens():
