@@ -1,8 +1,8 @@
 """Cases of the benchmark of indices: a column, the index over it, and what is asked.
 
 Each builder takes the number of rows and returns a column `c` from a fixed seed, of geometries a
-table of it. What is asked are arguments of a scan; the numbers in it do not depend on the number of
-rows.
+table of it. What is asked are arguments of a scan, or a text `alike`; the numbers in it do not
+depend on the number of rows.
 """
 
 from __future__ import annotations
@@ -151,6 +151,9 @@ PRODUCTS: Mapping[str, object] = {"num_sub_vectors": 16}
 
 ORDERED = _filters(point="c = 500", range="c >= 400 AND c < 900", several="c IN (2, 400, 1000)")
 
+ALIKE = " ".join(map(_word, range(10)))
+"""A text of the words that come up most."""
+
 CASES = (
     Case("BTREE", shuffled, ORDERED),
     Case("BITMAP", few, _filters(point="c = 42", range="c < 3", several="c IN (2, 40, 70)")),
@@ -179,6 +182,7 @@ CASES = (
         points,
         _filters(box="st_intersects(c, st_geomfromtext('POLYGON((2 2,9 2,9 9,2 9,2 2))'))"),
     ),
+    Case("MINHASHLSH", texts, {"alike": {"alike": ALIKE, "columns": [], "with_row_id": True}}),
     Case("IVF_FLAT", vectors, SEARCHES, PARTITIONS),
     Case("IVF_PQ", vectors, SEARCHES, {**PARTITIONS, **PRODUCTS}),
     Case("IVF_SQ", vectors, SEARCHES, PARTITIONS),
@@ -187,7 +191,4 @@ CASES = (
     Case("IVF_HNSW_PQ", vectors, SEARCHES, {**GRAPH, **PRODUCTS}),
     Case("IVF_HNSW_SQ", vectors, SEARCHES, GRAPH),
 )
-"""Every type that both sides build through pylance's names, with the questions it answers.
-
-MINHASHLSH is not among them: the oracle builds it through no name of its own in Python.
-"""
+"""Every type, with the questions it answers."""

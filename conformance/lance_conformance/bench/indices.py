@@ -15,12 +15,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import pyarrow as pa
 
 from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.fresh import peak
@@ -61,15 +64,23 @@ def build(side: Side, case: Case, path: Path) -> tuple[float, float]:
     dataset = tables.dataset(str(path))
     asked = case.type
     if case.configured is not None:
-        asked = _indices(side).IndexConfig(case.type.lower(), dict(case.configured))
+        asked = _module(side, "indices").IndexConfig(case.type.lower(), dict(case.configured))
     create = dataset.create_index if case.is_vector else dataset.create_scalar_index
     before, start = peak(), time.process_time()
     create("c", asked, **case.parameters)
     return time.process_time() - start, peak() - before
 
 
-def _indices(side: Side) -> ModuleType:
-    return import_module(f"{side.tables().__name__}.indices")
+def _module(side: Side, name: str) -> ModuleType:
+    return import_module(f"{side.tables().__name__}.{name}")
+
+
+def _ask(side: Side, table: Any, question: Question) -> pa.Table:
+    """Return the answer of a table; `alike` is a text whose like is looked for."""
+    arguments = dict(question)
+    if text := arguments.pop("alike", None):
+        arguments["nearest"] = _module(side, "query").MinHashQuery(text, "c")
+    return table.to_table(**arguments)
 
 
 def _asked(path: Path, case: Case, name: str, question: Question, rounds: int) -> Iterator[Figure]:
@@ -77,8 +88,9 @@ def _asked(path: Path, case: Case, name: str, question: Question, rounds: int) -
     found = [_reads(side, path, question) for side in SIDES]
     (rows, *_), (expected, *_) = found
     if rows != expected:
-        detail = f"{len(rows - expected)} rows alone, the oracle {len(expected - rows)}"
-        raise ValueError(f"{case.type} {name}: {len(rows)} rows, of which {detail}")
+        own, others = rows - expected, expected - rows
+        detail = f"{own.total()} rows alone, the oracle {others.total()}"
+        raise ValueError(f"{case.type} {name}: {rows.total()} rows, of which {detail}")
     times = race(
         {
             (side.name, is_warm): partial(_answer, side, path, question, is_warm)
@@ -97,7 +109,7 @@ def _asked(path: Path, case: Case, name: str, question: Question, rounds: int) -
 def _answer(side: Side, path: Path, question: Question, is_warm: bool) -> int:
     """Return how many rows a question finds in a table opened anew, or asked before."""
     opened = _open if is_warm else _open.__wrapped__
-    return len(opened(side, path).to_table(**question))
+    return len(_ask(side, opened(side, path), question))
 
 
 @lru_cache(maxsize=len(SIDES))
@@ -105,22 +117,22 @@ def _open(side: Side, path: Path) -> Any:
     return side.tables().dataset(str(path))
 
 
-def _reads(side: Side, path: Path, question: Question) -> tuple[set[float], int, float]:
+def _reads(side: Side, path: Path, question: Question) -> tuple[Counter[float], int, float]:
     """Return the rows that are found, the requests, and the KiB, opening the table not counted.
 
-    Rows are given by their ids, those that are ranked by their scores: others may be as good.
+    Rows are counted by their ids, those that are ranked by their scores, of four digits: others may
+    be as good.
     """
     dataset = side.tables().dataset(str(path))
     dataset.io_stats_incremental()
-    table = dataset.to_table(**question)
+    table = _ask(side, dataset, question)
     stats = dataset.io_stats_incremental()
     ranks = set(table.column_names) & {"_score", "_distance"}
-    rows = table[ranks.pop() if ranks else "_rowid"].to_numpy()
-    return (
-        {float(f"{row:.4g}") if row.dtype.kind == "f" else int(row) for row in rows},
-        (stats.read_iops),
-        stats.read_bytes / 1024,
-    )
+    if ranks:
+        rows = Counter(float(f"{score:.4g}") for score in table[ranks.pop()].to_pylist())
+    else:
+        rows = Counter(table["_rowid"].to_pylist())
+    return rows, stats.read_iops, stats.read_bytes / 1024
 
 
 def table(figures: Sequence[Figure]) -> list[str]:

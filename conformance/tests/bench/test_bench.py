@@ -1,5 +1,7 @@
 """The benchmark: tables, figures, goals and verdicts; no time is asserted."""
 
+from collections import Counter
+
 import pytest
 from lance_conformance.bench import access, scaling, workers
 from lance_conformance.bench.figures import Figure
@@ -86,7 +88,7 @@ def test_sides_that_differ_are_not_measured(tmp_path, monkeypatch):
     """A side that finds other rows is an error, and no figure."""
     case = Case("BTREE", BY_TYPE["BTREE"].column, {"other": {"limit": 1}})
     monkeypatch.setattr("lance_conformance.bench.indices._apart", lambda *_: (1.0, 1.0))
-    answers = iter(({1}, {1, 2}))
+    answers = iter((Counter([1]), Counter([1, 2])))
     monkeypatch.setattr(
         "lance_conformance.bench.indices._reads", lambda *_: (next(answers), 1, 1.0)
     )
