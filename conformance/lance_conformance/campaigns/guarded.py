@@ -10,6 +10,9 @@ from lanceref.core.errors import LanceError
 RAISED = (LanceError, OSError, ValueError, RuntimeError, LookupError, TypeError, ArithmeticError)
 """Errors that are answers."""
 
+REFUSALS = (OSError, ValueError, NotImplementedError)
+"""What pylance, and what has its names, raises for what it refuses."""
+
 
 @dataclass(frozen=True, slots=True)
 class Told:

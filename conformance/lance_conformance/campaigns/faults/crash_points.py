@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import pylanceref
 from lanceref.core.errors import LanceError, OperationRefused
@@ -102,8 +102,8 @@ def _look(engine: ModuleType, path: str) -> Sight | None:
     )
 
 
-def _rows(table: object) -> list[str]:
-    found = table.to_table()  # type: ignore[attr-defined]
+def _rows(table: Any) -> list[str]:
+    found = table.to_table()
     return [str(row) for row in found.to_pylist()]
 
 

@@ -22,6 +22,7 @@ from lanceref.core.errors import CommitConflictError, LanceError
 from pylanceref.dataset import LanceDataset, dataset
 
 from lance_conformance import oracle
+from lance_conformance.campaigns.guarded import REFUSALS
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.known_divergences import find
 
@@ -62,8 +63,7 @@ class Matrix:
 
     def judged(self, theirs: str, ours: str) -> Outcome:
         """Commit `ours` over `theirs`, once by each: both commit the same, or refuse alike."""
-        refusals = (OSError, ValueError, NotImplementedError)
-        wanted = self._try(theirs, ours, self._by_oracle, refusals)
+        wanted = self._try(theirs, ours, self._by_oracle, REFUSALS)
         found = self._try(theirs, ours, self._by_reference, (LanceError,))
         counts = {f"reference: {NAMES[found.verdict]}": 1}
         if wanted == found:

@@ -38,6 +38,7 @@ from lance_conformance.campaigns.conditions import (
     placed,
     spelled,
 )
+from lance_conformance.campaigns.guarded import REFUSALS
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.oracle import lance
 
@@ -50,7 +51,7 @@ FRAGMENTS = 3
 VERSIONS = ("2.0", "2.1", "2.2")
 """Versions of data files; subjects take turns."""
 
-REFUSALS = (ValueError, TypeError, OSError, NotImplementedError)
+REFUSED = (*REFUSALS, TypeError)
 """How either refuses what it cannot do."""
 
 DELETED = "_rowoffset in (3, 77, 78, 149, 150, 260)"
@@ -179,7 +180,7 @@ def _questions(subject: Subject, seed: int, opened: dict[str, Any]) -> Iterator[
         theirs = opened[THEIRS]
         try:
             rows = addresses(theirs, condition, use_index=False)
-        except REFUSALS:
+        except REFUSED:
             continue
         asked = "ScalarIndexQuery" in theirs.scanner(filter=condition).explain_plan()
         found = {name: addresses(one, condition, use_index=True) for name, one in opened.items()}
@@ -265,10 +266,10 @@ def ask(subject: Subject, folder: Path, seed: int) -> Outcome:
     """
     try:
         questions = save(subject, folder, seed)
-    except REFUSALS as refusal:
+    except REFUSED as refusal:
         try:
             _index(pylanceref, str(folder / OURS), subject)
-        except REFUSALS:
+        except REFUSED:
             shutil.rmtree(folder)
             return Outcome("refused", ("no index of these values by either",))
         told = f"the reference makes an index that the oracle refuses: {refusal}"[:300]

@@ -28,7 +28,7 @@ from lance_conformance.campaigns.conditions import (
     null_test,
     spelled,
 )
-from lance_conformance.campaigns.guarded import guarded
+from lance_conformance.campaigns.guarded import REFUSALS, guarded
 from lance_conformance.campaigns.queries.filter_grammar import TABLE, random_filter
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.known_divergences import id_of
@@ -122,7 +122,7 @@ def divergence_of(text: str, wanted: object, found: object) -> str | None:
     return id_of("queries/grammar", "zeros differ by their sign") if is_zero else None
 
 
-REFUSALS = (ValueError, TypeError, OSError, RuntimeError, NotImplementedError, pa.ArrowException)
+ORACLE_REFUSALS = (*REFUSALS, TypeError, RuntimeError, pa.ArrowException)
 """What the oracle raises for a filter that it refuses."""
 
 OURS = (LanceError,)
@@ -130,7 +130,7 @@ OURS = (LanceError,)
 
 
 def rows_of(
-    dataset: Any, text: str, refusals: tuple[type[Exception], ...] = REFUSALS, **scan: bool
+    dataset: Any, text: str, refusals: tuple[type[Exception], ...] = ORACLE_REFUSALS, **scan: bool
 ) -> list[int] | str:
     """Return the addresses of the rows that pass a filter, or why it is refused."""
     asked = {"columns": [], "filter": text, "with_row_address": True, **scan}

@@ -27,7 +27,7 @@ from lanceref.core.errors import NotYet
 from pylanceref import query as names
 from pylanceref.query import BooleanQuery, BoostQuery, FullTextQuery, MultiMatchQuery
 
-from lance_conformance.campaigns.guarded import guarded
+from lance_conformance.campaigns.guarded import REFUSALS, guarded
 from lance_conformance.campaigns.queries import texts
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.known_divergences import id_of
@@ -48,9 +48,6 @@ QUESTIONS = 10
 
 RESULTS = ("asked", "found", "refused", "not yet known")
 """What questions are counted as, beside the divergences."""
-
-REFUSALS = (OSError, ValueError, NotImplementedError)
-"""How either refuses a question."""
 
 
 def equal(wanted: Found, found: Found, *, limited: bool) -> bool:

@@ -18,6 +18,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -113,7 +114,7 @@ def try_all(place: Place, operations: Sequence[str]) -> Iterator[Step]:
     expected, before = load_expected(place.expected), contents(place.outside)
     for name in operations:
         prepare = start_sql if name in FILTERING else start_nothing
-        ended = ask(lambda name=name: _answer(place, name, expected), prepare)  # type: ignore[misc]
+        ended = ask(partial(_answer, place, name, expected), prepare)
         step, after = _step(name, ended), contents(place.outside)
         if changed := _changed(before, after, by_link=place.by_link):
             step = Step(name, "out", "; ".join(changed)[:300], step.seconds, 0, step.read_bytes)
