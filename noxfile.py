@@ -80,7 +80,8 @@ def parties(session: nox.Session, party: str) -> None:
         session.install(*needed)
     session.run("pytest", "conformance/tests/adapters/test_parties.py", env=env)
     known = ADAPTERS / "known" / f"{listed}.toml"
-    run = ["lance-conformance", "run", "--profile", "all", "--known", str(known)]
+    jobs = "3" if party == "daft_lance" else "1"  # each of its reads leaves a thread behind
+    run = ["lance-conformance", "run", "--profile", "all", "--jobs", jobs, "--known", str(known)]
     session.run(*run, "--out", f"report/{listed}", *session.posargs, "--", *adapter)
 
 

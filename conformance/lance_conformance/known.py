@@ -2,7 +2,8 @@
 
 A TOML file of `[[known]]` entries: `case` (an id, or a wildcard), `outcome`, `reason`, `issue` (a
 link or a divergence id), and optionally `clause` and `until` (a date). Known cases are always
-run. An entry whose case passes is stale; another outcome than the listed one is unexpected.
+run. An entry whose case passes is stale; another outcome than the listed one is unexpected. A death
+that is listed may be of either kind: a case that dies in one run may die now and then in the next.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.runner import CaseResult
 
 _KEYS = {"case", "outcome", "reason", "issue", "clause", "until"}
+_DEATHS = {Outcome.CRASH, Outcome.FLAKY_CRASH}
 ISSUE = re.compile(r"https?://\S+|D\.[a-z0-9-]+(\.[a-z0-9-]+)+")
 """What `issue` may be: a link, or the id of a divergence."""
 
@@ -43,6 +45,10 @@ class Known:
     def fits(self, case_id: str) -> bool:
         """Whether the entry is about a case."""
         return matches(self.case, case_id)
+
+    def foresees(self, outcome: Outcome) -> bool:
+        """Whether the entry lists an outcome, or a death where another kind of death is listed."""
+        return outcome == self.outcome or {outcome, self.outcome} == _DEATHS
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +121,18 @@ def reckon(
 def entry_for(result: CaseResult, known: Sequence[Known], today: datetime.date) -> Known | None:
     """Return the entry by which a failure is known: its outcome, and not past its date."""
     entry = next((k for k in known if k.fits(result.case.id)), None)
-    if entry is None or entry.outcome != result.outcome or _is_past(entry, today):
+    if entry is None or not entry.foresees(result.outcome) or _is_past(entry, today):
         return None
     return entry
 
 
 def stale_cases(entry: Known, results: Sequence[CaseResult]) -> list[str]:
-    """Return the cases an entry is about that do not fail any more."""
+    """Return the cases an entry is about that do not fail any more.
+
+    None for an entry of a flaky crash: that a case passes now and then is what it says.
+    """
+    if entry.outcome == Outcome.FLAKY_CRASH:
+        return []
     return [r.case.id for r in results if entry.fits(r.case.id) and r.outcome in GOOD]
 
 

@@ -45,6 +45,29 @@ def test_passing_entry_is_stale(make_result: MakeResult) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("listed", "found", "expected"),
+    [
+        (Outcome.CRASH, Outcome.FLAKY_CRASH, True),
+        (Outcome.FLAKY_CRASH, Outcome.CRASH, True),
+        (Outcome.FLAKY_CRASH, Outcome.PANIC, False),
+        (Outcome.FAIL, Outcome.CRASH, False),
+    ],
+)
+def test_a_death_may_be_of_either_kind(
+    make_result: MakeResult, listed: Outcome, found: Outcome, expected: bool
+) -> None:
+    """A listed death is known when it comes always, and when it comes now and then."""
+    reckoning = reckon([make_result(A, found)], [entry(A, listed)], [A], TODAY)
+
+    assert expected is (A in reckoning.listed)
+
+
+def test_a_flaky_crash_may_pass(make_result: MakeResult) -> None:
+    """The entry of a crash that comes now and then stays when its case passes."""
+    assert () == stale([entry(A, Outcome.FLAKY_CRASH)], [make_result(A)])
+
+
 def test_wildcard_that_passes_in_part_names_what_is_left(make_result: MakeResult) -> None:
     """A wildcard over a passing and a failing case is to be replaced by the failing one."""
     (told,) = stale([entry("toy/any/**")], [make_result(A), make_result(B, Outcome.CRASH)])

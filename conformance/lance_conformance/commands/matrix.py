@@ -28,6 +28,10 @@ def matrix(
         Path,
         typer.Option(callback=options.made, help="Folder of the matrix; goes on where it ended."),
     ] = Path("report/matrix"),
+    before: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="An earlier matrix.json: show what moved."),
+    ] = None,
     profile: options.Profile = "all",
     only: options.Only = None,
     fixtures: options.Fixtures = None,
@@ -51,8 +55,9 @@ def matrix(
     others = [one for one in given if one.name != "pylance"]
     _, cases = judging.choose(Order(selection=selection, fixtures=fixtures))
     found = page.document(cases, releases, others)
+    earlier = None if before is None else json.loads(before.read_text("utf-8"))
     (out / "matrix.json").write_text(json.dumps(found) + "\n", encoding="utf-8")
-    (out / "matrix.md").write_text(page.render(found), encoding="utf-8")
+    (out / "matrix.md").write_text(page.render(found, earlier), encoding="utf-8")
     for one in (*releases, *others):
         name = f"{one.name}-{one.version}.md"
         (out / name).write_text(result.render(one, cases), encoding="utf-8")

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lance_conformance import __version__
+from lance_conformance import __version__, violations
 from lance_conformance.cases import Case
+from lance_conformance.matrix import moves
 from lance_conformance.matrix.floors import NOT_RUN, first_that_differs, floors
 from lance_conformance.matrix.judged import Judged
 from lance_conformance.outcomes import Outcome
+from lance_conformance.reports.score import NUMBERS
 
 HELD_BY = 3
 """Cases named beside a floor."""
@@ -46,42 +48,52 @@ def document(
 def _row(case: Case, releases: Sequence[Judged], others: Sequence[Judged]) -> dict[str, Any]:
     told = {one.version: one.outcomes.get(case.id, NOT_RUN) for one in releases}
     row: dict[str, Any] = {"case": case.id, "kind": case.kind, "releases": told}
+    row["violation"] = violations.of(case)
     if told:
         row["differs_first"] = first_that_differs(told, list(told))
     row["others"] = {one.label: one.outcomes.get(case.id, NOT_RUN) for one in others}
     return row
 
 
-def render(matrix: Mapping[str, Any]) -> str:
-    """Return the page."""
-    return "\n".join(_lines(matrix)) + "\n"
+def render(matrix: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> str:
+    """Return the page; with an earlier matrix it says what has moved since, and why."""
+    return "\n".join(_lines(matrix, before)) + "\n"
 
 
-def _lines(matrix: Mapping[str, Any]) -> Iterator[str]:
+def _lines(matrix: Mapping[str, Any], before: Mapping[str, Any] | None) -> Iterator[str]:
     yield f"# Matrix: every implementation on every case of suite {matrix['suite']}"
     yield from ("", "Made by `lance-conformance matrix`; the document is `matrix.json` beside it.")
     yield from ("", "## Implementations", "")
-    yield (
-        "| implementation | correct | breadth | pass | "
-        + " | ".join(BAD)
-        + " | other | unclaimed |"
-    )
-    yield "|---" * (6 + len(BAD)) + "|"
+    yield f"| implementation | {' | '.join(NUMBERS)} | correct | breadth |"
+    yield "|---" * (3 + len(NUMBERS)) + "|"
     for one in matrix["implementations"]:
-        yield _implementation(one)
+        yield _numbers(one)
+    yield from ("", "## Outcomes", "")
+    yield f"| implementation | pass | {' | '.join(BAD)} | other | unclaimed |"
+    yield "|---" * (4 + len(BAD)) + "|"
+    for one in matrix["implementations"]:
+        yield _outcomes(one)
+    if before is not None:
+        yield from moves.lines(before, matrix)
     if matrix["floors"]:
         yield from _floors(matrix)
     if matrix["written"]:
         yield from _written(matrix)
 
 
-def _implementation(one: Mapping[str, Any]) -> str:
-    counts = dict(one["outcomes"])
+def _numbers(one: Mapping[str, Any]) -> str:
+    parts = [one.get("numbers", {}).get(name) for name in NUMBERS]
+    cells = [f"{p['share']} ({p['good']} of {p['cases']})" if p else "" for p in parts]
     score = one["scores"].get("format", {})
+    cells += [score.get("correctness", ""), score.get("breadth", "")]
+    return f"| {one['name']} {one['version']} | {' | '.join(cells)} |"
+
+
+def _outcomes(one: Mapping[str, Any]) -> str:
+    counts = dict(one["outcomes"])
     passed, unclaimed = (counts.pop(name, 0) for name in ("pass", "unsupported"))
     bad = [counts.pop(name, 0) for name in BAD]
-    cells = [score.get("correctness", ""), score.get("breadth", ""), passed, *bad]
-    cells += [sum(counts.values()), unclaimed]
+    cells = [passed, *bad, sum(counts.values()), unclaimed]
     return f"| {one['name']} {one['version']} | {' | '.join(str(cell) for cell in cells)} |"
 
 

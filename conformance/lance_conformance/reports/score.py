@@ -49,7 +49,7 @@ class Part:
         return self.good / self.cases if self.cases else 0.0
 
 
-VALID, REFUSED, SURVIVED = "valid data read right", "damage refused", "survived"
+NUMBERS = VALID, REFUSED, SURVIVED = "valid data read right", "damage refused", "survived"
 """The three numbers that lead every report."""
 
 ACCIDENTS = DEATHS | {Outcome.PANIC, Outcome.FLAKY_CRASH}

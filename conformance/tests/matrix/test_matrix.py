@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -74,7 +75,12 @@ READ, NEGATIVE = "toy/any/read/columns", "toy/any/read/neg-broken"
 def _judged(version: str, outcome: str, **written: str) -> Judged:
     outcomes = {READ: outcome, NEGATIVE: "accepts-invalid"}
     score = {"correctness": "50%", "breadth": "10%", "cases_claimed": 2, "cases": 20}
-    totals = {"outcomes": {outcome: 1, "accepts-invalid": 1}, "scores": {"format": score}}
+    numbers = {
+        "valid data read right": {"share": "75.0%", "good": 3, "cases": 4},
+        "survived": {"share": "100.0%", "good": 4, "cases": 4},
+    }
+    counts = {outcome: 1, "accepts-invalid": 1}
+    totals = {"outcomes": counts, "scores": {"format": score}, "numbers": numbers}
     details = {READ: "why | it\nmore", NEGATIVE: "completed"}
     return Judged("party", version, outcomes, details, {"file.read": {}}, totals, written)
 
@@ -95,8 +101,23 @@ def test_the_document_has_every_case_and_both_directions(make_case: Callable[...
 
     text = page.render(found)
     assert "| `toy/any/read` | 1 | 2 | `columns` |" in text
-    assert "| party 1 | 50% | 10% | 0 | 1 | 0 | 1 |" in text
+    assert "| party 1 | 75.0% (3 of 4) |  | 100.0% (4 of 4) | 50% | 10% |" in text
+    assert "| party 1 | 0 | 1 | 0 | 1 |" in text
     assert "| party 2 | 1 | 0 |" in text
+
+
+def test_moves_tell_new_verdicts_from_the_rest(make_case: Callable[..., Case]) -> None:
+    """An outcome that moves with the kind of its case is ours, one that moves alone is not."""
+    old_cases = [make_case(READ), make_case(NEGATIVE, "negative-file")]
+    new_cases = [make_case(READ), make_case(NEGATIVE, "lint"), make_case(READ + "-more")]
+    old, new = _judged("9", "fail"), _judged("9", "pass")
+    new = replace(new, outcomes={**new.outcomes, NEGATIVE: "pass"})
+    before, now = page.document(old_cases, [], [old]), page.document(new_cases, [], [new])
+
+    text = page.render(now, before)
+    assert "1 cases are new, 0 are gone,\n1 have a new verdict" in text
+    assert "| party 9 | 1 | 0 | 1 | 0 |" in text
+    assert f"| `{NEGATIVE}` | negative-file, read | lint, read |" in text
 
 
 def test_the_command_takes_reports(
