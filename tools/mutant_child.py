@@ -7,6 +7,7 @@ between. A case that takes more than its share of processor time ends the child.
     touched(root)                   which cases run through which lines
     killer(root, module, tree, ids) the first of the cases that notices, or none
     Judge(root).killer(...)         the same, from a parent that has all imported
+    Judge(root).told(...)           what other work says of it: `mutant_tests.py` asks tests
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import TYPE_CHECKING
 
 import google.protobuf.descriptor_pb2
 import jsonschema
@@ -39,6 +41,9 @@ import regex
 import xxhash
 from mutant_swap import Changes, imported
 from sources import Source
+
+if TYPE_CHECKING:
+    from coverage import Coverage
 
 LOADED = (google, jsonschema, ml_dtypes, np, pyarrow, pyroaring, regex, xxhash)
 """Libraries that every child has from its parent."""
@@ -54,7 +59,7 @@ IN_MEMORY = Path("/dev/shm")
 MEMORY_BYTES = 6 << 30
 """Address space of a child."""
 
-PACKAGES = frozenset({"lanceref", "pylanceref", "lance_conformance"})
+PACKAGES = frozenset({"lanceref", "lanceref_testing", "pylanceref", "lance_conformance"})
 """What a child imports for itself."""
 
 KINDS_LEFT_OUT = frozenset({"commit-race", "write-roundtrip"})
@@ -75,7 +80,10 @@ OTHER_CLAUSE = "other clause"
 """What a case says of bytes that are refused, as they must be, for another reason than its own."""
 
 Lines = Mapping[str, Mapping[int, Sequence[str]]]
-"""Ids of cases by file of the reference and line."""
+"""Ids of cases or tests by file of the reference and line."""
+
+Tell = Callable[[str], None]
+"""Takes what a child says: the id of what it asks, a line each, and then the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +99,12 @@ class Verdict:
 
 def touched(root: Path) -> tuple[Lines, list[str]]:
     """Return the cases by line, and the ids of cases that the reference itself does not pass."""
-    text = _in_child(lambda tell: _trace(root, tell))
-    found = json.loads(text)
+    return traced(lambda tell: _trace(root, tell))
+
+
+def traced(trace: Callable[[Tell], None]) -> tuple[Lines, list[str]]:
+    """Return the ids by line, and those left out, that a child told by `tell_lines`."""
+    found = json.loads(in_child(trace))
     lines = {
         name: {int(line): ids for line, ids in by_line.items()}
         for name, by_line in found["lines"].items()
@@ -103,7 +115,7 @@ def touched(root: Path) -> tuple[Lines, list[str]]:
 def killer(root: Path, module: str, tree: ast.Module, ids: Sequence[str]) -> Verdict:
     """Return the first case that another answer comes out of, with the module changed."""
     code = compile(tree, f"<mutant of {module}>", "exec")
-    return _verdict(_in_child(lambda tell: _judge(root, {module: code}, ids, tell)))
+    return _verdict(in_child(lambda tell: _judge(root, {module: code}, ids, tell)))
 
 
 class Judge:
@@ -132,6 +144,21 @@ class Judge:
             verdict = self._ask(changes, asked)
         return verdict
 
+    def told(self, source: Source, tree: ast.Module, work: Callable[[Tell], None]) -> Verdict:
+        """Return what a child says that does some work with a module changed."""
+        changes = self._live.changes(source.path, tree)
+        code = compile(tree, f"<mutant of {source.module}>", "exec")
+
+        def changed(tell: Tell) -> None:
+            if changes is None:
+                forget(self._root)
+                sys.meta_path.insert(0, Changed({source.module: code}))
+            else:
+                self._live.put(changes)
+            work(tell)
+
+        return _verdict(in_child(changed))
+
     def naming(self, clauses: Collection[str]) -> list[str]:
         """Return the ids of cases that name one of some clauses."""
         return self._run.naming(clauses)
@@ -143,11 +170,11 @@ class Judge:
         return self._unfit[case]
 
     def _ask(self, changes: Changes, ids: Sequence[str]) -> Verdict:
-        def work(tell: Callable[[str], None]) -> None:
+        def work(tell: Tell) -> None:
             self._live.put(changes)
             _ask(self._run, ids, tell, self._seconds)
 
-        text = _in_child(work)
+        text = in_child(work)
         shutil.rmtree(self._run.scratch, ignore_errors=True)
         return _verdict(text)
 
@@ -161,7 +188,7 @@ def _verdict(text: str) -> Verdict:
     return Verdict(case or "(import)", end[1:] if end.startswith("=") else "died")
 
 
-def _in_child(work: Callable[[Callable[[str], None]], None]) -> str:
+def in_child(work: Callable[[Tell], None]) -> str:
     """Return what `work` told in a process of its own, as far as it came."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -195,18 +222,14 @@ def _quiet() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _judge(
-    root: Path, changed: Mapping[str, CodeType], ids: Sequence[str], tell: Callable[[str], None]
-) -> None:
+def _judge(root: Path, changed: Mapping[str, CodeType], ids: Sequence[str], tell: Tell) -> None:
     sys.meta_path.insert(0, Changed(changed))
     run = _runner(root, ids)
     _ask(run, ids, tell)
     shutil.rmtree(run.scratch, ignore_errors=True)
 
 
-def _ask(
-    run: _Run, ids: Sequence[str], tell: Callable[[str], None], seconds: float = math.inf
-) -> None:
+def _ask(run: _Run, ids: Sequence[str], tell: Tell, seconds: float = math.inf) -> None:
     otherwise, end = "", time.process_time() + seconds
     for case_id in ids:
         if time.process_time() > end:
@@ -223,7 +246,7 @@ def _ask(
     tell(f"{LIVES}{otherwise}\n")
 
 
-def _trace(root: Path, tell: Callable[[str], None]) -> None:
+def _trace(root: Path, tell: Tell) -> None:
     import coverage
 
     tracer = coverage.Coverage(data_file=None, source=[str(root / "reference" / "lanceref")])
@@ -236,6 +259,11 @@ def _trace(root: Path, tell: Callable[[str], None]) -> None:
             failing.append(case_id)
     tracer.stop()
     shutil.rmtree(run.scratch, ignore_errors=True)
+    tell_lines(tracer, root, failing, tell)
+
+
+def tell_lines(tracer: Coverage, root: Path, failing: Collection[str], tell: Tell) -> None:
+    """Tell which lines each context of a tracer ran through, without those of some."""
     data = tracer.get_data()
     lines = {
         Path(name).relative_to(root).as_posix(): {
@@ -244,7 +272,7 @@ def _trace(root: Path, tell: Callable[[str], None]) -> None:
         }
         for name in data.measured_files()
     }
-    tell(json.dumps({"lines": lines, "failing": failing}))
+    tell(json.dumps({"lines": lines, "failing": sorted(failing)}))
 
 
 class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -327,7 +355,12 @@ class _Run:
 
 def _runner(root: Path, wanted: Iterable[str] | None) -> _Run:
     """Import the packages anew, whatever the parent has of them."""
+    forget(root)
+    return _Run(root, wanted)
+
+
+def forget(root: Path) -> None:
+    """Leave the packages to be imported anew, from a tree."""
     for name in [name for name in sys.modules if name.partition(".")[0] in PACKAGES]:
         del sys.modules[name]
     sys.path[:0] = [str(root / "reference"), str(root / "conformance")]
-    return _Run(root, wanted)

@@ -9,8 +9,9 @@ import pytest
 from equivalents import excuse, load
 from mutant_child import OTHER_CLAUSE, Judge, Verdict, killer
 from mutant_swap import imported
+from mutant_tests import Suite, lines_of_tests
 from mutants import Mutant, mutants, mutated
-from mutation import ordered, parsers, reachable
+from mutation import nearest, ordered, parsers, reachable, touching
 from sources import ROOT, Source
 
 PARSER = '''
@@ -110,7 +111,8 @@ def test_functions_that_no_case_enters_do_not_count(tmp_path):
     """A line that no case touches counts when its function is entered."""
     path = tmp_path / "a.py"
     path.write_text(TWO)
-    found = {m.text: ids for m, ids in reachable(Source(tmp_path, path), {"a.py": {2: ["c"]}})}
+    lines = {"a.py": {2: ["c"]}}
+    found = {m.text: touching(m, lines) for m in reachable(Source(tmp_path, path), lines)}
 
     assert {
         "Gt -> GtE: x > 1": ["c"],
@@ -233,6 +235,50 @@ def test_a_refusal_names_its_clause(judge):
     tree = changed('"L.file.footer.magic")', '"L.file.footer.other")')
 
     assert Verdict(case, OTHER_CLAUSE) == judge.killer(FOOTER, tree, [case])
+
+
+TESTS_OF_FOOTER = [
+    f"reference/tests/file/test_container.py::{name}"
+    for name in (
+        "test_the_worked_file_reads_as_its_rows",
+        "test_a_faulty_container_is_refused_when_it_is_opened[a byte after it]",
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "how"),
+    [
+        ('"""', '"""Another docstring. ', ""),
+        ('MAGIC = b"LANC"', 'MAGIC = b"LAND"', "failed"),
+        (MAGIC_CHECK, "'', ''", "failed"),
+        (MAGIC_CHECK, "[... for _ in iter(int, 1)], MAGIC", "died"),
+    ],
+)
+def test_tests_notice_as_cases_do(judge, monkeypatch, old, new, how):
+    """The first that fails is named, whether the code is put in place or imported."""
+    monkeypatch.setattr("mutant_tests.TEST_SECONDS", 1)
+    verdict = Suite(ROOT, judge, 60).killer(FOOTER, changed(old, new), TESTS_OF_FOOTER)
+
+    assert how == verdict.how
+    assert (verdict.case in TESTS_OF_FOOTER) == bool(how)
+
+
+def test_tests_lie_in_the_order_of_what_is_near():
+    """What noticed before, then the folder of the module, then files that run through most."""
+    ids = ["t/a/x.py::1", "t/b/y.py::1", "t/b/z.py::1", "t/b/z.py::2", "t/file/x.py::1"]
+
+    assert ["t/file/x.py::1", "t/b/z.py::1"] == nearest(ids, FOOTER.name)[:2]
+    assert ["t/a/x.py::1", "t/file/x.py::1"] == nearest(ids, FOOTER.name, ["t/a/x.py::1"])[:2]
+
+
+def test_the_tests_of_a_line():
+    """Tests are traced as cases are: those that read the worked file run through its check."""
+    lines, left_out = lines_of_tests(ROOT, "reference/tests/file/test_container.py")
+    (at,) = (n for n, text in enumerate(FOOTER.text.splitlines(), 1) if MAGIC_CHECK in text)
+
+    assert set(TESTS_OF_FOOTER) <= set(lines[FOOTER.name][at])
+    assert not left_out
 
 
 EXCUSED = "def cut(x):\n    y = x + 1\n    return y * 2\n\n\ndef rest(x):\n    return x + 1\n"

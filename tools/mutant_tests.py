@@ -1,0 +1,156 @@
+"""Tests put to a mutant: which of them run through which lines, and the first that fails.
+
+What no case notices a test may: the mutant is put to those that run through its line, in a process
+of its own. Tests that fail without a change, or take too long, are left out.
+
+    lines_of_tests(root, folder)               the tests of a folder by line, and those left out
+    Suite(root, judge).killer(...)         the first of some tests that fails with a change
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from mutant_child import LIVES, Judge, Lines, Tell, Verdict, forget, tell_lines, traced
+from sources import Source
+
+if TYPE_CHECKING:
+    from coverage import Coverage
+
+TESTS = "reference/tests"
+"""Where the tests of the reference lie."""
+
+MARKED = "not spark and not oracle and not nightly"
+"""What is asked of tests: that they need nothing beside this repository."""
+
+TEST_SECONDS = 5
+"""Processor time of a test; with a mutant it has twice as much."""
+
+WAITED_SECONDS = 120
+"""Time by the clock of a test, which may wait for what never comes."""
+
+
+def folders_of_tests(root: Path) -> list[str]:
+    """Return the folders of tests, and the files of tests beside them."""
+    return [
+        entry.relative_to(root).as_posix()
+        for entry in sorted((root / TESTS).iterdir())
+        if entry.match("test_*.py") or any(entry.glob("test_*.py"))
+    ]
+
+
+def lines_of_tests(root: Path, folder: str) -> tuple[Lines, list[str]]:
+    """Return the tests of a folder by line of the reference, and the ids of those left out."""
+    return traced(lambda tell: _trace(root, folder, tell))
+
+
+class Suite:
+    """Puts tests to mutants, in children of a judge."""
+
+    def __init__(self, root: Path, judge: Judge, seconds: float) -> None:
+        self._root, self._judge, self._seconds = root, judge, seconds
+        self._unfit: dict[str, bool] = {}
+
+    def killer(self, source: Source, tree: ast.Module, ids: Sequence[str]) -> Verdict:
+        """Return the first test that fails, with a module changed."""
+        asked = [name for name in ids if not self._unfit.get(name)]
+        verdict = self._ask(source, tree, asked)
+        while verdict.case in asked and self._is_unfit(source, verdict.case):
+            asked.remove(verdict.case)
+            verdict = self._ask(source, tree, asked)
+        return verdict
+
+    def _is_unfit(self, source: Source, test: str) -> bool:
+        """Whether a test fails in a process like these where nothing is changed."""
+        if test not in self._unfit:
+            self._unfit[test] = bool(self._ask(source, source.tree, [test]).case)
+        return self._unfit[test]
+
+    def _ask(self, source: Source, tree: ast.Module, ids: Sequence[str]) -> Verdict:
+        if not ids:
+            return Verdict()
+        return self._judge.told(source, tree, lambda tell: self._run(ids, tell))
+
+    def _run(self, ids: Sequence[str], tell: Tell) -> None:
+        asker = _Asker(tell, time.process_time() + self._seconds)
+        code = _pytest(self._root, asker, "--exitfirst", *ids)
+        if asker.failed:
+            tell("=failed\n")
+        elif asker.has_asked or code == pytest.ExitCode.OK:
+            tell(f"{LIVES}\n")
+        else:
+            tell("=import\n")
+
+
+class _Asker:
+    """Gives each test its time, and ends the session when that of all is over."""
+
+    def __init__(self, tell: Tell, end: float) -> None:
+        self._tell, self._end = tell, end
+        self.has_asked = self.failed = False
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Tell which test is asked."""
+        self.has_asked = True
+        self._tell(f"{item.nodeid}\n")
+        signal.setitimer(signal.ITIMER_PROF, 2 * TEST_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, WAITED_SECONDS)
+        yield
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if time.process_time() > self._end:
+            item.session.shouldstop = "the time is over"
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Notice what failed."""
+        self.failed = self.failed or report.failed
+
+
+class _Tracer:
+    """Gives lines to the test that runs, and notes which tests to leave out."""
+
+    def __init__(self, tracer: Coverage) -> None:
+        self._tracer = tracer
+        self.left_out: set[str] = set()
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Trace one test."""
+        self._tracer.switch_context(item.nodeid)
+        start = time.process_time()
+        yield
+        if time.process_time() - start > TEST_SECONDS:
+            self.left_out.add(item.nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a test that fails without a change."""
+        if report.failed:
+            self.left_out.add(report.nodeid)
+
+
+def _trace(root: Path, folder: str, tell: Tell) -> None:
+    import coverage
+
+    forget(root)
+    tracer = coverage.Coverage(data_file=None, source=[str(root / "reference" / "lanceref")])
+    tracer.start()
+    plugin = _Tracer(tracer)
+    _pytest(root, plugin, "-m", MARKED, folder)
+    tracer.stop()
+    tell_lines(tracer, root, plugin.left_out, tell)
+
+
+def _pytest(root: Path, plugin: object, *arguments: str) -> int:
+    os.chdir(root)
+    sys.path.insert(0, str(root / "tools"))
+    fixed = ["--rootdir", str(root), "-p", "no:cacheprovider", "-p", "no:xdist"]
+    return pytest.main([*fixed, *arguments], plugins=[plugin])
