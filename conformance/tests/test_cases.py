@@ -58,7 +58,7 @@ def test_limits_by_kind(make_case: MakeCase) -> None:
     """Without limits of its own a case has those of its kind."""
     reading, hostile = make_case(limits={}), make_case(kind="robust", limits={})
 
-    assert (5.0, 2048) == (reading.limits.seconds, reading.limits.memory_mb)
+    assert (5.0, 4096) == (reading.limits.seconds, reading.limits.memory_mb)
     assert (2.0, 512) == (hostile.limits.seconds, hostile.limits.memory_mb)
     assert 9 == make_case(limits={"seconds": 9}).limits.seconds
 
