@@ -28,6 +28,14 @@ def of(case: Case) -> str:
     return strictest(_words()[clause] for clause in broken if clause in _words())
 
 
+def right(case: Case) -> str:
+    """Return which answers to a case are right, in words: the last column of the table above."""
+    word = of(case)
+    if case.is_negative:
+        return "a refusal, or the rows" if word == EITHER else "a refusal"
+    return "the rows, or a refusal" if case.kind == "lint" and word != READ else "the rows"
+
+
 def strictest(words: Iterable[str]) -> str:
     """Return the word that leaves a reader the least choice."""
     given = set(words)

@@ -1,7 +1,7 @@
 """Moves: which outcomes differ from an earlier matrix, and which of them are new verdicts of ours.
 
-An implementation of one version does not change. What moves is a verdict of the suite (the case
-is of another kind now, or its clauses ask something else of a reader), or its adapter, or chance.
+An implementation of one version does not change. What moves is a verdict of the suite (another
+answer is right now), or its adapter, or chance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def lines(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     """Return the part of the page that says what has moved between two matrices."""
     old, new = ({row["case"]: row for row in matrix["read"]} for matrix in (before, now))
     judged = sorted(new.keys() & old.keys())
-    verdicts = [name for name in judged if _verdict(old[name]) != _verdict(new[name])]
+    verdicts = [name for name in judged if old[name]["right"] != new[name]["right"]]
     counts = _counts(_cells(before), _cells(now), set(verdicts))
     yield from ("", "## Since the results before", "")
     yield f"{len(new.keys() - old.keys())} cases are new, {len(old.keys() - new.keys())} are gone,"
@@ -33,13 +33,9 @@ def lines(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     for label, found in counts.items():
         cells = [found[key] for key in ((True, True), (True, False), (False, True), (False, False))]
         yield f"| {label} | {' | '.join(str(cell) for cell in cells)} |"
-    yield from ("", "| new verdict | before | now |", "|---|---|---|")
+    yield from ("", "| new verdict | right before | right now |", "|---|---|---|")
     for name in verdicts:
-        yield f"| `{name}` | {_verdict(old[name])} | {_verdict(new[name])} |"
-
-
-def _verdict(row: Mapping[str, Any]) -> str:
-    return f"{row['kind']}, {row['violation']}"
+        yield f"| `{name}` | {old[name]['right']} | {new[name]['right']} |"
 
 
 def _cells(matrix: Mapping[str, Any]) -> dict[Cell, str]:
@@ -55,8 +51,8 @@ def _counts(
 ) -> dict[str, Counter[tuple[bool, bool]]]:
     """Count moves by implementation: whether the verdict is new, whether the outcome is better."""
     counts: dict[str, Counter[tuple[bool, bool]]] = {}
-    for cell in now.keys() & before.keys():
-        found = counts.setdefault(cell[1], Counter())
-        if now[cell] != before[cell]:
-            found[cell[0] in verdicts, now[cell] in GOOD] += 1
-    return dict(sorted(counts.items()))
+    for (case, label), outcome in now.items():
+        found = counts.setdefault(label, Counter())
+        if outcome != before.get((case, label), outcome):
+            found[case in verdicts, outcome in GOOD] += 1
+    return counts

@@ -48,7 +48,7 @@ def document(
 def _row(case: Case, releases: Sequence[Judged], others: Sequence[Judged]) -> dict[str, Any]:
     told = {one.version: one.outcomes.get(case.id, NOT_RUN) for one in releases}
     row: dict[str, Any] = {"case": case.id, "kind": case.kind, "releases": told}
-    row["violation"] = violations.of(case)
+    row["right"] = violations.right(case)
     if told:
         row["differs_first"] = first_that_differs(told, list(told))
     row["others"] = {one.label: one.outcomes.get(case.id, NOT_RUN) for one in others}
