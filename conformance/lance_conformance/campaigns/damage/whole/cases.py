@@ -20,7 +20,7 @@ from random import Random
 
 from lance_conformance.campaigns.child import ask
 from lance_conformance.campaigns.damage.readers import save_table
-from lance_conformance.campaigns.damage.whole import bombs, manifests, pages, places
+from lance_conformance.campaigns.damage.whole import bombs, places, sources
 from lance_conformance.campaigns.damage.whole.bases import BASES, make_bases
 from lance_conformance.campaigns.damage.whole.operations import OPERATIONS, WHOLE, Visit, perform
 from lance_conformance.campaigns.damage.whole.trial import NOBODY, Place, Step, try_all
@@ -49,36 +49,29 @@ class Attack:
 
 
 ATTACKS: dict[str, Attack] = {
-    "many fragments": Attack(manifests.many_fragments),
-    "repeated pages": Attack(pages.repeated_pages, COLUMNAR),
-    "unknown fields": Attack(manifests.unknown),
-    "unknown in columns": Attack(pages.unknown_in_columns, COLUMNAR),
-    "any in any": Attack(manifests.nested_any, INDEXED),
-    "strange schema": Attack(manifests.strange_schema),
-    "manifest": Attack(pages.changed(pages.section("manifest"))),
-    "fragment": Attack(
-        pages.changed(pages.section("manifest"), lambda one, rng: rng.choice(one.fragments))
-    ),
-    "indices": Attack(pages.changed(pages.section("index section")), INDEXED),
-    "transaction": Attack(manifests.changed_transaction),
-    "paths": Attack(manifests.wandering_paths),
-    "many indices": Attack(manifests.many_indices, INDEXED),
-    "base paths": Attack(manifests.strange_bases, by_link=True),
-    "settings": Attack(manifests.strange_settings),
+    **{
+        name: Attack(sources.changed(pick), bases)
+        for name, pick, bases in (
+            ("manifest", sources.section("manifest"), ALL),
+            ("indices", sources.section("index section"), INDEXED),
+            ("transaction", sources.section("transaction"), ALL),
+            ("row ids", sources.section("manifest"), STABLE),
+            ("overlays", sources.section("manifest"), COVERED),
+            ("columns", sources.column, COLUMNAR),
+            ("encodings", sources.encoding, COLUMNAR),
+            ("index file", sources.index_column, INDEXED),
+            ("file schema", sources.schema, COLUMNAR),
+            ("branch", sources.branch, ALL),
+        )
+    },
     "deletions": Attack(bombs.deletions),
-    "row ids": Attack(bombs.row_ids, STABLE),
-    "overlays": Attack(bombs.overlays, COVERED),
-    "covered fragments": Attack(bombs.covered_fragments, INDEXED),
-    "columns": Attack(pages.changed(pages.column), COLUMNAR),
-    "encodings": Attack(pages.changed(pages.encoding), COLUMNAR),
-    "index file": Attack(pages.changed(pages.index_column), INDEXED),
-    "file schema": Attack(pages.changed(pages.schema), COLUMNAR),
-    "wandering tag": Attack(places.wandering_tag),
+    "repeated pages": Attack(bombs.repeated_pages, COLUMNAR),
+    "strange schema": Attack(bombs.strange_schema),
+    "base paths": Attack(bombs.strange_bases, by_link=True),
     "wandering branch": Attack(places.wandering_branch),
     "strange reference": Attack(places.strange_reference),
     "no json": Attack(places.no_json),
     "many references": Attack(places.many_references),
-    "strange branch": Attack(places.strange_branch),
     **{name: Attack(put) for name, put in places.PUT.items()},
     "unreadable": Attack(places.unreadable, as_nobody=True),
     "sparse": Attack(places.sparse),
@@ -187,4 +180,4 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-PARTS = (Part("tables", 70 * len(ATTACKS), tables),)
+PARTS = (Part("tables", 110 * len(ATTACKS), tables),)

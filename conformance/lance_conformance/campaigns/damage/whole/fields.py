@@ -1,20 +1,24 @@
-"""Fields: changes of a protobuf message that keep it a message of its type, inside of its file.
+"""Fields: faults of a protobuf message that keep it a message of its type, inside of its file.
 
-One field anywhere in the tree is set to a value that a reader must doubt: numbers at the ends of
-their range, names that lead elsewhere, bytes of other lengths, repeated fields many times over.
+A fault is a field anywhere in the tree and a kind of change. The fields follow from the
+descriptors, and those of messages that lie inside of bytes are among them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+from lanceref.proto import rowids_pb2
+from pyroaring import BitMap
 
 from lance_conformance.recipes.reflow import edit_message
 
@@ -27,8 +31,21 @@ NAMES = (
     *("", ".", "..", "/", OUTSIDE, f"../{OUTSIDE}", "/etc/hostname", "/dev/zero", "data", "a/b"),
     *("%2e%2e", "..\\..", "a\0b", "x" * 300, "x" * 5000, "a\n\x1b[31mb", "file:///etc/hostname"),
     *("data/../..", "_versions", "\u202e\u2028", "-1", "1e999", "9" * 5000, "null"),
+    *("0", "1", "1e9d", "9" * 30, "1s", "NaN", "true", "1d 1d", "P1D"),
 )
-"""Texts in place of names, paths and versions."""
+"""Texts in place of names, paths, versions and settings."""
+
+KEYS = tuple(f"lance.auto_cleanup.{one}" for one in ("interval", "older_than", "retain_versions"))
+"""Keys of the config that writers obey."""
+
+INSIDE: dict[str, type[Message]] = {
+    "inline_row_ids": rowids_pb2.RowIdSequence,
+    "inline_created_at_versions": rowids_pb2.RowDatasetVersionSequence,
+    "inline_last_updated_at_versions": rowids_pb2.RowDatasetVersionSequence,
+}
+"""Messages inside of bytes, by the name of the field that holds them."""
+
+ANY = b"/google.protobuf.Any"
 
 _SIGNED = (0, 1, -1, 2, 7)
 
@@ -41,93 +58,165 @@ _RANGES = {
 
 _EDGES = (2**15, 2**16, 2**31, 2**32, 2**40, 2**48, 2**53, 2**62, 2**63)
 
+MOST_BYTES = 2**22
+"""About how much a fault may add to a message."""
+
+MOST_ITEMS = 100_000
+"""The most items, and fields that nobody knows, that a fault adds."""
+
+MOST_DEPTH = 3000
+
+LOOKED_AT = 8
+"""Items of a repeated field whose own fields are changed."""
+
 
 def size_of(rng: Random, least: int, most: int) -> int:
     """Return a number between the two; each order of magnitude is as likely as another."""
     return int(least * (most / least) ** rng.random())
 
 
-def change(message: Message, rng: Random) -> str:
-    """Change one field somewhere in the tree; return which one, and how."""
-    owner, field = rng.choice(list(_places(message)))
-    how = _change(owner, field, rng)
-    return f"{owner.DESCRIPTOR.name}.{field.name} {how}"
+def full_bitmap(containers: int) -> bytes:
+    """Return a roaring bitmap whose containers are runs of every value they can hold."""
+    bitmap = BitMap()
+    bitmap.add_range(0, containers << 16)
+    bitmap.run_optimize()
+    return bytes(bitmap.serialize())
 
 
-def unknown_fields(rng: Random, count: int) -> bytes:
-    """Return fields of numbers that no message of the format has."""
-    return b"".join(
-        rng.choice((b"\xf8\x7f\x01", b"\xfa\x7f\x00", b"\xfd\x7f\0\0\0\0", b"\xfb\x7f\xfc\x7f"))
-        for _ in range(count)
-    )
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A field of a message; `save` writes the message back where it lies inside of bytes."""
+
+    owner: Any
+    field: FieldDescriptor
+    save: Callable[[], None] = lambda: None
 
 
-def _places(message: Message) -> Iterator[tuple[Any, FieldDescriptor]]:
+def places(message: Message, save: Callable[[], None] = lambda: None) -> Iterator[Place]:
     """Yield every field of every message of the tree, set or not."""
-    fields: Any = message.DESCRIPTOR.fields
-    for field in fields:
-        yield message, field
-        if field.message_type is None or field.message_type.GetOptions().map_entry:
+    owner: Any = message
+    for field in owner.DESCRIPTOR.fields:
+        yield Place(owner, field, save)
+        if field.name in INSIDE:
+            held = INSIDE[field.name].FromString(getattr(owner, field.name))
+            yield from places(held, partial(_save, owner, field.name, held))
+        elif field.message_type is None or _is_map(field):
             continue
-        if field.is_repeated:
-            for one in getattr(message, field.name)[:8]:
-                yield from _places(one)
-        elif message.HasField(field.name):
-            yield from _places(getattr(message, field.name))
+        elif field.is_repeated:
+            for one in getattr(owner, field.name)[:LOOKED_AT]:
+                yield from places(one, save)
+        elif owner.HasField(field.name):
+            yield from places(getattr(owner, field.name), save)
 
 
-def _change(owner: Any, field: FieldDescriptor, rng: Random) -> str:
-    if field.message_type is not None and field.message_type.GetOptions().map_entry:
-        return _change_map(owner, field, rng)
+def _save(owner: Any, name: str, held: Message) -> None:
+    setattr(owner, name, held.SerializeToString())
+
+
+def _is_map(field: FieldDescriptor) -> bool:
+    return field.message_type is not None and bool(field.message_type.GetOptions().map_entry)
+
+
+def _is_bitmap(field: FieldDescriptor) -> bool:
+    return field.type == field.TYPE_BYTES and "bitmap" in field.name
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A kind of change: the fields it is for, and what it does to one of them and tells of it."""
+
+    fits: Callable[[FieldDescriptor], bool]
+    apply: Callable[[Any, FieldDescriptor, Random, Sequence[str]], str]
+
+
+def change(message: Message, rng: Random, names: Sequence[str] = NAMES) -> str:
+    """Change one field somewhere in the tree; return which one, and how."""
+    every = list(places(message))
+    fault = rng.choice(FAULTS)
+    fitting = [one for one in every if fault.fits(one.field)]
+    if not fitting:
+        fault, fitting = FAULTS[0], every
+    place = rng.choice(fitting)
+    how = fault.apply(place.owner, place.field, rng, names)
+    place.save()
+    return f"{place.owner.DESCRIPTOR.name}.{place.field.name} {how}"
+
+
+def change_some(message: Message, rng: Random, names: Sequence[str] = NAMES) -> str:
+    """Change one field up to three times; return which ones, and how."""
+    return "; ".join(change(message, rng, names) for _ in range(rng.randint(1, 3)))
+
+
+def _value_fault(owner: Any, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
+    """Set a field to what a reader must doubt, or clear it."""
+    held = getattr(owner, field.name)
+    if _is_map(field):
+        return _map_value(held, field, rng, names)
     if field.is_repeated:
-        return _change_list(owner, field, rng)
+        return _changed_items(held, field, rng, names)
     if field.message_type is not None:
-        getattr(owner, field.name).SetInParent()
-        if rng.random() < 0.7:
+        kind = rng.choice(("cleared", "empty", "filled"))
+        held.SetInParent()
+        if kind == "cleared":
             owner.ClearField(field.name)
-            return "cleared"
-        return "empty"
-    value = _value(field, rng, getattr(owner, field.name))
+        elif kind == "filled":
+            fill(held, rng, names)
+        return kind
+    value = _value(field, rng, names, held)
     setattr(owner, field.name, value)
     return f"= {value!r:.40}"
 
 
-def _change_list(owner: Any, field: FieldDescriptor, rng: Random) -> str:
-    held = getattr(owner, field.name)
-    count = size_of(rng, 1, 300)
-    kind = rng.choice(("cleared", "reversed", "repeated", "value"))
-    if kind == "cleared" or not len(held):
+def fill(message: Any, rng: Random, names: Sequence[str], depth: int = 3) -> None:
+    """Set some of the fields of a message, and of those below it, to any values."""
+    for field in message.DESCRIPTOR.fields:
+        if _is_map(field) or rng.random() < 0.4:
+            continue
+        held = getattr(message, field.name)
         if field.message_type is None:
-            held.append(_value(field, rng, 0))
-            return "one more"
-        held.add()
-        return "one empty"
-    if kind == "reversed":
-        kept = list(held)[::-1]
-    elif kind == "repeated":
-        kept = [one for one in held for _ in range(count)]
+            value = _value(field, rng, names, b"" if field.type == field.TYPE_BYTES else 0)
+            held.append(value) if field.is_repeated else setattr(message, field.name, value)
+        elif depth:
+            fill(held.add() if field.is_repeated else held, rng, names, depth - 1)
+
+
+def _changed_items(held: Any, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
+    kind = rng.choice(("cleared", "reversed", "value"))
+    if not len(held):
+        added = held.add() if field.message_type else held.append(_value(field, rng, names, 0))
+        if added is not None and rng.random() < 0.5:
+            fill(added, rng, names)
+        return "one more"
+    kept = deepcopy(list(held))
+    if kind == "cleared":
+        kept = []
+    elif kind == "reversed":
+        kept = kept[::-1]
     elif field.message_type is None:
-        kept = [_value(field, rng, one) for one in held]
+        kept = [_value(field, rng, names, one) for one in kept]
     else:
-        kept = list(held)[: rng.randrange(len(held))]
-    copies = [one if field.message_type is None else deepcopy(one) for one in kept]
-    owner.ClearField(field.name)
-    getattr(owner, field.name).extend(copies)
-    return f"{kind} {count if kind == 'repeated' else len(copies)}"
+        kept = kept[: rng.randrange(len(kept))]
+    del held[:]
+    held.extend(kept)
+    return f"{kind} {len(kept)}"
 
 
-def _change_map(owner: Any, field: FieldDescriptor, rng: Random) -> str:
-    value = field.message_type.fields_by_name["value"]  # type: ignore[union-attr]
-    if value.message_type is not None:
+def _map_value(held: Any, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
+    key, value = _entry(field)
+    if value.message_type is not None or key.type != key.TYPE_STRING:
         return "kept"
-    held = getattr(owner, field.name)
-    ours = f"lance.{rng.choice(('auto_cleanup', 'x'))}"
-    key = rng.choice([*held, rng.choice(NAMES).replace("\0", ""), ours])
-    held[key] = _value(value, rng, b"" if value.type == value.TYPE_BYTES else "")
-    return f"[{key!r:.20}]"
+    name = rng.choice([*held, rng.choice((*names, *KEYS)).replace("\0", "")])
+    held[name] = _value(value, rng, names, b"" if value.type == value.TYPE_BYTES else 0)
+    return f"[{name!r:.20}]"
 
 
-def _value(field: FieldDescriptor, rng: Random, held: Any) -> Value:
+def _entry(field: FieldDescriptor) -> tuple[FieldDescriptor, FieldDescriptor]:
+    """Return the fields of key and value of a map."""
+    descriptor: Any = field.message_type
+    return descriptor.fields_by_name["key"], descriptor.fields_by_name["value"]
+
+
+def _value(field: FieldDescriptor, rng: Random, names: Sequence[str], held: Any) -> Value:
     if field.cpp_type in _RANGES:
         least, most = _RANGES[field.cpp_type]
         near = [int(held) + delta for delta in (-1, 1, 2, 100)]
@@ -137,7 +226,7 @@ def _value(field: FieldDescriptor, rng: Random, held: Any) -> Value:
     if field.type == field.TYPE_BYTES:
         return _bytes(bytes(held or b""), rng)
     if field.type == field.TYPE_STRING:
-        return rng.choice(NAMES)
+        return rng.choice(names)
     if field.enum_type is not None:
         return rng.choice((0, 1, 2, 3, 77, -1, 2**31 - 1))
     if field.type == field.TYPE_BOOL:
@@ -151,6 +240,84 @@ def _bytes(held: bytes, rng: Random) -> bytes:
         (b"", held[:cut], held + held, held * size_of(rng, 2, 50), b"\xff" * 10, bytes(16),
          rng.randbytes(17), held[:cut] + rng.randbytes(3) + held[cut + 3 :])
     )  # fmt: skip
+
+
+def _many(owner: Any, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
+    """Add very many items: empty ones or copies of one, their ids counted on or all the same."""
+    held = getattr(owner, field.name)
+    if _is_map(field):
+        for _ in range(count := size_of(rng, 10, 2000)):
+            _map_value(held, field, rng, [*names[:9], f"k{rng.random()}"])
+        return f"{count} entries"
+    if field.message_type is None:
+        model = held[0] if len(held) else _value(field, rng, names, 0)
+        count = size_of(rng, 10, _most(8 if isinstance(model, int | float) else len(model)))
+        held.extend([model] * count)
+        return f"{count} times"
+    kind = rng.choice(("empty", "copies", "same"))
+    model = held[0] if len(held) and kind != "empty" else type(held.add())()
+    count, counted = size_of(rng, 10, _most(model.ByteSize())), kind != "same"
+    first = 1 + max([getattr(one, "id", 0) for one in held], default=0)
+    for number in range(count):
+        one = held.add()
+        one.CopyFrom(model)
+        if counted and isinstance(getattr(one, "id", None), int):
+            one.id = min(first + number, 2**31 - 1)
+        if counted and kind == "copies" and rng.random() < 0.5 and hasattr(one, "name"):
+            one.name = f"n{number}"
+    return f"{count} {kind}"
+
+
+def _most(size_bytes: int) -> int:
+    return min(MOST_ITEMS, max(20, MOST_BYTES // (size_bytes + 4)))
+
+
+def _unknown(owner: Any, _field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
+    """Append fields of numbers that no message of the format has."""
+    count = size_of(rng, 10, MOST_ITEMS)
+    kinds = (b"\xf8\x7f\x01", b"\xfa\x7f\x00", b"\xfd\x7f\0\0\0\0", b"\xfb\x7f\xfc\x7f")
+    owner.MergeFromString(b"".join(rng.choices(kinds, k=count)))
+    return f"beside {count} unknown fields"
+
+
+def _nested(owner: Any, field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
+    """Put an `Any` into an `Any`, again and again."""
+    held, depth = getattr(owner, field.name), size_of(rng, 2, MOST_DEPTH)
+    value = held.SerializeToString()
+    for _ in range(depth):
+        value = _sized(1, ANY) + _sized(2, value)
+    held.type_url, held.value = ANY.decode(), value
+    return f"{depth} deep"
+
+
+def _sized(number: int, data: bytes) -> bytes:
+    size, out = len(data), bytearray([number << 3 | 2])
+    while size > 127:
+        out.append(size & 127 | 128)
+        size >>= 7
+    return bytes(out) + bytes([size]) + data
+
+
+def _full(owner: Any, field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
+    """Let a bitmap hold up to four thousand million numbers."""
+    count = size_of(rng, 1, 65536)
+    if field.is_repeated:
+        getattr(owner, field.name).extend([full_bitmap(count)] * 2)
+    else:
+        setattr(owner, field.name, full_bitmap(count))
+    return f"{count} containers"
+
+
+FAULTS = (
+    Fault(lambda _: True, _value_fault),
+    Fault(lambda _: True, _value_fault),
+    Fault(lambda field: field.is_repeated, _many),
+    Fault(lambda _: True, _unknown),
+    Fault(lambda field: field.type == field.TYPE_STRING and not field.is_repeated, _value_fault),
+    Fault(lambda field: bool(field.message_type and field.message_type.name == "Any"), _nested),
+    Fault(_is_bitmap, _full),
+)
+"""Kinds of change; the first are for any field, and as likely as all that fit no field."""
 
 
 def latest(root: Path) -> Path:
@@ -171,8 +338,3 @@ def edited(path: Path, where: str = "manifest") -> Iterator[Any]:
     yield held[0]
     new = edit_message(path.name, data, where, lambda message: message.CopyFrom(held[0]))
     path.write_bytes(new.data)
-
-
-def change_some(message: Message, rng: Random) -> str:
-    """Change one field up to three times; return which ones, and how."""
-    return "; ".join(change(message, rng) for _ in range(rng.randint(1, 3)))

@@ -16,13 +16,7 @@ from pathlib import Path
 from random import Random
 from urllib.parse import quote
 
-from lance_conformance.campaigns.damage.whole.fields import (
-    NAMES,
-    OUTSIDE,
-    edited,
-    latest,
-    size_of,
-)
+from lance_conformance.campaigns.damage.whole.fields import NAMES, OUTSIDE, size_of
 
 DEVICES = (
     *("/dev/zero", "/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/proc/self/mem"),
@@ -238,12 +232,17 @@ _STRANGE: tuple[object, ...] = (
 )
 
 
-def wandering_tag(root: Path, rng: Random) -> str:
-    """Write a tag of a branch that is not one of the table."""
-    name = rng.choice((*UP, *UP, *NAMES, str(_victim(root))))
+def strange_reference(root: Path, rng: Random) -> str:
+    """Write a tag or branch with a value of another type, or of a branch that leads elsewhere."""
+    folder, model = rng.choice((("tags", TAG), ("branches", BRANCH)))
+    key = rng.choice([*model, *model, "createdAt", "updatedAt", "version_mapping"])
+    value = rng.choice(_STRANGE)
+    if key in ("branch", "parentBranch") and rng.random() < 0.8:
+        value = rng.choice((*UP, *UP, *NAMES, str(_victim(root))))
+    held = {"identifier": {key: value}} if key == "version_mapping" else {key: value}
     (root / "tree").mkdir(exist_ok=True)
-    _put(root, "tags", "stable", {**TAG, "branch": name, "version": rng.choice((1, 1, 2, 2**64))})
-    return repr(name)[:60]
+    put_reference(root, folder, "strange", {**model, **held})
+    return f"{folder} {key} = {value!r:.40}"
 
 
 def wandering_branch(root: Path, rng: Random) -> str:
@@ -252,21 +251,10 @@ def wandering_branch(root: Path, rng: Random) -> str:
     whole, half = quote(name, safe=""), name.replace("/", "%2F").replace("\0", "%00")
     encoded = rng.choice((whole, whole.replace(".", "%2E"), half))
     (root / "tree").mkdir(exist_ok=True)
-    _put(root, "branches", encoded[:240], {**BRANCH, "parentBranch": rng.choice((None, name))})
+    put_reference(
+        root, "branches", encoded[:240], {**BRANCH, "parentBranch": rng.choice((None, name))}
+    )
     return repr(name)[:60]
-
-
-def strange_reference(root: Path, rng: Random) -> str:
-    """Write a tag or branch with a value of another type, or no object at all."""
-    folder, held = rng.choice((("tags", dict(TAG)), ("branches", dict(BRANCH))))
-    key = rng.choice([*held, "createdAt", "updatedAt", "version_mapping"])
-    value = rng.choice(_STRANGE)
-    if key == "version_mapping":
-        held["identifier"] = {key: value}
-    else:
-        held[key] = value
-    _put(root, folder, "strange", held)
-    return f"{folder} {key} = {value!r:.40}"
 
 
 def no_json(root: Path, rng: Random) -> str:
@@ -294,27 +282,12 @@ def many_references(root: Path, rng: Random) -> str:
     for number in range(count):
         before = f"b{(number - 1) % count}"
         held = {**BRANCH, "parentBranch": before} if folder == "branches" else TAG
-        _put(root, folder, f"b{number}", held)
+        put_reference(root, folder, f"b{number}", held)
     return f"{count} {folder}"
 
 
-def strange_branch(root: Path, rng: Random) -> str:
-    """Make a branch of a copy of the manifest that says it is another branch."""
-    copy = root / "tree" / "self" / "_versions" / latest(root).name
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(latest(root), copy)
-    with edited(copy) as message:
-        message.branch = name = rng.choice((*UP, *NAMES, "self", "other"))
-        for fragment in message.fragments:
-            for one in fragment.files:
-                if rng.random() < 0.5:
-                    one.base_id = rng.choice((0, 1, 7))
-        message.base_paths.add(id=1, path=rng.choice(("..", "../..", str(root), "")))
-    _put(root, "branches", "self", {**BRANCH, "parentBranch": rng.choice((None, "self", "other"))})
-    return repr(name)[:60]
-
-
-def _put(root: Path, folder: str, name: str, held: object) -> None:
+def put_reference(root: Path, folder: str, name: str, held: object) -> None:
+    """Write a tag or branch by its encoded name."""
     path = root / "_refs" / folder / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(held), encoding="utf-8")
