@@ -72,25 +72,6 @@ def test_only_staged_text_is_merged(tmp_path):
 
 
 THIRTY = pa.table({"i": range(30), "s": [f"w{n % 5}" for n in range(30)], "l": [["a"]] * 30})
-KINDS = {"i": "BTREE", "s": "BITMAP", "l": "LABEL_LIST"}
-
-
-def indexed(extended):
-    """Build an index on each column, and add rows that none covers."""
-    for column, kind in KINDS.items():
-        extended.create_scalar_index(column, kind)
-    extended.insert(THIRTY.slice(0, 5))
-    return extended
-
-
-@pytest.fixture(params=[False, True])
-def extended(request, tmp_path):
-    """A table with and without stable row ids."""
-    return indexed(
-        pylanceref.write_dataset(
-            THIRTY, tmp_path / "t", max_rows_per_file=10, enable_stable_row_ids=request.param
-        )
-    )
 
 
 def test_a_segment_of_its_own_has_the_parameters_of_the_others(tmp_path):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
-import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -15,15 +13,6 @@ from lanceref.search.index_plan import (
     boundings,
 )
 from pylanceref.sql.columns import bind_filter
-
-ROWS = SimpleNamespace(num_rows=4)
-
-
-def found(plan) -> tuple[list[int], bool] | None:
-    """Return rows, and whether they are exact."""
-    known = plan.ask(ROWS)
-    return None if known is None else (np.flatnonzero(known.mask).tolist(), known.exact)
-
 
 TABLE = pa.table(
     {

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from lanceref.search.text_column import text_column
 from lanceref.search.text_matching import follows
 from pylanceref.query import (
-    DocumentGranularity,
     FullTextOperator,
     MatchQuery,
     PhraseQuery,
@@ -141,25 +140,3 @@ def test_a_filter_before_changes_what_is_counted(tmp_path):
     ]
     assert scores[0][2] == scores[1][2] != scores[2][2]
     assert scores[0][0] == scores[1][0] == scores[2][0]
-
-
-TABLE = pa.table(
-    {
-        "s": ["red fox", "red red dog", "fox dog", "cow"],
-        "t": ["cow", "red", None, "dog"],
-        "l": [["red fox", "cow"], ["fox"], [], None],
-    }
-)
-
-
-ROW, ELEMENT = DocumentGranularity
-
-
-@pytest.fixture
-def dataset(tmp_path):
-    """A table with an index over each column."""
-    text_search_found = pylanceref.write_dataset(TABLE, tmp_path / "t")
-    for column in "st":
-        text_search_found.create_scalar_index(column, "INVERTED", with_position=True)
-    text_search_found.create_scalar_index("l", "INVERTED", document_granularity=ELEMENT)
-    return text_search_found

@@ -142,24 +142,3 @@ def test_deleted_rows_are_not_found(dataset):
     """The next ones are."""
     dataset.delete("i = 0")
     assert [(3, 1)] == near(dataset, [0, 0], k=1)
-
-
-def several(rows: int = 400) -> pa.Table:
-    """Return rows of none to three vectors."""
-    source = np.random.default_rng(3)
-    around = source.normal(size=(5, 8)) * 3
-    values = around[source.integers(0, 5, 3 * rows)] + source.normal(size=(3 * rows, 8))
-    lists = [values[3 * n : 3 * n + n % 4].astype(np.float32).tolist() for n in range(rows)]
-    column = pa.array(lists, pa.list_(pa.list_(pa.float32(), 8)))
-    return pa.table({"i": range(rows), "m": column})
-
-
-VALUES = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
-
-
-NEAR = {"column": "v", "q": VALUES[30], "k": 60}
-
-
-def _rows(start, end):
-    values = pa.FixedSizeListArray.from_arrays(pa.array(VALUES[start:end].ravel()), 4)
-    return pa.table({"i": range(start, end), "v": values, "w": values})

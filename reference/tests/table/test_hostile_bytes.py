@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context, SpanRecorder, uncovered
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import BytesError, FormatError, LanceError, LimitExceeded, UnknownFlag
+from lanceref.core.errors import FormatError, LanceError, LimitExceeded
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.explain import explain_source
 from lanceref.proto import rowids_pb2, table_pb2
@@ -28,10 +28,8 @@ from lanceref.table.roaring import parse_bitmap
 from lanceref.table.row_ids import decode_row_ids, decode_versions
 from lanceref.transactions.transaction import check_transaction, open_transaction
 
-from tests.file.files import WORKED_FILE
 from tests.table.manifests import (
     WORKED,
-    data_file,
     footer,
     fragment,
     minimal,
@@ -192,53 +190,6 @@ def test_every_byte_of_a_deletion_file_has_an_owner(kind):
     assert kind == "deletion bitmap" or ("uint32[]" in kinds) == (kind == "plain deletions")
 
 
-PATHS = ["", "/f", "../f", "a/../../f", "a//b", "..\\f", "a/", "f\0", "n" * 5000, "."]
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_a_data_file_lies_in_its_folder(tmp_path, path):
-    """Absolute, empty, climbing and impossible paths are refused."""
-    given_entry = data_file(file_minor_version=0, path=path)
-    message = minimal(
-        fragments=[fragment(0, given_entry, physical_rows=3)],
-        data_format={"file_format": "lance", "version": "2.0"},
-    )
-    with pytest.raises(BytesError) as caught:
-        manifest = parse(message)
-        bases = Bases(LocalStore(tmp_path), manifest)
-        FragmentReader(manifest.fragments[0], bases, CTX).column(manifest.schema.fields[0])
-
-    assert caught.value.clause in ("L.table.datafile.path", "L.table.files.exist")
-
-
-@pytest.mark.parametrize(
-    ("fields", "rows", "clause"),
-    [
-        ({}, 4, "L.table.fragments.rows"),
-        ({}, 2**32 - 1, "L.table.fragments.rows"),
-        ({"file_size_bytes": 347}, 3, "L.table.datafile.size"),
-        ({"column_indices": [1]}, 3, "L.file.schema.num-columns"),
-    ],
-)
-def test_a_manifest_and_its_files_agree(tmp_path, fields, rows, clause):
-    """Rows, size and columns of a data file are those that its entry states."""
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "worked.lance").write_bytes(WORKED_FILE)
-    entry = data_file(file_minor_version=0, path="worked.lance", **fields)
-    manifest = parse(
-        minimal(
-            fields=[{"name": "a", "parent_id": -1, "logical_type": "int32", "nullable": True}],
-            data_format={"file_format": "lance", "version": "2.0"},
-            fragments=[fragment(0, entry, physical_rows=rows)],
-        )
-    )
-    reader = FragmentReader(manifest.fragments[0], Bases(LocalStore(tmp_path), manifest), CTX)
-    with pytest.raises(BytesError) as caught:
-        reader.column(manifest.schema.fields[0])
-
-    assert clause == caught.value.clause
-
-
 def _peak(read: Callable[[], object]) -> int:
     """Return the most memory that a call allocated at once."""
     tracemalloc.start()
@@ -323,37 +274,6 @@ def test_rows_without_a_file_have_a_limit(tmp_path, type_, rows):
             reader.column(manifest.schema.fields[0])
 
 
-def test_a_manifest_without_a_length_is_no_empty_table():
-    """Zero in place of the length is refused with file, span and what was found."""
-    with pytest.raises(FormatError, match=r"L\.table\.manifest\.end") as caught:
-        parse(WORKED[:72] + bytes(4) + WORKED[76:])
-
-    assert ("18446744073709551614.manifest", (72, 76)) == (caught.value.file, caught.value.span)
-    assert "76" == str(caught.value.found)
-
-
-@pytest.mark.parametrize(
-    ("base", "clause"), [(4, "L.table.files.exist"), (9, "L.table.base.resolves")]
-)
-def test_a_file_of_an_unreachable_base_is_a_fault_of_the_manifest(tmp_path, base, clause):
-    """A base of an unknown scheme and a missing base are refused at the manifest's bytes."""
-    flags = {"reader_feature_flags": 16, "writer_feature_flags": 16}
-    manifest = parse(minimal(base_paths=[{"id": 4, "path": "nowhere://bucket/x"}], **flags))
-    with pytest.raises(FormatError) as caught:
-        Bases(LocalStore(tmp_path), manifest).open_data_file("f", base)
-
-    assert clause == caught.value.clause
-    assert caught.value.place.size_bytes > 0
-
-
-def test_an_unknown_feature_is_named():
-    """A reader bit that this implementation does not know is refused with its number."""
-    with pytest.raises(UnknownFlag, match=r"L\.table\.flags\.unknown-reader-bit") as caught:
-        parse(minimal(reader_feature_flags=512, writer_feature_flags=512))
-
-    assert "512" in caught.value.feature
-
-
 def _two_sets_of_three() -> dict[str, object]:
     over = _overlay(b"")
     over.ClearField("shared_offset_bitmap")
@@ -375,16 +295,6 @@ def test_what_readers_pass_over_is_found(data, clause):
     parse(data, findings)
 
     assert clause in [finding.clause for finding in findings]
-
-
-def test_a_field_is_listed_once():
-    """A field in two columns of a file, or in two files, is refused."""
-    for files in (
-        [data_file(fields=[0, 0], column_indices=[0, 1])],
-        [data_file(), data_file(path="g")],
-    ):
-        with pytest.raises(FormatError, match=r"L\.table\.datafile\.once"):
-            parse(minimal(fragments=[fragment(0, *files)]))
 
 
 def test_a_range_of_row_ids_is_never_expanded():

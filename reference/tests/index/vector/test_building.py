@@ -115,14 +115,6 @@ def test_fewer_vectors_than_partitions(tmp_path):
 VALUES = points(900)
 
 
-@pytest.fixture
-def dataset(tmp_path):
-    """An index over 600 rows; 300 were appended later."""
-    found = write(VALUES[:600], tmp_path)
-    found.create_index("v", "IVF_FLAT", num_partitions=3)
-    return found.insert(table(VALUES[600:])) or found
-
-
 def test_an_index_that_is_only_defined(tmp_path):
     """It has no files and is passed over; it is built when it is brought up to date."""
     dataset = write(VALUES[:600], tmp_path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +10,7 @@ from lanceref.core.context import Context
 from lanceref.core.file_versions import V2_1
 from lanceref.index.index_file import IndexFile, write_index_file
 from lanceref.index.vector.graph import (
-    DISTANCES,
     GRAPH_SCHEMA,
-    NEIGHBOURS,
     graph_rows,
     graph_text,
     parse_graph_text,
@@ -32,8 +29,6 @@ from lanceref.kernels.hnsw_graph import USUAL, GraphParameters
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.storage import BytesSource, LocalStore
 
-from .indexed import points
-
 PLACE = Context("f").at(0, 0)
 
 
@@ -48,27 +43,7 @@ def test_partitions_follow_one_another(lengths, with_offsets):
     assert [sum(lengths[:n]) for n in range(len(lengths))] == found.starts.tolist()
 
 
-IDS = [0, 1, 2, 1]
-
-
-NEAR = [[1], [0, 2], [1], []]
-
-
-FAR = [[1.0], [1.0, 4.0], [4.0], []]
-"""Three nodes in a row, the middle one on level 1 too."""
-
-
 PLACE_GRAPH = Context("index.idx").at(0, 0)
-
-
-def rows(ids=IDS, near=NEAR, far=FAR) -> pa.RecordBatch:
-    """Return rows of a graph."""
-    arrays = [
-        pa.array(ids, pa.uint32()),
-        pa.array(near, NEIGHBOURS.type),
-        pa.array(far, DISTANCES.type),
-    ]
-    return pa.record_batch(arrays, schema=GRAPH_SCHEMA)
 
 
 def file_of(folder, *batches, findings=None) -> IndexFile:
@@ -103,12 +78,6 @@ def test_graphs_come_back(tmp_path_factory, num_nodes, m, max_level):
     for level, own in zip(graph.levels, found.levels, strict=True):
         for name in ("nodes", "offsets", "neighbours", "distances"):
             assert getattr(level, name).tolist() == getattr(own, name).tolist()
-
-
-VALUES = points(80)
-
-
-VALUES /= np.linalg.norm(VALUES, axis=1, keepdims=True)
 
 
 def data_of(num_bits=4, metric="l2"):
