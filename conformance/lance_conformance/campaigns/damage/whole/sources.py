@@ -1,4 +1,4 @@
-"""Sources: the messages of a table that are changed, and what must be told of it elsewhere."""
+"""Sources: the messages of a table that are changed, and the sizes and names that follow them."""
 
 from __future__ import annotations
 
