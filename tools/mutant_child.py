@@ -59,8 +59,10 @@ IN_MEMORY = Path("/dev/shm")
 MEMORY_BYTES = 6 << 30
 """Address space of a child."""
 
-PACKAGES = frozenset({"lanceref", "lanceref_testing", "pylanceref", "lance_conformance"})
-"""What a child imports for itself."""
+PACKAGES = frozenset(
+    {"lanceref", "lanceref_testing", "pylanceref", "lance_conformance", "reference", "tests"}
+)
+"""What a child imports for itself; tests have the names of their folders."""
 
 KINDS_LEFT_OUT = frozenset({"commit-race", "write-roundtrip"})
 """Kinds that are about writing."""

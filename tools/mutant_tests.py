@@ -10,15 +10,19 @@ of its own. Tests that fail without a change, or take too long, are left out.
 from __future__ import annotations
 
 import ast
+import gc
 import os
 import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 from mutant_child import LIVES, Judge, Lines, Tell, Verdict, forget, tell_lines, traced
 from sources import Source
 
@@ -33,6 +37,9 @@ MARKED = "not spark and not oracle and not nightly"
 
 TEST_SECONDS = 5
 """Processor time of a test; with a mutant it has twice as much."""
+
+EXAMPLES = 5
+"""Examples of a property test that is traced."""
 
 WAITED_SECONDS = 120
 """Time by the clock of a test, which may wait for what never comes."""
@@ -58,6 +65,9 @@ class Suite:
     def __init__(self, root: Path, judge: Judge, seconds: float) -> None:
         self._root, self._judge, self._seconds = root, judge, seconds
         self._unfit: dict[str, bool] = {}
+        with redirect_stdout(StringIO()):
+            _pytest(root, None, "--collect-only", "-m", MARKED, TESTS)  # children import none
+        gc.freeze()
 
     def killer(self, source: Source, tree: ast.Module, ids: Sequence[str]) -> Verdict:
         """Return the first test that fails, with a module changed."""
@@ -122,6 +132,11 @@ class _Tracer:
         self._tracer = tracer
         self.left_out: set[str] = set()
 
+    def pytest_sessionstart(self) -> None:
+        """Let property tests try a few examples: they run through the same lines."""
+        settings.register_profile("few", settings.get_profile("untimed"), max_examples=EXAMPLES)
+        settings.load_profile("few")
+
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Trace one test."""
@@ -149,8 +164,8 @@ def _trace(root: Path, folder: str, tell: Tell) -> None:
     tell_lines(tracer, root, plugin.left_out, tell)
 
 
-def _pytest(root: Path, plugin: object, *arguments: str) -> int:
+def _pytest(root: Path, plugin: object | None, *arguments: str) -> int:
     os.chdir(root)
     sys.path.insert(0, str(root / "tools"))
     fixed = ["--rootdir", str(root), "-p", "no:cacheprovider", "-p", "no:xdist"]
-    return pytest.main([*fixed, *arguments], plugins=[plugin])
+    return pytest.main([*fixed, *arguments], plugins=[plugin] if plugin else [])

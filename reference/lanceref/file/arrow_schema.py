@@ -19,12 +19,15 @@ from lanceref.core.errors import Place, SchemaRefused
 from lanceref.core.logical_types import EXTENSION_KEY, storage_of
 from lanceref.file.schema import ID_KEY, JSON, Field, LanceSchema, is_primary
 
+MOST_IDS = 1 << 31
+"""Ids of fields are below: an int32 holds them."""
+
 
 def schema_of(arrow: pa.Schema) -> LanceSchema:
     """Return the schema with ids 0, 1, … in depth-first order.
 
-    Raises SchemaRefused for names used twice or with a dot, ids used twice, a primary key that can
-    be null, and a type the format does not have.
+    Raises SchemaRefused for names used twice or with a dot, ids used twice or too large, a primary
+    key that can be null, and a type the format does not have.
     """
     for name, times in Counter(field.name for field in arrow).items():
         if "\0" in name:
@@ -40,7 +43,11 @@ def schema_of(arrow: pa.Schema) -> LanceSchema:
     taken = [draft.id for draft in drafts for draft in draft.flat() if draft.id >= 0]
     if len(set(taken)) < len(taken):
         raise SchemaRefused(f"duplicate field id in schema: {taken}")
-    ids = iter(range(max(taken, default=-1) + 1, 2**31 - 1))
+    first = max(taken, default=-1) + 1
+    without = sum(draft.id < 0 for top in drafts for draft in top.flat())
+    if first + without > MOST_IDS:
+        raise SchemaRefused(f"{without} fields without an id after {first - 1}: ids have 31 bits")
+    ids = iter(range(first, first + without))
     fields = tuple(numbered(draft, -1, ids) for draft in drafts)
     for top in fields:
         _check_keys(top, nullable_above=False)

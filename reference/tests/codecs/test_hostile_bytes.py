@@ -12,6 +12,7 @@ from lanceref.codecs.compressive import (
     decode_blocks,
     decode_levels,
     decode_mini,
+    decode_rle,
     decode_zip_fixed,
     decode_zip_variable,
     integers,
@@ -144,6 +145,7 @@ def test_encodings_out_of_place_are_refused():
         lambda: decode_blocks(fsst(TABLE, strings(32)), block),
         lambda: integers(strings(32), run_of([string_block([b"a"], 32)], counts=[1])),
         lambda: integers(flat(24), run_of([bytes(3)], counts=[1])),
+        lambda: decode_rle(rle(inline(32), inline(32)).rle, run_of([b""], [b""], counts=[1])),
         lambda: decode_zip_variable(flat(8), variable([b"a"]), CTX, PLACE),
         lambda: decode_zip_fixed(inline(32), rows, PLACE),
     ]

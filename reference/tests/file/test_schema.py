@@ -89,10 +89,29 @@ def test_ids_go_on_after_the_highest_given_one():
     ]
 
 
+def with_id(name: str, own_id: int) -> pa.Field:
+    """A field whose metadata states its id."""
+    return pa.field(name, pa.int8(), metadata={"lance:field_id": str(own_id)})
+
+
+def test_ids_go_on_after_the_highest_of_several_and_up_to_31_bits():
+    """It need not be the last one given; the last id of all is 2**31 - 1."""
+    mixed = schema_of(pa.schema([with_id("a", 9), with_id("b", 3), ("c", pa.int8())]))
+    last = schema_of(pa.schema([with_id("a", 2**31 - 2), ("b", pa.int8())]))
+
+    assert [9, 3, 10] == [field.id for field in mixed.fields]
+    assert [2**31 - 2, 2**31 - 1] == [field.id for field in last.fields]
+    assert [field.id for field in schema_message(last).fields] == [2**31 - 2, 2**31 - 1]
+
+
 REFUSED = {
     "dot": [("a.b", pa.int8())],
+    "null byte": [("a\0b", pa.int8())],
+    "id of 32 bits": [with_id("a", 2**31)],
+    "no id left": [with_id("a", 2**31 - 1), ("b", pa.int8())],
+    "id 0 twice": [with_id("a", 0), with_id("b", 0)],
     "name twice": [("a", pa.int8()), ("a", pa.int8())],
-    "id twice": [pa.field(n, pa.int8(), metadata={"lance:field_id": "7"}) for n in "ab"],
+    "id twice": [with_id(name, 7) for name in "ab"],
     "decimal32": [("a", pa.decimal32(5, 2))],
     "list view": [("a", pa.list_view(pa.int8()))],
     "interval": [("a", pa.month_day_nano_interval())],

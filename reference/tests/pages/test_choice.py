@@ -178,6 +178,25 @@ def test_values_become_the_array_of_the_type(type_, values, expected):
         leaf_array(type_, values, np.ones(values.count + 1, bool), PLACE)
 
 
+UNFIT = [
+    (pa.int16(), fixed([1, 2], 8), "leaf.width"),
+    (PACKED, Fixed(24, 1, np.zeros(3, np.uint8)), "leaf.width"),
+    (pa.dictionary(pa.int8(), pa.string()), fixed([0], 8), "leaf.width"),
+    (PACKED, Rows(2, (fixed([1, 2], 8),)), "leaf.kind"),
+    (pa.list_(pa.int8()), Rows(2, (fixed([1, 2], 8),)), "leaf.kind"),
+    (pa.int8(), texts([b"a"]), "leaf.kind"),
+    (pa.string(), FixedSizeList(1, 2, None, fixed([1, 2], 8)), "leaf.kind"),
+    (PAIRS, FixedSizeList(1, 3, None, fixed([1, 2, 3], 8)), "leaf.dimension"),
+]
+
+
+@pytest.mark.parametrize(("type_", "values", "clause"), UNFIT, ids=str)
+def test_values_that_are_not_of_the_type_are_refused(type_, values, clause):
+    """Of another width or kind, rows of other fields, lists of another length."""
+    with pytest.raises(CorruptPage, match=clause):
+        leaf_array(type_, values, None, PLACE)
+
+
 COMPUTED = pb.CompressiveEncoding(
     variable={"offsets": {"range": {"uncompressed_bits_per_value": 64, "step": 1}}}
 )

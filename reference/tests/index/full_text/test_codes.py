@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError, LanceError, Place, Truncated
-from lanceref.fast.indices import full_postings
+from lanceref.fast.indices import full_postings, unpack_rows
 from lanceref.index.full_text.packed_integers import (
     group_runs,
+    pack_rows,
     parse_group,
     parse_varint,
     parse_varints,
@@ -58,6 +59,8 @@ def test_numbers_take_turns_in_the_lanes():
     numbers[0, [0, 4, 1]] = 1
     wanted = bytes.fromhex("01 03000000 01000000 00000000 00000000")
     assert [wanted] == group_runs(numbers).as_bytes()
+    packed = np.frombuffer(wanted[1:], np.uint8).reshape(1, -1)
+    assert numbers.tolist() == unpack_rows(packed, 1, 4).tolist()
 
 
 @given(st.integers(0, 32), st.sampled_from([4, 8]), st.integers(0, 2**32))
@@ -67,6 +70,9 @@ def test_groups_come_back(width, lanes, seed):
     rows = random.integers(0, 2**width, (3, 32 * lanes)).astype(np.uint32)
     found = [parse_group(cursor(one), lanes, "n").tolist() for one in group_runs(rows).as_bytes()]
     assert rows.tolist() == found
+    if width:
+        packed = pack_rows(rows, width)
+        assert rows.tolist() == unpack_rows(packed, width, lanes).tolist()
 
 
 def test_worked_varints():
