@@ -10,7 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lance_conformance.outcomes import GOOD
+from lance_conformance.outcomes import Outcome
+
+VERDICT, SAME, BETTER, WORSE = "new verdict: ", "same verdict: ", "better", "worse"
+CLAIM = "claimed in one alone"
+MOVES = (VERDICT + BETTER, VERDICT + WORSE, SAME + BETTER, SAME + WORSE, CLAIM)
+"""Kinds of moves, the columns of a table."""
 
 Cell = tuple[str, str]
 """A case, and the label of an implementation."""
@@ -25,14 +30,9 @@ def lines(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", "## Since the results before", "")
     yield f"{len(new.keys() - old.keys())} cases are new, {len(old.keys() - new.keys())} are gone,"
     yield f"{len(verdicts)} have a new verdict of ours. Cases of both whose outcome has moved:"
-    yield from (
-        "",
-        "| implementation | new verdict: better | worse | same verdict: better | worse |",
-    )
-    yield "|---|---|---|---|---|"
+    yield from ("", f"| implementation | {' | '.join(MOVES)} |", "|---" * (1 + len(MOVES)) + "|")
     for label, found in counts.items():
-        cells = [found[key] for key in ((True, True), (True, False), (False, True), (False, False))]
-        yield f"| {label} | {' | '.join(str(cell) for cell in cells)} |"
+        yield f"| {label} | {' | '.join(str(found[move]) for move in MOVES)} |"
     yield from ("", "| new verdict | right before | right now |", "|---|---|---|")
     for name in verdicts:
         yield f"| `{name}` | {old[name]['right']} | {new[name]['right']} |"
@@ -48,11 +48,17 @@ def _cells(matrix: Mapping[str, Any]) -> dict[Cell, str]:
 
 def _counts(
     before: Mapping[Cell, str], now: Mapping[Cell, str], verdicts: set[str]
-) -> dict[str, Counter[tuple[bool, bool]]]:
-    """Count moves by implementation: whether the verdict is new, whether the outcome is better."""
-    counts: dict[str, Counter[tuple[bool, bool]]] = {}
+) -> dict[str, Counter[str]]:
+    """Count the moves of each implementation by their kind."""
+    counts: dict[str, Counter[str]] = {}
     for (case, label), outcome in now.items():
         found = counts.setdefault(label, Counter())
-        if outcome != before.get((case, label), outcome):
-            found[case in verdicts, outcome in GOOD] += 1
+        earlier = before.get((case, label), outcome)
+        if outcome == earlier:
+            continue
+        if Outcome.UNSUPPORTED in (earlier, outcome):
+            found[CLAIM] += 1
+        else:
+            verdict = VERDICT if case in verdicts else SAME
+            found[verdict + (BETTER if outcome == Outcome.PASS else WORSE)] += 1
     return counts

@@ -116,7 +116,7 @@ def test_moves_tell_new_verdicts_from_the_rest(make_case: Callable[..., Case]) -
 
     text = page.render(now, before)
     assert "1 cases are new, 0 are gone,\n1 have a new verdict" in text
-    assert "| party 9 | 1 | 0 | 1 | 0 |" in text
+    assert "| party 9 | 1 | 0 | 1 | 0 | 0 |" in text
     assert f"| `{NEGATIVE}` | a refusal | the rows |" in text
 
 
