@@ -177,7 +177,8 @@ def main() -> int:
     known = _put(work, _judged, lines, options, "judged.jsonl")
     if options.all:
         living = [mutant for mutant in work if mutant.id in known and not known[mutant.id].case]
-        known |= _put(living, _tested, _lines_of_tests(options), options, "tests.jsonl")
+        tested = _put(living, _tested, _lines_of_tests(options), options, "tests.jsonl")
+        known = {name: one for name, one in known.items() if one.case} | tested
     every = [known[mutant.id] for mutant in work if mutant.id in known]
     if options.keep:
         options.keep.write_text(json.dumps(kept(every, options.bar), indent=1) + "\n", "utf-8")

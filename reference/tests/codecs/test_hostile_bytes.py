@@ -116,6 +116,7 @@ ZIPPED = {
     "a length that leads back": (BACKWARDS, words([2**64 - 8], 64), "packed-struct.row"),
     "a code without a symbol": (fsst(TABLE, strings(32)), b"\0\2", "fsst.code"),
     "an escape at the end": (fsst(TABLE, strings(32)), b"\0\xff\xff\xff", "fsst.escape"),
+    "an escape alone": (fsst(TABLE, strings(32)), b"\xff", "fsst.escape"),
 }
 
 

@@ -323,6 +323,7 @@ def test_chunks_of_any_count_begin_at_a_byte():
     assert [b"\x0d", b"\x03"] == parts_of(blocks.buffers[0])
     assert plain(LIST) == decoded(blocks)
     assert [] == plain(decode_mini(flat(8), run_of([], counts=[])))
+    assert [1, 0, 1] == plain(decode_mini(flat(1), run_of([b"\1", b"\1"], counts=[2, 1])))
 
 
 def test_the_first_lane_of_the_worked_block():

@@ -218,8 +218,9 @@ NAN = float("nan")
 
 
 def test_floats_have_a_total_order():
-    """NaN is the greatest, -NaN the least; zeros differ."""
-    values = [-NAN, -math.inf, -1.0, -0.0, 0.0, 1.0, math.inf, NAN]
+    """NaN is the greatest, -NaN the least; zeros differ, and so do neighbours."""
+    near = [math.nextafter(-1.0, -2.0), -1.0, math.nextafter(-1.0, 0.0)]
+    values = [-NAN, -math.inf, *near, -0.0, 0.0, 1.0, math.inf, NAN]
     keys = total_order(pa.array(values)).to_pylist()
 
     assert sorted(set(keys)) == keys

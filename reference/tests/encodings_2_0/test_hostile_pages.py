@@ -94,6 +94,19 @@ def test_dictionaries_too_large_for_their_keys_are_refused():
         taken(column, list(range(200)))
 
 
+def test_what_lies_below_is_checked_too():
+    """A key just beyond the items, read or taken; text inside of lists that is no UTF-8."""
+    keys = dictionary(8, binary(4, first=1), 2)
+    strings = open_built(pa.string(), _one(keys, 2, b"\2\3", words(1, 3), b"abb"))
+    for read in (scanned, lambda column: taken(column, [1])):
+        with pytest.raises(BytesError, match=r"L\.array\.dictionary\.key-range"):
+            read(strings)
+    findings = []
+    lists = [*_one(list_page(1), 1, words(1)), *_one(binary(2), 1, words(1), b"\xff")]
+    open_built(pa.list_(pa.string()), lists, findings=findings).check()
+    assert ["L.array.binary.utf8"] == [finding.clause for finding in findings]
+
+
 @pytest.mark.parametrize("name", [name for name, (_, columns, rows) in PAGES.items() if rows])
 @given(data=st.data())
 @settings(max_examples=40)

@@ -201,12 +201,12 @@ PAGES = {
 
 @pytest.mark.parametrize(("type_", "columns", "rows"), PAGES.values(), ids=PAGES)
 def test_every_encoding_reads_as_by_hand(type_, columns, rows):
-    """Whole, from any row on, and row by row, one of them twice."""
+    """Whole, from any of the first rows and from the last on, and row by row, one of them twice."""
     found = open_built(type_, columns)
     count = len(rows)
 
     assert rows == scanned(found).to_pylist()
-    for start in range(min(count, 5)):
+    for start in {*range(min(count, 5)), max(0, count - 1)}:
         assert rows[start:] == scanned(found, start, count).to_pylist()
     some = [at for at in (0, 1, 1, count // 2, count - 1) if 0 <= at < count]
     assert [rows[at] for at in sorted(some)] == taken(found, sorted(some)).to_pylist()

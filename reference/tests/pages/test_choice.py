@@ -185,6 +185,7 @@ UNFIT = [
     (PACKED, Rows(2, (fixed([1, 2], 8),)), "leaf.kind"),
     (pa.list_(pa.int8()), Rows(2, (fixed([1, 2], 8),)), "leaf.kind"),
     (pa.int8(), texts([b"a"]), "leaf.kind"),
+    (pa.string(), texts([b"\x80"]), "leaf.utf8"),
     (pa.string(), FixedSizeList(1, 2, None, fixed([1, 2], 8)), "leaf.kind"),
     (PAIRS, FixedSizeList(1, 3, None, fixed([1, 2, 3], 8)), "leaf.dimension"),
 ]

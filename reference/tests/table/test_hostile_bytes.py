@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +31,7 @@ from lanceref.transactions.transaction import check_transaction, open_transactio
 
 from tests.table.manifests import (
     WORKED,
+    data_file,
     footer,
     fragment,
     minimal,
@@ -274,6 +276,36 @@ def test_rows_without_a_file_have_a_limit(tmp_path, type_, rows):
             reader.column(manifest.schema.fields[0])
 
 
+BAD_MANIFESTS = {
+    "a second of nanoseconds": (
+        {"timestamp": {"seconds": 5, "nanos": 10**9}},
+        "L.table.manifest.timestamp",
+    ),
+    "a path out of the folder, in a file that is like the one before": (
+        {
+            "fragments": [fragment(), fragment(1, data_file(path="../f.lance"))],
+            "max_fragment_id": 1,
+        },
+        "L.table.datafile.path",
+    ),
+    "as many rows as an address cannot tell": (
+        {"fragments": [fragment(physical_rows=2**32)], "max_fragment_id": 0},
+        "L.table.fragments.address",
+    ),
+}
+
+
+@pytest.mark.parametrize(("fields", "clause"), BAD_MANIFESTS.values(), ids=BAD_MANIFESTS)
+def test_a_faulty_manifest_is_refused(fields, clause):
+    """The last good number and the first bad one differ by one; every entry is looked at."""
+    with pytest.raises(FormatError) as caught:
+        parse(minimal(**fields))
+
+    assert clause == caught.value.clause
+    sound = {"seconds": 5, "nanos": 10**9 - 1}
+    assert 10**9 - 1 == parse(minimal(timestamp=sound)).message.timestamp.nanos
+
+
 def _two_sets_of_three() -> dict[str, object]:
     over = _overlay(b"")
     over.ClearField("shared_offset_bitmap")
@@ -304,5 +336,10 @@ def test_a_range_of_row_ids_is_never_expanded():
     decoded = decode_row_ids(data, 2**31, CTX, PLACE)
 
     assert [5, 2**31 + 4] == decoded.at(np.array([0, 2**31 - 1])).tolist()
+    with pytest.raises(FormatError, match=r"L\.table\.row-ids\.length"):
+        _ids(data, 10)
+    halves = pairwise([0, 2**63, 2**64 - 1])
+    segments = [{"range": {"start": start, "end": end}} for start, end in halves]
+    data = rowids_pb2.RowIdSequence(segments=segments).SerializeToString()
     with pytest.raises(FormatError, match=r"L\.table\.row-ids\.length"):
         _ids(data, 10)
