@@ -18,7 +18,6 @@ import pyarrow as pa
 import pytest
 from lance_conformance import cli, suite
 from lance_conformance.cases import Case
-from lance_conformance.checks import Check
 from lance_conformance.known import Reckoning
 from lance_conformance.outcomes import Outcome
 from lance_conformance.reports.jsonl import Run
@@ -216,12 +215,6 @@ def make_run() -> Callable[..., Run]:
         return Run(**{**values, **parts})  # type: ignore[arg-type]
 
     return make
-
-
-@pytest.fixture
-def a_check() -> Callable[..., Check]:
-    """A maker of checks of `file.read`."""
-    return lambda expect, op="file.read": Check("full", op, {}, expect)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Prose: computed numbers and links."""
 
-import json
-
 import prose
 import pytest
 
@@ -87,31 +85,3 @@ def test_right_links_pass(repository):
     page = f"# Two\n\n# Two\n\n{links}\n"
 
     assert [] == prose.check(repository({"spec/10.md": page, "spec/20.md": "## A `b` — c!\n"}))[1]
-
-
-PAGE = """# Page
-
-```hex file/2.1/a
-0    0102 "ab"   two numbers and a text
-6    ff ...      and what is not shown
-     header      no offset
-```
-
-```hex table/a _versions/*.json
-0    7b7d
-```
-"""
-
-
-@pytest.fixture
-def root(tmp_path):
-    """A page and the cases that it shows."""
-    (tmp_path / "spec").mkdir()
-    (tmp_path / "spec" / "10.md").write_text(PAGE, "utf-8")
-    for case, given in (("file/2.1/a", {"path": "data.lance"}), ("table/a", {"uri": "dataset"})):
-        folder = tmp_path / "fixtures" / case
-        (folder / "dataset" / "_versions").mkdir(parents=True)
-        (folder / "case.json").write_text(json.dumps({"input": given}))
-    (tmp_path / "fixtures/file/2.1/a/data.lance").write_bytes(b"\1\2abcd\xff\0")
-    (tmp_path / "fixtures/table/a/dataset/_versions/x.json").write_bytes(b"{}")
-    return tmp_path

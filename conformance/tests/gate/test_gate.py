@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from lance_conformance import cases, suite
+from lance_conformance import suite
 from lance_conformance.gate import clauses, comment, covered, golden, mutation, writers
 from lance_conformance.gate.checks import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
@@ -188,11 +188,6 @@ def test_a_hash_that_stays_does_not_hide_changed_files(tmp_path):
     assert [Colour.RED, Colour.RED] == [edited.colour, lost.colour]
     assert "not those of SUITE.json" in edited.findings[0].text
     assert "published, and gone" == lost.findings[0].text
-
-
-def case(name: str) -> cases.Case:
-    """A published case."""
-    return cases.load_case(FIXTURES / name / "case.json", FIXTURES)
 
 
 def keeping(folder, noticed: int | None) -> Tree:

@@ -87,12 +87,6 @@ def string_block(values: Sequence[bytes], bits: int) -> bytes:
     return words([bits, bits // 4 + len(table)], bits) + table + b"".join(values)
 
 
-def split_streams(values: Sequence[int], bits: int) -> bytes:
-    """Write byte i of value j at i * n + j."""
-    raw = words(values, bits)
-    return b"".join(raw[byte :: bits // 8] for byte in range(bits // 8))
-
-
 def bitmap(bits: Sequence[bool | int]) -> bytes:
     """Pack validity, least significant bit first."""
     packed = sum(bool(bit) << i for i, bit in enumerate(bits))

@@ -69,7 +69,6 @@ from .slow_forms import (
 TABLE = symbol_table([b"a", b"b"])
 RUNS, FRAME = rle(flat(16), flat(8)), dictionary(flat(32), flat(64), 3)
 COMPUTED = rle(range_(4, 1), range_(1, 1, 32))
-SOUND_RUNS, SOUND_STRINGS = run_parts([(1, 1), (2, 1)])[:2], string_chunk([b"a", b"b"], 32)
 TRIPLES = lists(3, flat(16), True)
 
 

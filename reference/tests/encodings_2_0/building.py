@@ -177,14 +177,6 @@ def open_built(
     return open_column(file, lance_field(one), metadata)
 
 
-def read_built(
-    arrow: pa.Field | pa.DataType, encoding: pb.ArrayEncoding, num_rows: int, *buffers: bytes
-) -> pa.Array:
-    """Read a single page whole."""
-    column = open_built(arrow, [Column([Page(encoding, num_rows, list(buffers))])])
-    return scanned(column)
-
-
 def scanned(column: ArrayColumn) -> pa.Array:
     """Every row of a column."""
     parts = list(column.scan(0, column.num_rows))

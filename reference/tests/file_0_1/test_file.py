@@ -27,7 +27,6 @@ from .building import WORKED, i64, metadata_of, patched, read, with_metadata
 
 DATA = written(WORKED, "0.1")
 POSITION, MESSAGE = metadata_of(DATA)
-MANIFEST, TABLE_AT = MESSAGE.manifest_position, MESSAGE.page_table_position
 MIXED = pa.table(
     {
         "a": pa.array([1, None, 3, 4], pa.int32()),

@@ -96,9 +96,6 @@ def test_memory_is_bounded_before_it_is_taken(name):
     assert len(scanned(page, type_)) == page.num_rows
 
 
-STRINGS, STARTS = bytes.fromhex("01  00 02000000 6162  00 00000000"), bytes.fromhex("0001080d")
-
-
 @pytest.mark.parametrize("name", [name for name, row in WRITTEN.items() if row[-1]])
 @given(data=st.data())
 def test_damaged_pages_are_refused_or_read(name, data):

@@ -173,13 +173,6 @@ def test_wrong_arguments_are_refused(given, kind, few_rows):
         few_rows.scanner(**given)
 
 
-@pytest.fixture(scope="module")
-def two_fragments(tmp_path_factory):
-    """Two fragments."""
-    table = pa.table({"i": range(6), "s": list("abcdef")})
-    return write(table, tmp_path_factory.mktemp("builder"), max_rows_per_file=3)
-
-
 @pytest.fixture
 def one_vector(tmp_path):
     """One vector of two numbers."""
