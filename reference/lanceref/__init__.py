@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from lanceref.core.context import Finding
     from lanceref.core.errors import FormatError, LanceError
     from lanceref.core.limits import Limits
-    from lanceref.data_file.file_reader import File, open_file, write_file
     from lanceref.explain import explain
+    from lanceref.files import File, open_file, write_file
     from lanceref.tables import Table, open_table, write_table
     from lanceref.validate import validate
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "File": "lanceref.data_file.file_reader",
+    "File": "lanceref.files",
     "Finding": "lanceref.core.context",
     "FormatError": "lanceref.core.errors",
     "LanceError": "lanceref.core.errors",
     "Limits": "lanceref.core.limits",
     "Table": "lanceref.tables",
     "explain": "lanceref.explain",
-    "open_file": "lanceref.data_file.file_reader",
+    "open_file": "lanceref.files",
     "open_table": "lanceref.tables",
     "validate": "lanceref.validate",
-    "write_file": "lanceref.data_file.file_reader",
+    "write_file": "lanceref.files",
     "write_table": "lanceref.tables",
 }
 """Module of each public name."""

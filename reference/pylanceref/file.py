@@ -34,11 +34,11 @@ from lanceref.core.logical_types import resolved, resolved_batch
 from lanceref.core.nesting import nests_fixed_size_lists
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.descriptors import described, described_schema, holds_blobs, prepared
-from lanceref.data_file.file_reader import File
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import ColumnReader, Recutter, batches, page_policy
 from lanceref.file.container import PageMetadata
+from lanceref.files import File
 from lanceref.storage import Sink, Source, create_sink, open_source, store_options, whole
 from lanceref.storage.uri import joined
 

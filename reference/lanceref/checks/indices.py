@@ -13,8 +13,8 @@ from lanceref.checks.tables import open_checked
 from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.errors import UnknownVersion
+from lanceref.file.container import is_legacy
 from lanceref.file_0_1.check import check_file, check_legacy
-from lanceref.file_0_1.data_file import is_legacy
 from lanceref.index.fragment_reuse import check_reuse
 from lanceref.index.indices import Index, Indices, check_against_rows, declared_kind, kind_of
 from lanceref.index.mem_wal.shard_log import check_log

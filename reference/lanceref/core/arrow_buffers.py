@@ -76,6 +76,14 @@ def slot_bits(type_: pa.DataType) -> int | None:
         return None
 
 
+def fixed_array(type_: pa.DataType, count: int, values: NDArray[np.uint8]) -> pa.Array:
+    """Put packed values (bytes,) without nulls under a type of fixed width, or lists of one."""
+    if not pa.types.is_fixed_size_list(type_):
+        return pa.Array.from_buffers(type_, count, [None, pa.py_buffer(values)])
+    items = fixed_array(type_.value_type, count * int(type_.list_size), values)
+    return pa.Array.from_buffers(type_, count, [None], children=[items])
+
+
 def has_wide_offsets(type_: pa.DataType) -> bool:
     """Whether the offsets of strings, byte strings or lists have 64 bits."""
     return type_ in LARGE or pa.types.is_large_list(type_)

@@ -90,6 +90,17 @@ def bound_table(
         yield batch
 
 
+RUN_BYTES = 4 * 2**20
+"""Decoded bytes that a scan aims to yield at a time: they fit the cache, and the calls that a run
+costs, however short, are few to the megabyte."""
+
+
+def run_rows(row_bytes: float, run_bytes: int = RUN_BYTES) -> int:
+    """Rows whose values take about `run_bytes`; whole bytes of bitmaps where there are enough."""
+    rows = max(1, int(run_bytes / max(row_bytes, 1 / 8)))
+    return rows if rows < 64 else rows // 64 * 64
+
+
 KEPT_BYTES = 16 * 2**20
 """Freed blocks up to this size are kept: a few of a run's arrays together."""
 

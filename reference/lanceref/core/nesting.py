@@ -13,9 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 
 def children_of(array: pa.Array) -> list[pa.Array]:
@@ -56,14 +54,6 @@ def type_over(type_: pa.DataType, below: Sequence[pa.Field]) -> pa.DataType:
     if pa.types.is_map(type_):
         return pa.map_(*item.type, keys_sorted=type_.keys_sorted)
     return pa.list_(item)
-
-
-def fixed_array(type_: pa.DataType, count: int, values: NDArray[np.uint8]) -> pa.Array:
-    """Put packed values (bytes,) without nulls under a type of fixed width, or lists of one."""
-    if not pa.types.is_fixed_size_list(type_):
-        return pa.Array.from_buffers(type_, count, [None, pa.py_buffer(values)])
-    items = fixed_array(type_.value_type, count * int(type_.list_size), values)
-    return pa.Array.from_buffers(type_, count, [None], children=[items])
 
 
 R = TypeVar("R", pa.Table, pa.RecordBatch)

@@ -22,23 +22,24 @@ L.file.schema.num-columns
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadSchema, OutOfRange, Place
 from lanceref.core.file_versions import V2_0, FileVersion
-from lanceref.core.limits import Budget, keep_freed_blocks
 from lanceref.encodings_2_0 import column as arrays
 from lanceref.encodings_2_0.column import is_early
 from lanceref.file.column_io import ColumnReader
 from lanceref.file.container import (
     ENTRY_BYTES,
+    TAIL_BYTES,
     ColumnMetadata,
     Descriptor,
     Footer,
     check_global_buffers,
+    open_tail,
     parse_column,
     parse_descriptor,
     parse_footer,
@@ -47,9 +48,6 @@ from lanceref.file.container import (
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.pages import column as pages
 from lanceref.storage import Source
-
-TAIL_BYTES = 4096
-"""Bytes read from the end of the file at first; enough for the metadata of most files."""
 
 EXTENT_BYTES = 256
 """Memory of an entry of a table of positions and sizes."""
@@ -113,6 +111,11 @@ class DataFile:
     def version(self) -> FileVersion:
         """The file version that the footer states."""
         return self.footer.version
+
+    @property
+    def schema(self) -> LanceSchema:
+        """The fields of the file, as the descriptor says."""
+        return self.descriptor.schema
 
     @property
     def num_rows(self) -> int:
@@ -192,14 +195,6 @@ def open_metadata(source: Source, ctx: Context) -> DataFile:
     assigned = assign_columns(descriptor.schema, footer.version, columns, file.ctx, place)
     buffers = tuple(global_buffers)
     return DataFile(file, footer, descriptor, columns, tuple(extents), buffers, assigned)
-
-
-def open_tail(source: Source, ctx: Context) -> FileBytes:
-    """Read the end of a file of any version, whose metadata has a budget of its own."""
-    keep_freed_blocks()
-    budget = Budget(ctx.limits) if ctx.budget is None else ctx.budget
-    ctx = replace(ctx, budget=budget.of_file(source.path, source.size))
-    return FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
 
 
 def _table(file: FileBytes, start: int, count: int, name: str, clause: str) -> list[Extent]:

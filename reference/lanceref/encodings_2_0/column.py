@@ -29,8 +29,9 @@ from lanceref.core.errors import (
     OutOfRange,
     UnknownEncoding,
 )
+from lanceref.core.limits import run_rows
 from lanceref.encodings_2_0.list import ListWriter, open_early, open_list
-from lanceref.encodings_2_0.page import ArrayColumn, run_rows
+from lanceref.encodings_2_0.page import ArrayColumn
 from lanceref.encodings_2_0.values import (
     BlobWriter,
     ValueColumn,

@@ -35,17 +35,10 @@ from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
 from lanceref.core.integers import unique_inverse
+from lanceref.core.limits import run_rows
 from lanceref.encodings_2_0.binary import Ends, Slices, encode_ends, open_ends
 from lanceref.encodings_2_0.flat import PageBuffers
-from lanceref.encodings_2_0.page import (
-    ArrayColumn,
-    Page,
-    Paging,
-    RowRanges,
-    concat,
-    repeat,
-    run_rows,
-)
+from lanceref.encodings_2_0.page import ArrayColumn, Page, Paging, RowRanges, concat, repeat
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import (

@@ -21,11 +21,10 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.codecs.bitpack import BLOCK, unpack
-from lanceref.core.arrow_buffers import slot_bits
+from lanceref.core.arrow_buffers import fixed_array, slot_bits
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, DataRefused
-from lanceref.core.nesting import fixed_array
 from lanceref.encodings_2_0.flat import (
     PageBuffers,
     RawFlat,

@@ -27,7 +27,7 @@ from lanceref.core.cursor import MERGE_GAP_BYTES, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
 from lanceref.core.integers import arrow_array
 from lanceref.core.nesting import whole
-from lanceref.file.column_io import RUN_BYTES, ColumnReader
+from lanceref.file.column_io import ColumnReader
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
@@ -74,12 +74,6 @@ class RowRanges:
         before = np.cumsum(sizes) - sizes
         owner = np.searchsorted(starts, rows, side="right") - 1
         return rows - starts[owner] + before[owner]
-
-
-def run_rows(row_bytes: float, run_bytes: int = RUN_BYTES) -> int:
-    """Rows whose values take about `run_bytes`; whole bytes of bitmaps where there are enough."""
-    rows = max(1, int(run_bytes / max(row_bytes, 1 / 8)))
-    return rows if rows < 64 else rows // 64 * 64
 
 
 def repeat(array: pa.Array, places: NDArray[np.int64]) -> pa.Array:

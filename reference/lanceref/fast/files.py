@@ -28,14 +28,14 @@ from lanceref.codecs import bitpack, compressive, fsst
 from lanceref.codecs import values as codec_values
 from lanceref.codecs.compressive import decode_variable
 from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values
+from lanceref.core.arrow_buffers import fixed_array
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError
-from lanceref.core.nesting import fixed_array
+from lanceref.core.limits import RUN_BYTES
 from lanceref.encodings_2_0 import values
 from lanceref.encodings_2_0.flat import FixedSizeListRows, FlatRows, RawFlat
 from lanceref.encodings_2_0.page import ReadRows, RowRanges
 from lanceref.fast.codecs import GROWTH
-from lanceref.file.column_io import RUN_BYTES
 from lanceref.pages import chunk_rows, column
 from lanceref.pages.chunk_rows import ChunkRows
 from lanceref.pages.chunks import ChunkTable, Counts

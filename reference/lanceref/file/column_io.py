@@ -29,12 +29,9 @@ from lanceref.core.arrow_buffers import bitmap, bytes_of, offsets_of
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import LimitExceeded, OutOfRange, Place
 from lanceref.core.integers import unique
+from lanceref.core.limits import RUN_BYTES
 from lanceref.core.nesting import nests_fixed_size_lists, whole
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
-
-RUN_BYTES = 4 * 2**20
-"""Decoded bytes that a scan aims to yield at a time: they fit the cache, and the calls that a run
-costs, however short, are few to the megabyte."""
 
 
 class ColumnReader(Protocol):

@@ -37,14 +37,14 @@ Divergences: D.file.footer-says-0-3, D.file.cmo-start-unused, D.file.deferred-en
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
 from lanceref.core.context import Context, expect
-from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.cursor import Cursor, Extent, FileBytes, Source
 from lanceref.core.errors import (
     BadMagic,
     CorruptPage,
@@ -55,6 +55,7 @@ from lanceref.core.errors import (
     UnknownVersion,
 )
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, PAGE_TYPE, V0_1, V2_0, FileVersion
+from lanceref.core.limits import Budget, keep_freed_blocks
 from lanceref.core.wire import parse_message
 from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.proto import (
@@ -194,6 +195,9 @@ ENTRY_BYTES = 16
 MAGIC = b"LANC"
 """Last four bytes of every Lance file."""
 
+TAIL_BYTES = 4096
+"""Bytes read from the end of a file at first; enough for the metadata of most files."""
+
 
 @dataclass(frozen=True, slots=True)
 class Footer:
@@ -206,6 +210,21 @@ class Footer:
     num_columns: int
     version: FileVersion
     start: int
+
+
+def is_legacy(source: Source) -> bool:
+    """Whether the version words and the magic at the end of a file are those of 0.1."""
+    end = bytes(source.read(max(0, source.size - 8), 8))
+    words = (int.from_bytes(end[:2], "little"), int.from_bytes(end[2:4], "little"))
+    return end[4:] == MAGIC and FROM_WORDS.get(words) == V0_1
+
+
+def open_tail(source: Source, ctx: Context) -> FileBytes:
+    """Read the end of a file of any version, whose metadata has a budget of its own."""
+    keep_freed_blocks()
+    budget = Budget(ctx.limits) if ctx.budget is None else ctx.budget
+    ctx = replace(ctx, budget=budget.of_file(source.path, source.size))
+    return FileBytes(source, ctx.during("open")).with_tail(TAIL_BYTES)
 
 
 def footer_cursor(file: FileBytes, size: int, clause: str) -> Cursor:

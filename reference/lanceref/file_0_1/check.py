@@ -29,10 +29,10 @@ from lanceref.core.nesting import children_of, from_start
 from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.data_file.descriptors import INLINE, OF_BASE
 from lanceref.encodings_2_0.values import BlobColumn
-from lanceref.file.container import ALIGNMENT, ENTRY_BYTES, FOOTER_BYTES
+from lanceref.file.container import ALIGNMENT, ENTRY_BYTES, FOOTER_BYTES, is_legacy
 from lanceref.file.schema import Field
 from lanceref.file_0_1.column import open_node
-from lanceref.file_0_1.data_file import LegacyFile, is_legacy, open_legacy
+from lanceref.file_0_1.data_file import LegacyFile, open_legacy
 from lanceref.file_0_1.encodings import Dictionaries
 from lanceref.file_0_1.page_table import BatchRanges
 from lanceref.file_0_1.statistics import Statistics, covered_fields, faults, parse_statistics

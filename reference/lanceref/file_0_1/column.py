@@ -44,8 +44,9 @@ from lanceref.core.errors import (
     UnknownEncoding,
 )
 from lanceref.core.integers import arrow_array, unique_inverse
+from lanceref.core.limits import run_rows
 from lanceref.core.nesting import whole
-from lanceref.encodings_2_0.page import RowRanges, repeat, run_rows
+from lanceref.encodings_2_0.page import RowRanges, repeat
 from lanceref.file.schema import Field
 from lanceref.file_0_1 import encodings
 from lanceref.file_0_1.page_table import (
@@ -140,7 +141,7 @@ class LegacyColumn:
         at = start
         while at < end:
             stop = self._stop(at, min(end, at + step), end)
-            array = self._node.read(cut_at_batches(self._offsets, RowRanges.single(at, stop)))
+            array = self._node.read(cut_at_batches(self._offsets, np.array([[at, stop]])))
             yield array
             fitting = run_rows(array.nbytes / (stop - at))
             step, at = max(least, min(fitting, STEP_GROWTH * least)), stop
@@ -155,7 +156,8 @@ class LegacyColumn:
         unique, places = unique_inverse(rows)
         gap_rows = int(MERGE_GAP_BYTES / self._node.row_bytes)
         ranges = RowRanges.covering(unique, gap_rows)
-        read = self._node.read(cut_at_batches(self._offsets, ranges))
+        bounds = np.array(ranges.bounds, np.int64).reshape(-1, 2)
+        read = self._node.read(cut_at_batches(self._offsets, bounds))
         if len(unique) != ranges.count:
             read = whole(read).take(arrow_array(ranges.positions(unique)))
         return repeat(read, places)

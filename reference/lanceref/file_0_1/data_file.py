@@ -62,9 +62,8 @@ from lanceref.core.errors import (
 )
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, FileVersion
 from lanceref.core.wire import M, parse_message
-from lanceref.data_file.data_file import open_tail
 from lanceref.file.column_io import ColumnReader
-from lanceref.file.container import MAGIC, footer_cursor, parse_version
+from lanceref.file.container import MAGIC, footer_cursor, open_tail, parse_version
 from lanceref.file.schema import Field, LanceSchema, field_message, parse_schema
 from lanceref.file_0_1.column import LegacyColumn, open_node
 from lanceref.file_0_1.encodings import Dictionaries, parse_dictionaries
@@ -102,13 +101,6 @@ def write_footer(metadata_position: int) -> bytes:
     """Return the 16 bytes that end a file."""
     words = b"".join(word.to_bytes(2, "little") for word in FOOTER_WORDS[V0_1])
     return metadata_position.to_bytes(8, "little") + words + MAGIC
-
-
-def is_legacy(source: Source) -> bool:
-    """Whether the version words and the magic at the end of a file are those of 0.1."""
-    end = bytes(source.read(max(0, source.size - 8), 8))
-    words = (int.from_bytes(end[:2], "little"), int.from_bytes(end[2:4], "little"))
-    return end[4:] == MAGIC and FROM_WORDS.get(words) == V0_1
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +253,12 @@ class LegacyFile:
     @property
     def version(self) -> FileVersion:
         return V0_1
+
+    @property
+    def schema(self) -> LanceSchema:
+        """The fields of the manifest inside the file, which must have one."""
+        assert self.manifest is not None
+        return self.manifest.schema
 
     @property
     def num_rows(self) -> int:

@@ -39,6 +39,7 @@ from lanceref.core.arrow_buffers import (
     STRINGS,
     check_keys,
     check_text,
+    fixed_array,
     null_bitmap,
     offsets_buffer,
     offsets_of,
@@ -47,7 +48,6 @@ from lanceref.core.arrow_buffers import (
 )
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import OutOfRange, Place, UnknownEncoding
-from lanceref.core.nesting import fixed_array
 from lanceref.encodings_2_0.flat import innermost_items
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.page_table import BatchRanges, Node, Numbers, Pages, gather, read_offsets

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from lanceref.codecs.values import join_pieces
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, OutOfRange, Place
-from lanceref.encodings_2_0.page import RowRanges
 
 PAIR_BYTES = 16
 """Size of one pair."""
@@ -177,12 +176,12 @@ class Node:
     read: Callable[[BatchRanges], pa.Array]
 
 
-def cut_at_batches(batch_offsets: Numbers, rows: RowRanges) -> BatchRanges:
+def cut_at_batches(batch_offsets: Numbers, bounds: Numbers) -> BatchRanges:
     """Return the parts of batches that ranges of a file's rows consist of.
 
-    `batch_offsets` (batches + 1,).
+    `batch_offsets` (batches + 1,); `bounds` (ranges, 2), the first row of each and the one after
+    its last.
     """
-    bounds = np.array(rows.bounds, np.int64).reshape(-1, 2)
     first = np.searchsorted(batch_offsets, bounds[:, 0], side="right") - 1
     last = np.searchsorted(batch_offsets, bounds[:, 1] - 1, side="right") - 1
     touched = last - first + 1

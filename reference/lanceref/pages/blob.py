@@ -27,9 +27,9 @@ from lanceref.core.arrow_buffers import bitmap
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, NotStorable, Place, UnknownEncoding
 from lanceref.core.file_versions import FileVersion
+from lanceref.core.limits import RUN_BYTES
 from lanceref.file.column_io import (
     DESCRIPTOR,
-    RUN_BYTES,
     DataArea,
     Recutter,
     extents,

@@ -41,7 +41,8 @@ from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
-from lanceref.file.column_io import RUN_BYTES, Buffer
+from lanceref.core.limits import RUN_BYTES
+from lanceref.file.column_io import Buffer
 from lanceref.pages.layers import NULLABLE_ITEM, Layers, Nested, StoredPage
 from lanceref.pages.leafvalues import Validity, leaf_array, width_bits
 from lanceref.pages.repdef import (

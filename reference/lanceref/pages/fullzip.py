@@ -38,8 +38,9 @@ from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import BytesError, CorruptPage, Place
+from lanceref.core.limits import RUN_BYTES
 from lanceref.core.nesting import whole
-from lanceref.file.column_io import RUN_BYTES, Buffer
+from lanceref.file.column_io import Buffer
 from lanceref.pages.entries import FullZip, Zipped, control_width, cut_entries, cut_matrix
 from lanceref.pages.layers import Layers, Nested, StoredPage
 from lanceref.pages.leafvalues import (

@@ -38,8 +38,8 @@ from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3
+from lanceref.core.limits import RUN_BYTES
 from lanceref.core.nesting import whole
-from lanceref.file.column_io import RUN_BYTES
 from lanceref.file.container import PageMetadata
 from lanceref.pages import fullzip, miniblock
 from lanceref.pages.constant import Constant, ConstantPage

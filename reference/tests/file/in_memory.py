@@ -15,8 +15,9 @@ from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import ColumnReader, page_policy
+from lanceref.file.container import is_legacy
 from lanceref.file_0_1.check import check_data_file
-from lanceref.file_0_1.data_file import LegacyFile, is_legacy, open_legacy
+from lanceref.file_0_1.data_file import LegacyFile, open_legacy
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.proto import table_pb2
 from lanceref.storage import BytesSource
@@ -88,8 +89,7 @@ def opened(data: bytes, **context: object) -> Opened:
 def column(data: bytes | Opened, number: int = 0, **context: object) -> ColumnReader:
     """Return the reader of a top-level field."""
     file = opened(data, **context) if isinstance(data, bytes) else data
-    schema = file.manifest.schema if isinstance(file, LegacyFile) else file.descriptor.schema
-    return file.open_field(schema.fields[number])
+    return file.open_field(file.schema.fields[number])
 
 
 def scanned(reader: ColumnReader, start: int = 0, end: int | None = None) -> pa.ChunkedArray:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import LimitExceeded, NotFound, OutOfRange
-from lanceref.core.limits import Limits
+from lanceref.core.limits import RUN_BYTES, Limits
 from lanceref.data_file.data_file import open_file
 from lanceref.file import column_io
-from lanceref.file.column_io import DESCRIPTOR, RUN_BYTES, Recutter, extents, fetch, runs
+from lanceref.file.column_io import DESCRIPTOR, Recutter, extents, fetch, runs
 from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader, LanceFileWriter, stretches
 

@@ -1,5 +1,6 @@
 """The 0.1 file: footer, metadata, manifest, page table, statistics; damaged, and whole checks."""
 
+import lanceref
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -148,6 +149,24 @@ def test_values_of_dictionaries_may_come_from_the_table():
     with pytest.raises(BytesError) as refusal:
         opened(DATA).open_field(opened(DAMAGED).manifest.schema.fields[1])
     assert "L.legacy.column.pages" == refusal.value.clause
+
+
+def test_a_file_is_opened_by_its_name(tmp_path):
+    """The manifest inside gives names and types; without one nothing describes the pages."""
+    path, bare = tmp_path / "f.lance", tmp_path / "bare.lance"
+    path.write_bytes(DAMAGED)
+    bare.write_bytes(with_metadata(DATA, _clear("manifest_position")))
+    file = lanceref.open_file(path)
+    some = lanceref.open_file(path, ["l", "a"]).read(plain=True)
+
+    assert (MIXED.schema, 4) == (file.schema, file.num_rows())
+    assert str(read(DAMAGED)) == str(file.read().to_pydict())  # one value is NaN
+    assert file.read().select(["l", "a"]) == some
+    with pytest.raises(BytesError) as refusal:
+        lanceref.open_file(bare)
+    assert "L.legacy.manifest.position" == refusal.value.clause
+    with pytest.raises(LimitExceeded):
+        lanceref.open_file(path, limits=Limits(expansion_bytes=20, expansion_factor=0)).read()
 
 
 def test_memory_is_bounded_and_a_shrunken_file_is_refused():

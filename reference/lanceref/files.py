@@ -1,8 +1,8 @@
-"""File: one data file of 2.0 to 2.3 under its path, read and written as a table.
+"""Files: one data file of any version under its path, read and written as a table.
 
-The way of one read: `open_file` parses everything but the pages (see `data_file`) and opens a
-reader for each field; `File.read` lets each reader yield the arrays of its rows, from the first row
-to the last.
+The way of one read: `open_file` parses everything but the pages (see `data_file` and, for 0.1,
+`file_0_1`) and opens a reader for each field; `File.read` lets each reader yield the arrays of its
+rows, from the first row to the last. A file of 0.1 is described by the manifest inside it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from lanceref.data_file.descriptors import holds_blobs
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import page_policy
+from lanceref.file.container import is_legacy
 from lanceref.file.schema import LanceSchema, project
+from lanceref.file_0_1.data_file import LegacyFile, open_legacy
 from lanceref.storage import create_sink, open_source
 from lanceref.storage import whole as written_whole
 
@@ -38,8 +40,8 @@ class File:
     ColumnNotFound.
     """
 
-    def __init__(self, file: DataFile, columns: Sequence[str] | None = None) -> None:
-        schema = file.descriptor.schema
+    def __init__(self, file: DataFile | LegacyFile, columns: Sequence[str] | None = None) -> None:
+        schema = file.schema
         try:
             self._fields = schema.fields if columns is None else project(schema, columns)
         except NotFound as error:
@@ -80,10 +82,14 @@ def open_file(
     *,
     limits: Limits = DEFAULT_LIMITS,
 ) -> File:
-    """Open a data file; `columns` (None: all) may be nested, with dots. Raises NotFound."""
+    """Open a data file of any version; `columns` (None: all) may be nested, with dots.
+
+    Raises NotFound, FormatError for broken bytes, BadSchema for a file of 0.1 without a manifest.
+    """
     source = open_source(path)
     ctx = Context(Path(source.path).name, limits=limits)
-    return File(data_file.open_file(source, ctx), columns)
+    opened = open_legacy(source, ctx) if is_legacy(source) else data_file.open_file(source, ctx)
+    return File(opened, columns)
 
 
 def write_file(
