@@ -107,13 +107,14 @@ def test_few_bytes_are_stored_as_they_are():
     assert [b"abc", b""] == plain(stored)
 
 
-@given(st.data(), SYMBOLS, st.integers(1, 9))
+@given(st.data(), SYMBOLS, st.integers(1, 9), st.sampled_from([0, fast_fsst.PAIRED]))
 @settings(max_examples=150)
-def test_codes_are_expanded_wherever_slabs_are_cut(draw, symbols, slab):
-    """Random tables and codes give what the slow form gives, in NumPy."""
+def test_codes_are_expanded_wherever_slabs_are_cut(draw, symbols, slab, paired):
+    """Random tables and codes give what the slow form gives, in NumPy, one by one or in pairs."""
     values = draw_codes(draw, symbols)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fast_fsst, "SLAB", 2 * slab)
+        patch.setattr(fast_fsst, "PAIRED", paired)
         patch.setattr(fast_fsst.KERNEL_USE, "enough", 1 << 62)
         patch.setattr(fast_fsst.KERNEL_USE, "smallest", 1 << 62)
         encoding = fsst(symbol_table(symbols), strings(32))

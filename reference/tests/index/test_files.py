@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
-from lanceref.core.errors import DataRefused
+from lanceref.core.errors import DataRefused, FormatError
 from lanceref.core.file_versions import V2_1
 from lanceref.index import index_file
 from lanceref.index.index_file import IndexFile, write_index_file
@@ -43,6 +43,18 @@ def test_what_was_written_is_read(written):
     assert file.take("n", np.array([1, 9])).to_pylist() == [1, 9]
     assert (file.number("k"), file.text("t"), file.num_rows) == (12, "x", 10)
     assert bytes(file.buffer(2).take(3, "two", "L.index.files.buffer")) == b"two"
+
+
+def test_keys_have_an_order(tmp_path):
+    """Numbers are keys, lists and structs of them are not."""
+    schema = pa.schema({"n": pa.int8(), "l": pa.list_(pa.int8()), "s": pa.struct({"x": pa.int8()})})
+    batch = pa.record_batch([[2, 1], [[2], [1]], [{"x": 2}, {"x": 1}]], schema=schema)
+    store = LocalStore(tmp_path)
+    file = opened((store, 0), write_index_file(store, "f.lance", schema, V2_1, [batch], {}))
+    assert file.read_ordered("n").to_pylist() == [2, 1]
+    for name in ("l", "s"):
+        with pytest.raises(FormatError, match="a type that has an order"):
+            file.read_ordered(name)
 
 
 def test_a_small_file_is_read_once(tmp_path, monkeypatch):

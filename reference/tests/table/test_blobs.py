@@ -118,6 +118,20 @@ def _table(*columns: list, **thresholds: int) -> pa.Table:
     return pa.table([blob_array(values) for values in columns], schema=pa.schema(fields))
 
 
+def test_the_bytes_of_every_row_are_looked_for(tmp_path) -> None:
+    """A sidecar that is gone is found, whether the first row leads to it or the last."""
+    write_dataset(_table([b"first of all", b"x", b"the second", b"last of all"]), tmp_path)
+    sidecars = sorted(tmp_path.rglob("*.blob"))
+
+    assert [] == validate(tmp_path, deep=True)
+    assert 3 == len(sidecars)
+    for path in sidecars:
+        data = path.read_bytes()
+        path.unlink()
+        assert ["L.blob.sidecar"] == [one.clause for one in validate(tmp_path, deep=True)]
+        path.write_bytes(data)
+
+
 def test_a_write_that_fails_leaves_no_file(tmp_path) -> None:
     """A failing write removes data files and blob files."""
     table = pa.concat_tables([_table([b"abc", b"0123456789abc"]), _table(["x:nothing"])])
