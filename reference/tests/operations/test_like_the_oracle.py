@@ -1,8 +1,9 @@
-"""Merges by an indexed or primary key: as the oracle performs them, and as without the index."""
+"""Operations as the oracle performs them: rows, fragments, fields and refusals as one table."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -85,6 +86,98 @@ MERGES = {
     "an unknown key": _merge(_all, FEW, "zz"),
 }
 
+UPDATES = {
+    "update some": lambda d: d.update({"b": "k + 1", "s": "'new'"}, where="k % 3 = 1"),
+    "update all": lambda d: d.update({"b": "b * 2"}),
+    "update none": lambda d: d.update({"b": "0"}, where="k > 100"),
+    "update to a fraction": lambda d: d.update({"b": "k / 2.0 + 0.7"}, where="k < 4"),
+    "update columns of an unknown name": lambda d: d.get_fragments()[0].update_columns(
+        _source(1, zz=[1]), "k"
+    ),
+    "update a column of the table": lambda d: d.get_fragments()[0].update_columns(
+        _source(1, _rowaddr=[1]), "k"
+    ),
+    "update nothing": lambda d: d.update({}),
+    "update an unknown column": lambda d: d.update({"zz": "1"}),
+    "update to another type": lambda d: d.update({"k": "'x'"}),
+    "delete some": lambda d: d.delete("k in (0, 5, 11)"),
+    "delete a fragment": lambda d: d.delete("k < 4"),
+    "delete all": lambda d: d.delete("true"),
+    "delete none": lambda d: d.delete("k > 100"),
+    "delete by the null of a word": lambda d: d.delete("s is null"),
+}
+
+
+def _drop(*names: str):
+    return lambda dataset: dataset.drop_columns(list(names))
+
+
+def _alter(**change: object):
+    return lambda dataset: dataset.alter_columns(change)
+
+
+def _add(given: object):
+    return lambda dataset: dataset.add_columns(given)
+
+
+def _add_by_a_function(dataset) -> None:
+    module = importlib.import_module(type(dataset).__module__.partition(".")[0])
+
+    @module.batch_udf()
+    def plus(batch):
+        return pa.record_batch({"w": pa.array([1 + n for n in batch["k"].to_pylist()])})
+
+    dataset.add_columns(plus, read_columns=["k"])
+
+
+COLUMNS = {
+    "drop": _drop("s"),
+    "drop below a struct": _drop("n.z.p", "n.x"),
+    "drop all": _drop("k", "b", "s", "n"),
+    "drop an unknown one": _drop("zz"),
+    "rename": _alter(path="s", name="t"),
+    "rename below a struct": _alter(path="n.y", name="yy"),
+    "make nullable": _alter(path="k", nullable=True),
+    "cast": _alter(path="b", data_type=pa.int32()),
+    "cast below structs": _alter(path="n.z.p", data_type=pa.int32()),
+    "cast to another kind": _alter(path="b", data_type=pa.string()),
+    "add by an expression": _add({"w": "b + 1", "v": "upper(s)"}),
+    "add nulls": _add(pa.schema([("w", pa.list_(pa.int8()))])),
+    "add a known name": _add({"s": "k"}),
+    "add by an unknown column": _add({"w": "zz + 1"}),
+    "add by a function": _add_by_a_function,
+    "index an unknown column": lambda d: d.create_scalar_index("zz", "BTREE"),
+    "index a struct": lambda d: d.create_scalar_index("n", "BTREE"),
+    "merge": lambda d: d.merge(pa.table({"kk": [1, 7, 50], "w": ["x", "y", "z"]}), "k", "kk"),
+}
+
+
+def _compact(**options: object):
+    return lambda dataset: dataset.optimize.compact_files(**options)
+
+
+COMPACTIONS = {
+    f"compact {options}": _compact(**options)
+    for options in (
+        {},
+        {"target_rows_per_fragment": 4},
+        {"target_rows_per_fragment": 5},
+        {"target_rows_per_fragment": 8},
+        {"target_rows_per_fragment": 3, "materialize_deletions_threshold": 0.5},
+        {"target_rows_per_fragment": 3, "materialize_deletions_threshold": 0.75},
+        {"target_rows_per_fragment": 3, "materialize_deletions": False},
+        {"target_rows_per_fragment": 100, "materialize_deletions": False},
+    )
+}
+
+OPERATIONS: dict[str, Callable[[object], object]] = {
+    **MERGES,
+    **UPDATES,
+    **COLUMNS,
+    **COMPACTIONS,
+}
+
+
 PRIMARY = {"lance-schema:unenforced-primary-key": "true"}
 
 
@@ -143,7 +236,7 @@ def _states(tmp_path, name: str, *how: object) -> list[object]:
         uri = str(tmp_path / f"{library}{len(list(tmp_path.iterdir()))}")
         made = _table(importlib.import_module(library), uri, *how)
         try:
-            result = MERGES[name](made)
+            result = OPERATIONS[name](made)
         except REFUSALS:
             result = "refused"
         counts = result if isinstance(result, dict) else result == "refused"
@@ -151,9 +244,18 @@ def _states(tmp_path, name: str, *how: object) -> list[object]:
     return found
 
 
+@pytest.mark.parametrize("stable", [False, True], ids=["addresses", "stable ids"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_leaves_the_same_table(tmp_path, name, stable):
+    """Both perform it alike on whole fragments and on some with deleted rows, or refuse it."""
+    for deleted in (None, "k in (1, 2, 3, 9)"):
+        theirs, ours = _states(tmp_path, name, stable, deleted)
+        assert theirs == ours
+
+
 BY_KEY = [
     *("update", "update, of the source", "update and insert", "update of every column"),
-    *("delete", "delete others", "replace", "a row twice", "without the index"),
+    *("delete", "delete others", "replace", "a row twice", "columns", "rows", "without the index"),
 ]
 """Merges whose rows both libraries find by an index too; D.txn.merge-null-key differs."""
 
@@ -174,6 +276,25 @@ def test_a_merge_by_an_index_leaves_the_rows_of_one_without(tmp_path, name, kind
     for one in ("plain", kind):
         made = _table(pylanceref, str(tmp_path / one), False, "k = 3", one)
         with suppress(*REFUSALS):
-            MERGES[name](made)
+            OPERATIONS[name](made)
         rows.append(sorted(map(str, pylanceref.dataset(made.uri).to_table().to_pylist())))
     assert rows[0] == rows[1]
+
+
+SIZES = [[5, 5], [5, 5, 20, 5], [9, 1, 1, 9], [3, 3, 3, 3, 3], [5], [20, 5, 20], [11, 2, 2]]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("target", [3, 5, 7, 10])
+def test_fragments_of_any_sizes_are_joined_alike(tmp_path, sizes, target):
+    """Both join the same neighbours and divide their rows into the same new fragments."""
+    found = []
+    for library in ("lance", "pylanceref"):
+        module, uri = importlib.import_module(library), str(tmp_path / library)
+        for number, size in enumerate(sizes):
+            mode = "append" if number else "create"
+            module.write_dataset(pa.table({"a": np.arange(size)}), uri, mode=mode)
+        module.dataset(uri).optimize.compact_files(target_rows_per_fragment=target)
+        held = pylanceref.dataset(uri)
+        found.append(([one.physical_rows for one in held.get_fragments()], held.to_table()))
+    assert found[0] == found[1]
