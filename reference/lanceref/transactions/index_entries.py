@@ -5,7 +5,7 @@ only edit its entry: a fragment whose indexed values changed is no longer covere
 rewrite put in place of covered ones is.
 
 Clauses: L.txn.op.create-index, L.txn.op.update-index, L.txn.op.index-fields, L.txn.op.index-dead,
-L.txn.op.rewrite-index, L.index.reuse.applied
+L.txn.op.rewrite-index, L.index.reuse.applied, L.table.limits.bitmap
 
 Divergences: D.txn.items-under-list-index
 """
@@ -17,13 +17,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import OperationRefused, Place
+from lanceref.core.errors import LimitExceeded, OperationRefused, Place
 from lanceref.core.wire import parse_message
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.index_pb2 import JsonIndexDetails
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.file_entries import overlaid_since
+from lanceref.table.manifest import COVERED_BYTES
 from lanceref.table.roaring import parse_embedded
 from lanceref.transactions.manifest_builder import REUSE_INDEX, Builder, assign
 
@@ -40,9 +41,20 @@ Groups = Sequence[tuple[list[int], list[int]]]
 
 
 def covered(index: table_pb2.IndexMetadata) -> bitmaps.BitMap | None:
-    """Return the fragments an entry covers; None when that is unknown. Raises FormatError."""
+    """Return the fragments an entry covers; None when that is unknown.
+
+    Raises FormatError; LimitExceeded for more fragments than may be listed.
+    """
     data = index.fragment_bitmap
-    return parse_embedded(data, Context("index"), Place("index", 0, len(data))) if data else None
+    if not data:
+        return None
+    ctx, place = Context("index"), Place("index", 0, len(data))
+    found = parse_embedded(data, ctx, place)
+    most = ctx.limits.expanded(len(data)) // COVERED_BYTES
+    if len(found) > most:  # a run of 4 bytes holds up to 65 536 fragments
+        told = f"{len(found)} fragments"
+        raise LimitExceeded("L.table.limits.bitmap", place, told, f"at most {most}")
+    return found
 
 
 def set_covered(

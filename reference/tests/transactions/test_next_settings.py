@@ -7,6 +7,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import (
     AlreadyExists,
     CommitConflict,
+    LimitExceeded,
     NotFound,
     OperationRefused,
     SchemaRefused,
@@ -136,6 +137,14 @@ def test_new_fragments_take_the_place_of_old_ones():
     assert BitMap([0]) == moved(BitMap([0]), [([1, 2], [5])])
     with pytest.raises(OperationRefused, match="split"):
         moved(BitMap([1]), [([1, 2], [5])])
+
+
+def test_more_fragments_than_may_be_listed_are_refused():
+    """L.table.limits.bitmap: a few bytes of a transaction may cover millions of fragments."""
+    entry = table_pb2.IndexMetadata()
+    entry.fragment_bitmap = BitMap(range(2**20), optimize=True).serialize()
+    with pytest.raises(LimitExceeded, match="1048576 fragments"):
+        covered(entry)
 
 
 def led_on(*covers: list[int]) -> list[list[int]]:
