@@ -1,12 +1,8 @@
-"""Fast forms: each gives what the plain form gives, by NumPy and by kernels from the first byte.
-
-Where numba is not installed only the forms of NumPy are tested.
-"""
+"""Fast forms: each gives what the plain form gives that it takes the place of."""
 
 import importlib
 import inspect
 import pkgutil
-from types import SimpleNamespace
 
 import hypothesis.strategies as st
 import lanceref
@@ -22,7 +18,6 @@ from lanceref.codecs.values import Fixed, flat_encoding
 from lanceref.codecs.variable import variable_encoding
 from lanceref.core.errors import BytesError
 from lanceref.core.plain import Specified, is_plain, plain_forms, plainly
-from lanceref.fast.codecs import KERNEL_USE, KernelUse
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
@@ -32,41 +27,6 @@ from ..codecs.runs import PLACE, plain, run_of, variable
 
 TEXTS = st.lists(st.binary(max_size=40), min_size=1, max_size=30)
 SYMBOLS = st.lists(st.binary(min_size=1, max_size=8), min_size=1, max_size=60, unique=True)
-
-
-@pytest.fixture(scope="module", params=["numpy", "numba"], autouse=True)
-def _kernels(request):
-    """Use no kernel, or each from the first byte on."""
-    if request.param == "numba":
-        pytest.importorskip("numba")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(KERNEL_USE, "is_there", request.param == "numba")
-        patch.setattr(KERNEL_USE, "enough", -1)
-        patch.setattr(KERNEL_USE, "smallest", 1)
-        yield
-
-
-def test_kernels_wait_until_enough_was_decoded_without_them():
-    """The first hundred bytes are decoded without, then calls of ten bytes and more with."""
-    patience = KernelUse(is_there=True, enough=100, smallest=10)
-
-    assert [False, False, True, False] == [patience.use(size) for size in (60, 40, 10, 9)]
-
-
-def test_a_kernel_is_compiled_where_its_code_cannot_be_kept(monkeypatch):
-    """Without a folder to write to, the function is compiled anew in every process."""
-    pytest.importorskip("numba")
-
-    def njit(function=None, *, cache=False, fastmath=False):
-        def refuse(_):
-            raise RuntimeError("no locator available")
-
-        return refuse if cache else ("compiled", function)
-
-    kernels = importlib.import_module("lanceref.fast.compiled")
-    monkeypatch.setattr(kernels, "numba", SimpleNamespace(njit=njit))
-
-    assert ("compiled", len) == kernels.compiled(len)
 
 
 def forms():
@@ -115,38 +75,20 @@ def same(form, *arguments):
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_blocks_are_unpacked_alike(draw):
-    """Any bytes at any width of any type, also where blocks do not lie together."""
+    """Any width of any type, any number of blocks."""
     bits = draw.draw(st.sampled_from(bitpack.WIDTHS))
     width, count = draw.draw(st.integers(0, bits)), draw.draw(st.integers(1, 70))
-    step = draw.draw(st.sampled_from([1, 2]))
     random = np.random.default_rng(draw.draw(st.integers(0, 1000)))
-    shape = count * step, width * 1024 // bits
-    packed = random.integers(0, 2**bits, shape, f"u{bits // 8}", endpoint=False)[::step]
-    out = np.empty((2, count, 1024), packed.dtype)
+    values = random.integers(0, 2**bits, (count, 1024), f"u{bits // 8}", endpoint=False)
+
+    packed = bitpack.pack(values, width)
+    out = np.empty((2, *values.shape), values.dtype)
     bitpack.unpack.plain(packed, width, out[0])
     bitpack.unpack.fast(packed, width, out[1])
 
     assert np.array_equal(out[0], out[1])
-
-
-@given(st.data())
-@settings(max_examples=60, deadline=None)
-def test_chunks_of_many_widths_are_unpacked_alike(draw):
-    """Any bytes after a width of their own."""
-    bits = draw.draw(st.sampled_from(bitpack.WIDTHS))
-    widths = np.array(draw.draw(st.lists(st.integers(0, bits), min_size=1, max_size=9)))
-    random = np.random.default_rng(draw.draw(st.integers(0, 1000)))
-    heads = [int(width).to_bytes(bits // 8, "little") for width in widths]
-    blocks = [head + random.bytes(128 * int(width)) for head, width in zip(heads, widths)]
-    run = run_of(blocks, counts=[1024] * len(blocks))
-    out = np.empty((2, len(blocks), 1024), f"u{bits // 8}")
-    bitpack.unpack_chunks.plain(run, widths, out[0])
-    bitpack.unpack_chunks.fast(run, widths, out[1])
-
-    assert np.array_equal(out[0], out[1])
-    assert np.array_equal(bitpack.inline_widths(run, bits), widths)
 
 
 @given(hnp.arrays(np.uint16, st.tuples(st.integers(1, 5), st.just(64))))
@@ -179,7 +121,6 @@ def test_pieces_are_joined_alike(pieces, size):
 
 
 @given(TEXTS, SYMBOLS)
-@settings(deadline=None)
 def test_values_are_coded_and_decoded_alike(texts, symbols):
     """Any bytes as values, any symbols; and what was coded comes back."""
     values = variable(texts)
@@ -194,21 +135,15 @@ def test_values_are_coded_and_decoded_alike(texts, symbols):
     assert decoded[0].is_ascii == decoded[1].is_ascii
 
 
-@given(st.data(), st.lists(TEXTS, min_size=1, max_size=3), SYMBOLS, st.booleans())
-@settings(deadline=None)
-def test_chunks_of_any_codes_are_decoded_alike(draw, values, symbols, damaged):
-    """Sound codes, codes that no table has, and chunks with another byte: the same error."""
-    if draw.draw(st.booleans()):
-        values = [plain(fsst.apply(symbols, variable(texts))) for texts in values]
+@given(st.lists(TEXTS, min_size=1, max_size=3), SYMBOLS)
+def test_chunks_of_any_codes_are_decoded_alike(values, symbols):
+    """Also codes that no table has: the same error."""
     encoding = pb.Fsst(symbol_table=fsst.symbol_table(symbols, is_on=True))
     encoding.values.CopyFrom(variable_encoding(32))
     parts = []
     for texts in values:
         table = np.cumsum([4 * len(texts) + 4, *map(len, texts)]).astype("<u4")
-        parts.append(bytearray(table.tobytes() + b"".join(texts)))
-    if damaged:
-        part = draw.draw(st.sampled_from(parts))
-        part[draw.draw(st.integers(0, len(part) - 1))] = draw.draw(st.integers(0, 255))
+        parts.append(table.tobytes() + b"".join(texts))
     run = run_of(parts, counts=[len(texts) for texts in values])
 
     one, other = same(compressive.decode_fsst, encoding, run)

@@ -10,6 +10,8 @@ from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, V2_0, V2
 from lanceref.data_file.data_file import open_file
 from lanceref.file.container import TAIL_BYTES
 from lanceref.file_0_1.check import check_data_file
+from lanceref.proto.file2_pb2 import ColumnMetadata
+from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.storage import BytesSource
 
 from .files import COLUMN, DESCRIPTOR, WORKED_FILE, closed, u64
@@ -25,6 +27,20 @@ def _patched(at: int, new: bytes) -> bytes:
 
 def _word(version: tuple[int, int]) -> bytes:
     return b"".join(part.to_bytes(2, "little") for part in version)
+
+
+def _columns(edit) -> bytes:
+    """The worked file with other column metadata."""
+    message = ColumnMetadata.FromString(COLUMN)
+    edit(message)
+    return closed(WORKED_FILE[:128], [DESCRIPTOR], [message.SerializeToString()])
+
+
+def _described(edit, columns=1) -> bytes:
+    """The worked file with another descriptor, and its column so many times."""
+    message = FileDescriptor.FromString(DESCRIPTOR)
+    edit(message)
+    return closed(WORKED_FILE[:128], [message.SerializeToString()], [COLUMN] * columns)
 
 
 def test_the_worked_file_reads_as_its_rows():
@@ -65,6 +81,42 @@ def test_metadata_beyond_the_tail_costs_a_second_read():
     assert 2 == source.stats.read_iops
 
 
+def _set(name, value):
+    return lambda message: setattr(message.pages[0], name, value)
+
+
+FAULTS = {
+    "no file": (b"", "footer.size"),
+    "a byte after it": (WORKED_FILE + b"\0", "footer.magic"),
+    "many global buffers": (_patched(332, b"\1\0\0\x80"), "footer.num-global-buffers"),
+    "many columns": (_patched(336, b"\xff" * 4), "footer.num-columns"),
+    "far global table": (_patched(324, u64(2**62)), "footer.gbo-start"),
+    "far metadata": (_patched(308, b"\xff" * 8), "footer.column-metadata-start"),
+    "huge column": (_patched(284, u64(2**63)), "cmo.entry"),
+    "far descriptor": (_patched(292, u64(2**63)), "gbo.entry"),
+    "descriptor beyond the metadata": (_patched(300, u64(1000)), "gbo.entry"),
+    "rows": (_described(lambda m: setattr(m, "length", 4)), "descriptor.length"),
+    "columns without a field": (_described(lambda m: None, 2), "schema.num-columns"),
+    "far buffer": (
+        _columns(lambda m: m.pages[0].buffer_offsets.__setitem__(0, 2**40)), "pages.extent",
+    ),
+    "rows of a page": (_columns(_set("length", 2**40)), "pages.length"),
+}  # fmt: skip
+"""Bytes, clause."""
+
+
+@pytest.mark.parametrize(("data", "clause"), FAULTS.values(), ids=FAULTS)
+def test_a_faulty_container_is_refused_when_it_is_opened(data, clause):
+    """Counts and places are held against the file before anything is sized by them."""
+    with pytest.raises(BytesError) as caught:
+        opened(data)
+
+    error = caught.value
+    assert (f"L.file.{clause}", "f.lance") == (error.clause, error.file)
+    assert str(error.found) and str(error.wanted)
+    assert f"L.file.{clause}" in {finding.clause for finding in findings_of(data)}
+
+
 @given(st.integers(128, len(WORKED_FILE) - 1), st.integers(1, 255))
 def test_any_changed_byte_of_the_metadata_is_read_or_refused(at, mask):
     """A file, or an error with all its facts; a check never stops with anything else."""
@@ -75,6 +127,17 @@ def test_any_changed_byte_of_the_metadata_is_read_or_refused(at, mask):
         assert error.clause.startswith("L.")
         assert str(error.found) and str(error.wanted)
     findings_of(data)
+
+
+def test_alignment_binds_readers_from_2_1_on():
+    """A file of 2.1 with a buffer 8 bytes further is refused when it is opened."""
+    data = written(pa.table({"c": [1, 2, 3]}), "2.1")
+    moved = data.replace(bytes.fromhex("0a020040"), bytes.fromhex("0a020008"), 1)
+    assert moved != data
+    with pytest.raises(OutOfRange) as caught:
+        opened(moved)
+
+    assert "L.file.alignment.buffers" == caught.value.clause
 
 
 def test_every_byte_has_an_owner():

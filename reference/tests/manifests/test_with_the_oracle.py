@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 
@@ -173,3 +174,13 @@ def test_the_oracle_takes_a_recorded_detached_version_for_the_latest(recorded):
 
     assert made.version == recorded.open(lance).version >= 2**63
     assert 1 == recorded.open(pylanceref).version
+
+
+def test_many_writers_of_both_kinds_lose_nothing(table):
+    """Each commit of twelve concurrent writers that returned is there."""
+    table.write(lance, "create")
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(table.write, [lance, pylanceref] * 6))
+
+    assert 3 * 13 == table.rows()
+    assert 13 == table.open(lance).version

@@ -85,6 +85,23 @@ def test_the_primary_key_is_the_default(tmp_path):
     assert [1, 7] == column(made, "b")
 
 
+@pytest.mark.oracle
+def test_the_oracle_merges_alike(tmp_path):
+    """The same rows, ids and versions, in the same order of fragments."""
+    import lance
+
+    found = []
+    for module, path in ((lance, tmp_path / "o"), (pylanceref, tmp_path / "l")):
+        table(path, stable=True)
+        made = module.dataset(str(path))
+        merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
+        merge.when_not_matched_by_source_delete("a = 7").execute(SOURCE)
+        columns = ["a", "b", "s", "_row_created_at_version", "_row_last_updated_at_version"]
+        found.append(lance.dataset(str(path)).to_table(columns, with_row_id=True))
+
+    assert found[0].equals(found[1])
+
+
 def test_a_merge_that_is_made_again_must_fit_the_newer_schema(tmp_path):
     """Somebody dropped a column in between: what is to be written has one too many."""
     made = pylanceref.write_dataset(pa.table({"a": [1, 2], "d": [1, 2]}), tmp_path)

@@ -8,7 +8,7 @@ import pylanceref
 import pylanceref.history
 import pytest
 from lanceref.core.errors import AlreadyExists, NotFound, OperationRefused
-from pylanceref.operation import LanceOperation
+from pylanceref.operation import DatasetBasePath, LanceOperation
 
 
 @pytest.fixture
@@ -82,6 +82,25 @@ def test_clones_have_the_rows(table, tmp_path):
     assert [0, 1, 7] == _rows(pylanceref.dataset(tmp_path / "s"))
     with pytest.raises(AlreadyExists):
         table.shallow_clone(tmp_path / "d", 1)
+
+
+@pytest.mark.oracle
+def test_the_oracle_reads_our_refs_and_goes_on(table, tmp_path):
+    """Tags, branches and clones; and its own on top of ours."""
+    import lance
+
+    table.tags.create("first", 1)
+    table.create_branch("dev/x", "first")
+    table.shallow_clone(tmp_path / "s", 2)
+    theirs = lance.dataset(tmp_path / "t")
+
+    assert table.tags.list() == theirs.tags.list()
+    assert table.branches.list() == theirs.branches.list()
+    assert [0, 1] == _rows(theirs.checkout_version(("dev/x", None)))
+    assert [0, 1, 2, 3] == _rows(lance.dataset(tmp_path / "s"))
+    theirs.create_branch("more", ("dev/x", None))
+    assert theirs.branches.list() == table.branches.list()
+    assert [0, 1] == _rows(table.checkout_version(("more", None)))
 
 
 def test_a_restore_is_a_new_version(table):
@@ -164,6 +183,27 @@ def test_fields_have_metadata_by_path(nested):
         nested.update_field_metadata({"s.y": {"u": "m"}})
     with pytest.raises(OperationRefused):
         nested.update_field_metadata({"": {"u": "m"}})
+
+
+@pytest.mark.oracle
+def test_the_oracle_sees_the_same_settings(nested, tmp_path):
+    """All four maps and the bases."""
+    import lance
+
+    nested.update_config({"k": "1"})
+    nested.update_metadata({"m": "1"})
+    nested.update_schema_metadata({"s": "1"})
+    nested.update_field_metadata({"s.x": {"u": "m"}})
+    nested.add_bases([DatasetBasePath(str(tmp_path / "b"), "b")])
+    theirs = lance.dataset(tmp_path)
+
+    assert ({"k": "1"}, {"m": "1"}, {"s": "1"}) == (
+        theirs.config(),
+        theirs.metadata,
+        theirs.schema_metadata,
+    )
+    assert nested.schema.equals(theirs.schema, check_metadata=True)
+    assert ["b"] == [one.name for one in theirs.base_paths().values()]
 
 
 def test_tags_are_ordered_by_version(table):

@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref import validate
+from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, DataRefused
+from lanceref.search.snapshot import open_snapshot
+from lanceref.storage import open_store
+from lanceref.storage.manifests.manifest_names import list_versions
 from pylanceref import dataset, write_dataset
 from tests.faulty_store import FaultyStore
 
@@ -123,6 +127,105 @@ def test_any_history_reads_back(tmp_path_factory, steps, most):
         ds = write_dataset(full, root, mode=mode, max_rows_per_file=most)
         assert number == ds.version
         assert pa.Table.from_pylist(rows, schema=schema).to_pylist() == ds.to_table().to_pylist()
+
+
+def _comparable(manifest):
+    """A manifest and its transaction without times, names, sizes and who wrote them."""
+    found = []
+    for message in (manifest.message, manifest.transaction):
+        copy = type(message)()
+        copy.CopyFrom(message)
+        found.append(copy)
+    table, transaction = found
+    for name in ("timestamp", "transaction_file", "writer_version"):
+        table.ClearField(name)
+    transaction.ClearField("uuid")
+    operation = getattr(transaction, transaction.WhichOneof("operation"))
+    for fragment in [*table.fragments, *operation.fragments]:
+        for file in fragment.files:
+            file.ClearField("path")
+            file.ClearField("file_size_bytes")
+    return table, transaction
+
+
+def _manifests(root):
+    store = open_store(root)
+    return [
+        open_snapshot(store, name.version, Context("t")).manifest
+        for name in list_versions(store, Context("t"))
+    ]
+
+
+NESTED = pa.table(
+    {
+        "s": pa.array([{"x": 1, "y": ["q"]}]),
+        "l": pa.array([[{"p": 1, "q": 2.5}]]),
+        "f": pa.array([[1.0, 2.0]], pa.list_(pa.float32(), 2)),
+        "d": pa.array(["a"]).dictionary_encode(),
+    }
+)
+
+FIRST = ("create", {"commit_message": "hi", "transaction_properties": {"p": "q"}})
+
+HISTORIES = {
+    "modes": (TABLE, [FIRST, ("append", {}), ("overwrite", {})]),
+    "stable": (
+        TABLE,
+        [
+            ("create", {"enable_stable_row_ids": True, "max_rows_per_file": 2}),
+            ("append", {"max_rows_per_group": 1}),
+            ("overwrite", {}),
+        ],
+    ),
+    "v1 names": (TABLE, [("create", {"enable_v2_manifest_paths": False}), ("append", {})]),
+    "empty": (TABLE.slice(0, 0), [FIRST, ("append", {}), ("overwrite", {})]),
+    "nested": (NESTED, [FIRST, ("append", {})]),
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", HISTORIES)
+def test_manifests_are_those_of_the_oracle(tmp_path, name, version):
+    """Every field of every version and transaction, but times, names, sizes and the writer."""
+    import lance
+
+    table, steps = HISTORIES[name]
+    for mode, arguments in steps:
+        given = {**arguments, "mode": mode}
+        if mode == "create":
+            given["data_storage_version"] = version
+        lance.write_dataset(table, str(tmp_path / "theirs"), **given)
+        write_dataset(table, tmp_path / "ours", **given)
+
+    theirs, ours = _manifests(tmp_path / "theirs"), _manifests(tmp_path / "ours")
+    if version == "0.1" and name == "nested":
+        for manifest in [*theirs, *ours]:
+            for field in manifest.message.fields:
+                field.ClearField("dictionary")
+    assert [_comparable(one) for one in theirs] == [_comparable(one) for one in ours]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("table", [TABLE, NESTED], ids=["flat", "nested"])
+def test_two_writers_take_turns(tmp_path, version, table):
+    """The oracle appends to our table and we to the result; both read it all and find it valid."""
+    import lance
+
+    root = str(tmp_path)
+    write_dataset(table, root, data_storage_version=version, enable_stable_row_ids=True)
+    lance.write_dataset(table, root, mode="append")
+    write_dataset(table, root, mode="append", max_rows_per_file=1)
+    lance.write_dataset(table, root, mode="append")
+
+    oracle = lance.dataset(root)
+    oracle.validate()
+    expected = pa.concat_tables([table] * 4).to_pylist()
+    assert expected == oracle.to_table().to_pylist() == dataset(root).to_table().to_pylist()
+    ids = list(range(4 * table.num_rows))
+    assert ids == oracle.to_table(with_row_id=True)["_rowid"].to_pylist()
+    assert [] == validate(root)
 
 
 A, B, S = (

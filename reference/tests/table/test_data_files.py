@@ -1,4 +1,4 @@
-"""Data files of new fragments: how rows are divided, and which schemas may be appended."""
+"""Data files: how rows of new ones are divided, schemas that fit, and what entries must state."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.core.errors import DataRefused, SchemaRefused
+from lanceref.core.context import Context
+from lanceref.core.errors import BytesError, DataRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import PagePolicy
 from lanceref.storage import LocalStore
+from lanceref.table.bases import Bases
+from lanceref.table.columns import FragmentReader
 from lanceref.table.data_files import (
     FileLimits,
     Home,
@@ -18,6 +21,9 @@ from lanceref.table.data_files import (
     file_entry,
     write_files,
 )
+
+from tests.file.files import WORKED_FILE
+from tests.table.manifests import data_file, fragment, minimal, parse
 
 NESTED = schema_of(
     pa.schema({"s": pa.struct({"x": pa.int64(), "y": pa.list_(pa.string())}), "z": pa.int8()})
@@ -76,8 +82,8 @@ def test_no_row_is_lost(tmp_path_factory, version, counts, rows, group):
     new = _write(root, _batches(*counts), version, rows=rows, group=group)
 
     assert sum(counts) == sum(_rows(new))
-    for fragment in new.fragments:
-        entry = fragment.files[0]
+    for made in new.fragments:
+        entry = made.files[0]
         assert entry.file_size_bytes == (root / "data" / entry.path).stat().st_size
 
 
@@ -153,3 +159,51 @@ def test_another_schema_is_refused(fields, text):
     """The refusal names the field and the difference."""
     with pytest.raises(SchemaRefused, match=text):
         appended_schema(TABLE_SCHEMA, schema_of(pa.schema(fields)), V2_2)
+
+
+CTX = Context("m.manifest")
+PATHS = ["", "/f", "../f", "a/../../f", "a//b", "..\\f", "a/", "f\0", "n" * 5000, "."]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_data_file_lies_in_its_folder(tmp_path, path):
+    """Absolute, empty, climbing and impossible paths are refused."""
+    given_entry = data_file(file_minor_version=0, path=path)
+    message = minimal(
+        fragments=[fragment(0, given_entry, physical_rows=3)],
+        data_format={"file_format": "lance", "version": "2.0"},
+    )
+    with pytest.raises(BytesError) as caught:
+        manifest = parse(message)
+        bases = Bases(LocalStore(tmp_path), manifest)
+        FragmentReader(manifest.fragments[0], bases, CTX).column(manifest.schema.fields[0])
+
+    assert caught.value.clause in ("L.table.datafile.path", "L.table.files.exist")
+
+
+@pytest.mark.parametrize(
+    ("fields", "rows", "clause"),
+    [
+        ({}, 4, "L.table.fragments.rows"),
+        ({}, 2**32 - 1, "L.table.fragments.rows"),
+        ({"file_size_bytes": 347}, 3, "L.table.datafile.size"),
+        ({"column_indices": [1]}, 3, "L.file.schema.num-columns"),
+    ],
+)
+def test_a_manifest_and_its_files_agree(tmp_path, fields, rows, clause):
+    """Rows, size and columns of a data file are those that its entry states."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "worked.lance").write_bytes(WORKED_FILE)
+    entry = data_file(file_minor_version=0, path="worked.lance", **fields)
+    manifest = parse(
+        minimal(
+            fields=[{"name": "a", "parent_id": -1, "logical_type": "int32", "nullable": True}],
+            data_format={"file_format": "lance", "version": "2.0"},
+            fragments=[fragment(0, entry, physical_rows=rows)],
+        )
+    )
+    reader = FragmentReader(manifest.fragments[0], Bases(LocalStore(tmp_path), manifest), CTX)
+    with pytest.raises(BytesError) as caught:
+        reader.column(manifest.schema.fields[0])
+
+    assert clause == caught.value.clause

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context, SpanRecorder, uncovered
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import FormatError, LanceError, LimitExceeded
+from lanceref.core.errors import FormatError, LanceError, LimitExceeded, UnknownFlag
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.explain import explain_source
 from lanceref.proto import rowids_pb2, table_pb2
@@ -306,6 +306,37 @@ def test_a_faulty_manifest_is_refused(fields, clause):
     assert 10**9 - 1 == parse(minimal(timestamp=sound)).message.timestamp.nanos
 
 
+def test_a_manifest_without_a_length_is_no_empty_table():
+    """Zero in place of the length is refused with file, span and what was found."""
+    with pytest.raises(FormatError, match=r"L\.table\.manifest\.end") as caught:
+        parse(WORKED[:72] + bytes(4) + WORKED[76:])
+
+    assert ("18446744073709551614.manifest", (72, 76)) == (caught.value.file, caught.value.span)
+    assert "76" == str(caught.value.found)
+
+
+@pytest.mark.parametrize(
+    ("base", "clause"), [(4, "L.table.files.exist"), (9, "L.table.base.resolves")]
+)
+def test_a_file_of_an_unreachable_base_is_a_fault_of_the_manifest(tmp_path, base, clause):
+    """A base of an unknown scheme and a missing base are refused at the manifest's bytes."""
+    flags = {"reader_feature_flags": 16, "writer_feature_flags": 16}
+    manifest = parse(minimal(base_paths=[{"id": 4, "path": "nowhere://bucket/x"}], **flags))
+    with pytest.raises(FormatError) as caught:
+        Bases(LocalStore(tmp_path), manifest).open_data_file("f", base)
+
+    assert clause == caught.value.clause
+    assert caught.value.place.size_bytes > 0
+
+
+def test_an_unknown_feature_is_named():
+    """A reader bit that this implementation does not know is refused with its number."""
+    with pytest.raises(UnknownFlag, match=r"L\.table\.flags\.unknown-reader-bit") as caught:
+        parse(minimal(reader_feature_flags=512, writer_feature_flags=512))
+
+    assert "512" in caught.value.feature
+
+
 def _two_sets_of_three() -> dict[str, object]:
     over = _overlay(b"")
     over.ClearField("shared_offset_bitmap")
@@ -327,6 +358,16 @@ def test_what_readers_pass_over_is_found(data, clause):
     parse(data, findings)
 
     assert clause in [finding.clause for finding in findings]
+
+
+def test_a_field_is_listed_once():
+    """A field in two columns of a file, or in two files, is refused."""
+    for files in (
+        [data_file(fields=[0, 0], column_indices=[0, 1])],
+        [data_file(), data_file(path="g")],
+    ):
+        with pytest.raises(FormatError, match=r"L\.table\.datafile\.once"):
+            parse(minimal(fragments=[fragment(0, *files)]))
 
 
 def test_a_range_of_row_ids_is_never_expanded():

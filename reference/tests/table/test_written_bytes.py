@@ -10,11 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
+from lanceref.core.errors import (
+    UnknownFlag,
+)
 from lanceref.proto import rowids_pb2 as pb
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource, LocalStore
 from lanceref.storage.protocol import Draft
+from lanceref.table import flags
 from lanceref.table.deletions import encode_arrow, encode_bitmap, read_deletions
 from lanceref.table.manifest import encode_manifest
 from lanceref.table.roaring import parse_bitmap
@@ -32,6 +36,7 @@ from lanceref.transactions.transaction import (
 from tests.table import manifests
 from tests.table.manifests import (
     WORKED,
+    minimal,
     parse,
 )
 
@@ -87,6 +92,14 @@ def test_dictionaries_come_back(values):
     parsed = manifests.parse(encode_manifest(message, TRANSACTION, (), {3: pa.array(values)}))
 
     assert {3: values} == {key: array.to_pylist() for key, array in parsed.dictionaries.items()}
+
+
+def test_a_writer_bit_we_do_not_know_is_refused():
+    """L.table.flags.writer-refuses: such a version opens, and no commit follows it."""
+    parsed = parse(minimal(writer_feature_flags=1 << 20))
+
+    with pytest.raises(UnknownFlag, match=r"L\.table\.flags\.writer-refuses"):
+        flags.check_writable(parsed.message, parsed.place)
 
 
 def test_a_bitmap_has_no_runs():

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
+import pylanceref
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
@@ -330,6 +331,34 @@ def test_a_new_index_does_not_cover_columns_written_since(tmp_path):
     with pytest.raises(CommitConflict) as caught:
         rebase(ours, theirs, gone, _Gone(tmp_path))
     assert not caught.value.retryable
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("between", [("drop",), ("delete", "drop"), ("drop", "delete")])
+@pytest.mark.parametrize("change", ["update", "delete"])
+def test_the_oracle_keeps_the_same_files(tmp_path, change, between):
+    """Both keep the same files in transaction and version after a drop between."""
+    import lance
+
+    steps = {"drop": lambda one: one.drop_columns(["c"]), "delete": lambda one: one.delete("k = 1")}
+    found = []
+    for module, name in ((lance, "o"), (pylanceref, "l")):
+        root = str(tmp_path / name)
+        module.write_dataset(pa.table({"k": range(9), "f": range(9)}), root).add_columns({"c": "k"})
+        old = module.dataset(root)
+        for step in between:
+            steps[step](module.dataset(root))
+        if change == "update":
+            old.update({"f": "7"}, where="k > 4")
+        else:
+            old.delete("k > 4")
+        made = module.dataset(root)
+        operation = made.get_transactions(1)[0].operation
+        parts = [*operation.updated_fragments, *made.get_fragments()]
+        kept = [one.files if hasattr(one, "files") else one.data_files() for one in parts]
+        found.append([[file.fields for file in files] for files in kept])
+
+    assert found[0] == found[1]
 
 
 def test_a_version_is_what_its_transaction_makes_of_the_one_before(tmp_path):
