@@ -40,7 +40,7 @@ from pathlib import Path
 
 from equivalents import excuse, load
 from mutant_child import OTHER_CLAUSE, Judge, Lines, Verdict, touched
-from mutant_tests import Suite, folders_of_tests, lines_of_tests
+from mutant_tests import TESTS, Suite, folders_of_tests, lines_of_tests
 from mutants import Mutant, mutants, mutated
 from sources import ROOT, Source, python_files
 
@@ -151,16 +151,17 @@ def kept(every: Sequence[Judged], bar: float) -> dict[str, object]:
 def nearest(ids: Sequence[str], module: str, likely: Sequence[str] = ()) -> list[str]:
     """Return tests in the order in which they are likely to notice, file by file.
 
-    Those that noticed mutants nearby come first, then those of the folder that is named like the
-    module's, then the files most of whose tests run through the line.
+    Those that noticed mutants nearby come first, then the files whose names share most with that of
+    the module, then those most of whose tests run through the line.
     """
     rank = {test: number for number, test in enumerate(dict.fromkeys(reversed(likely)))}
     counts = Counter(test.partition("::")[0] for test in ids)
-    folder = module.removeprefix("reference/lanceref").rpartition("/")[0]
+    parts = module.removeprefix("reference/lanceref/").removesuffix(".py").split("/")
+    shared = {file: sum(part in file.removeprefix(TESTS) for part in parts) for file in counts}
 
-    def key(test: str) -> tuple[int, bool, int, str]:
+    def key(test: str) -> tuple[int, int, int, str]:
         file = test.partition("::")[0]
-        return rank.get(test, len(rank)), f"{folder}/" not in file, -counts[file], test
+        return rank.get(test, len(rank)), -shared[file], -counts[file], test
 
     return sorted(ids, key=key)[:MOST_TESTS]
 

@@ -265,11 +265,13 @@ def test_tests_notice_as_cases_do(judge, monkeypatch, old, new, how):
 
 
 def test_tests_lie_in_the_order_of_what_is_near():
-    """What noticed before, then the folder of the module, then files that run through most."""
+    """What noticed before, then files named like the module, then those that run through most."""
     ids = ["t/a/x.py::1", "t/b/y.py::1", "t/b/z.py::1", "t/b/z.py::2", "t/file/x.py::1"]
+    named = [*ids, "t/file/test_container.py::1"]
 
     assert ["t/file/x.py::1", "t/b/z.py::1"] == nearest(ids, FOOTER.name)[:2]
     assert ["t/a/x.py::1", "t/file/x.py::1"] == nearest(ids, FOOTER.name, ["t/a/x.py::1"])[:2]
+    assert ["t/file/test_container.py::1", "t/file/x.py::1"] == nearest(named, FOOTER.name)[:2]
 
 
 def test_the_tests_of_a_line():

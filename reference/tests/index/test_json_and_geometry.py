@@ -112,6 +112,14 @@ def test_values_of_a_new_type_are_refused(tmp_path):
     assert ids(dataset, "json_get_string(j, 'a') = 'x'") == [1 << 32]
 
 
+@pytest.mark.parametrize("target", ["RTREE", "INVERTED", "no type"])
+def test_a_target_that_holds_no_values_of_documents_is_refused(tmp_path, target):
+    """Whether there is an index of that type or not."""
+    dataset = write(table(['{"a":1}']), tmp_path)
+    with pytest.raises(OperationRefused, match=f"no index of type '{target}'"):
+        dataset.create_scalar_index("j", config(target))
+
+
 def test_only_members_are_asked_for(tmp_path):
     """A path that leads to one has many spellings; a name is not a path."""
     texts = ['{"a":{"b":1}}', '{"a.b":1}', '{"a":[{"b":1}]}', '{"$.a":{"b":1}}']

@@ -8,12 +8,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from lanceref.core.context import Context, expect
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, Place
 from lanceref.core.limits import Limits
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.pages.column import PageColumn, check_required, has_required, open_leaf
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM
+from lanceref.pages.repindex import parse_index
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 from lanceref.storage import BytesSource
 
@@ -313,3 +314,28 @@ def test_blob_pages_belong_to_blob_fields_and_nulls_to_their_levels():
     with pytest.raises(CorruptPage) as caught:
         expect("L.page.repindex.depth", 2, 1, Place("f", 7))
     assert (7, 2, 1) == (caught.value.offset, caught.value.found, caught.value.wanted)
+
+
+INDICES = {
+    "a number too few": ((2, 1, 1), 3, "size"),
+    "a number too many": ((2, 1, 1, 0, 0), 3, "size"),
+    "a chunk too many": ((2, 1, 1, 0, 0, 0), 3, "size"),
+    "a row too few": ((2, 1, 1, 0), 4, "rows"),
+    "a row too many": ((2, 1, 1, 0), 2, "rows"),
+    "a row that does not end": ((2, 1, 1, 1), 3, "rows"),
+    "more rows than a page may have": ((2**63, 0, 2**63, 0), 0, "range"),
+}
+
+
+@pytest.mark.parametrize(("numbers", "num_rows", "clause"), INDICES.values(), ids=INDICES)
+def test_a_repetition_index_has_two_numbers_for_each_chunk(numbers, num_rows, clause):
+    """Of two chunks: two rows end in the first, which leaves an entry, and one in the second."""
+
+    def parse(stored, rows):
+        data = b"".join(number.to_bytes(8, "little") for number in stored)
+        return parse_index(Cursor(memoryview(data), 0, Context("f")), 2, rows)
+
+    assert [2, 3] == parse((2, 1, 1, 0), 3).ends.tolist()
+    with pytest.raises(CorruptPage) as caught:
+        parse(numbers, num_rows)
+    assert f"L.page.repindex.{clause}" == caught.value.clause
