@@ -59,7 +59,7 @@ class Table:
 
     def count_rows(self) -> int:
         """Return the number of live rows, deleted ones not counted."""
-        return sum(rows.num_rows for rows in self.snapshot.fragments)
+        return self.snapshot.fragments.num_rows
 
     def to_batches(
         self, columns: Sequence[str] | None = None, batch_size: int = BATCH_ROWS

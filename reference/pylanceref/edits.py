@@ -189,7 +189,7 @@ def alter_columns(table: OpenTable, *alterations: AlterColumn) -> None:
 
     def has_nulls(path: str) -> bool:
         nulls = condition(snapshot, f"{path} IS NULL")
-        return any(len(nulls.positions(rows)) for rows in snapshot.fragments)
+        return any(len(nulls.positions(rows)) for rows in nulls.possible(snapshot.fragments))
 
     with Draft() as draft:
         alter = operations.alter_table.alter_columns

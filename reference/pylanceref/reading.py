@@ -114,7 +114,7 @@ def sample(
 
 def take(table: OpenTable, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
     """Return rows by position, in any order, repeated if asked. Raises RowNotFound, TypeError."""
-    positions = positions_of(indices, count_rows(table))
+    positions = positions_of(indices, table._snapshot.fragments.num_rows)
     return take_columns(table._snapshot, positions, columns)
 
 

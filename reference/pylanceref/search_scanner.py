@@ -156,11 +156,10 @@ class SearchScanner(LanceScanner):
         wanted = self._options.condition
         if wanted is None and len(self._fragments) == len(self._snapshot.fragments):
             return None
-        positions = [np.empty(0, np.int64)]
-        for rows in self._fragments:
-            own = np.arange(rows.num_rows) if wanted is None else wanted.positions(rows)
-            positions.append(own + rows.rows_before)
-        return np.concatenate(positions)
+        if wanted is not None:
+            return wanted.of_table(self._fragments)
+        positions = [np.arange(rows.num_rows) + rows.rows_before for rows in self._fragments]
+        return np.concatenate([np.empty(0, np.int64), *positions])
 
     @property
     def projected_schema(self) -> pa.Schema:

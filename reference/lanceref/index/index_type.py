@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lanceref.core.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.index.predicate import Predicate
-from lanceref.index.row_set import NO_KEYS, SHIFT, RowSet, row_set
+from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training
 
@@ -41,6 +41,10 @@ class Spans:
             for fragment, start, length in zip(*columns, strict=True)
         ]
         return row_set(np.concatenate([NO_KEYS, *parts]))
+
+    def touches(self, fragments: Keys) -> NDArray[np.bool_]:
+        """Return for each fragment (n,), by its id, whether a run lies in it."""
+        return np.isin(fragments, self.fragments.astype(np.uint64))
 
     def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
         """Return row offsets (n,) below `num_rows` of a fragment that lie in a run, ascending."""
@@ -69,8 +73,8 @@ class ScalarIndex(Protocol):
 class Zoned(Protocol):
     """An opened segment that says something of some fragments, and nothing of others."""
 
-    def tells_of(self, fragment_id: int) -> bool:
-        """Return whether it says something of a fragment."""
+    def tells_of(self, fragments: Keys) -> NDArray[np.bool_]:
+        """Return for each fragment (n,), by its id, whether it says something of it."""
 
 
 @runtime_checkable

@@ -21,15 +21,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import NotFound, UnknownVersion
+from lanceref.core.integers import is_in
 from lanceref.core.wire import parse_message
 from lanceref.file.schema import LanceSchema, project
 from lanceref.index.fragment_reuse import Reuse, read_reuse
 from lanceref.index.index_type import Found, Kind, ScalarIndex, Zoned
 from lanceref.index.predicate import IsNull, Predicate
-from lanceref.index.row_set import RowSet, row_set
+from lanceref.index.row_set import Keys, RowSet, row_set
 from lanceref.index.segment import Segment, Uses
 from lanceref.index.training import Training
 from lanceref.json.json_path import member_path, members_of
@@ -44,44 +46,45 @@ from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import MEM_WAL_INDEX
 
 Positions = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 Entries = Sequence[table_pb2.IndexMetadata]
-
-
-@dataclass(slots=True)
-class Answer:
-    """What a predicate found, the values it was compared with, and the fragments asked about."""
-
-    found: Found | None
-    comparisons: int
-    fragments: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A segment with its files open, and the answers it has given so far."""
+    """A segment with its files open, its answers so far, and how many values each compared."""
 
     segment: Segment
     index: ScalarIndex
     by_address: bool
-    _answers: dict[Predicate, Answer] = field(default_factory=dict)
+    _answers: dict[Predicate, tuple[Found | None, int]] = field(default_factory=dict)
 
-    def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
-        """Return ascending live rows (n,) that may fit, None when nothing is known of them."""
-        index, fragment = self.index, rows.fragment.id
-        if self.segment.moves is None and isinstance(index, Zoned) and not index.tells_of(fragment):
-            return None
+    def possible(self, predicate: Predicate, fragments: Keys) -> Mask:
+        """Return for each fragment (n,), by its id, whether a row may fit, or nothing is known."""
         uses = self.segment.uses
+        if predicate in self._answers:  # another scan, which counts what it would have compared
+            uses.comparisons += self._answers[predicate][1]
+        answer, told = self._answer(predicate, fragments)
+        if answer is None or (isinstance(answer, RowSet) and not self.by_address):
+            return np.ones(len(fragments), np.bool_)
+        return ~told | answer.touches(fragments)
+
+    def _answer(self, predicate: Predicate, fragments: Keys) -> tuple[Found | None, Mask]:
+        """Return what a predicate finds, and for each fragment (n,) whether it is told of."""
+        uses, index = self.segment.uses, self.index
         if predicate not in self._answers:
             before = uses.comparisons
             found = self._search(predicate)
-            self._answers[predicate] = Answer(found, uses.comparisons - before)
-        known = self._answers[predicate]
-        if fragment in known.fragments:  # another scan, which counts what it would have compared
-            known.fragments.clear()
-            uses.comparisons += known.comparisons
-        known.fragments.add(fragment)
-        answer = known.found
-        if answer is None:
+            self._answers[predicate] = found, uses.comparisons - before
+        told = np.ones(len(fragments), np.bool_)
+        if self.segment.moves is None and isinstance(index, Zoned):
+            told = index.tells_of(fragments)
+        return self._answers[predicate][0], told
+
+    def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
+        """Return ascending live rows (n,) that may fit, None when nothing is known of them."""
+        answer, told = self._answer(predicate, np.array([rows.fragment.id], np.uint64))
+        if answer is None or not told[0]:
             return None
         if isinstance(answer, RowSet) and not self.by_address:
             (ids,) = rows.take(np.arange(rows.num_rows), (), (ROW_ID,))
@@ -143,6 +146,19 @@ class Index:
                 raise
             return True
         return False
+
+    def possible(self, predicate: Predicate, fragments: Keys) -> Mask:
+        """Return for each fragment (n,), by its id, whether the predicate may be true for a row."""
+        possible = np.ones(len(fragments), np.bool_)
+        for segment in reversed(self.segments):  # of several that cover one the first is asked
+            covered = segment.covers & bitmaps.BitMap(fragments.astype(np.uint32))
+            own = is_in(fragments, np.asarray(covered.to_array(), np.uint64))
+            if own.any():
+                try:
+                    possible[own] = self.open(segment).possible(predicate, fragments[own])
+                except UnknownVersion:
+                    possible[own] = True
+        return possible
 
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
         """Return the live rows of a fragment for which the predicate may be true, ascending.

@@ -47,6 +47,12 @@ class RowSet:
             mask |= keys >> SHIFT == fragment
         return np.flatnonzero(mask)
 
+    def touches(self, fragments: Keys) -> NDArray[np.bool_]:
+        """Return for each fragment (n,), by its id, whether a row of it is in the set."""
+        bases = fragments << SHIFT
+        some = np.searchsorted(self.keys, bases | LOW, "right") > np.searchsorted(self.keys, bases)
+        return some | np.isin(fragments, [*self.whole])
+
     def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
         """Return row offsets (n,) below `num_rows` of a fragment that are in the set, ascending."""
         if fragment_id in self.whole:

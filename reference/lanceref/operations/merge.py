@@ -69,7 +69,7 @@ class Matching:
 def match(snapshot: Snapshot, source: pa.Table, keys: Sequence[str]) -> Matching:
     """Return the pairs of rows with equal keys."""
     projection = scan_projection(snapshot.schema(BlobHandling.DESCRIPTIONS), list(keys))
-    end = sum(rows.num_rows for rows in snapshot.fragments)
+    end = snapshot.fragments.num_rows
     batches = snapshot.scan(snapshot.fragments, projection, 1 << 16, 0, end)
     own = _comparable(pa.Table.from_batches(batches, schema=projection.schema), keys)
     theirs = _comparable(source.select(list(keys)), keys)
@@ -162,8 +162,7 @@ def plan_merge(
         unmatched = matching.unmatched_target
         if actions.delete_if is not None:
             passing = actions.delete_if(snapshot)
-            positions = [passing.positions(rows) + rows.rows_before for rows in snapshot.fragments]
-            unmatched = intersection(unmatched, np.concatenate([none, *positions]))
+            unmatched = intersection(unmatched, passing.of_table(snapshot.fragments))
         deleted = union(deleted, unmatched)
     inserted = matching.unmatched_source if actions.insert else none
     return MergePlan(union(updated, deleted), updated, update_sources, inserted, len(deleted))
@@ -199,13 +198,7 @@ def by_fragment(snapshot: Snapshot, positions: Numbers) -> RowSelection:
 
     `positions` (n,).
     """
-    chosen: RowSelection = []
-    for rows in snapshot.fragments:
-        start = rows.rows_before
-        first, last = np.searchsorted(positions, [start, start + rows.num_rows])
-        if last > first:
-            chosen.append((rows, positions[first:last] - start))
-    return chosen
+    return list(snapshot.fragments.split(positions))
 
 
 def merged_rows(

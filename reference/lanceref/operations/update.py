@@ -45,7 +45,8 @@ def select_rows(snapshot: Snapshot, condition: Condition | None) -> RowSelection
     """Return the live rows that pass a condition, all of them without one."""
     if condition is None:
         return [(rows, np.arange(rows.num_rows)) for rows in snapshot.fragments]
-    pairs = ((rows, condition.positions(rows)) for rows in snapshot.fragments)
+    possible = condition.possible(snapshot.fragments)
+    pairs = ((rows, condition.positions(rows)) for rows in possible)
     return [(rows, positions) for rows, positions in pairs if len(positions)]
 
 

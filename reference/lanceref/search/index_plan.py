@@ -32,16 +32,20 @@ from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.compute import pc
 from lanceref.core.errors import NotFound
 from lanceref.core.file_versions import V0_1
+from lanceref.core.integers import intersection, union
 from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.file_0_1.statistics import is_covered
 from lanceref.index.indices import Index
 from lanceref.index.predicate import Among, IsNull, Within, plan_text
 from lanceref.index.predicate import Predicate as IndexPredicate
+from lanceref.index.row_set import Keys
 from lanceref.search.filter import And, Not, On, Or, Predicate
 from lanceref.table.rows import FragmentRows, batch_bounds
 
 SPELLED_OUT = 3
 """Values of a list that a plan shows one by one; more are shown as a list."""
+
+Mask = NDArray[np.bool_]
 
 ByPath = Mapping[str, Sequence[Index]]
 """Indices of each column."""
@@ -49,9 +53,9 @@ ByPath = Mapping[str, Sequence[Index]]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Live rows of a fragment that may pass: exactly those, or among others."""
+    """Live rows of a fragment that may pass, ascending: exactly those, or among others."""
 
-    mask: NDArray[np.bool_]
+    positions: NDArray[np.int64]
     exact: bool
 
 
@@ -70,13 +74,18 @@ class Question:
         positions = self.index.positions(self.predicate, rows)
         if positions is None:
             return None
-        mask = np.zeros(rows.num_rows, np.bool_)
-        mask[positions] = True
         if self.negated:
-            mask = ~mask
+            left = np.ones(rows.num_rows, np.bool_)
+            left[positions] = False
             if self.exact and not isinstance(self.predicate, IsNull):
-                mask[self.index.positions(IsNull(), rows)] = False
-        return Known(mask, self.exact)
+                left[self.index.positions(IsNull(), rows)] = False
+            positions = np.flatnonzero(left)
+        return Known(positions, self.exact)
+
+    def possible(self, fragments: Keys) -> Mask:
+        """Return for each fragment (n,), by its id, whether a row may pass as far as is known."""
+        possible = self.index.possible(self.predicate, fragments)
+        return np.ones(len(fragments), np.bool_) if self.negated else possible
 
     def __str__(self) -> str:
         values = self.predicate.values if isinstance(self.predicate, Among) else ()
@@ -108,9 +117,14 @@ class Joined:
         whole = self.complete and len(known) == len(self.parts)
         if not known or (self.operator == "OR" and not whole):
             return None
+        join = intersection if self.operator == "AND" else union
+        positions = reduce(join, [one.positions for one in known])
+        return Known(positions, whole and all(one.exact for one in known))
+
+    def possible(self, fragments: Keys) -> Mask:
+        """Return for each fragment (n,), by its id, whether a row may pass as far as is known."""
         join = np.logical_and if self.operator == "AND" else np.logical_or
-        mask = join.reduce([one.mask for one in known])
-        return Known(mask, whole and all(one.exact for one in known))
+        return np.asarray(join.reduce([part.possible(fragments) for part in self.parts]))
 
     def __str__(self) -> str:
         texts = ",".join(map(str, self.parts))

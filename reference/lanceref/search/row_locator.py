@@ -18,11 +18,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.errors import OutOfRange, RowNotFound
+from lanceref.core.integers import is_in
 from lanceref.index.row_set import LOW, SHIFT, Keys
 from lanceref.index.segment import Moved, Moves, Segment
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
-from lanceref.table.rows import FragmentRows
+from lanceref.table.rows import FragmentRows, Fragments
 
 Mask = NDArray[np.bool_]
 
@@ -39,7 +40,7 @@ class RowLocator:
     """Returns the positions in the table of rows of some fragments, by their addresses or ids."""
 
     def __init__(self, fragments: Sequence[FragmentRows], *, by_address: bool) -> None:
-        self.fragments = sorted(fragments, key=lambda rows: rows.fragment.id)
+        self.fragments = Fragments(sorted(fragments, key=lambda rows: rows.fragment.id))
         self._by_address = by_address
 
     def __call__(self, keys: Keys) -> Places:
@@ -66,15 +67,12 @@ class RowLocator:
         if not self.fragments:
             return np.full(len(keys), NOWHERE, np.int64)
         owners, offsets = keys >> SHIFT, (keys & LOW).astype(np.int64)
-        at = np.minimum(np.searchsorted(self._ids, owners), len(self._ids) - 1)
+        ids = self.fragments.ids
+        at = np.minimum(np.searchsorted(ids, owners), len(ids) - 1)
         numbers = self.starts[at] + offsets
         numbers[offsets >= self._sizes[at]] = BEYOND
-        numbers[self._ids[at] != owners] = NOWHERE
+        numbers[ids[at] != owners] = NOWHERE
         return numbers
-
-    @cached_property
-    def _ids(self) -> Keys:
-        return np.array([rows.fragment.id for rows in self.fragments], np.uint64)
 
     @cached_property
     def _sizes(self) -> Places:
@@ -110,11 +108,11 @@ def positions_of_ids(snapshot: Snapshot, ids: Sequence[int] | pa.Array) -> Place
     Raises RowNotFound for an address of no fragment, or beyond the rows of its fragment. int64
     The result is (rows,).
     """
-    keys, fragments = np.asarray(ids, np.uint64), snapshot.fragments
-    by_address = not snapshot.stable_row_ids
+    keys, table = np.asarray(ids, np.uint64), snapshot.fragments
+    by_address, fragments = not snapshot.stable_row_ids, [*table]
     if by_address:  # no other deletion files are read
-        named = {*(keys >> SHIFT).tolist()}
-        fragments = tuple(rows for rows in fragments if rows.fragment.id in named)
+        named = np.flatnonzero(is_in(table.ids, keys >> SHIFT))
+        fragments = [table[at] for at in named.tolist()]
     positions = RowLocator(fragments, by_address=by_address)(keys)
     unknown = positions < DELETED
     if by_address and unknown.any():

@@ -73,8 +73,15 @@ class Condition:
         """Return how many live rows of a fragment may pass, before any is read."""
         known = self.known(rows)
         if known is not None:
-            return int(known.mask.sum())
+            return len(known.positions)
         return sum(end - start for start, end in possible_ranges(self.bounds, rows))
+
+    def possible(self, fragments: Sequence[FragmentRows]) -> Sequence[FragmentRows]:
+        """Return the fragments where a row may pass as far as indices know; the first of a scan."""
+        if self.plan is None:
+            return fragments
+        ids = np.array([rows.fragment.id for rows in fragments], np.uint64)
+        return [fragments[at] for at in np.flatnonzero(self.plan.possible(ids)).tolist()]
 
     @property
     def asked(self) -> list[str]:
@@ -100,7 +107,7 @@ class Condition:
         fields = (*own, *(field for field in early if field not in own))
         known = self.known(rows)
         if known is not None:
-            positions = np.flatnonzero(known.mask)
+            positions = known.positions
             for start in range(0, len(positions), RUN_ROWS):
                 part = positions[start : start + RUN_ROWS]
                 if known.exact:
@@ -133,6 +140,11 @@ class Condition:
         parts = [passed.positions for passed in self.passed(rows)]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
+    def of_table(self, fragments: Sequence[FragmentRows]) -> Positions:
+        """Return the rows of fragments that pass, ascending, by position in the table: (rows,)."""
+        parts = [self.positions(rows) + rows.rows_before for rows in self.possible(fragments)]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
 
 def filter_schema(snapshot: Snapshot) -> pa.Schema:
     """Return the columns that a filter may name: those of the table and the system columns."""
@@ -162,9 +174,7 @@ def passing_rows(
 ) -> Iterator[Passed]:
     """Yield the rows that are asked for, until there are enough."""
     left = limit
-    for rows in fragments:
-        if left == 0:
-            return
+    for rows in wanted.possible(fragments) if left != 0 else ():
         for passed in wanted.passed(rows, early):
             found = len(passed.positions)
             skipped = min(offset, found)

@@ -25,7 +25,7 @@ from lanceref.table.bases import Bases
 from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
-from lanceref.table.rows import FragmentRows, in_order
+from lanceref.table.rows import FragmentRows, Fragments, in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Snapshot:
     store: Store
     manifest: Manifest
     manifest_path: str
-    fragments: tuple[FragmentRows, ...]
+    fragments: Fragments
     indices: Indices
     ctx: Context
 
@@ -108,13 +108,9 @@ class Snapshot:
         unique, back = unique_inverse(positions)
 
         def taken() -> Iterator[pa.RecordBatch]:
-            for rows in self.fragments:
-                start = rows.rows_before
-                first, last = np.searchsorted(unique, [start, start + rows.num_rows])
-                if last > first:
-                    chosen = unique[first:last] - start
-                    arrays = rows.take(chosen, projection.fields, projection.system)
-                    yield projection.batch(len(chosen), arrays)
+            for rows, chosen in self.fragments.split(unique):
+                arrays = rows.take(chosen, projection.fields, projection.system)
+                yield projection.batch(len(chosen), arrays)
 
         batches = self.bounded(taken(), self.fragments, unique.nbytes)
         table = pa.Table.from_batches(batches, schema=projection.schema)

@@ -52,18 +52,17 @@ def locate_blobs(
         raise ValueError(f"the column {column!r} is not a blob column")
     rows = given[0] if isinstance(given[0], pa.Array) else [unsigned(row) for row in given[0]]
     keys = np.asarray(rows, np.uint64)
-    ends = np.cumsum([fragment.num_rows for fragment in snapshot.fragments], dtype=np.uint64)
     if indices is None:
         by_address = ids is None or not snapshot.stable_row_ids
         positions = RowLocator(snapshot.fragments, by_address=by_address)(keys)
         name = ROW_ADDRESS if ids is None else ROW_ID
         _check_known(positions, keys, name, by_address=by_address)
     else:
-        count = int(ends[-1]) if len(ends) else 0
+        count = snapshot.fragments.num_rows
         if len(keys) and int(keys.max()) >= count:
             raise NotFound(f"row {int(keys.max())} of {count} rows")
         positions = keys.astype(np.int64)
-    owners = np.searchsorted(ends.astype(np.int64), positions, "right")
+    owners = np.searchsorted(snapshot.fragments.ends, positions, "right")
     blobs: list[BlobRange | None] = [None] * len(keys)
     for number in np.unique(owners).tolist():
         fragment, mine = snapshot.fragments[number], np.flatnonzero(owners == number)

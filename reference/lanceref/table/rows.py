@@ -256,12 +256,41 @@ class _AllRows(FragmentRows):
         return pa.array(values.to_numpy(), mask=np.isin(offsets, self._hidden))
 
 
-def in_order(fragments: Sequence[FragmentRows]) -> tuple[FragmentRows, ...]:
+class Fragments(tuple[FragmentRows, ...]):
+    """The fragments of a table, in their order."""
+
+    @cached_property
+    def ids(self) -> NDArray[np.uint64]:
+        """The id of each: (fragments,)."""
+        return np.array([rows.fragment.id for rows in self], np.uint64)
+
+    @cached_property
+    def ends(self) -> Offsets:
+        """The live rows of the table up to the end of each: (fragments,)."""
+        return np.cumsum([rows.num_rows for rows in self], dtype=np.int64)
+
+    @property
+    def num_rows(self) -> int:
+        """The live rows of the table."""
+        return int(self.ends[-1]) if self else 0
+
+    def split(self, positions: Offsets) -> Iterator[tuple[FragmentRows, Offsets]]:
+        """Yield the fragments that have some live rows of the table, with their rows among these.
+
+        `positions` (n,), ascending, become positions in the fragment.
+        """
+        owners = np.searchsorted(self.ends, positions, "right")
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        parts = np.split(positions, starts[1:])
+        for rows, own in zip([self[one] for one in owners[starts].tolist()], parts):
+            yield rows, own - rows.rows_before
+
+
+def in_order(fragments: Sequence[FragmentRows]) -> Fragments:
     """Return the fragments of a table, so that each knows how many rows come before it."""
-    table = tuple(fragments)
-    for previous, rows in pairwise(table):
+    for previous, rows in pairwise(fragments):
         rows._previous = previous
-    return table
+    return Fragments(fragments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+import numpy as np
 import pyarrow as pa
 from google.protobuf.message import DecodeError
+from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.errors import IndexRefused, OperationRefused, Place, QueryFailed
@@ -29,6 +31,7 @@ from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field
 from lanceref.index.index_type import Built, Found, Kind, Parameters, ScalarIndex, Sources, Zoned
 from lanceref.index.predicate import Among, IsNull, Predicate, StartsWith, Within
+from lanceref.index.row_set import Keys
 from lanceref.index.scalar import bitmap, btree, zonemap
 from lanceref.index.scalar.bitmap import BITMAP
 from lanceref.index.scalar.bloomfilter import BLOOMFILTER
@@ -125,9 +128,11 @@ class JsonIndex:
         """Return what statistics show of the index of the values."""
         return self.target.statistics()
 
-    def tells_of(self, fragment_id: int) -> bool:
-        """Return whether the index of the values says something of a fragment."""
-        return not isinstance(self.target, Zoned) or self.target.tells_of(fragment_id)
+    def tells_of(self, fragments: Keys) -> NDArray[np.bool_]:
+        """Return for each fragment (n,), by its id, whether the index of the values knows it."""
+        if isinstance(self.target, Zoned):
+            return self.target.tells_of(fragments)
+        return np.ones(len(fragments), np.bool_)
 
 
 def _asked_type(predicate: Predicate) -> pa.DataType:

@@ -126,9 +126,9 @@ class ZonedIndex(ABC):
         self._file = file
         self._spans = read_spans(file)
 
-    def tells_of(self, fragment_id: int) -> bool:
-        """Return whether the index has zones of a fragment."""
-        return bool((self._spans.fragments == fragment_id).any())
+    def tells_of(self, fragments: Keys) -> NDArray[np.bool_]:
+        """Return for each fragment (n,), by its id, whether the index has zones of it."""
+        return self._spans.touches(fragments)
 
     def search(self, predicate: Predicate) -> Found | None:
         """Return the zones where a predicate may be true; the rows that are null, None: unknown."""
