@@ -10,8 +10,10 @@ Clauses: L.index.segment.complete, L.index.files.column
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from tempfile import SpooledTemporaryFile
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -21,11 +23,18 @@ from numpy.typing import NDArray
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import is_in, unique
 from lanceref.index.index_type import Built, Parameters, Sources
-from lanceref.index.row_set import NO_KEYS, Keys
+from lanceref.index.row_set import NO_KEYS, SHIFT, Keys
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training, row_bytes, sort_keys, trained
+from lanceref.table.rows import Fragments
 
 P = TypeVar("P")
+
+SHARE_ROWS = 1 << 20
+"""Rows that are compared with their entries together."""
+
+SPOOLED_BYTES = 1 << 26
+"""Bytes of entries that wait in memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,8 +82,9 @@ def none(given: object) -> None:
 class EntryFormat(Generic[P]):
     """How a type keeps entries.
 
-    `held` are those of a segment, `made` those of rows, `write` writes some, which may be in any
-    order. Parameters are those that a caller `requested`, or those that a segment has `stated`.
+    `held` are those of a segment, `runs` the same one run after the other, `made` those of rows,
+    `write` writes some, which may be in any order. Parameters are those that a caller `requested`,
+    or those that a segment has `stated`.
     """
 
     held: Callable[[Segment], Entries]
@@ -82,6 +92,7 @@ class EntryFormat(Generic[P]):
     write: Callable[[Entries, P, Training, SegmentWriter], Built]
     requested: Callable[[Parameters], P]
     stated: Callable[[Segment], P]
+    runs: Callable[[Segment], Iterator[Entries]] | None = None
 
     def build(self, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
         """Write a segment over rows. Raises OperationRefused."""
@@ -106,8 +117,43 @@ class EntryFormat(Generic[P]):
 
     def check_rows(self, segment: Segment, training: Training) -> None:
         """Report a live row without its entries. Raises FormatError."""
-        training = replace(training, computed=[*training.runs()])
-        compare(segment, training, self.held(segment), self.made(training, self.stated(segment)))
+        shares: Iterable[tuple[Training, Entries]]
+        if self.runs is None or segment.moves is not None or not training.by_address:
+            shares = [(training, self.held(segment))]
+        else:
+            shares = _shares(training, self.runs(segment))
+        for own, held in shares:
+            rows = replace(own, computed=[*own.runs()])
+            compare(segment, rows, held, self.made(rows, self.stated(segment)))
+
+
+def _shares(training: Training, runs: Iterable[Entries]) -> Iterator[tuple[Training, Entries]]:
+    """Yield fragments of SHARE_ROWS rows or so, and the entries with the addresses of their rows.
+
+    Entries in the order of their values wait in a file that has no name.
+    """
+    fragments = Fragments(sorted(training.fragments, key=lambda rows: rows.fragment.id))
+    firsts = np.append(0, np.flatnonzero(np.diff(fragments.ends // SHARE_ROWS)) + 1)
+    bounds = fragments.ids[firsts[1:]] << SHIFT
+    places: list[list[tuple[int, int]]] = [[] for _ in firsts]
+    with SpooledTemporaryFile(SPOOLED_BYTES) as file:
+        for run in runs:
+            owners = np.searchsorted(bounds, run.keys, "right")
+            order = np.argsort(owners.astype(np.min_scalar_type(len(firsts))), kind="stable")
+            columns = [_comparable(run.values), pa.array(run.keys)]
+            batch = pa.record_batch(columns, ["values", "keys"]).take(pa.array(order))
+            starts = np.searchsorted(owners[order], np.arange(len(firsts) + 1)).tolist()
+            for own, (start, end) in zip(places, pairwise(starts), strict=True):
+                own.append((file.tell(), file.write(batch.slice(start, end - start).serialize())))
+        for (first, end), own in zip(pairwise([*firsts.tolist(), len(fragments)]), places):
+            parts = []
+            for place, size in own:
+                file.seek(place)
+                parts.append(pa.ipc.read_record_batch(pa.py_buffer(file.read(size)), batch.schema))
+            held = pa.Table.from_batches(parts)
+            values, keys = (column.combine_chunks() for column in held.columns)
+            share = replace(training, fragments=fragments[first:end])
+            yield share, Entries(values, keys.to_numpy())
 
 
 def compare(segment: Segment, training: Training, held: Entries, made: Entries) -> None:
@@ -141,7 +187,8 @@ def _have_same_values(rows: Keys, *both: Entries) -> bool:
         if one.nulls is not None and len(one.nulls):
             return False
         order = np.argsort(one.keys)
-        order = order[is_in(one.keys[order], rows)]
+        if len(order) != len(rows):
+            order = order[is_in(one.keys[order], rows)]
         if not np.array_equal(one.keys[order], rows):
             return False
         values.append(_comparable(one.values).take(pa.array(order)))

@@ -121,9 +121,9 @@ class IndexFile:
         parts = list(column.scan(start, stop))
         return pa.concat_arrays(parts) if parts else pa.array([], column.type)
 
-    def read_ordered(self, name: str) -> pa.Array:
-        """Return a column of keys. Raises FormatError for a type that has no order."""
-        values = self.read(name)
+    def read_ordered(self, name: str, start: int = 0, end: int | None = None) -> pa.Array:
+        """Return rows of a column of keys. Raises FormatError for a type that has no order."""
+        values = self.read(name, None, start, end)
         if pa.types.is_nested(values.type):
             raise self._unfit(f"{name!r} of {values.type}", "a type that has an order")
         return values

@@ -11,16 +11,17 @@ Clauses: L.index.btree.columns, L.index.btree.order, L.index.btree.pages, L.inde
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core import bitmaps
 from lanceref.core.compute import pc
 from lanceref.core.errors import FormatError
-from lanceref.core.integers import unique
-from lanceref.index.entries import Entries, EntryFormat, column_entries
+from lanceref.index.entries import Entries, EntryFormat, column_entries, concat_entries
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Kind, whole_number
 from lanceref.index.predicate import (
@@ -50,6 +51,9 @@ LOOKUP = "page_lookup.lance"
 EARLY_KEYS = "row_ids"
 PAGE_ROWS = 4096
 """Rows of a page by default."""
+
+RUN_ROWS = 1 << 20
+"""Rows that are checked together."""
 
 BY_ADDRESS = 1
 """Version from which on the keys are addresses even where rows have stable ids."""
@@ -149,8 +153,8 @@ def write(entries: Entries, rows: int, training: Training, writer: SegmentWriter
     return Built(index_details_pb2.BTreeIndexDetails(), version)
 
 
-def _lookup(values: pa.Array, rows: int) -> dict[str, pa.Array]:
-    """Return the columns of the lookup of ordered values in pages of so many rows."""
+def _lookup(values: pa.Array, rows: int, first: int = 0) -> dict[str, pa.Array]:
+    """Return the columns of the lookup of ordered values in pages of so many rows, from `first`."""
     starts = np.arange(0, len(values), rows)
     ends = np.minimum(starts + rows, len(values))
     nulls = [values.slice(start, rows).null_count for start in starts.tolist()]
@@ -158,15 +162,19 @@ def _lookup(values: pa.Array, rows: int) -> dict[str, pa.Array]:
         "min": values.take(pa.array(starts)),
         "max": values.take(pa.array(ends - 1)),
         "null_count": pa.array(nulls, pa.uint32()),
-        "page_idx": pa.array(np.arange(len(starts), dtype=np.uint32)),
+        "page_idx": pa.array(np.arange(first, first + len(starts)), pa.uint32()),
     }
 
 
-def held(segment: Segment) -> Entries:
-    """Return all entries of a segment. Raises FormatError."""
+def runs(segment: Segment) -> Iterator[Entries]:
+    """Yield the entries of a segment, RUN_ROWS or so in whole pages. Raises FormatError."""
     # L.index.btree.columns
-    data = segment.file(DATA)
-    return Entries(data.read_ordered("values"), data.numbers(keys_column(data), np.uint64))
+    data, rows = segment.file(DATA), page_rows(segment.file(LOOKUP))
+    step = max(1, RUN_ROWS // rows) * rows
+    for start in range(0, max(1, data.num_rows), step):
+        end = min(start + step, data.num_rows)
+        values = data.read_ordered("values", start, end)
+        yield Entries(values, data.numbers(keys_column(data), np.uint64, start, end))
 
 
 def keys_column(data: IndexFile) -> str:
@@ -175,7 +183,8 @@ def keys_column(data: IndexFile) -> str:
 
 
 _FORMAT = EntryFormat(
-    held=held,
+    held=lambda segment: concat_entries([*runs(segment)]),
+    runs=runs,
     made=column_entries,
     write=write,
     requested=lambda given: whole_number(given, "zone_size", PAGE_ROWS),
@@ -186,20 +195,26 @@ _FORMAT = EntryFormat(
 def check(segment: Segment) -> None:
     """Report values that do not rise, bounds that are not theirs, and rows that repeat."""
     lookup, data = segment.file(LOOKUP), segment.file(DATA)
-    entries = held(segment)
-    values, keys = entries.values, entries.keys
-    order = sorted_order(values)
-    if not sort_keys(values.take(pa.array(order))).equals(sort_keys(values)):
+    rows, seen = page_rows(lookup), bitmaps.BitMap64()
+    bounds: list[dict[str, pa.Array]] = []
+    falls, last = False, pa.array([], data.column_type("values"))
+    for entries in runs(segment):
+        values = pa.concat_arrays([last, entries.values])
+        order = pa.array(sorted_order(values))
+        falls |= not sort_keys(values.take(order)).equals(sort_keys(values))
+        last = values.slice(max(0, len(values) - 1))
+        seen |= bitmaps.BitMap64(array("Q", np.sort(entries.keys).tobytes()))
+        bounds.append(_lookup(entries.values, rows, sum(len(one["min"]) for one in bounds)))
+    if falls:
         data.lint("L.index.btree.order", "values that fall", "rising values")
-    if len(unique(keys)) < len(keys):
+    if len(seen) < data.num_rows:
         data.lint("L.index.btree.ids", "a row twice", "a row once")
-    rows = page_rows(lookup)
     pages = lookup.numbers("page_idx", np.uint32).astype(np.uint64)
-    if np.any(pages * np.uint64(rows) >= len(values)):
-        found = f"page {int(pages.max())} of {len(values)} rows"
+    if np.any(pages * np.uint64(rows) >= data.num_rows):
+        found = f"page {int(pages.max())} of {data.num_rows} rows"
         lookup.lint("L.index.btree.pages", found, f"pages of {rows} rows")
-    for name, wanted in _lookup(values, rows).items():
-        column = lookup.read(name)
+    for name in bounds[0]:
+        column, wanted = lookup.read(name), pa.concat_arrays([one[name] for one in bounds])
         if not column.equals(wanted) and not _same_floats(column, wanted):
             found = f"{name} {column.to_pylist()[:4]}"
             lookup.lint("L.index.btree.bounds", found, wanted.to_pylist()[:4])
