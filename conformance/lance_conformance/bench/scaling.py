@@ -1,7 +1,7 @@
-"""Scaling: what a row costs in small and in large tables, and what memory a scan needs.
+"""Scaling: what a row costs in small and in large tables, and what memory is needed.
 
 The oracle writes tables of one, four, ... million rows in files of a million, and an index over
-them. Each step is timed on one core, by processor time.
+them. Each step is timed on one core, by processor time. Batches are made as they are written.
 
     python -m lance_conformance.bench.scaling --millions 1 4 16 64
 """
@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -32,21 +33,34 @@ MODULE = "lance_conformance.bench.scaling"
 
 MILLION = 10**6
 
-SEED, TAKEN = 20_261_128, 1000
-"""Seed of the tables and of the rows that are taken; how many these are."""
+STEP = 48_271_793
+"""Distance of neighbouring keys among all even numbers: it has no factor in common with a table's
+rows, so each number comes once, and neighbours lie in other pages of the index."""
 
-UNITS = {"scan": "ns/row", "take": "us/row", "query": "ms", "validate": "ns/row", "memory": "MiB"}
-"""What is measured: a scan of all columns, rows taken by number, one row found by an index,
-validation with all values, and the most memory of a scan in a process of its own."""
+SEED, TAKEN = 20_261_128, 1000
+"""Seed of the random numbers; how many rows are taken."""
+
+UNITS = {
+    "scan": "ns/row",
+    "take": "us/row",
+    "spread": "us/row",
+    "query": "ms",
+    "scan MiB": "MiB",
+    "validate": "ns/row",
+    "validate MiB": "MiB",
+}
+"""What is measured: a scan of all columns, a thousand rows taken of each million, a thousand of all
+rows, one row found by an index, the most memory of a scan in a process of its own, validation with
+all values in another, and the most memory of that."""
 
 
 def batches(rows: int) -> Iterator[pa.RecordBatch]:
     """Yield a table: every even number below twice its rows, in any order, and random floats."""
     random = np.random.default_rng(SEED)
-    keys = 2 * random.permutation(rows)
     for start in range(0, rows, MILLION):
-        part = keys[start : start + MILLION]
-        yield pa.record_batch({"k": part, "v": random.random(len(part), np.float32)})
+        numbers = np.arange(start, min(start + MILLION, rows), dtype=np.int64)
+        keys = 2 * (numbers * STEP % rows)
+        yield pa.record_batch({"k": keys, "v": random.random(len(numbers), np.float32)})
 
 
 def write(path: Path, rows: int, *, indexed: bool = True) -> None:
@@ -68,20 +82,26 @@ def run(folder: Path, millions: int, rounds: int) -> Iterator[Figure]:
     """Yield the figures of a table; it is removed after use."""
     rows, path = millions * MILLION, folder / f"{millions}"
     write(path, rows)
-    taken = np.sort(np.random.default_rng(SEED).choice(rows, TAKEN, replace=False)).tolist()
+    random = np.random.default_rng(SEED)
+    taken, spread = (
+        np.sort(random.choice(rows, min(rows, count), replace=False)).tolist()
+        for count in (TAKEN * millions, TAKEN)
+    )
     opened = {side.name: side.tables().dataset(str(path)) for side in SIDES}
     asked = {"filter": f"k = {rows // 2 * 2}", "columns": [], "with_row_id": True}
     steps: dict[str, tuple[float, Callable[[Any], object]]] = {
         "scan": (1e9 / rows, drain),
-        "take": (1e6 / TAKEN, lambda table: table.take(taken)),
+        "take": (1e6 / len(taken), lambda table: table.take(taken)),
+        "spread": (1e6 / len(spread), lambda table: table.take(spread)),
         "query": (1e3, lambda table: table.to_table(**asked)),
     }
     for name, (scale, step) in steps.items():
         times = race({side: partial(step, table) for side, table in opened.items()}, rounds)
         yield _figure(name, millions, scale * times[OURS.name], scale * times[ORACLE.name])
-    seconds = race({"ours": partial(lanceref.validate, path, deep=True)}, 1)["ours"]
+    yield _figure("scan MiB", millions, *(_alone(side.name, path)[1] for side in SIDES))
+    seconds, memory = _alone("validate", path)
     yield _figure("validate", millions, 1e9 / rows * seconds, float("nan"))
-    yield _figure("memory", millions, *(_memory(side.name, path) for side in SIDES))
+    yield _figure("validate MiB", millions, memory, float("nan"))
     shutil.rmtree(path)
 
 
@@ -95,10 +115,23 @@ def drain(table: Any) -> None:
         del batch
 
 
-def _memory(side: str, path: Path) -> float:
-    command = [sys.executable, "-W", "ignore", "-m", MODULE, "--drain", side, str(path)]
+def _alone(step: str, path: Path) -> tuple[float, float]:
+    """Return the seconds that a step takes in a process of its own, and the MiB."""
+    command = [sys.executable, "-W", "ignore", "-m", MODULE, "--alone", step, str(path)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return float(done.stdout.splitlines()[-1])
+    seconds, memory = map(float, done.stdout.splitlines()[-1].split())
+    return seconds, memory
+
+
+def _step(name: str, path: str) -> Callable[[], object]:
+    """Return a scan by the side of this name, or a validation; what it imports is imported."""
+    if name != "validate":
+        table = next(side for side in SIDES if side.name == name).tables().dataset(path)
+        return partial(drain, table)
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder) / "small", TAKEN)
+        lanceref.validate(Path(folder) / "small", deep=True)
+    return partial(lanceref.validate, path, deep=True)
 
 
 def main() -> None:
@@ -106,22 +139,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--millions", type=int, nargs="+", default=[1, 4, 16, 64])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--drain", nargs=2, metavar=("SIDE", "PATH"), help="print the memory")
+    parser.add_argument("--folder", help="where tables are made; a temporary one by default")
+    parser.add_argument("--alone", nargs=2, metavar=("STEP", "PATH"), help="time and memory")
     given = parser.parse_args()
     pin_to_one_core()
-    if given.drain:
-        name, path = given.drain
-        table = next(side for side in SIDES if side.name == name).tables().dataset(path)
-        before = peak()
-        drain(table)
-        print(peak() - before)
+    if given.alone:
+        step = _step(*given.alone)
+        before, start = peak(), time.process_time()
+        step()
+        print(time.process_time() - start, peak() - before)
         return
-    print("what      rows   unit          ours     oracle", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
+    print(f"{'what':<13} {'rows':<6} {'unit':<8} {'ours':>9} {'oracle':>10}", flush=True)
+    first: dict[str, Figure] = {}
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         for millions in given.millions:
             for one in run(Path(folder), millions, given.rounds):
-                line = f"{one.measure:<9} {one.table:<6} {one.unit:<8}"
-                print(f"{line} {one.ours:>9.4g} {one.oracle:>10.4g}", flush=True)
+                growth = one.ours / first.setdefault(one.measure, one).ours
+                line = f"{one.measure:<13} {one.table:<6} {one.unit:<8}"
+                print(f"{line} {one.ours:>9.4g} {one.oracle:>10.4g}   x{growth:.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def test_a_table_of_each_size_gives_every_figure(tmp_path, monkeypatch):
     figures = list(scaling.run(tmp_path, 2, 1))
 
     assert [*scaling.UNITS] == [figure.measure for figure in figures]
-    assert all(figure.ours > 0 for figure in figures)
+    assert all(figure.ours > 0 for figure in figures if figure.measure != "validate MiB")
     assert [] == list(tmp_path.iterdir())
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import lanceref
 import pyarrow as pa
 import pylanceref
 import pytest
+from lance_conformance.stored import materialised
 from lanceref.core.errors import IndexRefused, OperationRefused
+from lanceref.index import entries
+from lanceref.index.scalar import btree
 from lanceref.index.training import Training
 from pylanceref.indices import IndexConfig
 
@@ -113,6 +117,47 @@ def test_values_of_other_rows_are_reported(tmp_path, name, monkeypatch):
         dataset.create_scalar_index(column, subject.config())
     found = [one.clause for one in lanceref.validate(dataset.uri, deep=True)]
     assert ["L.index.segment.complete"] == found
+
+
+FROZEN = Path(__file__).parents[3] / "fixtures" / "index" / "any" / "btree"
+
+
+@pytest.mark.parametrize("case", [one.name for one in FROZEN.iterdir() if "early" not in one.name])
+def test_a_btree_is_checked_page_by_page_like_as_a_whole(case, monkeypatch):
+    """The same clauses are broken where a run is a page and a share a fragment, kept in a file."""
+    table = materialised(FROZEN / case / "dataset")
+    whole = {one.clause for one in lanceref.validate(table, deep=True)}
+    monkeypatch.setattr(btree, "RUN_ROWS", 1)
+    monkeypatch.setattr(entries, "SHARE_ROWS", 1)
+    monkeypatch.setattr(entries, "SPOOLED_BYTES", 1)
+
+    assert whole == {one.clause for one in lanceref.validate(table, deep=True)}
+
+
+@pytest.mark.parametrize("column", ["n", "f", "s"])
+def test_every_share_of_a_btree_is_compared_with_its_rows(tmp_path, column, monkeypatch):
+    """One value that differs is found in any fragment; deleted rows and foreign entries are not."""
+    numbers = [*range(40), *[7] * 20, *[None] * 4]
+    columns = {"n": pa.array(numbers), "f": pa.array(numbers, pa.float32())}
+    columns["s"] = pa.array(numbers).cast(pa.string())
+    dataset = write(pa.table(columns), tmp_path, max_rows_per_file=16)
+    dataset.create_scalar_index(column, "BTREE", zone_size=3)
+    dataset.delete("n = 7 or n between 30 and 33")
+    monkeypatch.setattr(btree, "RUN_ROWS", 6)
+    monkeypatch.setattr(entries, "SHARE_ROWS", 16)
+    assert [] == lanceref.validate(dataset.uri, deep=True)
+    runs = Training.runs
+
+    def changed(training):
+        for run in runs(training):
+            values = run.values.to_pylist()
+            if run.fragment_id == 3:
+                values[-1] = "x" if column == "s" else 1
+            yield replace(run, values=pa.array(values, run.values.type))
+
+    monkeypatch.setattr(Training, "runs", changed)
+    (found,) = lanceref.validate(dataset.uri, deep=True)
+    assert "L.index.segment.complete" == found.clause
 
 
 @pytest.mark.oracle

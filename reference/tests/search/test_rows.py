@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from lanceref.core.errors import OutOfRange, RowNotFound
 from lanceref.search.projection import ColumnOrdering, resize_batches, sort_order
 from lanceref.search.row_locator import live_rows, locator, positions_of_ids
+from lanceref.search.rows import Condition
+from lanceref.table.rows import FragmentRows, in_order
 from pylanceref.sql.columns import condition
 
 from ..index.vector.indexed import points
@@ -98,6 +100,70 @@ def test_addresses_of_no_row_are_refused(tmp_path):
     (tmp_path / "s").mkdir()
     stable = write(TABLE, tmp_path / "s", enable_stable_row_ids=True)
     assert [0] == positions_of_ids(stable._snapshot, [0, 99]).tolist()
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=6), st.data())
+def test_rows_are_split_by_their_fragments(sizes, data):
+    """Each fragment that has some of the rows once, in order, with its own positions."""
+    fragments = in_order([Stub(number, size) for number, size in enumerate(sizes)])
+    rows = sum(sizes)
+    chosen = sorted(data.draw(st.lists(st.integers(0, rows - 1)) if rows else st.just([])))
+    owned = [(number, at) for number, size in enumerate(sizes) for at in range(size)]
+    split = [(one.number, own.tolist()) for one, own in fragments.split(np.array(chosen, int))]
+
+    assert rows == fragments.num_rows
+    assert [owned[one] for one in chosen] == [(n, at) for n, own in split for at in own]
+    assert sorted({n for n, _ in split}) == [n for n, _ in split]
+
+
+class Stub(FragmentRows):
+    """A fragment that has nothing but a number of rows."""
+
+    num_rows = 0
+
+    def __init__(self, number: int, num_rows: int) -> None:
+        self.number, self.num_rows = number, num_rows
+        self._previous = None
+
+
+@pytest.fixture(scope="module")
+def five(tmp_path_factory):
+    """Five fragments of 20 rows, the last of which no index covers."""
+    table = pa.table({"n": range(100), "m": [one % 10 for one in range(100)]})
+    root = tmp_path_factory.mktemp("five")
+    written = write(table.slice(0, 80), root, max_rows_per_file=20)
+    written.create_scalar_index("n", "BTREE")
+    written.create_scalar_index("m", "BITMAP")
+    return pylanceref.write_dataset(table.slice(80), root / "t", mode="append")
+
+
+@pytest.mark.parametrize(
+    ("asked", "visited"),
+    [
+        ("n = 7", {0, 4}),
+        ("n in (7, 45)", {0, 2, 4}),
+        ("n = 1000", {4}),
+        ("not (n = 7)", {0, 1, 2, 3, 4}),
+        ("n = 7 and m = 7", {0, 4}),
+        ("n = 7 or n = 61", {0, 3, 4}),
+        ("n = 7 or m = 3", {0, 1, 2, 3, 4}),
+        ("n >= 40 and n < 45 and not (m = 3)", {2, 4}),
+        ("n = 7 and m + 1 = 8", {0, 4}),
+    ],
+)
+def test_a_question_goes_to_the_fragments_of_its_rows(five, asked, visited, monkeypatch):
+    """And to those that no index covers; what is found is what a scan finds."""
+    opened, seen, passed = pylanceref.dataset(five.uri), set(), Condition.passed
+
+    def spied(wanted, rows, early=()):
+        seen.add(rows.fragment.id)
+        return passed(wanted, rows, early)
+
+    scanned = five.to_table(filter=asked, use_scalar_index=False)
+    monkeypatch.setattr(Condition, "passed", spied)
+
+    assert scanned == opened.to_table(filter=asked)
+    assert visited == seen
 
 
 NUM_ROWS = 200_000
