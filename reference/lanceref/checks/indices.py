@@ -1,6 +1,10 @@
-"""Indices, checked: the segments of a version and the files of each.
+"""Indices, checked: the segments of a version, the files of each, and its values.
 
-Clauses: L.index.segment.disjoint, L.index.segment.dataset-version, L.index.segment.files
+Only a scan of all rows shows whether an index has the values of the table. Rows that it holds
+besides, deleted ones or of fragments that it does not cover any more, do no harm.
+
+Clauses: L.index.segment.disjoint, L.index.segment.dataset-version, L.index.segment.files,
+L.index.segment.complete
 """
 
 from __future__ import annotations
@@ -14,14 +18,15 @@ from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.errors import UnknownVersion
 from lanceref.file.container import is_legacy
+from lanceref.file.schema import project
 from lanceref.file_0_1.check import check_file, check_legacy
 from lanceref.index.fragment_reuse import check_reuse
-from lanceref.index.indices import Index, Indices, check_against_rows, declared_kind, kind_of
+from lanceref.index.indices import Index, Indices, declared_kind, kind_of, paths_of
 from lanceref.index.mem_wal.shard_log import check_log
 from lanceref.index.segment import Segment
+from lanceref.index.training import Training
 from lanceref.storage import Store
 from lanceref.table.bases import Bases
-from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.manifest import UUID_BYTES, Manifest
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.manifest_builder import copy_of
@@ -77,11 +82,17 @@ def parts(indices: Indices) -> list[tuple[Index, Segment]]:
 def check_rows(
     index: Index, segment: Segment, manifest: Manifest, bases: Bases, ctx: Context
 ) -> None:
-    """Compare a segment with the rows it covers."""
-    stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
-    rows = [FragmentRows(one, bases, ctx, stable) for one in manifest.fragments]
+    """Report a live row that a segment covers and does not hold, or holds with another value."""
+    kind, stable = index.kind, segment.stable_row_ids
+    path = paths_of(manifest.schema).get(index.field_id)
+    if path is None or not segment.built or kind.check_rows is None:
+        return
     with ctx.piece(), _legacy_skipped():
-        check_against_rows(index, segment, manifest.schema, rows)
+        (field,) = project(manifest.schema, [path])
+        fragments = [one for one in manifest.fragments if one.id in segment.covers]
+        rows = [FragmentRows(one, bases, ctx, stable) for one in fragments]
+        by_address = kind.by_address(segment.entry.index_version, stable)
+        kind.check_rows(segment, Training(field, rows, stable, by_address))
 
 
 @contextmanager

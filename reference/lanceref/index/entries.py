@@ -10,7 +10,7 @@ Clauses: L.index.segment.complete, L.index.files.column
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from tempfile import SpooledTemporaryFile
@@ -117,43 +117,42 @@ class EntryFormat(Generic[P]):
 
     def check_rows(self, segment: Segment, training: Training) -> None:
         """Report a live row without its entries. Raises FormatError."""
-        shares: Iterable[tuple[Training, Entries]]
-        if self.runs is None or segment.moves is not None or not training.by_address:
-            shares = [(training, self.held(segment))]
-        else:
-            shares = _shares(training, self.runs(segment))
-        for own, held in shares:
+        for own, held in self._shares(segment, training):
             rows = replace(own, computed=[*own.runs()])
             compare(segment, rows, held, self.made(rows, self.stated(segment)))
 
+    def _shares(self, segment: Segment, training: Training) -> Iterator[tuple[Training, Entries]]:
+        """Yield fragments of SHARE_ROWS rows or so, and the entries that may be of their rows.
 
-def _shares(training: Training, runs: Iterable[Entries]) -> Iterator[tuple[Training, Entries]]:
-    """Yield fragments of SHARE_ROWS rows or so, and the entries with the addresses of their rows.
-
-    Entries in the order of their values wait in a file that has no name.
-    """
-    fragments = Fragments(sorted(training.fragments, key=lambda rows: rows.fragment.id))
-    firsts = np.append(0, np.flatnonzero(np.diff(fragments.ends // SHARE_ROWS)) + 1)
-    bounds = fragments.ids[firsts[1:]] << SHIFT
-    places: list[list[tuple[int, int]]] = [[] for _ in firsts]
-    with SpooledTemporaryFile(SPOOLED_BYTES) as file:
-        for run in runs:
-            owners = np.searchsorted(bounds, run.keys, "right")
-            order = np.argsort(owners.astype(np.min_scalar_type(len(firsts))), kind="stable")
-            columns = [_comparable(run.values), pa.array(run.keys)]
-            batch = pa.record_batch(columns, ["values", "keys"]).take(pa.array(order))
-            starts = np.searchsorted(owners[order], np.arange(len(firsts) + 1)).tolist()
-            for own, (start, end) in zip(places, pairwise(starts), strict=True):
-                own.append((file.tell(), file.write(batch.slice(start, end - start).serialize())))
-        for (first, end), own in zip(pairwise([*firsts.tolist(), len(fragments)]), places):
-            parts = []
-            for place, size in own:
-                file.seek(place)
-                parts.append(pa.ipc.read_record_batch(pa.py_buffer(file.read(size)), batch.schema))
-            held = pa.Table.from_batches(parts)
-            values, keys = (column.combine_chunks() for column in held.columns)
-            share = replace(training, fragments=fragments[first:end])
-            yield share, Entries(values, keys.to_numpy())
+        Entries in the order of their values wait in a file that has no name.
+        """
+        by_fragment = training.by_address and training.computed is None and segment.moves is None
+        if self.runs is None or not by_fragment:
+            yield training, self.held(segment)
+            return
+        fragments = Fragments(sorted(training.fragments, key=lambda rows: rows.fragment.id))
+        firsts = np.append(0, np.flatnonzero(np.diff(fragments.ends // SHARE_ROWS)) + 1)
+        bounds = fragments.ids[firsts[1:]] << SHIFT
+        places: list[list[tuple[int, int]]] = [[] for _ in firsts]
+        with SpooledTemporaryFile(SPOOLED_BYTES) as file:
+            for run in self.runs(segment):
+                owners = np.searchsorted(bounds, run.keys, "right")
+                order = np.argsort(owners.astype(np.min_scalar_type(len(firsts))), kind="stable")
+                columns = [_comparable(run.values), pa.array(run.keys)]
+                batch = pa.record_batch(columns, ["values", "keys"]).take(pa.array(order))
+                starts = np.searchsorted(owners[order], np.arange(len(firsts) + 1)).tolist()
+                for own, (start, end) in zip(places, pairwise(starts), strict=True):
+                    piece = batch.slice(start, end - start).serialize()
+                    own.append((file.tell(), file.write(piece)))
+            for (first, end), own in zip(pairwise([*firsts.tolist(), len(fragments)]), places):
+                parts = []
+                for place, size in own:
+                    file.seek(place)
+                    stored = pa.py_buffer(file.read(size))
+                    parts.append(pa.ipc.read_record_batch(stored, batch.schema))
+                columns = [one.combine_chunks() for one in pa.Table.from_batches(parts).columns]
+                share = replace(training, fragments=fragments[first:end])
+                yield share, Entries(columns[0], columns[1].to_numpy())
 
 
 def compare(segment: Segment, training: Training, held: Entries, made: Entries) -> None:

@@ -3,12 +3,8 @@
 An entry of a type that is not known, or too new, is passed over: its rows are scanned. The files of
 one without details, which old writers left out, show its type.
 
-Consistency: whether an index has the values that the table has, which only a scan of all rows
-shows. Rows that the index holds besides, deleted ones or of fragments that it does not cover any
-more, do no harm.
-
 Clauses: L.index.details.url, L.index.details.unknown, L.index.details.version,
-L.index.details.missing, L.index.segment.coverage, L.index.segment.complete
+L.index.details.missing, L.index.segment.coverage
 """
 
 from __future__ import annotations
@@ -27,13 +23,12 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import NotFound, UnknownVersion
 from lanceref.core.integers import is_in
 from lanceref.core.wire import parse_message
-from lanceref.file.schema import LanceSchema, project
+from lanceref.file.schema import LanceSchema
 from lanceref.index.fragment_reuse import Reuse, read_reuse
 from lanceref.index.index_type import Found, Kind, ScalarIndex, Zoned
 from lanceref.index.predicate import IsNull, Predicate
 from lanceref.index.row_set import Keys, RowSet, row_set
 from lanceref.index.segment import Segment, Uses
-from lanceref.index.training import Training
 from lanceref.json.json_path import member_path, members_of
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
@@ -311,21 +306,3 @@ def indexed_path(schema: LanceSchema, column: str) -> tuple[str, int]:
             if spelled(path) == wanted:
                 return path, field_id
     raise NotFound(f"{column} not found in schema")
-
-
-def check_against_rows(
-    index: Index,
-    segment: Segment,
-    schema: LanceSchema,
-    fragments: Sequence[FragmentRows],
-) -> None:
-    """Report a live row that a segment covers and does not hold, or holds with another value."""
-    path = paths_of(schema).get(index.field_id)
-    if path is None or not segment.built:
-        return
-    (field,) = project(schema, [path])
-    by_address = index.kind.by_address(segment.entry.index_version, segment.stable_row_ids)
-    covered = [rows for rows in fragments if rows.fragment.id in segment.covers]
-    if index.kind.check_rows is not None:
-        training = Training(field, covered, segment.stable_row_ids, by_address)
-        index.kind.check_rows(segment, training)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lanceref.core import bitmaps
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
-from lanceref.core.integers import is_in
+from lanceref.core.integers import is_in, unique
 from lanceref.table.roaring import parse_bitmap, read_bitmap
 
 Keys = NDArray[np.uint64]
@@ -63,25 +63,16 @@ class RowSet:
         return (self.keys[first:end] & LOW).astype(np.int64)
 
 
-def distinct(keys: Keys) -> Keys:
-    """Return keys (n,) in order, each once; runs that are in order already cost little."""
-    if (keys[1:] > keys[:-1]).all():
-        return keys
-    ordered = np.sort(keys, kind="stable")
-    kept: Keys = ordered[np.append(True, ordered[1:] != ordered[:-1])]
-    return kept
-
-
 def row_set(keys: Keys) -> RowSet:
     """Return the set of keys in any order, which may repeat. `keys` (n,)."""
-    return RowSet(distinct(keys))
+    return RowSet(unique(keys))
 
 
 def union(sets: Sequence[RowSet]) -> RowSet:
     """Return the rows that are in any of some sets."""
     keys = [one.keys for one in sets]
     whole = frozenset[int]().union(*(one.whole for one in sets))
-    return RowSet(distinct(np.concatenate([NO_KEYS, *keys])), whole)
+    return RowSet(unique(np.concatenate([NO_KEYS, *keys])), whole)
 
 
 def intersection(sets: Sequence[RowSet]) -> RowSet:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -267,12 +267,13 @@ class Fragments(tuple[FragmentRows, ...]):
     @cached_property
     def ends(self) -> Offsets:
         """The live rows of the table up to the end of each: (fragments,)."""
-        return np.cumsum([rows.num_rows for rows in self], dtype=np.int64)
+        ends = accumulate(rows.num_rows for rows in self)  # a file may state any number
+        return np.array([min(end, 2**63 - 1) for end in ends], np.int64)
 
-    @property
+    @cached_property
     def num_rows(self) -> int:
         """The live rows of the table."""
-        return int(self.ends[-1]) if self else 0
+        return sum(rows.num_rows for rows in self)
 
     def split(self, positions: Offsets) -> Iterator[tuple[FragmentRows, Offsets]]:
         """Yield the fragments that have some live rows of the table, with their rows among these.

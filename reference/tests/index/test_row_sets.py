@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, Place
+from lanceref.core.integers import unique
 from lanceref.index.bloom import MOST_BYTES, fill, hash_rows, hash_values, may_hold, size_for
 from lanceref.index.fragment_reuse import NAME, MovedRows, read_reuse
 from lanceref.index.row_set import (
     RowSet,
-    distinct,
     encode_row_set,
     encode_treemap,
     intersection,
@@ -58,10 +58,10 @@ def test_a_worked_set():
 @given(keys)
 def test_distinct_keys_are_in_order_and_each_once(values):
     """Whatever their order was; keys in order stay as they are."""
-    found = distinct(np.array(values, np.uint64))
+    found = unique(np.array(values, np.uint64))
 
     assert sorted(set(values)) == found.tolist()
-    assert distinct(found) is found
+    assert unique(found) is found
 
 
 def test_size_0_is_a_whole_fragment():

@@ -177,13 +177,18 @@ def runs(segment: Segment) -> Iterator[Entries]:
         yield Entries(values, data.numbers(keys_column(data), np.uint64, start, end))
 
 
+def held(segment: Segment) -> Entries:
+    """Return all entries of a segment. Raises FormatError."""
+    return concat_entries([*runs(segment)])
+
+
 def keys_column(data: IndexFile) -> str:
     """Return the name of the column of keys, which differs in files of releases up to 0.33."""
     return EARLY_KEYS if EARLY_KEYS in data.names else "ids"
 
 
 _FORMAT = EntryFormat(
-    held=lambda segment: concat_entries([*runs(segment)]),
+    held=held,
     runs=runs,
     made=column_entries,
     write=write,

@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from lanceref.core.integers import unique
 from lanceref.index.entries import Entries, EntryFormat, none
 from lanceref.index.full_text.analyzer import folded
 from lanceref.index.index_type import Built, Found, Kind
@@ -27,7 +28,6 @@ from lanceref.index.row_set import (
     NO_KEYS,
     Keys,
     RowSet,
-    distinct,
     encode_treemap,
     intersection,
     parse_treemap,
@@ -154,7 +154,7 @@ def write(entries: Entries, _: None, training: Training, writer: SegmentWriter) 
     tokens, keys = entries.values[order], entries.keys[order]
     starts = np.flatnonzero(np.diff(tokens, prepend=TOKEN_LIMIT))
     postings = np.split(keys, starts[1:]) if len(starts) else []
-    data = [encode_treemap(distinct(one), runs=False) for one in postings]
+    data = [encode_treemap(unique(one), runs=False) for one in postings]
     columns = [pa.array(tokens[starts]), pa.array(data, pa.binary())]
     writer.write_table(FILE, SCHEMA, columns)
     return Built(index_details_pb2.NGramIndexDetails(), 0)
