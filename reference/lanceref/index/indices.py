@@ -65,7 +65,7 @@ class Opened:
         return ~told | answer.touches(fragments)
 
     def _answer(self, predicate: Predicate, fragments: Keys) -> tuple[Found | None, Mask]:
-        """Return what a predicate finds, and for each fragment (n,) whether it is told of."""
+        """Return what a predicate finds, and for each fragment (n,) whether the files know it."""
         uses, index = self.segment.uses, self.index
         if predicate not in self._answers:
             before = uses.comparisons

@@ -261,7 +261,7 @@ class Fragments(tuple[FragmentRows, ...]):
 
     @cached_property
     def ids(self) -> NDArray[np.uint64]:
-        """The id of each: (fragments,)."""
+        """The id of each fragment, in the order of the table: (fragments,)."""
         return np.array([rows.fragment.id for rows in self], np.uint64)
 
     @cached_property
@@ -272,7 +272,7 @@ class Fragments(tuple[FragmentRows, ...]):
 
     @cached_property
     def num_rows(self) -> int:
-        """The live rows of the table."""
+        """The number of live rows of the whole table."""
         return sum(rows.num_rows for rows in self)
 
     def split(self, positions: Offsets) -> Iterator[tuple[FragmentRows, Offsets]]:
