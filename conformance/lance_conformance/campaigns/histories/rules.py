@@ -12,8 +12,8 @@ from random import Random
 
 import pyarrow as pa
 
-from lance_conformance.campaigns.conditions import compared
-from lance_conformance.campaigns.histories.values import PLAIN, STORAGE, column, schema_text
+from lance_conformance.campaigns.conditions import null_test
+from lance_conformance.campaigns.histories.values import KEYS, PLAIN, STORAGE, WORDS, schema_text
 from lance_conformance.campaigns.histories.view import View, opening
 
 
@@ -38,8 +38,21 @@ def comparison(random: Random, view: View) -> str:
     name = random.choice(names)
     if view.key in names and random.random() < 0.5:
         name = str(view.key)
-    drawn = compared(random, name, column(view.type_of(name)))
-    return drawn.replace(" not in ", " in ")  # which may be joined (D.query.not-in-or-zero)
+    if random.random() < 0.1:
+        return null_test(random, name)
+    if name in view.names_of(*texts):
+        return f"{name} = '{random.choice(WORDS)}'"
+    if name in view.names_of(types.is_boolean):
+        return random.choice((name, f"not {name}"))
+    first = random.randrange(KEYS)
+    return random.choice(
+        (
+            f"{name} % {random.randrange(2, 7)} = {random.randrange(2)}",
+            f"{name} between {first} and {first + random.randrange(20)}",
+            f"{name} in ({first}, {random.randrange(KEYS)}, {random.randrange(KEYS)})",
+            f"{name} {random.choice(('<', '>=', '!='))} {first}",
+        )
+    )
 
 
 def given(random: Random, options: Mapping[str, tuple[float, tuple[object, ...]]]) -> str:

@@ -1,13 +1,15 @@
-"""Grammar part: random filters, the oracle's rows beside the reference's.
+"""Filter parts: random filters, the oracle's rows beside the reference's.
 
-Expressions of DataFusion's types and functions are drawn over one table of all types. Conditions on
-columns with indices are asked by the parts `answers` and, after any operations, by `histories`.
+`grammar` draws expressions of DataFusion's types and functions over one table of all types.
+`indexed` draws conditions on columns with an index of each scalar type and asks them with the
+indices and without.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import shutil
 from collections.abc import Iterator
 from random import Random
 from typing import Any
@@ -16,11 +18,76 @@ import pyarrow as pa
 import pylanceref
 from lanceref.core.errors import LanceError
 
+from lance_conformance.campaigns.columns import Column, lists, sql
+from lance_conformance.campaigns.conditions import (
+    NULL_TESTS,
+    Leaf,
+    compared,
+    equalled,
+    labelled,
+    null_test,
+    spelled,
+)
 from lance_conformance.campaigns.guarded import REFUSALS, guarded
 from lance_conformance.campaigns.queries.filter_grammar import TABLE, random_filter
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.known_divergences import id_of
 from lance_conformance.oracle import lance
+from lance_conformance.recipes.indexed import create_index
+
+_WORDS = ("apple pie", "banana", "an apple", "cherry tree", "", "pineapple", "tree")
+_LETTERS = tuple("abcdefg")
+_LABELS = lists(Column(pa.utf8(), tuple("pqrs"), sql))
+
+
+def _worded(random: Random, name: str, column: Column) -> str:
+    """Look for a part of a word, or for a whole text."""
+    return random.choice((spelled, equalled))(random, name, column)
+
+
+INDEXED: dict[str, tuple[str, Column, Leaf]] = {
+    "n": ("BTREE", Column(pa.int32(), range(-60, 60), sql), compared),
+    "k": ("BITMAP", Column(pa.utf8(), _LETTERS, sql), compared),
+    "z": ("ZONEMAP", Column(pa.float64(), [n / 8 for n in range(1000)], sql), compared),
+    "e": ("BLOOMFILTER", Column(pa.int64(), range(200), sql), compared),
+    "g": ("NGRAM", Column(pa.utf8(), _WORDS, sql), _worded),
+    "tags": ("LABEL_LIST", _LABELS, labelled),
+    "w": ("FM", Column(pa.utf8(), _WORDS, sql), _worded),
+}
+"""Columns: the type of the index over each, its values, and how conditions on it are drawn."""
+
+ROWS = 600
+
+
+def write_indexed(uri: str) -> None:
+    """Let the oracle write the table in three fragments, index it, delete and append rows."""
+    dataset = lance().write_dataset(_rows(0, ROWS), uri, max_rows_per_file=ROWS // 3)
+    for column, (kind, *_) in INDEXED.items():
+        create_index(lance(), dataset, column, kind, {})
+    dataset.delete("id % 11 = 4")
+    lance().write_dataset(_rows(ROWS, ROWS // 4), uri, mode="append")
+
+
+def _rows(start: int, count: int) -> pa.Table:
+    random = Random(start)
+    ids = pa.array(range(start, start + count), pa.int64())
+    drawn = {name: column.drawn(random, count) for name, (_, column, _) in INDEXED.items()}
+    return pa.table({"id": ids, **drawn})
+
+
+def condition(random: Random, column: str) -> str:
+    """Return a condition on a column, joined with one on another now and then."""
+    text = _leaf(random, column)
+    if random.random() < 0.35:
+        other = _leaf(random, random.choice([*INDEXED]))
+        text = f"({text}) {random.choice(('and', 'or'))} ({other})"
+    return f"not ({text})" if random.random() < 0.15 else text
+
+
+def _leaf(random: Random, name: str) -> str:
+    _, column, leaf = INDEXED[name]
+    return null_test(random, name) if random.random() < NULL_TESTS else leaf(random, name, column)
+
 
 FRAGMENT_ROWS = 20
 """Rows of a fragment of the table of all types."""
@@ -63,10 +130,10 @@ OURS = (LanceError,)
 
 
 def rows_of(
-    dataset: Any, text: str, refusals: tuple[type[Exception], ...] = ORACLE_REFUSALS
+    dataset: Any, text: str, refusals: tuple[type[Exception], ...] = ORACLE_REFUSALS, **scan: bool
 ) -> list[int] | str:
     """Return the addresses of the rows that pass a filter, or why it is refused."""
-    asked = {"columns": [], "filter": text, "with_row_address": True}
+    asked = {"columns": [], "filter": text, "with_row_address": True, **scan}
     found = guarded(lambda: sorted(dataset.to_table(**asked)["_rowaddr"].to_pylist()), refusals)
     return found.value if isinstance(found.value, list) else found.error
 
@@ -97,4 +164,35 @@ def grammar(plan: Plan) -> Iterator[Session]:
     yield Session(map(str, range(plan.count)), run)
 
 
-PARTS = (Part("grammar", 10_000, grammar),)
+def indexed(plan: Plan) -> Iterator[Session]:
+    """Open the part: conditions on indexed columns, each with the indices and without.
+
+    The oracle is asked without its indices: what it finds is what the answers of the reference by
+    the same files are held to.
+    """
+    uri = str(plan.folder / "indexed.lance")
+    shutil.rmtree(uri, ignore_errors=True)
+    write_indexed(uri)
+    theirs, ours = lance().dataset(uri), pylanceref.dataset(uri)
+
+    def run(case: str) -> Outcome:
+        column = [*INDEXED][int(case) % len(INDEXED)]
+        text = condition(Random(f"{plan.seed}/{case}"), column)
+        wanted = rows_of(theirs, text, use_scalar_index=False)
+        for use_index in (True, False):
+            found = rows_of(ours, text, OURS, use_scalar_index=use_index)
+            outcome = judge(text, wanted, found)
+            if outcome.verdict == "differed":
+                break
+        counts = {f"conditions by {INDEXED[column][0]}": 1}
+        return Outcome(outcome.verdict, outcome.details, counts)
+
+    yield Session(map(str, range(plan.count)), run)
+
+
+PARTS = (
+    Part("grammar", 10_000, grammar),
+    Part(
+        "indexed", 2100, indexed, {"": [f"conditions by {kind}" for kind, *_ in INDEXED.values()]}
+    ),
+)

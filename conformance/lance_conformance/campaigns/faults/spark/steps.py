@@ -1,13 +1,16 @@
-"""Spark part: saves with faults, executors that die, and rows that both implementations read.
+"""Spark part: saves with faults, large tables and indices by tasks, and executors that die.
 
-Cases before `deaths` share a session in one JVM whose tasks are tried three times; `deaths` run on
-a master with two workers of one slot, `copies` there with speculation. The rows of the round trip
-follow from the number of schedules: at 200 there are ten million.
+Cases before `deaths` share a session in one JVM whose tasks are tried three times; `deaths` and
+`index and check` run on a master with two workers of one slot; `copies` there with speculation.
+Sizes follow from the number of schedules: at 200 the round trip has ten million rows and the large
+table five gigabytes.
 
 Saves: tasks fail at random, or executors end. After each there must be every row once, one new
 version, and beside its files exactly those of attempts that were not heard. An attempt that was
 killed while it wrote may leave one file that it did not tell. Round trip: rows written by tasks are
-read with a filter and whole, by the reference and the oracle.
+read with a filter and whole, by the reference and the oracle. Recall: for each type of vector index
+four are built over the same eight fragments, at once in one process, as segments that share a
+model, as those merged into one, and as segments with models of their own.
 """
 
 from __future__ import annotations
@@ -20,21 +23,26 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pylanceref
 from lanceref.core.errors import LanceError
+from lanceref_spark.distributed_index import build_index
+from lanceref_spark.executor import Tasks
 from lanceref_spark.faulty import FAULTS, FaultySource
 from lanceref_spark.session import make_session
+from lanceref_spark.validation import validate_with
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from lance_conformance.bench.recall import ask, stored
+from lance_conformance.bench.recall_data import places
+from lance_conformance.campaigns.faults.spark import large_table
 from lance_conformance.campaigns.faults.spark.cluster import WORKERS, cluster, wait_for_executors
+from lance_conformance.campaigns.faults.spark.large_table import Told
 from lance_conformance.campaigns.runner import Outcome, Plan, Session
-
-Told = tuple[str, list[str]]
-"""What was done, and what is wrong."""
 
 Do = Callable[[SparkSession, Path], Told]
 """A step: it tells what it did, and what is wrong."""
@@ -42,7 +50,8 @@ Do = Callable[[SparkSession, Path], Told]
 ERRORS = LanceError, OSError, PySparkException, Py4JError
 """What a step may end in; it is a difference and does not end the others."""
 
-ROWS_OF_A_SCHEDULE = 50_000
+VECTORS = 20_000
+ROWS_OF_A_SCHEDULE, BYTES_OF_A_SCHEDULE = 50_000, 25 * 10**6
 SCHEDULES_OF_A_DEATH, COPIES = 10, 3
 
 
@@ -69,15 +78,22 @@ def spark(plan: Plan) -> Iterator[Session]:
             return Outcome("differed" if wrong else "agreed", [*wrong, told])
 
         yield Session(steps, run)
+    shutil.rmtree(folder / large_table.TABLE, ignore_errors=True)
 
 
 def all_steps(plan: Plan) -> Iterator[tuple[str, str, Do]]:
     """Yield every step with its name and the session it needs."""
+    rows, size = ROWS_OF_A_SCHEDULE * plan.count, BYTES_OF_A_SCHEDULE * plan.count
     for seed in plan.seeds:
         yield f"faults/{seed}", "local", partial(save, schedule=draw(seed, 2))
-    yield "round trip", "local", partial(round_trip, rows=ROWS_OF_A_SCHEDULE * plan.count)
+    yield "round trip", "local", partial(round_trip, rows=rows)
+    yield "recall", "local", partial(recall, rows=VECTORS)
+    yield "make", "local", partial(large_table.make, size=size)
+    yield "check", "local", large_table.check
+    yield "check damaged", "local", large_table.check_damaged
     for seed in plan.seeds[::SCHEDULES_OF_A_DEATH]:
         yield f"deaths/{seed}", "cluster", partial(die, seed=seed)
+    yield "index and check", "cluster", index_and_check
     for seed in plan.seeds[:COPIES]:  # the first attempt is slow, and a copy overtakes it
         yield f"copies/{seed}", "speculation", partial(save, schedule={str(seed % 4): ["slow"]})
 
@@ -159,6 +175,19 @@ def unexpected(orphans: set[str], named: set[str], journal: Path) -> list[str]:
     return wrong
 
 
+def index_and_check(session: SparkSession, folder: Path) -> Told:
+    """Build an index by segments on the executors, and check the table on them."""
+    uri = str(folder / "indexed.lance")
+    shutil.rmtree(uri, ignore_errors=True)
+    pylanceref.write_dataset(pa.table({"n": range(4000)}), uri, max_rows_per_file=500)
+    table = build_index(Tasks(session), uri, "n", "BTREE", shards=8, merged=3)
+    filter_ = "n BETWEEN 700 AND 2099"
+    wrong = [] if table.count_rows(filter_) == 1400 else [f"not 1400 rows where {filter_}"]
+    report = validate_with(Tasks(session), uri, deep=True)
+    wrong += [str(one) for one in report.findings]
+    return f"8 segments merged to 3; {len(report.checked)} units checked", wrong
+
+
 KINDS = 1000
 """Different values of the column that a round trip filters by."""
 
@@ -211,3 +240,48 @@ def _sum(frame: DataFrame) -> tuple[int, int]:
     hashes = "sum(cast(xxhash64(id, kind, name, value) as decimal(38, 0)))"
     row = frame.selectExpr("count(*)", hashes).first()
     return int(row[0]), int(row[1] or 0)
+
+
+SHARDS, DIMENSION, INDEX_PARTITIONS, PROBES, SEED = 8, 32, 8, 4, 5
+
+WORSE = 0.02
+"""Recall that segments may lack of an index built at once."""
+
+TYPES: dict[str, dict[str, Any]] = {
+    "IVF_FLAT": {},
+    "IVF_PQ": {"num_sub_vectors": 8},
+    "IVF_SQ": {},
+    "IVF_RQ": {},
+    "IVF_HNSW_SQ": {"m": 16, "ef_construction": 100},
+}
+"""Types of vector indices that are built, and their parameters."""
+
+WAYS: dict[str, dict[str, Any]] = {
+    "a shared model": {"shared_model": True},
+    "merged": {"shared_model": True, "merged": 1},
+    "models of their own": {},
+}
+"""How tasks build an index."""
+
+
+def recall(session: SparkSession, folder: Path, rows: int) -> Told:
+    """Build every type in every way, and ask all the same with the same share of partitions."""
+    data, told, wrong = places(rows, DIMENSION, SEED), [], []
+    path = str(folder / "segments")
+
+    def table() -> str:
+        shutil.rmtree(path, ignore_errors=True)
+        return stored(data, path, -(-len(data.vectors) // SHARDS))
+
+    for name, given in TYPES.items():
+        parameters = {"num_partitions": INDEX_PARTITIONS, **given}
+        pylanceref.dataset(table()).create_index("v", name, **parameters)
+        at_once = ask(pylanceref, path, data, PROBES, None)
+        told.append(f"{name} {at_once:.3f}")
+        for way, options in WAYS.items():
+            build_index(Tasks(session), table(), "v", name, shards=SHARDS, **options, **parameters)
+            found = ask(pylanceref, path, data, PROBES, None)
+            told.append(f"{way} {found:.3f}")
+            if found < at_once - WORSE:
+                wrong.append(f"{name}, {way}: {found:.4f}, at once {at_once:.4f}")
+    return ", ".join(told), wrong

@@ -136,7 +136,7 @@ def shape(case: Case, rng: Random) -> Shape:
         parts = even if bits == 4 and even else [1, *even]
         index |= {"num_sub_vectors": rng.choice(parts), "num_bits": bits}
     if "RQ" in case.type:
-        index["num_bits"] = rng.choice([1, 1, *range(2, 10)])
+        index["num_bits"] = rng.choice([1, 2, 5, 9])
     if case.graphs:
         index |= {"m": rng.choice([4, 12, 20]), "ef_construction": rng.choice([20, 60, 150])}
     changes = ["delete", "insert", *rng.choices(STEPS, k=rng.randint(1, 3))]
