@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 from findings import Finding, conclude
 from lance_conformance.stored import case_folder
 from lanceref import explain
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from sources import ROOT
 
 FOLDER = "spec/figures"

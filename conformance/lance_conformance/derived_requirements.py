@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from lanceref.explain import explain_source
 from lanceref.file.arrow_schema import schema_of
 from lanceref.storage.protocol import BytesSource

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from lanceref.core.nesting import whole
+from lanceref.core.arrow_buffers import whole
 
 Mask = npt.NDArray[np.bool_]
 

@@ -13,18 +13,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import Context
 from lanceref.core.errors import ColumnNotFound, NotFound, NotStorable
 from lanceref.core.file_versions import V0_1, version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits, refuse_table
-from lanceref.core.logical_types import resolved, resolved_batch
-from lanceref.core.nesting import whole
 from lanceref.core.plain import plain_forms
 from lanceref.data_file import data_file
 from lanceref.data_file.data_file import DataFile
 from lanceref.data_file.descriptors import holds_blobs
 from lanceref.data_file.file_writer import FileWriter
-from lanceref.file.arrow_schema import schema_of
+from lanceref.file.arrow_schema import resolved, resolved_batch, schema_of
 from lanceref.file.column_io import page_policy
 from lanceref.file.container import is_legacy
 from lanceref.file.schema import LanceSchema, project

@@ -19,9 +19,8 @@ from lanceref.core.errors import NotFound
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.plain import plain_forms
 from lanceref.explain import checker
-from lanceref.storage.local_file import refusals
+from lanceref.storage.local_file import local_path, refusals
 from lanceref.storage.manifests.opening import open_table
-from lanceref.storage.uri import local_path
 
 
 def validate(

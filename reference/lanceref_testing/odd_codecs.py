@@ -12,7 +12,6 @@ from functools import partial
 import numpy as np
 from lanceref.codecs import (
     bitpack,
-    flat,
     fsst,
     general,
     nested,
@@ -29,6 +28,7 @@ from lanceref.codecs.values import (
     Rows,
     Values,
     Variable,
+    flat_blocks,
     flat_encoding,
 )
 from lanceref.core.file_versions import V2_1, V2_2, FileVersion
@@ -111,7 +111,7 @@ def _fixed(rng: Chance, values: Fixed, version: FileVersion) -> MiniBlocks:
             cuts = [rng.randrange(values.count) for _ in range(rng.randint(1, 20))]
         return sequence.encode_runs(numbers, counts, np.array(cuts, np.int64))
     if arm == "streams" and values.bits in (32, 64):
-        return flat.encode_streams(values, 1 << rng.randint(1, 10))
+        return general.encode_streams(values, 1 << rng.randint(1, 10))
     return _flat(rng, values, version)
 
 
@@ -158,7 +158,7 @@ def odd_levels(
     """Encode the levels of a page with a codec of chance; bytes and size of each chunk."""
     numbers = np.ascontiguousarray(levels, "<u2")
     width = int(bitpack.block_widths(numbers).max(initial=0))
-    codecs: list[tuple[CompressiveEncoding, Encode]] = [(flat_encoding(16), flat.encode_blocks)]
+    codecs: list[tuple[CompressiveEncoding, Encode]] = [(flat_encoding(16), flat_blocks)]
     any_width = rng.odd("levels packed to any width")
     packed = rng.randint(width, 16) if any_width else rng.randint(max(1, width), 15)
     encoding = bitpack.out_of_line_encoding(16, packed)

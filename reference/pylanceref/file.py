@@ -18,6 +18,7 @@ from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import pyarrow as pa
+from lanceref.core.arrow_buffers import nests_fixed_size_lists
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import DataRefused, NotFound, NotStorable
@@ -30,12 +31,10 @@ from lanceref.core.file_versions import (
     version_named,
 )
 from lanceref.core.limits import DEFAULT_LIMITS, Limits, bound_table
-from lanceref.core.logical_types import resolved, resolved_batch
-from lanceref.core.nesting import nests_fixed_size_lists
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.descriptors import described, described_schema, holds_blobs, prepared
 from lanceref.data_file.file_writer import FileWriter
-from lanceref.file.arrow_schema import schema_of
+from lanceref.file.arrow_schema import resolved, resolved_batch, schema_of
 from lanceref.file.column_io import ColumnReader, Recutter, batches, page_policy
 from lanceref.file.container import PageMetadata
 from lanceref.files import File
@@ -149,8 +148,8 @@ class LanceFileReader(File):
     ) -> None:
         if source is None:
             source = open_source(path, store_options(storage_options))
-        opened = open_file(source, Context(Path(source.path).name, limits=limits))
-        super().__init__(opened, columns)
+        self._opened = open_file(source, Context(Path(source.path).name, limits=limits))
+        super().__init__(self._opened, columns)
 
     def read_all(self, *, batch_size: int = 1024, batch_readahead: int = 16) -> ReaderResults:
         """Read every row in batches of `batch_size` rows."""
@@ -188,7 +187,7 @@ class LanceFileReader(File):
 
     def _results(self, batches: Iterable[pa.RecordBatch], copies: int = 1) -> ReaderResults:
         reader = pa.RecordBatchReader.from_batches(self.schema, batches)
-        return ReaderResults(reader, self._file.bytes, copies)
+        return ReaderResults(reader, self._opened.bytes, copies)
 
     def _stream(self, start: int, end: int, batch_size: int) -> Iterator[pa.RecordBatch]:
         """Yield the batches of rows `start`..`end`; a run is dropped before the next is read."""
@@ -205,10 +204,10 @@ class LanceFileReader(File):
 
     @cached_property
     def _readers(self) -> list[ColumnReader]:
-        return [self._file.open_field(field) for field in self._fields]
+        return [self._opened.open_field(field) for field in self._fields]
 
     def metadata(self) -> LanceFileMetadata:
-        file, footer = self._file, self._file.footer
+        file, footer = self._opened, self._opened.footer
         words = FOOTER_WORDS[footer.version]
         num_global_buffer_bytes = sum(extent.size for extent in file.global_buffers)
         return LanceFileMetadata(
@@ -228,21 +227,21 @@ class LanceFileReader(File):
 
     def file_statistics(self) -> LanceFileStatistics:
         columns = []
-        for column in self._file.columns:
+        for column in self._opened.columns:
             size_bytes = sum(extent.size for page in column.pages for extent in page.extents)
             columns.append(LanceColumnStatistics(len(column.pages), size_bytes))
         return LanceFileStatistics(columns)
 
     def read_global_buffer(self, index: int) -> bytes:
         """Return a global buffer; 0 is the file descriptor. Raises NotFound."""
-        buffers = self._file.global_buffers
+        buffers = self._opened.global_buffers
         if not 0 <= index < len(buffers):
             raise NotFound(
                 f"Invalid user input: request for global buffer at index {index} but there were "
                 f"only {len(buffers)} global buffers in the file"
             )
         extent = buffers[index]
-        cursor = self._file.bytes.cursor(extent, f"global buffer {index}", "L.file.gbo.entry")
+        cursor = self._opened.bytes.cursor(extent, f"global buffer {index}", "L.file.gbo.entry")
         return bytes(cursor.data)
 
 

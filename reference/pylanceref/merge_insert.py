@@ -13,9 +13,9 @@ from datetime import timedelta
 from typing import Self, TypedDict
 
 import pyarrow as pa
+from lanceref.core.arrow_buffers import whole_rows
 from lanceref.core.errors import EditFailed, QueryRefused
 from lanceref.core.file_versions import V0_1, V2_0
-from lanceref.core.nesting import whole_rows
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.merge import (

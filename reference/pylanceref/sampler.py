@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.nesting import whole_rows
+from lanceref.core.arrow_buffers import whole_rows
 from numpy.typing import NDArray
 
 from pylanceref.dataset import LanceDataset

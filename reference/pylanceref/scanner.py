@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 import pyarrow as pa
 from lanceref.core.compute import pc
+from lanceref.core.cursor import IOStats
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
 from lanceref.index.segment import Uses
@@ -29,7 +30,6 @@ from lanceref.search.projection import (
 )
 from lanceref.search.rows import Condition, passing_rows, read_passed
 from lanceref.search.snapshot import Snapshot
-from lanceref.storage.protocol import IOStats
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, FragmentRows
 

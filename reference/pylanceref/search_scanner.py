@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.nesting import whole
+from lanceref.core.arrow_buffers import whole
 from lanceref.file.schema import LanceSchema
 from lanceref.index.vector.searching import Neighbours
 from lanceref.search.filter import Filter

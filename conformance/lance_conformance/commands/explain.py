@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from lanceref.explain import explain_source
 from lanceref.storage import is_local, open_source, store_options
-from lanceref.storage.uri import local_path
+from lanceref.storage.local_file import local_path
 
 from lance_conformance import cases, stored
 from lance_conformance.commands import options

@@ -12,8 +12,7 @@ import typer
 from lanceref.core.context import Finding
 from lanceref.core.errors import DataRefused, ExtraMissing, NotFound, StoreFailed, Unreadable
 from lanceref.storage import is_local
-from lanceref.storage.local_file import refusals
-from lanceref.storage.uri import local_path
+from lanceref.storage.local_file import local_path, refusals
 from lanceref_spark.jobs import Executor
 from lanceref_spark.validation import Report, validate_with
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import DecodeError, Message
 from lanceref.codecs.description_checks import value_bits
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from lanceref.proto.encodings_v2_1_pb2 import (
     BlobLayout,
     CompressiveEncoding,

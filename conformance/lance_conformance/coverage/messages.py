@@ -12,7 +12,7 @@ from typing import cast
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor, FileDescriptor
 from google.protobuf.message import Message
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from lanceref.proto import (
     encodings_v2_0_pb2,
     encodings_v2_1_pb2,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from lanceref.explain import explain
 
 from lance_conformance.cases import Case

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
 
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from lanceref.explain import explain_source
 from lanceref.storage import BytesSource
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, select_autoescape
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from lanceref.explain import Explanation
 
 from lance_conformance.outside_text import clean

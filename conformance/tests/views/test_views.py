@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 from lance_conformance.views.explanation import summary, to_html, to_json
 from lance_conformance.views.findings import to_junit
 from lance_conformance.views.findings import to_text as findings_text
-from lanceref.core.context import Finding, Span
+from lanceref.core.context import Finding
+from lanceref.core.spans import Span
 from lanceref.explain import Explanation, explain_source
 from lanceref.storage import BytesSource
 

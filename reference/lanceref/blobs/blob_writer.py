@@ -27,10 +27,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from lanceref.core.arrow_buffers import type_over
 from lanceref.core.errors import DataRefused, NotFound, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_2, FileVersion
-from lanceref.core.logical_types import EXTENSION_KEY, storage_of
-from lanceref.core.nesting import type_over
+from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.data_file.descriptors import (
     DEDICATED,
     EXTERNAL,
@@ -42,6 +42,7 @@ from lanceref.data_file.descriptors import (
     prepared,
     sidecar_path,
 )
+from lanceref.file.arrow_schema import storage_of
 from lanceref.file.column_io import DataArea
 from lanceref.file.schema import BLOB_EXTENSION, Field, LanceSchema
 from lanceref.proto import table_pb2

@@ -26,6 +26,7 @@ from lanceref.codecs.values import (
     Part,
     even_counts,
     flat_encoding,
+    gather_rows,
     interleave,
     join_pieces,
     join_ranges,
@@ -46,6 +47,9 @@ BLOCK = 1024
 ORDER = (0, 4, 2, 6, 1, 5, 3, 7)
 """Order of the groups of eight rows."""
 
+ROW_STARTS = tuple(ORDER[row // 8] * 16 + (row % 8) * 128 for row in range(64))
+"""The number of the value in lane 0 of each row."""
+
 WIDTHS = (8, 16, 32, 64)
 """Value widths T that can be packed."""
 
@@ -53,11 +57,6 @@ POWERS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
 """Powers of two: a number below the n-th, but no lower one, has n bits."""
 
 Unsigned = NDArray[np.unsignedinteger]
-
-
-def row_start(row: int) -> int:
-    """Return the number of the value in lane 0 of `row`."""
-    return ORDER[row // 8] * 16 + (row % 8) * 128
 
 
 @specified
@@ -74,13 +73,13 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
         values = words[:, k] >> word(shift)
         if shift + width > bits:  # the upper bits lie in the next word of the lane
             values |= words[:, k + 1] << word(bits - shift)
-        out[:, row_start(row) : row_start(row) + lanes] = values & mask
+        out[:, ROW_STARTS[row] : ROW_STARTS[row] + lanes] = values & mask
 
 
 def unpack_flags(packed: Unsigned, out: Bools) -> None:
     """Unpack blocks of one-bit values: `packed` u16 (blocks, 64), `out` bool (blocks, 1024)."""
     for row in range(16):
-        start = row_start(row)
+        start = ROW_STARTS[row]
         np.not_equal(packed & np.uint16(1 << row), 0, out=out[:, start : start + BLOCK // 16])
 
 
@@ -108,7 +107,8 @@ def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
     `out` (chunks, 1024), unsigned words.
     """
     for width, chunks in run.groups(widths):
-        packed = run.rows(0, chunks, width * BLOCK // 8, out.itemsize).view(out.dtype)
+        starts = run.starts[0][chunks] + out.itemsize
+        packed = gather_rows(run.data, starts, width * BLOCK // 8).view(out.dtype)
         target = out[int(chunks[0]) : int(chunks[-1]) + 1]
         if len(target) == len(chunks):
             unpack(packed, width, target)
@@ -123,7 +123,7 @@ def inline_widths(run: ChunkRun, bits: int) -> Ints:
     counts, sizes, word_bytes = run.counts, run.sizes[0], bits // 8
     run.check("L.codec.bitpack.count", counts > BLOCK, counts, f"at most {BLOCK}", "values")
     run.check("L.codec.bitpack.payload", sizes < word_bytes, sizes, "a width")
-    words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), word_bytes))
+    words = np.ascontiguousarray(gather_rows(run.data, run.starts[0], word_bytes))
     widths = words.view(f"<u{word_bytes}").reshape(-1)
     run.check("L.codec.bitpack.width", widths > bits, widths, f"at most {bits}", "bits")
     widths = widths.astype(np.int64)
@@ -167,7 +167,7 @@ def _out_of_line(
     ends = np.cumsum(blocks_of)
     out = np.empty((int(blocks_of.sum()), BLOCK), dtype)
     for num_blocks, chunks in run.groups(blocks_of):
-        packed = run.rows(0, chunks, num_blocks * block_bytes)
+        packed = gather_rows(run.data, run.starts[0][chunks], num_blocks * block_bytes)
         rows = ((ends - blocks_of)[chunks][:, None] + np.arange(num_blocks)).reshape(-1)
         packed = np.ascontiguousarray(packed).reshape(-1).view(f"<u{bits // 8}")
         packed = packed.reshape(len(rows), width * BLOCK // bits)
@@ -207,7 +207,7 @@ def pack(values: Unsigned, width: int) -> Unsigned:
     packed = np.zeros((len(values), width, lanes), values.dtype)
     for row in range(bits):
         k, shift = divmod(row * width, bits)
-        stored = values[:, row_start(row) : row_start(row) + lanes]
+        stored = values[:, ROW_STARTS[row] : ROW_STARTS[row] + lanes]
         if k < width:
             packed[:, k] |= stored << word(shift)
         if shift + width > bits:  # the upper bits lie in the next word of the lane

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import (
     bitpack,
-    flat,
     fsst,
     general,
     nested,
@@ -39,6 +38,7 @@ from lanceref.codecs.values import (
     Values,
     Variable,
     even_counts,
+    flat_blocks,
     flat_encoding,
 )
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
@@ -92,7 +92,7 @@ def encode_mini(values: Values, params: Params, version: FileVersion, kind: Kind
     if scheme == "none":
         return _mini_flat(values)
     if scheme is not None and values.bits in (32, 64) and _splits_streams(values, params):
-        blocks = flat.encode_streams(values, flat_chunk(values.bits // 8, 1))
+        blocks = general.encode_streams(values, flat_chunk(values.bits // 8, 1))
     else:
         blocks = _mini_numbers(values, params)
     if scheme in (None, "fsst"):
@@ -189,7 +189,7 @@ def _number_codec(numbers: Unsigned, version: FileVersion) -> tuple[CompressiveE
         if inputs.run_bytes(numbers, least)[1] < least:
             return sequence.rle_encoding(bits), sequence.encode_run_blocks
     if width >= bits or packed > raw or (packed == raw and width):
-        return flat_encoding(bits), flat.encode_blocks
+        return flat_encoding(bits), flat_blocks
     if is_small:
         return bitpack.inline_encoding(bits), bitpack.encode_inline_chunks
     encode = partial(bitpack.encode_out_of_line, width=width)

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import (
     bitpack,
-    flat,
     fsst,
     general,
     nested,
@@ -28,7 +27,17 @@ from lanceref.codecs import (
     variable,
 )
 from lanceref.codecs.description_checks import has_payload, only_flat, unsupported, value_bits
-from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Rows, Values, Variable
+from lanceref.codecs.values import (
+    Bools,
+    Bytes,
+    ChunkRun,
+    Fixed,
+    Ints,
+    Rows,
+    Values,
+    Variable,
+    decode_flat,
+)
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place
@@ -56,7 +65,7 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
     """Decode the value buffers of every chunk of the run, joined. Raises UnknownEncoding."""
     match encoding.WhichOneof("compression"):
         case "flat":
-            return flat.decode(run, encoding.flat.bits_per_value)
+            return decode_flat(run, encoding.flat.bits_per_value)
         case "inline_bitpacking":
             bits = encoding.inline_bitpacking.uncompressed_bits_per_value
             return bitpack.decode_inline(run, bits)
@@ -68,7 +77,7 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
             return decode_rle(encoding.rle, run)
         case "byte_stream_split":
             bits = only_flat(encoding.byte_stream_split.values, run.place())
-            return flat.decode_streams(run, bits)
+            return general.decode_streams(run, bits)
         case "general":
             name = general.codec_name(encoding.general, run.place())
             return decode_mini(encoding.general.values, general.decompress_run(name, run))
@@ -76,7 +85,7 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
             return nested.decode_lists(encoding.fixed_size_list, run)
         case "packed_struct":
             packed = encoding.packed_struct
-            rows = flat.decode(run, packed.values.flat.bits_per_value, "packed rows")
+            rows = decode_flat(run, packed.values.flat.bits_per_value, "packed rows")
             return nested.split_rows(rows, packed.bits_per_value)
     raise unsupported(encoding, "a mini-block chunk", run.place())
 
@@ -160,7 +169,7 @@ def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "val
         run.check("L.codec.encoding.payload", sizes > 0, sizes, f"none for {arm}")
     match arm:
         case "flat":
-            return flat.decode(run, encoding.flat.bits_per_value, name)
+            return decode_flat(run, encoding.flat.bits_per_value, name)
         case "inline_bitpacking":
             bits = encoding.inline_bitpacking.uncompressed_bits_per_value
             return bitpack.decode_inline(run, bits)

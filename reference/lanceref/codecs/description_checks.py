@@ -5,16 +5,16 @@ others, belong to later versions.
 
 Clauses: L.codec.encoding.present, L.codec.encoding.version, L.codec.encoding.depth,
 L.codec.encoding.context, L.codec.encoding.buffer-compression, L.codec.encoding.levels,
-L.codec.bitpack.types, L.codec.bitpack.width, L.codec.rle.children, L.codec.range.step,
-L.codec.sequence.width, L.codec.constant.width, L.codec.dictionary.num-items,
+L.codec.flat.bits, L.codec.bitpack.types, L.codec.bitpack.width, L.codec.rle.children,
+L.codec.range.step, L.codec.sequence.width, L.codec.constant.width, L.codec.dictionary.num-items,
 L.codec.fixed-size-list.items, L.codec.fixed-size-list.all-null, L.codec.packed-struct.field
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
-from lanceref.codecs import bitpack, flat, fsst, general, nested, sequence
+from lanceref.codecs import bitpack, fsst, general, nested, sequence
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
@@ -58,22 +58,27 @@ CHILDREN: dict[str, tuple[str, ...]] = {
 }
 """The encodings directly inside each arm that can stand alone as well."""
 
+MAX_BITS = 2**31
+"""Widest value, lists included: `values of a page * bits` stays inside an int64."""
+
 
 def check_encoding(
-    encoding: CompressiveEncoding, version: FileVersion, ctx: Context, place: Place, depth: int = 0
+    encoding: CompressiveEncoding, version: FileVersion, ctx: Context, place: Place
 ) -> None:
     """Check a description and everything inside it. Raises UnknownEncoding and CorruptPage."""
-    arm, most = encoding.WhichOneof("compression"), ctx.limits.depth
-    if depth > most:
-        raise CorruptPage("L.codec.encoding.depth", place, "more", f"{most} levels")
-    if arm is None:
-        raise UnknownEncoding("L.codec.encoding.present", place, "no known one", "one")
-    if version < SINCE.get(arm, version):
-        found, wanted = f"{arm} in {version}", f"{SINCE[arm]}"
-        raise UnknownEncoding("L.codec.encoding.version", place, found, wanted)
-    _check_arm(encoding, arm, version, place)
-    for child in _children(encoding, arm):
-        check_encoding(child, version, ctx, place, depth + 1)
+    unchecked, most = [(encoding, 0)], ctx.limits.depth
+    while unchecked:
+        one, depth = unchecked.pop()
+        arm = one.WhichOneof("compression")
+        if depth > most:
+            raise CorruptPage("L.codec.encoding.depth", place, "more", f"{most} levels")
+        if arm is None:
+            raise UnknownEncoding("L.codec.encoding.present", place, "no known one", "one")
+        if version < SINCE.get(arm, version):
+            found, wanted = f"{arm} in {version}", f"{SINCE[arm]}"
+            raise UnknownEncoding("L.codec.encoding.version", place, found, wanted)
+        _check_arm(one, arm, version, place)
+        unchecked += [(child, depth + 1) for child in reversed(_children(one, arm))]
 
 
 def check_levels(
@@ -137,19 +142,21 @@ def has_payload(encoding: CompressiveEncoding) -> bool:
     return True
 
 
-def _children(encoding: CompressiveEncoding, arm: str) -> Iterator[CompressiveEncoding]:
-    """Yield the encodings directly inside this one that can stand alone as well."""
+def _children(encoding: CompressiveEncoding, arm: str) -> list[CompressiveEncoding]:
+    """Return the encodings directly inside this one that can stand alone as well."""
     if arm == "variable_packed_struct":
-        yield from (field.value for field in encoding.variable_packed_struct.fields)
-    elif arm != "fixed_size_list" or not encoding.fixed_size_list.values.HasField("constant"):
-        inner = getattr(encoding, arm)
-        yield from (getattr(inner, name) for name in CHILDREN.get(arm, ()))
+        return [field.value for field in encoding.variable_packed_struct.fields]
+    if arm == "fixed_size_list" and encoding.fixed_size_list.values.HasField("constant"):
+        return []
+    return [getattr(getattr(encoding, arm), name) for name in CHILDREN.get(arm, ())]
 
 
 def _check_arm(encoding: CompressiveEncoding, arm: str, version: FileVersion, place: Place) -> None:
     match arm:
         case "flat":
-            flat.check_bits(encoding.flat.bits_per_value, place)
+            bits = encoding.flat.bits_per_value
+            if bits != 1 and (bits % 8 or not 0 < bits <= MAX_BITS):
+                raise CorruptPage("L.codec.flat.bits", place, bits, "1 or whole bytes")
             _no_compression(encoding.flat.HasField("data"), place)
         case "inline_bitpacking":
             _check_packed(encoding.inline_bitpacking.uncompressed_bits_per_value, 0, place)
@@ -161,8 +168,8 @@ def _check_arm(encoding: CompressiveEncoding, arm: str, version: FileVersion, pl
         case "variable":  # offsets are flat before 2.3
             offsets = encoding.variable.offsets
             _no_compression(encoding.variable.HasField("values"), place)
-            bits = only_flat(offsets, place) if version < V2_3 else value_bits(offsets)
-            if bits not in (32, 64):
+            offset_bits = only_flat(offsets, place) if version < V2_3 else value_bits(offsets)
+            if offset_bits not in (32, 64):
                 raise _context(offsets, "offsets of 32 or 64 bits", place)
         case "rle":
             _check_rle(encoding.rle, version, place)
@@ -213,8 +220,8 @@ def _check_fixed_size_list(lists: pb.FixedSizeList, place: Place) -> None:
     if is_constant and (not lists.has_validity or lists.values.constant.value):
         raise CorruptPage(clause, place, "a constant", "only nulls")
     items, bits = lists.items_per_value, nested.list_bits(lists)
-    if not items or not 0 < bits <= flat.MAX_BITS:
-        found, wanted = f"{items} items of a value of {bits} bits", f"at most {flat.MAX_BITS} bits"
+    if not items or not 0 < bits <= MAX_BITS:
+        found, wanted = f"{items} items of a value of {bits} bits", f"at most {MAX_BITS} bits"
         raise CorruptPage("L.codec.fixed-size-list.items", place, found, wanted)
 
 

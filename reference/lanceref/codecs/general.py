@@ -1,11 +1,16 @@
-"""General compression: zstd frames and lz4 blocks after their uncompressed size.
+"""General compression: zstd frames and lz4 blocks, and byte-stream split, which helps them.
 
 Layout: zstd: u64 uncompressed size, then a frame (or, from old writers, a bare frame); lz4: u32
 uncompressed size, then a raw block. In a chunk only buffer 0 is compressed; a full-zip page
 compresses each value on its own. The stored size is not trusted: it is held against what the
-compressed bytes can hold and against the caller's limits before anything is allocated.
+compressed bytes can hold and against the caller's limits before anything is allocated. Where the
+bytes of values are split by their rank, a general codec finds them alike.
 
-Clauses: L.codec.general.size, L.codec.general.scheme, L.codec.general.frame
+Layout, byte-stream split of n values of w bytes: w streams of n bytes; byte i of value j is at
+i * n + j.
+
+Clauses: L.codec.general.size, L.codec.general.scheme, L.codec.general.frame,
+L.codec.byte-stream-split.size
 """
 
 from __future__ import annotations
@@ -17,12 +22,21 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from lanceref.codecs.values import Bytes, ChunkRun, Ints, MiniBlocks
+from lanceref.codecs.values import (
+    Bytes,
+    ChunkRun,
+    Fixed,
+    Ints,
+    MiniBlocks,
+    even_counts,
+    flat_encoding,
+)
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import (
     COMPRESSION_ALGORITHM_LZ4,
     COMPRESSION_ALGORITHM_ZSTD,
     BufferCompression,
+    ByteStreamSplit,
     CompressiveEncoding,
     General,
 )
@@ -208,3 +222,25 @@ def compress_each(data: Bytes, offsets: Ints, scheme: str, level: int | None) ->
     frames = [compress(scheme, level, view[at:end]) for at, end in pairwise(cuts)]
     joined = np.frombuffer(b"".join(frames), np.uint8)
     return joined, np.cumsum([0, *map(len, frames)], dtype=np.int64)
+
+
+def decode_streams(run: ChunkRun, bits: int) -> Fixed:
+    """Decode buffer 0 of every chunk into values of `bits` bits. Raises CorruptPage."""
+    width = bits // 8
+    run.want_sizes(0, run.counts * width, "L.codec.byte-stream-split.size")
+    run.own(0, "byte streams", "byte streams", "L.codec.byte-stream-split.size")
+    parts = [np.empty(0, np.uint8)]
+    for chunk in range(run.num_chunks):
+        parts.append(run.bytes_of(0, chunk).reshape(width, -1).T.reshape(-1))
+    return Fixed(bits, run.num_values, np.concatenate(parts))
+
+
+def encode_streams(values: Fixed, per_chunk: int) -> MiniBlocks:
+    """Split the bytes of values of 32 or 64 bits in chunks of `per_chunk` values."""
+    width, counts = values.bits // 8, even_counts(values.count, per_chunk)
+    cells = values.data.reshape(values.count, width)
+    ends = np.cumsum(counts).tolist()
+    parts = [cells[start:end].T.ravel() for start, end in zip([0, *ends], ends)]
+    split = ByteStreamSplit(values=flat_encoding(values.bits))
+    encoding = CompressiveEncoding(byte_stream_split=split)
+    return MiniBlocks(encoding, counts, ((np.concatenate(parts), counts * width),))

@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from lanceref.codecs import flat
 from lanceref.codecs.values import (
     Bools,
     Bytes,
@@ -35,7 +34,9 @@ from lanceref.codecs.values import (
     Rows,
     Values,
     Variable,
+    decode_flat,
     flat_encoding,
+    join_bits,
     weave,
 )
 from lanceref.core.context import Context
@@ -83,14 +84,14 @@ def decode_lists(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
         buffer, counts = next(buffers), run.counts * per_value
         run.want_sizes(buffer, -(-counts // 8), "L.codec.fixed-size-list.bitmap")
         run.own(buffer, "item validity", "bitmap", "L.codec.fixed-size-list.bitmap")
-        bits = flat.join_bits(run, buffer, counts)
+        bits = join_bits(run, buffer, counts)
         return np.unpackbits(bits, count=int(counts.sum()), bitorder="little").view(np.bool_)
 
     validities, per_value = _validities(encoding, cut)
     if innermost(encoding).WhichOneof("compression") == "constant":
         raise CorruptPage(_ALL_NULL, run.place(), "all items null in a chunk", "a full-zip page")
     items = run.only(next(buffers)).counting(run.counts * per_value)
-    values = flat.decode(items, innermost(encoding).flat.bits_per_value, "items")
+    values = decode_flat(items, innermost(encoding).flat.bits_per_value, "items")
     return _nest(encoding, run.num_values, values, validities)
 
 

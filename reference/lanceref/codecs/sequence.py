@@ -29,7 +29,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import Unsigned
-from lanceref.codecs.values import ChunkRun, Fixed, Ints, MiniBlocks, Part, flat_encoding, weave
+from lanceref.codecs.values import (
+    ChunkRun,
+    Fixed,
+    Ints,
+    MiniBlocks,
+    Part,
+    flat_encoding,
+    gather_rows,
+    weave,
+)
 from lanceref.core.errors import CorruptPage
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
@@ -103,7 +112,7 @@ def _sizes(run: ChunkRun, parts: int, clause: str) -> tuple[NDArray[np.uint64], 
     """
     room = run.sizes[0] - 8 * parts
     run.check(clause, room < 0, run.sizes[0], f"{8 * parts} bytes of sizes")
-    words = np.ascontiguousarray(run.rows(0, np.arange(run.num_chunks), 8 * parts))
+    words = np.ascontiguousarray(gather_rows(run.data, run.starts[0], 8 * parts))
     return words.view("<u8"), room
 
 

@@ -7,6 +7,12 @@ null slot owns a value here too (its content means nothing). Encoders give the s
 All chunks of a run are decoded together: their buffers are described by arrays of positions in one
 block of bytes, so that a codec works on whole groups of chunks of equal layout at once. Blocks hold
 a fixed number of values and chunks do not, so what was unpacked block by block is cut and joined.
+The plainest codec, flat, is the innermost one of most others.
+
+Layout, flat: `bits_per_value` bits a value, little-endian; one-bit values are packed, least
+significant bit first, and every chunk starts at a byte.
+
+Clauses: L.codec.flat.size
 """
 
 from __future__ import annotations
@@ -113,6 +119,14 @@ def flat_encoding(bits: int) -> CompressiveEncoding:
     return CompressiveEncoding(flat=Flat(bits_per_value=bits))
 
 
+def flat_blocks(values: NDArray[np.unsignedinteger], counts: Ints) -> Part:
+    """Encode chunks of `counts` integers one after the other; return bytes and sizes.
+
+    `values` (n,), `counts` (chunks,).
+    """
+    return values.view(np.uint8), counts * values.dtype.itemsize
+
+
 def even_counts(count: int, per_chunk: int) -> Ints:
     """Return the values of each chunk when all but the last have `per_chunk`.
 
@@ -139,8 +153,10 @@ def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
 
     `starts` and `ends` (n,), the result (sum of sizes,).
     """
-    pieces = [data[start:end] for start, end in zip(starts.tolist(), ends.tolist())]
-    return np.concatenate([data[:0], *pieces])
+    pieces = [data[:0]]
+    for start, end in zip(starts.tolist(), ends.tolist()):
+        pieces.append(data[start:end])
+    return np.concatenate(pieces)
 
 
 def join_rows(rows: NDArray[np.generic], counts: Ints) -> NDArray[np.generic]:
@@ -302,13 +318,6 @@ class ChunkRun:
             return self.bytes_of(buffer, 0)
         return join_pieces(self.data, self.starts[buffer], self.starts[buffer] + self.sizes[buffer])
 
-    def rows(self, buffer: int, chunks: Ints, size: int, at: int = 0) -> Bytes:
-        """Return bytes at..at+size of one buffer of `chunks`: uint8 (len(chunks), size).
-
-        The caller has checked that the buffers hold them. `chunks` (n,).
-        """
-        return gather_rows(self.data, self.starts[buffer][chunks] + at, size)
-
     def groups(self, key: Ints) -> Iterator[tuple[int, Ints]]:
         """Yield (value, chunk numbers) for every distinct value of `key`, one per chunk."""
         if len(key) and (key == key[0]).all():
@@ -342,3 +351,29 @@ class ChunkRun:
         """Raise CorruptPage unless this buffer has `wanted` bytes (num_chunks,) in every chunk."""
         sizes = self.sizes[buffer]
         self.check(clause, sizes != wanted, sizes, wanted, buffer=buffer)
+
+
+def _kind_of(bits: int) -> str:
+    """Return the name of the element type of `bits` bits."""
+    if bits == 1:
+        return "bitmap"
+    return f"u{bits}[]" if bits in (8, 16, 32, 64) else f"{bits}-bit values"
+
+
+def decode_flat(run: ChunkRun, bits: int, name: str = "values") -> Fixed:
+    """Decode values stored one after the other, `name` in spans. Raises CorruptPage."""
+    run.want_sizes(0, -(-run.counts * bits // 8), "L.codec.flat.size")
+    run.own(0, name, _kind_of(bits), "L.codec.flat.size")
+    data = join_bits(run, 0, run.counts) if bits == 1 else run.gather(0)
+    return Fixed(bits, run.num_values, data)
+
+
+def join_bits(run: ChunkRun, buffer: int, counts: Ints) -> Bytes:
+    """Join bitmaps of `counts` bits, one a chunk, into one packed bitmap.
+
+    `counts` (chunks,); the bitmap is uint8 (bytes,).
+    """
+    joined = run.gather(buffer)
+    if np.all(counts[:-1] % 8 == 0):
+        return joined
+    return concat_bits(joined, np.zeros_like(counts), counts)

@@ -30,6 +30,7 @@ from lanceref.codecs.values import (
     Part,
     Variable,
     flat_encoding,
+    gather_rows,
     join_pieces,
     join_ranges,
     weave,
@@ -59,7 +60,9 @@ def decode_mini(run: ChunkRun, bits: int, kind: str = "bytes[]") -> Variable:
     first, last = np.empty(run.num_chunks, np.int64), np.empty(run.num_chunks, np.int64)
     parts, wrong = [], np.zeros(run.num_chunks, np.bool_)
     for count, chunks in run.groups(run.counts):
-        table = np.ascontiguousarray(run.rows(0, chunks, (count + 1) * width))
+        table = np.ascontiguousarray(
+            gather_rows(run.data, run.starts[0][chunks], (count + 1) * width)
+        )
         offsets = table.view(f"<u{width}")
         wrong[chunks] = (
             (offsets[:, 0] != (count + 1) * width)

@@ -2,20 +2,28 @@
 
 A `Cursor` is a window of bytes that knows its absolute position in the file. Every cut is checked
 against the window, names the clause that asks for it, and is recorded as a span when spans are
-collected. `FileBytes` hands out such windows for extents of a file, which a `Source` reads.
+collected. `FileBytes` hands out such windows for extents of a file, which a `Source` reads. A
+window that holds a protobuf message gives it as the library builds it, within the memory that the
+limits allow.
+
+Clauses: L.wire.message
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from google.protobuf.message import DecodeError, Message
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
-from lanceref.core.errors import LimitExceeded, OutOfRange, Place, Truncated
+from lanceref.core.errors import BadProto, LimitExceeded, OutOfRange, Place, Truncated
+from lanceref.core.limits import Budget
+from lanceref.core.wire import Walk, misfits, type_named
 
 
 class Source(Protocol):
@@ -37,6 +45,38 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Release the file handle or connection that the source holds."""
+
+
+@dataclass(slots=True)
+class IOStats:
+    """Requests and bytes since the counter was made or last reset."""
+
+    read_iops: int = 0
+    read_bytes: int = 0
+    write_iops: int = 0
+    written_bytes: int = 0
+
+    def count_reads(self, requests: int, size_bytes: int) -> None:
+        """Count requests, and the bytes that they gave; the process counts them too."""
+        self.read_iops += requests
+        self.read_bytes += size_bytes
+        if self is not PROCESS:
+            PROCESS.count_reads(requests, size_bytes)
+
+    def count_write(self, size_bytes: int) -> None:
+        """Count one object that was written, and its bytes."""
+        self.write_iops += 1
+        self.written_bytes += size_bytes
+
+    def incremental(self) -> IOStats:
+        """Return what was counted since the last call, and start again from zero."""
+        seen = IOStats(self.read_iops, self.read_bytes, self.write_iops, self.written_bytes)
+        self.read_iops = self.read_bytes = self.write_iops = self.written_bytes = 0
+        return seen
+
+
+PROCESS = IOStats()
+"""Reads of every store and file since the process began."""
 
 
 Ints = NDArray[np.int64]
@@ -147,6 +187,38 @@ def _item(dtype: str) -> tuple[np.dtype[np.generic], str]:
     """Return a type of items, and what many of them are called."""
     item = np.dtype(dtype)
     return item, f"{item.name}[]"
+
+
+M = TypeVar("M", bound=Message)
+"""The type of a message."""
+
+
+def parse_message(
+    cursor: Cursor, cls: type[M], name: str, clause: str, embedded_in: Place | None = None
+) -> M:
+    """Parse the rest of `cursor` as a `cls`. Raises BadProto, LimitExceeded.
+
+    With `embedded_in` the bytes lie inside a message that was walked already: no spans are
+    recorded.
+    """
+    start, data = cursor.offset, bytes(cursor.skip(cursor.remaining, name, clause))
+    place, wanted = embedded_in or cursor.ctx.at(start, len(data)), f"a {cls.DESCRIPTOR.full_name}"
+    ctx = cursor.ctx
+    budget = Budget(ctx.limits) if ctx.budget is None else ctx.budget
+    budget.admit(data, cls, place)
+    try:
+        message, known = cls.FromString(data), cls.FromString(data)
+    except DecodeError as error:
+        raise BadProto(clause, place, "bytes that do not parse", wanted) from error
+    known.DiscardUnknownFields()
+    if known.ByteSize() < message.ByteSize():
+        for misfit in misfits(message):
+            raise BadProto(clause, place, misfit, wanted)
+    del known
+    if embedded_in is None and (ctx.spans is not None or ctx.validating):
+        with ctx.group(name, clause, cls.DESCRIPTOR.full_name):
+            Walk(data, start, ctx).fields(type_named(cls.DESCRIPTOR.full_name), 0)
+    return message
 
 
 class FileBytes:

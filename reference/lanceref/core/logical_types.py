@@ -1,24 +1,16 @@
-"""Logical types: the strings that name Arrow types, and how extension types are stored.
+"""Logical types: the strings that name Arrow types.
 
 A field of a schema carries its type as a string (`logical_type`). Leaves are named whole
 (`timestamp:us:UTC`); struct, list and map name only their kind, the child fields hold the rest.
 Data files, manifests and 0.1 files hold the same strings.
 
-An Arrow extension type is a storage type under a name with parameters; in a schema that is stored,
-name and parameters are two entries of the field's metadata. pyarrow shows the parameters of its own
-extension types only in the C form of a schema: i32 number of pairs, then for each pair i32 length
-and bytes of the key, i32 length and bytes of the value.
-
 Layout: `<kind>[:<parameter>…]`. In `fixed_size_list:<item>:<n>` and `dict:<value>:<index>:false`
 the inner type may itself hold `:`; the parameters after it are read from the end.
 
-Clauses: L.file.schema.logical-type, L.file.schema.children, L.file.schema.extension-name
+Clauses: L.file.schema.logical-type, L.file.schema.children
 """
 
 from __future__ import annotations
-
-import ctypes
-import struct
 
 import pyarrow as pa
 
@@ -158,77 +150,3 @@ def logical_type(arrow: pa.DataType) -> str:
     if types.is_dictionary(arrow):
         return f"dict:{logical_type(arrow.value_type)}:{logical_type(arrow.index_type)}:false"
     raise TypeError(f"the format has no logical type for {arrow}")
-
-
-_PAIRS = struct.Struct("@i")
-
-FAILURES = (
-    pa.ArrowException, ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError,
-    TypeError, ValueError,
-)  # fmt: skip
-"""What a class of a type may raise that cannot read what is stored of it."""
-
-
-class _ArrowSchema(ctypes.Structure):
-    """The first members of the C form of a field."""
-
-    _fields_ = [
-        ("format", ctypes.c_char_p),
-        ("name", ctypes.c_char_p),
-        ("metadata", ctypes.c_void_p),
-    ]
-
-
-class _InCForm:
-    """A schema or batch of which only the C form is shown, so that it is read anew."""
-
-    def __init__(self, held: pa.Schema | pa.RecordBatch) -> None:
-        self._held = held
-
-    def __arrow_c_schema__(self) -> object:
-        return self._held.__arrow_c_schema__()
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        capsules: tuple[object, object] = self._held.__arrow_c_array__(requested_schema)
-        return capsules
-
-
-def resolved(schema: pa.Schema) -> pa.Schema:
-    """Return the schema with the extension types that pyarrow knows by their names.
-
-    A name over a storage type that does not fit stays what it is: an entry of the metadata.
-    """
-    try:
-        return pa.schema(_InCForm(schema))
-    except FAILURES:
-        return schema
-
-
-def resolved_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch under the `resolved` form of its schema, without a copy."""
-    return pa.record_batch(_InCForm(batch))
-
-
-def storage_of(field: pa.Field) -> tuple[pa.DataType, dict[str, str]]:
-    """Return the storage type of a field and its metadata, extension name and parameters too."""
-    if not isinstance(field.type, pa.BaseExtensionType):
-        pairs = (field.metadata or {}).items()
-        return field.type, {key.decode(): value.decode() for key, value in pairs}
-    return field.type.storage_type, _stored_metadata(field)
-
-
-def _stored_metadata(field: pa.Field) -> dict[str, str]:
-    """Read the metadata out of the C form of a field."""
-    capsule = field.__arrow_c_schema__()
-    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    schema = _ArrowSchema.from_address(pointer_of(capsule, b"arrow_schema"))
-    at = schema.metadata
-    texts: list[str] = []
-    (pairs,) = _PAIRS.unpack(ctypes.string_at(at, 4))
-    at += 4
-    for _ in range(2 * pairs):
-        (size,) = _PAIRS.unpack(ctypes.string_at(at, 4))
-        texts.append(ctypes.string_at(at + 4, size).decode())
-        at += 4 + size
-    return dict(zip(texts[::2], texts[1::2], strict=True))

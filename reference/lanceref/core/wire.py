@@ -1,11 +1,10 @@
-"""Protobuf messages: values from the library, within the memory that the limits allow.
+"""Wire format of protobuf messages: which byte is which field, and fields the library left out.
 
-`parse_message` lets the protobuf library build the message, and refuses fields that it left out.
-
-When spans or findings are collected the bytes are walked too, guided by the generated descriptors:
-every field becomes a span, every message a group whose value is the full name of its type, and
-fields that the descriptors do not know become findings. The walk descends into sub-messages, into
-`Any` values whose type is known, and into the few `bytes` fields that hold a message themselves.
+`parse_message` (see `cursor`) lets the library build a message. When spans or findings are
+collected the bytes are walked too, guided by the generated descriptors: every field becomes a span,
+every message a group whose value is the full name of its type, and fields that the descriptors do
+not know become findings. The walk descends into sub-messages, into `Any` values whose type is
+known, and into the few `bytes` fields that hold a message themselves.
 
 Layout of a field: varint tag (number << 3 | wire type), then by wire type: 0 varint, 1 eight bytes,
 2 varint length and bytes, 5 four bytes; 3 and 4 open and close a group.
@@ -16,7 +15,6 @@ Clauses: L.wire.message, L.wire.unknown-field
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeVar
 
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.any_pb2 import Any as AnyMessage
@@ -25,42 +23,11 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BadProto, LimitExceeded, Place
-from lanceref.core.limits import Budget, fixed_width
-
-M = TypeVar("M", bound=Message)
+from lanceref.core.limits import fixed_width
 
 
-def parse_message(
-    cursor: Cursor, cls: type[M], name: str, clause: str, embedded_in: Place | None = None
-) -> M:
-    """Parse the rest of `cursor` as a `cls`. Raises BadProto, LimitExceeded.
-
-    With `embedded_in` the bytes lie inside a message that was walked already: no spans are
-    recorded.
-    """
-    start, data = cursor.offset, bytes(cursor.skip(cursor.remaining, name, clause))
-    place, wanted = embedded_in or cursor.ctx.at(start, len(data)), f"a {cls.DESCRIPTOR.full_name}"
-    ctx = cursor.ctx
-    budget = Budget(ctx.limits) if ctx.budget is None else ctx.budget
-    budget.admit(data, cls, place)
-    try:
-        message, known = cls.FromString(data), cls.FromString(data)
-    except DecodeError as error:
-        raise BadProto(clause, place, "bytes that do not parse", wanted) from error
-    known.DiscardUnknownFields()
-    if known.ByteSize() < message.ByteSize():
-        for misfit in _misfits(message):
-            raise BadProto(clause, place, misfit, wanted)
-    del known
-    if embedded_in is None and (ctx.spans is not None or ctx.validating):
-        with ctx.group(name, clause, cls.DESCRIPTOR.full_name):
-            Walk(data, start, ctx).fields(type_named(cls.DESCRIPTOR.full_name), 0)
-    return message
-
-
-def _misfits(message: Message) -> Iterator[str]:
+def misfits(message: Message) -> Iterator[str]:
     """Yield the fields that are known by their number, but not of the wire type of their type.
 
     The library keeps them as unknown fields, though they may be all that a damaged byte left; and
@@ -79,7 +46,7 @@ def _misfits(message: Message) -> Iterator[str]:
     for field, value in message.ListFields():
         if field.message_type is not None and not field.message_type.GetOptions().map_entry:
             for inner in value if field.is_repeated else [value]:
-                yield from _misfits(inner)
+                yield from misfits(inner)
 
 
 _CLAUSE = "L.wire.message"

@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from lanceref.core.arrow_buffers import children_of, from_start, mapped, type_over
 from lanceref.core.errors import DataRefused
-from lanceref.core.nesting import children_of, from_start, mapped, type_over
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import DataArea
 from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema

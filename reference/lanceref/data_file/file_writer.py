@@ -22,11 +22,11 @@ import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
+from lanceref.core.arrow_buffers import mapped, whole
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
 from lanceref.core.limits import keep_freed_blocks
-from lanceref.core.nesting import mapped, whole
 from lanceref.encodings_2_0 import column as arrays
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import Buffer, EncodedPage, FieldWriter, PagePolicy

@@ -22,11 +22,11 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import Context
 from lanceref.core.cursor import MERGE_GAP_BYTES, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
 from lanceref.core.integers import arrow_array
-from lanceref.core.nesting import whole
 from lanceref.file.column_io import ColumnReader
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.proto import encodings_v2_0_pb2 as pb

@@ -19,7 +19,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.bitpack import BLOCK, row_start
+from lanceref.codecs import bitpack
+from lanceref.codecs.bitpack import BLOCK
 from lanceref.codecs.values import Bytes, Ints
 
 BYTE, TWO_BYTES, THREE_BYTES = np.uint64(0xFF), np.uint64(0xFFFF), np.uint64(0xFFFFFF)
@@ -225,7 +226,7 @@ def code(coder: Coder, words: Words, offsets: Ints, out: Bytes, ends: Ints) -> i
     return size
 
 
-ROW_STARTS = np.array([row_start(row) for row in range(64)])
+ROW_STARTS = np.array(bitpack.ROW_STARTS)
 """Where the rows of a block lie, for words of up to 64 bits."""
 
 ONE = np.uint64(1)

@@ -266,7 +266,7 @@ def _pick_packed(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
 @lru_cache
 def _rows_of(bits: int) -> tuple[Ints, Ints, NDArray[np.uint64]]:
     """Return the row of each value of a block of words of `bits`, where rows start, and masks."""
-    starts = np.array([bitpack.row_start(row) for row in range(bits)])
+    starts = np.array(bitpack.ROW_STARTS[:bits])
     rows = np.empty(bitpack.BLOCK, np.int64)
     rows[starts[:, None] + np.arange(bitpack.BLOCK // bits)] = np.arange(bits)[:, None]
     return rows, starts, np.array([(1 << width) - 1 for width in range(65)], np.uint64)

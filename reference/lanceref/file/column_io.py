@@ -25,12 +25,11 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import bitmap, bytes_of, offsets_of
+from lanceref.core.arrow_buffers import bitmap, bytes_of, nests_fixed_size_lists, offsets_of, whole
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import LimitExceeded, OutOfRange, Place
 from lanceref.core.integers import unique
 from lanceref.core.limits import RUN_BYTES
-from lanceref.core.nesting import nests_fixed_size_lists, whole
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 
 

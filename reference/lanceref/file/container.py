@@ -44,7 +44,7 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
 from lanceref.core.context import Context, expect
-from lanceref.core.cursor import Cursor, Extent, FileBytes, Source
+from lanceref.core.cursor import Cursor, Extent, FileBytes, Source, parse_message
 from lanceref.core.errors import (
     BadMagic,
     CorruptPage,
@@ -56,7 +56,6 @@ from lanceref.core.errors import (
 )
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, PAGE_TYPE, V0_1, V2_0, FileVersion
 from lanceref.core.limits import Budget, keep_freed_blocks
-from lanceref.core.wire import parse_message
 from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.proto import (
     encodings_v2_0_pb2,

@@ -32,6 +32,7 @@ from lanceref.core.arrow_buffers import (
     offsets_buffer,
     offsets_of,
     slot_bits,
+    whole,
 )
 from lanceref.core.cursor import MERGE_GAP_BYTES, FileBytes
 from lanceref.core.errors import (
@@ -45,7 +46,6 @@ from lanceref.core.errors import (
 )
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.limits import run_rows
-from lanceref.core.nesting import whole
 from lanceref.encodings_2_0.page import RowRanges, repeat
 from lanceref.file.schema import Field
 from lanceref.file_0_1 import encodings

@@ -51,7 +51,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import Extent, FileBytes, M, parse_message
 from lanceref.core.errors import (
     BadSchema,
     CorruptPage,
@@ -61,7 +61,6 @@ from lanceref.core.errors import (
     UnknownVersion,
 )
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, FileVersion
-from lanceref.core.wire import M, parse_message
 from lanceref.file.column_io import ColumnReader
 from lanceref.file.container import MAGIC, footer_cursor, open_tail, parse_version
 from lanceref.file.schema import Field, LanceSchema, field_message, parse_schema

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from google.protobuf.message import Message
 
-from lanceref.core.context import Context, Span, SpanRecorder
-from lanceref.core.cursor import Cursor
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import FormatError, LimitExceeded
-from lanceref.core.wire import parse_message
+from lanceref.core.spans import Span, SpanRecorder
 from lanceref.index.full_text.fst import FOOTER_BYTES, parse_fst
 from lanceref.index.row_set import read_row_set, read_treemap
 from lanceref.proto import index_pb2

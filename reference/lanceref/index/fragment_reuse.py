@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from lanceref.core import bitmaps
 from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor, FileBytes
+from lanceref.core.cursor import Cursor, FileBytes, parse_message
 from lanceref.core.errors import FormatError, Place
-from lanceref.core.wire import parse_message
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, parse_treemap
 from lanceref.index.segment import Segment, in_turn
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details

@@ -20,10 +20,9 @@ from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor, Extent
+from lanceref.core.cursor import Cursor, Extent, parse_message
 from lanceref.core.errors import CorruptPage, FormatError
 from lanceref.core.file_versions import V2_0, FileVersion
-from lanceref.core.wire import parse_message
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from lanceref.core import bitmaps
 from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor
+from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import NotFound, UnknownVersion
 from lanceref.core.integers import is_in
-from lanceref.core.wire import parse_message
 from lanceref.file.schema import LanceSchema
 from lanceref.index.fragment_reuse import Reuse, read_reuse
 from lanceref.index.index_type import Found, Kind, ScalarIndex, Zoned

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from lanceref.core.arrow_buffers import whole
 from lanceref.core.compute import pc
 from lanceref.core.errors import SchemaRefused
 from lanceref.core.integers import difference
-from lanceref.core.nesting import whole
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.columns import (
     all_rows,

@@ -16,9 +16,9 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
+from lanceref.core.arrow_buffers import whole, whole_rows
 from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1
-from lanceref.core.nesting import whole, whole_rows
 from lanceref.file.arrow_schema import numbered, schema_of
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.operations.new_rows import MAX_FRAGMENT_ROWS, write_new_rows

@@ -17,10 +17,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.blobs.blob_writer import BlobPolicy, ExternalBlobs
+from lanceref.core.arrow_buffers import whole_rows
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, NotFound, SchemaRefused
 from lanceref.core.file_versions import FileVersion
-from lanceref.core.nesting import whole_rows
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.descriptors import BLOB_DESCRIPTOR
 from lanceref.file.column_io import page_policy

@@ -18,18 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
+from itertools import chain, repeat
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import bitmap, offsets_buffer
+from lanceref.core.arrow_buffers import bitmap, offsets_buffer, whole
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
-from lanceref.core.nesting import whole
 from lanceref.core.plain import specified
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.file.schema import Field
@@ -91,8 +90,7 @@ PageRows = tuple[Page, NDArray[np.int64]]
 @specified
 def scan_pages(parts: Iterable[Part]) -> Iterator[Nested]:
     """Yield the wanted range of rows of every page."""
-    for page, start, end in parts:
-        yield from page.scan(start, end)
+    return chain.from_iterable(page.scan(start, end) for page, start, end in parts)
 
 
 @specified

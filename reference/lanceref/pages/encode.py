@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 from lanceref.codecs.choose import Kind, choose_dictionary, encode_block, encode_mini, encode_zip
 from lanceref.codecs.encoder_inputs import Params, max_value_bytes
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
+from lanceref.core.arrow_buffers import whole
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion
 from lanceref.core.integers import arrow_array
-from lanceref.core.nesting import whole
 from lanceref.file.column_io import Buffer
 from lanceref.pages.constant import MAX_INLINE_BYTES, all_null_page, the_value, value_page
 from lanceref.pages.fullzip import fullzip_page

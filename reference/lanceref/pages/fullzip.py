@@ -3,8 +3,9 @@
 The layout of wide values (vectors, long strings, packed structs with a variable child). Every entry
 is its control word, then its value; one read fetches a row.
 
-Layout (page buffers): 0 entries, 1 row index (only with list layers or variable values; see
-`repindex`).
+Layout (page buffers): 0 entries, 1 row index (only with list layers or variable values).
+Layout of the row index: page slots + 1 integers, each the offset of a row in buffer 0; the last one
+is the size of buffer 0. Their width, 1, 2, 4 or 8 bytes, follows from the size of the index.
 Layout of an entry::
 
     control word, 0, 1, 2 or 4 bytes: repetition << bits_def | definition
@@ -26,6 +27,7 @@ Divergences: D.page.fullzip-null-bytes, D.page.fullzip-row-index
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -34,12 +36,11 @@ from numpy.typing import NDArray
 from lanceref.codecs.compressive import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.description_checks import check_encoding
 from lanceref.codecs.values import Fixed, Part, Variable, join_ranges, weave
-from lanceref.core.arrow_buffers import STRINGS
+from lanceref.core.arrow_buffers import STRINGS, whole
 from lanceref.core.context import expect
-from lanceref.core.cursor import Extent
+from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.limits import RUN_BYTES
-from lanceref.core.nesting import whole
 from lanceref.file.column_io import Buffer
 from lanceref.pages.entries import FullZip, Zipped, control_width, cut_entries, cut_matrix
 from lanceref.pages.layers import Layers, Nested, StoredPage
@@ -50,7 +51,6 @@ from lanceref.pages.leafvalues import (
     width_bits,
 )
 from lanceref.pages.repdef import Levels, check_ranges, unravel
-from lanceref.pages.repindex import RowIndex
 from lanceref.pages.shred import RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
 
@@ -89,6 +89,59 @@ def check_description(zipped: FullZip, stored: StoredPage) -> None:
     if layers.max_rep == 0:
         expect("L.page.fullzip.num-items", layout.num_items, page.num_rows, place)
         expect("L.page.fullzip.num-visible", layout.num_visible_items, page.num_rows, place)
+
+
+class RowIndex:
+    """The row index of one page: read whole by a scan, entry by entry by a take."""
+
+    def __init__(
+        self, file: FileBytes, extent: Extent, num_slots: int, data_bytes: int, place: Place
+    ) -> None:
+        self._width, rest = divmod(extent.size, num_slots + 1)
+        if rest or self._width not in (1, 2, 4, 8):
+            wanted = f"{num_slots + 1} integers of 1, 2, 4 or 8 bytes"
+            raise CorruptPage("L.page.rowindex.width", place, f"{extent.size} bytes", wanted)
+        self._file, self._extent, self._data_bytes = file, extent, data_bytes
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """All entries, int64 (page slots + 1,). Raises CorruptPage."""
+        clause, width = "L.page.rowindex.width", self._width
+        cursor = self._file.cursor(self._extent, "row index", clause)
+        ctx, start = cursor.ctx, cursor.offset
+        stored = np.frombuffer(cursor.skip(cursor.remaining, "row index", clause), f"<u{width}")
+        if ctx.spans is not None:
+            with ctx.group("row index", clause):
+                for row, at in enumerate(range(start, cursor.end, width)):
+                    ctx.leaf(at, at + width, f"start of row {row}", f"row index u{8 * width}")
+        offsets, place = self._checked(stored), ctx.at(*self._extent)
+        first, last = int(offsets[0]), int(offsets[-1])
+        if first or last != self._data_bytes:
+            found, wanted = f"rows from {first} to {last}", f"0 to {self._data_bytes}"
+            raise CorruptPage("L.page.rowindex.total", place, found, wanted)
+        return offsets
+
+    def rows(self, first: NDArray[np.int64], slots: int) -> NDArray[np.int64]:
+        """Return for each first slot the `slots` + 1 entries from there, as rows of a matrix.
+
+        `first` (n,), the result (n, slots + 1).
+        """
+        if "offsets" in self.__dict__:
+            known: NDArray[np.int64] = self.offsets[first[:, None] + np.arange(slots + 1)]
+            return known
+        size = (slots + 1) * self._width
+        starts, sizes = self._extent.offset + first * self._width, np.full(len(first), size)
+        read, at = self._file.gather(starts, sizes, "row index", "L.page.rowindex.width")
+        return self._checked(read[at[:, None] + np.arange(size)].view(f"<u{self._width}"))
+
+    def _checked(self, stored: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
+        """Return offsets that follow each other along the last axis."""
+        most = int(stored.max())
+        if most > self._data_bytes or (stored[..., 1:] < stored[..., :-1]).any():
+            place, wanted = self._file.ctx.at(*self._extent), f"ascending, to {self._data_bytes}"
+            found = f"offsets {stored.ravel()[:4].tolist()}…, up to {most}"
+            raise CorruptPage("L.page.rowindex.order", place, found, wanted)
+        return stored.astype(np.int64)
 
 
 class FullZipPage:

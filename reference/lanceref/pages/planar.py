@@ -34,12 +34,12 @@ from numpy.typing import NDArray
 from lanceref.codecs.compressive import decode_block
 from lanceref.codecs.description_checks import check_encoding
 from lanceref.codecs.values import Fixed
+from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3
 from lanceref.core.limits import RUN_BYTES
-from lanceref.core.nesting import whole
 from lanceref.file.container import PageMetadata
 from lanceref.pages import fullzip, miniblock
 from lanceref.pages.constant import Constant, ConstantPage

@@ -1,23 +1,14 @@
-"""Indices of rows: where the rows of a mini-block page with lists, or of a full-zip page, begin.
+"""Repetition index: where the rows of a mini-block page with lists begin.
 
 The repetition index is the last buffer of a mini-block page with repetition. A row may run over
 several chunks; for each chunk the index says how many rows end in it and how many of its entries
 belong to a row that goes on. Random access needs nothing else to find the chunks of a row.
 
-The row index is buffer 1 of a full-zip page with list layers or variable values.
+Layout: for each chunk depth + 1 (= 2) u64: rows that finish in the chunk; leftover entries after
+the last row start (the whole chunk when no row starts, 0 in the last chunk). When the next chunk
+begins with a row start, the row before it is counted as finished and the leftover is 0.
 
-Layout of the repetition index: for each chunk depth + 1 (= 2) u64: rows that finish in the chunk;
-leftover entries after the last row start (the whole chunk when no row starts, 0 in the last chunk).
-When the next chunk begins with a row start, the row before it is counted as finished and the
-leftover is 0.
-
-Layout of the row index: page slots + 1 integers, each the offset of a row in buffer 0; the last one
-is the size of buffer 0. Their width, 1, 2, 4 or 8 bytes, follows from the size of the index.
-
-Clauses: L.page.repindex.size, L.page.repindex.range, L.page.repindex.rows, L.page.repindex.agrees,
-L.page.rowindex.width, L.page.rowindex.order, L.page.rowindex.total
-
-Divergences: D.page.fullzip-row-index
+Clauses: L.page.repindex.size, L.page.repindex.range, L.page.repindex.rows, L.page.repindex.agrees
 """
 
 from __future__ import annotations
@@ -28,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, Place
 
 Counts = NDArray[np.int64]
@@ -141,56 +132,3 @@ def repetition_index(rep: NDArray[np.uint16], max_rep: int, ends: Counts) -> NDA
     begins, rows, leftover = _rows_in_chunks(starts, np.append(0, ends[:-1]), ends)
     closed = np.append(begins[1:], True)
     return np.stack([rows + closed, np.where(closed, 0, leftover)], axis=1).astype("<u8")
-
-
-class RowIndex:
-    """The row index of one page: read whole by a scan, entry by entry by a take."""
-
-    def __init__(
-        self, file: FileBytes, extent: Extent, num_slots: int, data_bytes: int, place: Place
-    ) -> None:
-        self._width, rest = divmod(extent.size, num_slots + 1)
-        if rest or self._width not in (1, 2, 4, 8):
-            wanted = f"{num_slots + 1} integers of 1, 2, 4 or 8 bytes"
-            raise CorruptPage("L.page.rowindex.width", place, f"{extent.size} bytes", wanted)
-        self._file, self._extent, self._data_bytes = file, extent, data_bytes
-
-    @cached_property
-    def offsets(self) -> Counts:
-        """All entries, int64 (page slots + 1,). Raises CorruptPage."""
-        clause, width = "L.page.rowindex.width", self._width
-        cursor = self._file.cursor(self._extent, "row index", clause)
-        ctx, start = cursor.ctx, cursor.offset
-        stored = np.frombuffer(cursor.skip(cursor.remaining, "row index", clause), f"<u{width}")
-        if ctx.spans is not None:
-            with ctx.group("row index", clause):
-                for row, at in enumerate(range(start, cursor.end, width)):
-                    ctx.leaf(at, at + width, f"start of row {row}", f"row index u{8 * width}")
-        offsets, place = self._checked(stored), ctx.at(*self._extent)
-        first, last = int(offsets[0]), int(offsets[-1])
-        if first or last != self._data_bytes:
-            found, wanted = f"rows from {first} to {last}", f"0 to {self._data_bytes}"
-            raise CorruptPage("L.page.rowindex.total", place, found, wanted)
-        return offsets
-
-    def rows(self, first: Counts, slots: int) -> Counts:
-        """Return for each first slot the `slots` + 1 entries from there, as rows of a matrix.
-
-        `first` (n,), the result (n, slots + 1).
-        """
-        if "offsets" in self.__dict__:
-            known: Counts = self.offsets[first[:, None] + np.arange(slots + 1)]
-            return known
-        size = (slots + 1) * self._width
-        starts, sizes = self._extent.offset + first * self._width, np.full(len(first), size)
-        read, at = self._file.gather(starts, sizes, "row index", "L.page.rowindex.width")
-        return self._checked(read[at[:, None] + np.arange(size)].view(f"<u{self._width}"))
-
-    def _checked(self, stored: NDArray[np.unsignedinteger]) -> Counts:
-        """Return offsets that follow each other along the last axis."""
-        most = int(stored.max())
-        if most > self._data_bytes or (stored[..., 1:] < stored[..., :-1]).any():
-            place, wanted = self._file.ctx.at(*self._extent), f"ascending, to {self._data_bytes}"
-            found = f"offsets {stored.ravel()[:4].tolist()}…, up to {most}"
-            raise CorruptPage("L.page.rowindex.order", place, found, wanted)
-        return stored.astype(np.int64)

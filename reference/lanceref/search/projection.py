@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import whole
 from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
 from lanceref.core.errors import NotFound
-from lanceref.core.logical_types import resolved, resolved_batch
-from lanceref.core.nesting import whole
+from lanceref.file.arrow_schema import resolved, resolved_batch
 from lanceref.file.schema import Field, LanceSchema, project, split_path
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
 

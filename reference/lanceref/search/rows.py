@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.nesting import whole
+from lanceref.core.arrow_buffers import whole
 from lanceref.file.schema import Field
 from lanceref.search.filter import Filter
 from lanceref.search.index_plan import (

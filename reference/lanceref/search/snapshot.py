@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import whole_rows
 from lanceref.core.context import Context
 from lanceref.core.errors import RowNotFound
 from lanceref.core.integers import unique_inverse
 from lanceref.core.limits import Budget, bound_table
-from lanceref.core.logical_types import resolved
-from lanceref.core.nesting import whole_rows
+from lanceref.file.arrow_schema import resolved
 from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import Indices
 from lanceref.search.projection import Projection

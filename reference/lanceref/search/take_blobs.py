@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.blobs.blob_reader import BlobRange
+from lanceref.core.arrow_buffers import from_start
 from lanceref.core.errors import ColumnNotFound, NotFound, RowDeleted
 from lanceref.core.integers import unsigned
-from lanceref.core.nesting import from_start
 from lanceref.file.schema import Field, project
 from lanceref.index.row_set import Keys
 from lanceref.search.row_locator import DELETED, Places, RowLocator

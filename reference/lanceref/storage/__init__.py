@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from lanceref.core.cursor import Source
 from lanceref.storage.local import LocalStore
-from lanceref.storage.local_file import LocalSink, LocalSource
+from lanceref.storage.local_file import LocalSink, LocalSource, is_local, local_path
 from lanceref.storage.protocol import (
     NO_OPTIONS,
     BytesSource,
@@ -23,7 +23,7 @@ from lanceref.storage.protocol import (
     store_options,
     whole,
 )
-from lanceref.storage.uri import is_local, local_path, name_of_uri
+from lanceref.storage.uri import name_of_uri
 
 __all__ = [
     "BytesSource",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from lanceref.core.cursor import IOStats
 from lanceref.core.errors import NotFound, StoreFailed, Unreadable
 from lanceref.storage.local_file import (
     LocalSink,
@@ -16,7 +17,7 @@ from lanceref.storage.local_file import (
     flush_folders,
     refusals,
 )
-from lanceref.storage.protocol import NO_OPTIONS, Entry, IOStats, StoreOptions, whole
+from lanceref.storage.protocol import NO_OPTIONS, Entry, StoreOptions, whole
 from lanceref.storage.uri import contains
 
 

@@ -1,4 +1,4 @@
-"""Local files: one that is read, one that is being written.
+"""Local files: which URIs name one, one that is read, one that is being written.
 
 Files are read with `pread`: a truncated one gives a short read, never a signal. They are written
 under a temporary name until they are whole and on the disk: `close` flushes the bytes, gives the
@@ -19,12 +19,33 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import repeat, takewhile
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 import numpy as np
 
+from lanceref.core.cursor import IOStats
 from lanceref.core.errors import NotFound, StoreFailed, Unreadable
-from lanceref.storage.protocol import IOStats
+
+LOCAL = frozenset({"file", "file-object-store", "file+uring"})
+"""Schemes of the local file system."""
+
+
+def is_local(uri: str | os.PathLike[str]) -> bool:
+    """Whether a URI names a place of the local file system."""
+    text = os.fspath(uri)
+    return "://" not in text or urlsplit(text).scheme in LOCAL
+
+
+def local_path(uri: str | os.PathLike[str]) -> str:
+    """Return the absolute path of a path or `file://` URI. Raises NotFound for another scheme."""
+    text = os.fspath(uri)
+    if "://" not in text:
+        return str(Path(text).expanduser().absolute())
+    if not is_local(text):
+        raise NotFound(f"{text}: not a place of the local file system")
+    return unquote(urlsplit(text).path)
+
 
 MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR})
 """Errors of a path where no file is."""

@@ -18,8 +18,9 @@ from datetime import timedelta
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from lanceref.core.cursor import IOStats
 from lanceref.core.errors import DataRefused, ExtraMissing, NotFound, StoreFailed, Unconditional
-from lanceref.storage.protocol import Entry, IOStats, StoreOptions
+from lanceref.storage.protocol import Entry, StoreOptions
 from lanceref.storage.uri import Location, message_of, parse_uri
 
 try:

@@ -24,39 +24,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Protocol, Self, TypeVar
 
-from lanceref.core.cursor import Source
-
-
-@dataclass(slots=True)
-class IOStats:
-    """Requests and bytes since the counter was made or last reset."""
-
-    read_iops: int = 0
-    read_bytes: int = 0
-    write_iops: int = 0
-    written_bytes: int = 0
-
-    def count_reads(self, requests: int, size_bytes: int) -> None:
-        """Count requests, and the bytes that they gave; the process counts them too."""
-        self.read_iops += requests
-        self.read_bytes += size_bytes
-        if self is not PROCESS:
-            PROCESS.count_reads(requests, size_bytes)
-
-    def count_write(self, size_bytes: int) -> None:
-        """Count one object that was written, and its bytes."""
-        self.write_iops += 1
-        self.written_bytes += size_bytes
-
-    def incremental(self) -> IOStats:
-        """Return what was counted since the last call, and start again from zero."""
-        seen = IOStats(self.read_iops, self.read_bytes, self.write_iops, self.written_bytes)
-        self.read_iops = self.read_bytes = self.write_iops = self.written_bytes = 0
-        return seen
-
-
-PROCESS = IOStats()
-"""Reads of every store and file since the process began."""
+from lanceref.core.cursor import PROCESS, IOStats, Source
 
 
 def iops_counter() -> int:

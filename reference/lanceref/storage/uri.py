@@ -12,9 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from lanceref.core.errors import NotFound
-
-LOCAL = frozenset({"file", "file-object-store", "file+uring"})
-"""Schemes of the local file system."""
+from lanceref.storage.local_file import LOCAL, is_local, local_path
 
 OBJECT = frozenset({"s3", "s3+ddb", "gs", "az", "abfss", "memory", "shared-memory"})
 """Schemes of object stores."""
@@ -42,22 +40,6 @@ def parse_uri(uri: str) -> Location:
             f"No object store provider found for scheme: {parts.scheme!r}\nValid schemes: {known}"
         )
     return Location(parts.scheme, parts.netloc, unquote(parts.path).strip("/"), parts.query)
-
-
-def is_local(uri: str | os.PathLike[str]) -> bool:
-    """Whether a URI names a place of the local file system."""
-    text = os.fspath(uri)
-    return "://" not in text or urlsplit(text).scheme in LOCAL
-
-
-def local_path(uri: str | os.PathLike[str]) -> str:
-    """Return the absolute path of a path or `file://` URI. Raises NotFound for another scheme."""
-    text = os.fspath(uri)
-    if "://" not in text:
-        return str(Path(text).expanduser().absolute())
-    if not is_local(text):
-        raise NotFound(f"{text}: not a place of the local file system")
-    return unquote(urlsplit(text).path)
 
 
 def joined(root: str, below: str) -> str:

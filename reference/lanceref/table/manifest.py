@@ -42,7 +42,7 @@ import pyarrow as pa
 from google.protobuf.message import Message
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import Extent, FileBytes, M, parse_message
 from lanceref.core.errors import (
     BadMagic,
     BytesError,
@@ -54,7 +54,6 @@ from lanceref.core.errors import (
 )
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
 from lanceref.core.limits import Budget
-from lanceref.core.wire import M, parse_message
 from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.storage import Source, Store

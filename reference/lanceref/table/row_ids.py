@@ -27,10 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor
+from lanceref.core.cursor import Cursor, M, parse_message
 from lanceref.core.errors import FormatError, Place
 from lanceref.core.integers import unique
-from lanceref.core.wire import M, parse_message
 from lanceref.proto import rowids_pb2 as pb
 
 Ids = NDArray[np.uint64]

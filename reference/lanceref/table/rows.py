@@ -21,10 +21,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import nests_fixed_size_lists, whole
 from lanceref.core.context import Context
 from lanceref.core.errors import BytesError
 from lanceref.core.file_versions import V0_1, V2_1
-from lanceref.core.nesting import nests_fixed_size_lists, whole
 from lanceref.file.column_io import Recutter
 from lanceref.file.schema import Field
 from lanceref.pages.column import check_required

@@ -16,9 +16,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from lanceref.core import bitmaps
 from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor
+from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import LimitExceeded, OperationRefused, Place
-from lanceref.core.wire import parse_message
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.index_pb2 import JsonIndexDetails

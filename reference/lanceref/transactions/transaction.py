@@ -16,8 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import FileBytes
-from lanceref.core.wire import parse_message
+from lanceref.core.cursor import FileBytes, parse_message
 from lanceref.file.schema import LanceSchema, field_message
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction

@@ -17,7 +17,7 @@ import pyarrow as pa
 from lanceref import operations
 from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused, SchemaRefused
-from lanceref.core.logical_types import resolved
+from lanceref.file.arrow_schema import resolved
 from lanceref.search import rows
 from lanceref.search.filter import Filter, Mask, Predicate
 from lanceref.search.projection import take_projection

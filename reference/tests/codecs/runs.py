@@ -18,9 +18,10 @@ from lanceref.codecs.values import (
     Values,
     Variable,
 )
-from lanceref.core.context import Context, SpanRecorder
+from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BytesError
+from lanceref.core.spans import SpanRecorder
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 BASE = 1000

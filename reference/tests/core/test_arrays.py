@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core import comparison
+from lanceref.core.arrow_buffers import mapped, whole, whole_rows
 from lanceref.core.comparison import less, total_order
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import (
@@ -23,11 +24,6 @@ from lanceref.core.integers import (
     union,
     unique,
     unique_inverse,
-)
-from lanceref.core.nesting import (
-    mapped,
-    whole,
-    whole_rows,
 )
 from pylanceref.file import LanceFileReader
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.context import SPAN_BYTES, Context, SpanRecorder, uncovered
+from lanceref.core.context import Context
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LanceError, LimitExceeded, OutOfRange, Truncated
 from lanceref.core.limits import Limits
+from lanceref.core.spans import SPAN_BYTES, SpanRecorder, uncovered
 from lanceref.storage import BytesSource
 
 

@@ -4,11 +4,11 @@ import pytest
 from google.protobuf.any_pb2 import Any as AnyMessage
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.context import Context, SpanRecorder, uncovered
-from lanceref.core.cursor import Cursor
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import BadProto, LimitExceeded
 from lanceref.core.limits import DEFAULT_LIMITS, MESSAGE_BYTES, TYPE_BYTES, estimate
-from lanceref.core.wire import parse_message
+from lanceref.core.spans import SpanRecorder, uncovered
 from lanceref.proto import encodings_v2_0_pb2, file2_pb2, file_pb2, table_pb2
 
 

@@ -4,9 +4,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.core.context import Context, SpanRecorder
+from lanceref.core.context import Context
 from lanceref.core.errors import BytesError, LimitExceeded
 from lanceref.core.limits import Limits
+from lanceref.core.spans import SpanRecorder
 from lanceref.file_0_1.check import check_file
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.storage import BytesSource

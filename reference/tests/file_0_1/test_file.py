@@ -5,9 +5,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.core.context import Context, SpanRecorder
+from lanceref.core.context import Context
 from lanceref.core.errors import BytesError, LimitExceeded, Truncated
 from lanceref.core.limits import Limits
+from lanceref.core.spans import SpanRecorder
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.check import check_legacy
 from lanceref.file_0_1.data_file import open_legacy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from lanceref.core.cursor import IOStats
 from lanceref.core.errors import NotFound, StoreFailed, Unconditional
 from lanceref.storage import (
     LocalStore,
@@ -14,7 +15,7 @@ from lanceref.storage import (
     wrapped_stores,
 )
 from lanceref.storage.manifests.opening import open_table
-from lanceref.storage.protocol import Draft, IOStats, bytes_read_counter, copy_object, iops_counter
+from lanceref.storage.protocol import Draft, bytes_read_counter, copy_object, iops_counter
 from lanceref_testing.object_server import ObjectServer
 
 

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import DataRefused, ExtraMissing, NotFound, StoreFailed
 from lanceref.storage import is_local, store_options
+from lanceref.storage.local_file import local_path
 from lanceref.storage.manifests.opening import open_table
 from lanceref.storage.objects import TABLE, client_of, split_options
-from lanceref.storage.uri import Location, above, joined, local_path, parse_uri
+from lanceref.storage.uri import Location, above, joined, parse_uri
 from pylanceref import dataset
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lanceref.core.context import Context, Finding, SpanRecorder
+from lanceref.core.context import Context, Finding
+from lanceref.core.spans import SpanRecorder
 from lanceref.proto import table_pb2
 from lanceref.storage import BytesSource
 from lanceref.table.manifest import Manifest, open_manifest

@@ -13,10 +13,11 @@ import pyroaring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.context import Context, SpanRecorder, uncovered
+from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, LanceError, LimitExceeded, UnknownFlag
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
+from lanceref.core.spans import SpanRecorder, uncovered
 from lanceref.explain import explain_source
 from lanceref.proto import rowids_pb2, table_pb2
 from lanceref.storage import BytesSource, LocalStore

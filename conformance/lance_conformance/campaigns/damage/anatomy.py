@@ -27,8 +27,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from lanceref.core.context import Context, Span
+from lanceref.core.context import Context
 from lanceref.core.errors import LanceError
+from lanceref.core.spans import Span
 from lanceref.data_file.data_file import open_file
 from lanceref.explain import explain_source
 from lanceref.storage import BytesSource

@@ -22,9 +22,9 @@ from typing import Any
 import pyarrow as pa
 import pylanceref
 import pylanceref.indices
+from lanceref.core.cursor import IOStats
 from lanceref.storage import Source
 from lanceref.storage.local_file import LocalSource
-from lanceref.storage.protocol import IOStats
 
 from lance_conformance.campaigns.columns import ORDERED, Column, documents, geometries, lists
 from lance_conformance.campaigns.conditions import (

@@ -10,7 +10,7 @@ from lance_conformance.campaigns.damage.anatomy import PADDING, PAGES, Anatomy, 
 from lance_conformance.campaigns.damage.mutations import mutations
 from lance_conformance.campaigns.damage.targets import make_table
 from lance_conformance.campaigns.damage.whole.fields import edited, latest
-from lanceref.core.context import Span
+from lanceref.core.spans import Span
 from pylanceref.file import LanceFileWriter
 
 

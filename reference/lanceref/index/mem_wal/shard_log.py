@@ -34,9 +34,8 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import Extent, FileBytes, parse_message
 from lanceref.core.errors import CorruptPage, FormatError, LimitExceeded, OutOfRange, Place
-from lanceref.core.wire import parse_message
 from lanceref.index.bloom import BLOCK_BYTES, WORDS, Blocks, Hashes
 from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.storage import Source, Store

@@ -20,10 +20,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.cursor import Cursor
+from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import OperationRefused, UnknownVersion
 from lanceref.core.integers import is_in, unique
-from lanceref.core.wire import parse_message
 from lanceref.index.entries import Entries, EntryFormat
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Found, Kind, Sources

@@ -26,9 +26,8 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from lanceref.core.cursor import Cursor
+from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import FormatError, OperationRefused, Place, UnknownVersion
-from lanceref.core.wire import parse_message
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.parameters import (
     Analysis,

@@ -22,9 +22,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.cursor import Cursor
+from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import FormatError, IndexRefused, OperationRefused, Place
-from lanceref.core.wire import parse_message
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import (
     SAMPLE_RATE,

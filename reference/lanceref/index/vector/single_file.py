@@ -19,9 +19,8 @@ from functools import cached_property
 import numpy as np
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import Extent, FileBytes, parse_message
 from lanceref.core.errors import BadSchema, Place, Truncated
-from lanceref.core.wire import parse_message
 from lanceref.file_0_1.check import check_data_file
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment

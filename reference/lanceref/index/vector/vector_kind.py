@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lanceref.core.cursor import Cursor
-from lanceref.core.wire import parse_message
+from lanceref.core.cursor import Cursor, parse_message
 from lanceref.file.schema import Field
 from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.segment import Moved, Segment, SegmentWriter

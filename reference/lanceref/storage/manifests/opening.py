@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from lanceref.core.context import Context
-from lanceref.core.cursor import FileBytes
+from lanceref.core.cursor import FileBytes, IOStats
 from lanceref.core.errors import DataRefused, FormatError, NotFound, StoreFailed
 from lanceref.storage import Source, Store, StoreOptions, is_local, open_store
 from lanceref.storage.local_file import make_folder
@@ -42,7 +42,7 @@ from lanceref.storage.manifests.manifest_names import (
     parse_record,
     staged_record,
 )
-from lanceref.storage.protocol import NO_OPTIONS, IOStats
+from lanceref.storage.protocol import NO_OPTIONS
 from lanceref.storage.uri import Location, above, joined, parse_uri
 
 BUSY_SECONDS = 60.0
