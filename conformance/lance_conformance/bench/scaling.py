@@ -129,7 +129,7 @@ def _step(name: str, path: str) -> Callable[[], object]:
         table = next(side for side in SIDES if side.name == name).tables().dataset(path)
         return partial(drain, table)
     with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder) / "small", TAKEN)
+        write(Path(folder) / "small", MILLION // 10)
         lanceref.validate(Path(folder) / "small", deep=True)
     return partial(lanceref.validate, path, deep=True)
 
