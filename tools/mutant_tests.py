@@ -35,6 +35,9 @@ TESTS = "reference/tests"
 MARKED = "not spark and not oracle and not nightly"
 """What is asked of tests: that they need nothing beside this repository."""
 
+CONTINUE = "--continue-on-collection-errors"
+"""For pytest: a file of tests may need a library that is not there."""
+
 TEST_SECONDS = 5
 """Processor time of a test; with a mutant it has twice as much."""
 
@@ -66,7 +69,9 @@ class Suite:
         self._root, self._judge, self._seconds = root, judge, seconds
         self._unfit: dict[str, bool] = {}
         with redirect_stdout(StringIO()):
-            _pytest(root, None, "--collect-only", "-m", MARKED, TESTS)  # children import none
+            _pytest(
+                root, None, "--collect-only", CONTINUE, "-m", MARKED, TESTS
+            )  # children import none
         gc.freeze()
 
     def killer(self, source: Source, tree: ast.Module, ids: Sequence[str]) -> Verdict:
@@ -159,7 +164,7 @@ def _trace(root: Path, folder: str, tell: Tell) -> None:
     tracer = coverage.Coverage(data_file=None, source=[str(root / "reference" / "lanceref")])
     tracer.start()
     plugin = _Tracer(tracer)
-    _pytest(root, plugin, "-m", MARKED, folder)
+    _pytest(root, plugin, CONTINUE, "-m", MARKED, folder)
     tracer.stop()
     tell_lines(tracer, root, plugin.left_out, tell)
 
