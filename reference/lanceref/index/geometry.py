@@ -175,6 +175,18 @@ def boxes_of(held: Geometries) -> Boxes:
     return found
 
 
+def column_boxes(values: pa.Array, name: str) -> Boxes:
+    """Return the bounding boxes of the geometries of a column: [rows, 4], NaN where there is none.
+
+    Raises QueryFailed for a value that is no geometry.
+    """
+    if name != f"{PREFIX}point":
+        return boxes_of(geometries(values, name))
+    points = _floats(values, _AXES[:2])
+    points[mask_of(values.is_null())] = np.nan
+    return np.concatenate([points, points], axis=1)
+
+
 def binary_of(text: str) -> bytes:
     """Return a geometry as well-known binary. Raises QueryFailed for invalid text."""
     import shapely

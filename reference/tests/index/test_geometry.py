@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from struct import pack
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import shapely
 from lanceref.core.errors import QueryFailed
-from lanceref.index.geometry import binary_of, boxes_of, geometries, is_geometry
+from lanceref.index.geometry import binary_of, boxes_of, column_boxes, geometries, is_geometry
 
 POINT = pa.struct([pa.field(axis, pa.float64()) for axis in "xy"])
 
@@ -75,6 +76,17 @@ def test_boxes_and_a_third_axis():
     assert all(math.isnan(one) for one in found[1])
     high = pa.array([{"x": 1.0, "y": 2.0, "z": 9.0}])
     assert boxes_of(geometries(high, "geoarrow.point")).tolist() == [[1, 2, 1, 2]]
+
+
+def test_boxes_of_points():
+    """They are those of the geometries that the points are, also of parts of a column."""
+    axes = (1.0, -0.0, math.inf, math.nan)
+    points = [{"x": x, "y": y, "z": 9.0} for x in axes for y in axes]
+    column = pa.array([None, *points, None, {"x": None, "y": 1.0, "z": None}])
+    for start in (0, 3):
+        values = column.slice(start)
+        expected = boxes_of(geometries(values, "geoarrow.point"))
+        np.testing.assert_array_equal(column_boxes(values, "geoarrow.point"), expected)
 
 
 @pytest.mark.parametrize("value", ["POINT(", b"abc", b"\x01\x01\x00\x00\x00"])

@@ -30,7 +30,7 @@ from lanceref.core.errors import FormatError
 from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.file.schema import Field
 from lanceref.index.entries import Entries, EntryFormat
-from lanceref.index.geometry import Boxes, boxes_of, geometries, is_geometry
+from lanceref.index.geometry import Boxes, boxes_of, column_boxes, geometries, is_geometry
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Kind, whole_number
 from lanceref.index.predicate import Intersects, IsNull, Predicate
@@ -70,9 +70,9 @@ def curve_numbers(x: NDArray[np.uint32], y: NDArray[np.uint32]) -> NDArray[np.ui
     for shift in range(BITS - 1, -1, -1):
         right, up = (x >> shift) & 1, (y >> shift) & 1
         numbers |= ((3 * right) ^ up) << (2 * shift)
-        flip = (up == 0) & (right == 1)
-        x, y = np.where(flip, TOP - x, x), np.where(flip, TOP - y, y)
-        x, y = np.where(up == 0, y, x), np.where(up == 0, x, y)
+        low = up ^ 1
+        turn = np.asarray((right & low) * TOP ^ (x ^ y) * low, np.uint32)
+        x, y = x ^ turn, y ^ turn  # low: they change places; right, too: both are flipped
     return numbers
 
 
@@ -282,7 +282,7 @@ def held(segment: Segment) -> Entries:
 def made(training: Training, _: int) -> Entries:
     """Return the boxes of rows (n, 4), but for those of empty geometries."""
     values, keys = trained(training)
-    boxes = boxes_of(geometries(values, _extension(training.field)))
+    boxes = column_boxes(values, _extension(training.field))
     is_box = ~np.isnan(boxes).any(axis=1)
     return Entries(boxes[is_box], keys[is_box], keys[mask_of(values.is_null())])
 
