@@ -28,7 +28,7 @@ ENVIRONMENT = "LANCEREF_PLAIN"
 """Variable of the environment that leaves fast forms out, unless it is empty or 0."""
 
 OF_INDICES = ("lanceref.kernels.", "lanceref.index.")
-"""Modules whose fast forms lie in `fast.indices`."""
+"""Modules whose fast forms lie in `fast.indices` and `fast.builds`."""
 
 _plain = ContextVar("plain", default=os.environ.get(ENVIRONMENT, "0") not in ("", "0"))
 
@@ -43,7 +43,7 @@ class Specified(Generic[Arguments, Result]):
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         if _plain.get():
             return self.plain(*args, **kwargs)
-        _load("indices" if self.plain.__module__.startswith(OF_INDICES) else "files")
+        _load(self.plain.__module__.startswith(OF_INDICES))
         return self.fast(*args, **kwargs)
 
     def replaced_by(self, fast: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -83,5 +83,6 @@ def plainly(items: Iterator[Item]) -> Iterator[Item]:
 
 
 @cache
-def _load(part: str) -> None:
-    import_module(f"lanceref.fast.{part}")
+def _load(of_indices: bool) -> None:
+    for part in ("indices", "builds") if of_indices else ("files",):
+        import_module(f"lanceref.fast.{part}")

@@ -18,8 +18,11 @@ import math
 
 import numpy as np
 import pyarrow as pa
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+from xxhash import xxh64_intdigest
 
+from lanceref.core.arrow_buffers import bytes_of, offsets_of
 from lanceref.index.training import BINARY, TEXT, is_any
 
 Hashes = NDArray[np.uint64]
@@ -41,11 +44,28 @@ MOST_BYTES = 31
 """Widest value that `hash_rows` takes."""
 
 
-def hash_rows(values: NDArray[np.uint8]) -> Hashes:
+def hash_slices(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], sizes: NDArray[np.int64], seed: int = 0
+) -> Hashes:
+    """Return the hash of each piece of `data` (bytes,), by starts and sizes (n,): uint64 (n,)."""
+    hashes = np.empty(len(starts), np.uint64)
+    for size in np.unique(sizes[sizes <= MOST_BYTES]).tolist():
+        own = np.flatnonzero(sizes == size)
+        pieces = np.empty((len(own), 0), np.uint8)
+        if size:
+            pieces = sliding_window_view(data, size)[starts[own]]
+        hashes[own] = hash_rows(pieces, seed)
+    for number in np.flatnonzero(sizes > MOST_BYTES).tolist():
+        piece = data[starts[number] : starts[number] + sizes[number]]
+        hashes[number] = xxh64_intdigest(piece.tobytes(), seed)
+    return hashes
+
+
+def hash_rows(values: NDArray[np.uint8], seed: int = 0) -> Hashes:
     """Return the hash of each row of bytes [values, width], width at most `MOST_BYTES`: uint64."""
     rows, width = values.shape
     assert width <= MOST_BYTES
-    state: Hashes = np.full(rows, int(_P5) + width, np.uint64)
+    state: Hashes = np.full(rows, int(_P5) + width + seed, np.uint64)
     at = 0
     for _ in range(width // 8):
         word = _read(values, at, "<u8")
@@ -93,12 +113,10 @@ def hash_values(values: pa.Array) -> Hashes:
     own = values.drop_null()
     type_ = own.type
     if is_any(type_, *TEXT, *BINARY):
-        from xxhash import xxh64_intdigest  # only values of several lengths need it
-
-        data = own.cast(pa.large_binary())
-        return np.array([xxh64_intdigest(one.as_buffer()) for one in data], np.uint64)
+        offsets = offsets_of(own)
+        return hash_slices(bytes_of(own.buffers()[2]), offsets[:-1], np.diff(offsets))
     width = type_.byte_width
-    raw = np.frombuffer(own.buffers()[1] or b"", np.uint8)
+    raw = bytes_of(own.buffers()[1])
     return hash_rows(raw[own.offset * width : (own.offset + len(own)) * width].reshape(-1, width))
 
 

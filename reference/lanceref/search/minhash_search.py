@@ -18,9 +18,10 @@ from lanceref.core import bitmaps
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import project
+from lanceref.index.bloom import Hashes
 from lanceref.index.indices import Index, Opened
 from lanceref.index.minhash.minhash_lsh import MinHashLsh
-from lanceref.index.minhash.signature import Hashes, Signatures, Signer, band_keys
+from lanceref.index.minhash.signature import Signatures, Signer, band_keys
 from lanceref.index.training import Training
 from lanceref.index.vector.searching import NO_NEIGHBOURS, Neighbours, concat
 from lanceref.search.row_locator import locator

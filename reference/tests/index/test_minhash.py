@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 import pyarrow as pa
@@ -70,9 +70,14 @@ MASK = 2**64 - 1
 
 def test_shingles_begin_a_token_further_each():
     """A shorter text is one; none without tokens."""
-    assert shingles(["a", "b", "c", "d"], 3) == ["a\x1fb\x1fc", "b\x1fc\x1fd"]
-    assert shingles(["a", "b"], 3) == ["a\x1fb"]
-    assert shingles([], 3) == []
+    texts = [["a", "é", "c", "d"], [], ["a", "b"], ["日"]]
+    counts = np.array(list(map(len, texts)))
+    data, starts, sizes, numbers = shingles(list(chain(*texts)), counts, 3)
+    found = [bytes(data[at : at + size]).decode() for at, size in zip(starts, sizes, strict=True)]
+
+    assert found == ["a\x1fé\x1fc", "é\x1fc\x1fd", "a\x1fb", "日"]
+    assert numbers.tolist() == [2, 0, 1, 1]
+    assert [len(one) for one in shingles([], counts[1:2], 3)] == [0, 0, 0, 1]
 
 
 def test_worked_constants():
@@ -100,20 +105,24 @@ def test_a_worked_band():
     assert keys[0].tolist()[1] == 1 << 56 | low
 
 
-@given(st.lists(st.text("ab .", max_size=30), max_size=20), st.integers(1, 4))
+def joined(tokens: list[str], size: int) -> list[str]:
+    """Return the shingles of a text, one by one."""
+    count = max(1, len(tokens) - size + 1) if tokens else 0
+    return ["\x1f".join(tokens[first : first + size]) for first in range(count)]
+
+
+@given(st.lists(st.text("ab .日", max_size=30), max_size=20), st.integers(1, 4))
 def test_the_least_over_all_shingles(texts, size):
     """However many texts are signed together; equal to the slow way."""
     parameters = MinHashParameters(8, 4, size)
-    together = signature.RUN_TEXTS
-    try:
-        signature.RUN_TEXTS = 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(signature, "RUN_TEXTS", 7)
+        patch.setattr(signature, "BLOCK_TEXTS", 3)
         numbers, found = Signer(parameters).sign(texts)
-    finally:
-        signature.RUN_TEXTS = together
     a, b, c = (one.tolist() for one in constants(8))
     expected = []
     for text in texts:
-        parts = shingles(text.replace(".", " ").split(), size)
+        parts = joined(text.replace(".", " ").split(), size)
         hashes = [xxhash.xxh64_intdigest(part.encode(), 42) for part in parts]
         least = [min((a[i] * x + b[i]) & MASK for x in hashes) for i in range(8) if hashes]
         expected.append([((c[i] * one) & MASK) >> 48 for i, one in enumerate(least)])

@@ -15,7 +15,15 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, Place
 from lanceref.core.integers import unique
-from lanceref.index.bloom import MOST_BYTES, fill, hash_rows, hash_values, may_hold, size_for
+from lanceref.index.bloom import (
+    MOST_BYTES,
+    fill,
+    hash_rows,
+    hash_slices,
+    hash_values,
+    may_hold,
+    size_for,
+)
 from lanceref.index.fragment_reuse import NAME, MovedRows, read_reuse
 from lanceref.index.row_set import (
     RowSet,
@@ -205,3 +213,14 @@ def test_as_the_library_hashes_one_at_a_time(data, width):
     found = hash_rows(np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), width))
 
     assert [xxhash.xxh64_intdigest(row) for row in rows] == found.tolist()
+
+
+@given(st.lists(st.binary(max_size=2 * MOST_BYTES)), st.sampled_from([0, 42]))
+def test_pieces_of_any_size_are_hashed(pieces, seed):
+    """Also empty ones, and those that are longer than rows may be."""
+    data = np.frombuffer(b"".join(pieces), np.uint8)
+    sizes = np.array([len(piece) for piece in pieces], np.int64)
+
+    found = hash_slices(data, np.cumsum(sizes) - sizes, sizes, seed)
+
+    assert [xxhash.xxh64_intdigest(piece, seed) for piece in pieces] == found.tolist()

@@ -37,7 +37,7 @@ from lanceref.index.index_type import Built, Found, Kind, Sources
 from lanceref.index.predicate import Contains, Predicate
 from lanceref.index.row_set import NO_KEYS, Keys, row_set
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import BINARY, TEXT, Training, accepts_types
+from lanceref.index.training import BINARY, TEXT, Training, accepts_types, mask_of
 from lanceref.proto import index_pb2
 
 RUN = 1 << 16
@@ -170,10 +170,10 @@ def _parts(training: Training) -> Iterator[tuple[list[bytes], list[int]]]:
     keys: list[int] = []
     size, is_first = 0, True
     for run in training.runs():
-        for value, key in zip(run.values.cast(pa.large_binary()), run.keys.tolist(), strict=True):
-            if not value.is_valid:
-                continue
-            texts.append(value.as_py().translate(STORED))
+        values = run.values.drop_null().cast(pa.large_binary()).to_pylist()
+        own = run.keys[mask_of(run.values.is_valid())].tolist()
+        for value, key in zip(values, own, strict=True):
+            texts.append(value.translate(STORED))
             keys.append(key)
             size += len(texts[-1]) + 1
             if len(texts) == PARTITION_ROWS or size >= PARTITION_BYTES:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import LimitExceeded
+from lanceref.core.plain import specified
 from lanceref.index.fm.wavelet import (
     BYTES,
     WORD_BITS,
@@ -296,10 +297,16 @@ U64 = 0xFFFFFFFFFFFFFFFF
 
 def fingerprint(texts: Sequence[bytes], keys: Sequence[int]) -> int:
     """Return the hash of texts and their keys, FNV-1a over their number, and key, size, bytes."""
-    found = FINGERPRINT_START
     pairs = zip(keys, texts, strict=True)
     parts = [struct.pack("<QQ", key, len(text)) + text for key, text in pairs]
-    for byte in b"".join([struct.pack("<Q", len(texts)), *parts]):
+    return fnv_hash(b"".join([struct.pack("<Q", len(texts)), *parts]))
+
+
+@specified
+def fnv_hash(data: bytes) -> int:
+    """Return the hash of bytes, FNV-1a of 64 bits from the state of a fingerprint on."""
+    found = FINGERPRINT_START
+    for byte in data:
         found = ((found ^ byte) * FINGERPRINT_PRIME) & U64
     return found
 

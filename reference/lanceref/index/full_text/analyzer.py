@@ -17,13 +17,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
 
+from lanceref.index.full_text.packed_integers import Counts, Numbers
 from lanceref.index.full_text.parameters import Analysis
 from lanceref.index.full_text.tokenizers import (
     Cut,
     code,
+    cut_all,
     icu,
     model,
     ngrams,
@@ -147,23 +149,14 @@ class Analyzer:
         forms = map(self._forms.__getitem__, words)
         return [(form, at) for form, at in zip(forms, positions, strict=True) if form is not None]
 
-    def forms(
-        self, texts: Iterable[str]
-    ) -> tuple[list[str | None], list[int], list[Sequence[int]]]:
+    def forms(self, texts: Sequence[str]) -> tuple[list[str | None], Counts, Numbers]:
         """Return the forms of the words of all texts, None for those that are dropped.
 
-        With them the number of words of each text, and their positions.
+        With them the number of words of each text, (texts,), and their positions, (words,).
         """
         # L.index.fts.analyzer.position
-        words: list[str] = []
-        counts: list[int] = []
-        places: list[Sequence[int]] = []
-        for text in texts:
-            own, positions = self._cut(text)
-            words += own
-            counts.append(len(own))
-            places.append(positions)
-        return list(map(self._forms.__getitem__, words)), counts, places
+        words, counts, positions = cut_all(self._cut, texts)
+        return list(map(self._forms.__getitem__, words)), counts, positions
 
     def _formed(self, token: str) -> str | None:
         """Return the form of a token, None when it is dropped."""

@@ -22,7 +22,7 @@ from lanceref.core.compute import pc
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, Place
 from lanceref.index.full_text.analyzer import Analyzer
-from lanceref.index.full_text.packed_integers import Numbers, offsets_of
+from lanceref.index.full_text.packed_integers import Counts, Numbers, offsets_of, ranges
 from lanceref.index.full_text.parameters import is_list
 from lanceref.json.jsonb import texts
 
@@ -51,13 +51,12 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
     else:
         rows, texts = np.flatnonzero(values.is_valid()), as_text(values.drop_null())
     find = _json_forms if is_json and not of_lists else Analyzer.forms
-    tokens, cut, places = find(analyzer, texts)
-    counts = np.array(cut, np.int64)
-    positions = np.fromiter(chain.from_iterable(places), np.uint32, int(counts.sum()))
+    tokens, counts, positions = find(analyzer, texts)
     first = np.searchsorted(rows, rows)  # the text that begins a row
     elements = np.arange(len(rows)) - first
     if elements.any() and not list_elements:  # L.index.fts.documents.list
-        before = offsets_of(np.array([one[-1] + 1 if one else 0 for one in places]))
+        last = np.append(positions, np.uint32(0))[np.cumsum(counts) - 1].astype(np.int64)
+        before = offsets_of(np.where(counts > 0, last + 1, 0))
         positions += np.repeat(before[:-1] - before[first], counts).astype(np.uint32)
     if None in tokens:
         mask = np.array([token is not None for token in tokens], np.bool_)
@@ -97,11 +96,12 @@ def joined(values: pa.Array) -> pa.Array:
 
 def _json_forms(
     analyzer: Analyzer, texts: Iterable[str]
-) -> tuple[list[str], list[int], list[Sequence[int]]]:
+) -> tuple[Sequence[str | None], Counts, Numbers]:
     """Return as `Analyzer.forms` the tokens of JSON documents."""
     tokens = [json_tokens(text, analyzer) for text in texts]
-    counts = [len(own) for own in tokens]
-    return list(chain(*tokens)), counts, list(map(range, counts))
+    counts = np.array([len(own) for own in tokens], np.int64)
+    positions = ranges(np.zeros(len(tokens), np.int64), counts).astype(np.uint32)
+    return list(chain(*tokens)), counts, positions
 
 
 def json_tokens(text: str, analyzer: Analyzer) -> list[str]:

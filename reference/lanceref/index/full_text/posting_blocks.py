@@ -333,11 +333,14 @@ def _impact_runs(last: Numbers, frequencies: Numbers, lengths: Numbers, sizes: C
 
 def _front(frequencies: Numbers, lengths: Numbers, sizes: Counts) -> tuple[Counts, Counts, Counts]:
     """Return run, frequency and length of the best documents, by run, both falling in each."""
-    runs = np.repeat(np.arange(len(sizes)), sizes)
-    frequency, length = frequencies.astype(np.int64), lengths.astype(np.int64)
-    order = np.lexsort((length, -frequency, runs))
-    runs, frequency, length = runs[order], frequency[order], length[order]
+    runs = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
+    keys = runs << np.uint64(32) | ~frequencies
+    order = np.argsort(keys)
+    keys = keys[order]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    length = np.minimum.reduceat(lengths[order], first).astype(np.int64)
+    runs, frequency = (keys[first] >> np.uint64(32)).astype(np.int64), frequencies[order[first]]
     falling = length - runs * (int(length.max(initial=0)) + 1)
     least = np.minimum.accumulate(falling)
     kept = np.concatenate([[True], falling[1:] < least[:-1]])
-    return runs[kept], frequency[kept], length[kept]
+    return runs[kept], frequency[kept].astype(np.int64), length[kept]

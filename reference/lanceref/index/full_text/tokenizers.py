@@ -25,10 +25,15 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+import numpy as np
+
 from lanceref.core.errors import NotYet, OperationRefused
+from lanceref.core.plain import specified
+from lanceref.index.full_text.packed_integers import Counts, Numbers
 
 if TYPE_CHECKING:
     import regex
@@ -73,6 +78,19 @@ def simple(text: str) -> Pieces:
     # L.index.fts.tokenizer.simple
     pattern = _ASCII_WORDS if text.isascii() else _regex(f"[{ALPHANUMERIC}]+")
     return numbered(pattern.findall(text))
+
+
+@specified
+def cut_all(cut: Cut, texts: Sequence[str]) -> tuple[list[str], Counts, Numbers]:
+    """Return the words of all texts, how many each text has, and their positions.
+
+    The numbers are (texts,), the positions (words,).
+    """
+    parts = [cut(text) for text in texts]
+    counts = np.array([len(words) for words, _ in parts], np.int64)
+    positions = chain.from_iterable(places for _, places in parts)
+    words = list(chain.from_iterable(words for words, _ in parts))
+    return words, counts, np.fromiter(positions, np.uint32, len(words))
 
 
 def whitespace(text: str) -> Pieces:

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import OperationRefused, UnknownVersion
 from lanceref.core.integers import is_in, unique
+from lanceref.index.bloom import Hashes
 from lanceref.index.entries import Entries, EntryFormat
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Found, Kind, Sources
 from lanceref.index.minhash.signature import (
-    Hashes,
     MinHashParameters,
     Signatures,
     Signer,
@@ -95,12 +95,14 @@ class MinHashLsh:
         parts = [np.empty(0, np.int64)]
         for page in sorted({min(page, self.num_pages - 1) for page in pages if self.num_pages}):
             start = page * self._page_rows
-            held, documents = self.bands(start, min(start + self._page_rows, self._bands.num_rows))
+            held = self._keys(start, min(start + self._page_rows, self._bands.num_rows))
             self._check_last(page, int(held[-1]))
             if page and page - 1 not in pages and np.any(keys[first == page] < held[0]):
                 before = self._bands.read("band_key", pa.uint64(), start - 1, start)
                 self._check_last(page - 1, before[0].as_py())
-            parts.append(documents[is_in(held, keys)])
+            rows = start + np.flatnonzero(is_in(held, keys))
+            if len(rows):
+                parts.append(self._documents(self._bands.take("doc_id", rows, pa.uint32())))
         return unique(np.concatenate(parts))
 
     def check_pages(self, keys: Hashes) -> None:
@@ -117,16 +119,25 @@ class MinHashLsh:
 
     def bands(self, start: int, end: int) -> tuple[Hashes, NDArray[np.int64]]:
         """Return the keys and documents of bands. Both are (bands,). Raises CorruptPage."""
+        keys = self._keys(start, end)
+        return keys, self._documents(self._bands.read("doc_id", pa.uint32(), start, end))
+
+    def _keys(self, start: int, end: int) -> Hashes:
+        """Return the keys of bands: (bands,). Raises CorruptPage."""
         held = self._bands.read("band_key", pa.uint64(), start, end)
-        numbers = self._bands.read("doc_id", pa.uint32(), start, end)
         keys = np.asarray(held.fill_null(0), np.uint64)
+        if held.null_count or np.any(keys[1:] < keys[:-1]):
+            found = f"bands {start} to {end}, the last {keys[-1:]}"
+            raise self._bands.corrupt("L.index.minhash.bands", found, "rising bands")
+        return keys
+
+    def _documents(self, numbers: pa.Array) -> NDArray[np.int64]:
+        """Return the documents of bands: (bands,). Raises CorruptPage."""
         documents = np.asarray(numbers.fill_null(0), np.int64)
-        whole = held.null_count == numbers.null_count == 0
-        if not whole or np.any(keys[1:] < keys[:-1]) or np.any(documents >= self.num_docs):
-            found = f"bands {start} to {end}, the last {keys[-1:]} of {documents[-1:]}"
-            wanted = f"rising bands of documents below {self.num_docs}"
+        if numbers.null_count or np.any(documents >= self.num_docs):
+            found, wanted = f"a band of document {documents.max()}", f"one below {self.num_docs}"
             raise self._bands.corrupt("L.index.minhash.bands", found, wanted)
-        return keys, documents
+        return documents
 
     def signatures(self, documents: NDArray[np.int64]) -> tuple[Keys, Signatures]:
         """Return keys (n,) and signatures (n, num_hashes) of documents (n,). Raises CorruptPage."""
@@ -185,10 +196,10 @@ BAND_SCHEMA = pa.schema([pa.field(*one, False, _PLAIN) for one in _BANDS.items()
 
 def _ordered_bands(signatures: Signatures, num_bands: int) -> tuple[Hashes, NDArray[np.uint32]]:
     """Return keys and documents of the bands of signatures, by both."""
-    keys = band_keys(signatures, num_bands).reshape(-1)
-    documents = np.repeat(np.arange(len(signatures), dtype=np.uint32), num_bands)
-    order = np.lexsort((documents, keys))
-    return keys[order], documents[order]
+    keys = np.ascontiguousarray(band_keys(signatures, num_bands).T)  # highest byte: the band
+    order = np.argsort(keys, axis=1, kind="stable")
+    bands = np.take_along_axis(keys, order, axis=1)
+    return bands.reshape(-1), order.reshape(-1).astype(np.uint32)
 
 
 def write(

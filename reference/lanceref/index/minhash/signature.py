@@ -17,18 +17,19 @@ Clauses: L.index.minhash.signature, L.index.minhash.band-key, L.index.minhash.de
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import FormatError, OperationRefused, Place, UnknownVersion
+from lanceref.index.bloom import Hashes, hash_slices
 from lanceref.index.full_text.analyzer import Analyzer
+from lanceref.index.full_text.packed_integers import Counts, offsets_of, ranges
 from lanceref.index.full_text.parameters import (
     Analysis,
     Settings,
@@ -144,11 +145,12 @@ SEED = 42
 SEPARATOR = "\x1f"
 BAND_BITS = np.uint64(56)
 LOW = np.uint64(2**56 - 1)
-RUN_TEXTS = 1 << 9
-"""Texts that are signed together."""
+RUN_TEXTS, BLOCK_TEXTS = 1 << 12, 1 << 7
+"""Texts whose words are found together, and those that are signed together."""
+
+U64 = np.uint64(2**64 - 1)
 
 Signatures = NDArray[np.uint16]
-Hashes = NDArray[np.uint64]
 
 
 @lru_cache(maxsize=8)
@@ -159,12 +161,24 @@ def constants(count: int) -> tuple[Hashes, Hashes, Hashes]:
     return odd[: 2 * count : 2], words[1 : 2 * count : 2], odd[2 * count :]
 
 
-def shingles(tokens: Sequence[str], size: int) -> list[str]:
-    """Return the runs of `size` tokens of a text, joined by blanks."""
-    if not tokens:
-        return []
-    count = max(1, len(tokens) - size + 1)
-    return [SEPARATOR.join(tokens[first : first + size]) for first in range(count)]
+def shingles(
+    tokens: Sequence[str], counts: Counts, size: int
+) -> tuple[NDArray[np.uint8], Counts, Counts, Counts]:
+    """Return the runs of `size` tokens of each text, as pieces of the bytes of all tokens.
+
+    The bytes (n,), where each shingle starts and how long it is (shingles,), and how many a text
+    has. `counts` are the tokens of each text; they and the last result (texts,).
+    """
+    joined = SEPARATOR.join(tokens)
+    data = joined.encode("utf-8", "surrogatepass")
+    parts = tokens if joined.isascii() else [one.encode("utf-8", "surrogatepass") for one in tokens]
+    lengths = np.fromiter(map(len, parts), np.int64, len(parts))
+    starts, ends = offsets_of(lengths + 1)[:-1], offsets_of(counts)
+    numbers = np.where(counts > 0, np.maximum(counts - size + 1, 1), 0)
+    first = ranges(ends[:-1], numbers)
+    last = np.minimum(first + size, np.repeat(ends[1:], numbers)) - 1
+    sizes = starts[last] + lengths[last] - starts[first]
+    return np.frombuffer(data, np.uint8), starts[first], sizes, numbers
 
 
 class Signer:
@@ -174,54 +188,52 @@ class Signer:
         self._parameters = parameters
         self._analyzer = Analyzer(parameters.analysis)
 
-    def sign(self, texts: Iterable[str | None]) -> tuple[NDArray[np.int64], Signatures]:
+    def sign(self, texts: Sequence[str | None]) -> tuple[NDArray[np.int64], Signatures]:
         """Return the texts that have a token, by number, and their signatures [texts, hashes]."""
-        numbers: list[int] = []
-        signed = [np.empty((0, self._parameters.num_hashes), np.uint16)]
-        pending: list[Hashes] = []
-        for number, text in enumerate(texts):
-            hashed = self._hashed(text)
-            if len(hashed):
-                numbers.append(number)
-                pending.append(hashed)
-            if len(pending) == RUN_TEXTS:
-                signed.append(self._signed(pending))
-                pending = []
-        if pending:
-            signed.append(self._signed(pending))
-        return np.array(numbers, np.int64), np.concatenate(signed)
+        known = np.array([number for number, text in enumerate(texts) if text is not None], int)
+        numbers, signed = [known[:0]], [np.empty((0, self._parameters.num_hashes), np.uint16)]
+        for first in range(0, len(known), RUN_TEXTS):
+            run = known[first : first + RUN_TEXTS]
+            hashes, counts = self._hashed([texts[number] or "" for number in run.tolist()])
+            numbers.append(run[counts > 0])
+            signed.append(self._signed(hashes, counts[counts > 0]))
+        return np.concatenate(numbers), np.concatenate(signed)
 
-    def _hashed(self, text: str | None) -> Hashes:
-        """Return the hashes of the shingles of a text."""
-        if text is None:
-            return np.empty(0, np.uint64)
-        tokens = [token for token, _ in self._analyzer.tokens(text)]
-        parts = dict.fromkeys(shingles(tokens, self._parameters.shingle_size))
-        hashes = [
-            xxhash.xxh64_intdigest(part.encode("utf-8", "surrogatepass"), SEED) for part in parts
-        ]
-        return np.array(hashes, np.uint64)
+    def _hashed(self, texts: Sequence[str]) -> tuple[Hashes, Counts]:
+        """Return the hashes of the shingles of all texts, and how many each text has: (texts,)."""
+        forms, cut, _ = self._analyzer.forms(texts)
+        kept = np.array([form is not None for form in forms], np.bool_)
+        owners = np.repeat(np.arange(len(texts)), cut)[kept]
+        tokens = [form for form in forms if form is not None]
+        counts = np.bincount(owners, minlength=len(texts))
+        data, starts, sizes, numbers = shingles(tokens, counts, self._parameters.shingle_size)
+        return hash_slices(data, starts, sizes, SEED), numbers
 
-    def _signed(self, texts: Sequence[Hashes]) -> Signatures:
-        """Return the signatures of texts, each given by the hashes of its shingles."""
+    def _signed(self, hashes: Hashes, counts: Counts) -> Signatures:
+        """Return the signatures [texts, hashes] of texts, each of so many of the hashes (texts,).
+
+        Texts with most shingles come first, so that those that have a further one are at the front.
+        """
         first, second, last = constants(self._parameters.num_hashes)
-        starts = np.cumsum([0, *map(len, texts[:-1])])
-        hashes = np.concatenate(texts)
-        least = np.empty((len(first), len(texts)), np.uint64)
-        for number in range(len(first)):
-            products = first[number] * hashes + second[number]
-            least[number] = np.minimum.reduceat(products, starts)  # L.index.minhash.signature
-        return ((last[:, None] * least) >> np.uint64(48)).astype(np.uint16).T
+        starts, order = offsets_of(counts)[:-1], np.argsort(-counts, kind="stable")
+        signed = np.empty((len(counts), len(first)), np.uint16)
+        for block in range(0, len(order), BLOCK_TEXTS):
+            own = order[block : block + BLOCK_TEXTS]
+            least = np.full((len(own), len(first)), U64, np.uint64)
+            for number in range(int(counts[own[0]])):
+                front = own[counts[own] > number]
+                products = hashes[starts[front] + number, np.newaxis] * first + second
+                np.minimum(least[: len(front)], products, out=least[: len(front)])
+            signed[own] = (last * least) >> np.uint64(48)  # L.index.minhash.signature
+        return signed
 
 
 def band_keys(signatures: Signatures, num_bands: int) -> Hashes:
     """Return the key of every band of signatures: [signatures, bands]."""
     count, num_hashes = signatures.shape
     width = 2 * num_hashes // num_bands
-    data = signatures.astype("<u2").tobytes()
-    hashes = [
-        xxhash.xxh64_intdigest(data[first : first + width], SEED)
-        for first in range(0, len(data), width)
-    ]
-    keys = np.array(hashes, np.uint64).reshape(count, num_bands) & LOW
+    data = np.ascontiguousarray(signatures, "<u2").view(np.uint8).reshape(-1)
+    starts = np.arange(0, len(data), width)
+    hashes = hash_slices(data, starts, np.full(len(starts), width), SEED)
+    keys = hashes.reshape(count, num_bands) & LOW
     return keys | np.arange(num_bands, dtype=np.uint64) << BAND_BITS
