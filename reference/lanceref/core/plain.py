@@ -28,7 +28,7 @@ ENVIRONMENT = "LANCEREF_PLAIN"
 """Variable of the environment that leaves fast forms out, unless it is empty or 0."""
 
 OF_INDICES = ("lanceref.kernels.", "lanceref.index.")
-"""Modules whose fast forms lie in `fast.indices` and `fast.builds`."""
+"""Modules whose fast forms lie in `fast.indices`, `fast.builds` and `fast.documents`."""
 
 _plain = ContextVar("plain", default=os.environ.get(ENVIRONMENT, "0") not in ("", "0"))
 
@@ -84,5 +84,5 @@ def plainly(items: Iterator[Item]) -> Iterator[Item]:
 
 @cache
 def _load(of_indices: bool) -> None:
-    for part in ("indices", "builds") if of_indices else ("files",):
+    for part in ("indices", "builds", "documents") if of_indices else ("files",):
         import_module(f"lanceref.fast.{part}")

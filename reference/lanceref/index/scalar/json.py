@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.context import Context
 from lanceref.core.errors import IndexRefused, OperationRefused, Place, QueryFailed
+from lanceref.core.plain import specified
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field
 from lanceref.index.index_type import Built, Found, Kind, Parameters, ScalarIndex, Sources, Zoned
@@ -54,16 +55,34 @@ def extract(training: Training, path: str, type_: pa.DataType | None = None) -> 
 
     Raises OperationRefused, QueryFailed, FormatError.
     """
-    runs = list(training.runs())
-    values = [list(found_in(run.values, path)) for run in runs]
-    first = next((value for part in values for value in part if value is not None), None)
-    own = type_ or (pa.utf8() if first is None else type_of(first, path))
+    runs, columns = list(training.runs()), []
+    for run in runs:
+        columns.append(values_at(run.values, path, type_))
+        type_ = type_ or known_type(columns[-1])
+    own = type_ or pa.utf8()
     computed = [
-        replace(run, values=pa.array([_as(value, own, path) for value in part], own))
-        for run, part in zip(runs, values, strict=True)
+        replace(run, values=column.cast(own)) for run, column in zip(runs, columns, strict=True)
     ]
     (field,) = schema_of(pa.schema([pa.field("value", own)])).fields
     return replace(training, field=field, computed=computed)
+
+
+@specified
+def values_at(documents: pa.Array, path: str, type_: pa.DataType | None) -> pa.Array:
+    """Return what a path finds in documents (large_binary) as values of `type_`.
+
+    None: of the type of the first value, null when there is no value. Raises OperationRefused,
+    QueryFailed, FormatError.
+    """
+    values = list(found_in(documents, path))
+    first = next((value for value in values if value is not None), None)
+    own = type_ or (pa.null() if first is None else type_of(first, path))
+    return pa.array([_as(value, own, path) for value in values], own)
+
+
+def known_type(values: pa.Array) -> pa.DataType | None:
+    """Return the type of values that a path found, None where it found none."""
+    return None if pa.types.is_null(values.type) else values.type
 
 
 def found_in(documents: pa.Array, path: str) -> Iterator[Json]:
