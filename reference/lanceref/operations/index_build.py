@@ -266,7 +266,9 @@ def update_indices(snapshot: Snapshot, rules: UpdateRules) -> Iterator[tuple[Ent
 def _updated(
     snapshot: Snapshot, index: Index, rules: UpdateRules
 ) -> tuple[Entry, list[Entry]] | None:
-    """Return the new entry of an index; None when nothing is to be done."""
+    """Return the new entry of an index; None when nothing is to be done, as without any row."""
+    if not snapshot.fragments:
+        return None
     held = bitmaps.BitMap().union(*(segment.holds for segment in index.segments))
     added = [rows for rows in snapshot.fragments if rows.fragment.id not in held]
     if index.kind.parameters is not None:

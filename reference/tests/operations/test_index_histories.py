@@ -147,6 +147,8 @@ HISTORIES: dict[str, tuple[Step, ...]] = {
     "vectors of which none is left": (
         *(_vectors, _update("k >= 0"), _optimize(num_indices_to_merge=0)),
     ),
+    "vectors of no row": (_vectors, _delete("true"), _optimize(num_indices_to_merge=1)),
+    "vectors of no row, retrained": (_vectors, _delete("true"), _optimize(retrain=True)),
 }
 
 CONDITIONS = (
