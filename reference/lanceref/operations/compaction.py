@@ -46,7 +46,7 @@ from lanceref.table.lineage import STORED
 from lanceref.table.logical import BlobHandling
 from lanceref.table.row_ids import encode_ids, encode_runs
 from lanceref.table.rows import FragmentRows
-from lanceref.transactions.index_entries import SYSTEM_INDICES, covered, set_covered
+from lanceref.transactions.index_entries import SYSTEM_INDICES, set_covered
 
 TARGET_ROWS = 1 << 20
 BATCH_ROWS = 8192
@@ -257,23 +257,26 @@ EXTERNAL = "details.binpb"
 def reuse_entry(
     snapshot: Snapshot, groups: Sequence[MovedGroup], version: int, draft: Draft
 ) -> table_pb2.IndexMetadata | None:
-    """Return the entry that says where the rows of groups went; None when no index covers them."""
+    """Return the entry that says where the rows of groups went; None when no entry covers them.
+
+    One that says so of earlier groups covers the fragments in which these were put.
+    """
     old = bitmaps.BitMap([rows.fragment.id for before, _ in groups for rows in before])
     known = snapshot.indices.segments
-    if not any(segment.covers & old for segment in known if segment.entry.name != NAME):
+    if not any(segment.covers & old for segment in known):
         return None
-    content, fragments = Details.InlineContent(), bitmaps.BitMap()
+    content = Details.InlineContent()
     for segment in known:
         if segment.entry.name == NAME:
             content.CopyFrom(content_of(segment, snapshot.ctx))
-            fragments = covered(segment.entry) or bitmaps.BitMap()
     content.versions.append(_version(groups, version))
+    every = [group for one in content.versions for group in one.groups]
     entry = table_pb2.IndexMetadata(
         name=NAME, dataset_version=version, index_version=0, created_at=time.time_ns() // 1_000_000
     )
     name = uuid.uuid4()
     entry.uuid.uuid = name.bytes
-    set_covered(entry, fragments | bitmaps.BitMap([one.id for _, after in groups for one in after]))
+    set_covered(entry, [one.id for group in every for one in group.new_fragments])
     entry.index_details.type_url = f"/{Details.DESCRIPTOR.full_name}"
     details, data = Details(), content.SerializeToString()
     if len(data) <= INLINE_BYTES:

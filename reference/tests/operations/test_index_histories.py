@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
+from lanceref.transactions.index_entries import covered
+from lanceref.transactions.manifest_builder import REUSE_INDEX
 
 pytestmark = pytest.mark.oracle
 
@@ -136,6 +138,15 @@ HISTORIES: dict[str, tuple[Step, ...]] = {
         _late(_defer(15), _index("i", "BITMAP")),
     ),
     "an index of rows that moved without a record": (_late(_defer(15), _index("i", "BITMAP")),),
+    "rows that moved again and again, without an index in the end": (
+        *(_index("i", "BTREE"), _defer(40), _insert(30, 35), _optimize(), _defer(60)),
+        *(_insert(35, 40), _optimize(), _defer(100)),
+        *(lambda dataset: dataset.drop_index("i_idx"), _insert(40, 45), _defer(100)),
+    ),
+    "an index of rows that moved, dropped meanwhile": (
+        *(_index("t", "BITMAP"), _index("k", "BTREE")),
+        _late(lambda dataset: dataset.drop_columns(["t"]), _compact(target_rows_per_fragment=20)),
+    ),
     "texts that moved": (
         *(_index("s", "NGRAM"), _defer(40), _insert(30, 35), _optimize()),
         *(_insert(35, 40), _optimize()),
@@ -158,8 +169,13 @@ CONDITIONS = (
 
 
 def _indices(uri: str) -> list[tuple[object, ...]]:
-    listed = pylanceref.dataset(uri).list_indices()
-    return sorted((one["name"], sorted(one["fragment_ids"]), one["version"]) for one in listed)
+    dataset = pylanceref.dataset(uri)
+    listed = dataset.list_indices()
+    moved = [one for one in dataset._snapshot.manifest.indices if one.name == REUSE_INDEX]
+    return [
+        *((list(covered(one)), one.dataset_version) for one in moved),
+        *sorted((one["name"], sorted(one["fragment_ids"]), one["version"]) for one in listed),
+    ]
 
 
 def _found(module, uri: str) -> list[object]:
