@@ -12,6 +12,7 @@ Divergences: D.txn.items-under-list-index
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from lanceref.core import bitmaps
@@ -243,18 +244,24 @@ def moved(bitmap: bitmaps.BitMap, groups: Groups) -> bitmaps.BitMap:
 
 
 def swap_rewritten(
-    builder: Builder, rewritten: Iterable[Transaction.Rewrite.RewrittenIndex], groups: Groups
+    builder: Builder, rewritten: Sequence[Transaction.Rewrite.RewrittenIndex], groups: Groups
 ) -> None:
-    """Put the files of rewritten indices in place of the old ones. Raises OperationRefused."""
+    """Put the files of rewritten indices in place of the old ones. Raises OperationRefused.
+
+    One that was dropped since they were written stays away.
+    """
     by_uuid = {one.uuid.uuid: one for one in builder.indices}
+    counts = Counter(one.old_id.uuid for one in rewritten)
     for one in rewritten:
-        index = by_uuid.pop(one.old_id.uuid, None)
+        index = by_uuid.get(one.old_id.uuid)
         bitmap = None if index is None else covered(index)
-        if index is None or bitmap is None:
+        if counts[one.old_id.uuid] > 1 or (index is not None and bitmap is None):
             raise OperationRefused(
                 f"Invalid compaction plan refers to index {one.old_id.uuid.hex()} "
-                "which does not exist, which it lists twice, or whose fragments are unknown"
+                "which it lists twice, or whose fragments are unknown"
             )
+        if index is None or bitmap is None:
+            continue
         set_covered(index, moved(bitmap, groups))
         index.uuid.CopyFrom(one.new_id)
         if one.HasField("new_index_details"):

@@ -282,7 +282,7 @@ REFUSED = [
     ),
     ("restore", {"version": 9}, "not found"),
     ("rewrite", {"groups": [_group([7], [8])]}, "incompatible"),
-    ("rewrite", {"rewritten_indices": [UNKNOWN]}, "does not exist"),
+    ("rewrite", {"rewritten_indices": [UNKNOWN, UNKNOWN]}, "lists twice"),
     (
         "update_config",
         {"field_metadata_updates": {9: {"update_entries": [{"key": "f", "value": "3"}]}}},
