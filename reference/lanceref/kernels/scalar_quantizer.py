@@ -9,6 +9,7 @@ the nearest byte, NaN 0. Distances are computed from bytes; the query is quantiz
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,9 +41,13 @@ class Bounds:
         return Bounds(min(self.start, other.start), max(self.end, other.end))
 
 
+NOTHING = Bounds(sys.float_info.max, -sys.float_info.max)
+"""Bounds of no numbers: with any others they are those of the others."""
+
+
 def bounds_of(vectors: AnyVectors) -> Bounds:
-    """Return the bounds of all numbers of vectors [n, d]; of none 0 and 0."""
-    return Bounds(float(vectors.min()), float(vectors.max())) if vectors.size else Bounds(0.0, 0.0)
+    """Return the bounds of all numbers of vectors [n, d]."""
+    return Bounds(float(vectors.min()), float(vectors.max())) if vectors.size else NOTHING
 
 
 def quantize(vectors: AnyVectors, bounds: Bounds) -> Codes:

@@ -31,7 +31,14 @@ from lanceref.index.vector.graph import GRAPH_SCHEMA, graph_rows, graph_text
 from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.single_file import single_file
-from lanceref.index.vector.storage import SAMPLE_RATE, Columns, Model, Quantizer, arrow_column
+from lanceref.index.vector.storage import (
+    SAMPLE_RATE,
+    Columns,
+    Model,
+    Quantizer,
+    Sample,
+    arrow_column,
+)
 from lanceref.index.vector.vector_index import (
     HEAD,
     Partitions,
@@ -128,13 +135,9 @@ def build(training: Training, parameters: VectorParameters, writer: SegmentWrite
     """Train and write a segment over rows; return the quantizer. Raises OperationRefused."""
     random, count = np.random.default_rng(), parameters.partitions(training.num_rows)
     model = Model(parameters.metric, _centroids(training, parameters, count, random))
-
-    def sample(most: int) -> tuple[AnyVectors, Counts]:
-        vectors = sampled_vectors(training, model.metric, most, random)
-        return vectors, assign(vectors, model.centroids, model.of_vectors)
-
+    sample = _sampling(training, model, random)
     if parameters.quantizer is not None:
-        quantizer = parameters.quantizer.with_model(model)
+        quantizer = parameters.quantizer.with_model(model).fitted(sample)
     else:
         quantizer = parameters.type.storage.train(sample, model, parameters.storage)
     rows = EncodedRows(quantizer)
@@ -150,6 +153,16 @@ def build(training: Training, parameters: VectorParameters, writer: SegmentWrite
     else:
         write(rows, parameters.type, rows.loss, writer, parameters.graph)
     return quantizer
+
+
+def _sampling(training: Training, model: Model, random: np.random.Generator) -> Sample:
+    """Return a function that draws vectors to be indexed, and their partitions."""
+
+    def sample(most: int) -> tuple[AnyVectors, Counts]:
+        vectors = sampled_vectors(training, model.metric, most, random)
+        return vectors, assign(vectors, model.centroids, model.of_vectors)
+
+    return sample
 
 
 def _centroids(
@@ -179,7 +192,10 @@ def rewrite(
         if other.head.type != type_ or not model.shares_partitions(other.head.model):
             raise OperationRefused("segments differ in type, metric or centroids")
     quantizers = [one.auxiliary.quantizer for one, _ in segments]
-    merged = EncodedRows(quantizers[0].merge(quantizers[1:]))
+    quantizer = quantizers[0].merge(quantizers[1:])
+    if training.num_rows:
+        quantizer = quantizer.fitted(_sampling(training, model, np.random.default_rng()))
+    merged = EncodedRows(quantizer)
     for (index, moved), own in zip(segments, quantizers, strict=True):
         for number in np.flatnonzero(index.auxiliary.partitions.lengths).tolist():
             kept, keys = moved(index.keys(number))

@@ -94,6 +94,10 @@ class Sq(Quantizer):
         squares = squares_of(codes[:0] if self.model.metric == "dot" else codes)
         return SqRows(codes, squares, self.model, self.bounds)
 
+    def fitted(self, sample: Sample) -> Sq:
+        """Return one with the bounds of a sample where these are of nothing."""
+        return train(sample, self.model, {}) if self.bounds.start > self.bounds.end else self
+
     def merge(self, others: Sequence[Quantizer]) -> Sq:
         """Return one whose bounds hold those of all. Raises OperationRefused."""
         bounds = [one.bounds for one in others if isinstance(one, Sq)]
@@ -121,7 +125,7 @@ def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Pla
         for one in ends
         if isinstance(one, int | float) and type(one) is not bool and abs(one) <= sys.float_info.max
     ]
-    if len(numbers) < 2 or numbers[0] > numbers[1]:
+    if len(numbers) < 2 or (file.num_rows and numbers[0] > numbers[1]):
         found, wanted = f"bounds {str(bounds)[:80]}", "two numbers, the second not the less"
         raise FormatError("L.index.vector.sq.bounds", place, found, wanted)
     return Sq(model, Bounds(float(numbers[0]), float(numbers[1])))

@@ -145,6 +145,10 @@ class Quantizer(ABC):
         """Return the same quantizer over other centroids of partitions."""
         return replace(self, model=model)
 
+    def fitted(self, sample: Sample) -> Quantizer:
+        """Return the one to keep vectors by; another where this was trained on none."""
+        return self
+
     def merge(self, others: Sequence[Quantizer]) -> Quantizer:
         """Return one that can keep the rows of this one and of others. Raises OperationRefused."""
         return self

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import lance
+import lanceref
 import numpy as np
+import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.index.vector.graph import graph_text
@@ -153,3 +156,26 @@ def test_bytes_are_those_of_the_oracle(tmp_path, dtype, metric):
     asked = {"column": "v", "q": values[7], "k": 30, "nprobes": 2}
     one, other = (data.to_table(nearest=asked) for data in (lance.dataset(ours.uri), ours))
     np.testing.assert_allclose(one["_distance"], other["_distance"], rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("by", [lance, pylanceref])
+def test_bounds_of_no_vector_become_those_of_new_ones(tmp_path, by):
+    """L.index.vector.sq.bounds: of nulls they are the wrong way round, and nothing is found."""
+    values = points()
+    nulls = table(values).slice(0, 8).set_column(1, "v", pa.nulls(8, table(values)["v"].type))
+    dataset = lance.write_dataset(nulls, tmp_path)
+    by.dataset(dataset.uri).create_index("v", "IVF_SQ", ivf_centroids=values[:4])
+    ours = pylanceref.dataset(dataset.uri)
+    asked = {"column": "v", "q": values[7], "k": 9, "nprobes": 4}
+    assert 0 == ours.to_table(nearest=asked).num_rows
+    bounds = opened(ours).auxiliary.quantizer.bounds
+    assert (sys.float_info.max, -sys.float_info.max) == (bounds.start, bounds.end)
+    assert [] == lanceref.validate(dataset.uri, deep=True)
+
+    ours = pylanceref.write_dataset(table(values), dataset.uri, mode="append")
+    ours.optimize.optimize_indices(num_indices_to_merge=1)
+    bounds = opened(pylanceref.dataset(dataset.uri)).auxiliary.quantizer.bounds
+    assert (float(values.min()), float(values.max())) == (bounds.start, bounds.end)
+    for module in (lance, pylanceref):
+        found = module.dataset(dataset.uri).to_table(nearest=asked, columns=["i", "_distance"])
+        assert (7, 9) == (found["i"][0].as_py(), found.num_rows)
