@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from xxhash import xxh64_intdigest
 
 from lanceref.core.arrow_buffers import bytes_of, offsets_of
 from lanceref.index.training import BINARY, TEXT, is_any
@@ -55,7 +54,10 @@ def hash_slices(
         if size:
             pieces = sliding_window_view(data, size)[starts[own]]
         hashes[own] = hash_rows(pieces, seed)
-    for number in np.flatnonzero(sizes > MOST_BYTES).tolist():
+    wide = np.flatnonzero(sizes > MOST_BYTES).tolist()
+    if wide:
+        from xxhash import xxh64_intdigest  # no other value needs it
+    for number in wide:
         piece = data[starts[number] : starts[number] + sizes[number]]
         hashes[number] = xxh64_intdigest(piece.tobytes(), seed)
     return hashes
