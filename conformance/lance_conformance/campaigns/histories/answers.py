@@ -37,7 +37,12 @@ ALL = 1000
 
 
 def questions(random: Random, view: View) -> Iterator[Question]:
-    """Yield questions to every index of a table: filters on its column, or what is to be found."""
+    """Yield questions to every index of a table: filters on its column, or what is to be found.
+
+    None where files of an index are gone: then both refuse what they would answer without it.
+    """
+    if view.has_lost_indices:
+        return
     scalar = "columns=['_rowaddr'], use_scalar_index=use_index"
     for _, path, kind in [one for one in view.indices for _ in range(EACH)]:
         words = " ".join(random.choices(TOKENS, k=random.choice((1, 1, 2))))

@@ -10,6 +10,7 @@ from random import Random
 import pyarrow as pa
 import pylanceref
 from lanceref.file.schema import project
+from lanceref.index.vector.single_file import open_index
 from lanceref.transactions.manifest_builder import REUSE_INDEX
 from pylanceref.dataset import LanceDataset
 
@@ -91,6 +92,28 @@ class View:
     def has_inherited_indices(self) -> bool:
         """Whether files of an index of it lie in another table."""
         return any(one.HasField("base_id") for one in self.found._snapshot.manifest.indices)
+
+    @property
+    def has_lost_indices(self) -> bool:
+        """Whether a cleanup of the table that indices lie in has taken files of theirs."""
+        return any(
+            not one.has(file.path)
+            for one in self.found._snapshot.indices.segments
+            if one.entry.HasField("base_id")
+            for file in one.entry.files
+        )
+
+    def is_bounded_apart(self, name: str) -> bool:
+        """Whether segments of an SQ index have bounds each, or bounds of no vector.
+
+        The oracle does not join such (D.index.vector-sq-merge), nor adds to such
+        (D.index.vector-sq-of-nulls).
+        """
+        (index,) = (one for one in self.found._snapshot.indices.known if one.name == name)
+        lengths = [
+            open_index(one).auxiliary.partitions.lengths for one in index.segments if one.built
+        ]
+        return len(lengths) > 1 or any(not one.any() for one in lengths)
 
     @property
     def has_moved_rows(self) -> bool:
