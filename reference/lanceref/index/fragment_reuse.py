@@ -29,6 +29,7 @@ from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, parse_treemap
 from lanceref.index.segment import Segment, in_turn
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.storage import Source
+from lanceref.table.fragments import check_moved
 
 NAME = "__lance_frag_reuse"
 
@@ -125,6 +126,7 @@ def check_beside(source: Source, ctx: Context) -> None:
 
 
 def _step(version: Details.Version, ctx: Context, place: Place) -> Step:
+    check_moved(version, place)
     pairs = [_group(group, ctx, place) for group in version.groups]
     before = np.concatenate([NO_KEYS, *(old for old, _ in pairs)])
     after = np.concatenate([NO_KEYS, *(new for _, new in pairs)])

@@ -31,6 +31,7 @@ from lanceref.core.errors import FormatError, OutOfRange, Place
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.schema import HIDDEN_IDS, Field, LanceSchema
 from lanceref.proto import table_pb2
+from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.table import file_entries
 from lanceref.table.flags import MIXED_DATA_FILE_VERSIONS
 
@@ -204,3 +205,12 @@ def lint_marks(
     if highest > manifest.max_allocated_field_id:
         wanted = f"ids up to max_allocated_field_id {manifest.max_allocated_field_id}"
         ctx.lint("L.table.schema.max-id", place, f"field {highest}", wanted)
+
+
+def check_moved(version: FragmentReuseIndexDetails.Version, place: Place) -> None:
+    """Check ids and rows of the fragments that a version of moved rows names. Raises OutOfRange."""
+    for group in version.groups:
+        for one in (*group.old_fragments, *group.new_fragments):
+            if max(one.id, one.physical_rows) >= ADDRESS_LIMIT:
+                found = f"fragment {one.id} of {one.physical_rows} rows"
+                raise OutOfRange("L.table.fragments.address", place, found, "numbers of 32 bits")

@@ -24,6 +24,7 @@ from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.index_pb2 import JsonIndexDetails
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.table.file_entries import overlaid_since
+from lanceref.table.fragments import check_moved
 from lanceref.table.manifest import COVERED_BYTES
 from lanceref.table.roaring import parse_embedded
 from lanceref.transactions.manifest_builder import REUSE_INDEX, Builder, assign
@@ -115,8 +116,10 @@ def moved_fragments(indices: Entries) -> bitmaps.BitMap:
 
 
 def _moves(reuse: table_pb2.IndexMetadata) -> Groups:
-    """Return the groups of all versions, oldest first, in the entry."""
+    """Return the groups of all versions, oldest first, in the entry. Raises FormatError."""
     versions = parse_details(reuse.index_details.value).inline.versions
+    for version in versions:
+        check_moved(version, Place("index", 0))
     return [
         ([one.id for one in group.old_fragments], [one.id for one in group.new_fragments])
         for version in sorted(versions, key=lambda one: one.dataset_version)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import FormatError, Place
+from lanceref.core.errors import FormatError, OutOfRange, Place
 from lanceref.core.integers import unique
 from lanceref.index.bloom import (
     MOST_BYTES,
@@ -37,6 +37,7 @@ from lanceref.index.row_set import (
 )
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
+from lanceref.transactions.index_entries import bring_forward
 from pyroaring import BitMap
 
 ROW_5_OF_2 = bytes.fromhex("01000000 02000000 12000000 3a300000 01000000 0000 0000 10000000 0500")
@@ -160,6 +161,23 @@ def test_a_worked_move():
     assert found.covered(BitMap([0, 1, 7])) == BitMap([5, 7])
     assert found.covered(BitMap([0, 7])) == BitMap([0, 7])
     assert found.covered(BitMap([5])) == BitMap([5])
+
+
+@pytest.mark.parametrize("number", [2**32, 2**64 - 1])
+@pytest.mark.parametrize("name", ["id", "physical_rows"])
+@pytest.mark.parametrize("side", ["old_fragments", "new_fragments"])
+def test_numbers_of_a_fragment_that_no_address_holds_are_refused(side, name, number):
+    """By an index that is read, and by a commit that brings its entries forward."""
+    damaged = content()
+    setattr(getattr(damaged.versions[0].groups[0], side)[0], name, number)
+    details = Details(inline=damaged)
+    with pytest.raises(OutOfRange, match="32 bits"):
+        reuse(details)
+
+    entry = table_pb2.IndexMetadata(name=NAME)
+    entry.index_details.value = details.SerializeToString()
+    with pytest.raises(OutOfRange, match="32 bits"):
+        bring_forward([entry])
 
 
 def test_versions_follow_each_other():
