@@ -79,7 +79,7 @@ def _meet_json() -> None:
     """
     with tempfile.TemporaryDirectory() as folder:
         import_module("lance").write_dataset(pa.table({"j": pa.array(["1"], pa.json_())}), folder)
-        with contextlib.suppress(*_refused()):
+        with contextlib.suppress(pa.ArrowInvalid):
             scan(Scan(folder, None, None, None, None, 0))
 
 

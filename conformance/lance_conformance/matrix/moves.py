@@ -12,9 +12,10 @@ from typing import Any
 
 from lance_conformance.outcomes import Outcome
 
-VERDICT, SAME, BETTER, WORSE = "new verdict: ", "same verdict: ", "better", "worse"
+VERDICT, SAME = "new verdict: ", "same verdict: "
+PASSES, FAILS, OTHER = "passes now", "fails now", "fails otherwise"
 CLAIM = "claimed in one alone"
-MOVES = (VERDICT + BETTER, VERDICT + WORSE, SAME + BETTER, SAME + WORSE, CLAIM)
+MOVES = (*(verdict + move for verdict in (VERDICT, SAME) for move in (PASSES, FAILS, OTHER)), CLAIM)
 """Kinds of moves, the columns of a table."""
 
 Cell = tuple[str, str]
@@ -59,6 +60,7 @@ def _counts(
         if Outcome.UNSUPPORTED in (earlier, outcome):
             found[CLAIM] += 1
         else:
-            verdict = VERDICT if case in verdicts else SAME
-            found[verdict + (BETTER if outcome == Outcome.PASS else WORSE)] += 1
+            move = FAILS if earlier == Outcome.PASS else OTHER
+            move = PASSES if outcome == Outcome.PASS else move
+            found[(VERDICT if case in verdicts else SAME) + move] += 1
     return counts

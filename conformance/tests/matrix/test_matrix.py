@@ -112,11 +112,15 @@ def test_moves_tell_new_verdicts_from_the_rest(make_case: Callable[..., Case]) -
     new_cases = [make_case(READ), make_case(NEGATIVE, "lint"), make_case(READ + "-more")]
     old, new = _judged("9", "fail"), _judged("9", "pass")
     new = replace(new, outcomes={**new.outcomes, NEGATIVE: "pass"})
+    later = replace(new, outcomes={READ: "crash", NEGATIVE: "unsupported"})
     before, now = page.document(old_cases, [], [old]), page.document(new_cases, [], [new])
 
     text = page.render(now, before)
     assert "1 cases are new, 0 are gone,\n1 have a new verdict" in text
-    assert "| party 9 | 1 | 0 | 1 | 0 | 0 |" in text
+    assert "| party 9 | 1 | 0 | 0 | 1 | 0 | 0 | 0 |" in text
+    dying = page.document(old_cases, [], [later])
+    assert "| party 9 | 0 | 0 | 0 | 0 | 0 | 1 | 1 |" in page.render(dying, before)
+    assert "| party 9 | 0 | 0 | 0 | 0 | 1 | 0 | 1 |" in page.render(dying, now)
     assert f"| `{NEGATIVE}` | a refusal | the rows |" in text
 
 
