@@ -196,7 +196,7 @@ def release(session: nox.Session) -> None:
 @nox.session
 def mutation(session: nox.Session) -> None:
     """Ask whether the cases would notice a bug in a parser, mutant by mutant; can be resumed."""
-    session.install("-e", ".[test]", "coverage>=7")
+    session.install("-e", ".[test]")
     session.run("python", "tools/mutation.py", *session.posargs)
 
 
@@ -240,7 +240,6 @@ def campaign(session: nox.Session) -> None:
 def nightly(session: nox.Session) -> None:
     """Run the tests marked `nightly`, every campaign and the mutants."""
     _install_for(session, *CAMPAIGNS)
-    session.install("-e", ".", "coverage>=7")
     python, build = ["python", "-m", "lance_conformance.campaigns"], "build/nightly"
     Path(build).mkdir(parents=True, exist_ok=True)
     _run_all(
