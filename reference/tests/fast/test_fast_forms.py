@@ -30,12 +30,10 @@ SYMBOLS = st.lists(st.binary(min_size=1, max_size=8), min_size=1, max_size=60, u
 
 
 def forms():
-    """Return every specified function of the package, its fast form loaded."""
-    for part in ("files", "indices"):
-        importlib.import_module(f"lanceref.fast.{part}")
+    """Return every specified function of the package, all fast forms loaded."""
     found = {}
     for module in pkgutil.walk_packages(lanceref.__path__, "lanceref."):
-        if module.name.startswith("lanceref.fast."):  # kernels need numba
+        if module.name == "lanceref.fast.compiled":  # kernels need numba
             continue
         loaded = importlib.import_module(module.name)
         found |= {id(one): one for one in vars(loaded).values() if isinstance(one, Specified)}
