@@ -4,8 +4,9 @@
 
 Cases come out of recipes as plain folders. A file case that is no negative stays plain; the files
 of a table go into `files.zip`; a negative keeps its manifest and the edits of its parent's files;
-what another case has already is taken from there. Packed cases and those that others take files
-from are left alone, and a case whose files would come out otherwise is an error.
+what another case, or the case under another name, has already is taken from there. Packed cases and
+those that others take files from are left alone, and a case whose files would come out otherwise is
+an error.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import sys
 import zipfile
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -86,7 +88,23 @@ def _layout(
             _take(of, holders, sources)
             changes = _changes(parent[name], files.pop(name))
             edits.append({"file": name, "of": of, "changes": changes})
-    return {"from": sources, **({"edits": edits} if edits else {})} if sources else {}
+    edits += _inputs(files.keys() - listed.keys(), files, holders, sources)
+    return {"from": sources, **({"edits": edits} if edits else {})} if sources or edits else {}
+
+
+def _inputs(
+    names: Iterable[str], files: dict[str, bytes], holders: Holders, sources: list[str]
+) -> Iterator[dict[str, object]]:
+    """Take rows of steps that are kept already out of `files`, and yield what each is equal to."""
+    for name in sorted(names):
+        of = hashlib.sha256(files[name]).hexdigest()
+        own = any(data == files[name] for other, data in files.items() if other != name)
+        if len(files[name]) < SHARED_BYTES or not (own or of in holders):
+            continue
+        if not own:
+            _take(of, holders, sources)
+        del files[name]
+        yield {"file": name, "of": of, "changes": []}
 
 
 def _take(digest: str, holders: Holders, sources: list[str]) -> None:

@@ -2,7 +2,8 @@
 
 A case folder has its files beside `case.json` or in `files.zip`. What is missing is described by
 the member `stored` of the manifest: `from` names the cases that have it, by its SHA-256, and
-`edits` says how a file was made from another one. fixtures/README.md describes the layout. Case
+`edits` says how a file was made from another one, or that it is equal to one, for files that the
+manifest lists without a SHA-256. fixtures/README.md describes the layout. Case
 folders may be hostile: no name leads out of the folder of the case or of the fixtures, links are
 not followed, and a case has at most `MAX_CASE_BYTES`, counted before its files are written.
 """
@@ -121,7 +122,7 @@ def _data_files(home: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
     wanted = listed(manifest)
     for edit in layout.get("edits", []):
         made = _edited(_content(contents, edit["of"], edit["file"], home), edit, home)
-        if wanted.get(edit["file"]) != _sha256(made):
+        if wanted.setdefault(edit["file"], edit["of"]) != _sha256(made):
             raise StoredError(f"{home}: {edit['file']}: the edit makes other bytes")
         contents[_sha256(made)] = made
         _check_size(home, contents)

@@ -154,6 +154,19 @@ def test_files_are_taken_from_other_cases_and_edited(parent, tmp_path):
     assert "stored" not in json.loads(read_case(edited)["case.json"])
 
 
+def test_rows_of_a_step_are_equal_to_a_file_that_is_kept(parent, tmp_path):
+    """The manifest lists no hash of theirs; an edit without changes names the contents."""
+    same = {"file": "input.arrow", "of": DIGEST, "changes": []}
+    home = _case(tmp_path, "same", {}, **{"from": ["a/b/c/parent"], "edits": [same]})
+    other = _case(
+        tmp_path, "other", {}, **{"from": ["a/b/c/parent"], "edits": [{**same, "changes": CHANGES}]}
+    )
+
+    assert b"0123456789" == read_case(home)["input.arrow"]
+    with pytest.raises(StoredError, match="other bytes"):
+        read_case(other)
+
+
 @pytest.mark.parametrize(
     ("files", "stored", "message"),
     [
