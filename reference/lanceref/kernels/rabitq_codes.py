@@ -128,8 +128,8 @@ def extended_codes(rotated: Floats, num_bits: int) -> Bytes:
     return codes
 
 
-def halves(signs: NDArray[np.bool_], codes: Bytes, num_bits: int) -> Floats:
-    """Return w [n, d] of components by their signs and codes."""
+def halves(signs: NDArray[np.bool_], codes: Bytes | int = 0, num_bits: int = 0) -> Floats:
+    """Return w [n, d] of components by their signs and codes [n, d], or by their signs alone."""
     whole = (signs.astype(np.int32) << num_bits) + codes
     return whole.astype(np.float32) - np.float32(2**num_bits - 0.5)
 

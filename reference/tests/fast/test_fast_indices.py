@@ -17,8 +17,7 @@ from lanceref.index.full_text import packed_integers
 from lanceref.index.vector import storage
 from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.pq_storage import Product
-from lanceref.index.vector.rq_rows import Layout
-from lanceref.index.vector.rq_storage import rotated
+from lanceref.index.vector.rq_storage import Rotated
 from lanceref.index.vector.sq_storage import Sq
 from lanceref.index.vector.storage import Model
 from lanceref.kernels import hnsw_search, rabitq_estimate
@@ -99,7 +98,7 @@ def _quantizer(kind: str, random: np.random.Generator, metric: str) -> storage.Q
         words = random.normal(size=(4, 256, 4)).astype(np.float32)
         return Product(model, ProductQuantizer(words, model.of_vectors), transposed=True)
     rotation = rabitq_estimate.draw_rotation(16, random)
-    return rotated(model, rotation, Layout(16, 5), packed=True)
+    return Rotated(model, rotation, 5, packed=True)
 
 
 @pytest.mark.parametrize("metric", ["l2", "dot"])

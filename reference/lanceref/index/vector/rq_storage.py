@@ -1,13 +1,19 @@
 """RQ storage: codes of RabitQ, of residuals whatever the metric.
 
-Layout: the columns of `rq_rows`; the signs of a partition are packed where `packed` is true.
+Layout, each row: _rabit_codes, a list of d / 8 bytes of signs, which are packed by partition where
+`packed` is true; __add_factors and __scale_factors f32; __error_factors f32, of the newer
+estimator. With more than one bit also: __blocked_ex_codes, a list of 8 (bits - 1) bytes for each 64
+components, or older __ex_codes, (bits - 1) d / 8 bytes in which codes follow each other;
+__add_factors_ex and __scale_factors_ex f32.
+
 Metadata {"rotate_mat_position":null,"fast_rotation_signs":[b, ..],"rotation_type":"fast",
 "code_dim":d,"num_bits":n,"packed":b,"query_estimator":"raw_query"}. Older: a rotation of the type
 "matrix", also when there is none; its matrix [d, d] is the tensor in global buffer
 `rotate_mat_position`; the estimator "residual_query", also when there is none.
 
 Clauses: L.index.vector.rq.dimension, L.index.vector.rq.bits, L.index.vector.rq.metadata,
-L.index.vector.rq.rotation, L.index.vector.rq.estimator, L.index.vector.rq.columns
+L.index.vector.rq.rotation, L.index.vector.rq.estimator, L.index.vector.rq.columns,
+L.index.vector.rq.signs, L.index.vector.rq.factors, L.index.vector.rq.extended
 """
 
 from __future__ import annotations
@@ -15,7 +21,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -23,20 +29,13 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError, OperationRefused, Place
 from lanceref.index.index_file import IndexFile
-from lanceref.index.vector.rq_rows import (
-    BLOCKED,
-    ERROR,
-    FOLLOWING,
-    SIGNS,
-    Bytes,
-    Layout,
-    RotatedRows,
-)
 from lanceref.index.vector.storage import (
     Columns,
+    Mode,
     Model,
     Quantizer,
     Sample,
+    Score,
     StorageType,
     compact,
     entry,
@@ -44,39 +43,116 @@ from lanceref.index.vector.storage import (
     parse_tensor,
     tensor_of,
 )
-from lanceref.kernels.distance import AnyVectors, Floats
+from lanceref.kernels import rabitq_codes, rabitq_estimate
+from lanceref.kernels.distance import AnyVectors, Floats, distances
 from lanceref.kernels.kmeans import distances_to
-from lanceref.kernels.rabitq_codes import block_bytes, columns_of, stored_from
-from lanceref.kernels.rabitq_estimate import (
-    ROUNDS,
-    FastRotation,
-    MatrixRotation,
-    Rotation,
-    draw_rotation,
-)
+from lanceref.kernels.rabitq_codes import Bytes
+from lanceref.kernels.rabitq_estimate import ROUNDS, Factors, FastRotation, MatrixRotation, Rotation
 from lanceref.proto import index_pb2
 
 METADATA = "L.index.vector.rq.metadata"
 ROTATION = "L.index.vector.rq.rotation"
+
+SIGNS = "_rabit_codes"
+ADD, SCALE, ERROR = "__add_factors", "__scale_factors", "__error_factors"
+BLOCKED, FOLLOWING = "__blocked_ex_codes", "__ex_codes"
+EXTENDED = "_ex"
+"""Suffix of the factors that go with extended codes."""
 
 MOST_BITS = 9
 USUAL_BITS = 5
 RAW, RESIDUAL = "raw_query", "residual_query"
 
 
+class RotatedRows:
+    """The rows of a partition: signs, extended codes [n, d], and factors."""
+
+    def __init__(self, quantizer: Rotated, rows: Columns, partition: int) -> None:
+        self.quantizer = quantizer
+        self.center = quantizer.model.centroids[partition]
+        self.turned = quantizer.turned_centroids[partition]
+        self.signs: Bytes = np.ascontiguousarray(rows[SIGNS].view(np.uint8).T)
+        self.codes = quantizer.extended(rows)
+        self.plain, self.more = (
+            Factors(rows[ADD + suffix].view(np.float32), rows[SCALE + suffix].view(np.float32))
+            for suffix in ("", EXTENDED if quantizer.extra_bits else "")
+        )
+
+    def score(self, query: AnyVectors, mode: Mode) -> Score:
+        """Return the estimated distances from a query.
+
+        They depend on the places of the rows in the partition, so all are computed.
+        """
+        own, metric = self.quantizer, self.quantizer.model.metric
+        if own.residual:
+            y = own.rotation.rotate((query - self.center)[None].astype(np.float32))[0]
+            far = distances(query[None], self.center[None], own.model.of_vectors)[0, 0]
+            sums, last = rabitq_estimate.sign_sums(y, self.signs), far - np.float32(metric == "dot")
+            return rabitq_estimate.by_residual(y, sums, self.plain, last).__getitem__
+        y = own.rotation.rotate(query[None].astype(np.float32))[0]
+        far = distances(query[None], self.center[None], "l2")[0, 0]
+        terms = rabitq_estimate.query_terms(y, self.turned, far, metric)
+        steps = rabitq_estimate.FINE_STEPS if mode == "accurate" else rabitq_estimate.STEPS
+        sums = rabitq_estimate.sign_sums(y, self.signs, steps)
+        if self.codes is None or mode == "fast":
+            near = rabitq_estimate.by_signs(terms, sums, self.plain)
+        else:
+            near = rabitq_estimate.by_codes(terms, sums, self.codes, own.extra_bits, self.more)
+        return near.__getitem__
+
+    def points(self) -> AnyVectors:
+        """Return the decoded vectors in the rotated space: (rows, dimension)."""
+        own, up = self.quantizer, rabitq_codes.signs_in(self.signs)
+        w = rabitq_codes.halves(up, 0 if self.codes is None else self.codes, own.extra_bits)
+        share = -1 if own.model.metric == "dot" else -0.5
+        if own.residual:  # whose scale goes with w of length 1
+            share *= 2 / own.model.dimension**0.5
+        scale = self.more.scale * np.float32(share)
+        return np.asarray(self.turned + w * scale[:, None], np.float32)
+
+
 @dataclass(frozen=True)
 class Rotated(Quantizer):
-    """Keeps codes of rotated residuals; with `packed_signs` the file has packed signs."""
+    """Keeps codes of rotated residuals; the signs of a partition are `packed` in the file.
+
+    `residual` is the older estimator; with `errors` there are error factors, with `blocked` the
+    extended codes lie in blocks.
+    """
 
     rotation: Rotation
-    layout: Layout
-    packed_signs: bool
-    turned_centroids: Floats
+    num_bits: int
+    packed: bool
+    residual: bool = False
+    errors: bool = True
+    blocked: bool = True
+
+    @property
+    def extra_bits(self) -> int:
+        """Bits of the extended code of one dimension, beyond its sign."""
+        return self.num_bits - 1
+
+    @cached_property
+    def turned_centroids(self) -> Floats:
+        """The centroids, rotated: (partitions, dimension)."""
+        return self.rotation.rotate(self.model.centroids.astype(np.float32, copy=False))
 
     @property
     def fields(self) -> list[pa.Field]:
         """The columns of the storage file: signs, extended codes and factors."""
-        return self.layout.fields
+        dim, bits = self.model.dimension, self.extra_bits
+        widths = {SIGNS: dim // 8, ADD: 0, SCALE: 0}
+        if self.errors:
+            widths[ERROR] = 0
+        if bits and self.blocked:
+            widths[BLOCKED] = rabitq_codes.width_of(dim, bits)
+        elif bits:
+            widths[FOLLOWING] = dim * bits // 8
+        if bits:
+            widths |= {ADD + EXTENDED: 0, SCALE + EXTENDED: 0}
+        return [
+            pa.field(name, pa.list_(pa.uint8(), width) if width else pa.float32())
+            for name, width in widths.items()
+        ]
 
     def metadata(self) -> Mapping[str, object]:
         signs = self.rotation.signs if isinstance(self.rotation, FastRotation) else None
@@ -85,9 +161,9 @@ class Rotated(Quantizer):
             "fast_rotation_signs": None if signs is None else signs.ravel().tolist(),
             "rotation_type": "matrix" if signs is None else "fast",
             "code_dim": self.model.dimension,
-            "num_bits": self.layout.num_bits,
-            "packed": self.packed_signs,
-            "query_estimator": RESIDUAL if self.layout.residual else RAW,
+            "num_bits": self.num_bits,
+            "packed": self.packed,
+            "query_estimator": RESIDUAL if self.residual else RAW,
         }
 
     def buffers(self) -> list[bytes]:
@@ -102,56 +178,70 @@ class Rotated(Quantizer):
             squares = np.einsum("ij,ij->i", residuals, residuals)
         else:
             squares = distances_to(vectors, centroids, partitions, "l2")
-        centers = self.turned_centroids[partitions]
-        return self.layout.encode(self.rotation.rotate(residuals), centers, squares, metric)
+        z, g = self.rotation.rotate(residuals), self.turned_centroids[partitions]
+        signs = rabitq_codes.sign_columns(z)
+        up = rabitq_codes.signs_in(signs)
+        w = rabitq_codes.halves(up)
+        make = rabitq_estimate.residual_factors if self.residual else rabitq_estimate.factors
+        plain = make(z, w, g, squares, metric)
+        columns: dict[str, NDArray[np.generic]] = {
+            SIGNS: np.ascontiguousarray(signs.T),
+            ADD: plain.add,
+            SCALE: plain.scale,
+        }
+        if self.errors:
+            columns[ERROR] = rabitq_estimate.error_factors(z, w, squares, metric)
+        if self.extra_bits:
+            codes = rabitq_codes.extended_codes(z, self.extra_bits)
+            w = rabitq_codes.halves(up, codes, self.extra_bits)
+            more = rabitq_estimate.factors(z, w, g, squares, metric)
+            columns[BLOCKED] = rabitq_codes.block_bytes(codes, self.extra_bits)
+            columns[ADD + EXTENDED], columns[SCALE + EXTENDED] = more.add, more.scale
+        return columns
+
+    def extended(self, rows: Columns) -> Bytes | None:
+        """Return the extended codes [n, d] of rows, None for one bit."""
+        dim, num_bits = self.model.dimension, self.extra_bits
+        if not num_bits:
+            return None
+        if self.blocked:
+            return rabitq_codes.codes_in(rows[BLOCKED].view(np.uint8), dim, num_bits)
+        bits = np.unpackbits(rows[FOLLOWING].view(np.uint8), axis=1, bitorder="little")
+        bits = bits.reshape(len(bits), dim, num_bits)
+        return np.packbits(bits, axis=2, bitorder="little")[:, :, 0]
 
     def pack(self, rows: Columns) -> Columns:
         signs: Bytes = rows[SIGNS].view(np.uint8)
-        return {**rows, SIGNS: stored_from(signs.T, packed=self.packed_signs)}
+        return {**rows, SIGNS: rabitq_codes.stored_from(signs.T, packed=self.packed)}
 
     def unpack(self, stored: Columns) -> Columns:
         signs: Bytes = stored[SIGNS].view(np.uint8)
-        return {**stored, SIGNS: columns_of(signs, packed=self.packed_signs).T}
+        return {**stored, SIGNS: rabitq_codes.columns_of(signs, packed=self.packed).T}
 
     def open_rows(self, rows: Columns, partition: int) -> RotatedRows:
-        center, turned = self.model.centroids[partition], self.turned_centroids[partition]
-        metric = self.model.metric
-        return RotatedRows(self.layout, rows, metric, self.rotation, center, turned)
-
-    def with_model(self, model: Model) -> Rotated:
-        return rotated(model, self.rotation, self.layout, packed=self.packed_signs)
+        return RotatedRows(self, rows, partition)
 
     def merge(self, others: Sequence[Quantizer]) -> Quantizer:
         """Return one for the rows of all, if all are rotated alike. Raises OperationRefused."""
-        for other in others:
-            if not isinstance(other, Rotated) or other._identity != self._identity:
-                raise OperationRefused("RabitQ models differ across shards")
-        errors = all(cast("Rotated", one).layout.errors for one in (self, *others))
-        layout = replace(self.layout, errors=errors, blocked=True)
-        return replace(self, layout=layout, packed_signs=True)
+        alike = [one for one in others if isinstance(one, Rotated) and self._codes_alike(one)]
+        if len(alike) < len(others):
+            raise OperationRefused("RabitQ models differ across shards")
+        errors = all(one.errors for one in (self, *alike))
+        return replace(self, errors=errors, blocked=True, packed=True)
 
-    @property
-    def _identity(self) -> tuple[int, bool, str, bytes]:
-        """What codes depend on besides the centroids: bits, estimator and rotation."""
-        rotation = self.rotation
-        data = rotation.signs if isinstance(rotation, FastRotation) else rotation.matrix
-        shape = f"{type(rotation).__name__} {data.shape}"
-        return self.layout.num_bits, self.layout.residual, shape, data.tobytes()
+    def _codes_alike(self, other: Rotated) -> bool:
+        """Return whether bits, estimator and rotation are those of another."""
+        mine, theirs = self.metadata(), {**other.metadata(), "packed": self.packed}
+        return mine == theirs and self.buffers() == other.buffers()
 
     def convert(self, other: Quantizer, rows: Columns) -> Columns:
         """Return the rows with extended codes in blocks: nothing else may differ."""
-        layout = cast("Rotated", other).layout
-        codes = None if layout.blocked else layout.extended(rows)
+        assert isinstance(other, Rotated)
+        codes = None if other.blocked else other.extended(rows)
         if codes is None:
             return rows
         kept = {name: column for name, column in rows.items() if name != FOLLOWING}
-        return {**kept, BLOCKED: block_bytes(codes, layout.extra_bits)}
-
-
-def rotated(model: Model, rotation: Rotation, layout: Layout, *, packed: bool) -> Rotated:
-    """Return the RabitQ quantizer of a model with a given rotation."""
-    centroids = model.centroids.astype(np.float32, copy=False)
-    return Rotated(model, rotation, layout, packed, rotation.rotate(centroids))
+        return {**kept, BLOCKED: rabitq_codes.block_bytes(codes, other.extra_bits)}
 
 
 def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Place) -> Rotated:
@@ -175,17 +265,15 @@ def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Pla
         rotation = MatrixRotation(matrix.astype(np.float32))
     estimator = given.get("query_estimator", RESIDUAL)
     if estimator not in (RAW, RESIDUAL) or (estimator == RESIDUAL and num_bits > 1):
-        found, wanted = (
-            f"{str(estimator)[:40]}, {num_bits} bits",
-            f"{RAW}, or {RESIDUAL} of one bit",
-        )
+        found = f"{str(estimator)[:40]}, {num_bits} bits"
+        wanted = f"{RAW}, or {RESIDUAL} of one bit"
         raise FormatError("L.index.vector.rq.estimator", place, found, wanted)
     if num_bits == 1:
         extended = [name for name in names if name in (BLOCKED, FOLLOWING)]
         expect("L.index.vector.rq.columns", place, "codes of more than one bit", extended, [])
+    packed = entry(given, "packed", bool, METADATA, place)
     residual, errors = estimator == RESIDUAL, ERROR in names or num_bits > 1
-    layout = Layout(dim, num_bits, residual, errors, blocked=FOLLOWING not in names)
-    return rotated(model, rotation, layout, packed=entry(given, "packed", bool, METADATA, place))
+    return Rotated(model, rotation, num_bits, packed, residual, errors, FOLLOWING not in names)
 
 
 def _parse_bits(given: Mapping[str, object], place: Place) -> int:
@@ -220,21 +308,20 @@ def train(sample: Sample, model: Model, parameters: Mapping[str, object]) -> Rot
     text = parameters.get("rabitq_model")
     if text is None:
         packed = not parameters.get("skip_transpose", False)
-        rotation = draw_rotation(dim, np.random.default_rng())
-        return rotated(model, rotation, Layout(dim, num_bits), packed=packed)
+        rotation = rabitq_estimate.draw_rotation(dim, np.random.default_rng())
+        return Rotated(model, rotation, num_bits, packed)
     place, given = Place("rabitq_model", 0, len(str(text))), json.loads(str(text))
     if not isinstance(given, dict):
         raise ValueError(f"rabitq_model is no object: {str(text)[:80]!r}")
-    layout = Layout(dim, _parse_bits(given, place))
-    return rotated(model, _parse_fast(given, dim, place), layout, packed=False)
+    num_bits = _parse_bits(given, place)
+    return Rotated(model, _parse_fast(given, dim, place), num_bits, packed=False)
 
 
 def model_text(dimension: int, num_bits: int, random: np.random.Generator) -> str:
     """Draw a rotation for segments to share, as text that `rabitq_model` takes."""
     model = Model("l2", np.zeros((0, dimension), np.float32))
-    layout = Layout(dimension, num_bits)
-    drawn = rotated(model, draw_rotation(dimension, random), layout, packed=False)
-    return compact(drawn.metadata())
+    rotation = rabitq_estimate.draw_rotation(dimension, random)
+    return compact(Rotated(model, rotation, num_bits, packed=False).metadata())
 
 
 RQ = StorageType("RQ", 2, parse, train)

@@ -27,7 +27,7 @@ from lanceref.index.vector import flat_storage, sq_storage
 from lanceref.index.vector.flat_storage import FlatRows
 from lanceref.index.vector.graph import GraphText, graph_text, parse_graph_text
 from lanceref.index.vector.pq_storage import Product
-from lanceref.index.vector.rq_rows import SIGNS
+from lanceref.index.vector.rq_storage import SIGNS
 from lanceref.index.vector.single_file import SingleFileIndex, open_index
 from lanceref.index.vector.storage import Columns, Mask
 from lanceref.index.vector.vector_index import AUXILIARY, HEAD, VectorIndex

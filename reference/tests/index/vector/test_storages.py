@@ -12,16 +12,7 @@ from lanceref.fast import indices as module
 from lanceref.fast.indices import nearest_rows
 from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.pq_storage import COLUMN, Product
-from lanceref.index.vector.rq_rows import (
-    ADD,
-    BLOCKED,
-    ERROR,
-    FOLLOWING,
-    SCALE,
-    SIGNS,
-    Layout,
-    RotatedRows,
-)
+from lanceref.index.vector.rq_storage import ADD, BLOCKED, ERROR, FOLLOWING, SCALE, SIGNS, Rotated
 from lanceref.index.vector.rq_storage import parse as parse_rq
 from lanceref.index.vector.rq_storage import train as train_rq
 from lanceref.index.vector.sq_storage import Sq
@@ -113,23 +104,20 @@ def test_rows_come_back_from_a_file(transposed):
 PLAIN = MatrixRotation(np.eye(8, dtype=np.float32))
 
 
-CENTER = np.zeros(8, np.float32)
-
-
-def rows_of(layout, vectors, metric="l2"):
-    """Return the columns of vectors around zero, not rotated."""
-    squares = np.einsum("ij,ij->i", vectors, vectors)
-    return layout.encode(vectors, np.zeros_like(vectors), squares, metric)
+def unrotated(num_bits, center, metric="l2", **form):
+    """Return a quantizer around a center [8] that rotates nothing."""
+    return Rotated(Model(metric, center[None]), PLAIN, num_bits, packed=False, **form)
 
 
 def test_worked_distances():
     """A vector whose components are all as large is its code: the distance is exact."""
     vectors = np.array([[1, -1, 1, -1, 1, 1, 1, 1]], np.float32)
-    rows = rows_of(Layout(8, 1), vectors)
+    quantizer = unrotated(1, np.zeros(8, np.float32))
+    rows = quantizer.encode(vectors, np.array([0]))
     assert rows[SIGNS].tolist() == [[0b11110101]]
     assert (rows[ADD].tolist(), rows[SCALE].tolist()) == ([8], [-4])
     assert rows[ERROR].tolist() == [0]
-    stored = RotatedRows(Layout(8, 1), rows, "l2", PLAIN, CENTER, CENTER)
+    stored = quantizer.open_rows(rows, 0)
     query = np.arange(8, dtype=np.float32)
     assert stored.score(query, "normal")(slice(None)).tolist() == [
         1 + 4 + 1 + 16 + 9 + 16 + 25 + 36
@@ -139,15 +127,14 @@ def test_worked_distances():
 
 @pytest.mark.parametrize("metric", ["l2", "dot"])
 @pytest.mark.parametrize(
-    "layout", [Layout(8, 1), Layout(8, 1, residual=True, errors=False), Layout(8, 5), Layout(8, 9)]
+    ("num_bits", "form"), [(1, {}), (1, {"residual": True, "errors": False}), (5, {}), (9, {})]
 )
-def test_what_codes_stand_for(layout, metric):
+def test_what_codes_stand_for(num_bits, form, metric):
     """Of a vector with components of one size, itself, by both estimators."""
     center = np.arange(8, dtype=np.float32)
     residuals = np.array([[2, -2, 2, -2, 2, 2, 2, 2], [0.5] * 8, [-1] * 8], np.float32)
-    squares = np.einsum("ij,ij->i", residuals, residuals)
-    rows = layout.encode(residuals, np.tile(center, (3, 1)), squares, metric)
-    stored = RotatedRows(layout, rows, metric, PLAIN, center, center)
+    quantizer = unrotated(num_bits, center, metric, **form)
+    stored = quantizer.open_rows(quantizer.encode(center + residuals, np.zeros(3, int)), 0)
     np.testing.assert_allclose(stored.points(), center + residuals, rtol=1e-6, atol=1e-6)
 
 
@@ -179,7 +166,8 @@ def test_older_files_have_a_matrix_and_the_older_estimator():
 
     read = parse_rq(said, file_with(MATRIX), model_of(), PLACE)
     np.testing.assert_array_equal(read.rotation.matrix, MATRIX)
-    assert read.layout == Layout(DIM, 1, residual=True, errors=False)
+    assert (read.num_bits, read.residual, read.errors) == (1, True, False)
+    assert [SIGNS, ADD, SCALE] == [field.name for field in read.fields]
     assert read.buffers() == [tensor_of(MATRIX).SerializeToString()]
     with pytest.raises(FormatError, match=r"L\.index\.vector\.rq\.rotation"):
         parse_rq(said, file_with(MATRIX[:8]), model_of(), PLACE)
@@ -190,7 +178,7 @@ def test_older_files_have_a_matrix_and_the_older_estimator():
 def test_rows_of_signs_come_back_from_a_file(packed, num_bits):
     """Packed columns of a partition are the columns again."""
     quantizer = train_rq(None, model_of(), {"num_bits": num_bits, "skip_transpose": not packed})
-    assert quantizer.packed_signs is packed
+    assert quantizer.packed is packed
     rows = quantizer.encode(*drawn())
     assert list(rows) == [field.name for field in quantizer.fields]
     back = quantizer.unpack(quantizer.pack(rows))
@@ -205,7 +193,7 @@ def test_codes_that_follow_each_other_become_blocks():
     codes = codes_in(rows[BLOCKED], DIM, 3)
     bits = np.unpackbits(codes[:, :, None], axis=2, count=3, bitorder="little")
     following = np.packbits(bits.reshape(40, -1), axis=1, bitorder="little")
-    older = replace(newer, layout=replace(newer.layout, blocked=False))
+    older = replace(newer, blocked=False)
     said = {name: column for name, column in rows.items() if name != BLOCKED}
     said[FOLLOWING] = following
     assert {field.name for field in older.fields} == set(said)
