@@ -19,11 +19,11 @@ from lanceref.core.errors import DataRefused
 from lanceref.index.index_type import Built
 from lanceref.index.segment import SegmentWriter
 from lanceref.index.training import Training
-from lanceref.index.vector.building import EncodedRows, assigned, write
 from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.storage import Model, arrow_column
 from lanceref.index.vector.vector_index import TYPES
+from lanceref.index.vector.vector_kind import EncodedRows, assigned, write
 from lanceref.index.vector.vectors import indexed_vectors, vectors_of
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.search.vector_query import METRIC_NAMES

@@ -38,8 +38,7 @@ from lanceref.index.full_text import packed_integers, posting_blocks
 from lanceref.index.full_text.packed_integers import MOST_BYTES, PER_LANE, Counts, Numbers
 from lanceref.index.full_text.posting_blocks import SMALL, Blobs, BlockLayout, Postings
 from lanceref.index.vector import storage
-from lanceref.index.vector.flat_storage import FlatRows
-from lanceref.index.vector.storage import Mask, Mode, PartitionRows, Rows
+from lanceref.index.vector.storage import FlatRows, Mask, Mode, PartitionRows, Rows
 from lanceref.kernels import distance, hnsw_search, kmeans, product_quantizer
 from lanceref.kernels.distance import (
     BLOCK_VALUES,

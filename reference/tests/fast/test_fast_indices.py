@@ -15,17 +15,15 @@ from lanceref.core.plain import plain_forms
 from lanceref.fast.codecs import KERNEL_USE, KernelUse
 from lanceref.index.full_text import packed_integers
 from lanceref.index.vector import storage
-from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.rq_storage import Rotated
-from lanceref.index.vector.sq_storage import Sq
-from lanceref.index.vector.storage import Model
+from lanceref.index.vector.sq_storage import Bounds, Sq
+from lanceref.index.vector.storage import Flat, Model
 from lanceref.kernels import hnsw_search, rabitq_estimate
 from lanceref.kernels.distance import products
 from lanceref.kernels.hnsw_graph import Level
 from lanceref.kernels.hnsw_search import Admitted
 from lanceref.kernels.product_quantizer import ProductQuantizer, look_up
-from lanceref.kernels.scalar_quantizer import Bounds
 
 COMPILED = pytest.mark.skipif(find_spec("numba") is None, reason="the extra `fast`")
 

@@ -7,6 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
+from lanceref.index.vector.sq_storage import (
+    Bounds,
+    bounds_of,
+    dot_distances,
+    l2_distances,
+    numbers_of,
+    quantize,
+    squares_of,
+)
 from lanceref.kernels.distance import distances
 from lanceref.kernels.product_quantizer import (
     ProductQuantizer,
@@ -16,15 +25,6 @@ from lanceref.kernels.product_quantizer import (
     look_up,
     stored_from,
     train,
-)
-from lanceref.kernels.scalar_quantizer import (
-    Bounds,
-    bounds_of,
-    dot_distances,
-    l2_distances,
-    numbers_of,
-    quantize,
-    squares_of,
 )
 
 DTYPES = (np.float16, np.float32, np.float64)

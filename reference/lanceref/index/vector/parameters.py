@@ -1,15 +1,22 @@
-"""Parameters of a vector index, and the details of its entry that keep them."""
+"""Parameters of a vector index, and the details of its entry that keep them.
+
+Clauses: L.index.vector.details
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import QueryRefused
-from lanceref.index.vector.storage import SAMPLE_RATE, Quantizer, integer
-from lanceref.index.vector.vector_index import VectorType
+from lanceref.index.index_type import Parameters
+from lanceref.index.segment import Segment
+from lanceref.index.vector.single_file import open_index
+from lanceref.index.vector.storage import METRIC_NUMBERS, SAMPLE_RATE, Quantizer, integer
+from lanceref.index.vector.vector_index import TYPES, VectorType
 from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.kernels.hnsw_graph import USUAL, GraphParameters
@@ -30,13 +37,8 @@ PRODUCT_ROWS = 256
 GRAPH_PARTITION_ROWS = 1 << 20
 """Rows that a partition with a graph has about."""
 
-METRICS: dict[Metric, index_pb2.VectorMetricType] = {
-    "l2": index_pb2.L2,
-    "cosine": index_pb2.COSINE,
-    "dot": index_pb2.DOT,
-    "hamming": index_pb2.HAMMING,
-}
-"""Metrics as details have them."""
+METRIC_NAMES = {number: name for name, number in METRIC_NUMBERS.items()}
+"""Metrics by the number that details have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class VectorParameters:
     def details(self, quantizer: Quantizer | None = None) -> index_pb2.VectorIndexDetails:
         """Return the details of the entry, with the `quantizer` of the index if it has one."""
         details = index_pb2.VectorIndexDetails(
-            metric_type=METRICS[self.metric],
+            metric_type=METRIC_NUMBERS[self.metric],
             target_partition_size=self.target_partition_size or 0,
             runtime_hints=self.hints,
         )
@@ -121,3 +123,66 @@ def check_column(column: ColumnType, metric: Metric, type_: VectorType) -> None:
         raise QueryRefused(f"{type_.name} cannot store {column.element} vectors")
     if column.multivector and metric != "cosine":
         raise QueryRefused("multivector type supports only cosine distance")
+
+
+def details_of(segment: Segment) -> index_pb2.VectorIndexDetails:
+    """Return the details of an entry. Raises BadProto."""
+    data, clause = segment.entry.index_details.value, "L.index.vector.details"
+    cursor = Cursor(memoryview(data), segment.place.offset, segment.ctx)
+    return parse_message(cursor, index_pb2.VectorIndexDetails, "details", clause, segment.place)
+
+
+def parameters_of(segment: Segment) -> Parameters:
+    """Return what a segment was built with, for another to be trained. Raises FormatError."""
+    details = details_of(segment)
+    storage, graph = _storage(details), USUAL
+    if segment.built:
+        index = open_index(segment)
+        type_, metric = index.head.type, index.head.model.metric
+        storage = {**index.auxiliary.quantizer.metadata(), **storage}
+        graph = USUAL if index.graph_text is None else index.graph_text.usable
+    else:
+        type_, metric = TYPES[_type_name(details)], METRIC_NAMES[details.metric_type]
+        if details.HasField("hnsw_index_config"):
+            own = details.hnsw_index_config
+            sizes = {"m": own.max_connections, "ef_construction": own.construction_ef}
+            graph = replace(USUAL, max_level=own.max_level, **sizes)
+    target = details.target_partition_size or None
+    hints = dict(details.runtime_hints)
+    given = VectorParameters(type_, metric, None, target, storage=storage, graph=graph, hints=hints)
+    return {"vector": given}
+
+
+def _storage(details: index_pb2.VectorIndexDetails) -> dict[str, object]:
+    """Return the fields of the storage, by name."""
+    storage = details.WhichOneof("compression")
+    own = [] if storage is None else getattr(details, storage).ListFields()
+    return {one.name: value for one, value in own}
+
+
+def _type_name(details: index_pb2.VectorIndexDetails) -> str:
+    storage = details.WhichOneof("compression") or "flat"
+    return f"IVF_{'HNSW_' if details.HasField('hnsw_index_config') else ''}{storage.upper()}"
+
+
+def describe(segment: Segment) -> tuple[str, dict[str, object]]:
+    """Return the type of a segment, and its details by name."""
+    details = details_of(segment)
+    storage = details.WhichOneof("compression")
+    if storage is None and segment.built:  # early entries leave it to the files
+        return open_index(segment).head.type.name, {}
+    shown: dict[str, object] = {
+        "metric_type": index_pb2.VectorMetricType.Name(details.metric_type),
+        "runtime_hints": dict(details.runtime_hints),
+    }
+    if details.HasField("hnsw_index_config"):
+        graph = details.hnsw_index_config.ListFields()
+        shown["hnsw"] = {one.name: value for one, value in graph}
+    if storage not in (None, "flat"):
+        shown["compression"] = compression = {"type": storage, **_storage(details)}
+        if storage == "rq":
+            rotations = index_pb2.VectorIndexDetails.RabitQuantization.RotationType
+            compression["rotation_type"] = rotations.Name(details.rq.rotation_type).lower()
+    if details.target_partition_size:
+        shown["target_partition_size"] = details.target_partition_size
+    return _type_name(details), shown

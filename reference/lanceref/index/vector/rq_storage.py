@@ -133,7 +133,7 @@ class Rotated(Quantizer):
 
     @cached_property
     def turned_centroids(self) -> Floats:
-        """The centroids, rotated: (partitions, dimension)."""
+        """The centroids after the rotation, float32: (partitions, dimension)."""
         return self.rotation.rotate(self.model.centroids.astype(np.float32, copy=False))
 
     @property

@@ -12,7 +12,6 @@ L.index.vector.single.partitions
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,14 +23,14 @@ from lanceref.core.errors import BadSchema, Place, Truncated
 from lanceref.file_0_1.check import check_data_file
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
-from lanceref.index.vector.parameters import METRICS
 from lanceref.index.vector.pq_storage import COLUMN, Product, product
-from lanceref.index.vector.storage import Columns, Model, parse_tensor
+from lanceref.index.vector.storage import METRIC_NUMBERS, Columns, Model, parse_tensor
 from lanceref.index.vector.vector_index import (
     HEAD,
     TYPES,
     Auxiliary,
     Head,
+    Partitions,
     VectorIndex,
     ivf_message,
     parse_centroids,
@@ -45,7 +44,7 @@ FOOTER_BYTES = 16
 END = b"\0\0\1\0LANC"
 """Version words and magic: the last eight bytes."""
 
-METRICS_BY_NUMBER: dict[int, Metric] = {METRICS[one]: one for one in ("l2", "cosine", "dot")}
+METRICS_BY_NUMBER: dict[int, Metric] = {METRIC_NUMBERS[one]: one for one in ("l2", "cosine", "dot")}
 """Metrics that these files can have, by their numbers in the message."""
 
 ROW_ID_BYTES = 8
@@ -126,18 +125,16 @@ def _parse_index(file: FileBytes) -> tuple[index_pb2.Index, Place]:
 
 
 def single_file(
-    quantizer: Product, partitions: Sequence[tuple[Keys, Columns]], loss: float, column: str
+    quantizer: Product, partitions: Partitions, keys: Keys, rows: Columns, loss: float, column: str
 ) -> bytes:
-    """Return the bytes of a file: of each partition the row ids [n] and codes [n, w]."""
-    model, parts = quantizer.model, []
-    offsets, position = [], 0
-    for keys, rows in partitions:
-        offsets.append(position)
-        codes = np.ascontiguousarray(rows[COLUMN])
-        parts += [codes.tobytes(), keys.astype("<u8").tobytes()]
-        position += codes.nbytes + keys.nbytes
-    ivf = ivf_message(partitions_of([len(keys) for keys, _ in partitions]), model.centroids, loss)
-    ivf.offsets[:] = offsets
+    """Return the bytes of a file: the `keys` [n] and codes [n, w] of rows, by partition."""
+    model, codes, parts = quantizer.model, rows[COLUMN], []
+    for number in range(len(partitions.lengths)):
+        own = slice(*partitions.rows(number))
+        parts += [codes[own].tobytes(), keys[own].astype("<u8").tobytes()]
+    row_bytes = codes.shape[1] + ROW_ID_BYTES
+    ivf = ivf_message(partitions, model.centroids, loss)
+    ivf.offsets[:] = (partitions.starts * row_bytes).tolist()
     pq = index_pb2.PQ(
         num_bits=quantizer.quantizer.num_bits,
         num_sub_vectors=len(quantizer.quantizer.codebook),
@@ -148,12 +145,12 @@ def single_file(
         spec_version=SPEC_VERSION,
         dimension=model.dimension,
         stages=[index_pb2.VectorIndexStage(ivf=ivf), index_pb2.VectorIndexStage(pq=pq)],
-        metric_type=METRICS[model.metric],
+        metric_type=METRIC_NUMBERS[model.metric],
     )
     envelope = index_pb2.Index(name=f"{column}_idx", columns=[column], vector_index=index)
-    message = envelope.SerializeToString()
-    tail = len(message).to_bytes(4, "little") + message + position.to_bytes(8, "little") + END
-    return b"".join([*parts, tail])
+    message, position = envelope.SerializeToString(), len(keys) * row_bytes
+    size = len(message).to_bytes(4, "little")
+    return b"".join([*parts, size, message, position.to_bytes(8, "little"), END])
 
 
 class SingleFileIndex(VectorIndex):

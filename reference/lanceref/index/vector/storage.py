@@ -5,8 +5,11 @@ metadata of `auxiliary.idx` or trained. Vectors of a cosine index are normalized
 the metadata are JSON texts. Codebooks and centroids are tensors of two dimensions: the numbers of
 one row after those of another, little-endian.
 
+FLAT keeps the vectors themselves, in a column flat, list of fixed size of the column's type, with
+the metadata {"dim":n}. The other types have modules of their own.
+
 Clauses: L.index.vector.columns.null, L.index.vector.metadata, L.index.vector.tensor.shape,
-L.index.vector.tensor.type, L.index.vector.tensor.size
+L.index.vector.tensor.type, L.index.vector.tensor.size, L.index.vector.flat.dimension
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from numpy.typing import NDArray
 from lanceref.core.errors import CorruptPage, FormatError, Place
 from lanceref.core.plain import specified
 from lanceref.index.index_file import IndexFile
-from lanceref.kernels.distance import AnyVectors, Floats, Metric
+from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances, distances_from
 from lanceref.proto import index_pb2
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
@@ -44,6 +47,14 @@ Rows = NDArray[np.int64]
 
 T = TypeVar("T", dict[str, object], list[str])
 Entry = TypeVar("Entry", int, bool)
+
+METRIC_NUMBERS: dict[Metric, index_pb2.VectorMetricType] = {
+    "l2": index_pb2.L2,
+    "cosine": index_pb2.COSINE,
+    "dot": index_pb2.DOT,
+    "hamming": index_pb2.HAMMING,
+}
+"""Metrics as messages have them."""
 
 SAME_CENTROIDS = 1e-5
 """Greatest difference between numbers of centroids that count as the same."""
@@ -267,3 +278,58 @@ def tensor_of(values: AnyVectors) -> index_pb2.Tensor:
         shape=values.shape,
         data=np.ascontiguousarray(values).tobytes(),
     )
+
+
+FLAT_COLUMN = "flat"
+
+
+@dataclass(frozen=True, eq=False)
+class FlatRows:
+    """The vectors [n, d] of a partition; distances are exact in every mode."""
+
+    vectors: AnyVectors
+    metric: Metric
+
+    def score(self, query: AnyVectors, mode: Mode) -> Score:
+        def score(rows: Selection) -> Floats:
+            if isinstance(rows, slice):
+                return np.asarray(distances(query[None], self.vectors[rows], self.metric)[0])
+            return distances_from(query, self.vectors.take(rows, axis=0), self.metric)
+
+        return score
+
+    def points(self) -> AnyVectors:
+        if self.metric != "cosine":
+            return self.vectors
+        # l2 between vectors so much shorter is the cosine distance
+        return self.vectors.astype(np.float32) * np.float32(0.5**0.5)
+
+
+@dataclass(frozen=True)
+class Flat(Quantizer):
+    """The quantizer that keeps vectors as they are."""
+
+    @property
+    def fields(self) -> list[pa.Field]:
+        """The column of the storage file: the vectors themselves."""
+        element = pa.from_numpy_dtype(self.model.centroids.dtype)
+        return [pa.field(FLAT_COLUMN, pa.list_(element, self.model.dimension), nullable=False)]
+
+    def metadata(self) -> Mapping[str, object]:
+        return {"dim": self.model.dimension}
+
+    def encode(self, vectors: AnyVectors, partitions: NDArray[np.int64]) -> Columns:
+        return {FLAT_COLUMN: vectors}
+
+    def open_rows(self, rows: Columns, partition: int) -> FlatRows:
+        return FlatRows(rows[FLAT_COLUMN], self.model.metric)  # type: ignore[arg-type]
+
+
+def _parse_flat(given: Mapping[str, object], file: IndexFile, model: Model, place: Place) -> Flat:
+    """Return the quantizer of a file. Raises FormatError."""
+    expect("L.index.vector.flat.dimension", place, "dim", given.get("dim"), model.dimension)
+    return Flat(model)
+
+
+FLAT = StorageType("FLAT", 1, _parse_flat, lambda sample, model, parameters: Flat(model))
+"""The storage that learns nothing from a sample."""

@@ -23,13 +23,13 @@ from lanceref.file_0_1.check import check_file
 from lanceref.index.row_set import LOW, SHIFT, Keys
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training
-from lanceref.index.vector import flat_storage, sq_storage
-from lanceref.index.vector.flat_storage import FlatRows
+from lanceref.index.vector import sq_storage
 from lanceref.index.vector.graph import GraphText, graph_text, parse_graph_text
+from lanceref.index.vector.parameters import details_of
 from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.rq_storage import SIGNS
 from lanceref.index.vector.single_file import SingleFileIndex, open_index
-from lanceref.index.vector.storage import Columns, Mask
+from lanceref.index.vector.storage import FLAT_COLUMN, Columns, FlatRows, Mask
 from lanceref.index.vector.vector_index import AUXILIARY, HEAD, VectorIndex
 from lanceref.index.vector.vectors import Keyed, indexed_vectors, vector_type
 from lanceref.kernels.distance import AnyVectors, distances
@@ -50,6 +50,7 @@ SAME = 1e-2
 
 def check(segment: Segment) -> None:
     """Report what is wrong with a segment. Raises FormatError."""
+    details_of(segment)
     index = open_index(segment)
     if not isinstance(index, SingleFileIndex):
         for path in (HEAD, AUXILIARY):
@@ -192,7 +193,7 @@ def _check_codes(index: VectorIndex, number: int, kept: Mask, own: Keys, rows: K
     known = rows.keys[at] == own
     columns = {name: column[kept][known] for name, column in index.rows(number).items()}
     vectors = rows.vectors[at[known]]
-    if len(vectors) and flat_storage.COLUMN not in columns:
+    if len(vectors) and FLAT_COLUMN not in columns:
         _check_assignment(index, number, vectors)
     places = np.full(len(vectors), number, np.int64)
     clause, wrong = _differing(index, columns, vectors, places)
@@ -207,8 +208,8 @@ def _differing(
     """Return the clause of a storage, and of each row whether its columns break it."""
     quantizer = index.auxiliary.quantizer
     wanted = quantizer.encode(vectors, places)
-    if flat_storage.COLUMN in kept:
-        numbers, own = (one[flat_storage.COLUMN].astype(np.float64) for one in (kept, wanted))
+    if FLAT_COLUMN in kept:
+        numbers, own = (one[FLAT_COLUMN].astype(np.float64) for one in (kept, wanted))
         room = SAME * max(1e-6, float(np.abs(own).max(initial=0)))
         far = ~(np.abs(numbers - own) <= room)
         return "L.index.vector.flat.values", np.asarray(far.any(axis=1), np.bool_)

@@ -34,12 +34,12 @@ from lanceref.index.index_file import IndexFile
 from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Moved, Segment, SegmentWriter
-from lanceref.index.vector.flat_storage import FLAT
-from lanceref.index.vector.graph import GraphText, parse_graph_text, read_graph
+from lanceref.index.vector.graph import GRAPH_SCHEMA, GraphText, parse_graph_text, read_graph
 from lanceref.index.vector.pq_storage import PQ
 from lanceref.index.vector.rq_storage import RQ
 from lanceref.index.vector.sq_storage import SQ
 from lanceref.index.vector.storage import (
+    FLAT,
     Columns,
     Model,
     PartitionRows,
@@ -60,8 +60,8 @@ from lanceref.proto import index_pb2
 HEAD = "index.idx"
 AUXILIARY = "auxiliary.idx"
 ROW_ID_COLUMN = "_rowid"
-FLAT_MARKER = "__flat_marker"
-"""The column of a head without graphs."""
+FLAT_SCHEMA = pa.schema([pa.field("__flat_marker", pa.uint64(), nullable=False)])
+"""The schema of a head without graphs."""
 
 Counts = NDArray[np.int64]
 
@@ -209,34 +209,31 @@ def write_head(
     writer: SegmentWriter,
     type_: VectorType,
     model: Model,
-    loss: float | None,
-    graphs: tuple[pa.Schema, Iterable[pa.RecordBatch], Partitions, Sequence[str]] | None = None,
+    loss: float,
+    nodes: Partitions,
+    texts: list[str],
+    graphs: Iterable[pa.RecordBatch],
 ) -> None:
-    """Write `index.idx`; `graphs` are columns, their rows, those of each partition, and texts."""
-    count = len(model.centroids)
-    if graphs is None:
-        marker = pa.schema([pa.field(FLAT_MARKER, pa.uint64(), nullable=False)])
-        graphs = marker, (), partitions_of([0] * count), [""] * count
-    schema, batches, partitions, texts = graphs
+    """Write `index.idx`: of each partition the rows of its graph, a text, and the rows."""
     metadata = {
         "lance:index": compact({"type": type_.name, "distance_type": model.metric}),
         "lance:ivf": "1",
-        "lance:hnsw" if type_.graphs else "lance:flat": compact(list(texts)),
+        "lance:hnsw" if type_.graphs else "lance:flat": compact(texts),
     }
-    message = ivf_message(partitions, model.centroids, loss)
-    writer.write_file(HEAD, schema, batches, metadata, [message.SerializeToString()])
+    message = ivf_message(nodes, model.centroids, loss)
+    schema = GRAPH_SCHEMA if type_.graphs else FLAT_SCHEMA
+    writer.write_file(HEAD, schema, graphs, metadata, [message.SerializeToString()])
 
 
 def write_auxiliary(
     writer: SegmentWriter,
-    model: Model,
     quantizer: Quantizer,
     partitions: Partitions,
     batches: Iterable[pa.RecordBatch],
 ) -> None:
     """Write `auxiliary.idx`: batches of row ids and the columns of the quantizer."""
     metadata = {
-        "distance_type": model.metric,
+        "distance_type": quantizer.model.metric,
         "lance:ivf": "1",
         "storage_metadata": compact([compact(quantizer.metadata())]),
     }

@@ -1,38 +1,149 @@
 """The kind of vector indices, one for all their types: the type is in the files.
 
-Clauses: L.index.vector.details
+Centroids are trained, vectors assigned to them, and written partition by partition. A segment that
+takes up others, or rows that no segment has, keeps the centroids and the quantizer of these. How
+many rows a graph has, and where its levels begin, follows from the number of its nodes alone: so
+graphs are built and written one by one.
+
+An update of an index changes partitions of another size than they are meant to have. Those with
+more than four times as many rows are split, into as many as make them have no more on the average.
+Where there are none, those with less than a quarter are given up, but for the largest when all are.
+The first of the new centroids takes the place of the old one, the others follow all. The quantizer
+stays; the rows of all segments are assigned anew, and are one segment.
+
+Clauses: L.index.vector.assignment, L.index.vector.rows.order, L.index.vector.loss,
+L.index.vector.resize.split, L.index.vector.resize.join
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from lanceref.core.cursor import Cursor, parse_message
+import numpy as np
+import pyarrow as pa
+
+from lanceref.core.errors import IndexRefused, OperationRefused
+from lanceref.core.integers import unique
 from lanceref.file.schema import Field
-from lanceref.index.index_type import Built, Kind, Parameters
-from lanceref.index.segment import Moved, Segment, SegmentWriter
+from lanceref.index.index_type import Built, Kind, Parameters, Sources
+from lanceref.index.row_set import NO_KEYS, Keys
+from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Training, leaf
-from lanceref.index.vector import building
-from lanceref.index.vector.parameters import METRICS, VectorParameters, check_column
-from lanceref.index.vector.single_file import open_index
+from lanceref.index.vector.graph import graph_rows, graph_text
+from lanceref.index.vector.parameters import (
+    VectorParameters,
+    check_column,
+    describe,
+    details_of,
+    parameters_of,
+)
+from lanceref.index.vector.pq_storage import Product
+from lanceref.index.vector.single_file import open_index, single_file
+from lanceref.index.vector.storage import (
+    SAMPLE_RATE,
+    Columns,
+    Model,
+    Quantizer,
+    Sample,
+    arrow_column,
+)
 from lanceref.index.vector.vector_check import check, check_rows
-from lanceref.index.vector.vector_index import TYPES
-from lanceref.index.vector.vectors import ELEMENTS, has_vectors, vector_type
-from lanceref.kernels.hnsw_graph import USUAL
+from lanceref.index.vector.vector_index import (
+    HEAD,
+    Partitions,
+    VectorType,
+    partitions_of,
+    storage_schema,
+    write_auxiliary,
+    write_head,
+)
+from lanceref.index.vector.vectors import (
+    ELEMENTS,
+    Keyed,
+    has_vectors,
+    indexed_vectors,
+    sampled_vectors,
+    vector_type,
+)
+from lanceref.kernels import hnsw_build
+from lanceref.kernels.distance import AnyVectors, distances
+from lanceref.kernels.hnsw_graph import USUAL, GraphParameters
+from lanceref.kernels.kmeans import Counts, assign, train
 from lanceref.proto import index_pb2
-
-METRIC_NAMES = {number: name for name, number in METRICS.items()}
-"""Metrics by the number that details have."""
 
 ANY_VERSION = (1 << 31) - 1
 """Version of entries up to which they are read: they have 1 or 2, which means nothing."""
+
+PREFETCH_DISTANCE = 2
+"""Entry of the texts of graphs that changes no answer: how far ahead a search fetches."""
+
+BATCH_ROWS = 1 << 14
+"""Rows that are written together, at least."""
+
+SPLIT_ABOVE = 4
+"""Times the rows that a partition is meant to have, above which it is split."""
+
+JOINED_BELOW = 4
+"""The share of these rows, below which a partition is given up."""
 
 
 def accepts(field: Field) -> bool:
     """Return whether a column holds vectors, which the index needs."""
     type_ = vector_type(leaf(field).arrow.type)
     return type_ is not None and type_.element in ELEMENTS
+
+
+@dataclass
+class EncodedRows:
+    """Encoded rows: of each part the partitions, the keys and the columns."""
+
+    quantizer: Quantizer
+    partitions: list[Counts] = field(default_factory=list)
+    keys: list[Keys] = field(default_factory=list)
+    columns: list[Columns] = field(default_factory=list)
+    loss: float = 0.0
+
+    def add(self, numbers: Counts, keys: Keys, columns: Columns) -> None:
+        """Append rows, by the numbers of their partitions.
+
+        `numbers` and `keys` (n,), columns (n, ...).
+        """
+        self.partitions.append(numbers)
+        self.keys.append(keys)
+        self.columns.append(columns)
+
+    def add_vectors(self, keyed: Keyed) -> None:
+        """Assign vectors to partitions and encode them."""
+        numbers, loss = assigned(keyed.vectors, self.quantizer.model)
+        self.loss += loss
+        self.add(numbers, keyed.keys, self.quantizer.encode(keyed.vectors, numbers))
+
+    def in_order(self) -> tuple[Partitions, Keys, Columns]:
+        """Return the rows by partition, those of each in the order in which they were added.
+
+        Keys (rows,), columns (rows, ...).
+        """
+        numbers = np.concatenate([np.empty(0, np.int64), *self.partitions])
+        order = np.argsort(numbers, kind="stable")
+        keys = np.concatenate([NO_KEYS, *self.keys])[order]
+        columns = {
+            one.name: np.concatenate([part[one.name] for part in self.columns])[order]
+            for one in self.quantizer.fields
+        }
+        count = len(self.quantizer.model.centroids)
+        return partitions_of(np.bincount(numbers, minlength=count)), keys, columns
+
+
+def assigned(vectors: AnyVectors, model: Model) -> tuple[Counts, float]:
+    """Return the partition of each vector [n, d], and the sum of their distances."""
+    numbers = assign(vectors, model.centroids, model.of_vectors)
+    loss = 0.0
+    for number in unique(numbers).tolist():
+        own: AnyVectors = vectors[numbers == number]
+        near = distances(model.centroids[number : number + 1], own, model.of_vectors)
+        loss += float(near.sum(dtype=np.float64))
+    return numbers, loss
 
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
@@ -44,94 +155,184 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
         column = vector_type(training.type)
         assert column is not None
         check_column(column, given.metric, given.type)
-        quantizer = building.build(training, given, writer)
+        random = np.random.default_rng()
+        model = Model(given.metric, _centroids(training, given, random))
+        sample = _sampling(training, model, random)
+        if given.quantizer is not None:
+            quantizer = given.quantizer.with_model(model).fitted(sample)
+        else:
+            quantizer = given.type.storage.train(sample, model, given.storage)
+        rows = EncodedRows(quantizer)
+        for keyed in indexed_vectors(training, model.metric):
+            rows.add_vectors(keyed)
+        if given.single_file and isinstance(quantizer, Product):
+            name = training.field.name
+            writer.write_bytes(HEAD, single_file(quantizer, *rows.in_order(), rows.loss, name))
+        else:
+            write(rows, given.type, rows.loss, writer, given.graph)
     return Built(given.details(quantizer), given.type.storage.version)
 
 
-def rewrite(
-    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
-) -> Built:
+def _sampling(training: Training, model: Model, random: np.random.Generator) -> Sample:
+    """Return a function that draws vectors to be indexed, and their partitions."""
+
+    def sample(most: int) -> tuple[AnyVectors, Counts]:
+        vectors = sampled_vectors(training, model.metric, most, random)
+        return vectors, assign(vectors, model.centroids, model.of_vectors)
+
+    return sample
+
+
+def _centroids(
+    training: Training, parameters: VectorParameters, random: np.random.Generator
+) -> AnyVectors:
+    """Return the centroids given, or trained, in the type of the column."""
+    column = vector_type(training.type)
+    assert column is not None
+    if parameters.centroids is not None:
+        return np.ascontiguousarray(parameters.centroids.astype(column.dtype))
+    count = parameters.partitions(training.num_rows)
+    vectors = sampled_vectors(training, parameters.metric, count * parameters.sample_rate, random)
+    if not len(vectors):
+        raise IndexRefused("centroids cannot be trained without vectors")
+    metric = "l2" if parameters.metric == "cosine" else parameters.metric
+    centroids = train(vectors, min(count, len(vectors)), metric, random, parameters.max_iters)
+    return np.ascontiguousarray(centroids.astype(vectors.dtype))
+
+
+def rewrite(segments: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment. Raises OperationRefused."""
     opened = [(open_index(segment), moved) for segment, moved in segments]
-    building.rewrite(opened, training, writer)
-    return Built(details_of(segments[0][0]), opened[0][0].head.type.storage.version)
+    (first, _), *others = opened
+    model, type_ = first.head.model, first.head.type
+    for other, _ in others:
+        if other.head.type != type_ or not model.shares_partitions(other.head.model):
+            raise OperationRefused("segments differ in type, metric or centroids")
+    quantizers = [one.auxiliary.quantizer for one, _ in opened]
+    quantizer = quantizers[0].merge(quantizers[1:])
+    if training.num_rows:
+        quantizer = quantizer.fitted(_sampling(training, model, np.random.default_rng()))
+    merged = EncodedRows(quantizer)
+    for (index, moved), own in zip(opened, quantizers, strict=True):
+        for number in np.flatnonzero(index.auxiliary.partitions.lengths).tolist():
+            kept, keys = moved(index.keys(number))
+            rows = {name: column[kept] for name, column in index.rows(number).items()}
+            columns = merged.quantizer.convert(own, rows)
+            merged.add(np.full(len(keys), number, np.int64), keys, columns)
+    for keyed in indexed_vectors(training, model.metric):
+        merged.add_vectors(keyed)
+    moved_only = not others and not training.fragments and first.head.message.HasField("loss")
+    loss = first.head.message.loss if moved_only else merged.loss
+    texts = [one.graph_text for one, _ in opened]
+    graph = next((one.usable for one in texts if one is not None), USUAL)
+    write(merged, type_, loss, writer, graph)
+    return Built(details_of(segments[0][0]), type_.storage.version)
 
 
-def details_of(segment: Segment) -> index_pb2.VectorIndexDetails:
-    """Return the details of an entry. Raises BadProto."""
-    data, clause = segment.entry.index_details.value, "L.index.vector.details"
-    cursor = Cursor(memoryview(data), segment.place.offset, segment.ctx)
-    return parse_message(cursor, index_pb2.VectorIndexDetails, "details", clause, segment.place)
+def write(
+    rows: EncodedRows,
+    type_: VectorType,
+    loss: float,
+    writer: SegmentWriter,
+    parameters: GraphParameters = USUAL,
+) -> None:
+    """Write the files of a segment; `parameters` are those of its graphs, if it has any."""
+    quantizer, (partitions, keys, columns) = rows.quantizer, rows.in_order()
+    write_auxiliary(writer, quantizer, partitions, _batches(quantizer, partitions, keys, columns))
+    texts = [
+        graph_text(count, parameters, PREFETCH_DISTANCE) if count and type_.graphs else None
+        for count in partitions.lengths.tolist()
+    ]
+    nodes = partitions_of([0 if one is None else one.offsets[-1] for one in texts])
+    graphs = _graphs(quantizer, partitions, columns, parameters) if type_.graphs else ()
+    shown = ["" if one is None else one.text for one in texts]
+    write_head(writer, type_, quantizer.model, loss, nodes, shown, graphs)
 
 
-def parameters_of(segment: Segment) -> Parameters:
-    """Return what a segment was built with, for another to be trained. Raises FormatError."""
-    details = details_of(segment)
-    storage, graph = _storage(details), USUAL
-    if segment.built:
-        index = open_index(segment)
-        type_, metric = index.head.type, index.head.model.metric
-        storage = {**index.auxiliary.quantizer.metadata(), **storage}
-        graph = USUAL if index.graph_text is None else index.graph_text.usable
-    else:
-        type_, metric = TYPES[_type_name(details)], METRIC_NAMES[details.metric_type]
-        if details.HasField("hnsw_index_config"):
-            own = details.hnsw_index_config
-            sizes = {"m": own.max_connections, "ef_construction": own.construction_ef}
-            graph = replace(USUAL, max_level=own.max_level, **sizes)
-    target = details.target_partition_size or None
-    hints = dict(details.runtime_hints)
-    given = VectorParameters(type_, metric, None, target, storage=storage, graph=graph, hints=hints)
-    return {"vector": given}
+def _batches(
+    quantizer: Quantizer, partitions: Partitions, keys: Keys, columns: Columns
+) -> Iterator[pa.RecordBatch]:
+    """Yield row ids and columns as they are in the file, some whole partitions together."""
+    schema, start = storage_schema(quantizer), 0
+    packed: list[Columns] = []
+    for number in range(len(partitions.lengths)):
+        first, end = partitions.rows(number)
+        if end > first:
+            packed.append(quantizer.pack({n: column[first:end] for n, column in columns.items()}))
+        if packed and (end - start >= BATCH_ROWS or number + 1 == len(partitions.lengths)):
+            arrays = [
+                arrow_column(np.concatenate([part[one.name] for part in packed]), one.type)
+                for one in quantizer.fields
+            ]
+            yield pa.record_batch([pa.array(keys[start:end]), *arrays], schema=schema)
+            start, packed = end, []
+
+
+def _graphs(
+    quantizer: Quantizer, partitions: Partitions, columns: Columns, parameters: GraphParameters
+) -> Iterator[pa.RecordBatch]:
+    """Build the graphs over all rows of an index, by partition, and yield the rows of each."""
+    for number in partitions.lengths.nonzero()[0].tolist():
+        start, end = partitions.rows(number)
+        own = {name: column[start:end] for name, column in columns.items()}
+        points = quantizer.open_rows(own, number).points()
+        yield graph_rows(hnsw_build.build(points, quantizer.model.of_vectors, parameters))
 
 
 def resize(segments: Sequence[Segment], added: Training, table: Training) -> Parameters | None:
-    """Return the parameters of a rebuild that splits or gives up partitions, None: none needed."""
+    """Return the parameters to build over all rows of the table; None when all partitions may stay.
+
+    `added` are the rows that no segment has. Segments with other centroids, codebooks or rotations
+    than the first are left alone. Raises FormatError.
+    """
     given = parameters_of(segments[0])["vector"]
     assert isinstance(given, VectorParameters)
-    parameters = building.rebalanced([open_index(one) for one in segments], added, table, given)
-    return None if parameters is None else {"vector": parameters}
+    indices = [open_index(one) for one in segments]
+    first, *others = indices
+    model, quantizers = first.head.model, [one.auxiliary.quantizer for one in indices]
+    if not table.num_rows or not all(model.shares_partitions(one.head.model) for one in others):
+        return None
+    try:
+        quantizer = quantizers[0].merge(quantizers[1:])
+    except OperationRefused:
+        return None
+    every = [one.auxiliary.partitions.lengths for one in indices]
+    sizes: Counts = np.array(every, np.int64).sum(axis=0)
+    for keyed in indexed_vectors(added, model.metric):
+        numbers = assign(keyed.vectors, model.centroids, model.of_vectors)
+        sizes += np.bincount(numbers, minlength=len(model.centroids))
+    target = given.partition_rows
+    large, small = sizes > SPLIT_ABOVE * target, sizes * JOINED_BELOW < target
+    if large.any():
+        centroids = _split(model, table, sizes, np.where(large, -(-sizes // target), 0))
+    elif small.any() and len(sizes) > 1:
+        if small.all():
+            small[len(sizes) - 1 - int(np.argmax(sizes[::-1]))] = False  # the last of the largest
+        centroids = model.centroids[~small]
+    else:
+        return None
+    return {"vector": replace(given, centroids=centroids, quantizer=quantizer)}
 
 
-def _storage(details: index_pb2.VectorIndexDetails) -> dict[str, object]:
-    """Return the fields of the storage, by name."""
-    storage = details.WhichOneof("compression")
-    own = [] if storage is None else getattr(details, storage).ListFields()
-    return {one.name: value for one, value in own}
-
-
-def _type_name(details: index_pb2.VectorIndexDetails) -> str:
-    storage = details.WhichOneof("compression") or "flat"
-    return f"IVF_{'HNSW_' if details.HasField('hnsw_index_config') else ''}{storage.upper()}"
-
-
-def describe(segment: Segment) -> tuple[str, dict[str, object]]:
-    """Return the type of a segment, and its details by name."""
-    details = details_of(segment)
-    storage = details.WhichOneof("compression")
-    if storage is None and segment.built:  # early entries leave it to the files
-        return open_index(segment).head.type.name, {}
-    shown: dict[str, object] = {
-        "metric_type": index_pb2.VectorMetricType.Name(details.metric_type),
-        "runtime_hints": dict(details.runtime_hints),
-    }
-    if details.HasField("hnsw_index_config"):
-        graph = details.hnsw_index_config.ListFields()
-        shown["hnsw"] = {one.name: value for one, value in graph}
-    if storage not in (None, "flat"):
-        shown["compression"] = compression = {"type": storage, **_storage(details)}
-        if storage == "rq":
-            rotations = index_pb2.VectorIndexDetails.RabitQuantization.RotationType
-            compression["rotation_type"] = rotations.Name(details.rq.rotation_type).lower()
-    if details.target_partition_size:
-        shown["target_partition_size"] = details.target_partition_size
-    return _type_name(details), shown
-
-
-def _check(segment: Segment) -> None:
-    """Report what is wrong with a segment. Raises FormatError."""
-    details_of(segment)
-    check(segment)
+def _split(model: Model, table: Training, sizes: Counts, pieces: Counts) -> AnyVectors:
+    """Return centroids with as many in the place of each as there are pieces; 0 leaves it."""
+    random = np.random.default_rng()
+    shares = np.minimum(1, pieces * SAMPLE_RATE / np.maximum(sizes, 1))
+    vectors, numbers = [], []
+    for keyed in indexed_vectors(table, model.metric):
+        near = assign(keyed.vectors, model.centroids, model.of_vectors)
+        drawn = random.random(len(near)) < shares[near]
+        vectors.append(keyed.vectors[drawn])
+        numbers.append(near[drawn])
+    sample, partitions = np.concatenate(vectors), np.concatenate(numbers)
+    centroids, new = model.centroids.copy(), []
+    for number in np.flatnonzero(pieces).tolist():
+        own = sample[partitions == number]
+        if len(own):
+            trained = train(own, min(int(pieces[number]), len(own)), model.of_vectors, random)
+            centroids[number] = trained[0]
+            new.append(trained[1:])
+    return np.concatenate([centroids, *new]).astype(centroids.dtype, copy=False)
 
 
 VECTOR = Kind(
@@ -145,7 +346,7 @@ VECTOR = Kind(
     open=open_index,
     build=build,
     rewrite=rewrite,
-    check=_check,
+    check=check,
     check_rows=check_rows,
     parameters=parameters_of,
     resize=resize,

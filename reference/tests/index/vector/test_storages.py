@@ -10,18 +10,16 @@ import pytest
 from lanceref.core.errors import FormatError, Place
 from lanceref.fast import indices as module
 from lanceref.fast.indices import nearest_rows
-from lanceref.index.vector.flat_storage import Flat
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.rq_storage import ADD, BLOCKED, ERROR, FOLLOWING, SCALE, SIGNS, Rotated
 from lanceref.index.vector.rq_storage import parse as parse_rq
 from lanceref.index.vector.rq_storage import train as train_rq
-from lanceref.index.vector.sq_storage import Sq
-from lanceref.index.vector.storage import Model, tensor_of
+from lanceref.index.vector.sq_storage import Bounds, Sq
+from lanceref.index.vector.storage import Flat, Model, tensor_of
 from lanceref.kernels.distance import distances
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.kernels.rabitq_codes import codes_in
 from lanceref.kernels.rabitq_estimate import MatrixRotation
-from lanceref.kernels.scalar_quantizer import Bounds
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])

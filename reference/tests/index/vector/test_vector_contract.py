@@ -9,7 +9,7 @@ import numpy as np
 import pylanceref
 import pytest
 from lanceref.core.errors import IndexRefused
-from lanceref.index.vector import building
+from lanceref.index.vector import vector_kind
 from lanceref.kernels import hnsw_build
 from lanceref.kernels.hnsw_graph import Graph, Level
 
@@ -99,14 +99,14 @@ def test_segments_that_learnt_alike_are_merged(tmp_path, name):
 @pytest.mark.parametrize("name", [one for one in TYPES if "file" not in one])
 def test_vectors_of_other_rows_are_reported(tmp_path, monkeypatch, name):
     """Where the vectors of a segment are encoded in another order than their rows."""
-    true = building.EncodedRows.add_vectors
+    true = vector_kind.EncodedRows.add_vectors
 
     def turned(rows, given):
         true(rows, type(given)(given.vectors[::-1].copy(), given.keys))
 
     dataset = write(VALUES, tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(building.EncodedRows, "add_vectors", turned)
+        patch.setattr(vector_kind.EncodedRows, "add_vectors", turned)
         create(dataset, name, num_partitions=2)
     found = {one.clause for one in lanceref.validate(dataset.uri, deep=True)}
     assert found & {

@@ -87,11 +87,9 @@ def data_of(num_bits=4, metric="l2"):
     codebook = np.stack([words, 2 * words])[:, :, None]
     quantizer = Product(model, ProductQuantizer(codebook, model.of_vectors), True)
     width = num_bits * 2 // 8
-    parts = [
-        (np.array([5], np.uint64), {COLUMN: np.full((1, width), 0x21, np.uint8)}),
-        (np.array([7, 9], np.uint64), {COLUMN: np.full((2, width), 0x43, np.uint8)}),
-    ]
-    return single_file(quantizer, parts, 1.5, "v"), quantizer
+    keys = np.array([5, 7, 9], np.uint64)
+    codes = np.repeat(np.array([[0x21], [0x43], [0x43]], np.uint8), width, axis=1)
+    return single_file(quantizer, partitions_of([1, 2]), keys, {COLUMN: codes}, 1.5, "v"), quantizer
 
 
 def opened_bytes(data):
