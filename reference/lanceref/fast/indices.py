@@ -13,9 +13,10 @@ K-means assigns vectors by one matrix product for each block of them.
     l2   |v - c| ** 2 = |v| ** 2 + (|c| ** 2 - 2 v.c);  the bracket is the score
     dot  1 - v.c
 
-Where another centroid is nearer by l2 than the rounding of such a product could tell apart,
-`assign` computes distances as they are defined. By dot, centroids as near as the rounding of a
-product may change places; so they may in the rounds of training (`partial_sums`), by any metric.
+Where another centroid is nearer by l2 than the rounding of such a product, or of the distances
+themselves, could tell apart, `assign` computes distances as they are defined. By dot, centroids as
+near as the rounding of a product may change places; so they may in the rounds of training
+(`partial_sums`), by any metric.
 
 A level of an HNSW graph is searched with heaps and a mask of the nodes that were met; candidates
 farther than all that is kept are dropped for all neighbours of a node at once. Such a walk looks up
@@ -291,7 +292,9 @@ def _first_nearest(
     largest = np.linalg.norm(np.asarray(centroids, wide), axis=1).max()
     lengths = np.linalg.norm(np.asarray(vectors, wide), axis=1)
     share = 2 * (vectors.shape[1] + 2) * np.finfo(wide).eps
-    rounding = share * largest * (largest + 2 * lengths)  # of two scores together
+    # of two scores together, and of two distances as the plain form computes them
+    rounding = share * (largest * (largest + 2 * lengths) + best + lengths**2)
+    rounding += np.finfo(wide).tiny
     doubtful = np.flatnonzero(scores.min(axis=1) - best <= rounding)
     step = max(1, BLOCK_SCORES // len(centroids))
     for start in range(0, len(doubtful), step):

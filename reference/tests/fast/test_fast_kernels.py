@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis.extra import numpy as hnp
 from lanceref.fast import indices as fast
 from lanceref.kernels import kmeans
@@ -38,6 +38,8 @@ def test_vectors_are_assigned_and_summed_alike(metric, draw, count, k, dim):
     hnp.arrays(np.float32, (30, 3), elements=st.floats(-10, 10, width=32)),
     hnp.arrays(np.float32, (5, 3), elements=st.floats(-10, 10, width=32)),
 )
+@example(np.ones((30, 3), np.float32), np.float32([[-1e-42] * 3, [0, -1e-42, -1e-42]]))
+@example(np.full((30, 3), 1e-22, np.float32), np.float32([[1e-22, 0, 0], [2e-22, 2e-22, 0]]))
 def test_any_vectors_are_assigned_alike_by_l2(vectors, centroids):
     """Where products are rounded the nearest centroids are the same, and the sum of distances."""
     ids = [call(vectors, centroids, "l2") for call in (kmeans.assign.plain, kmeans.assign.fast)]
