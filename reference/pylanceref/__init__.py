@@ -19,7 +19,6 @@ from pylanceref.late_names import late_names
 
 if TYPE_CHECKING:
     from lanceref.operations.cleanup import CleanupStats
-    from lanceref.search.projection import ColumnOrdering
     from lanceref.storage.protocol import bytes_read_counter, iops_counter
 
     from pylanceref.blob import (
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from pylanceref.merge_insert import MergeInsertBuilder
     from pylanceref.metadata import FragmentMetadata
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
-    from pylanceref.scanner import LanceScanner, ScanStatistics
+    from pylanceref.scanner import ColumnOrdering, LanceScanner, ScanStatistics
     from pylanceref.schema import json_to_schema, schema_to_json
     from pylanceref.stats import DataStatistics, FieldStatistics
     from pylanceref.table_handle import Session
@@ -57,7 +56,6 @@ __all__ += ["schema_to_json", "write_dataset"]
 
 _NAMES = {
     "lanceref.operations.cleanup": "CleanupStats",
-    "lanceref.search.projection": "ColumnOrdering",
     "lanceref.storage.protocol": "bytes_read_counter iops_counter",
     "pylanceref.blob": "Blob BlobArray BlobColumn BlobFile BlobType blob_array blob_field",
     "pylanceref.dataset": "LanceDataset dataset write_dataset",
@@ -66,7 +64,7 @@ _NAMES = {
     "pylanceref.merge_insert": "MergeInsertBuilder",
     "pylanceref.metadata": "FragmentMetadata",
     "pylanceref.operation": "DatasetBasePath Index IndexFile LanceOperation Transaction",
-    "pylanceref.scanner": "LanceScanner ScanStatistics",
+    "pylanceref.scanner": "ColumnOrdering LanceScanner ScanStatistics",
     "pylanceref.schema": "json_to_schema schema_to_json",
     "pylanceref.stats": "DataStatistics FieldStatistics",
     "pylanceref.table_handle": "Session",

@@ -38,17 +38,15 @@ from pylanceref.write_rows import Destination
 
 if TYPE_CHECKING:
     from lanceref.operations.cleanup import AutoCleanupConfig
-    from lanceref.search.projection import ColumnOrdering
 
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
-    from pylanceref.scanner import LanceScanner
+    from pylanceref.scanner import ColumnOrdering, LanceScanner
 
 LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 """Transaction property that holds the message of a commit."""
 
 _LATE = {
     "lanceref.operations.cleanup": "AutoCleanupConfig CleanupStats",
-    "lanceref.search.projection": "ColumnOrdering",
     "lanceref.table.refs": "Branch Tag",
     "pylanceref.blob": "BlobFile",
     "pylanceref.commit": "BulkCommitResult",
@@ -64,7 +62,7 @@ _LATE = {
     "pylanceref.optimize": "Compaction CompactionMetrics DatasetOptimizer",
     "pylanceref.query": "DocumentGranularity FullTextQuery MinHashQuery",
     "pylanceref.references": "VersionRef",
-    "pylanceref.scanner": "LanceScanner",
+    "pylanceref.scanner": "ColumnOrdering LanceScanner",
     "pylanceref.schema": "LanceSchema",
     "pylanceref.stats": "DataStatistics DatasetStats FieldStatistics",
     "pylanceref.udf": "BatchUDF BatchUDFCheckpoint batch_udf",

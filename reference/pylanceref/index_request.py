@@ -26,10 +26,10 @@ from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.hnsw_graph import FEWEST_EDGES, USUAL, GraphParameters
 from lanceref.operations.index_build import indexed_field
-from lanceref.search.vector_query import METRIC_NAMES
 
 from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.index_listing import INVERTED_DETAILS, IndexConfig
+from pylanceref.nearest import METRIC_NAMES
 from pylanceref.sql.rewriting import words
 
 ALIASES = {"FTS": "INVERTED", "LABELLIST": "LABEL_LIST"}

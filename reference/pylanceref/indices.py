@@ -20,7 +20,6 @@ from lanceref.kernels import kmeans, product_quantizer
 from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.kmeans import assign
 from lanceref.operations.index_build import indexed_field, new_entry, segment_writer, training_of
-from lanceref.search.vector_query import METRIC_NAMES
 
 from pylanceref.index_listing import (
     IndexConfig,
@@ -31,6 +30,7 @@ from pylanceref.index_listing import (
 )
 from pylanceref.index_request import vector_column, whole_number
 from pylanceref.indexing import commit_segments, segments_of
+from pylanceref.nearest import METRIC_NAMES
 from pylanceref.vector_models import (
     IvfModel,
     PqModel,

@@ -16,18 +16,18 @@ from lanceref.file.schema import Field, LanceSchema, project
 from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.search.full_text import FullTextQuery, MatchQuery, MultiMatchQuery, PhraseQuery
 from lanceref.search.minhash_search import MinHashQuery
-from lanceref.search.projection import ColumnOrdering, Projection, scan_projection, take_projection
+from lanceref.search.projection import Projection, scan_projection, take_projection
 from lanceref.search.snapshot import Snapshot
 from lanceref.search.text_column import text_indices
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS, FragmentRows
 
-from pylanceref.scanner import LanceScanner, ScanOptions, ScanStatistics
+from pylanceref.scanner import ColumnOrdering, LanceScanner, ScanOptions, ScanStatistics
 from pylanceref.sql.columns import Computed, bind_columns, condition
 
 if TYPE_CHECKING:
-    from lanceref.search.vector_query import VectorQuery
+    from lanceref.search.vector_search import VectorQuery
 
     from pylanceref.search_scanner import SearchScanner
 
@@ -163,7 +163,7 @@ def _search(
         return nearest
     if fragments is not snapshot.fragments and not arguments.get("prefilter"):
         raise QueryRefused("This operation is not supported for fragment scan")
-    from lanceref.search.vector_query import vector_query
+    from pylanceref.nearest import vector_query
 
     return vector_query(nearest, snapshot.schema(BlobHandling.DECLARED), arguments.get("limit"))
 

@@ -3,35 +3,32 @@
 Has the names of pylance's `LanceScanner` and `ScanStatistics`. Without a filter the columns are
 read as they lie. With one its columns are read first, and the others only where rows pass. An order
 needs its columns first too: they are read with the positions of the rows, which are then taken in
-that order.
+that order. Rows with the same values keep their order; nulls come last unless asked otherwise,
+whatever the direction. Floats have their total order.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import pyarrow as pa
+from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
 from lanceref.core.cursor import IOStats
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
 from lanceref.index.segment import Uses
-from lanceref.search.projection import (
-    ColumnOrdering,
-    Projection,
-    resize_batches,
-    scan_projection,
-    sort_order,
-)
+from lanceref.search.projection import Projection, scan_projection
 from lanceref.search.rows import Condition, passing_rows, read_passed
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, FragmentRows
+from numpy.typing import NDArray
 
 from pylanceref.sql.columns import Computed
 
@@ -85,6 +82,63 @@ class Meter:
         """Yield batches, and report at their end what was counted."""
         yield from batches
         observer(self.read())
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnOrdering:
+    """A column to order by, its direction, and where nulls go."""
+
+    column_name: str
+    ascending: bool = True
+    nulls_first: bool = False
+
+
+def sort_order(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> NDArray[np.int64]:
+    """Return the row numbers in the order of the keys, one for each ordering, the first first.
+
+    The result is (rows,).
+    """
+    order = np.arange(len(keys[0]) if keys else 0)
+    for key, one in reversed(list(zip(keys, orderings, strict=True))):
+        values = key.storage if isinstance(key, pa.ExtensionArray) else key
+        if isinstance(values, pa.DictionaryArray):
+            values = values.dictionary_decode()
+        values = total_order(values) if pa.types.is_floating(values.type) else values
+        values = values.take(pa.array(order))
+        null = values.is_null().to_numpy(zero_copy_only=False)
+        valid, missing = np.flatnonzero(~null), np.flatnonzero(null)
+        direction = "ascending" if one.ascending else "descending"
+        table = pa.table({"key": values.take(pa.array(valid))})
+        ranked = valid[pc.sort_indices(table, sort_keys=[("key", direction)]).to_numpy()]
+        ends = (missing, ranked) if one.nulls_first else (ranked, missing)
+        order = order[np.concatenate(ends)]
+    return order
+
+
+def resize_batches(
+    batches: Iterable[pa.RecordBatch], rows: int, size_bytes: int | None, *, strict: bool
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches of about `size_bytes`, or when `strict` of exactly `rows` but for the last."""
+    if not strict:
+        if not size_bytes:
+            yield from batches
+            return
+        for batch in batches:
+            step = max(1, batch.num_rows)
+            if batch.nbytes > size_bytes:
+                step = max(1, batch.num_rows * size_bytes // batch.nbytes)
+            for start in range(0, max(1, batch.num_rows), step):
+                yield batch.slice(start, step)
+        return
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        while sum(one.num_rows for one in held) >= rows:
+            table = pa.Table.from_batches(held)
+            yield table.slice(0, rows).combine_chunks().to_batches()[0]
+            held = table.slice(rows).to_batches()
+    if any(one.num_rows for one in held):
+        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
 
 
 DEFAULT_BATCH_SIZE = 8192

@@ -18,16 +18,9 @@ import pyarrow as pa
 from lanceref.core.arrow_buffers import whole
 from lanceref.file.schema import LanceSchema
 from lanceref.index.vector.searching import Neighbours
-from lanceref.search.filter import Filter
-from lanceref.search.projection import (
-    Projection,
-    resize_batches,
-    scan_projection,
-    sort_order,
-    take_projection,
-)
+from lanceref.search.projection import Projection, scan_projection, take_projection
 from lanceref.search.row_locator import Places, positions_of_ids
-from lanceref.search.rows import Condition
+from lanceref.search.rows import Condition, Filter
 from lanceref.search.snapshot import Snapshot
 from lanceref.search.text_column import ELEMENT_BITS
 from lanceref.search.text_search import ELEMENT, SCORE, TextSearch
@@ -35,7 +28,7 @@ from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 from numpy.typing import NDArray
 
-from pylanceref.scanner import LanceScanner, ScanOptions
+from pylanceref.scanner import LanceScanner, ScanOptions, resize_batches, sort_order
 from pylanceref.sql.columns import Computed, bind_columns, bind_filter
 
 QUERY_INDEX = pa.field("query_index", pa.int32(), nullable=False)

@@ -26,9 +26,9 @@ from lanceref.index.vector.vector_index import TYPES
 from lanceref.index.vector.vector_kind import EncodedRows, assigned, write
 from lanceref.index.vector.vectors import indexed_vectors, vectors_of
 from lanceref.kernels.product_quantizer import ProductQuantizer
-from lanceref.search.vector_query import METRIC_NAMES
 
 from pylanceref.file import LanceFileReader, LanceFileWriter
+from pylanceref.nearest import METRIC_NAMES
 
 
 @dataclass(eq=False)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -39,7 +39,6 @@ from lanceref.index.indices import Index
 from lanceref.index.predicate import Among, IsNull, Within, plan_text
 from lanceref.index.predicate import Predicate as IndexPredicate
 from lanceref.index.row_set import Keys
-from lanceref.search.filter import And, Not, On, Or, Predicate
 from lanceref.table.rows import FragmentRows, batch_bounds
 
 SPELLED_OUT = 3
@@ -49,6 +48,47 @@ Mask = NDArray[np.bool_]
 
 ByPath = Mapping[str, Sequence[Index]]
 """Indices of each column."""
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """A question about a column, or about a member of its documents, by its path.
+
+    Unless it is exact, rows that pass are among those for which the answer is yes.
+    """
+
+    path: str
+    question: IndexPredicate
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """True for the rows for which every part is true."""
+
+    parts: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """True for the rows for which at least one part is true."""
+
+    parts: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """True for the rows for which the part is false."""
+
+    part: Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A condition without a structure: only its callable answers it."""
+
+
+Predicate: TypeAlias = On | And | Or | Not | Unknown
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,17 @@
-"""Projection: the columns of a result, how they come from what is read, and their order.
+"""Projection: the columns of a result, and how they come from what is read.
 
 Read are table fields, nested ones pruned to the parts asked for, and system columns. A scan returns
-a nested part as a column of its own, `a.b`; a take returns it inside its struct. In an ordered
-result rows with the same values keep their order; nulls come last unless asked otherwise, whatever
-the direction. Floats have their total order.
+a nested part as a column of its own, `a.b`; a take returns it inside its struct.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import whole
-from lanceref.core.comparison import total_order
-from lanceref.core.compute import pc
 from lanceref.core.errors import NotFound
 from lanceref.file.arrow_schema import resolved, resolved_batch
 from lanceref.file.schema import Field, LanceSchema, project, split_path
@@ -141,60 +135,3 @@ def _descend(array: pa.Array, path: tuple[int, ...]) -> pa.Array:
     for number in path:
         array = whole(array.flatten()[number])
     return array
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnOrdering:
-    """A column to order by, its direction, and where nulls go."""
-
-    column_name: str
-    ascending: bool = True
-    nulls_first: bool = False
-
-
-def sort_order(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> NDArray[np.int64]:
-    """Return the row numbers in the order of the keys, one for each ordering, the first first.
-
-    The result is (rows,).
-    """
-    order = np.arange(len(keys[0]) if keys else 0)
-    for key, one in reversed(list(zip(keys, orderings, strict=True))):
-        values = key.storage if isinstance(key, pa.ExtensionArray) else key
-        if isinstance(values, pa.DictionaryArray):
-            values = values.dictionary_decode()
-        values = total_order(values) if pa.types.is_floating(values.type) else values
-        values = values.take(pa.array(order))
-        null = values.is_null().to_numpy(zero_copy_only=False)
-        valid, missing = np.flatnonzero(~null), np.flatnonzero(null)
-        direction = "ascending" if one.ascending else "descending"
-        table = pa.table({"key": values.take(pa.array(valid))})
-        ranked = valid[pc.sort_indices(table, sort_keys=[("key", direction)]).to_numpy()]
-        ends = (missing, ranked) if one.nulls_first else (ranked, missing)
-        order = order[np.concatenate(ends)]
-    return order
-
-
-def resize_batches(
-    batches: Iterable[pa.RecordBatch], rows: int, size_bytes: int | None, *, strict: bool
-) -> Iterator[pa.RecordBatch]:
-    """Yield batches of about `size_bytes`, or when `strict` of exactly `rows` but for the last."""
-    if not strict:
-        if not size_bytes:
-            yield from batches
-            return
-        for batch in batches:
-            step = max(1, batch.num_rows)
-            if batch.nbytes > size_bytes:
-                step = max(1, batch.num_rows * size_bytes // batch.nbytes)
-            for start in range(0, max(1, batch.num_rows), step):
-                yield batch.slice(start, step)
-        return
-    held: list[pa.RecordBatch] = []
-    for batch in batches:
-        held.append(batch)
-        while sum(one.num_rows for one in held) >= rows:
-            table = pa.Table.from_batches(held)
-            yield table.slice(0, rows).combine_chunks().to_batches()[0]
-            held = table.slice(rows).to_batches()
-    if any(one.num_rows for one in held):
-        yield from pa.Table.from_batches(held).combine_chunks().to_batches()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import whole
 from lanceref.file.schema import Field
-from lanceref.search.filter import Filter
 from lanceref.search.index_plan import (
     Bounding,
     Known,
+    Mask,
     Plan,
+    Predicate,
     bounded_fields,
     possible_ranges,
     select,
@@ -30,7 +32,7 @@ from lanceref.search.index_plan import (
 from lanceref.search.projection import Projection, take_projection
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
+from lanceref.table.rows import FragmentRows
 
 RUN_ROWS = 1 << 16
 """Rows of a fragment that a filter is evaluated on together."""
@@ -39,6 +41,26 @@ FEW = 16
 """Rows are taken one by one when at least this many times as many do not pass."""
 
 Positions = NDArray[np.int64]
+
+
+class Filter(Protocol):
+    """A condition on rows, which pass where it is true; null is not true.
+
+    It is a callable on batches, with its structure for indices and for the bounds of a batch.
+    """
+
+    columns: tuple[str, ...]
+    """Names of the columns it reads, in the order of the schema."""
+
+    paths: tuple[str, ...]
+    """The same, or `a.b` where it reads only a part of a column."""
+
+    @property
+    def predicate(self) -> Predicate | None:
+        """Its structure as far as it is known."""
+
+    def mask(self, batch: pa.RecordBatch) -> Mask:
+        """Return for each row of a batch of these columns whether it passes: bool (rows,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +166,6 @@ class Condition:
         """Return the rows of fragments that pass, ascending, by position in the table: (rows,)."""
         parts = [self.positions(rows) + rows.rows_before for rows in self.possible(fragments)]
         return np.concatenate([np.empty(0, np.int64), *parts])
-
-
-def filter_schema(snapshot: Snapshot) -> pa.Schema:
-    """Return the columns that a filter may name: those of the table and the system columns."""
-    schema = snapshot.schema(BlobHandling.DESCRIPTIONS)
-    system = [pa.field(name, pa.uint64()) for name in SYSTEM_COLUMNS]
-    return pa.schema([*schema.arrow, *system])
 
 
 def condition(

@@ -13,6 +13,7 @@ L.index.vector.search.no-number
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -25,25 +26,52 @@ from lanceref.index.segment import Moved
 from lanceref.index.vector.searching import (
     NO_NEIGHBOURS,
     Neighbours,
+    SearchParameters,
     concat,
     search,
     sum_distances,
 )
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vector_kind import VECTOR
-from lanceref.index.vector.vectors import vectors_of
+from lanceref.index.vector.vectors import VectorType, vectors_of
 from lanceref.kernels.distance import AnyVectors, Metric, distances
 from lanceref.search.projection import Projection, scan_projection
 from lanceref.search.row_locator import live_rows, positions_of_ids, remembered
 from lanceref.search.rows import Condition, passing_rows, read_passed
 from lanceref.search.snapshot import Snapshot
-from lanceref.search.vector_query import VectorQuery
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 
 RUN_BYTES, RUN_VECTORS = 1 << 22, 1 << 15
 """Bytes of vectors, and vectors at most, that are compared together."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorQuery:
+    """The `k` rows with the nearest vectors; `vectors` [q, d] are of the column's type.
+
+    In a `batch` each vector has its own rows; else all of them are one query, and there are several
+    only where rows have several. `metric` None is that of the index, `search` is what an index is
+    asked for. `missing` counts the NaNs and nulls of a query: among several vectors they are 0.
+    """
+
+    column: str
+    field_id: int
+    type: VectorType
+    vectors: AnyVectors
+    k: int
+    batch: bool
+    metric: Metric | None
+    refine_factor: int | None
+    use_index: bool
+    search: SearchParameters
+    missing: int
+
+    @property
+    def default_metric(self) -> Metric:
+        """The metric of a query that names none and has no index."""
+        return "hamming" if self.type.element == pa.uint8() else "l2"
 
 
 def nearest_of(

@@ -19,9 +19,9 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused, SchemaRefused
 from lanceref.file.arrow_schema import resolved
 from lanceref.search import rows
-from lanceref.search.filter import Filter, Mask, Predicate
+from lanceref.search.index_plan import Mask, Predicate
 from lanceref.search.projection import take_projection
-from lanceref.search.rows import Condition, filter_schema
+from lanceref.search.rows import Condition, Filter
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
@@ -214,7 +214,9 @@ def condition(
     snapshot: Snapshot, given: object, *, use_stats: bool = True, use_indices: bool = True
 ) -> Condition:
     """Bind a filter, SQL or an Arrow expression, to a table. Raises QueryRefused, TypeError."""
-    found = bind_filter(given, filter_schema(snapshot))
+    schema = snapshot.schema(BlobHandling.DESCRIPTIONS)
+    system = [pa.field(name, pa.uint64()) for name in SYSTEM_COLUMNS]
+    found = bind_filter(given, pa.schema([*schema.arrow, *system]))
     return rows.condition(snapshot, found, use_stats=use_stats, use_indices=use_indices)
 
 

@@ -22,7 +22,7 @@ from lanceref.index.predicate import (
 )
 from lanceref.index.predicate import Predicate as Question
 from lanceref.json.json_path import member_path
-from lanceref.search.filter import And, Not, On, Or, Predicate, Unknown, structured
+from lanceref.search.index_plan import And, Not, On, Or, Predicate, Unknown
 
 from pylanceref.sql.engine import engine, plain_schema
 from pylanceref.sql.functions import BINARY_OF, JSON_FUNCTIONS, RELATIONS
@@ -46,7 +46,21 @@ MEETING = RELATIONS.keys() - words("st_disjoint st_distance st_equals")
 def predicate_of(node: Node, schema: pa.Schema) -> Predicate | None:
     """Return what an expression says of single columns, None when it says nothing."""
     with calling(QueryRefused):
-        return structured(_Reader(plain_schema(schema)).read(node, strict=True))
+        return _structured(_Reader(plain_schema(schema)).read(node, strict=True))
+
+
+def _structured(predicate: Predicate) -> Predicate | None:
+    """Return a predicate, None when no question about a column is in it."""
+    waiting = [predicate]
+    while waiting:
+        match waiting.pop():
+            case On():
+                return predicate
+            case And(parts) | Or(parts):
+                waiting += parts
+            case Not(part):
+                waiting.append(part)
+    return None
 
 
 class _Reader:

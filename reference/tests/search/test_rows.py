@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import OutOfRange, RowNotFound
-from lanceref.search.projection import ColumnOrdering, resize_batches, sort_order
 from lanceref.search.row_locator import live_rows, locator, positions_of_ids
 from lanceref.search.rows import Condition
 from lanceref.table.rows import FragmentRows, in_order
+from pylanceref.scanner import ColumnOrdering, resize_batches, sort_order
 from pylanceref.sql.columns import condition
 
 from ..index.vector.indexed import points

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.file.arrow_schema import schema_of
-from lanceref.search.vector_query import vector_query
 from lanceref.search.vector_search import exact_distances
+from pylanceref.nearest import vector_query
 
 SCHEMA = schema_of(
     pa.schema(

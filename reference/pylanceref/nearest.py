@@ -1,16 +1,13 @@
-"""Vector queries: the parameters of a search in a column of vectors, checked as by pylance."""
+"""Argument `nearest` of a scan: what pylance takes, checked, as a `VectorQuery` (face)."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
-
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.index.indices import paths_of
@@ -18,6 +15,8 @@ from lanceref.index.vector.searching import SearchParameters
 from lanceref.index.vector.storage import Mode
 from lanceref.index.vector.vectors import ELEMENTS, VectorType, vector_type
 from lanceref.kernels.distance import METRICS, AnyVectors, Metric
+from lanceref.search.vector_search import VectorQuery
+from numpy.typing import NDArray
 
 DEFAULT_K = 10
 """Rows of a result when neither their number nor a limit is given."""
@@ -43,33 +42,6 @@ INTEGERS = {
 PARAMETERS = INTEGERS.keys() | {
     *("column", "q", "metric", "use_index", "approx_mode", "distance_range")
 }
-
-
-@dataclass(frozen=True, slots=True)
-class VectorQuery:
-    """The `k` rows with the nearest vectors; `vectors` [q, d] are of the column's type.
-
-    In a `batch` each vector has its own rows; else all of them are one query, and there are several
-    only where rows have several. `metric` None is that of the index, `search` is what an index is
-    asked for. `missing` counts the NaNs and nulls of a query: among several vectors they are 0.
-    """
-
-    column: str
-    field_id: int
-    type: VectorType
-    vectors: AnyVectors
-    k: int
-    batch: bool
-    metric: Metric | None
-    refine_factor: int | None
-    use_index: bool
-    search: SearchParameters
-    missing: int
-
-    @property
-    def default_metric(self) -> Metric:
-        """The metric of a query that names none and has no index."""
-        return "hamming" if self.type.element == pa.uint8() else "l2"
 
 
 def vector_query(given: object, schema: LanceSchema, limit: int | None) -> VectorQuery:
