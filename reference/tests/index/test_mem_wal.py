@@ -32,8 +32,9 @@ from lanceref.index.mem_wal.shard_log import (
     shards,
     sip_hash,
     versions,
+    write_entry,
+    write_manifest,
 )
-from lanceref.index.mem_wal.shard_writer import write_entry, write_manifest
 from lanceref.index.mem_wal.sharding import buckets
 from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.storage import BytesSource, open_store

@@ -10,10 +10,12 @@ from lanceref.index.mem_wal.shard_log import (
     LogEntry,
     check_log,
     manifest_path,
+    newest_rows,
     read_entries,
     read_manifest,
+    take_over,
+    write_entry,
 )
-from lanceref.index.mem_wal.shard_writer import newest_rows, take_over, write_entry
 from lanceref.storage import open_store
 
 SHARD, CTX = uuid.UUID(int=7), Context("t")
