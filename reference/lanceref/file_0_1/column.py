@@ -34,7 +34,7 @@ from lanceref.core.arrow_buffers import (
     slot_bits,
     whole,
 )
-from lanceref.core.cursor import MERGE_GAP_BYTES, FileBytes
+from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import (
     BadSchema,
     CorruptPage,
@@ -154,7 +154,7 @@ class LegacyColumn:
     def take(self, rows: Numbers) -> pa.Array:
         """Read the ranges that hold the rows and pick the rows. `rows` (n,), ascending."""
         unique, places = unique_inverse(rows)
-        gap_rows = int(MERGE_GAP_BYTES / self._node.row_bytes)
+        gap_rows = int(encodings.GAP_BYTES / self._node.row_bytes)
         ranges = RowRanges.covering(unique, gap_rows)
         bounds = np.array(ranges.bounds, np.int64).reshape(-1, 2)
         read = self._node.read(cut_at_batches(self._offsets, bounds))

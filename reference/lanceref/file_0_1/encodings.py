@@ -55,6 +55,9 @@ from lanceref.file_0_1.page_table import BatchRanges, Node, Numbers, Pages, gath
 OFFSET_BYTES = 8
 """Size of one offset."""
 
+GAP_BYTES = 64
+"""Values that are no further apart share a request: of more, what is between them costs more."""
+
 Dictionaries = Mapping[int, pa.Array]
 """The values of the dictionary fields of a schema by field id."""
 
@@ -74,7 +77,7 @@ def plain_node(file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers 
         firsts, lasts = ranges.starts * bits // 8, (ranges.ends * bits + 7) // 8
         offsets, sizes = pages.positions[ranges.batches] + firsts, lasts - firsts
         named = ("values", clause, "bitmap" if is_bool else f"{leaf}[]")
-        data = gather(file, offsets, sizes, named)
+        data = gather(file, offsets, sizes, named, GAP_BYTES)
         if is_bool:  # L.legacy.plain.bool: bitmaps move so that the first bit is bit 0
             starts, ends = ranges.starts * items, ranges.ends * items
             if (starts % 8).any() or (ends[:-1] % 8).any():

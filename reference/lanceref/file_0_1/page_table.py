@@ -28,7 +28,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.values import join_pieces
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import MERGE_GAP_BYTES, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, OutOfRange, Place
 
 PAIR_BYTES = 16
@@ -193,12 +193,17 @@ def cut_at_batches(batch_offsets: Numbers, bounds: Numbers) -> BatchRanges:
 
 
 def gather(
-    file: FileBytes, offsets: Numbers, sizes: Numbers, named: tuple[str, str, str]
+    file: FileBytes,
+    offsets: Numbers,
+    sizes: Numbers,
+    named: tuple[str, str, str],
+    gap_bytes: int = MERGE_GAP_BYTES,
 ) -> NDArray[np.uint8]:
     """Read byte ranges one after another: uint8 (sum of sizes,).
 
     `named` gives what the bytes are, the clause that bounds them, and their kind in spans.
-    `offsets` and `sizes` (n,). Raises LimitExceeded, Truncated.
+    Those that are no more than `gap_bytes` apart share a request. `offsets` and `sizes` (n,).
+    Raises LimitExceeded, Truncated.
     """
     (name, clause, kind), total = named, int(sizes.sum())
     if total:
@@ -209,7 +214,7 @@ def gather(
             file.ctx.leaf(start, start + size, name, kind, clause)
     some = sizes > 0
     starts, filled = offsets[some], sizes[some]
-    data, at = file.gather(starts, filled, name, clause)
+    data, at = file.gather(starts, filled, name, clause, gap_bytes)
     if (at[1:] == (at + filled)[:-1]).all():  # not copied, unless values are not aligned
         data = data[int(at[0]) : int(at[0]) + total] if total else data[:0]
         return data if data.ctypes.data % ALIGNMENT == 0 else data.copy()
