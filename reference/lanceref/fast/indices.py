@@ -40,7 +40,7 @@ from lanceref.index.full_text.packed_integers import MOST_BYTES, PER_LANE, Count
 from lanceref.index.full_text.posting_blocks import SMALL, Blobs, BlockLayout, Postings
 from lanceref.index.vector import storage
 from lanceref.index.vector.storage import FlatRows, Mask, Mode, PartitionRows, Rows
-from lanceref.kernels import distance, hnsw_search, kmeans, product_quantizer
+from lanceref.kernels import distance, hnsw_graph, kmeans, product_quantizer
 from lanceref.kernels.distance import (
     BLOCK_VALUES,
     AnyVectors,
@@ -52,8 +52,7 @@ from lanceref.kernels.distance import (
     blocks,
     distances,
 )
-from lanceref.kernels.hnsw_graph import Level
-from lanceref.kernels.hnsw_search import Admitted, DistanceOf
+from lanceref.kernels.hnsw_graph import Admitted, DistanceOf, Level
 from lanceref.kernels.kmeans import Ids, Partial, cluster_sums
 from lanceref.kernels.product_quantizer import Bytes, Sums
 
@@ -314,7 +313,7 @@ def partial_sums(vectors: AnyVectors, centroids: AnyVectors, metric: Metric) -> 
     return Partial(*cluster_sums(vectors, ids, len(centroids), metric), loss)
 
 
-@hnsw_search.search_layer.replaced_by
+@hnsw_graph.search_layer.replaced_by
 def search_layer(
     level: Level, distance_of: DistanceOf, start: int, ef: int, admitted: Admitted
 ) -> list[tuple[float, int]]:

@@ -18,6 +18,10 @@ Heuristic (algorithm 4, pruned connections kept): of the candidates, nearest fir
 when it is nearer to the node than to every one accepted before. The nearest of the others fill the
 places that are left.
 
+Distances of many pairs come from a matrix product: `|x - y|^2 = |x|^2 + |y|^2 - 2 x.y` or
+`1 - x.y`. Cosine vectors are brought to unit length, those of Hamming distance spread into bits.
+The products lose digits of small distances; those stored in a graph are sums over differences.
+
 Repair: edges have a direction, and a node may be chosen by none. Each node of level 0 that cannot
 be reached from the entry point gets an edge from a near node that can, one above the limit each.
 """
@@ -25,24 +29,24 @@ be reached from the entry point gets an edge from a near node that can, one abov
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.integers import union, unique
 from lanceref.kernels.hnsw_graph import (
-    EMPTY,
     Distances,
-    EdgeTable,
     Graph,
     GraphParameters,
+    Level,
     Nodes,
-    Space,
     entry_point,
-    graph_of,
     node_levels,
-    space_of,
 )
+
+EMPTY = -1
+"""No edge: rows of edges (width,) have it after their last one."""
 
 BLOCK_BYTES, BLOCK_ROWS = 1 << 25, 1024
 """Bytes of the distances of a block of new nodes to all before them; nodes of a block, at most."""
@@ -60,6 +64,87 @@ NUMBERS_AT_ONCE = 1 << 18
 """Numbers of the candidates' vectors that are held together, so that they stay in the cache."""
 
 
+PAIRS_AT_ONCE = 1 << 14
+"""Pairs whose differences are computed together."""
+
+SMALLEST = np.float32(2**-126)
+"""Least squared length that is divided by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Vectors (n, d) float32, whether distances are squared l2 (else 1 - x.y), squared norms."""
+
+    vectors: NDArray[np.float32]
+    is_l2: bool
+    norms: Distances
+
+    def take(self, rows: Nodes | slice) -> Space:
+        """Return the space of some of the vectors. `rows` (n,)."""
+        return Space(self.vectors[rows], self.is_l2, self.norms[rows])
+
+    @property
+    def directions(self) -> Space:
+        """The space by whose l2 near vectors lie together: for dot, that of unit vectors."""
+        if self.is_l2:
+            return self
+        lengths = np.sqrt(np.maximum(self.norms, SMALLEST))[:, None]
+        return Space((self.vectors / lengths).astype(np.float32), True, np.ones_like(self.norms))
+
+    def to(self, other: Space) -> Distances:
+        """Return the distances (n, m) of all vectors to all m of another space."""
+        return self._distances(
+            self.vectors @ other.vectors.T, self.norms[:, None], other.norms[None]
+        )
+
+    def to_one(self, places: Nodes) -> Distances:
+        """Return the distances (b, k) of b groups of k to one member of each, by its place.
+
+        The vectors are those of the groups, one group after the other.
+        """
+        count = len(places)
+        groups = self.vectors.reshape(count, -1, self.vectors.shape[1])
+        products = (groups @ groups[np.arange(count), places, :, None])[:, :, 0]
+        norms = self.norms.reshape(count, -1)
+        return self._distances(products, np.take_along_axis(norms, places[:, None], 1), norms)
+
+    def _distances(self, products: Distances, first: Distances, second: Distances) -> Distances:
+        """Turn products into distances in place, by the squared norms of both factors."""
+        if not self.is_l2:
+            return np.subtract(1, products, out=products)
+        products *= -2
+        products += second
+        products += first
+        return np.maximum(products, 0, out=products)
+
+    def pairs(self, left: Nodes, right: Nodes) -> Distances:
+        """Return the distances (p,) of pairs of rows, to the last digits of 32-bit floats."""
+        out = np.empty(len(left), np.float32)
+        for start in range(0, len(left), PAIRS_AT_ONCE):
+            run = slice(start, start + PAIRS_AT_ONCE)
+            x, y = self.vectors[left[run]], self.vectors[right[run]]
+            if self.is_l2:
+                x -= y
+                out[run] = np.einsum("ij,ij->i", x, x)
+            else:
+                out[run] = 1 - np.einsum("ij,ij->i", x, y)
+        return out
+
+
+def space_of(vectors: NDArray[np.generic], metric: str) -> Space:
+    """Return the space of vectors (n, d) under l2, cosine, dot or hamming (of bytes)."""
+    if metric == "hamming":
+        floats = np.unpackbits(vectors.astype(np.uint8), axis=1).astype(np.float32)
+    else:
+        floats = np.ascontiguousarray(vectors, np.float32)
+    norms = np.einsum("ij,ij->i", floats, floats)
+    if metric == "cosine":
+        with np.errstate(invalid="ignore", divide="ignore"):
+            floats = floats / np.sqrt(norms)[:, None]
+        norms = np.ones_like(norms)
+    return Space(floats, metric in ("l2", "hamming"), norms)
+
+
 def build(vectors: NDArray[np.generic], metric: str, parameters: GraphParameters) -> Graph:
     """Return the graph of vectors (n, d) under l2, cosine, dot or hamming (of bytes)."""
     if not len(vectors):
@@ -67,44 +152,39 @@ def build(vectors: NDArray[np.generic], metric: str, parameters: GraphParameters
     space = space_of(vectors, metric)
     levels = node_levels(len(vectors), parameters.m, parameters.max_level)
     first = entry_point(levels)
-    tables = []
-    for level in range(int(levels[first]) + 1):
-        nodes = np.flatnonzero(levels >= level)
-        table = _connect(space.take(nodes), int(np.searchsorted(nodes, first)), level, parameters)
-        neighbours = np.where(table.neighbours == EMPTY, EMPTY, nodes[table.neighbours])
-        tables.append(EdgeTable(neighbours, table.distances))
-    return graph_of(levels, tables)
+    nodes = [np.flatnonzero(levels >= level) for level in range(int(levels[first]) + 1)]
+    parts = [_connect(space, own, first, level, parameters) for level, own in enumerate(nodes)]
+    return Graph(first, tuple(parts))
 
 
-def _connect(space: Space, first: int, level: int, parameters: GraphParameters) -> EdgeTable:
-    """Return the edges of a level's nodes; `first` is the row of the entry point."""
-    num_nodes = len(space.vectors)
-    order = np.concatenate(([first], np.arange(first), np.arange(first + 1, num_nodes)))
+def _connect(
+    space: Space, nodes: Nodes, first: int, level: int, parameters: GraphParameters
+) -> Level:
+    """Return a level with its `nodes` (k,), ascending; `first` is the entry point."""
+    order = np.concatenate(([first], nodes[nodes != first]))
     ranked = space.take(order)
-    m = min(parameters.m, num_nodes)
+    m = min(parameters.m, len(nodes))
     limit = m if level else 2 * m
-    out = _own_edges(ranked, m, parameters.ef_construction)
-    table = _with_edges_back(ranked, out, limit, max(parameters.ef_construction, limit))
+    out, lengths = _own_edges(ranked, m, parameters.ef_construction)
+    table = _with_edges_back(ranked, out, lengths, limit, max(parameters.ef_construction, limit))
     if not level:
         table = repair(ranked, table)
-    rank = np.argsort(order)
-    neighbours = np.where(table.neighbours == EMPTY, EMPTY, order[table.neighbours])[rank]
-    exact = np.full(neighbours.shape, np.inf, np.float32)
-    filled = neighbours != EMPTY
-    exact[filled] = space.pairs(np.nonzero(filled)[0], neighbours[filled])
-    return EdgeTable(neighbours, exact)
+    table = table[np.argsort(order)]
+    filled = table != EMPTY
+    degrees, ends = filled.sum(axis=1), order[table[filled]]
+    exact = space.pairs(np.repeat(nodes, degrees), ends)
+    return Level(nodes, np.append(0, np.cumsum(degrees)), ends, exact)
 
 
-def _own_edges(space: Space, m: int, most: int) -> EdgeTable:
+def _own_edges(space: Space, m: int, most: int) -> tuple[Nodes, Distances]:
     """Return the edges (n, m) that each node chooses among the `most` nearest before it."""
     neighbours = np.full((len(space.vectors), m), EMPTY, np.int64)
     distances = np.full(neighbours.shape, np.inf, np.float32)
     for rows, near, far in candidates(space, most):
-        table = select(space, near, far, m)
-        width = table.neighbours.shape[1]
-        neighbours[rows, :width] = table.neighbours
-        distances[rows, :width] = table.distances
-    return EdgeTable(neighbours, distances)
+        chosen, lengths = select(space, near, far, m)
+        width = chosen.shape[1]
+        neighbours[rows, :width], distances[rows, :width] = chosen, lengths
+    return neighbours, distances
 
 
 def candidates(space: Space, most: int) -> Iterator[tuple[Nodes, Nodes, Distances]]:
@@ -178,7 +258,9 @@ def _regions(space: Space, first: int) -> Iterator[tuple[Nodes, Nodes]]:
                 yield rows, union(random.choice(region, MOST_ROWS, replace=False), rows)
 
 
-def select(space: Space, candidates: Nodes, distances: Distances, m: int) -> EdgeTable:
+def select(
+    space: Space, candidates: Nodes, distances: Distances, m: int
+) -> tuple[Nodes, Distances]:
     """Return at most m edges of each node; no more candidates than m are all kept.
 
     `candidates` (b, k) are rows of the space, nearest first, `EMPTY` after the last of a node;
@@ -186,7 +268,7 @@ def select(space: Space, candidates: Nodes, distances: Distances, m: int) -> Edg
     """
     num_nodes, width = candidates.shape
     if width <= m:
-        return EdgeTable(candidates, distances)
+        return candidates, distances
     keep = np.empty((num_nodes, m), np.int64)
     step = max(NUMBERS_AT_ONCE // (width * space.vectors.shape[1]), 1)
     for start in range(0, num_nodes, step):
@@ -194,9 +276,7 @@ def select(space: Space, candidates: Nodes, distances: Distances, m: int) -> Edg
         accepted = _accepted(space, candidates[run], distances[run], m)
         keep[run] = np.argsort(~accepted, axis=1, kind="stable")[:, :m]
     keep[candidates[:, m] == EMPTY] = np.arange(m)
-    return EdgeTable(
-        np.take_along_axis(candidates, keep, 1), np.take_along_axis(distances, keep, 1)
-    )
+    return np.take_along_axis(candidates, keep, 1), np.take_along_axis(distances, keep, 1)
 
 
 def _accepted(space: Space, candidates: Nodes, distances: Distances, m: int) -> NDArray[np.bool_]:
@@ -219,24 +299,24 @@ def _accepted(space: Space, candidates: Nodes, distances: Distances, m: int) -> 
     return accepted
 
 
-def _with_edges_back(space: Space, own: EdgeTable, limit: int, most: int) -> EdgeTable:
+def _with_edges_back(
+    space: Space, own: Nodes, distances: Distances, limit: int, most: int
+) -> Nodes:
     """Return the edges (n, limit) of all nodes with those from the other ends.
 
     Nodes with more than `limit` choose among the `most` nearest of them, ties by number.
     """
-    heads, places = np.nonzero(own.neighbours != EMPTY)
-    tails, lengths = own.neighbours[heads, places], own.distances[heads, places]
+    heads, places = np.nonzero(own != EMPTY)
+    tails, lengths = own[heads, places], distances[heads, places]
     sources, targets = np.concatenate((heads, tails)), np.concatenate((tails, heads))
     order = np.argsort(sources, kind="stable")  # a node's own edges come first
     sources, targets = sources[order], targets[order]
     lengths = np.concatenate((lengths, lengths))[order]
-    counts = np.bincount(sources, minlength=len(own.neighbours))
+    counts = np.bincount(sources, minlength=len(own))
     starts = np.cumsum(counts) - counts
     neighbours = np.full((len(counts), limit), EMPTY, np.int64)
-    distances = np.full(neighbours.shape, np.inf, np.float32)
     kept = counts[sources] <= limit
-    cells = sources[kept], (np.arange(len(sources)) - starts[sources])[kept]
-    neighbours[cells], distances[cells] = targets[kept], lengths[kept]
+    neighbours[sources[kept], (np.arange(len(sources)) - starts[sources])[kept]] = targets[kept]
     for nodes in _of_like_size(np.flatnonzero(counts > limit), counts):
         columns = np.arange(counts[nodes].max())
         inside = columns < counts[nodes, None]
@@ -245,9 +325,8 @@ def _with_edges_back(space: Space, own: EdgeTable, limit: int, most: int) -> Edg
         near = np.where(inside, targets[edges], EMPTY)
         nearest = np.lexsort((near, far), axis=1)[:, :most]
         near, far = (np.take_along_axis(one, nearest, 1) for one in (near, far))
-        table = select(space, near, far, limit)
-        neighbours[nodes], distances[nodes] = table.neighbours, table.distances
-    return EdgeTable(neighbours, distances)
+        neighbours[nodes], _ = select(space, near, far, limit)
+    return neighbours
 
 
 def _of_like_size(nodes: Nodes, counts: Nodes) -> Iterator[Nodes]:
@@ -272,21 +351,21 @@ def mark_reachable(neighbours: Nodes, known: NDArray[np.bool_], start: int) -> N
         known[border] = True
 
 
-def repair(space: Space, table: EdgeTable) -> EdgeTable:
-    """Return edges that reach every row from row 0, in one column more where needed.
+def repair(space: Space, table: Nodes) -> Nodes:
+    """Return edges (n, width) that reach every row from row 0, in one column more where needed.
 
     A row gets its edge from the nearest of its own neighbours that is reached, else of all rows.
     """
-    known = np.zeros(len(table.neighbours), np.bool_)
-    mark_reachable(table.neighbours, known, 0)
+    known = np.zeros(len(table), np.bool_)
+    mark_reachable(table, known, 0)
     if known.all():
         return table
-    neighbours = np.pad(table.neighbours, ((0, 0), (0, 1)), constant_values=EMPTY)
+    neighbours = np.pad(table, ((0, 0), (0, 1)), constant_values=EMPTY)
     free = np.ones(len(known), np.bool_)
     for node in np.flatnonzero(~known).tolist():
         if known[node]:
             continue
-        own = table.neighbours[node]
+        own = table[node]
         own = own[own != EMPTY]
         rows = own[(known & free)[own]]
         rows = rows if len(rows) else np.flatnonzero(known & free)
@@ -295,5 +374,4 @@ def repair(space: Space, table: EdgeTable) -> EdgeTable:
         free[nearest] = False
         mark_reachable(neighbours, known, node)
     order = np.argsort(neighbours == EMPTY, axis=1, kind="stable")  # edges before empty places
-    empty = np.full(neighbours.shape, np.inf, np.float32)
-    return EdgeTable(np.take_along_axis(neighbours, order, 1), empty)
+    return np.take_along_axis(neighbours, order, 1)

@@ -1,4 +1,4 @@
-"""HNSW graphs: nodes on levels, their edges, and the distances of their vectors.
+"""HNSW graphs: nodes on levels, their edges, and the nodes nearest to a query.
 
 Malkov and Yashunin, arXiv 1603.09320. Nodes are numbered from 0 as their vectors. Level 0 holds all
 of them, each level above some of the one below: a node reaches the next level with probability 1/m
@@ -6,20 +6,24 @@ of them, each level above some of the one below: a node reaches the next level w
 sequence, so that levels follow from the number of nodes, m and the number of levels: xoshiro256++
 of Blackman and Vigna, whose state is the first four words of SplitMix64 from seed 42.
 
-Distances of many pairs come from a matrix product: `|x - y|^2 = |x|^2 + |y|^2 - 2 x.y` or
-`1 - x.y`. Cosine vectors are brought to unit length, those of Hamming distance spread into bits.
-The products lose digits of small distances; those stored in a graph are sums over differences.
+Search, algorithm 5 (K-NN-SEARCH): from the entry point down to level 1, a search of one node goes
+from neighbour to nearer neighbour; on level 0, algorithm 2 (SEARCH-LAYER) keeps the `ef` nearest
+nodes it has met, W, and expands candidates, C, the nearest first, until the nearest of C is farther
+than the furthest of W. Nodes that a filter does not admit are expanded and not kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lanceref.core.plain import specified
 
 FEWEST_EDGES = 4
 """Edges per node that keep a graph connected."""
@@ -42,9 +46,6 @@ SEED, WORD, DRAW_BITS = 42, 2**64 - 1, 24
 
 Nodes = NDArray[np.int64]
 Distances = NDArray[np.float32]
-
-EMPTY = -1
-"""No edge, in a table of edges."""
 
 
 def node_levels(num_nodes: int, m: int, max_level: int) -> Nodes:
@@ -124,105 +125,82 @@ class Graph:
         return len(self.levels[0].nodes) if self.levels else 0
 
 
+DistanceOf: TypeAlias = Callable[[Nodes], Distances]
+"""From nodes (k,) to their distances from the query."""
+
+
 @dataclass(frozen=True, slots=True)
-class EdgeTable:
-    """Edges of nodes in rows (k, width): neighbours int64, `EMPTY` after the last, distances."""
+class Admitted:
+    """What a walk may keep: nodes by a mask (n,), distances lower <= d < upper; None: all."""
 
-    neighbours: Nodes
-    distances: Distances
+    nodes: NDArray[np.bool_] | None = None
+    lower: float | None = None
+    upper: float | None = None
 
-    def level(self, nodes: Nodes) -> Level:
-        """Return a level whose `nodes` (k,) ascending have these edges."""
-        filled = self.neighbours != EMPTY
-        offsets = np.append(0, np.cumsum(filled.sum(1), dtype=np.int64))
-        return Level(nodes, offsets, self.neighbours[filled], self.distances[filled])
+    def of(self, nodes: Nodes, distances: Distances) -> list[bool]:
+        """Return which of some nodes are admitted. `nodes` and `distances` (n,)."""
+        inside = np.ones(len(nodes), np.bool_) if self.nodes is None else self.nodes[nodes]
+        if self.lower is not None:
+            inside = inside & (distances >= self.lower)
+        if self.upper is not None:
+            inside = inside & (distances < self.upper)
+        return inside.tolist()
 
 
-def graph_of(levels: Nodes, tables: Sequence[EdgeTable]) -> Graph:
-    """Return a graph by the highest level of each node and the edges of each level's nodes.
+ALL = Admitted()
+"""No filter."""
 
-    `levels` (nodes,).
+
+def search(
+    graph: Graph, distance_of: DistanceOf, ef: int, admitted: Admitted = ALL
+) -> tuple[Nodes, Distances]:
+    """Return the at most `ef` nearest admitted nodes the walk meets, nearest first, ties by number.
+
+    Raises IndexError for edges that lead out of the graph: readers check them before. Both results
+    are (found,).
     """
-    parts = (table.level(np.flatnonzero(levels >= i)) for i, table in enumerate(tables))
-    return Graph(entry_point(levels), tuple(parts))
+    if not graph.num_nodes:
+        return np.empty(0, np.int64), np.empty(0, np.float32)
+    start = graph.entry_point
+    best = distance_of(np.array([start]))[0]
+    for level in graph.levels[:0:-1]:
+        while len(neighbours := level.neighbours_of(start)):
+            distances = distance_of(neighbours)
+            nearest = int(distances.argmin())
+            if not distances[nearest] < best:
+                break
+            start, best = int(neighbours[nearest]), distances[nearest]
+    found = sorted(search_layer(graph.levels[0], distance_of, start, ef, admitted))
+    nodes = np.array([node for _, node in found], np.int64)
+    return nodes, np.array([distance for distance, _ in found], np.float32)
 
 
-PAIRS_AT_ONCE = 1 << 14
-"""Pairs whose differences are computed together."""
+@specified
+def search_layer(
+    level: Level, distance_of: DistanceOf, start: int, ef: int, admitted: Admitted
+) -> list[tuple[float, int]]:
+    """Return distance and number of the at most `ef` nearest admitted nodes, in any order.
 
-SMALLEST = np.float32(2**-126)
-"""Least squared length that is divided by."""
-
-
-@dataclass(frozen=True, slots=True)
-class Space:
-    """Vectors (n, d) float32, whether distances are squared l2 (else 1 - x.y), squared norms."""
-
-    vectors: NDArray[np.float32]
-    is_l2: bool
-    norms: Distances
-
-    def take(self, rows: Nodes | slice) -> Space:
-        """Return the space of some of the vectors. `rows` (n,)."""
-        return Space(self.vectors[rows], self.is_l2, self.norms[rows])
-
-    @property
-    def directions(self) -> Space:
-        """The space by whose l2 near vectors lie together: for dot, that of unit vectors."""
-        if self.is_l2:
-            return self
-        lengths = np.sqrt(np.maximum(self.norms, SMALLEST))[:, None]
-        return Space((self.vectors / lengths).astype(np.float32), True, np.ones_like(self.norms))
-
-    def to(self, other: Space) -> Distances:
-        """Return the distances (n, m) of all vectors to all m of another space."""
-        return self._distances(
-            self.vectors @ other.vectors.T, self.norms[:, None], other.norms[None]
-        )
-
-    def to_one(self, places: Nodes) -> Distances:
-        """Return the distances (b, k) of b groups of k to one member of each, by its place.
-
-        The vectors are those of the groups, one group after the other.
-        """
-        count = len(places)
-        groups = self.vectors.reshape(count, -1, self.vectors.shape[1])
-        products = (groups @ groups[np.arange(count), places, :, None])[:, :, 0]
-        norms = self.norms.reshape(count, -1)
-        return self._distances(products, np.take_along_axis(norms, places[:, None], 1), norms)
-
-    def _distances(self, products: Distances, first: Distances, second: Distances) -> Distances:
-        """Turn products into distances in place, by the squared norms of both factors."""
-        if not self.is_l2:
-            return np.subtract(1, products, out=products)
-        products *= -2
-        products += second
-        products += first
-        return np.maximum(products, 0, out=products)
-
-    def pairs(self, left: Nodes, right: Nodes) -> Distances:
-        """Return the distances (p,) of pairs of rows, to the last digits of 32-bit floats."""
-        out = np.empty(len(left), np.float32)
-        for start in range(0, len(left), PAIRS_AT_ONCE):
-            run = slice(start, start + PAIRS_AT_ONCE)
-            x, y = self.vectors[left[run]], self.vectors[right[run]]
-            if self.is_l2:
-                x -= y
-                out[run] = np.einsum("ij,ij->i", x, x)
-            else:
-                out[run] = 1 - np.einsum("ij,ij->i", x, y)
-        return out
-
-
-def space_of(vectors: NDArray[np.generic], metric: str) -> Space:
-    """Return the space of vectors (n, d) under l2, cosine, dot or hamming (of bytes)."""
-    if metric == "hamming":
-        floats = np.unpackbits(vectors.astype(np.uint8), axis=1).astype(np.float32)
-    else:
-        floats = np.ascontiguousarray(vectors, np.float32)
-    norms = np.einsum("ij,ij->i", floats, floats)
-    if metric == "cosine":
-        with np.errstate(invalid="ignore", divide="ignore"):
-            floats = floats / np.sqrt(norms)[:, None]
-        norms = np.ones_like(norms)
-    return Space(floats, metric in ("l2", "hamming"), norms)
+    Algorithm 2 with one entry point. Of nodes that are furthest alike the first by number leaves W.
+    """
+    candidates, found = list[tuple[float, int]](), list[tuple[float, int]]()  # C and W
+    visited, new = {start}, [start]
+    while True:
+        nodes = np.array(new, np.int64)
+        distances = distance_of(nodes) if new else np.empty(0, np.float32)
+        inside = admitted.of(nodes, distances)
+        for far, one, is_admitted in zip(distances.tolist(), new, inside, strict=True):
+            if len(found) < ef or far <= max(found)[0]:
+                candidates.append((far, one))
+                if is_admitted and (len(found) < ef or far < max(found)[0]):
+                    found.append((far, one))
+            if len(found) > ef:
+                found.remove(min(found, key=lambda pair: (-pair[0], pair[1])))
+        if not candidates:
+            return found
+        nearest = min(candidates)
+        candidates.remove(nearest)
+        if len(found) >= ef and nearest[0] > max(found)[0]:
+            return found
+        new = [one for one in level.neighbours_of(nearest[1]).tolist() if one not in visited]
+        visited.update(new)

@@ -19,10 +19,9 @@ from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.rq_storage import Rotated
 from lanceref.index.vector.sq_storage import Bounds, Sq
 from lanceref.index.vector.storage import Flat, Model
-from lanceref.kernels import hnsw_search, rabitq_estimate
+from lanceref.kernels import hnsw_graph, rabitq_estimate
 from lanceref.kernels.distance import products
-from lanceref.kernels.hnsw_graph import Level
-from lanceref.kernels.hnsw_search import Admitted
+from lanceref.kernels.hnsw_graph import Admitted, Level
 from lanceref.kernels.product_quantizer import ProductQuantizer, look_up
 
 COMPILED = pytest.mark.skipif(find_spec("numba") is None, reason="the extra `fast`")
@@ -77,7 +76,7 @@ def test_a_level_is_searched_alike(seed, count, ef, filtered):
     random = np.random.default_rng(seed)
     level, far = level_of(random, count), random.integers(0, 9, count).astype(np.float32)
     admitted = Admitted(random.random(count) < 0.5, 1, 7) if filtered else Admitted()
-    form, start = hnsw_search.search_layer, int(random.integers(count))
+    form, start = hnsw_graph.search_layer, int(random.integers(count))
     plain, fast = (
         sorted(call(level, far.__getitem__, start, ef, admitted))
         for call in (form.plain, form.fast)

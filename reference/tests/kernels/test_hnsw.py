@@ -7,18 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.kernels import hnsw_build
-from lanceref.kernels.hnsw_build import build, candidates, repair, select
+from lanceref.kernels.hnsw_build import EMPTY, build, candidates, repair, select, space_of
 from lanceref.kernels.hnsw_graph import (
-    EMPTY,
-    EdgeTable,
+    Admitted,
     Graph,
     GraphParameters,
     Level,
     entry_point,
     node_levels,
-    space_of,
+    search,
 )
-from lanceref.kernels.hnsw_search import Admitted, search
 from numpy.typing import NDArray
 
 
@@ -67,11 +65,11 @@ def test_blocks_choose_as_the_loop(seed: int, count: int, m: int, width: int) ->
     full = ((vectors[nodes][:, None] - vectors[None, :count]) ** 2).sum(2)
     order = np.argsort(full, axis=1, kind="stable")
 
-    table = select(space, order, np.take_along_axis(full, order, 1), m)
+    chosen, _ = select(space, order, np.take_along_axis(full, order, 1), m)
 
     for row, node in enumerate(nodes.tolist()):
         wanted = by_loop(vectors, node, order[row].tolist(), m)
-        assert [n for n in table.neighbours[row].tolist() if n != EMPTY] == wanted
+        assert [n for n in chosen[row].tolist() if n != EMPTY] == wanted
 
 
 @given(st.integers(0, 2**32), st.integers(1, 150), st.integers(1, 40))
@@ -124,33 +122,27 @@ def test_regions_hold_nearly_all_that_is_near(
 SPACE = space_of(np.array([[0.0], [1.0], [5.0], [6.0]]), "l2")
 
 
-def table(rows: list[list[int]]) -> EdgeTable:
-    """Return edges whose lengths do not matter."""
-    neighbours = np.array(rows)
-    return EdgeTable(neighbours, np.zeros(neighbours.shape, np.float32))
-
-
 def test_a_piece_of_two_gets_one_edge() -> None:
     """Rows 2 and 3 see each other only: the nearest reached row, 1, gets an edge to 2."""
-    out = repair(SPACE, table([[1], [0], [3], [2]]))
+    out = repair(SPACE, np.array([[1], [0], [3], [2]]))
 
-    assert out.neighbours.tolist() == [[1, EMPTY], [0, 2], [3, EMPTY], [2, EMPTY]]
+    assert out.tolist() == [[1, EMPTY], [0, 2], [3, EMPTY], [2, EMPTY]]
 
 
 def test_a_neighbour_of_its_own_comes_first() -> None:
     """Row 3 chose row 0, which was reached: 0 leads back to it although 2 is nearer."""
-    out = repair(SPACE, table([[1], [2], [0], [0]]))
+    out = repair(SPACE, np.array([[1], [2], [0], [0]]))
 
-    assert out.neighbours.tolist() == [[1, 3], [2, EMPTY], [0, EMPTY], [0, EMPTY]]
+    assert out.tolist() == [[1, 3], [2, EMPTY], [0, EMPTY], [0, EMPTY]]
 
 
 def test_a_row_gets_one_edge_more_at_most() -> None:
     """Three rows that chose row 0 and are chosen by none hang on different rows."""
-    out = repair(SPACE, table([[EMPTY], [0], [0], [0]]))
+    out = repair(SPACE, np.array([[EMPTY], [0], [0], [0]]))
 
-    assert out.neighbours[:, 0].tolist()[0] == 1
-    assert ((out.neighbours != EMPTY).sum(1) <= 2).all()
-    assert sorted(out.neighbours[out.neighbours > 0].tolist()) == [1, 2, 3]
+    assert out[:, 0].tolist()[0] == 1
+    assert ((out != EMPTY).sum(1) <= 2).all()
+    assert sorted(out[out > 0].tolist()) == [1, 2, 3]
 
 
 def far(a: NDArray[np.generic], b: NDArray[np.generic], metric: str) -> NDArray[np.float64]:

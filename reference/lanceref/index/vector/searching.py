@@ -27,10 +27,9 @@ from lanceref.index.row_set import Keys
 from lanceref.index.segment import Moved
 from lanceref.index.vector.storage import Mask, Mode, Model, Score, nearest_rows
 from lanceref.index.vector.vector_index import Partition, VectorIndex
-from lanceref.kernels import hnsw_search
+from lanceref.kernels import hnsw_graph
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances, normalized
-from lanceref.kernels.hnsw_graph import Graph
-from lanceref.kernels.hnsw_search import Admitted
+from lanceref.kernels.hnsw_graph import Admitted, Graph
 
 EVERYWHERE = (None, None)
 """The range in which all distances are."""
@@ -254,6 +253,6 @@ def walk(
     admitted = Admitted(None if kept.all() else kept, *parameters.range)
     whole = len(kept) <= WHOLE_ROWS * ef
     distance_of = score(slice(None)).__getitem__ if whole else score
-    rows, near = hnsw_search.search(graph, distance_of, ef, admitted)
+    rows, near = hnsw_graph.search(graph, distance_of, ef, admitted)
     places = rows if admitted.nodes is None else np.cumsum(kept)[rows] - 1
     return Neighbours(keys[places], near).best(parameters.k)

@@ -33,7 +33,8 @@ from lanceref.index.vector.storage import FLAT_COLUMN, Columns, FlatRows, Mask
 from lanceref.index.vector.vector_index import AUXILIARY, HEAD, VectorIndex
 from lanceref.index.vector.vectors import Keyed, indexed_vectors, vector_type
 from lanceref.kernels.distance import AnyVectors, distances
-from lanceref.kernels.hnsw_graph import Graph, space_of
+from lanceref.kernels.hnsw_build import space_of
+from lanceref.kernels.hnsw_graph import Graph
 
 TOLERANCE = 1e-2
 """How far lengths may be from those computed here, as a share of the longest of a level."""
