@@ -92,16 +92,23 @@ def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page:
     raise UnknownEncoding(clause, page.place, found, f"values of {type_}")
 
 
-@specified
-def pick_rows(read: ReadRows, rows: NDArray[np.int64], ranges: RowRanges) -> pa.Array:
-    """Return some rows of a page, from the ranges that hold them.
+Pick = tuple[ReadRows, NDArray[np.int64], RowRanges]
+"""A page, rows of it (n,), ascending and distinct, and the ranges that hold them."""
 
-    `rows` (n,), ascending and distinct. Raises what the encoding raises.
+
+@specified
+def pick_rows(picks: Sequence[Pick]) -> list[pa.Array]:
+    """Return some rows of each page, from the ranges that hold them.
+
+    Raises what the encodings raise.
     """
-    decoded = read(ranges)
-    if len(rows) == ranges.count:
-        return decoded
-    return whole(decoded).take(arrow_array(ranges.positions(rows)))
+    picked = []
+    for read, rows, ranges in picks:
+        decoded = read(ranges)
+        if len(rows) != ranges.count:
+            decoded = whole(decoded).take(arrow_array(ranges.positions(rows)))
+        picked.append(decoded)
+    return picked
 
 
 class ValueColumn:
@@ -135,12 +142,13 @@ class ValueColumn:
         `rows` (n,), ascending.
         """
         unique, places = unique_inverse(rows)
-        picked = []
+        pages, picks = [], []
         for index, local in self._paging.split(unique):
             page, read = self._open(index)
-            ranges = self._paging.covering(index, local)
-            picked.append(self._checked(pick_rows(read, local, ranges), page))
-        return repeat(concat(picked, self.type, self._paging.column.place), places)
+            pages.append(page)
+            picks.append((read, local, self._paging.covering(index, local)))
+        checked = map(self._checked, pick_rows(picks), pages)
+        return repeat(concat([*checked], self.type, self._paging.column.place), places)
 
     def check(self) -> None:
         """Decode every page of the column once, and report what is wrong."""

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import bitpack, compressive, fsst
 from lanceref.codecs import values as codec_values
-from lanceref.codecs.compressive import decode_variable
 from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values
 from lanceref.core.arrow_buffers import fixed_array
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
@@ -34,12 +33,11 @@ from lanceref.core.errors import BytesError
 from lanceref.core.limits import RUN_BYTES
 from lanceref.encodings_2_0 import values
 from lanceref.encodings_2_0.flat import FixedSizeListRows, FlatRows, RawFlat
-from lanceref.encodings_2_0.page import ReadRows, RowRanges
+from lanceref.encodings_2_0.page import ReadRows
 from lanceref.fast.codecs import GROWTH
 from lanceref.pages import chunk_rows, column
 from lanceref.pages.chunk_rows import ChunkRows
 from lanceref.pages.chunks import ChunkTable, Counts
-from lanceref.pages.column import PageRows, Part
 from lanceref.pages.layers import Nested
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.miniblock import BUFFERS, MiniBlockPage
@@ -57,26 +55,26 @@ MiniBlockRows = tuple[MiniBlockPage, Counts]
 
 
 @column.scan_pages.replaced_by
-def scan_pages(parts: Iterable[Part]) -> Iterator[Nested]:
+def scan_pages(parts: Iterable[column.Part]) -> Iterator[Nested]:
     """Yield the wanted range of rows of every page, consecutive whole pages together."""
     for page, start, end in coalesce(parts):
         yield from page.scan(start, end)
 
 
-def coalesce(parts: Iterable[Part]) -> Iterator[Part]:
+def coalesce(parts: Iterable[column.Part]) -> Iterator[column.Part]:
     """Yield the parts of a scan, some consecutive ones that are whole pages as one."""
     waiting: list[MiniBlockPage] = []
     for page, start, end in parts:
         whole = page if isinstance(page, MiniBlockPage) and end - start == page.num_rows else None
         if waiting and (whole is None or not _fits(waiting, whole)):
-            yield _part_of(waiting)
+            yield _together(waiting)
             waiting = []
         if whole is None:
             yield page, start, end
         else:
             waiting.append(whole)
     if waiting:
-        yield _part_of(waiting)
+        yield _together(waiting)
 
 
 def _fits(pages: list[MiniBlockPage], page: MiniBlockPage) -> bool:
@@ -93,7 +91,7 @@ def _fits(pages: list[MiniBlockPage], page: MiniBlockPage) -> bool:
     )
 
 
-def _part_of(pages: list[MiniBlockPage]) -> Part:
+def _together(pages: list[MiniBlockPage]) -> column.Part:
     page = pages[0] if len(pages) == 1 else CoalescedPages(pages)
     return page, 0, page.num_rows
 
@@ -119,7 +117,7 @@ class CoalescedPages:
 
 
 @column.take_pages.replaced_by
-def take(parts: Iterable[PageRows]) -> Iterator[Nested]:
+def take(parts: Iterable[column.PageRows]) -> Iterator[Nested]:
     """Yield the wanted rows (ascending, each once) of every page, in one or more pieces."""
     for is_mini, group in groupby(parts, lambda part: isinstance(part[0], MiniBlockPage)):
         wanted = list(group)
@@ -141,12 +139,10 @@ def _read_together(wanted: list[MiniBlockRows]) -> list[Nested]:
     starts = np.concatenate([one.starts for one in chosen])
     sizes = np.concatenate([one.sizes for one in chosen])
     data, at = file.gather(starts, sizes, "chunks", "L.page.miniblock.chunk-bytes")
-    pieces, first = [], 0
-    for (together, rows), one in zip(groups, chosen, strict=True):
-        last = first + len(one.numbers)
+    pieces, cuts = [], np.cumsum([len(one.numbers) for one in chosen])[:-1]
+    for (together, rows), one, own in zip(groups, chosen, np.split(at, cuts), strict=True):
         cursor = Cursor(data.data, int(one.starts[0]), file.ctx)
-        pieces.append(together.take_from(cursor, one.moved(at[first:last] - one.starts), rows))
-        first = last
+        pieces.append(together.take_from(cursor, one.moved(own - one.starts), rows))
     return pieces
 
 
@@ -223,7 +219,7 @@ def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | 
     do. None for codecs whose values cannot be found singly.
     """
     if encoding.HasField("fsst"):
-        codes = decode_variable(encoding.fsst.values.variable.offsets, run, fsst.CODES)
+        codes = compressive.decode_variable(encoding.fsst.values.variable.offsets, run, fsst.CODES)
         table = fsst.parse_table(encoding.fsst.symbol_table, run.place())
         return fsst.decode(table, codes.take(slots), run.place())
     ends = np.cumsum(run.counts)
@@ -277,27 +273,42 @@ def _words_at(data: Bytes, places: Ints, size: int) -> NDArray[np.uint64]:
 
 
 @values.pick_rows.replaced_by
-def pick_rows(read: ReadRows, rows: NDArray[np.int64], ranges: RowRanges) -> pa.Array:
-    """Return some rows of a page: single bits, or whole bytes, that are stored as they are.
+def pick_rows(picks: Sequence[values.Pick]) -> list[pa.Array]:
+    """Return some rows of each page: of pages stored alike, as they are, the rows alone.
 
-    `rows` (n,), ascending and distinct. Raises OutOfRange for a row outside of the file.
+    Raises OutOfRange for a row outside of the file.
     """
+    stored = [_slots_of(read) for read, _, _ in picks]
+    if len({bits for _, bits, _ in stored}) > 1:
+        return [pick_rows([pick])[0] for pick in picks]
+    if not picks or stored[0][0] is None:
+        return values.pick_rows.plain(picks)
+    file, bits, type_ = stored[0][0].file, stored[0][1], stored[0][2]
+    rows, counts = np.concatenate([pick[1] for pick in picks]), [len(pick[1]) for pick in picks]
+    starts = np.repeat([flat.extent.offset for flat, _, _ in stored if flat], counts)
+    size, clause = max(1, bits // 8), "L.file.pages.extent"
+    sizes = np.full(len(rows), size)
+    data, at = file.gather(starts + rows * bits // 8, sizes, "page buffer", clause)
+    if bits == 1:
+        slots = np.packbits(data[at] >> (rows & 7).astype(np.uint8) & 1, bitorder="little")
+    else:
+        slots = gather_rows(data, at, size).reshape(-1)
+    picked, ends = fixed_array(type_, len(rows), slots), np.cumsum(counts).tolist()
+    return [picked.slice(end - count, count) for end, count in zip(ends, counts, strict=True)]
+
+
+def _slots_of(read: ReadRows) -> tuple[RawFlat | None, int, pa.DataType]:
+    """Return values that are stored as they are, the bits of a row (1, or bytes), and its type."""
     leaf, items = read, 1
     while isinstance(leaf, FixedSizeListRows):
         items *= leaf.type.list_size
         leaf = leaf.items
     if isinstance(leaf, FlatRows) and isinstance(leaf.values, RawFlat):
-        stored, bits = leaf.values, leaf.values.bits * items
-        if stored.file.ctx.spans is None and (bits == 1 or (bits > 0 and bits % 8 == 0)):
+        flat, bits = leaf.values, leaf.values.bits * items
+        if flat.file.ctx.spans is None and (bits == 1 or (bits > 0 and bits % 8 == 0)):
             assert isinstance(read, FlatRows | FixedSizeListRows)
-            size, starts = max(1, bits // 8), stored.extent.offset + rows * bits // 8
-            sizes = np.full(len(rows), size)
-            data, at = stored.file.gather(starts, sizes, "page buffer", "L.file.pages.extent")
-            if bits == 1:
-                flags = data[at] >> (rows & 7).astype(np.uint8) & 1
-                return fixed_array(read.type, len(rows), np.packbits(flags, bitorder="little"))
-            return fixed_array(read.type, len(rows), gather_rows(data, at, size).reshape(-1))
-    return values.pick_rows.plain(read, rows, ranges)
+            return flat, bits, read.type
+    return None, 0, pa.null()
 
 
 SPARE_BYTES = 2048
