@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import Field, project
-from lanceref.index.full_text.analyzer import Analyzer
-from lanceref.index.full_text.bm25 import Corpus
-from lanceref.index.full_text.documents import Documents, gather, joined
+from lanceref.index.full_text.analyzer import Analyzer, Documents, gather, joined
+from lanceref.index.full_text.bm25 import Corpus, rounded_lengths
 from lanceref.index.full_text.inverted import INVERTED, Inverted, is_text
 from lanceref.index.full_text.packed_integers import Numbers, offsets_of
 from lanceref.index.full_text.parameters import (
@@ -37,7 +36,7 @@ from lanceref.index.full_text.parameters import (
 from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.partition_writer import NONE as NO_NUMBERS
 from lanceref.index.full_text.partition_writer import Occurrences, PartitionWriter
-from lanceref.index.full_text.posting_blocks import LARGE, Postings, rounded_lengths
+from lanceref.index.full_text.posting_blocks import LARGE, Postings
 from lanceref.index.indices import Index, Opened
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.training import leaf, unnested

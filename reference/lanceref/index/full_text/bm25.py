@@ -6,7 +6,17 @@ with the weight of Robertson and Sparck Jones of section 3.1, 1 added inside of 
 A token in n of N documents weighs ln((N - n + 0.5) / (n + 0.5) + 1). In a document of length L, of
 the mean length M, that holds it f times, it counts (K1 + 1) f / (f + K1 (1 - B + B L / M)) as much.
 
-Clauses: L.index.fts.score, L.index.fts.score.statistics, L.index.fts.score.rounded-length
+Impacts bound what a document of a posting block, and of every 32 blocks, can score. They are pairs
+of a frequency and the code of a document length such that no document of the block has a higher
+frequency and is shorter too. A code keeps the four leading bits of a length. The entries of the
+blocks of a token come first, then those of its groups of 32 blocks.
+
+Layout of an entry: varint last document; varint number of pairs; of each pair, by rising frequency,
+varint (frequency - last - 1) << 1 | flag, and with the flag u8 the step of the code, which is 1
+without.
+
+Clauses: L.index.fts.score, L.index.fts.score.statistics, L.index.fts.score.rounded-length,
+L.index.fts.impacts.count, L.index.fts.impacts.pairs
 """
 
 from __future__ import annotations
@@ -16,9 +26,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.index.full_text.packed_integers import Numbers
+from lanceref.index.full_text.packed_integers import (
+    ByteRuns,
+    Counts,
+    Numbers,
+    arrange_runs,
+    ranges,
+    split_groups,
+    varint_runs,
+    zip_runs,
+)
+from lanceref.index.full_text.posting_blocks import BlockLayout, Postings
 
 Scores = NDArray[np.float32]
+
+GROUP_BLOCKS = 32
+"""Posting blocks of a group of impacts."""
+
+EXACT = 4
+"""Bits of a length that its code keeps."""
 
 K1, B, ONE, HALF = np.float32(1.2), np.float32(0.75), np.float32(1), np.float32(0.5)
 
@@ -94,3 +120,70 @@ def bounds(
     own = frequencies.astype(np.float32)
     found: Scores = np.maximum.reduceat(own / (own + norm), starts)
     return found * (own_weights * (K1 + ONE))
+
+
+def rounded_lengths(lengths: Numbers) -> Numbers:
+    """Return document lengths with only their four leading bits. `lengths` and the result (n,)."""
+    bits = np.frexp(lengths.astype(np.float64))[1]
+    shifts = np.maximum(0, bits - EXACT).astype(np.uint32)
+    return np.asarray(lengths >> shifts << shifts, np.uint32)
+
+
+def length_codes(lengths: Counts) -> Counts:
+    """Return the code of each document length: below 8 itself. `lengths` and the result (n,)."""
+    shifts = np.maximum(0, np.frexp(lengths.astype(np.float64))[1].astype(np.int64) - EXACT)
+    long = lengths >= 1 << EXACT - 1
+    return np.where(long, lengths >> shifts & 7 | shifts + 1 << 3, lengths)
+
+
+def impact_runs(
+    postings: Postings, counts: Counts, lengths: Numbers, layout: BlockLayout
+) -> tuple[ByteRuns, Counts]:
+    """Return the impacts of many tokens, and how many each has.
+
+    `counts` are the documents of each token; `lengths` are per posting. `counts` and the last
+    result (tokens,), `lengths` (postings,).
+    """
+    cuts = [split_groups(counts, layout.size), split_groups(counts, layout.size * GROUP_BLOCKS)]
+    starts, sizes, _ = (np.concatenate(one) for one in zip(*cuts, strict=True))
+    tokens = [np.repeat(np.arange(len(counts)), runs) for _, _, runs in cuts]
+    own = ranges(starts, sizes)
+    last = postings.documents[starts + sizes - 1]
+    impacts = _impact_runs(last, postings.frequencies[own], lengths[own], sizes)
+    return arrange_runs([impacts], [np.concatenate(tokens)]), cuts[0][2] + cuts[1][2]
+
+
+def _impact_runs(last: Numbers, frequencies: Numbers, lengths: Numbers, sizes: Counts) -> ByteRuns:
+    """Return the impacts of runs of documents; `sizes` [runs], `last` are the last of each."""
+    run, frequency, length = _front(frequencies, lengths, sizes)
+    code = length_codes(length)
+    # of one code the highest frequency counts, which comes first
+    first = np.concatenate([[True], (run[1:] != run[:-1]) | (code[1:] != code[:-1])])
+    # the front comes by falling frequency, and is written by rising
+    run, frequency, code = (one[first][::-1] for one in (run, frequency, code))
+    begins = np.concatenate([[True], run[1:] != run[:-1]])
+    before = np.where(begins, 0, np.concatenate([[0], frequency[:-1]]))
+    step = code - np.where(begins, 0, np.concatenate([[0], code[:-1]])) & 0xFF
+    flag = step != 1
+    pairs = zip_runs(
+        varint_runs((frequency - before - 1 << 1 | flag).astype(np.uint64)),
+        ByteRuns(step[flag].astype(np.uint8), flag.astype(np.int64)),
+    )
+    counts = np.bincount(run, minlength=len(sizes))
+    own = pairs.merged(counts[::-1]).take(np.arange(len(sizes))[::-1])
+    return zip_runs(varint_runs(last), varint_runs(counts.astype(np.uint64)), own)
+
+
+def _front(frequencies: Numbers, lengths: Numbers, sizes: Counts) -> tuple[Counts, Counts, Counts]:
+    """Return run, frequency and length of the best documents, by run, both falling in each."""
+    runs = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
+    keys = runs << np.uint64(32) | ~frequencies
+    order = np.argsort(keys)
+    keys = keys[order]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    length = np.minimum.reduceat(lengths[order], first).astype(np.int64)
+    runs, frequency = (keys[first] >> np.uint64(32)).astype(np.int64), frequencies[order[first]]
+    falling = length - runs * (int(length.max(initial=0)) + 1)
+    least = np.minimum.accumulate(falling)
+    kept = np.concatenate([[True], falling[1:] < least[:-1]])
+    return runs[kept], frequency[kept].astype(np.int64), length[kept]

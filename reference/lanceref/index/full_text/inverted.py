@@ -33,9 +33,8 @@ from lanceref.core.errors import CorruptPage, FormatError, Place, UnknownIndex
 from lanceref.core.integers import intersection
 from lanceref.file.schema import Field
 from lanceref.index.entries import compare
-from lanceref.index.full_text.analyzer import Analyzer
-from lanceref.index.full_text.bm25 import Corpus
-from lanceref.index.full_text.documents import gather
+from lanceref.index.full_text.analyzer import Analyzer, gather
+from lanceref.index.full_text.bm25 import Corpus, impact_runs
 from lanceref.index.full_text.parameters import (
     Details,
     Settings,
@@ -49,7 +48,7 @@ from lanceref.index.full_text.parameters import (
 )
 from lanceref.index.full_text.partition import EarlyPartition, Partition
 from lanceref.index.full_text.partition_writer import PartitionWriter
-from lanceref.index.full_text.posting_blocks import BlockLayout, impact_runs
+from lanceref.index.full_text.posting_blocks import BlockLayout
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Kind, Parameters, Staging
 from lanceref.index.predicate import HasWords, Predicate

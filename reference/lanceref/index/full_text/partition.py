@@ -31,8 +31,14 @@ from lanceref.core.errors import CorruptPage, FormatError, OutOfRange
 from lanceref.index.full_text.bm25 import Corpus
 from lanceref.index.full_text.fst import Fst, parse_fst
 from lanceref.index.full_text.packed_integers import Counts, Numbers
-from lanceref.index.full_text.positions import parse_position_blobs, parse_positions
-from lanceref.index.full_text.posting_blocks import Blobs, BlockLayout, Postings, parse_postings
+from lanceref.index.full_text.posting_blocks import (
+    Blobs,
+    BlockLayout,
+    Postings,
+    parse_position_blobs,
+    parse_positions,
+    parse_postings,
+)
 from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment

@@ -19,8 +19,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.index.entries import Entries
-from lanceref.index.full_text.bm25 import bounds, norms, weights
-from lanceref.index.full_text.documents import Documents
+from lanceref.index.full_text.analyzer import Documents
+from lanceref.index.full_text.bm25 import bounds, impact_runs, norms, weights
 from lanceref.index.full_text.fst import build_fst
 from lanceref.index.full_text.packed_integers import (
     ByteRuns,
@@ -32,8 +32,12 @@ from lanceref.index.full_text.packed_integers import (
 )
 from lanceref.index.full_text.parameters import Settings
 from lanceref.index.full_text.partition import BLOCKS, OFFSETS, Partition
-from lanceref.index.full_text.positions import encode_position_blobs, position_runs
-from lanceref.index.full_text.posting_blocks import Postings, impact_runs, posting_runs
+from lanceref.index.full_text.posting_blocks import (
+    Postings,
+    encode_position_blobs,
+    position_runs,
+    posting_runs,
+)
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import SegmentWriter
 

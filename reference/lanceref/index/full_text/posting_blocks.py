@@ -1,4 +1,4 @@
-"""Posting blocks: the documents that hold a token, and how often, in blocks of 128 or 256.
+"""Posting blocks: the documents that hold a token, how often and where, in blocks of 128 or 256.
 
 Layout of a block of 128 (little-endian): f32 highest score; u32 first document; packed steps from
 document to document, the first being 0; packed frequencies. A last block with fewer: f32, then
@@ -6,22 +6,22 @@ varints, the steps (the first from 0) and the frequencies; in format 1 u32 docum
 frequencies. A block of 256 has no score; its frequencies are patched: u8 width, u8 number of
 exceptions, the packed low bits, and of each exception u8 place and the high bits, a varint.
 
-Impacts bound what a document of a block, and of every 32 blocks, can score. They are pairs of a
-frequency and the code of a document length such that no document of the block has a higher
-frequency and is shorter too. A code keeps the four leading bits of a length. The entries of the
-blocks of a token come first, then those of its groups of 32 blocks.
+Positions count every token that the base tokenizer finds, those that are dropped later too. Since
+format 2 those of a posting block are one run: the steps from position to position, of each document
+the first from 0. A block's bytes begin at its entry of `_position_block_offset`.
 
-Layout of an entry: varint last document; varint number of pairs; of each pair, by rising frequency,
-varint (frequency - last - 1) << 1 | flag, and with the flag u8 the step of the code, which is 1
-without.
+Layout of positions: packed groups of 128 steps, the others as varints. Format 1, of each document:
+u32 count, then blocks of 128 positions, u32 the first and the packed steps, the others as u32
+positions.
 
 Clauses: L.index.fts.posting.width, L.index.fts.posting.blocks, L.index.fts.posting.end,
 L.index.fts.posting.documents, L.index.fts.posting.frequency, L.index.fts.posting.exception,
-L.index.fts.impacts.count, L.index.fts.impacts.pairs
+L.index.fts.positions.offsets, L.index.fts.positions.end
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -40,6 +40,7 @@ from lanceref.index.full_text.packed_integers import (
     Numbers,
     arrange_runs,
     group_runs,
+    offsets_of,
     pack_runs,
     parse_group,
     parse_varint,
@@ -58,11 +59,8 @@ SMALL, LARGE = 128, 256
 
 MOST_EXCEPTIONS = 31
 
-GROUP_BLOCKS = 32
-"""Posting blocks of a group of impacts."""
-
-EXACT = 4
-"""Bits of a length that its code keeps."""
+GROUP = 128
+"""Positions of a packed group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,68 +277,67 @@ def _patched_widths(rows: Numbers) -> NDArray[np.uint8]:
     return best
 
 
-def rounded_lengths(lengths: Numbers) -> Numbers:
-    """Return document lengths with only their four leading bits. `lengths` and the result (n,)."""
-    bits = np.frexp(lengths.astype(np.float64))[1]
-    shifts = np.maximum(0, bits - EXACT).astype(np.uint32)
-    return np.asarray(lengths >> shifts << shifts, np.uint32)
+POSITIONS = "L.index.fts.positions.end"
 
 
-def length_codes(lengths: Counts) -> Counts:
-    """Return the code of each document length: below 8 itself. `lengths` and the result (n,)."""
-    shifts = np.maximum(0, np.frexp(lengths.astype(np.float64))[1].astype(np.int64) - EXACT)
-    long = lengths >= 1 << EXACT - 1
-    return np.where(long, lengths >> shifts & 7 | shifts + 1 << 3, lengths)
+def parse_positions(cursor: Cursor, frequencies: Numbers) -> list[Numbers]:
+    """Parse positions that fill `cursor`, by `frequencies` (documents,). Raises FormatError."""
+    total = int(frequencies.sum(dtype=np.uint64))
+    full, rest = divmod(total, GROUP)
+    cursor.require(full + rest, f"{total} positions", POSITIONS)
+    parts = [parse_group(cursor, GROUP // PER_LANE, "positions") for _ in range(full)]
+    parts.append(parse_varints(cursor, rest, "positions"))
+    if cursor.remaining:
+        place = cursor.ctx.at(cursor.offset, cursor.remaining)
+        raise CorruptPage(POSITIONS, place, f"{cursor.remaining} bytes after the positions", "none")
+    steps = np.split(np.concatenate(parts), np.cumsum(frequencies, dtype=np.int64)[:-1])
+    return [np.cumsum(one, dtype=np.uint32) for one in steps]
 
 
-def impact_runs(
-    postings: Postings, counts: Counts, lengths: Numbers, layout: BlockLayout
-) -> tuple[ByteRuns, Counts]:
-    """Return the impacts of many tokens, and how many each has.
+def position_runs(positions: Numbers, frequencies: Numbers, blocks: Counts) -> ByteRuns:
+    """Return the positions of many blocks, a run each.
 
-    `counts` are the documents of each token; `lengths` are per posting. `counts` and the last
-    result (tokens,), `lengths` (postings,).
+    `frequencies` is how many each document has, `blocks` how many documents each block. `positions`
+    (occurrences,), `frequencies` (documents,), `blocks` (blocks,).
     """
-    cuts = [split_groups(counts, layout.size), split_groups(counts, layout.size * GROUP_BLOCKS)]
-    starts, sizes, _ = (np.concatenate(one) for one in zip(*cuts, strict=True))
-    tokens = [np.repeat(np.arange(len(counts)), runs) for _, _, runs in cuts]
-    own = ranges(starts, sizes)
-    last = postings.documents[starts + sizes - 1]
-    impacts = _impact_runs(last, postings.frequencies[own], lengths[own], sizes)
-    return arrange_runs([impacts], [np.concatenate(tokens)]), cuts[0][2] + cuts[1][2]
+    ends = offsets_of(frequencies.astype(np.int64))
+    steps = np.diff(positions, prepend=np.uint32(0))
+    steps[ends[:-1]] = positions[ends[:-1]]
+    totals = np.diff(ends[offsets_of(blocks)])
+    starts, sizes, runs = split_groups(totals, GROUP)
+    full, rest = np.flatnonzero(sizes == GROUP), np.flatnonzero(sizes < GROUP)
+    groups = group_runs(steps[starts[full][:, np.newaxis] + np.arange(GROUP)])
+    tails = varint_runs(steps[ranges(starts[rest], sizes[rest])]).merged(sizes[rest])
+    return arrange_runs([groups, tails], [full, rest]).merged(runs)
 
 
-def _impact_runs(last: Numbers, frequencies: Numbers, lengths: Numbers, sizes: Counts) -> ByteRuns:
-    """Return the impacts of runs of documents; `sizes` [runs], `last` are the last of each."""
-    run, frequency, length = _front(frequencies, lengths, sizes)
-    code = length_codes(length)
-    # of one code the highest frequency counts, which comes first
-    first = np.concatenate([[True], (run[1:] != run[:-1]) | (code[1:] != code[:-1])])
-    # the front comes by falling frequency, and is written by rising
-    run, frequency, code = (one[first][::-1] for one in (run, frequency, code))
-    begins = np.concatenate([[True], run[1:] != run[:-1]])
-    before = np.where(begins, 0, np.concatenate([[0], frequency[:-1]]))
-    step = code - np.where(begins, 0, np.concatenate([[0], code[:-1]])) & 0xFF
-    flag = step != 1
-    pairs = zip_runs(
-        varint_runs((frequency - before - 1 << 1 | flag).astype(np.uint64)),
-        ByteRuns(step[flag].astype(np.uint8), flag.astype(np.int64)),
-    )
-    counts = np.bincount(run, minlength=len(sizes))
-    own = pairs.merged(counts[::-1]).take(np.arange(len(sizes))[::-1])
-    return zip_runs(varint_runs(last), varint_runs(counts.astype(np.uint64)), own)
+def parse_position_blobs(blobs: Sequence[Cursor], frequency: int, place: Place) -> Numbers:
+    """Parse the positions of a document in format 1, (frequency,). Raises FormatError."""
+    full, rest = divmod(frequency, GROUP)
+    if len(blobs) != 1 + full + (rest > 0):
+        wanted = f"a count, {full} blocks and a rest of {rest}"
+        raise CorruptPage(POSITIONS, place, f"{len(blobs)} parts of {frequency} positions", wanted)
+    head, *others = blobs
+    count = head.u32("number of positions", POSITIONS)
+    if count != frequency:
+        raise CorruptPage(
+            POSITIONS, head.ctx.at(head.base, 4), f"{count} positions", f"{frequency}"
+        )
+    parts = []
+    for blob in others[:full]:
+        first = blob.u32("first position", POSITIONS)
+        steps = parse_group(blob, GROUP // PER_LANE, "positions")
+        parts.append(np.cumsum(steps, dtype=np.uint32) + np.uint32(first))
+    if rest:
+        parts.append(others[-1].array("<u4", rest, "positions", POSITIONS).astype(np.uint32))
+    return np.concatenate(parts)
 
 
-def _front(frequencies: Numbers, lengths: Numbers, sizes: Counts) -> tuple[Counts, Counts, Counts]:
-    """Return run, frequency and length of the best documents, by run, both falling in each."""
-    runs = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
-    keys = runs << np.uint64(32) | ~frequencies
-    order = np.argsort(keys)
-    keys = keys[order]
-    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    length = np.minimum.reduceat(lengths[order], first).astype(np.int64)
-    runs, frequency = (keys[first] >> np.uint64(32)).astype(np.int64), frequencies[order[first]]
-    falling = length - runs * (int(length.max(initial=0)) + 1)
-    least = np.minimum.accumulate(falling)
-    kept = np.concatenate([[True], falling[1:] < least[:-1]])
-    return runs[kept], frequency[kept].astype(np.int64), length[kept]
+def encode_position_blobs(positions: Numbers) -> list[bytes]:
+    """Return the positions of a document in format 1. `positions` (occurrences,)."""
+    full = len(positions) // GROUP * GROUP
+    rows = positions[:full].reshape(-1, GROUP)
+    firsts, steps = word_runs(rows[:, 0].astype("<u4")), np.diff(rows, prepend=rows[:, :1], axis=1)
+    rest = [positions[full:].astype("<u4").tobytes()] if full < len(positions) else []
+    blocks = zip_runs(firsts, group_runs(steps)).as_bytes()
+    return [struct.pack("<I", len(positions)), *blocks, *rest]

@@ -8,8 +8,14 @@ from itertools import islice
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import FormatError, NotYet
-from lanceref.index.full_text.analyzer import Analyzer, folded, lowered, stop_words
-from lanceref.index.full_text.documents import gather, json_tokens
+from lanceref.index.full_text.analyzer import (
+    Analyzer,
+    folded,
+    gather,
+    json_tokens,
+    lowered,
+    stop_words,
+)
 from lanceref.index.full_text.parameters import LANGUAGES, Analysis
 from lanceref.index.full_text.tokenizers import (
     HOME,

@@ -13,6 +13,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError, LanceError, Place, Truncated
 from lanceref.fast.indices import full_postings, unpack_rows
+from lanceref.index.full_text.bm25 import impact_runs, length_codes, rounded_lengths
 from lanceref.index.full_text.packed_integers import (
     group_runs,
     pack_rows,
@@ -21,21 +22,16 @@ from lanceref.index.full_text.packed_integers import (
     parse_varints,
     varint_runs,
 )
-from lanceref.index.full_text.positions import (
-    encode_position_blobs,
-    parse_position_blobs,
-    parse_positions,
-    position_runs,
-)
 from lanceref.index.full_text.posting_blocks import (
     Blobs,
     BlockLayout,
     Postings,
-    impact_runs,
-    length_codes,
+    encode_position_blobs,
+    parse_position_blobs,
+    parse_positions,
     parse_postings,
+    position_runs,
     posting_runs,
-    rounded_lengths,
 )
 
 SCORED, FIXED_TAIL, WIDE = BlockLayout(), BlockLayout(fixed_tail=True), BlockLayout(256)
