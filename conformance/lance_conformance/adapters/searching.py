@@ -38,11 +38,7 @@ def operations(module: Any, queries: Any) -> dict[str, Operation]:
     def search(request: Message) -> Message:
         version = int(request["version"]) if "version" in request else None
         opened = module.dataset(request["uri"], version=version)
-        arguments = _arguments(request, queries)
-        if "nearest" in request:
-            arguments["nearest"] = _nearest(opened, request["nearest"], arguments)
-            arguments["prefilter"] = True
-        scanner = opened.scanner(**arguments)
+        scanner = opened.scanner(**scan_arguments(opened, request, queries))
         body = write_table(request["out"], scanner.to_table())
         if "filter" in request or "nearest" in request:
             plan = scanner.explain_plan()
@@ -59,7 +55,8 @@ def capabilities(types: list[str] = TYPES, *, vectors: bool = True) -> Message:
     return {"index.search": claimed}
 
 
-def _arguments(request: Message, queries: Any) -> Message:
+def scan_arguments(opened: Any, request: Mapping[str, Any], queries: Any) -> Message:
+    """Return the arguments of a scan of a dataset that a request asks for."""
     arguments: Message = {_WITH[name]: True for name in request.get("with", ())}
     if "columns" in request:
         arguments["columns"] = request["columns"]
@@ -70,6 +67,9 @@ def _arguments(request: Message, queries: Any) -> Message:
     if "text" in request:
         arguments["full_text_query"] = text_query(request["text"], queries)
     arguments["use_scalar_index"] = request.get("use_index", True)
+    if "nearest" in request:
+        arguments["nearest"] = _nearest(opened, request["nearest"], arguments)
+        arguments["prefilter"] = True
     return arguments
 
 

@@ -24,7 +24,7 @@ TOOLS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "damage": (
         "Damaged files, hostile tables and flipped bytes: only errors of ours, in bounded memory.",
-        ("files", "whole.cases", "flips"),
+        ("files", "whole.trial"),
     ),
     "queries": (
         "Filters, full-text and vector questions, answered by both implementations.",

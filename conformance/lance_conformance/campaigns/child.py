@@ -47,9 +47,9 @@ class Ended:
     peak_bytes: int
 
 
-def is_too_much(peak_bytes: int, file_bytes: int) -> bool:
-    """Whether a child held more memory than a file of that size may cost the reference."""
-    return peak_bytes > MEMORY_BYTES + MEMORY_FACTOR * file_bytes
+def allowed_bytes(file_bytes: int) -> int:
+    """Return how much memory a file of that size may cost the reference."""
+    return MEMORY_BYTES + MEMORY_FACTOR * file_bytes
 
 
 def start_nothing() -> None:

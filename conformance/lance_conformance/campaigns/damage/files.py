@@ -1,5 +1,9 @@
 """Damaged files: mutations of every kind of file, read by the reference and by the oracle.
 
+The part `flips` flips every byte of small files with three masks, which the reference alone reads;
+every n-th case is also validated and explained, and rows of another number must be reported by
+`validate`, wherever the byte lies.
+
 What the reference must keep on every damaged file: R1 no exception but a `LanceError`, no abort, no
 hang, no lack of memory; R2 a refusal names file, offset, clause, found and wanted; R3 memory within
 64 MiB and 16 times the file; R4 two seconds; R5 a flip in padding changes nothing; R6 a wrong
@@ -16,30 +20,31 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from random import Random
 
 import pyarrow as pa
 
-from lance_conformance import register
-from lance_conformance.campaigns.child import SECONDS, ask, is_too_much
+from lance_conformance import places, register
+from lance_conformance.campaigns.child import SECONDS, allowed_bytes
 from lance_conformance.campaigns.damage.anatomy import PADDING, Anatomy
-from lance_conformance.campaigns.damage.mutations import FLIP, Mutation, mutations
+from lance_conformance.campaigns.damage.mutations import FLIP, Mutation, flip, mutations
 from lance_conformance.campaigns.damage.readers import (
     FATAL,
     ORACLE,
     REFERENCE,
     Judged,
     Side,
-    Target,
     judge,
     judge_inspectors,
     load_expected,
     save_expected,
 )
-from lance_conformance.campaigns.damage.targets import find_targets, make_targets
-from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, Verdict
+from lance_conformance.campaigns.damage.targets import Target, drawn, targets_of
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, Verdict, judged
+from lance_conformance.cases import load_case
 from lance_conformance.known_divergences import find
 from lance_conformance.oracle import is_installed, lance
 
@@ -115,7 +120,7 @@ def broken_rules(case: Case, judged: Judged) -> list[str]:
         broken.append("R1")
     if judged.kind == "err" and judged.missing:
         broken.append("R2")
-    if is_too_much(judged.peak_bytes, len(case.mutation.apply(case.anatomy.data))):
+    if judged.peak_bytes > allowed_bytes(len(case.mutation.apply(case.anatomy.data))):
         broken.append("R3")
     if judged.seconds > SECONDS:
         broken.append("R4")
@@ -181,22 +186,25 @@ def line(case: Case, judged: Judged) -> str:
     return "; ".join(" ".join(fact.split()) for fact in facts if fact)
 
 
+SHARE = 40
+"""Mutations of each target, of some three hundred."""
+
+
 def files(plan: Plan) -> Iterator[Session]:
-    """Open the part: an equal share of the mutations of every target, drawn by the seed."""
-    folder, sides = plan.folder / "targets", [REFERENCE, *([ORACLE] if is_installed() else [])]
-    if not folder.exists():
-        make = partial(make_targets, folder, plan.seed, by_oracle=is_installed())
-        made = ask(lambda: [str(make())])
-        if made.answer is None:
-            raise RuntimeError(f"the targets could not be written: {made.told}")
+    """Open the part: mutations of as many targets as that takes, all drawn by the seed."""
+    sides, cases = [REFERENCE, *([ORACLE] if is_installed() else [])], dict[str, Case]()
     if ORACLE in sides:
         lance()  # so that no child has to import it
-    targets = find_targets(folder)
-    share = -(-plan.count // len(targets))
-    cases = {one.name: one for target in targets for one in cases_of(target, plan.seed, share)}
+
+    def names() -> Iterator[str]:
+        for target in islice(drawn(plan.seed), -(-plan.count // SHARE)):
+            own = {one.name: one for one in cases_of(target, plan.seed, min(SHARE, plan.count))}
+            cases.update(own)
+            yield from own
+
     with tempfile.TemporaryDirectory() as scratch:
         benches = Benches(sides, Path(scratch))
-        yield Session(cases, lambda name: judged_case(cases[name], benches.ask(cases[name])))
+        yield Session(names(), lambda name: judged_case(cases[name], benches.ask(cases[name])))
 
 
 class Benches:
@@ -212,7 +220,7 @@ class Benches:
         if case.target.id != self._target:
             gc.freeze()  # children copy less
             self._target = case.target.id
-            self._benches = [self._bench(side, case.target) for side in self._sides]
+            self._benches = list(self._opened(case.target))
         found = {}
         for side, copy, expected in self._benches:
             copy.victim.write_bytes(case.mutation.apply(case.anatomy.data))
@@ -223,13 +231,16 @@ class Benches:
             )
         return found
 
-    def _bench(self, side: Side, target: Target) -> tuple[Side, Target, pa.Table]:
-        folder = self._scratch / side.name / target.id
-        folder.mkdir(parents=True)
-        save_expected(side, target, folder / "expected.arrow")
-        if side.strict:
-            side.read(target)  # imports what it needs here: a child would do it in every case
-        return side, target.copied(folder), load_expected(folder / "expected.arrow")
+    def _opened(self, target: Target) -> Iterator[tuple[Side, Target, pa.Table]]:
+        """Yield the sides that can read a target, with a copy of it."""
+        for side in self._sides:
+            folder = self._scratch / side.name / target.id
+            folder.mkdir(parents=True)
+            if not save_expected(side, target, folder / "expected.arrow"):
+                continue
+            if side.strict:
+                side.read(target)  # imports what it needs here: a child would do it in every case
+            yield side, target.copied(folder), load_expected(folder / "expected.arrow")
 
 
 def judged_case(case: Case, found: Mapping[str, Judged]) -> Outcome:
@@ -258,4 +269,67 @@ def judged_case(case: Case, found: Mapping[str, Judged]) -> Outcome:
     return Outcome(verdict, details, counts)
 
 
-PARTS = (Part("files", 20_000, files, conclude=broken_in_sum),)
+FLIPPED = {
+    "file": (
+        *("file/2.0/binary/string", "file/2.0/dictionary/automatic", "file/2.0/flat/int32"),
+        *("file/2.0/list/int32", "file/2.1/fullzip/nullable", "file/2.1/levels/list"),
+        *("file/2.1/miniblock/int32", "file/2.1/variable/string", "file/2.2/bitpack/32"),
+        "file/2.2/dictionary/string",
+    ),
+    "data file": (
+        *("file/0.1/container/batches", "file/0.1/dictionary/strings", "file/0.1/list/of-structs"),
+        *("file/0.1/plain/vectors-of-bools", "file/0.1/statistics/strings"),
+    ),
+    "manifest": ("table/any/manifest/plain",),
+    "deletion file": ("table/any/deletions/arrow", "table/any/deletions/bitmap"),
+}
+"""Cases whose bytes are flipped, by the group of the target."""
+
+INSPECT_EVERY = 20
+"""Every so many flips the file is also validated and explained."""
+
+MASKS = (0x01, 0x80, 0xFF)
+"""Lowest bit, highest bit, all bits."""
+
+
+def flipped(every: int) -> Iterator[tuple[str, Case]]:
+    """Yield every `every`-th flip by its name, in a fixed order; some are also inspected."""
+    for number, case in enumerate(islice(_all_flips(), 0, None, every)):
+        yield f"{case.name}:read", case
+        if number % INSPECT_EVERY == 0:
+            yield f"{case.name}:inspect", case
+
+
+def _all_flips() -> Iterator[Case]:
+    root = places.fixtures()
+    for group, ids in FLIPPED.items():
+        for case_id in ids:
+            found = targets_of(load_case(root / case_id / "case.json", root))
+            target = next(one for one in found if one.group.startswith(group))
+            anatomy = Anatomy(target.victim.name, target.victim.read_bytes())
+            for at in range(len(anatomy.data)):
+                for mask in MASKS:
+                    yield Case(target, anatomy, flip(anatomy.data, at, mask))
+
+
+def flips(plan: Plan) -> Iterator[Session]:
+    """Open the part: as many flips as are planned, evenly spread over the files."""
+    with tempfile.TemporaryDirectory() as folder:
+        every = sum(1 for _ in _all_flips()) // plan.count
+        chosen, benches = dict(flipped(max(1, every))), Benches([REFERENCE], Path(folder))
+
+        def run(name: str) -> Outcome:
+            case, question = chosen[name], name.rpartition(":")[2]
+            (found,) = benches.ask(case, inspect=question == "inspect").values()
+            broken = [f"{rule} {line(case, found)}" for rule in broken_rules(case, found)]
+            if found.kind == "silent-shape" and "rows" in found.detail and not found.clause:
+                broken.append(f"R6 {line(case, found)}")
+            return judged(broken, counts={f"{question}: {found.kind}": 1})
+
+        yield Session(chosen, run)
+
+
+PARTS = (
+    Part("files", 20_000, files, conclude=broken_in_sum),
+    Part("flips", 60_000, flips),
+)

@@ -14,10 +14,9 @@ What a reader makes of damaged bytes is put into one class:
 from __future__ import annotations
 
 import re
-import shutil
 import signal
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,6 +30,7 @@ from lanceref.validate import validate
 from pylanceref.file import LanceFileReader
 
 from lance_conformance.campaigns.child import Ended, ask, start_nothing, start_sql
+from lance_conformance.campaigns.damage.targets import Target
 from lance_conformance.compare import first_difference
 from lance_conformance.oracle import lance, lance_file
 
@@ -39,44 +39,6 @@ FATAL = ("panic", "oom", "abort", "hang")
 
 BLOBS = "all_binary"
 """What blobs of a dataset are read as: the bytes themselves."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One victim file; `relative` is its path below `root`, a dataset or the file itself.
-
-    A dataset is `asked` with arguments of a scan: a filter, words, or vectors near to one; or, by
-    the name `alike`, for texts like another.
-    """
-
-    id: str
-    group: str
-    root: Path
-    relative: str = ""
-    asked: Mapping[str, Any] = field(default_factory=dict)
-
-    def question(self, module: ModuleType) -> dict[str, Any]:
-        """Return what is asked, as arguments of a scan by a module with the names of pylance."""
-        if "alike" not in self.asked:
-            return dict(self.asked)
-        return {"nearest": module.query.MinHashQuery(self.asked["alike"], "c")}
-
-    @property
-    def victim(self) -> Path:
-        """The file that is damaged."""
-        return self.root / self.relative if self.relative else self.root
-
-    @property
-    def is_dataset(self) -> bool:
-        """Whether a dataset around the file is read."""
-        return bool(self.relative)
-
-    def copied(self, folder: Path) -> Target:
-        """Return a copy of the target below a folder, whose victim may be written over."""
-        copy = folder / self.root.name
-        if self.is_dataset:
-            shutil.copytree(self.root, copy)
-        return replace(self, root=copy)
 
 
 Read = Callable[[Target], pa.Table]
@@ -107,20 +69,19 @@ class Judged:
 
 
 def _read_reference(target: Target) -> pa.Table:
-    if target.is_dataset:
-        dataset = pylanceref.dataset(target.root)
-        return dataset.to_table(blob_handling=BLOBS, **target.question(pylanceref))
-    return LanceFileReader(target.root).read_all().to_table()
+    return _read(pylanceref, LanceFileReader, target)
 
 
 def _read_oracle(target: Target) -> pa.Table:
-    if target.is_dataset:
-        dataset = lance().dataset(str(target.root))
-        table = dataset.to_table(blob_handling=BLOBS, **target.question(lance()))
-    else:
-        table = lance_file().LanceFileReader(str(target.root)).read_all().to_table()
-    assert isinstance(table, pa.Table)
-    return table
+    return _read(lance(), lance_file().LanceFileReader, target)
+
+
+def _read(module: ModuleType, reader: Any, target: Target) -> pa.Table:
+    """Read a file, or ask a dataset, by a module with the names of pylance."""
+    if not target.is_dataset:
+        return reader(str(target.root)).read_all().to_table()
+    dataset = module.dataset(str(target.root))
+    return dataset.scanner(blob_handling=BLOBS, **target.question(module, dataset)).to_table()
 
 
 REFERENCE = Side("reference", _read_reference, strict=True)
@@ -133,16 +94,20 @@ def save_table(table: pa.Table, path: Path) -> None:
         writer.write_table(table)
 
 
-def save_expected(side: Side, target: Target, path: Path) -> None:
-    """Let a child read the undamaged target and write the table to `path`, for `load_expected`."""
+def save_expected(side: Side, target: Target, path: Path) -> bool:
+    """Let a child read the undamaged target and write the table to `path`, for `load_expected`.
+
+    Returns False where the oracle cannot. Raises RuntimeError where the reference cannot.
+    """
 
     def question() -> list[str]:
         save_table(side.read(target), path)
         return ["ok"]
 
     ended = ask(question)
-    if ended.answer is None:
+    if ended.answer is None and side.strict:
         raise RuntimeError(f"{side.name} cannot read {target.id}, undamaged: {ended}")
+    return ended.answer is not None
 
 
 def load_expected(path: Path) -> pa.Table:

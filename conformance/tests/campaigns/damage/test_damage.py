@@ -8,7 +8,6 @@ import pylanceref
 import pytest
 from lance_conformance.campaigns.damage.anatomy import PADDING, PAGES, Anatomy, may_change
 from lance_conformance.campaigns.damage.mutations import mutations
-from lance_conformance.campaigns.damage.targets import make_table
 from lance_conformance.campaigns.damage.whole.fields import edited, latest
 from lanceref.core.spans import Span
 from pylanceref.file import LanceFileWriter
@@ -55,9 +54,10 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Anatomy:
-    """A 2.1 file of strings."""
+    """A 2.1 file of lists."""
     path = tmp_path_factory.mktemp("mutations") / "few.lance"
-    table = make_table("lists", 1)
+    lists = [list(range(n, n + n % 5)) if n % 11 else None for n in range(2000)]
+    table = pa.table({"c": pa.array(lists, pa.list_(pa.int32()))})
     with LanceFileWriter(str(path), table.schema, version="2.1") as writer:
         writer.write_batch(table)
     return Anatomy(path.name, path.read_bytes())

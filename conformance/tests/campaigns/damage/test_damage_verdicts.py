@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lance_conformance.campaigns.damage.readers import Side, Target, judge
+from lance_conformance.campaigns.damage.readers import Side, judge
+from lance_conformance.campaigns.damage.targets import Target
 from lance_conformance.campaigns.damage.whole import operations
+from lance_conformance.campaigns.damage.whole.trial import Attack, Step, try_all
 from lance_conformance.campaigns.damage.whole.trial import Place as TrialPlace
-from lance_conformance.campaigns.damage.whole.trial import Step, try_all
 from lanceref.core.errors import BadMagic, NotFound, Place
 from pylanceref.file import LanceFileWriter
 
@@ -145,9 +146,8 @@ def place(tmp_path: Path) -> TrialPlace:
         pa.ipc.new_file(out, RIGHT_ROWS.schema) as w,
     ):
         w.write_table(RIGHT_ROWS)
-    return TrialPlace(
-        tmp_path, "early", by_link=False, as_nobody=False, expected=tmp_path / "x.arrow"
-    )
+    attack = Attack(lambda _root, _rng: "nothing")
+    return TrialPlace(tmp_path, "early", attack, tmp_path / "x.arrow")
 
 
 def _steps(monkeypatch, place, **by_name) -> list[Step]:

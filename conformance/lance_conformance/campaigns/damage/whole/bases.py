@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pylanceref
+from pylanceref.blob import blob_array, blob_field
 from pylanceref.file import LanceFileWriter
 from pylanceref.metadata import DataFile
 from pylanceref.operation import LanceOperation as Op
 
-from lance_conformance.campaigns.damage import targets
 from lance_conformance.recipes.indexed import create_index
 
 ROWS = 120
@@ -34,7 +33,8 @@ MARK = 9 * 10**9
 MARK_TEXT = "mark of the victim"
 """Text of every row of a victim."""
 
-_BLOB = targets.blob_field(20, 340)
+_BLOB = blob_field("b", inline_size_threshold=20, dedicated_size_threshold=340)
+"""Blobs of the second kind: inline, in a shared file, and in files of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,24 @@ class Base:
         if self.extra is None:
             return table
         column = self.extra(count)
-        is_blob = pa.types.is_struct(column.type) and "uri" in {one.name for one in column.type}
-        return table.append_column(_BLOB if is_blob else pa.field("c", column.type), column)
+        field = _BLOB if column.type == _BLOB.type else pa.field("c", column.type)
+        return table.append_column(field, column)
 
 
 def _blobs(rows: int) -> pa.Array:
-    made = [None if n % 9 == 8 else {"data": bytes([n % 256]) * (3 * n)} for n in range(rows)]
-    return pa.array(made, _BLOB.type)
+    return blob_array([None if n % 9 == 8 else bytes([n % 256]) * (3 * n) for n in range(rows)])
+
+
+def _vectors(rows: int) -> pa.Array:
+    values = np.random.default_rng(1).random(8 * rows, np.float32)
+    return pa.FixedSizeListArray.from_arrays(pa.array(values), 8)
+
+
+def _nested(rows: int) -> pa.Array:
+    """Return lists of structs that have lists, some of them null."""
+    item = pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int8()))])
+    held = [[{"x": n, "y": [n % 100] * (n % 3)}] * (n % 4) if n % 13 else None for n in range(rows)]
+    return pa.array(held, pa.list_(item))
 
 
 def _documents(rows: int) -> pa.Array:
@@ -100,8 +111,6 @@ _NEAR = {"nearest": {"column": "c", "q": [0.5] * 8, "k": 5, "nprobes": 2}}
 
 _RANGE = {"filter": "id >= 5 AND id < 90"}
 
-_vectors = partial(targets.vectors, np.random.default_rng(1), width=8)
-
 BASES: dict[str, Base] = {
     "early": Base("legacy", _RANGE, afterwards=_delete),
     "btree-2.0": Base("2.0", _RANGE, ("id", "BTREE", {"zone_size": 32}), afterwards=_delete),
@@ -123,7 +132,7 @@ BASES: dict[str, Base] = {
         ("c", "JSON", {"path": "a", "target_index_type": "btree"}),
         _documents,
     ),
-    "nested-2.3": Base("2.3", _RANGE, ("id", "BLOOMFILTER", {}), targets.nested, True, _name),
+    "nested-2.3": Base("2.3", _RANGE, ("id", "BLOOMFILTER", {}), _nested, True, _name),
 }
 """Tables by name."""
 

@@ -49,11 +49,6 @@ def _told(root: Path, path: Path, what: str = "") -> str:
     return f"{path.relative_to(root)} {what}".strip()
 
 
-def _socket(path: Path) -> None:
-    with _inside(path.parent), socket.socket(socket.AF_UNIX) as made:  # its name may not be long
-        made.bind(path.name)
-
-
 @contextmanager
 def _inside(folder: Path) -> Iterator[None]:
     here = Path.cwd()
@@ -68,75 +63,64 @@ def _victim(root: Path) -> Path:
     return root.parent / "outside" / "victim"
 
 
+Put = Callable[[Path, Path, Random], object]
+"""Puts something at a path below a root where nothing is."""
+
+
+def _link(to: Callable[[Path, Path, Random], str]) -> Put:
+    return lambda root, path, rng: path.symlink_to(to(root, path, rng))
+
+
 def _like(root: Path, path: Path, rng: Random) -> str:
     """Return a file of the victim from the folder that a file of the table lies in."""
     same = sorted(_victim(root).glob(f"{path.relative_to(root).parts[0]}/*"))
     return str(rng.choice([*same, root.parent / "outside" / "sentinel"]))
 
 
-def _put_folder(path: Path, rng: Random) -> None:
+def _put_socket(_root: Path, path: Path, _rng: Random) -> None:
+    with _inside(path.parent), socket.socket(socket.AF_UNIX) as made:  # its name may not be long
+        made.bind(path.name)
+
+
+def _put_folder(_root: Path, path: Path, rng: Random) -> None:
     path.mkdir()
     if rng.random() < 0.5:
         (path / path.name).write_bytes(b"x")
 
 
-Pick = Callable[[Path, Random], Path]
-"""Returns a path of the table."""
+_NOWHERE = ("nothing", "../outside/nothing", "x" * 300)
+
+_PUT: dict[str, tuple[Callable[[Path, Random], Path], Put]] = {
+    "fifo": (_file, lambda _, path, __: os.mkfifo(path)),
+    "socket": (_file, _put_socket),
+    "device": (_file, _link(lambda _, __, rng: rng.choice(DEVICES))),
+    "folder for file": (_file, _put_folder),
+    "file for folder": (_folder, lambda _, path, rng: path.write_bytes(rng.choice((b"", b"x")))),
+    "missing": (_any, lambda _, __, ___: None),
+    "link loop": (
+        _any,
+        _link(lambda _, at, rng: rng.choice((at.name, f"../{at.parent.name}/{at.name}", "."))),
+    ),
+    "dangling link": (_file, _link(lambda _, __, rng: rng.choice(_NOWHERE))),
+    "link to file": (_file, _link(_like)),
+    "link to folder": (_folder, _link(lambda root, path, _: str(_victim(root) / path.name))),
+}
+"""What takes the place of a file or a folder."""
 
 
-def replaced(pick: Pick, put: Callable[[Path, Random], object]) -> Callable[[Path, Random], str]:
+def _replaced(pick: Callable[[Path, Random], Path], put: Put) -> Callable[[Path, Random], str]:
     """Return an attack that removes what is at a path and puts something else there, or nothing."""
 
     def attack(root: Path, rng: Random) -> str:
         path = pick(root, rng)
-        _remove(path)
-        put(path, rng)
-        return _told(root, path)
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+        put(root, path, rng)
+        return _told(root, path, f"-> {path.readlink()}" if path.is_symlink() else "")
 
     return attack
-
-
-def linked(pick: Pick, to: Callable[[Path, Path, Random], str]) -> Callable[[Path, Random], str]:
-    """Return an attack that puts a link in place of what is at a path."""
-
-    def attack(root: Path, rng: Random) -> str:
-        path = pick(root, rng)
-        target = to(root, path, rng)
-        _remove(path)
-        path.symlink_to(target)
-        return _told(root, path, f"-> {target[-40:]}")
-
-    return attack
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
-
-
-def _loop(path: Path, rng: Random) -> str:
-    return rng.choice((path.name, f"../{path.parent.name}/{path.name}", "."))
-
-
-PUT: dict[str, Callable[[Path, Random], str]] = {
-    "fifo": replaced(_file, lambda path, _: os.mkfifo(path)),
-    "socket": replaced(_file, lambda path, _: _socket(path)),
-    "device": linked(_file, lambda _root, _path, rng: rng.choice(DEVICES)),
-    "folder for file": replaced(_file, _put_folder),
-    "file for folder": replaced(
-        _folder, lambda path, rng: path.write_bytes(rng.choice((b"", b"x")))
-    ),
-    "missing": replaced(_any, lambda _path, _rng: None),
-    "link loop": linked(_any, lambda _root, path, rng: _loop(path, rng)),
-    "dangling link": linked(
-        _file, lambda _root, _path, rng: rng.choice(("nothing", "../outside/nothing", "x" * 300))
-    ),
-    "link to file": linked(_file, _like),
-    "link to folder": linked(_folder, lambda root, path, _: str(_victim(root) / path.name)),
-}
-"""Attacks that put something in place of a file or a folder, or remove it."""
 
 
 def unreadable(root: Path, rng: Random) -> str:
@@ -291,3 +275,18 @@ def put_reference(root: Path, folder: str, name: str, held: object) -> None:
     path = root / "_refs" / folder / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(held), encoding="utf-8")
+
+
+ATTACKS: dict[str, Callable[[Path, Random], str]] = {
+    "wandering branch": wandering_branch,
+    "strange reference": strange_reference,
+    "no json": no_json,
+    "many references": many_references,
+    **{name: _replaced(pick, put) for name, (pick, put) in _PUT.items()},
+    "sparse": sparse,
+    "other content": other_content,
+    "strange names": strange_names,
+    "many files": many_files,
+    "deep folders": deep_folders,
+}
+"""Attacks on places by their kind, but for those that need another user."""

@@ -1,6 +1,7 @@
-"""Trial: one hostile table before the operations, each in a child that may die of it.
+"""Hostile tables: one attack each, then every operation, each in a child that may die of it.
 
-What became of an operation is put into one class:
+The number of a case decides the kind of attack; the base and all that is left to chance come from
+the seed and the number. What became of an operation is put into one class:
 
 * `right`: the rows of the undamaged table; `wrong`: others; `done`: an answer that is not compared;
 * `err`: a `LanceError`;
@@ -11,15 +12,20 @@ What became of an operation is put into one class:
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,23 +33,25 @@ import pylanceref
 from lanceref.core.errors import LanceError
 
 from lance_conformance.campaigns.child import (
-    MEMORY_BYTES,
-    MEMORY_FACTOR,
     SECONDS,
     Ended,
+    allowed_bytes,
     ask,
     start_nothing,
     start_sql,
 )
-from lance_conformance.campaigns.damage.readers import load_expected
-from lance_conformance.campaigns.damage.whole.bases import BASES, MARK, MARK_TEXT
+from lance_conformance.campaigns.damage.readers import load_expected, save_table
+from lance_conformance.campaigns.damage.whole import messages, places
+from lance_conformance.campaigns.damage.whole.bases import BASES, MARK, MARK_TEXT, make_bases
 from lance_conformance.campaigns.damage.whole.operations import (
     FILTERING,
+    OPERATIONS,
     READING,
     WHOLE,
     Visit,
     perform,
 )
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 
 HANG_SECONDS = 5.0
 """Processor time after which an operation is taken to hang, beside what its bytes allow."""
@@ -60,6 +68,53 @@ HINT = "latest_version_hint.json"
 NOBODY = 65534
 """User without rights."""
 
+ALL = tuple(BASES)
+INDEXED = tuple(name for name, base in BASES.items() if base.index is not None)
+COLUMNAR = tuple(name for name, base in BASES.items() if base.version != "legacy")
+STABLE = tuple(name for name, base in BASES.items() if base.stable_row_ids)
+COVERED = ("overlay-2.1",)
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """Makes a table hostile, and tells how; `bases` are those it works on.
+
+    With `by_link` base paths of the table lead out of it: a reader may follow, a writer may add
+    files, but none may change or vanish. The user `nobody` works `as_nobody`:
+    nothing is hidden from root.
+    """
+
+    make: Callable[[Path, Random], str]
+    bases: tuple[str, ...] = ALL
+    by_link: bool = False
+    as_nobody: bool = False
+
+
+ATTACKS: dict[str, Attack] = {
+    **{
+        name: Attack(messages.changed(pick), bases)
+        for name, pick, bases in (
+            ("manifest", messages.section("manifest"), ALL),
+            ("indices", messages.section("index section"), INDEXED),
+            ("transaction", messages.section("transaction"), ALL),
+            ("row ids", messages.section("manifest"), STABLE),
+            ("overlays", messages.section("manifest"), COVERED),
+            ("columns", messages.column, COLUMNAR),
+            ("encodings", messages.encoding, COLUMNAR),
+            ("index file", messages.index_column, INDEXED),
+            ("file schema", messages.schema, COLUMNAR),
+            ("branch", messages.branch, ALL),
+        )
+    },
+    "deletions": Attack(messages.deletions),
+    "repeated pages": Attack(messages.repeated_pages, COLUMNAR),
+    "strange schema": Attack(messages.strange_schema),
+    "base paths": Attack(messages.strange_bases, by_link=True),
+    "unreadable": Attack(places.unreadable, as_nobody=True),
+    **{name: Attack(make) for name, make in places.ATTACKS.items()},
+}
+"""Attacks by kind."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -73,14 +128,9 @@ class Step:
     read_bytes: int
 
     @property
-    def allowed_bytes(self) -> int:
-        """Memory the operation may take."""
-        return MEMORY_BYTES + MEMORY_FACTOR * self.read_bytes
-
-    @property
     def is_fat(self) -> bool:
         """Whether it reads, and took more: the rule is about opening, reading and explaining."""
-        return self.operation in READING and self.peak_bytes > self.allowed_bytes
+        return self.operation in READING and self.peak_bytes > allowed_bytes(self.read_bytes)
 
     @property
     def is_slow(self) -> bool:
@@ -94,8 +144,7 @@ class Place:
 
     folder: Path
     base: str
-    by_link: bool
-    as_nobody: bool
+    attack: Attack
     expected: Path
 
     @property
@@ -109,6 +158,49 @@ class Place:
         return self.folder / "outside"
 
 
+def tables(plan: Plan) -> Iterator[Session]:
+    """Open the part: hostile tables by number; the bases are kept in the folder of the part."""
+    kinds, bases, warm = list(ATTACKS), plan.folder / "bases", set[str]()
+    cases = {f"{kinds[n % len(kinds)]}:{n}": n for n in range(plan.count)}
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=memory) as scratch:
+        Path(scratch).chmod(0o755)
+
+        def run(case: str) -> Outcome:
+            attack, seed = ATTACKS[case.partition(":")[0]], f"{plan.seed} {cases[case]}"
+            base = Random(f"{seed} base").choice(attack.bases)
+            if base not in warm:
+                _warm_up(base, bases, Path(scratch) / "warm")
+                warm.add(base)
+            place = Place(Path(scratch) / "case", base, attack, bases / f"{base}.arrow")
+            try:
+                told = _in_child(lambda: _make(Random(seed), bases / base, place))
+                return judged_steps(f"{base}: {told}", list(try_all(place, list(OPERATIONS))))
+            finally:
+                _in_child(lambda: _remove(place.folder))
+
+        yield Session(cases, run)
+
+
+SLOW = "slow, which no rule forbids"
+
+ESCAPES = ("escape", "abort", "out", "hang")
+"""What no operation may end in."""
+
+
+def judged_steps(told: str, steps: Sequence[Step]) -> Outcome:
+    """Return the outcome of a hostile table: every operation ends well, in bounded memory."""
+    counts = Counter(f"operations: {step.kind}" for step in steps)
+    counts[SLOW] = sum(step.is_slow for step in steps)
+    broken = [step for step in steps if step.kind in ESCAPES or step.is_fat]
+    details = [
+        f"{step.kind} {step.operation}: {step.detail} ({step.seconds:g} s, "
+        f"{step.peak_bytes >> 20} of {allowed_bytes(step.read_bytes) >> 20} MiB)"
+        for step in broken
+    ]
+    return Outcome("differed" if broken else "agreed", [*details, told] if broken else (), counts)
+
+
 def try_all(place: Place, operations: Sequence[str]) -> Iterator[Step]:
     """Put operations to a table, each in a child of its own."""
     expected, before = load_expected(place.expected), contents(place.outside)
@@ -116,7 +208,7 @@ def try_all(place: Place, operations: Sequence[str]) -> Iterator[Step]:
         prepare = start_sql if name in FILTERING else start_nothing
         ended = ask(partial(_answer, place, name, expected), prepare)
         step, after = _step(name, ended), contents(place.outside)
-        if changed := _changed(before, after, by_link=place.by_link):
+        if changed := _changed(before, after, by_link=place.attack.by_link):
             step = Step(name, "out", "; ".join(changed)[:300], step.seconds, 0, step.read_bytes)
         yield step
         before = after
@@ -135,7 +227,7 @@ def _step(name: str, ended: Ended) -> Step:
 def _answer(place: Place, name: str, expected: pa.Table) -> list[str]:
     """Return kind and detail of an operation, and the bytes it read."""
     signal.alarm(ALARM_SECONDS)
-    if place.as_nobody and os.geteuid() == 0:
+    if place.attack.as_nobody and os.geteuid() == 0:
         os.setegid(NOBODY)
         os.seteuid(NOBODY)
     opened, read = set[tuple[str, str]](), pylanceref.bytes_read_counter()
@@ -147,9 +239,9 @@ def _answer(place: Place, name: str, expected: pa.Table) -> list[str]:
 
     sys.addaudithook(audit)
     visit = Visit(place.root, BASES[place.base])
-    kind, detail = _judged(name, visit, expected, by_link=place.by_link)
+    kind, detail = _judged(name, visit, expected, by_link=place.attack.by_link)
     read = pylanceref.bytes_read_counter() - read
-    outside = [] if place.by_link else list(_outside(opened.copy(), place))
+    outside = [] if place.attack.by_link else list(_outside(opened.copy(), place))
     return ["out", "; ".join(outside)[:300], str(read)] if outside else [kind, detail, str(read)]
 
 
@@ -214,3 +306,55 @@ def _changed(before: dict[str, str], after: dict[str, str], *, by_link: bool) ->
             how = "new" if name not in before else "changed" if name in after else "gone"
             found.append(f"{how} outside: {name}")
     return found
+
+
+def _warm_up(name: str, bases: Path, folder: Path) -> None:
+    """Put the operations to an undamaged table: no child has to import what they need."""
+    if not bases.exists():
+        _in_child(lambda: make_bases(bases))
+    shutil.copytree(bases / name, folder)
+    for operation in OPERATIONS:
+        tables = perform(operation, Visit(folder / "table", BASES[name]))
+        if operation == WHOLE:
+            save_table(tables[0], bases / f"{name}.arrow")
+    shutil.rmtree(folder)
+    gc.freeze()  # children copy less
+
+
+def _in_child(make: Callable[[], object]) -> str:
+    """Run a function in a child, where it may take all the memory it likes."""
+
+    def made() -> list[str]:
+        try:
+            return [str(make())]
+        except Exception:
+            traceback.print_exc()
+            raise
+
+    ended = ask(made)
+    if ended.answer is None:
+        raise RuntimeError(f"the case could not be made: {ended}")
+    return ended.answer[0]
+
+
+def _make(rng: Random, base: Path, place: Place) -> str:
+    """Make a copy of a base hostile; return how."""
+    shutil.copytree(base, place.folder)
+    if os.geteuid() == 0 and place.attack.as_nobody:
+        for path in (place.folder, *place.folder.rglob("*")):
+            os.chown(path, NOBODY, NOBODY)
+    return place.attack.make(place.root, rng).encode("utf-8", "replace").decode()
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, however deep, with whatever rights it has."""
+    sys.setrecursionlimit(10**5)
+    for path, folders, _ in os.walk(folder):
+        for name in folders:
+            place = Path(path, name)
+            if not place.is_symlink():
+                place.chmod(0o755)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+PARTS = (Part("tables", 110 * len(ATTACKS), tables),)
