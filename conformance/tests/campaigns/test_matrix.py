@@ -7,13 +7,9 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from lance_conformance.campaigns.matrix import judging
+from lance_conformance.campaigns.matrix import releases
 from lance_conformance.campaigns.matrix.histories import all_histories
-from lance_conformance.campaigns.matrix.judging import (
-    DIFFERS,
-    EXCUSED,
-    REFUSED,
-    SAME,
+from lance_conformance.campaigns.matrix.releases import (
     Judge,
     Read,
     differences,
@@ -52,30 +48,30 @@ def _judged(folder, format_="2.1", **wheels):
 
 def test_all_directions_are_the_same_for_equal_libraries(tmp_path):
     """Four verdicts for a format, two for the release's own choice."""
-    assert 4 * [SAME] == [one.outcome for one in _judged(tmp_path)]
-    assert 2 * [SAME] == [one.outcome for one in _judged(tmp_path, None)]
+    assert 4 * ["agreed"] == [one.verdict for one in _judged(tmp_path)]
+    assert 2 * ["agreed"] == [one.verdict for one in _judged(tmp_path, None)]
 
 
 def test_the_reference_is_to_blame_when_it_stands_alone(tmp_path):
     """It reads a row less than the release and the oracle."""
     verdicts = _judged(tmp_path, reference=Fake("reference", short=True))
 
-    assert {DIFFERS} == {one.outcome for one in verdicts}
-    assert "1 rows: rows: expected 20, found 19" in verdicts[0].told
+    assert {"differed"} == {one.verdict for one in verdicts}
+    assert "2.1 reference reads release: 1 rows: rows: expected 20, found 19" in verdicts[0].details
 
 
 def test_an_old_release_that_errs_alone_is_excused(tmp_path):
     """It reads a row less than the others of its own table, and of the oracle's too."""
     verdicts = _judged(tmp_path, release=Fake("release", short=True))
 
-    assert {EXCUSED} == {one.outcome for one in verdicts}
+    assert {"known"} == {one.verdict for one in verdicts}
 
 
 def test_what_a_release_cannot_write_is_refused(tmp_path):
     """The other direction is judged all the same."""
     verdicts = _judged(tmp_path, release=Fake("release", refuses=True))
 
-    assert [REFUSED, SAME, SAME] == [one.outcome for one in verdicts]
+    assert ["refused", "agreed", "agreed"] == [one.verdict for one in verdicts]
 
 
 def test_readings_are_compared_by_name(tmp_path):
@@ -102,9 +98,9 @@ def test_the_oracle_of_today_agrees(tmp_path, name, format_):
     oracle, release = Fake("oracle"), Fake("release")
     oracle._actor = release._actor = Actor("lance")
     (history,) = (one for one in all_histories() if one.name == name)
-    judge = judging.Judge(release, Fake("reference"), oracle, tmp_path)
+    judge = releases.Judge(release, Fake("reference"), oracle, tmp_path)
 
-    assert [] == [one for one in judge.history(history, format_) if one.outcome == DIFFERS]
+    assert [] == [one for one in judge.history(history, format_) if one.verdict == "differed"]
 
 
 ROWS = pa.table({"a": range(4)})

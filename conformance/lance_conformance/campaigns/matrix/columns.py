@@ -77,16 +77,8 @@ TYPES: dict[str, pa.DataType] = {
 
 FULL = frozenset(
     {
-        *(
-            "float16",
-            "constant",
-            "zstd",
-            "lz4",
-            "full-zip",
-            "packed",
-            "list-fsl",
-            "list-struct-list",
-        ),
+        *("float16", "constant", "zstd", "lz4", "full-zip", "packed"),
+        *("list-fsl", "list-struct-list"),
         *("fsl-float64", "fsl-float16", "fsl-uint8", "fsl-bool", "fsl-item-nulls", "fsl-fsl"),
         *("struct", "struct-struct", "struct-list", "struct-fsl", "struct-dictionary"),
     }
