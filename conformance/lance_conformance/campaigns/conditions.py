@@ -27,7 +27,7 @@ def conditions(leaf: Leaf, name: str, column: Column, seed: str, *, denied: bool
 
     def joined(depth: int) -> str:
         if depth and random.random() < 0.4:
-            return f"({joined(depth - 1)} {random.choice(('and', 'or'))} {joined(depth - 1)})"
+            return either(random, joined(depth - 1), joined(depth - 1))
         drawn = (leaf(random, name, column) for _ in count())
         return next(one for one in drawn if " not in " not in one)
 

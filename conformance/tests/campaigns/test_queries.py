@@ -14,7 +14,8 @@ from lance_conformance.campaigns.queries.nearest.judging import (
     compared,
     is_fine,
 )
-from lance_conformance.campaigns.recall.vector_recall import Measured, table
+from lance_conformance.campaigns.recall.vector_recall import label, too_low
+from lance_conformance.campaigns.runner import Outcome
 
 ASKED = Question({"q": [0.0], "k": 3}, {})
 
@@ -130,18 +131,16 @@ def test_answers_are_compared(found, limited, verdict):
     assert verdict is equal(ROWS, found, limited=limited)
 
 
-OVERS = ("oracle", "given", "ours")
-
-
-def build(ours: float, given: float) -> list[Measured]:
-    """Return what is measured of one build, by the oracle always 0.9."""
+def build(ours: float, given: float) -> Outcome:
+    """Return what one build counts: of the oracle always 0.9."""
     recalls = {"oracle": 0.9, "given": given, "ours": ours}
-    return [
-        Measured(over, by, refine, recalls[over], 2.0)
-        for over in OVERS
+    found = {
+        label(over, by, refine): recall
+        for over, recall in recalls.items()
         for by in ("oracle", "ours")
         for refine in (None, 4)
-    ]
+    }
+    return Outcome("agreed", (), {"builds": 1, **found})
 
 
 @pytest.mark.parametrize(
@@ -156,6 +155,6 @@ def build(ours: float, given: float) -> list[Measured]:
 )
 def test_too_low_a_recall_is_marked(ours, given, builds, good):
     """0.01 less is allowed with the same model, 0.02 over five builds that were trained apart."""
-    lines = table("IVF_SQ", [build(ours, given)] * builds)
+    outcomes = {f"vectors/places/IVF_SQ/{n}": build(ours, given) for n in range(builds)}
 
-    assert lines.endswith("below") is not good
+    assert good is not any("IVF_SQ" in line for line in too_low(outcomes))

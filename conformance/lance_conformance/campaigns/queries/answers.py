@@ -189,11 +189,10 @@ def _questions(subject: Subject, seed: int, opened: dict[str, Any]) -> Iterator[
         yield Question(condition, rows, asked, astray)
 
 
-def addresses(dataset: Any, condition: str, *, use_index: bool) -> list[int]:
+def addresses(dataset: Any, condition: str, *, use_index: bool = True) -> list[int]:
     """Return the addresses of the rows that a filter finds, ascending."""
-    found = dataset.to_table(
-        filter=condition, columns=[], with_row_address=True, use_scalar_index=use_index
-    )
+    scan = {"columns": [], "with_row_address": True, "use_scalar_index": use_index}
+    found = dataset.to_table(filter=condition, **scan)
     return sorted(found["_rowaddr"].to_pylist())
 
 

@@ -23,12 +23,14 @@ from lance_conformance.campaigns.conditions import (
     NULL_TESTS,
     Leaf,
     compared,
+    either,
     equalled,
     labelled,
     null_test,
     spelled,
 )
 from lance_conformance.campaigns.guarded import REFUSALS, guarded
+from lance_conformance.campaigns.queries.answers import addresses
 from lance_conformance.campaigns.queries.filter_grammar import TABLE, random_filter
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.known_divergences import id_of
@@ -79,8 +81,7 @@ def condition(random: Random, column: str) -> str:
     """Return a condition on a column, joined with one on another now and then."""
     text = _leaf(random, column)
     if random.random() < 0.35:
-        other = _leaf(random, random.choice([*INDEXED]))
-        text = f"({text}) {random.choice(('and', 'or'))} ({other})"
+        text = either(random, text, _leaf(random, random.choice([*INDEXED])))
     return f"not ({text})" if random.random() < 0.15 else text
 
 
@@ -133,8 +134,7 @@ def rows_of(
     dataset: Any, text: str, refusals: tuple[type[Exception], ...] = ORACLE_REFUSALS, **scan: bool
 ) -> list[int] | str:
     """Return the addresses of the rows that pass a filter, or why it is refused."""
-    asked = {"columns": [], "filter": text, "with_row_address": True, **scan}
-    found = guarded(lambda: sorted(dataset.to_table(**asked)["_rowaddr"].to_pylist()), refusals)
+    found = guarded(lambda: addresses(dataset, text, **scan), refusals)
     return found.value if isinstance(found.value, list) else found.error
 
 
@@ -178,9 +178,9 @@ def indexed(plan: Plan) -> Iterator[Session]:
     def run(case: str) -> Outcome:
         column = [*INDEXED][int(case) % len(INDEXED)]
         text = condition(Random(f"{plan.seed}/{case}"), column)
-        wanted = rows_of(theirs, text, use_scalar_index=False)
+        wanted = rows_of(theirs, text, use_index=False)
         for use_index in (True, False):
-            found = rows_of(ours, text, OURS, use_scalar_index=use_index)
+            found = rows_of(ours, text, OURS, use_index=use_index)
             outcome = judge(text, wanted, found)
             if outcome.verdict == "differed":
                 break

@@ -6,7 +6,7 @@ to vectors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
@@ -101,95 +101,67 @@ PLACES = 6
 Vectors = NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What is drawn for a table: its rows, its index, and what becomes of it.
+class Maker:
+    """Makes one table; the vectors of all rows that were ever in it are kept.
 
-    `repeated` says how many rows share a vector. `steps` are words of `STEPS`.
+    A seed decides what the table is like: its rows and files, how many rows share a vector
+    (`repeated`), its `index`, and the `steps`, words of `STEPS`, that are done to it.
     """
 
-    rows: int
-    width: int
-    repeated: int
-    file_rows: int
-    stable_ids: bool
-    index: dict[str, object]
-    steps: tuple[str, ...]
+    def __init__(self, case: Case, seed: int) -> None:
+        rng = Random(f"{case.name} {seed}")
+        self._case, self.rng = case, np.random.default_rng(rng.randrange(1 << 32))
+        self._rows = rng.choice([rng.randint(2, 40), rng.randint(256, 600), rng.randint(256, 600)])
+        if not case.legal:  # of few rows the oracle makes what it cannot update
+            self._rows = rng.randint(320, 600)
+        widths = [8, 16, 16, 16] if "RQ" in case.type else [16, 16, 16, 16, 1, 3, 8, 8]
+        width = rng.choice([*widths, 24, 128])
+        self.index = self._drawn_index(rng, width)
+        self._repeated, self._file_rows = rng.choice([1, 1, 1, 3]), rng.choice([150, 1000])
+        self.stable_ids = rng.random() < 0.3
+        changes = ["delete", "insert", *rng.choices([*STEPS], k=rng.randint(1, 3))]
+        self.steps = changes if case.life == "changed" else []
+        self._places = self.rng.normal(size=(PLACES, width)) * 2
+        self._made = 0
+        self.vectors: Vectors = np.empty((0, width), DTYPES[case.element])
 
+    def _drawn_index(self, rng: Random, width: int) -> dict[str, object]:
+        """Return the parameters of the index of vectors of a width."""
+        rows, type_ = self._rows, self._case.type
+        index: dict[str, object] = {"num_partitions": rng.choice([1, 2, 4, 7]) if rows > 40 else 1}
+        if "PQ" in type_:
+            bits = rng.choice([8, 8, 4]) if rows >= 256 else 4
+            even = [parts for parts in (2, 4, 8) if width % parts == 0]
+            parts = even if bits == 4 and even else [1, *even]
+            index |= {"num_sub_vectors": rng.choice(parts), "num_bits": bits}
+        if "RQ" in type_:
+            index["num_bits"] = rng.choice([1, 2, 5, 9])
+        if self._case.graphs:
+            index |= {"m": rng.choice([4, 12, 20]), "ef_construction": rng.choice([20, 60, 150])}
+        return index
 
-STEPS = ("delete", "insert", "optimize", "delta", "compact")
-"""What is done to a table that has an index."""
-
-
-def shape(case: Case, rng: Random) -> Shape:
-    """Draw what a table is like."""
-    width = rng.choice([16, 16, 16, 16, 1, 3, 8, 8, 24, 128])
-    if "RQ" in case.type:
-        width = rng.choice([8, 16, 16, 16, 24, 128])
-    rows = rng.choice([rng.randint(2, 40), rng.randint(256, 600), rng.randint(256, 600)])
-    if not case.legal:  # of few rows the oracle makes what it cannot update
-        rows = rng.randint(320, 600)
-    index: dict[str, object] = {"num_partitions": rng.choice([1, 2, 4, 7]) if rows > 40 else 1}
-    if "PQ" in case.type:
-        bits = rng.choice([8, 8, 4]) if rows >= 256 else 4
-        even = [parts for parts in (2, 4, 8) if width % parts == 0]
-        parts = even if bits == 4 and even else [1, *even]
-        index |= {"num_sub_vectors": rng.choice(parts), "num_bits": bits}
-    if "RQ" in case.type:
-        index["num_bits"] = rng.choice([1, 2, 5, 9])
-    if case.graphs:
-        index |= {"m": rng.choice([4, 12, 20]), "ef_construction": rng.choice([20, 60, 150])}
-    changes = ["delete", "insert", *rng.choices(STEPS, k=rng.randint(1, 3))]
-    return Shape(
-        rows,
-        width,
-        rng.choice([1, 1, 1, 3]),
-        rng.choice([150, 1000]),
-        rng.random() < 0.3,
-        index,
-        tuple(changes) if case.life == "changed" else (),
-    )
-
-
-class Maker:
-    """Makes one table; the vectors of all rows that were ever in it are kept."""
-
-    def __init__(self, case: Case, drawn: Shape, seed: int) -> None:
-        self._case, self._drawn = case, drawn
-        self._rng = np.random.default_rng(seed)
-        self._places = self._rng.normal(size=(PLACES, drawn.width)) * 2
-        self._rows = 0
-        self.vectors: Vectors = np.empty((0, drawn.width), DTYPES[case.element])
+    @property
+    def told(self) -> str:
+        """What the table is like."""
+        ids = "stable ids" if self.stable_ids else "addresses"
+        sizes = f"{self._rows} rows of {self.vectors.shape[1]}, {self._repeated} alike"
+        return f"{sizes}, {ids}, {self.index}, {self.steps}"
 
     def make(self, module: ModuleType, path: str) -> None:
         """Write the table, build its index. Raises what `module` raises."""
-        drawn, case = self._drawn, self._case
+        case = self._case
         module.write_dataset(
-            self._table(drawn.rows),
+            self.table(self._rows),
             path,
             data_storage_version=case.version,
-            max_rows_per_file=drawn.file_rows,
-            enable_stable_row_ids=drawn.stable_ids,
+            max_rows_per_file=self._file_rows,
+            enable_stable_row_ids=self.stable_ids,
         )
-        module.dataset(path).create_index("v", case.type, metric=case.metric, **drawn.index)
+        module.dataset(path).create_index("v", case.type, metric=case.metric, **self.index)
 
-    def change(self, module: ModuleType, path: str, step: str) -> None:
-        """Do one step to the table. Raises what `module` raises."""
-        dataset = module.dataset(path)
-        if step == "delete":
-            dataset.delete(f"i % {self._rng.choice([3, 7])} = 1")
-        elif step == "insert":
-            dataset.insert(self._table(int(self._rng.integers(1, 200))))
-        elif step == "optimize":
-            dataset.optimize.optimize_indices()
-        elif step == "delta":
-            dataset.optimize.optimize_indices(num_indices_to_merge=0)
-        else:
-            dataset.optimize.compact_files(target_rows_per_fragment=10_000)
-
-    def _table(self, rows: int) -> pa.Table:
+    def table(self, rows: int) -> pa.Table:
         """Return so many new rows: their numbers, and vectors."""
-        case, rng = self._case, self._rng
+        case, rng = self._case, self.rng
         mask = rng.random(rows) < 0.07 if case.life == "gaps" else np.zeros(rows, np.bool_)
         if case.life == "several":
             sizes = rng.integers(0, 5, rows)
@@ -199,14 +171,14 @@ class Maker:
             column = pa.ListArray.from_arrays(pa.array(ends), inner)
         else:
             column = self._vectors(self._drawn_vectors(rows), mask)
-        numbers = np.arange(self._rows, self._rows + rows)
-        self._rows += rows
+        numbers = np.arange(self._made, self._made + rows)
+        self._made += rows
         return pa.table({"i": numbers, "v": column})
 
     def _drawn_vectors(self, count: int) -> Vectors:
         """Return new vectors [count, width]: some rows share theirs, some have odd numbers."""
-        rng, width, case = self._rng, self._drawn.width, self._case
-        own = -(-count // self._drawn.repeated)
+        rng, width, case = self.rng, self.vectors.shape[1], self._case
+        own = -(-count // self._repeated)
         if case.element == "u8":
             found: Vectors = rng.integers(0, 256, (own, width)).astype(np.uint8)
         else:
@@ -217,7 +189,7 @@ class Maker:
                 rare = rng.random(own)
                 found[rare < 0.03] = odd[rare < 0.03, None]
                 found[rare > 0.97, rng.integers(0, width)] = odd[rare > 0.97]
-        found = np.tile(found, (self._drawn.repeated, 1))[:count].astype(DTYPES[case.element])
+        found = np.tile(found, (self._repeated, 1))[:count].astype(DTYPES[case.element])
         self.vectors = np.concatenate([self.vectors, found])
         return found
 
@@ -230,9 +202,19 @@ class Maker:
             item = BFLOAT16_ITEM
         else:
             numbers = pa.array(values.ravel())
-        type_ = pa.list_(item or numbers.type, self._drawn.width)
+        type_ = pa.list_(item or numbers.type, self.vectors.shape[1])
         null = None if mask is None else pa.array(mask)
         return pa.FixedSizeListArray.from_arrays(numbers, type=type_, mask=null)
+
+
+STEPS: dict[str, Callable[[Any, Maker], object]] = {
+    "delete": lambda dataset, maker: dataset.delete(f"i % {maker.rng.choice([3, 7])} = 1"),
+    "insert": lambda dataset, maker: dataset.insert(maker.table(int(maker.rng.integers(1, 200)))),
+    "optimize": lambda dataset, _: dataset.optimize.optimize_indices(),
+    "delta": lambda dataset, _: dataset.optimize.optimize_indices(num_indices_to_merge=0),
+    "compact": lambda dataset, _: dataset.optimize.compact_files(target_rows_per_fragment=10_000),
+}
+"""What is done to a table that has an index; new rows are the maker's."""
 
 
 FILTERS = ("i % 3 = 0", "i % 17 = 0", "i < 40", "i >= 100")
@@ -248,15 +230,10 @@ DEFAULT_K = 10
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Arguments of `nearest`, and further ones of the scan.
-
-    `span` is a range of distances in shares, until `within` says what it is a share of. `metric` is
-    that of the index.
-    """
+    """Arguments of `nearest`, and further ones of the scan; `metric` is that of the index."""
 
     nearest: dict[str, Any]
     scan: dict[str, Any]
-    span: tuple[float | None, float | None] | None = None
     metric: str = "l2"
 
     @property
@@ -284,13 +261,6 @@ class Question:
         scan = {name: one for name, one in (self.scan | changed).items() if one is not None}
         return replace(self, scan=scan)
 
-    def within(self, far: float) -> Question:
-        """Return the question with its range of distances, which are shares of a far one."""
-        if self.span is None:
-            return self
-        ends = tuple(None if one is None else one * far for one in self.span)
-        return replace(self, nearest=self.nearest | {"distance_range": ends}, span=None)
-
     @property
     def length(self) -> float:
         """What distances are sums with: a squared length, or a product with one of the table."""
@@ -307,8 +277,13 @@ class Question:
         return str({name: one for name, one in self.nearest.items() if name != "q"} | self.scan)
 
 
-def question(case: Case, vectors: Vectors, rng: Random) -> Question:
-    """Draw a question to a table that has had these vectors [n, width]."""
+def question(
+    case: Case, vectors: Vectors, rng: Random, far: Callable[[Question], float]
+) -> Question:
+    """Draw a question to a table that has had these vectors [n, width].
+
+    `far` tells the distance of a row that is far by a question: ranges are shares of it.
+    """
     nearest: dict[str, Any] = {"column": "v", "q": _asked(case, vectors, rng)}
     nearest["k"] = rng.choice([1, 3, 10, 10, 40])
     searched = rng.random()
@@ -331,8 +306,12 @@ def question(case: Case, vectors: Vectors, rng: Random) -> Question:
         scan = {"filter": rng.choice(FILTERS), "prefilter": rng.random() < 0.7}
     if rng.random() < 0.15:
         scan["fast_search"] = True
-    span = rng.choice(RANGES) if rng.random() < 0.3 else None
-    return Question(nearest, scan, span, case.metric)
+    asked = Question(nearest, scan, case.metric)
+    if rng.random() < 0.3:
+        most = far(asked)
+        ends = tuple(None if one is None else one * most for one in rng.choice(RANGES))
+        asked = asked.but(distance_range=ends)
+    return asked
 
 
 def _asked(case: Case, vectors: Vectors, rng: Random) -> Vectors:

@@ -12,7 +12,7 @@ walk that keeps every row.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -69,11 +69,10 @@ class Table:
         """How many rows there are."""
         return int(self._oracle.count_rows())
 
-    def with_range(self, question: Question) -> Question:
-        """Return a question with its range of distances, drawn by those that the oracle finds."""
-        far = found(self._oracle, question.but(k=60).scanned(filter=None, prefilter=None))
-        distances = [] if isinstance(far, str) else [near for part in far for _, near in part]
-        return question.within(distances[-1] if distances else 1.0)
+    def far(self, question: Question) -> float:
+        """Return the distance of a row that is far, by those that the oracle finds."""
+        some = found(self._oracle, question.but(k=60).scanned(filter=None, prefilter=None))
+        return next((part[-1][1] for part in reversed(parts_of(some)) if part), 1.0)
 
     def misread(self, question: Question) -> str:
         """Say what ours reads that it need not, or does not read that it should; else nothing.
@@ -144,20 +143,26 @@ class Judge:
     """Judges answers about one table.
 
     `ask` asks both, `passing` says for which rows a condition holds; of `graphs` a walk that keeps
-    `num_rows` finds all.
+    `num_rows` finds all. `published` returns the id of the divergence that makes two answers
+    differ, or TIED, else nothing.
     """
 
     ask: Callable[[Question], Pair]
     passing: Callable[[str], Collection[int]]
     graphs: bool
     num_rows: int
+    published: Callable[[Judge, Question, Pair], str] = lambda *_: ""
+
+    def fine(self, question: Question, pair: Pair) -> bool:
+        """Whether two answers are the same, but for what may differ, without any divergence."""
+        return is_fine(replace(self, published=lambda *_: "").verdict(question, pair))
 
     def verdict(self, question: Question, pair: Pair) -> str:
         """Return one of `FINE`, the id of a divergence, or what differs."""
         first = compared(question, pair)
         if first in FINE:
             return first
-        known = self.published(question, pair)
+        known = self.published(self, question, pair)
         if known:
             return known
         if isinstance(pair[0], str) or isinstance(pair[1], str):
@@ -168,10 +173,6 @@ class Judge:
         if self._by_candidates(question, pair):
             return TIED
         return WALKED if self.graphs and self._walked(question) else first
-
-    def published(self, question: Question, pair: Pair) -> str:
-        """Return the id of the divergence that makes two answers differ, TIED, else nothing."""
-        return ""
 
     def _before_filter(self, question: Question, pair: Pair, condition: str) -> str:
         """Judge what there was before rows were left out; nothing where others were."""
@@ -258,7 +259,7 @@ def room_of(question: Question, part: Part) -> float:
 def one_sided(pair: Pair) -> frozenset[int]:
     """Return the rows that only one of both found, for any query."""
     apart: set[int] = set()
-    for theirs, ours in zip(*map(_parts, pair), strict=True):
+    for theirs, ours in zip(*map(parts_of, pair), strict=True):
         apart |= dict(theirs).keys() ^ dict(ours).keys()
     return frozenset(apart)
 
@@ -267,7 +268,7 @@ def as_far(question: Question, looked_at: Pair, more: Pair) -> frozenset[int]:
     """Return those of more rows that are as far as the last of k, for any query."""
     found: set[int] = set()
     for first, every in zip(looked_at, more, strict=True):
-        for part, own in zip(_parts(first), _parts(every), strict=False):
+        for part, own in zip(parts_of(first), parts_of(every), strict=False):
             last = part[-1][1] if len(part) >= question.k else np.inf
             room = room_of(question, part)
             found.update(row for row, near in own if abs(near - last) <= room)
@@ -281,12 +282,13 @@ def agreement(pair: Pair, word: str) -> float:
     if any(isinstance(found, str) for found in pair):
         return 0.0
     shares = []
-    for theirs, ours in zip(*map(_parts, pair), strict=False):
+    for theirs, ours in zip(*map(parts_of, pair), strict=False):
         wanted, found = ({row for row, _ in part[:10]} for part in (theirs, ours))
         most = max(len(wanted), len(found))
         shares.append(len(wanted & found) / most if most else 1.0)
     return sum(shares) / len(shares) if shares else 1.0
 
 
-def _parts(found: Found) -> list[Part]:
+def parts_of(found: Found) -> list[Part]:
+    """Return what each query found; nothing where there is no answer."""
     return [] if isinstance(found, str) else found
