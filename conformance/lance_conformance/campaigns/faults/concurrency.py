@@ -22,7 +22,7 @@ from pathlib import Path
 import pylanceref
 from lanceref_testing.object_server import running
 
-from lance_conformance.campaigns.faults.cloud import SCHEMES
+from lance_conformance.campaigns.faults.crash_points import SCHEMES
 from lance_conformance.campaigns.faults.deeds import (
     Deed,
     Team,

@@ -18,18 +18,18 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypeAlias
 
 import pylanceref
 from lanceref.core.errors import LanceError, OperationRefused
 from lanceref_testing.faults import Crash, Fault, faulty, watch_calls
-from lanceref_testing.object_server import ObjectServer, running
+from lanceref_testing.object_server import BUCKET, TABLE, ObjectServer, prefix_of, running
 
 from lance_conformance import oracle
 from lance_conformance.campaigns.child import Ended, ask
-from lance_conformance.campaigns.faults.cloud import SCHEMES, State, environment, restore, state
 from lance_conformance.campaigns.faults.deeds import apart
 from lance_conformance.campaigns.faults.operations import (
     OPERATIONS,
@@ -41,21 +41,11 @@ from lance_conformance.campaigns.faults.operations import (
 )
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 
+Seen = dict[str, Any] | str | None
+"""What there is to see of a table, an error as a text, or None where there is no table.
 
-class Sight(TypedDict):
-    """Rows are texts, in their order; of a branch those of its latest version."""
-
-    rows: list[str]
-    ids: list[int]
-    fields: list[str]
-    config: dict[str, str]
-    tags: dict[str, int]
-    branches: dict[str, list[str]]
-    history: dict[str, list[str]]
-
-
-Seen = Sight | str | None
-"""A table, an error as a text, or no table."""
+Rows are texts, in their order; of a branch those of its latest version.
+"""
 
 
 def own_sight(path: str) -> Seen:
@@ -76,30 +66,24 @@ def _oracle_sight(path: str, environment: dict[str, str]) -> Seen:
 
 def _seen(engine: ModuleType, path: str) -> Seen:
     try:
-        return _look(engine, path)
+        table = engine.dataset(path)
+    except (OSError, ValueError, LanceError) as error:
+        is_none = isinstance(error, ValueError) and "not found" in str(error)
+        return None if is_none else f"{type(error).__name__}: {error}"
+    try:
+        numbers = [one["version"] for one in table.versions()]
+        branches = sorted(table.branches.list())
+        return {
+            "rows": _rows(table),
+            "ids": table.to_table(columns=[], with_row_id=True)["_rowid"].to_pylist(),
+            "fields": [str(one) for one in table.schema],
+            "config": dict(sorted(table.config().items())),
+            "tags": {name: tag["version"] for name, tag in sorted(table.tags.list().items())},
+            "branches": {name: _rows(table.checkout_version((name, None))) for name in branches},
+            "history": {str(number): _rows(engine.dataset(path, number)) for number in numbers},
+        }
     except (OSError, ValueError, LanceError) as error:
         return f"{type(error).__name__}: {error}"
-
-
-def _look(engine: ModuleType, path: str) -> Sight | None:
-    """Return what an implementation sees; None where it sees no table. Raises what it raises."""
-    try:
-        table = engine.dataset(path)
-    except ValueError as error:
-        if "not found" in str(error):
-            return None
-        raise
-    numbers = [one["version"] for one in table.versions()]
-    branches = sorted(table.branches.list())
-    return Sight(
-        rows=_rows(table),
-        ids=table.to_table(columns=[], with_row_id=True)["_rowid"].to_pylist(),
-        fields=[str(one) for one in table.schema],
-        config=dict(sorted(table.config().items())),
-        tags={name: tag["version"] for name, tag in sorted(table.tags.list().items())},
-        branches={name: _rows(table.checkout_version((name, None))) for name in branches},
-        history={str(number): _rows(engine.dataset(path, number)) for number in numbers},
-    )
 
 
 def _rows(table: Any) -> list[str]:
@@ -149,6 +133,66 @@ class Ground:
     def files(self, told: Callable[[Path, str], set[str]]) -> list[str]:
         """Return what `residue` or `missing` tells of the files of the table."""
         return sorted(told(self.path, ""))
+
+
+SCHEMES = ("s3", "s3+ddb")
+"""Object store alone, and with an external manifest store."""
+
+State: TypeAlias = tuple[dict[str, bytes], list[dict[str, Any]]]
+"""Objects by their paths, and records as DynamoDB has them."""
+
+VARIABLES = {
+    "aws_endpoint": "AWS_ENDPOINT",
+    "dynamodb_endpoint": "DYNAMODB_ENDPOINT",
+    "aws_region": "AWS_REGION",
+    "allow_http": "AWS_ALLOW_HTTP",
+    "aws_access_key_id": "AWS_ACCESS_KEY_ID",
+    "aws_secret_access_key": "AWS_SECRET_ACCESS_KEY",
+}
+"""Variables of the environment by the options that they stand for."""
+
+
+@contextmanager
+def environment(server: ObjectServer) -> Iterator[None]:
+    """Let clients without options find a server, and put back what the variables were."""
+    before = dict(os.environ)
+    os.environ.update({name: server.options[option] for option, name in VARIABLES.items()})
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def state(server: ObjectServer, uri: str) -> State:
+    """Return the objects below a table's root, by their paths, and its records."""
+    root = prefix_of(uri) + "/"
+    objects = {
+        key: server.s3.get_object(Bucket=BUCKET, Key=root + key)["Body"].read()
+        for key in server.keys(uri)
+    }
+    return objects, _records(server, uri)
+
+
+def restore(server: ObjectServer, uri: str, kept: State) -> None:
+    """Make a table what it was: other objects and records are gone."""
+    root, (objects, records) = prefix_of(uri) + "/", kept
+    for key in server.keys(uri):
+        server.s3.delete_object(Bucket=BUCKET, Key=root + key)
+    for record in _records(server, uri):
+        place = {name: record[name] for name in ("base_uri", "version")}
+        server.dynamodb.delete_item(TableName=TABLE, Key=place)
+    for path, data in objects.items():
+        server.s3.put_object(Bucket=BUCKET, Key=root + path, Body=data)
+    for record in records:
+        server.dynamodb.put_item(TableName=TABLE, Item=record)
+
+
+def _records(server: ObjectServer, uri: str) -> list[dict[str, Any]]:
+    """Return the records of a table and of its branches."""
+    pages = server.dynamodb.get_paginator("scan").paginate(TableName=TABLE)
+    every = (one for page in pages for one in page["Items"])
+    return [one for one in every if prefix_of(uri) in one["base_uri"]["S"]]
 
 
 class CloudGround(Ground):
@@ -278,7 +322,7 @@ def _same(one: Seen, other: Seen, *ignored: str) -> bool:
     if not isinstance(one, dict) or not isinstance(other, dict):
         return one == other
     names = one.keys() - {"history", *ignored}
-    return all(one[name] == other[name] for name in names)  # type: ignore[literal-required]
+    return all(one[name] == other[name] for name in names)
 
 
 TABLES = {"addresses, V1 names": False, "stable ids, V2 names": True}

@@ -2,7 +2,9 @@
 
 Differential part: random tables (`lanceref_testing`) are written by the oracle in each file version
 and read back by the reference: whole, projected, as a range and as random rows; every fourth also
-as a dataset. Counts are a census of types, nesting, null patterns, page layouts and encodings.
+as a dataset. Counts are a census of types, nesting, null patterns, page layouts and encodings: of
+the latter every `oneof` arm that is set in the metadata of a file counts under the name of its
+message, as in `PageLayout mini_block_layout`.
 
 Written part: the same tables written by the reference and by the oracle. Both readers read ours
 back; the oracle's bytes are compared with ours. A table that only the reference refuses to write is
@@ -22,10 +24,11 @@ from pathlib import Path
 from random import Random
 
 import pyarrow as pa
+from google.protobuf.message import Message
 from lanceref.core.context import Context
 from lanceref.core.errors import LanceError
 from lanceref.core.file_versions import V0_1
-from lanceref.data_file.data_file import open_file
+from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.proto import table_pb2
@@ -34,7 +37,6 @@ from lanceref.storage.local_file import LocalSink
 from lanceref.validate import validate
 from lanceref_testing.tables import Sample, random_sample
 
-from lance_conformance.campaigns.files.census import REQUIRED, encodings_of
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 from lance_conformance.oracle import lance
 from lance_conformance.random_files.identity import IDENTICAL, TRAINED, verdict
@@ -48,6 +50,77 @@ from lance_conformance.random_files.writers import (
     write_by_oracle,
     write_by_reference,
 )
+
+_TYPES = (
+    *("bool", "halffloat", "float", "double", "null", "dictionary", "decimal128", "decimal256"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("string", "large_string", "binary", "large_binary", "fixed_size_binary"),
+    *("date32", "date64", "time32", "time64", "timestamp", "duration"),
+    *("list", "large_list", "struct", "fixed_size_list"),
+)
+
+_EVERY_VERSION = (
+    *(f"type {name}" for name in _TYPES),
+    *(f"nulls {name}" for name in ("none", "some", "all", "first", "last")),
+    *(f"depth {depth}" for depth in range(5)),
+    "packed struct",
+    "many pages",
+    "rows 0",
+)
+"""What a campaign over any version must have met."""
+
+_ARRAY_ENCODINGS = (
+    *(f"ArrayEncoding {arm}" for arm in ("flat", "nullable", "fixed_size_list", "list", "struct")),
+    *(f"ArrayEncoding {arm}" for arm in ("binary", "dictionary", "fsst", "packed_struct")),
+    *(f"Nullable {arm}" for arm in ("no_nulls", "some_nulls", "all_nulls")),
+    "Compression zstd",
+    "Compression lz4",
+)
+
+_LAYOUTS = (
+    "PageLayout mini_block_layout",
+    "PageLayout full_zip_layout",
+    "PageLayout constant_layout",
+    "dictionary",
+    *(f"CompressiveEncoding {arm}" for arm in ("flat", "variable", "fsst", "rle", "general")),
+    *(f"CompressiveEncoding {arm}_bitpacking" for arm in ("inline", "out_of_line")),
+    *(f"CompressiveEncoding {arm}" for arm in ("byte_stream_split", "packed_struct")),
+    "CompressiveEncoding fixed_size_list",
+)
+
+REQUIRED: dict[str, tuple[str, ...]] = {
+    "0.1": _EVERY_VERSION,
+    "2.0": (*_EVERY_VERSION, *_ARRAY_ENCODINGS),
+    "2.1": (*_EVERY_VERSION, *_LAYOUTS),
+    "2.2": (*_EVERY_VERSION, *_LAYOUTS, "type map"),
+    "2.3": (*_EVERY_VERSION, "type map"),
+}
+"""Labels that must not stay at zero, by file version."""
+
+
+def encodings_of(file: DataFile) -> set[str]:
+    """Return the labels of every encoding in a file's metadata."""
+    labels: set[str] = set()
+    for column in file.columns:
+        if len(column.pages) > 1:
+            labels.add("many pages")
+        for page in column.pages:
+            labels.update(_arms(page.encoding))
+    return labels
+
+
+def _arms(message: Message) -> Iterator[str]:
+    if message.DESCRIPTOR.name == "Compression":
+        yield f"Compression {message.scheme}"  # type: ignore[attr-defined]
+    for field, value in message.ListFields():
+        if field.containing_oneof is not None and field.message_type is not None:
+            yield f"{message.DESCRIPTOR.name} {field.name}"
+        if field.name == "dictionary":
+            yield "dictionary"
+        if field.message_type is None:
+            continue
+        for inner in value if field.is_repeated else [value]:
+            yield from _arms(inner)
 
 
 def differential(plan: Plan) -> Iterator[Session]:

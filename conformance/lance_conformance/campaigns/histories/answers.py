@@ -16,6 +16,7 @@ import pyarrow as pa
 from lance_conformance.campaigns.conditions import (
     begun,
     compared,
+    either,
     labelled,
     null_test,
     placed,
@@ -64,8 +65,7 @@ def _filter(random: Random, view: View, path: str) -> str:
     others = {one for _, one, kind in view.indices if one != path}
     others = {one for one in others if not is_vector(view.type_of(one))}
     if others and random.random() < 0.3:
-        second = _denied(random, view, random.choice(sorted(others)))
-        condition = f"({condition}) {random.choice(('and', 'or'))} ({second})"
+        return either(random, condition, _denied(random, view, random.choice(sorted(others))))
     return condition
 
 

@@ -30,8 +30,8 @@ from pyroaring import BitMap
 
 from lance_conformance import oracle
 from lance_conformance.campaigns.guarded import Told, guarded
-from lance_conformance.campaigns.histories import words
 from lance_conformance.campaigns.histories.answers import answered_differently
+from lance_conformance.campaigns.histories.values import LINE_NAMES
 from lance_conformance.campaigns.histories.view import View, opening
 from lance_conformance.compare import first_difference
 
@@ -240,8 +240,7 @@ def _read_differently(name: str, readings: Mapping[str, Told]) -> Iterator[str]:
 
 def _run(text: str, lance: ModuleType, root: Path) -> Told:
     """Evaluate a line; an error is an answer."""
-    known = {name: getattr(words, name) for name in words.__all__}
-    names = {**known, "lance": lance, "root": str(root), "pa": pa, "timedelta": timedelta}
+    names = {**LINE_NAMES, "lance": lance, "root": str(root), "pa": pa, "timedelta": timedelta}
     return guarded(lambda: outcome(eval(text, names), str(root)))
 
 
