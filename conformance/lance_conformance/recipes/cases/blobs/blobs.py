@@ -17,9 +17,9 @@ from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.constructors import case, cases, fault, lint
 from lance_conformance.recipes.edits import byte, descriptor, field, page
-from lance_conformance.recipes.handmade_pages import column_encoding
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, Remove, SpanPatch
 from lance_conformance.recipes.oracle_made import column, dataset, file, stored
+from lance_conformance.recipes.pages import column_encoding
 
 _FIELD = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
 _VALUES = [b"abc", None, b"", b"z" * 70]

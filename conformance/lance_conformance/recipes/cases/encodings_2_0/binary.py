@@ -26,9 +26,9 @@ from lance_conformance.recipes.edits import (
     spare_buffer,
 )
 from lance_conformance.recipes.handmade_files import Page, by_hand, one_page, reworked, words
-from lance_conformance.recipes.handmade_pages import flat_page
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.pages import flat_page
 
 
 def _owning_strings() -> pa.Array:

@@ -21,9 +21,9 @@ from lance_conformance.recipes.edits import (
     spare_buffer,
 )
 from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, one_page, words
-from lance_conformance.recipes.handmade_pages import array_blocks, column_encoding, flat_page, pair
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.pages import array_blocks, column_encoding, flat_page, pair
 
 _FLAT = "nullable.some_nulls.values.flat"
 _SOME = "nullable.some_nulls"

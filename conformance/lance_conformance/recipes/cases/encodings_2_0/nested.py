@@ -18,9 +18,9 @@ from lance_conformance.recipes.edits import (
     resize,
 )
 from lance_conformance.recipes.handmade_files import one_page, words
-from lance_conformance.recipes.handmade_pages import flat_page
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.pages import flat_page
 
 _PAIRS = pa.array(
     [[{"key": "a", "value": 1}], [], [{"key": "b", "value": None}]],

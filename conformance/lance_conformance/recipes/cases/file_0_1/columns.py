@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lance_conformance.recipes import columns as c
-from lance_conformance.recipes.cases.file_0_1.early_files import (
+from lance_conformance.recipes.cases.file_0_1.container import (
     INT32,
     LEGACY,
     POINT,

@@ -13,8 +13,8 @@ from lanceref.index.row_set import RowSet, encode_row_set, parse_row_set
 from pyroaring import BitMap
 
 from lance_conformance.recipes.cases.index import scalar_tables as s
-from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import (
+    damaged,
     held_bytes,
     metadata,
     nulls,
@@ -22,7 +22,7 @@ from lance_conformance.recipes.cases.index.index_files import (
     unsized,
     values,
 )
-from lance_conformance.recipes.cases.index.released_indices import early_index
+from lance_conformance.recipes.cases.index.scalar_tables import early_index
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, THIRD, index, manifest_of
 from lance_conformance.recipes.handmade_files import remade, reworked, words

@@ -13,15 +13,15 @@ from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.table_pb2 import IndexMetadata, IndexSection
 
 from lance_conformance.recipes.cases.index import scalar_tables as s
-from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import (
     DATA_PLACE,
+    damaged,
     nulls,
     renamed,
     unsized,
     values,
 )
-from lance_conformance.recipes.cases.index.released_indices import early_index
+from lance_conformance.recipes.cases.index.scalar_tables import early_index
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import (

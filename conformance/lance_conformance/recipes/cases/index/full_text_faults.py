@@ -1,20 +1,26 @@
-"""Faults of full-text indices: tokens, postings, documents, parameters."""
+"""Faults of full-text indices: tokens, postings, documents, parameters.
+
+Nodes of a token dictionary are read from their end, and hardly a byte of them has a name: a fault
+is looked for, byte by byte, until a dictionary whose checksum is right shows what is wanted.
+"""
 
 from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pyroaring
-from lanceref.index.full_text.fst import Fst
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import FormatError
+from lanceref.index.full_text.fst import FOOTER_BYTES, HEADER_BYTES, Fst, checksum, parse_fst
 from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.proto.index_details_pb2 import InvertedIndexDetails
 
-from lance_conformance.recipes import dictionaries
-from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import (
     POSTINGS,
+    damaged,
     metadata,
     metadata_text,
     nulls,
@@ -24,6 +30,41 @@ from lance_conformance.recipes.constructors import fault, faults, lint
 from lance_conformance.recipes.edits import FOURTH, THIRD, descriptor, index, inside, octet
 from lance_conformance.recipes.handmade_files import words
 from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, SpanPatch
+
+CHECKSUM_BYTES = 4
+"""What a dictionary ends with."""
+
+
+def sealed(data: bytes) -> bytes:
+    """Return a dictionary with the checksum of its bytes."""
+    body = data[:-CHECKSUM_BYTES]
+    return body + checksum(body).to_bytes(CHECKSUM_BYTES, "little")
+
+
+def opened(data: bytes) -> Fst:
+    """Return a dictionary. Raises FormatError."""
+    return parse_fst(Cursor(memoryview(data), 0, Context("dictionary")))
+
+
+def with_other_byte(data: bytes, is_wanted: Callable[[Fst], bool]) -> bytes:
+    """Return the first dictionary with one other byte in its nodes that is wanted."""
+    return next(one for one in _neighbours(data) if is_wanted(opened(one)))
+
+
+def _neighbours(data: bytes) -> Iterator[bytes]:
+    for at in range(HEADER_BYTES, len(data) - FOOTER_BYTES):
+        for new in range(256):
+            yield sealed(data[:at] + bytes([new]) + data[at + 1 :])
+
+
+def refused_by(act: Callable[[], object]) -> str:
+    """Return the clause under which something is refused, empty when it is not."""
+    try:
+        act()
+    except FormatError as error:
+        return error.clause
+    return ""
+
 
 _INVERT = "invert.lance"
 
@@ -39,12 +80,12 @@ def _dictionary(edit: Callable[[bytes], bytes]) -> SpanPatch:
 
 def _byte(at: int, new: int) -> Callable[[bytes], bytes]:
     """Return the edit that writes one byte and corrects the checksum."""
-    return lambda data: dictionaries.sealed(octet(at, new)(data))
+    return lambda data: sealed(octet(at, new)(data))
 
 
 def _tokens(count: int) -> SpanPatch:
     """State another number of tokens."""
-    return _dictionary(lambda data: dictionaries.sealed(data[:-20] + words(count) + data[-12:]))
+    return _dictionary(lambda data: sealed(data[:-20] + words(count) + data[-12:]))
 
 
 def _block(at: int, new: bytes) -> SpanPatch:
@@ -63,22 +104,22 @@ _METADATA = "metadata.lance"
 
 
 def _sought(is_wanted: Callable[[Fst], bool]) -> Callable[[bytes], bytes]:
-    return lambda data: dictionaries.changed(data, is_wanted)
+    return lambda data: with_other_byte(data, is_wanted)
 
 
 def _refused(clause: str) -> Callable[[Fst], bool]:
     """Return whether looking `quick` up breaks a clause, and so does a walk over all."""
 
     def is_wanted(fst: Fst) -> bool:
-        looked = dictionaries.refused_by(lambda: fst.get(b"quick"))
-        return looked == clause == dictionaries.refused_by(lambda: list(fst.items()))
+        looked = refused_by(lambda: fst.get(b"quick"))
+        return looked == clause == refused_by(lambda: list(fst.items()))
 
     return is_wanted
 
 
 def _other_number(fst: Fst) -> bool:
     """Return whether `quick` has a number that no postings have."""
-    if dictionaries.refused_by(lambda: list(fst.items())):
+    if refused_by(lambda: list(fst.items())):
         return False
     return (fst.get(b"quick") or 0) >= fst.count
 
@@ -86,7 +127,7 @@ def _other_number(fst: Fst) -> bool:
 def _other_count(fst: Fst) -> bool:
     """Return whether more or less tokens are there, among them the words of the query."""
     found: list[tuple[bytes, int]] = []
-    clause = dictionaries.refused_by(lambda: found.extend(fst.items()))
+    clause = refused_by(lambda: found.extend(fst.items()))
     if clause != "L.index.fts.fst.count" or (fst.get(b"quick"), fst.get(b"fox")) != (0, 2):
         return False
     return all((token.isascii() and number < fst.count for token, number in found))
@@ -117,7 +158,7 @@ def _has_dead_end(fst: Fst) -> bool:
             met.append(not node.final and (not node.ways))
             left += [target for _, _, target in node.ways]
 
-    return not dictionaries.refused_by(walk) and any(met) and (fst.get(b"mill") == 3)
+    return not refused_by(walk) and any(met) and (fst.get(b"mill") == 3)
 
 
 def _exceptions(*, long: int, short: int, first: bytes = b"") -> bytes:

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import (
     HEAD,
+    damaged,
     metadata_text,
     nulls,
     texts,
     unsized,
     values,
 )
-from lance_conformance.recipes.cases.index.released_indices import (
+from lance_conformance.recipes.cases.index.scalar_tables import (
     DELETED_INDICES,
     VECTORS_INDICES,
     made_indices,

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 from lanceref.proto.index_pb2 import JsonIndexDetails
 
-from lance_conformance.recipes.cases.index.damaged_files import damaged
 from lance_conformance.recipes.cases.index.index_files import (
+    damaged,
     held_bytes,
     metadata,
     opened_rows,

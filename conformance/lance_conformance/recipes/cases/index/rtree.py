@@ -8,8 +8,13 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from lance_conformance.recipes.cases.index.damaged_files import damaged
-from lance_conformance.recipes.cases.index.index_files import DATA_PLACE, metadata, nulls, values
+from lance_conformance.recipes.cases.index.index_files import (
+    DATA_PLACE,
+    damaged,
+    metadata,
+    nulls,
+    values,
+)
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, descriptor, index
 from lance_conformance.recipes.handmade_files import reworked

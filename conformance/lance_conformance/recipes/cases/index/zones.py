@@ -8,9 +8,14 @@ import pyarrow as pa
 from pyroaring import BitMap
 
 from lance_conformance.recipes.cases.index import scalar_tables as s
-from lance_conformance.recipes.cases.index.damaged_files import damaged
-from lance_conformance.recipes.cases.index.index_files import held_bytes, metadata, unsized, values
-from lance_conformance.recipes.cases.index.released_indices import early_index
+from lance_conformance.recipes.cases.index.index_files import (
+    damaged,
+    held_bytes,
+    metadata,
+    unsized,
+    values,
+)
+from lance_conformance.recipes.cases.index.scalar_tables import early_index
 from lance_conformance.recipes.constructors import case, fault, faults, lint
 from lance_conformance.recipes.edits import FOURTH, index
 from lance_conformance.recipes.handmade_files import words

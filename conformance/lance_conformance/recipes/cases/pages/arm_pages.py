@@ -17,10 +17,9 @@ from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, words
-from lance_conformance.recipes.handmade_pages import PICKS
 from lance_conformance.recipes.model import Maker
 from lance_conformance.recipes.oracle_made import column
-from lance_conformance.recipes.pages import NULLABLE, Chunk, chunked, zipped
+from lance_conformance.recipes.pages import NULLABLE, PICKS, Chunk, chunked, zipped
 
 
 def levels_arms(version: str) -> Maker:

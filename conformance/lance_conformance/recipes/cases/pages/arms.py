@@ -11,10 +11,9 @@ from lance_conformance.recipes.cases.pages import edge_pages as e
 from lance_conformance.recipes.constructors import case, fault, faults, lint
 from lance_conformance.recipes.edits import M, assign, byte, column_edit, field, page, resize
 from lance_conformance.recipes.handmade_files import by_hand, reworked
-from lance_conformance.recipes.handmade_pages import PICKS
 from lance_conformance.recipes.model import Recipe, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
-from lance_conformance.recipes.pages import Chunk, chunked, zipped
+from lance_conformance.recipes.pages import PICKS, Chunk, chunked, zipped
 
 CASES: tuple[Recipe, ...] = (
     case("file/2.3/arms/offsets", "offsets of strings in every codec of blocks",

@@ -12,7 +12,9 @@ from lance_conformance.recipes.columns import CATEGORIES, DICTIONARY
 from lance_conformance.recipes.constructors import case, cases, fault, faults
 from lance_conformance.recipes.edits import M, V, assign, byte, descriptor, field, page, resize
 from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, one_page, words
-from lance_conformance.recipes.handmade_pages import (
+from lance_conformance.recipes.model import Recipe, SpanPatch
+from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.pages import (
     PICKS,
     array_blocks,
     chunk,
@@ -21,8 +23,6 @@ from lance_conformance.recipes.handmade_pages import (
     pair,
     table,
 )
-from lance_conformance.recipes.model import Recipe, SpanPatch
-from lance_conformance.recipes.oracle_made import column
 
 _POOL = [10**9, 10**9 + 3, 10**9 + 1, 10**9 + 2]
 _PICKS = [0, 1, 2, 3, 3, 0]

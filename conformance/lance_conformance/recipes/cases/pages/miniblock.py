@@ -25,13 +25,13 @@ from lance_conformance.recipes.edits import (
     zeros,
 )
 from lance_conformance.recipes.handmade_files import one_page, words
-from lance_conformance.recipes.handmade_pages import (
+from lance_conformance.recipes.model import Recipe, SpanPatch
+from lance_conformance.recipes.pages import (
     chunk,
     flat_layout,
     mini_block,
     table,
 )
-from lance_conformance.recipes.model import Recipe, SpanPatch
 
 
 def random_integers(count: int, type_: pa.DataType) -> pa.Array:

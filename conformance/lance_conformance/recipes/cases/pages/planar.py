@@ -25,10 +25,9 @@ from lance_conformance.recipes.edits import (
     spare_buffer,
 )
 from lance_conformance.recipes.handmade_files import Page, by_hand, words
-from lance_conformance.recipes.handmade_pages import PICKS, vectors_3
 from lance_conformance.recipes.model import Maker, MessageEdit, Recipe
 from lance_conformance.recipes.oracle_made import column
-from lance_conformance.recipes.pages import NO_NULLS, zip_items, zipped_items
+from lance_conformance.recipes.pages import NO_NULLS, PICKS, vectors_3, zip_items, zipped_items
 
 _ROWS = 12
 

@@ -20,10 +20,9 @@ from lance_conformance.recipes.edits import (
     zeros,
 )
 from lance_conformance.recipes.handmade_files import one_page, words
-from lance_conformance.recipes.handmade_pages import vectors_3
 from lance_conformance.recipes.model import Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column
-from lance_conformance.recipes.pages import NO_NULLS, packed, zip_items, zipped_items
+from lance_conformance.recipes.pages import NO_NULLS, packed, vectors_3, zip_items, zipped_items
 
 _VALIDITY = "structure.sparse.layers.0.validity"
 _LISTS = "structure.sparse.layers.0.list"

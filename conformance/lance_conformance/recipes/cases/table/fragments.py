@@ -1,15 +1,19 @@
-"""Cases of fragments: data files, fields, paths, statistics."""
+"""Cases of fragments: data files, fields, paths, statistics, row ids and row versions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
+from lanceref.proto import rowids_pb2 as pb
+from lanceref.proto.rowids_pb2 import RowIdSequence
 
 from lance_conformance.oracle import lance
 from lance_conformance.recipes.columns import numbered, two
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import SECOND, data_file, fragment, manifest
-from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import Recipe
+from lance_conformance.recipes.edits import SECOND, built, data_file, fragment, inside, manifest
+from lance_conformance.recipes.handmade_files import reworked, words
+from lance_conformance.recipes.model import Maker, MessageEdit, Paths, Recipe
 from lance_conformance.recipes.oracle_made import dataset, stored, write
 
 
@@ -27,6 +31,58 @@ def _tombstoned(uri: str) -> pa.Table:
 
 _POINTS = pa.array([{"x": 1}, {"x": 2}], pa.struct([("x", pa.int32())]))
 _WIDER = pa.struct([("x", pa.int32()), ("z", pa.int32())])
+
+_IDS = {
+    "segments.0.range.end": 3,
+    "segments.1.range_with_holes.start": 10,
+    "segments.1.range_with_holes.end": 15,
+    "segments.1.range_with_holes.holes.u32_array.base": 10,
+    "segments.1.range_with_holes.holes.u32_array.offsets": words(2, width=4),
+    "segments.2.range_with_bitmap.start": 20,
+    "segments.2.range_with_bitmap.end": 23,
+    "segments.2.range_with_bitmap.bitmap": b"\x05",
+    "segments.3.sorted_array.u16_array.base": 30,
+    "segments.3.sorted_array.u16_array.offsets": words(0, 4, width=2),
+    "segments.4.array.u64_array.values": words(50, 40),
+}
+"""13 ids in segments of all five kinds."""
+
+_WIDE_IDS = {
+    "segments.0.range_with_bitmap.start": 1000,
+    "segments.0.range_with_bitmap.end": 1012,
+    "segments.0.range_with_bitmap.bitmap": b"\xa1\x0b",
+    "segments.1.range_with_holes.start": 10,
+    "segments.1.range_with_holes.end": 19,
+    "segments.1.range_with_holes.holes.u16_array.base": 11,
+    "segments.1.range_with_holes.holes.u16_array.offsets": words(0, 5, width=2),
+}
+"""13 ids in a bitmap of twelve bits and a range with two holes."""
+
+_NO_VALUES = {
+    "segments.0.range.start": 4,
+    "segments.0.range.end": 4,
+    "segments.1.array.u64_array": {},
+    "segments.2.range.start": 7,
+    "segments.2.range.end": 10,
+}
+"""Segments without a value before one of three."""
+
+
+def _given(ids: Paths, next_id: int) -> MessageEdit:
+    """Give the rows of the first fragment other ids."""
+    held = built(RowIdSequence, ids).SerializeToString()
+    return manifest({"fragments.0.inline_row_ids": held, "next_row_id": next_id})
+
+
+def _ids(edit: Paths) -> MessageEdit:
+    """Change the row ids of the first fragment."""
+    return fragment({"inline_row_ids": inside(RowIdSequence, edit)})
+
+
+def _stable(ids: Sequence[int] | None = None) -> Maker:
+    rows = numbered(0, 13 if ids is None else len(ids))
+    read = rows if ids is None else rows.append_column("_rowid", pa.array(ids, pa.uint64()))
+    return stored(rows, holds=read, enable_stable_row_ids=True)
 
 
 CASES: tuple[Recipe, ...] = (
@@ -112,4 +168,73 @@ CASES: tuple[Recipe, ...] = (
         "L.legacy.statistics.covered", stored(pa.table({"id": pa.array(range(6), pa.int64()),
         "w": pa.array(list("aabbcc")).dictionary_encode()}), holds=pa.table({"id": pa.array([0, 1],
         pa.int64())}), version="legacy"), args={"filter": {"sql": "w = 'a'"}, "columns": ["id"]}),
+    case("table/any/row-ids/stable", "row ids that moved with their rows",
+        ("L.table.row-ids.length", "L.table.flags.stable-row-ids"),
+        stored(two(0, 6), lambda ds: ds.update({"b": "'new'"}, where="a = 1 or a = 3"),
+            holds=pa.table({"a": pa.array([0, 2, 4, 5, 1, 3], pa.int64()),
+                    "b": ["0", "2", "4", "5", "new", "new"]}), enable_stable_row_ids=True)),
+    case("table/any/row-ids/segments", "row ids in segments of all five kinds",
+        ("L.table.row-ids.message", "L.table.row-ids.segment", "L.table.row-ids.unique"),
+        reworked(_stable(), _given(_IDS, 51))),
+    lint("bitmap-padding", "a bit after the last row", "L.table.row-ids.bitmap",
+        _ids({"segments.2.range_with_bitmap.bitmap": b"\r"})),
+    lint("hole-twice", "a hole that occurs twice", "L.table.row-ids.holes",
+        _ids({"segments.1.range_with_holes.end": lambda old: old + 1,
+                "segments.1.range_with_holes.holes.u32_array.offsets": words(2, 2, width=4)})),
+    lint("ids-message", "row ids that do not parse", "L.table.row-ids.message",
+        manifest({"fragments.0.inline_row_ids": b"\xff\xff"})),
+    lint("ids-segment", "a segment of no kind", "L.table.row-ids.segment",
+        _ids({"segments.0.range": None})),
+    lint("ids-range", "a range that ends before it starts", "L.table.row-ids.range",
+        _ids({"segments.0.range.start": 7})),
+    lint("ids-holes", "a hole outside of its range", "L.table.row-ids.holes",
+        _ids({"segments.1.range_with_holes.holes.u32_array.base": 20})),
+    lint("ids-width", "an array of a byte and a half", "L.table.row-ids.array-width",
+        _ids({"segments.3.sorted_array.u16_array.offsets": bytes(3)})),
+    lint("ids-sorted", "a sorted array that falls", "L.table.row-ids.sorted",
+        _ids({"segments.3.sorted_array.u16_array.offsets": words(4, 0, width=2)})),
+    lint("ids-overflow", "an id beyond 64 bits", "L.table.row-ids.overflow",
+        _ids({"segments.3.sorted_array.u16_array.base": 2 ** 64 - 2})),
+    lint("ids-length", "eleven ids for thirteen rows", "L.table.row-ids.length",
+        _ids({"segments": lambda old: old[:-1]})),
+    lint("ids-unique", "an id of two rows", "L.table.row-ids.unique",
+        _ids({"segments.4.array.u64_array.values": words(50, 30)})),
+    *(lint(f"ids-unique-{segment}", f"an id of two rows, one of them in {what}",
+        "L.table.row-ids.unique", _ids({"segments.4.array.u64_array.values": words(50, twice)}))
+        for segment, what, twice in (("range", "a range", 2), ("holes", "a range after its holes",
+        14), ("bitmap", "a range with a bitmap", 22), ("sorted", "a sorted array", 34), ("array",
+        "the same array", 50))),
+    lint("ids-bitmap-short", "a bitmap of no bytes", "L.table.row-ids.bitmap",
+        _ids({"segments.2.range_with_bitmap.bitmap": b""})),
+    lint("ids-bitmap-long", "a bitmap of two bytes for three ids", "L.table.row-ids.bitmap",
+        _ids({"segments.2.range_with_bitmap.bitmap": b"\x05\x00"})),
+    lint("ids-hole-end", "a hole one after its range", "L.table.row-ids.holes",
+        _ids({"segments.1.range_with_holes.holes.u32_array.base": 13})),
+    lint("ids-longer", "one id more than rows", "L.table.row-ids.length",
+        _ids({"segments.0.range.end": 4})),
+    lint("ids-sorted-same", "a sorted array that repeats", "L.table.row-ids.sorted",
+        _ids({"segments.3.sorted_array.u16_array.offsets": words(4, 4, width=2)})),
+    lint("ids-u32", "an array of 32 bits of six bytes", "L.table.row-ids.array-width",
+        _ids({"segments.1.range_with_holes.holes.u32_array.offsets": bytes(6)})),
+    lint("ids-u64", "an array of 64 bits of twelve bytes", "L.table.row-ids.array-width",
+        _ids({"segments.4.array.u64_array.values": bytes(12)})),
+    lint("ids-next", "an id that is still to be given", "L.table.row-ids.next",
+        manifest({"next_row_id": 50})),
+    case("table/any/row-ids/wide", "row ids in a bitmap of two bytes, and beside two holes",
+        ("L.table.row-ids.bitmap", "L.table.row-ids.holes"),
+        reworked(_stable([1000, 1005, 1007, 1008, 1009, 1011, 10, 12, 13, 14, 15, 17, 18]),
+            _given(_WIDE_IDS, 1012)), args={"columns": ["a"], "with": ["_rowid"]}),
+    case("table/any/row-ids/versions", "fresh rows: created and last updated in version 1",
+        ("L.table.row-versions.order", "L.table.row-ids.column"), _stable()),
+    lint("versions-order", "rows created after the last version", "L.table.row-versions.order",
+        fragment({"inline_created_at_versions": inside(pb.RowDatasetVersionSequence,
+                    {"runs.0.version": 9})})),
+    lint("ids-column", "row ids in a column that no file has", "L.table.row-ids.column",
+        manifest({"fragments.0.column_row_ids": {}, "reader_feature_flags": lambda old: old | 2048,
+                "writer_feature_flags": lambda old: old | 2048})),
+    case("table/any/row-ids/empty-segments", "segments without a value before one of three",
+        ("L.table.row-ids.range", "L.table.row-ids.array"), reworked(_stable([7, 8, 9]),
+        _given(_NO_VALUES, 10)), args={"columns": ["a"], "with": ["_rowid"]}, reachable=False),
+    fault("array-untyped", "an array of no kind", "L.table.row-ids.array",
+        _ids({"segments.1.array.u64_array": None})),
 )  # fmt: skip

@@ -1,20 +1,68 @@
-"""Cases of commits of columns, indices and settings, which leave the rows where they are."""
+"""Cases of commits by their operation: of rows, columns, indices, settings, and of flags."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import pyarrow as pa
 import pylanceref
+from pylanceref.fragment import LanceFragment
 from pylanceref.operation import DatasetBasePath
 from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.constructors import act
-from lance_conformance.recipes.model import Recipe
+from lance_conformance.recipes.edits import SECOND, manifest
+from lance_conformance.recipes.model import Plan, Recipe
+from lance_conformance.recipes.oracle_made import write
 from lance_conformance.recipes.staging import Staged, staged
+
+
+def _first(uri: str) -> Staged:
+    fragments = commits.new(uri, commits.rows(0, 2), "overwrite")
+    facts = {"version": "1", "max_fragment_id": 0, "next_row_id": "0"}
+    operation = Op.Overwrite(commits.rows(0, 0).schema, fragments)
+    return Staged(((operation, 0),), commits.rows(0, 2), facts)
+
+
+def _delete_more(uri: str) -> Staged:
+    """Delete a row of a fragment that misses another one."""
+    commits.base(uri)
+    pylanceref.dataset(uri).delete("a = 0")
+    left = next(iter(pylanceref.dataset(uri).get_fragments())).delete("a = 1")
+    assert left is not None
+    facts = {"fragments": [{"deletion_file": {"num_deleted_rows": "2"}}, {"id": "1"}]}
+    return Staged(((Op.Delete([left], [], "a = 1"), 3),), commits.rows(2, 6), facts)
+
+
+def _delete_fragment(uri: str) -> Staged:
+    commits.base(uri)
+    facts = {"fragments": [{"id": "1"}], "max_fragment_id": 1}
+    return Staged(((Op.Delete([], [0], "a < 3"), 2),), commits.rows(3, 6), facts)
+
+
+def _reserved_first(uri: str) -> Staged:
+    write(commits.rows(0, 0), uri, data_storage_version="2.1")
+    return Staged(((Op.ReserveFragments(2), 1),), commits.rows(0, 0), {"max_fragment_id": 1})
+
+
+def _restore_sticky(uri: str) -> Staged:
+    commits.base(uri)
+    write(commits.rows(6, 7), uri, mode="append", data_storage_version="2.2")
+    facts = {"reader_feature_flags": "256", "writer_feature_flags": "264"}
+    return Staged(((Op.Restore(2), 3),), commits.rows(0, 6), facts)
+
+
+def _two_appends(uri: str) -> Staged:
+    """Two writers append, both after version 2."""
+    commits.base(uri)
+    first, second = (commits.new(uri, commits.rows(6, 7)), commits.new(uri, commits.rows(7, 8)))
+    facts = {"version": "4", "fragments": [{"id": "0"}, {"id": "1"}, {"id": "2"}, {"id": "3"}]}
+    both = ((Op.Append(first), 2), (Op.Append(second), 2))
+    return Staged(both, commits.rows(0, 8), facts, actors="ab")
 
 
 def _merge(uri: str) -> Staged:
@@ -164,7 +212,89 @@ def _same_base(uri: str) -> Staged:
     return replace(staged, operations=operations, manifest={"version": "3"})
 
 
+KNOWN = {1: 3, 16: 3, 32: 2, 128: 3, 256: 3, 1024: 3, 2048: 3, 16384: 3}
+"""Bits of released versions: 2 the writer word only, 3 both words."""
+
+
+def _flagged(bit: int, words: int) -> Callable[[str], Staged]:
+    """Return what stages an Append to a table with a flag in the writer word, or in both."""
+
+    def build(uri: str) -> Staged:
+        commits.base(uri)
+        names = ("writer_feature_flags", "reader_feature_flags")[: words - 1]
+        flagged = manifest(
+            {name: lambda old: old | bit for name in names},
+            SECOND,
+        )
+        return Staged(
+            ((Op.Append(commits.new(uri, commits.rows(6, 7))), 2),),
+            commits.rows(0, 7),
+            changes=(flagged,),
+        )
+
+    return build
+
+
+_UNKNOWN = {512: 2, 4096: 2, 8192: 2, 131072: 2, 2**40: 2, 2**63: 2}
+"""Bits that no released version knows."""
+
+_WORDS = {2: "the writer word", 3: "both words"}
+
+
+def _misfit(build: Callable[[str, LanceFragment], Op.BaseOperation]) -> Callable[[], Plan]:
+    """Return a maker of a plan whose operation, of the first fragment, does not fit the table."""
+
+    def stage(uri: str) -> Staged:
+        operation = build(uri, commits.base(uri)[0])
+        return Staged(((operation, 2),), commits.rows(0, 6), {"version": "2"})
+
+    return staged(stage)
+
+
+def _rewrite_stranger(uri: str, first: LanceFragment) -> Op.BaseOperation:
+    group = Op.RewriteGroup([replace(first.metadata, id=7)], commits.new(uri, commits.rows(0, 3)))
+    return Op.Rewrite([group], [])
+
+
+def _merge_missing(_uri: str, first: LanceFragment) -> Op.BaseOperation:
+    merged, schema = first.merge_columns({"c": "a + 1"})
+    return Op.Merge([merged], schema)
+
+
 CASES: tuple[Recipe, ...] = (
+    act("txn/any/rows/append", "an Append takes the next fragment id",
+        ("L.table.fragments.ids", "L.table.naming.version"), staged(commits.append)),
+    act("txn/any/rows/append-stable", "appended rows get ids and versions by the commit",
+        "L.table.row-versions.new", staged(commits.append_stable)),
+    act("txn/any/rows/two-appends", "two writers append after one version: both stand",
+        "L.txn.conflict.append", staged(_two_appends), allowed=("rebased",)),
+    act("txn/any/rows/first", "an Overwrite where there is no table makes version 1",
+        "L.table.naming.v2", staged(_first)),
+    act("txn/any/rows/overwrite", "an Overwrite keeps config and what was given out",
+        "L.txn.op.overwrite", staged(commits.overwrite)),
+    act("txn/any/rows/delete", "a Delete of one row", "L.txn.op.delete", staged(commits.delete)),
+    act("txn/any/rows/delete-more", "a Delete in a fragment that has a deletion file",
+        "L.txn.op.delete", staged(_delete_more)),
+    act("txn/any/rows/delete-fragment", "a Delete of a whole fragment", "L.txn.op.delete",
+        staged(_delete_fragment)),
+    act("txn/any/rows/update", "an Update moves a row to a new fragment", "L.txn.op.update",
+        staged(commits.update)),
+    act("txn/any/rows/update-stable", "a moved row keeps its id, a new one beside it gets the next",
+        "L.table.row-versions.moved", staged(commits.update_stable)),
+    act("txn/any/rows/update-columns", "an Update of a column leaves the rows where they are",
+        ("L.txn.op.update", "L.table.row-versions.updated"), staged(commits.update_columns)),
+    act("txn/any/rows/rewrite", "a Rewrite of two fragments to one", "L.txn.op.rewrite",
+        staged(commits.rewrite)),
+    act("txn/any/rows/reserve", "a ReserveFragments raises the highest id", "L.txn.op.reserve",
+        staged(commits.reserve)),
+    act("txn/any/rows/reserve-first", "a ReserveFragments in a table without any fragment",
+        "L.txn.op.reserve", staged(_reserved_first)),
+    act("txn/any/rows/restore", "a Restore lowers neither fragment ids nor row ids",
+        "L.txn.op.restore", staged(commits.restore)),
+    act("txn/any/rows/sticky", "the flag of mixed versions stays when its files are gone",
+        "L.table.flags.sticky", staged(commits.sticky)),
+    act("txn/any/rows/sticky-restore", "the flag of mixed versions stays over a Restore",
+        "L.table.flags.sticky", staged(_restore_sticky)),
     act("txn/any/columns/merge", "a Merge lists every fragment with its new file", "L.txn.op.merge",
         staged(_merge)),
     act("txn/any/columns/project", "a Project keeps field ids and drops files without a field",
@@ -211,4 +341,19 @@ CASES: tuple[Recipe, ...] = (
         staged(_bases)),
     act("txn/any/settings/same-base", "a base of a name that there is", (), staged(_same_base),
         broken=("L.txn.op.update-bases",), allowed=("refused", "conflict")),
+    *(act(f"txn/any/flags/{'known' if bit in KNOWN else 'unknown'}-{bit}",
+            f"an Append to a table with flag {bit} in {_WORDS[words]}",
+            ("L.table.flags.writer-refuses",) if bit in KNOWN else (), staged(_flagged(bit, words)),
+            broken=() if bit in KNOWN else ("L.table.flags.writer-refuses",),
+            writer_flags=bit) for bit, words in {**KNOWN, **_UNKNOWN}.items()),
+    act("txn/any/misfits/merge-missing", "a Merge that leaves a fragment out", (),
+        _misfit(_merge_missing), broken=("L.txn.op.merge",), allowed=("refused", "conflict")),
+    act("txn/any/misfits/restore-future", "a Restore of a version that does not exist", (),
+        _misfit(lambda *_: Op.Restore(9)), broken=("L.txn.op.restore",),
+        allowed=("refused", "conflict")),
+    act("txn/any/misfits/rewrite-stranger", "a Rewrite of a fragment that is not there", (),
+        _misfit(_rewrite_stranger), broken=("L.txn.op.rewrite",), allowed=("refused", "conflict")),
+    act("txn/any/misfits/index-stranger", "a CreateIndex over a field that is not there", (),
+        _misfit(lambda *_: Op.CreateIndex([commits.index_columns(1, "i", 9, {0, 1})], [])),
+        broken=("L.txn.op.index-fields",), allowed=("refused", "conflict")),
 )  # fmt: skip
