@@ -15,7 +15,7 @@ import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.integers import unsigned
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.operations.drop_table import drop_table
+from lanceref.operations.cleanup import drop_table
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import name_of_uri, store_options
 from lanceref.storage.manifests.opening import open_table

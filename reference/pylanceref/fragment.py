@@ -235,7 +235,7 @@ class LanceFragment:
     ) -> tuple[FragmentMetadata, list[int]]:
         """Give columns new values where other rows have the key; return the ids of the columns."""
         right, keys = reader_of(data_obj, schema).read_all(), (left_on, right_on or left_on)
-        made = operations.column_update.update_columns(self._snapshot, self._rows, right, *keys)
+        made = operations.update.update_columns(self._snapshot, self._rows, right, *keys)
         return FragmentMetadata.from_message(made.fragment), made.fields
 
 

@@ -194,7 +194,7 @@ def update_field_metadata(
     for path, values in field_updates.items():
         if not isinstance(path, str):
             raise TypeError(f"field_updates: {type(path).__name__!r} is not 'str'")
-        field = operations.schema_evolution.find_field(schema, path)
+        field = operations.alter_table.find_field(schema, path)
         if field is None:
             names = [one.name for one in schema.fields]
             raise OperationRefused(f"Field '{path}' not found.\nAvailable fields: {names}")

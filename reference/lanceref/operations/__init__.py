@@ -13,16 +13,13 @@ if TYPE_CHECKING:
     from lanceref.operations import (
         alter_table,
         branches,
-        column_update,
         columns,
         index_build,
         new_rows,
-        schema_evolution,
         update,
     )
 
-__all__ = ["alter_table", "branches", "column_update", "columns", "index_build", "new_rows"]
-__all__ += ["schema_evolution", "update"]
+__all__ = ["alter_table", "branches", "columns", "index_build", "new_rows", "update"]
 
 
 def __getattr__(name: str) -> ModuleType:

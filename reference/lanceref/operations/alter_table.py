@@ -1,9 +1,10 @@
 """Columns added, dropped, renamed, relaxed or cast: the transaction of each such change.
 
 New columns go to files of their own beside those of each fragment (a Merge); dropping and renaming
-change the schema only (a Project). A cast column is a new one, and the old one leaves the schema.
+change the schema only (a Project). A cast column is a new one under new ids, and the old one leaves
+the schema. Fields are named by paths, at any depth.
 
-Clauses: L.txn.op.merge, L.txn.op.project
+Clauses: L.txn.op.merge, L.txn.op.project, L.file.schema.top-level-names
 Divergences: D.table.nested-cast-2-0
 """
 
@@ -18,19 +19,169 @@ import pyarrow as pa
 from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import schema_of
-from lanceref.file.schema import Field, LanceSchema, field_message
+from lanceref.file.schema import Field, LanceSchema, field_message, split_path
 from lanceref.operations import columns
-from lanceref.operations import schema_evolution as evolve
-from lanceref.operations.columns import Batches, ColumnSource
+from lanceref.operations.columns import Batches, ColumnSource, numbered_fields
+from lanceref.operations.update import as_column
 from lanceref.proto import table_pb2
 from lanceref.search.projection import scan_projection
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import Draft
-from lanceref.table.logical import BlobHandling
+from lanceref.table.logical import BlobHandling, with_children
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.fragment_operations import drop_idle_files
 from lanceref.transactions.manifest_builder import Staged, copy_of, storage_version_of
 from lanceref.transactions.transaction import new_transaction
+
+types = pa.types
+
+
+def find_field(schema: LanceSchema, path: str) -> Field | None:
+    """Return the field at a path of names with dots, None for an unknown one.
+
+    A name may be put in backticks.
+    """
+    fields: Sequence[Field] = schema.fields
+    found, rest = None, path
+    while rest or found is None:
+        name, rest = split_path(rest)
+        found = next((field for field in fields if field.name == name), None)
+        if found is None:
+            return None
+        fields = found.children
+    return found
+
+
+def _by_id(schema: LanceSchema, number: int) -> Field:
+    return next(field for field in schema.flat() if field.id == number)
+
+
+def replace_field(schema: LanceSchema, number: int, made: Field) -> LanceSchema:
+    """Return the schema with `made` in place of the field with an id."""
+
+    def visit(field: Field) -> Field:
+        if field.id == number:
+            return made
+        return with_children(field, tuple(map(visit, field.children)))
+
+    return replace(schema, fields=tuple(map(visit, schema.fields)))
+
+
+def keep_fields(schema: LanceSchema, ids: Collection[int]) -> LanceSchema:
+    """Return the schema with nothing but some fields, by their ids, and those above them."""
+
+    def visit(field: Field) -> Field | None:
+        if field.id in ids:
+            return field
+        children = tuple(filter(None, map(visit, field.children)))
+        return with_children(field, children) if children else None
+
+    return LanceSchema(tuple(filter(None, map(visit, schema.fields))))
+
+
+def drop_fields(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
+    """Return the schema without fields; a struct or list of which none is left goes too.
+
+    Raises SchemaRefused for an unknown one, or for all.
+    """
+    gone: set[int] = set()
+    for path in paths:
+        field = find_field(schema, path)
+        if field is None:
+            raise SchemaRefused(f"Column {path} does not exist in the dataset")
+        gone |= {one.id for one in field.flat()}
+    if gone:
+        kept = {one.id for one in schema.flat() if not one.children and one.id not in gone}
+        schema = replace(keep_fields(schema, kept), metadata=schema.metadata)
+    if not schema.fields:
+        raise SchemaRefused("Cannot drop all columns from a dataset")
+    return schema
+
+
+FAMILIES = (
+    (types.is_integer,),
+    (types.is_floating,),
+    (types.is_string, types.is_large_string),
+    (types.is_binary, types.is_large_binary),
+    (types.is_decimal,),
+)
+"""Types that can be cast to each other."""
+
+LISTS = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+
+
+def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
+    """Raise SchemaRefused for a cast to another kind of values."""
+
+    def both(tests: Sequence[Callable[[pa.DataType], bool]]) -> bool:
+        return all(any(test(one) for test in tests) for one in (held, wanted))
+
+    if both(LISTS):
+        check_cast("item", held.value_type, wanted.value_type)
+    elif held != wanted and not any(map(both, FAMILIES)):
+        raise SchemaRefused(
+            f'Invalid user input: Cannot cast column "{path}" from {type_name(held)} to '
+            f"{type_name(wanted)}"
+        )
+
+
+def cast_values(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Return values in another type. Raises SchemaRefused for the first that does not fit."""
+    try:
+        return as_column(values, wanted)
+    except pa.ArrowInvalid as error:
+        for one in values:
+            try:
+                as_column(pa.array([one], values.type), wanted)
+            except pa.ArrowInvalid:
+                text = f"Can't cast value {one} to type {type_name(wanted)}"
+                raise SchemaRefused(f"Cast error: {text}") from error
+        raise
+
+
+def type_name(type_: pa.DataType) -> str:
+    """Return the name that errors give a type."""
+    known = {"string": "Utf8", "large_string": "LargeUtf8", "float": "Float32", "double": "Float64"}
+    text = str(type_)
+    if text.startswith("uint"):
+        return f"UInt{text.removeprefix('uint')}"
+    return known.get(text) or f"{text[:1].upper()}{text[1:]}"
+
+
+def cast_field(schema: LanceSchema, held: Field, type_: pa.DataType, number: int) -> Field:
+    """Return a field in another type under the id `number`; those below it have the next ids.
+
+    It keeps its name and whether it may be null, its metadata go. Raises SchemaRefused for one
+    in a list.
+    """
+    by_id = {field.id: field for field in schema.flat()}
+    above = held.parent_id
+    while above != -1:
+        if not types.is_struct(by_id[above].arrow.type):
+            raise SchemaRefused(f"nested column {held.name!r} cannot be cast")
+        above = by_id[above].parent_id
+    (made,) = schema_of(pa.schema([pa.field(held.name, type_, held.nullable)])).fields
+    (numbered,) = numbered_fields([made], number)
+    return replace(numbered, parent_id=held.parent_id)
+
+
+def ids_of(field: Field) -> set[int]:
+    """Return the ids of a field and all below it."""
+    return {one.id for one in field.flat()}
+
+
+def cast_within(values: pa.Array, held: Field, wanted: Field, ids: Collection[int]) -> pa.Array:
+    """Return what is cast, the fields with the `ids`, of the values of a field, in structs.
+
+    `wanted` is the field with nothing but that. A struct is null where it was.
+    """
+    if held.id in ids:
+        return cast_values(values, wanted.arrow.type)
+    chosen = [n for n, child in enumerate(held.children) if not ids_of(child).isdisjoint(ids)]
+    pairs = zip(chosen, wanted.children, strict=True)
+    arrays = [cast_within(values.field(n), held.children[n], child, ids) for n, child in pairs]
+    fields = [child.arrow for child in wanted.children]
+    return pa.StructArray.from_arrays(arrays, fields=fields, mask=values.is_null())
 
 
 class AlterColumn(TypedDict, total=False):
@@ -66,7 +217,7 @@ def add_null_columns(snapshot: Snapshot, fields: Iterable[pa.Field]) -> Staged:
 
 def drop_columns(snapshot: Snapshot, paths: Collection[str]) -> Staged:
     """Drop columns, nested ones by path. Raises SchemaRefused."""
-    return _projected(snapshot, evolve.drop_fields(snapshot.manifest.schema, paths))
+    return _projected(snapshot, drop_fields(snapshot.manifest.schema, paths))
 
 
 def alter_columns(
@@ -85,11 +236,11 @@ def alter_columns(
     for one in alterations:
         path, held = _altered_field(known, one)
         nullable, wanted = one.get("nullable"), one.get("data_type")
-        edit = evolve.altering(one.get("name"), nullable)
-        schema = evolve.edit_field(schema, held.id, edit)
+        made = _altered(_by_id(schema, held.id), one.get("name"), nullable)
+        schema = replace_field(schema, held.id, made)
         tightened += [path] if held.nullable and nullable is False else []
         if wanted is not None:
-            evolve.check_cast(path, held.arrow.type, wanted)
+            check_cast(path, held.arrow.type, wanted)
             casts[held.id] = wanted
     schema_of(pa.schema([one.arrow for one in schema.fields]))  # no two columns have one name
     for path in tightened:
@@ -115,10 +266,18 @@ def _altered_field(known: LanceSchema, one: AlterColumn) -> tuple[str, Field]:
         raise ValueError("path is required")
     if not any(one.get(key) is not None for key in ("name", "nullable", "data_type")):
         raise ValueError("At least one of name, nullable, or data_type must be specified")
-    held = evolve.find_field(known, path)
+    held = find_field(known, path)
     if held is None:
         raise SchemaRefused(f'Column "{path}" does not exist in the dataset')
     return path, held
+
+
+def _altered(field: Field, name: str | None, nullable: bool | None) -> Field:
+    """Return a field with another name, null or not; None: as it is."""
+    new = field.name if name is None else name
+    may = field.nullable if nullable is None else nullable
+    arrow = field.arrow.with_name(new).with_nullable(may)
+    return replace(field, name=new, nullable=may, arrow=arrow)
 
 
 def _cast(
@@ -128,21 +287,21 @@ def _cast(
     old, number = snapshot.schema(BlobHandling.BYTES), columns.next_field_id(snapshot)
     version, made_ids = storage_version_of(snapshot.manifest.message), set[int]()
     for field_id, type_ in casts.items():
-        held = next(one for one in schema.flat() if one.id == field_id)
+        held = _by_id(schema, field_id)
         if held.parent_id != -1 and version in (V0_1, V2_0):
             raise SchemaRefused(f"nested column {held.name!r} cannot be cast in {version}")
-        made = evolve.cast_field(schema, held, type_, number)
+        made = cast_field(schema, held, type_, number)
         number += len(list(made.flat()))
         made_ids.add(made.id)
-        schema = evolve.edit_field(schema, field_id, evolve.replacing(made))
-    new = evolve.keep_fields(schema, made_ids)
-    tops = [one for one in old.fields if not casts.keys().isdisjoint(evolve.ids_of(one))]
+        schema = replace_field(schema, field_id, made)
+    new = keep_fields(schema, made_ids)
+    tops = [one for one in old.fields if not casts.keys().isdisjoint(ids_of(one))]
     projection = scan_projection(old, [one.name for one in tops])
 
     def rows_of(rows: FragmentRows) -> Batches:
         for batch in columns.all_rows(rows, projection):
             each = zip(batch.columns, tops, new.fields, strict=True)
-            arrays = [evolve.cast_within(column, top, one, casts) for column, top, one in each]
+            arrays = [cast_within(column, top, one, casts) for column, top, one in each]
             yield pa.RecordBatch.from_arrays(arrays, names=[one.name for one in new.fields])
 
     return _merged(snapshot, schema, columns.write_columns(snapshot, new, rows_of, draft), draft)

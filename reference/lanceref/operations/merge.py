@@ -34,9 +34,8 @@ from lanceref.core.errors import EditFailed
 from lanceref.core.integers import difference, intersection, union
 from lanceref.index.bloom import Hashes, fill
 from lanceref.index.predicate import scalar_text
-from lanceref.operations.column_update import replace_values, write_values
 from lanceref.operations.columns import all_rows
-from lanceref.operations.update import RowSelection
+from lanceref.operations.update import RowSelection, replace_values, write_values
 from lanceref.proto.transaction_pb2 import KeyExistenceFilter, Transaction
 from lanceref.search.projection import scan_projection
 from lanceref.search.rows import Condition

@@ -11,18 +11,18 @@ import pytest
 from lanceref.core.errors import SchemaRefused
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import LanceSchema
-from lanceref.operations.columns import (
-    joined_source,
-    numbered_fields,
-    ordered_source,
-    write_columns,
-)
-from lanceref.operations.schema_evolution import (
+from lanceref.operations.alter_table import (
     cast_field,
     check_cast,
     drop_fields,
     find_field,
     ids_of,
+)
+from lanceref.operations.columns import (
+    joined_source,
+    numbered_fields,
+    ordered_source,
+    write_columns,
 )
 from lanceref.storage.protocol import Draft
 from lanceref.table.manifest import encode_manifest

@@ -12,13 +12,13 @@ from lanceref.core.errors import (
     QueryRefused,
     SchemaRefused,
 )
-from lanceref.operations.column_update import update_columns
 from lanceref.operations.new_rows import external_file, give_ids, write_new_rows
 from lanceref.operations.update import (
     assign,
     read_updated,
     remove,
     select_rows,
+    update_columns,
 )
 from lanceref.proto import table_pb2
 from lanceref.storage.protocol import Draft
