@@ -34,8 +34,8 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import LanceError
 from lanceref.index.row_set import parse_row_set
+from lanceref.table.lineage import decode_row_ids, decode_versions
 from lanceref.table.roaring import parse_bitmap
-from lanceref.table.row_ids import decode_row_ids, decode_versions
 from sources import ROOT
 
 _STRUCTURE = r"(roaring|row-ids|row-versions|row-addresses) (\[.*)"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from lanceref.blobs.descriptors import holds_blobs
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import Context
 from lanceref.core.errors import ColumnNotFound, NotFound, NotStorable
@@ -21,7 +22,6 @@ from lanceref.core.limits import DEFAULT_LIMITS, Limits, refuse_table
 from lanceref.core.plain import plain_forms
 from lanceref.data_file import data_file
 from lanceref.data_file.data_file import DataFile
-from lanceref.data_file.descriptors import holds_blobs
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import resolved, resolved_batch, schema_of
 from lanceref.file.column_io import page_policy

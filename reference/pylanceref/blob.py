@@ -14,7 +14,7 @@ from operator import index
 from typing import IO
 
 import pyarrow as pa
-from lanceref.blobs.blob_reader import BlobRange
+from lanceref.blobs.descriptors import BlobRange
 from lanceref.core.integers import unsigned
 from lanceref.file.schema import BLOB_EXTENSION
 

@@ -18,6 +18,7 @@ from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import pyarrow as pa
+from lanceref.blobs.descriptors import described, described_schema, holds_blobs, prepared
 from lanceref.core.arrow_buffers import nests_fixed_size_lists
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
@@ -32,7 +33,6 @@ from lanceref.core.file_versions import (
 )
 from lanceref.core.limits import DEFAULT_LIMITS, Limits, bound_table
 from lanceref.data_file.data_file import open_file
-from lanceref.data_file.descriptors import described, described_schema, holds_blobs, prepared
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import resolved, resolved_batch, schema_of
 from lanceref.file.column_io import ColumnReader, Recutter, batches, page_policy

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pylanceref
+from lanceref.blobs.descriptors import PACKED, PREPARED, sidecar_path
 from lanceref.core.logical_types import EXTENSION_KEY
-from lanceref.data_file.descriptors import PACKED, PREPARED, sidecar_path
 from lanceref.file.schema import BLOB_EXTENSION
 from pylanceref.file import LanceFileSession
 

@@ -4,7 +4,7 @@ Small blobs go into the data file at once, larger ones into sidecars: files besi
 blob or shared by several. Thresholds, the field's own or the usual ones, say which blobs are small.
 
 Layout of a sidecar: the bytes of the blobs, one after the other. Both kinds are numbered together,
-from 1 for each data file. See `blob_reader` for descriptors.
+from 1 for each data file. See `descriptors` for descriptors.
 
 Each row that is written is bytes, or the URI of an object with an optional range of it. A URI
 remains a reference when the table may hold it, or its bytes are taken into the table. From 2.2 on a
@@ -27,11 +27,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lanceref.core.arrow_buffers import type_over
-from lanceref.core.errors import DataRefused, NotFound, NotStorable, SchemaRefused
-from lanceref.core.file_versions import V2_2, FileVersion
-from lanceref.core.logical_types import EXTENSION_KEY
-from lanceref.data_file.descriptors import (
+from lanceref.blobs.descriptors import (
     DEDICATED,
     EXTERNAL,
     INLINE,
@@ -42,6 +38,10 @@ from lanceref.data_file.descriptors import (
     prepared,
     sidecar_path,
 )
+from lanceref.core.arrow_buffers import type_over
+from lanceref.core.errors import DataRefused, NotFound, NotStorable, SchemaRefused
+from lanceref.core.file_versions import V2_2, FileVersion
+from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.file.arrow_schema import storage_of
 from lanceref.file.column_io import DataArea
 from lanceref.file.schema import BLOB_EXTENSION, Field, LanceSchema

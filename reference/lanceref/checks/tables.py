@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.blobs.descriptors import EXTERNAL
 from lanceref.core import bitmaps
 from lanceref.core.compute import pc
 from lanceref.core.context import Context
@@ -26,7 +27,6 @@ from lanceref.core.errors import NotFound, OperationRefused, Place
 from lanceref.core.file_versions import V0_1
 from lanceref.core.limits import Budget
 from lanceref.data_file.data_file import DataFile
-from lanceref.data_file.descriptors import EXTERNAL
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.check import check_file, check_legacy, check_share, values_below
 from lanceref.storage import Source, Store

@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.blobs.descriptors import INLINE, OF_BASE
 from lanceref.core.arrow_buffers import children_of, from_start
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent
@@ -28,7 +29,6 @@ from lanceref.core.errors import BytesError, OutOfRange, UnknownEncoding
 from lanceref.core.file_versions import V2_0
 from lanceref.core.spans import SpanRecorder
 from lanceref.data_file.data_file import DataFile, open_file
-from lanceref.data_file.descriptors import INLINE, OF_BASE
 from lanceref.encodings_2_0.values import BlobColumn
 from lanceref.file.container import ALIGNMENT, ENTRY_BYTES, FOOTER_BYTES, is_legacy
 from lanceref.file.schema import Field

@@ -42,9 +42,8 @@ from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import Draft
 from lanceref.table.file_entries import FIELD_TWICE, data_files_of, fields_held_twice, is_before
 from lanceref.table.fragments import addresses
-from lanceref.table.lineage import STORED
+from lanceref.table.lineage import STORED, encode_ids, encode_runs
 from lanceref.table.logical import BlobHandling
-from lanceref.table.row_ids import encode_ids, encode_runs
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import SYSTEM_INDICES, set_covered
 

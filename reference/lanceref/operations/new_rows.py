@@ -17,12 +17,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.blobs.blob_writer import BlobPolicy, ExternalBlobs
+from lanceref.blobs.descriptors import BLOB_DESCRIPTOR
 from lanceref.core.arrow_buffers import whole_rows
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, NotFound, SchemaRefused
 from lanceref.core.file_versions import FileVersion
 from lanceref.data_file.data_file import open_file
-from lanceref.data_file.descriptors import BLOB_DESCRIPTOR
 from lanceref.file.column_io import page_policy
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2
@@ -37,7 +37,7 @@ from lanceref.table.data_files import (
     file_entry,
     write_files,
 )
-from lanceref.table.row_ids import encode_ids
+from lanceref.table.lineage import encode_ids
 from lanceref.transactions.manifest_builder import storage_version_of
 
 MAX_ROWS_PER_FILE = 1 << 20

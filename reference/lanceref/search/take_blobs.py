@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from lanceref.blobs.blob_reader import BlobRange
+from lanceref.blobs.descriptors import BlobRange
 from lanceref.core.arrow_buffers import from_start
 from lanceref.core.errors import ColumnNotFound, NotFound, RowDeleted
 from lanceref.core.integers import unsigned

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.blobs.blob_reader import BlobFiles
+from lanceref.blobs.descriptors import BlobFiles
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, Place
 from lanceref.core.file_versions import V0_1

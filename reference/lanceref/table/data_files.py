@@ -28,10 +28,10 @@ from typing import Protocol
 import pyarrow as pa
 
 from lanceref.blobs.blob_writer import IN_PLACE, BlobPolicy, BlobWriter
+from lanceref.blobs.descriptors import described_schema, holds_blobs
 from lanceref.core.errors import DataRefused, SchemaRefused
 from lanceref.core.file_versions import FOOTER_WORDS, V0_1, V2_0, FileVersion
 from lanceref.data_file.data_file import column_owners
-from lanceref.data_file.descriptors import described_schema, holds_blobs
 from lanceref.file.column_io import PagePolicy
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2

@@ -17,12 +17,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.blobs.blob_reader import BlobFiles
+from lanceref.blobs.descriptors import BlobFiles, descriptor_field
 from lanceref.core.arrow_buffers import mapped
 from lanceref.core.context import Context
 from lanceref.core.errors import Place
 from lanceref.core.logical_types import EXTENSION_KEY, arrow_type
-from lanceref.data_file.descriptors import descriptor_field
 from lanceref.file.column_io import DESCRIPTOR, ColumnReader, Recutter
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.json import jsonb

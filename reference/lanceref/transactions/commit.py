@@ -5,25 +5,30 @@ creates it has committed. The loser looks at what was committed meanwhile and tr
 that. A failure before removes the files; where it is unknown whether the manifest was created, its
 name is looked at, and the files stay.
 
-A cleanup may have removed versions between the one that a transaction read and the latest. Often
-the latest version has enough: a fragment with the same data files and no deletion file is
-unchanged, and rows removed since are in its deletion file.
+Rebase: a Delete or Update keeps its fragments and adds what others removed from them: the union of
+both deletions becomes a new deletion file, always a bitmap. It is made again where somebody else
+changed rows of a fragment of other files. An index stops covering the fragments whose indexed
+columns were written anew meanwhile. An overlay of rows that were moved meanwhile is made again.
 
 Clauses: L.txn.commit.exclusive, L.txn.commit.order, L.txn.commit.own, L.txn.store.conditional,
 L.txn.file.name, L.txn.inline.same, L.txn.inline.wins, L.table.naming.one-scheme,
-L.table.naming.version, L.table.naming.detached, L.txn.conflict.gone, L.txn.conflict.unknown
+L.table.naming.version, L.table.naming.detached, L.txn.conflict.unknown, L.txn.rebase.deletions,
+L.txn.rebase.read-version, L.txn.rebase.index, L.txn.conflict.overlay, L.table.deletions.bitmap
 
-Divergences: D.txn.gone-versions
+Divergences: D.table.rebased-deletion-bin
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from lanceref.core import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.errors import (
     AlreadyExists,
@@ -36,18 +41,18 @@ from lanceref.core.errors import (
     Unconditional,
     VersionNotFound,
 )
-from lanceref.proto import table_pb2
+from lanceref.core.integers import difference, union
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store
 from lanceref.storage.manifests import manifest_names
 from lanceref.storage.protocol import CommitLock
+from lanceref.table.deletions import write_deletions
 from lanceref.table.flags import check_writable
 from lanceref.table.manifest import Manifest, open_named
 from lanceref.transactions import conflict
 from lanceref.transactions.apply import encode_next
-from lanceref.transactions.index_entries import moved_fragments
-from lanceref.transactions.manifest_builder import Staged, StoredVersions
-from lanceref.transactions.rebase import rebase
+from lanceref.transactions.index_entries import covered, moved_fragments, set_covered
+from lanceref.transactions.manifest_builder import Staged, StoredVersions, assign, copy_of
 from lanceref.transactions.row_lineage import covers_any
 from lanceref.transactions.transaction import (
     FOLDER,
@@ -61,9 +66,6 @@ RETRIES = 20
 
 PAUSE_SECONDS = 0.02
 """Longest pause before the first new try; it doubles with each, up to a hundredfold."""
-
-ALOOF = ("overwrite", "restore", "update_config", "update_bases", "reserve_fragments")
-"""Operations that use nothing a version before holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,7 @@ def _fit(
         _check(staged, other, name.version, before)
         theirs.extend([] if other is None else [other])
     if len(since) < before.version - ours.read_version:
-        held = assumed(staged, before)  # L.txn.conflict.gone
+        held = conflict.assumed(staged, before)  # L.txn.conflict.gone
         _check(staged, held, before.version, before)
         theirs.extend([] if held is None else [held])
     return rebase(staged, theirs, before, stored)
@@ -262,53 +264,106 @@ def transaction_of(store: Store, manifest: Manifest, ctx: Context) -> Transactio
     return None
 
 
-def assumed(staged: Staged, latest: Manifest) -> Transaction | None:
-    """Return one transaction in place of all that were removed; None when they are unknown.
+def rebase(
+    staged: Staged, theirs: Sequence[Transaction], latest: Manifest, stored: StoredVersions
+) -> Staged:
+    """Return the transaction as it fits `latest`, after `theirs` since it was made.
 
-    It touches what they may have touched of that which ours was made from.
+    Raises CommitConflict when somebody removed a row that we remove too.
     """
-    ours = staged.transaction
-    nothing = Transaction()
-    nothing.reserve_fragments.num_fragments = 0
-    operation = conflict.operation_of(ours)
-    live = {one.id: one for one in latest.message.fragments}
-    if operation in ALOOF:
-        return nothing
-    if operation == "append":
-        return nothing if _fits(ours.append.fragments, latest) else None
-    if operation == "rewrite":
-        old = [one for group in ours.rewrite.groups for one in group.old_fragments]
-        return nothing if all(live.get(one.id) == one for one in old) else None
-    if operation == "create_index":
-        known = staged.read is not None and _same_files(staged.read.message.fragments, live)
-        return nothing if known else None
-    given = ours.delete if operation == "delete" else ours.update
-    updated = given.updated_fragments
-    known = live.keys() >= {*conflict.removed_fragments(ours), *(one.id for one in updated)}
-    if operation == "update":
-        # The latest version has what became of all rows that it moves.
-        listed = not ours.update.HasField("inserted_rows") and not conflict.removed_fragments(ours)
-        known &= listed and conflict.removes_rows(ours) and _same_files(updated, live)
-        known &= _fits(ours.update.new_fragments, latest)
-    elif operation != "delete":
-        known = False
-    if not known:
-        return None
-    deletions, now = Transaction(), (live[one.id] for one in updated)
-    deletions.delete.updated_fragments.extend(one for one in now if one.HasField("deletion_file"))
-    return deletions
+    message = copy_of(staged.transaction)
+    operation = conflict.operation_of(message)
+    if operation in ("delete", "update"):
+        message.read_version = latest.version
+        _rebase_fragments(staged, message, theirs, latest, stored)
+    elif operation == "create_index":
+        _rebase_indices(message.create_index, theirs, latest)
+    elif operation == "data_overlay":
+        _check_overlay(message, theirs, latest, stored)
+    return replace(staged, transaction=message)
 
 
-def _same_files(
-    fragments: Iterable[table_pb2.DataFragment], live: Mapping[int, table_pb2.DataFragment]
-) -> bool:
-    """Whether the fragments that are left have the data files that they had."""
-    left = (one for one in fragments if one.id in live)
-    return all(list(live[one.id].files) == list(one.files) for one in left)
+def _check_overlay(
+    ours: Transaction, theirs: Sequence[Transaction], latest: Manifest, stored: StoredVersions
+) -> None:
+    """Raise CommitConflict where an Update moved rows that an overlay covers."""
+    moved = {
+        number for one in theirs if one.HasField("update") for number in conflict.fragments_of(one)
+    }
+    before = stored.manifest(ours.read_version) if moved else latest
+    old = {one.id: one for one in before.fragments}
+    removed = {
+        one.id: difference(stored.deleted(latest, one), stored.deleted(before, old[one.id]))
+        for one in latest.fragments
+        if one.id in moved & old.keys()
+    }
+    if covers_any(ours.data_overlay, removed):  # L.txn.conflict.overlay
+        raise CommitConflict("data_overlay", "the same rows", latest.version, retryable=True)
 
 
-def _fits(fragments: Iterable[table_pb2.DataFragment], latest: Manifest) -> bool:
-    """Whether all columns of new fragments are columns of the table."""
-    known = {one.id for one in latest.message.fields}
-    held = {field for one in fragments for file in one.files for field in file.fields}
-    return all(field in known for field in held if field >= 0)
+def _rebase_fragments(
+    staged: Staged,
+    message: Transaction,
+    theirs: Sequence[Transaction],
+    latest: Manifest,
+    stored: StoredVersions,
+) -> None:
+    """Add the rows that others removed to the deletions of a Delete or Update."""
+    # L.txn.rebase.deletions
+    operation = conflict.operation_of(message)
+    changed = message.delete if operation == "delete" else message.update
+    overlap = CommitConflict(operation, "the same rows", latest.version, retryable=True)
+    touched = {number for one in theirs for number in conflict.fragments_of(one)}
+    current = {one.id: one for one in latest.fragments}
+    columns = conflict.moves_fields(message)
+    if not columns:
+        own = {one.id: list(one.files) for one in changed.updated_fragments}
+        for one in theirs:  # somebody may have changed rows of a fragment that had other files
+            for other in (*one.delete.updated_fragments, *one.update.updated_fragments):
+                if own.get(other.id, list(other.files)) != list(other.files):
+                    fragments = "the same fragments"
+                    raise CommitConflict(operation, fragments, latest.version, retryable=True)
+        partly = bitmaps.BitMap()  # fragments that others removed single rows of
+        for one in filter(conflict.removes_rows, theirs):
+            partly |= conflict.fragments_of(one) - conflict.removed_fragments(one)
+        if conflict.removed_fragments(staged.transaction) & partly:
+            raise overlap
+    updated = []
+    for ours in changed.updated_fragments:
+        now = current.get(ours.id)
+        if now is None or columns or ours.id not in touched or staged.affected is None:
+            updated.append(ours)
+            continue
+        removed, rows = stored.deleted(latest, now), staged.affected[ours.id]
+        if np.isin(rows, removed).any():
+            raise overlap
+        merged, every = copy_of(ours), union(removed, rows)
+        file = write_deletions(
+            stored.store, ours.id, latest.version, every, staged.draft, as_bitmap=True
+        )
+        merged.deletion_file.CopyFrom(file)
+        empty = 0 < merged.physical_rows <= merged.deletion_file.num_deleted_rows
+        if empty:  # it is listed as it was, too
+            name = "deleted_fragment_ids" if operation == "delete" else "removed_fragment_ids"
+            getattr(changed, name).append(ours.id)
+        updated.append(ours if empty else merged)
+    assign(changed.updated_fragments, updated)
+
+
+def _rebase_indices(
+    created: Transaction.CreateIndex, theirs: Sequence[Transaction], latest: Manifest
+) -> None:
+    """Remove fragments with new values from new indices; refuse one on a removed column."""
+    # L.txn.rebase.index
+    fields = {one.id for one in latest.message.fields}
+    for index in created.new_indices:
+        if not fields.issuperset(index.fields):
+            other = "one without its column"
+            raise CommitConflict("create_index", other, latest.version, retryable=False)
+        bitmap = covered(index)
+        if bitmap is None:
+            continue
+        for one in theirs:
+            if conflict.moves_fields(one) and set(one.update.fields_modified) & set(index.fields):
+                bitmap -= conflict.fragments_of(one)
+        set_covered(index, bitmap)

@@ -5,19 +5,29 @@ be made again from the newer version (retry), or is never valid. Operations on f
 where they change the same ones; which rows they removed is compared later (`rebase`). The write set
 of a transaction is what its message changes.
 
+A cleanup may have removed versions between the one that a transaction read and the latest. Often
+the latest version has enough: a fragment with the same data files and no deletion file is
+unchanged, and rows removed since are in its deletion file.
+
 Clauses: L.txn.conflict.append, L.txn.conflict.overwrite, L.txn.conflict.unknown,
 L.txn.conflict.replaced, L.txn.conflict.schema, L.txn.conflict.fragments, L.txn.conflict.settings,
 L.txn.conflict.index, L.txn.conflict.columns, L.txn.conflict.nullability, L.txn.conflict.overlay,
-L.txn.conflict.keys
+L.txn.conflict.keys, L.txn.conflict.gone
+
+Divergences: D.txn.gone-versions
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import Enum
 
 from lanceref.core import bitmaps
+from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.table.manifest import Manifest
 from lanceref.transactions.index_entries import covered
+from lanceref.transactions.manifest_builder import Staged
 
 
 class Verdict(Enum):
@@ -38,6 +48,9 @@ RESHAPING = ("merge", "project")
 
 WRITING = ("append", "update", "data_replacement", "data_overlay")
 """Operations that write values."""
+
+ALOOF = ("overwrite", "restore", "update_config", "update_bases", "reserve_fragments")
+"""Operations that use nothing a version before holds."""
 
 SETTING = ("update_config", "update_bases")
 """Operations that touch neither rows nor columns."""
@@ -292,3 +305,55 @@ def can_merge_deletions(ours: Transaction, theirs: Transaction) -> bool:
 def removes_rows(transaction: Transaction) -> bool:
     """Whether it is a Delete, or an Update in rows mode."""
     return operation_of(transaction) in ("delete", "update") and not moves_fields(transaction)
+
+
+def assumed(staged: Staged, latest: Manifest) -> Transaction | None:
+    """Return one transaction in place of all that were removed; None when they are unknown.
+
+    It touches what they may have touched of that which ours was made from.
+    """
+    ours = staged.transaction
+    nothing = Transaction()
+    nothing.reserve_fragments.num_fragments = 0
+    operation = operation_of(ours)
+    live = {one.id: one for one in latest.message.fragments}
+    if operation in ALOOF:
+        return nothing
+    if operation == "append":
+        return nothing if _fits(ours.append.fragments, latest) else None
+    if operation == "rewrite":
+        old = [one for group in ours.rewrite.groups for one in group.old_fragments]
+        return nothing if all(live.get(one.id) == one for one in old) else None
+    if operation == "create_index":
+        known = staged.read is not None and _same_files(staged.read.message.fragments, live)
+        return nothing if known else None
+    given = ours.delete if operation == "delete" else ours.update
+    updated = given.updated_fragments
+    known = live.keys() >= {*removed_fragments(ours), *(one.id for one in updated)}
+    if operation == "update":
+        # The latest version has what became of all rows that it moves.
+        listed = not ours.update.HasField("inserted_rows") and not removed_fragments(ours)
+        known &= listed and removes_rows(ours) and _same_files(updated, live)
+        known &= _fits(ours.update.new_fragments, latest)
+    elif operation != "delete":
+        known = False
+    if not known:
+        return None
+    deletions, now = Transaction(), (live[one.id] for one in updated)
+    deletions.delete.updated_fragments.extend(one for one in now if one.HasField("deletion_file"))
+    return deletions
+
+
+def _same_files(
+    fragments: Iterable[table_pb2.DataFragment], live: Mapping[int, table_pb2.DataFragment]
+) -> bool:
+    """Whether the fragments that are left have the data files that they had."""
+    left = (one for one in fragments if one.id in live)
+    return all(list(live[one.id].files) == list(one.files) for one in left)
+
+
+def _fits(fragments: Iterable[table_pb2.DataFragment], latest: Manifest) -> bool:
+    """Whether all columns of new fragments are columns of the table."""
+    known = {one.id for one in latest.message.fields}
+    held = {field for one in fragments for file in one.files for field in file.fields}
+    return all(field in known for field in held if field >= 0)

@@ -21,9 +21,17 @@ from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unique
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.table import row_ids
 from lanceref.table.file_entries import TOMBSTONE, offsets_below, parse_coverage
-from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
+from lanceref.table.lineage import (
+    CREATED_AT,
+    LAST_UPDATED_AT,
+    ROW_ID,
+    decode_row_ids,
+    encode_ids,
+    encode_row_ids,
+    encode_runs,
+    encode_versions,
+)
 from lanceref.transactions.manifest_builder import Builder, assign
 
 Numbers = NDArray[np.uint64]
@@ -41,10 +49,10 @@ def assign_row_ids(builder: Builder, fragment: table_pb2.DataFragment) -> Number
     start = builder.message.next_row_id
     builder.message.next_row_id = end = start + missing
     if not len(moved):
-        fragment.inline_row_ids = row_ids.encode_row_ids(start, end)
+        fragment.inline_row_ids = encode_row_ids(start, end)
     elif missing:
         fresh = np.arange(start, end, dtype=np.uint64)
-        fragment.inline_row_ids = row_ids.encode_ids(np.concatenate((moved, fresh)))
+        fragment.inline_row_ids = encode_ids(np.concatenate((moved, fresh)))
     return moved
 
 
@@ -56,7 +64,7 @@ def moved_ids(fragment: table_pb2.DataFragment) -> Numbers:
     data, place = fragment.inline_row_ids, _CTX.at(0)
     if not data:
         return np.empty(0, np.uint64)
-    ids, rows = row_ids.decode_row_ids(data, None, _CTX, place), fragment.physical_rows
+    ids, rows = decode_row_ids(data, None, _CTX, place), fragment.physical_rows
     if ids.count > rows:
         found = f"Fragment has more row IDs ({ids.count}) than physical rows ({rows})"
         raise OperationRefused(found)
@@ -65,7 +73,7 @@ def moved_ids(fragment: table_pb2.DataFragment) -> Numbers:
 
 def set_created(builder: Builder, fragment: table_pb2.DataFragment) -> None:
     """Note that all rows of a fragment were made by this version."""
-    versions = row_ids.encode_versions(fragment.physical_rows, builder.message.version)
+    versions = encode_versions(fragment.physical_rows, builder.message.version)
     fragment.inline_created_at_versions = versions
     fragment.inline_last_updated_at_versions = versions
 
@@ -78,8 +86,8 @@ def set_moved(builder: Builder, fragment: table_pb2.DataFragment, moved: Numbers
     rows, version = fragment.physical_rows, builder.message.version
     created = np.full(rows, version, np.uint64)
     created[: len(moved)] = _created(builder, moved)
-    fragment.inline_created_at_versions = row_ids.encode_runs(created)
-    fragment.inline_last_updated_at_versions = row_ids.encode_versions(rows, version)
+    fragment.inline_created_at_versions = encode_runs(created)
+    fragment.inline_last_updated_at_versions = encode_versions(rows, version)
 
 
 def set_updated(
@@ -90,11 +98,11 @@ def set_updated(
     `offsets` (n,).
     """
     version, old = builder.message.version, builder.old_fragments().get(fragment.id)
-    data = row_ids.encode_versions(fragment.physical_rows, version)
+    data = encode_versions(fragment.physical_rows, version)
     if offsets is not None and old is not None and builder.before is not None:
         updated = builder.stored.lineage(builder.before, old, LAST_UPDATED_AT).copy()
         updated[offsets] = version
-        data = row_ids.encode_runs(updated)
+        data = encode_runs(updated)
     fragment.inline_last_updated_at_versions = data
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from lanceref.blobs.descriptors import BLOB_DESCRIPTOR, PREPARED, described_schema, holds_blobs
 from lanceref.core.errors import DataRefused, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_0
-from lanceref.data_file.descriptors import BLOB_DESCRIPTOR, PREPARED, described_schema, holds_blobs
 from lanceref.data_file.file_writer import FileWriter, stored_form
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import memory_bytes, page_policy

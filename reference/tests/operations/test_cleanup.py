@@ -12,7 +12,7 @@ from lanceref.core.errors import CommitConflict, FormatError
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import LocalStore
 from lanceref.table.bases import orphans
-from lanceref.transactions.commit import assumed
+from lanceref.transactions.conflict import assumed
 from lanceref.transactions.manifest_builder import Staged
 from pylanceref.dataset import LanceDataset
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.context import Context
-from lanceref.table.row_ids import decode_row_ids
+from lanceref.table.lineage import decode_row_ids
 
 pytestmark = pytest.mark.oracle
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lance_conformance.stored import materialised
-from lanceref.blobs.blob_reader import BlobRange
+from lanceref.blobs.descriptors import BlobRange
 from lanceref.core.errors import NotFound, RowDeleted
 from lanceref.storage import BytesSource
 from pylanceref.blob import Blob, BlobColumn, BlobFile, blob_array, blob_field

@@ -7,12 +7,11 @@ from types import ModuleType
 
 import pyarrow as pa
 import pytest
-from lanceref.blobs.blob_reader import BlobFiles
+from lanceref.blobs.descriptors import BLOB_DESCRIPTOR, MANAGED, OF_BASE, PREPARED, BlobFiles
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, OutOfRange, UnknownEncoding
 from lanceref.core.limits import Limits
 from lanceref.core.logical_types import EXTENSION_KEY
-from lanceref.data_file.descriptors import BLOB_DESCRIPTOR, MANAGED, OF_BASE, PREPARED
 from lanceref.file.column_io import DESCRIPTOR
 from lanceref.file.schema import BLOB_EXTENSION
 from lanceref.storage import LocalStore

@@ -25,9 +25,9 @@ from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, NullColumn
 from lanceref.table.deletions import check_deletion_file, read_deletions
 from lanceref.table.file_entries import offsets_below, parse_coverage
+from lanceref.table.lineage import decode_row_ids, decode_versions
 from lanceref.table.refs import list_branches, list_tags
 from lanceref.table.roaring import parse_bitmap
-from lanceref.table.row_ids import decode_row_ids, decode_versions
 from lanceref.transactions.transaction import check_transaction, open_transaction
 
 from tests.table.manifests import (

@@ -20,15 +20,15 @@ from lanceref.storage import BytesSource, LocalStore
 from lanceref.storage.protocol import Draft
 from lanceref.table import flags
 from lanceref.table.deletions import encode_arrow, encode_bitmap, read_deletions
-from lanceref.table.manifest import encode_manifest
-from lanceref.table.roaring import parse_bitmap
-from lanceref.table.row_ids import (
+from lanceref.table.lineage import (
     decode_row_ids,
     decode_versions,
     encode_ids,
     encode_runs,
     encode_segment,
 )
+from lanceref.table.manifest import encode_manifest
+from lanceref.table.roaring import parse_bitmap
 from lanceref.transactions.transaction import (
     write_transaction,
 )

@@ -30,9 +30,8 @@ from lanceref.storage.manifests.manifest_names import find_version, list_version
 from lanceref.table.manifest import open_named
 from lanceref.table.roaring import parse_bitmap
 from lanceref.transactions.apply import check_succession
-from lanceref.transactions.commit import CommitPolicy, commit, transaction_of
+from lanceref.transactions.commit import CommitPolicy, commit, rebase, transaction_of
 from lanceref.transactions.manifest_builder import Staged
-from lanceref.transactions.rebase import rebase
 from lanceref.transactions.transaction import new_append, new_overwrite
 from pylanceref import dataset, write_dataset
 

@@ -16,7 +16,7 @@ from lanceref.proto import mem_wal_pb2, table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import LocalStore
-from lanceref.table.row_ids import encode_row_ids
+from lanceref.table.lineage import encode_row_ids
 from lanceref.transactions.index_entries import bring_forward, covered, moved
 from lanceref.transactions.manifest_builder import (
     REUSE_INDEX,

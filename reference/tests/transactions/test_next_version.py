@@ -16,12 +16,12 @@ from lanceref.proto import rowids_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.storage import LocalStore
 from lanceref.storage.manifests.manifest_names import find_version
-from lanceref.table.manifest import open_named
-from lanceref.table.row_ids import (
+from lanceref.table.lineage import (
     decode_versions,
     encode_runs,
     encode_versions,
 )
+from lanceref.table.manifest import open_named
 from lanceref.transactions.apply import check_succession, encode_next
 from lanceref.transactions.fragment_operations import put_file, updated_offsets
 from lanceref.transactions.manifest_builder import Staged, storage_version_of

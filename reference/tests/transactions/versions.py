@@ -8,8 +8,8 @@ from lanceref.core.context import Context
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import LocalStore
+from lanceref.table.lineage import encode_row_ids, encode_versions
 from lanceref.table.manifest import Manifest
-from lanceref.table.row_ids import encode_row_ids, encode_versions
 from lanceref.transactions.apply import encode_next
 from lanceref.transactions.manifest_builder import Staged, StoredVersions
 from pyroaring import BitMap

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pylanceref
+from lanceref.blobs.descriptors import INLINE, MANAGED, PREPARED
 from lanceref.core.logical_types import EXTENSION_KEY
-from lanceref.data_file.descriptors import INLINE, MANAGED, PREPARED
 from lanceref.file.schema import BLOB_EXTENSION
 from lanceref.proto.encodings_v2_1_pb2 import REPDEF_NULLABLE_ITEM, RepDefLayer
 from pylanceref.file import LanceFileReader

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pylanceref
 from lanceref.proto.table_pb2 import IndexSection
-from lanceref.table.row_ids import encode_versions
+from lanceref.table.lineage import encode_versions
 from lanceref.transactions.index_entries import set_covered
 
 from lance_conformance.recipes.cases.transactions import commits
