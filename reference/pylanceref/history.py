@@ -83,7 +83,7 @@ def get_transactions(table: OpenTable, recent_transactions: int = 10) -> list[Tr
 def version_before(table: OpenTable, moment: datetime) -> int:
     """Return the latest version made before a moment. Raises ValueError for none."""
     for manifest in map(partial(_named, table), reversed(_names(table))):
-        if manifest.timestamp < moment:
+        if made_at(manifest) < moment:
             return manifest.version
     raise ValueError(f"{moment} is earlier than the first version of this dataset")
 
@@ -143,9 +143,34 @@ def cleanup_old_versions(
 def _described(manifest: Manifest) -> Version:
     return {
         "version": manifest.version,
-        "timestamp": manifest.timestamp,
-        "metadata": manifest.summary(),
+        "timestamp": made_at(manifest),
+        "metadata": summary_of(manifest),
     }
+
+
+def made_at(manifest: Manifest) -> datetime:
+    """Return when a version was made, in local time without a zone, cut to microseconds."""
+    stamp = manifest.message.timestamp
+    whole = datetime.fromtimestamp(stamp.seconds)
+    return whole + timedelta(microseconds=stamp.nanos // 1000)
+
+
+def summary_of(manifest: Manifest) -> dict[str, str]:
+    """Return the numbers of fragments, files, rows and bytes of a version, as text by name."""
+    fragments = manifest.fragments
+    files = [file for fragment in fragments for file in fragment.files]
+    deleted = sum(fragment.num_deleted for fragment in fragments)
+    rows = sum(fragment.physical_rows for fragment in fragments)
+    counts = {
+        "total_data_file_rows": rows,
+        "total_data_files": len(files),
+        "total_deletion_file_rows": deleted,
+        "total_deletion_files": sum(one.deletion_file is not None for one in fragments),
+        "total_files_size": sum(file.size_bytes for file in files),
+        "total_fragments": len(fragments),
+        "total_rows": rows - deleted,
+    }
+    return {name: str(count) for name, count in counts.items()}
 
 
 def sanitize_ts(ts: datetime | str) -> datetime:

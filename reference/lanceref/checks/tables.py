@@ -212,7 +212,7 @@ def check_fragment(
     if deep:
         for field in schema.fields:
             with ctx.piece():
-                rows.columns.column(field)
+                _check_join(rows.columns, field)
             with ctx.piece():
                 _check_blobs(rows.columns, field)
     with ctx.piece():
@@ -249,6 +249,16 @@ def check_identities(manifest: Manifest, bases: Bases, ctx: Context) -> None:
         rows = FragmentRows(fragment, bases, quiet, stable_ids=True)
         with quiet.piece():
             live.check(rows, {name: open_lineage(name, rows.columns, quiet) for name in STORED})
+
+
+def _check_join(columns: FragmentReader, field: Field) -> None:
+    """Open a field, and join its values where parts of it lie in several files."""
+    own = {one.id for one in field.flat()}
+    holders = [file for file in columns.fragment.files if not own.isdisjoint(file.columns)]
+    column = columns.column(field)
+    if len(holders) > 1:
+        for _ in column.scan(0, columns.physical_rows):
+            pass
 
 
 def _check_blobs(columns: FragmentReader, field: Field) -> None:

@@ -4,8 +4,8 @@ Adding, casting or replacing a nested field writes a file for that part alone. W
 a field reads as the field without the other parts; here the parts are joined, and what no file
 holds is null.
 
-Clauses: L.table.datafile.lookup, L.table.datafile.missing-field, L.table.fragments.rows,
-L.table.datafile.size, L.table.datafile.version, L.table.limits.no-file
+Clauses: L.table.datafile.lookup, L.table.datafile.lists, L.table.datafile.missing-field,
+L.table.fragments.rows, L.table.datafile.size, L.table.datafile.version, L.table.limits.no-file
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _join(type_: pa.DataType, parts: list[pa.Array], place: Place) -> pa.Array:
     offsets = [_offsets(part) for part in parts]
     if not all(np.array_equal(offsets[0], other) for other in offsets[1:]):
         found = "lists of different lengths in the files of one field"
-        raise FormatError("L.table.datafile.lookup", place, found, "the same lists in each file")
+        raise FormatError("L.table.datafile.lists", place, found, "the same lists in each file")
     joined = _join(type_.value_type, [part.flatten() for part in parts], place)
     large = pa.types.is_large_list(type_)
     ends = pa.array(offsets[0], pa.int64() if large else pa.int32())
@@ -222,7 +222,7 @@ class FragmentReader:
 
     def column(self, field: Field) -> ColumnReader:
         """Return the reader of a field of the table's schema in this fragment."""
-        holders = self._holders(field)
+        holders = self._holders(field)  # L.table.datafile.lookup
         rows, place = self.physical_rows, self.fragment.place
         base: ColumnReader
         if not holders:  # L.table.datafile.missing-field

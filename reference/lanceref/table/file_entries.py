@@ -27,6 +27,7 @@ Divergences: D.table.field-in-two-files
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -52,6 +53,9 @@ NO_COLUMN = -1
 
 LIBRARY = "lance"
 """The official library, as a manifest names its writer."""
+
+_RELEASE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.|$)")
+"""How the version of a release begins; one of another writer may be any text."""
 
 FIELD_TWICE = (0, 11)
 """The first release that gave no field id twice."""
@@ -147,10 +151,11 @@ def duplicate_field(fields: list[int], where: str, place: Place) -> FormatError:
 def is_before(manifest: table_pb2.Manifest, release: tuple[int, int]) -> bool:
     """Whether a release of the official library before another one wrote the manifest."""
     writer = manifest.writer_version
-    parts = writer.version.split(".")[:2]
-    if writer.library != LIBRARY or len(parts) < 2 or not all(map(str.isdigit, parts)):
+    numbers = _RELEASE.match(writer.version)
+    if writer.library != LIBRARY or numbers is None:
         return False
-    return (int(parts[0]), int(parts[1])) < release
+    major, minor = numbers.groups()
+    return (int(major), int(minor)) < release
 
 
 def last_holders(files: Sequence[FileOfFragment]) -> list[FileOfFragment]:
@@ -243,11 +248,9 @@ def parse_coverage(
 
 def offsets_below(rows: int, covered: bitmaps.BitMap) -> Offsets:
     """Return the offsets of a set that are below `rows`, int64 (offsets,), ascending."""
-    inside = (
-        covered
-        if rows > (covered.max() if covered else 0)
-        else covered & bitmaps.BitMap(range(rows))
-    )
+    inside = covered
+    if covered and covered.max() >= rows:
+        inside = covered & bitmaps.BitMap(range(rows))
     return np.asarray(inside.to_array(), np.int64)
 
 

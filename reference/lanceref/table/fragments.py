@@ -201,10 +201,11 @@ def lint_marks(
     if not manifest.HasField("max_allocated_field_id"):
         return
     stored = {i for f in manifest.fragments for file in f.files for i in file.fields}
-    highest = max(stored | {field.id for field in schema.flat()}, default=0)
-    if highest > manifest.max_allocated_field_id:
-        wanted = f"ids up to max_allocated_field_id {manifest.max_allocated_field_id}"
-        ctx.lint("L.table.schema.max-id", place, f"field {highest}", wanted)
+    used, mark = stored | {field.id for field in schema.flat()}, manifest.max_allocated_field_id
+    above = [field_id for field_id in used if field_id > mark]
+    if above:
+        wanted = f"ids up to max_allocated_field_id {mark}"
+        ctx.lint("L.table.schema.max-id", place, f"field {max(above)}", wanted)
 
 
 def check_moved(version: FragmentReuseIndexDetails.Version, place: Place) -> None:

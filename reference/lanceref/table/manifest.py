@@ -35,7 +35,6 @@ import struct
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -114,29 +113,6 @@ class Manifest:
     def version(self) -> int:
         """The number of the version that the manifest describes."""
         return int(self.message.version)
-
-    @property
-    def timestamp(self) -> datetime:
-        """When the version was made, in local time without a zone, cut to microseconds."""
-        stamp = self.message.timestamp
-        whole = datetime.fromtimestamp(stamp.seconds)
-        return whole + timedelta(microseconds=stamp.nanos // 1000)
-
-    def summary(self) -> dict[str, str]:
-        """Return the numbers of fragments, files, rows and bytes, as text under pylance's names."""
-        files = [file for fragment in self.fragments for file in fragment.files]
-        deleted = sum(fragment.num_deleted for fragment in self.fragments)
-        rows = sum(fragment.physical_rows for fragment in self.fragments)
-        counts = {
-            "total_data_file_rows": rows,
-            "total_data_files": len(files),
-            "total_deletion_file_rows": deleted,
-            "total_deletion_files": sum(f.deletion_file is not None for f in self.fragments),
-            "total_files_size": sum(file.size_bytes for file in files),
-            "total_fragments": len(self.fragments),
-            "total_rows": rows - deleted,
-        }
-        return {name: str(count) for name, count in counts.items()}
 
     @property
     def storage_version(self) -> str:

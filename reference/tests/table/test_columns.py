@@ -211,7 +211,7 @@ def test_parts_of_items_are_joined(kind):
     assert [VALUES[2], VALUES[0]] == column.take(np.array([2, 0])).to_pylist()
     if kind != "fixed-size list":
         other = _part(make, [VALUES[0], None, VALUES[2][:1]], "q")
-        with pytest.raises(FormatError, match=r"L\.table\.datafile\.lookup"):
+        with pytest.raises(FormatError, match=r"L\.table\.datafile\.lists"):
             split_column(make(ITEM), [_part(make, VALUES, "p"), other], PLACE).take(np.arange(3))
 
 

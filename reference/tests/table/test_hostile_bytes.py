@@ -29,6 +29,7 @@ from lanceref.table.lineage import decode_row_ids, decode_versions
 from lanceref.table.refs import list_branches, list_tags
 from lanceref.table.roaring import parse_bitmap
 from lanceref.transactions.transaction import check_transaction, open_transaction
+from pylanceref.history import made_at, summary_of
 
 from tests.table.manifests import (
     WORKED,
@@ -95,7 +96,7 @@ ONE_AND_THREE = bytes.fromhex("3a30000001000000000001001000000001000300")
 SEQUENCE = bytes.fromhex("0a091a07080510081a01050a080a06089601109701")
 
 STRUCTURES: dict[str, tuple[bytes, Callable[[bytes], object]]] = {
-    "manifest": (WORKED, lambda data: (parse(data).summary(), parse(data).timestamp)),
+    "manifest": (WORKED, lambda data: (summary_of(parse(data)), made_at(parse(data)))),
     "index section": (_with_index(fragment_bitmap=ONE_AND_THREE), parse),
     "transaction": (bytes.fromhex("08011224") + b"c" * 36 + bytes.fromhex("aa0600"), _transaction),
     "plain deletions": (_arrow([3, 5, 9]), _deletions(".arrow")),

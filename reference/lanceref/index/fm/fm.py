@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -164,21 +163,27 @@ class FmIndex:
         }
 
 
+def _texts(training: Training) -> Iterator[tuple[bytes, int]]:
+    """Yield each text as it is stored, and the key of its row."""
+    for run in training.runs():
+        values = run.values.drop_null().cast(pa.large_binary()).to_pylist()
+        keys = run.keys[mask_of(run.values.is_valid())].tolist()
+        for value, key in zip(values, keys, strict=True):
+            yield value.translate(STORED), key
+
+
 def _parts(training: Training) -> Iterator[tuple[list[bytes], list[int]]]:
     """Yield the texts of each partition, and their keys; one without any when there are none."""
     texts: list[bytes] = []
     keys: list[int] = []
     size, is_first = 0, True
-    for run in training.runs():
-        values = run.values.drop_null().cast(pa.large_binary()).to_pylist()
-        own = run.keys[mask_of(run.values.is_valid())].tolist()
-        for value, key in zip(values, own, strict=True):
-            texts.append(value.translate(STORED))
-            keys.append(key)
-            size += len(texts[-1]) + 1
-            if len(texts) == PARTITION_ROWS or size >= PARTITION_BYTES:
-                yield texts, keys
-                texts, keys, size, is_first = [], [], 0, False
+    for text, key in _texts(training):
+        texts.append(text)
+        keys.append(key)
+        size += len(text) + 1
+        if len(texts) == PARTITION_ROWS or size >= PARTITION_BYTES:
+            yield texts, keys
+            texts, keys, size, is_first = [], [], 0, False
     if texts or is_first:
         yield texts, keys
 
@@ -206,9 +211,12 @@ def check_rows(segment: Segment, training: Training) -> None:
     partitions = FmIndex(segment).partitions
     stored = [text for one in partitions for text in texts_of(one)]
     keys = np.concatenate([NO_KEYS, *(one.row_ids for one in partitions)])
-    texts, rows = (list(chain(*one)) for one in zip(*_parts(training), strict=True))
-    held, made = (pa.array(one, pa.large_binary()) for one in (stored, texts))
-    compare(segment, training, Entries(held, keys), Entries(made, np.array(rows, np.uint64)))
+    wanted = [*_texts(training)]
+    held, made = (
+        pa.array(texts, pa.large_binary()) for texts in (stored, [text for text, _ in wanted])
+    )
+    rows = np.array([key for _, key in wanted], np.uint64)
+    compare(segment, training, Entries(held, keys), Entries(made, rows))
 
 
 FM = Kind(

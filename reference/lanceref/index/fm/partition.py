@@ -95,7 +95,7 @@ class Partition:
         """Return the words of nodes from one to another. Raises CorruptPage."""
         blocks = self._blocks
         rows = blocks.rows[start : end + 1]
-        words = self._words(rows[0], rows[-1], "L.index.fm.rank")
+        words = self._words(rows[0], rows[-1], "L.index.fm.node")
         ranks, ones = blocks.ranks(words, start, end)
         stated = self._ranks[rows[0] : rows[-1]]
         wanted = [ones for _, ones in self.sizes[start:end]]

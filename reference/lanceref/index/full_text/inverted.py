@@ -87,16 +87,12 @@ def first_number(first_fragment: int) -> int:
 
 def _opened(segment: Segment) -> tuple[IndexFile | None, Settings, tuple[Partition, ...]]:
     """Return the file with the metadata, parameters and partitions. Raises FormatError."""
-    # L.index.fts.early
     parts = staged([file.path for file in segment.entry.files])
-    try:
-        files = [segment.file(path) for path in parts or [METADATA]]
-    except FormatError:
-        if parts or not segment.has(EARLY_TOKENS):
-            raise
-        early = segment.file(EARLY_TOKENS)
+    if not parts and segment.has(EARLY_TOKENS) and not segment.has(METADATA):
+        early = segment.file(EARLY_TOKENS)  # L.index.fts.early
         settings = parse_early_settings(early.metadata, early.place)
         return None, settings, (EarlyPartition(segment),)
+    files = [segment.file(path) for path in parts or [METADATA]]
     settings = parse_settings(files[0].metadata, files[0].place)
     numbers: list[int] = []
     for file in files:

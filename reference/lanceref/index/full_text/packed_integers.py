@@ -193,7 +193,7 @@ def parse_varints(cursor: Cursor, count: int, name: str) -> Numbers:
 
 def varint_runs(values: Numbers | NDArray[np.uint64]) -> ByteRuns:
     """Return numbers below 2**35 as varints, a run each. `values` (n,)."""
-    if not len(values) or int(values.max()) < 0x80:
+    if int(values.max(initial=0)) < 0x80:
         return ByteRuns(values.astype(np.uint8), np.ones(len(values), np.int64))
     sizes = np.ones(len(values), np.int64)
     octets = np.empty((len(values), MOST_BYTES), np.uint8)

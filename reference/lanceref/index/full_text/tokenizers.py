@@ -272,7 +272,7 @@ def _dictionary(paths: tuple[Path, ...]) -> _Dictionary:
             word, *rest = line.split()[:2] or [""]
             if not word:
                 continue
-            frequency = int(rest[0]) if rest and rest[0].isdigit() else 0
+            frequency = int(rest[0]) if rest and rest[0].isdecimal() else 0
             dictionary.total += frequency - dictionary.FREQ.get(word, 0)
             dictionary.FREQ[word] = frequency
             for end in range(1, len(word)):

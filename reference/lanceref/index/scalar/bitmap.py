@@ -29,6 +29,7 @@ from lanceref.index.index_type import Built, Kind
 from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import (
     NO_KEYS,
+    SHIFT,
     RowSet,
     encode_row_set,
     intersection,
@@ -102,6 +103,20 @@ def held(segment: Segment) -> Entries:
     return Entries(index.keys.take(pa.array(numbers)), np.concatenate([NO_KEYS, *sets]))
 
 
+def in_whole(segment: Segment, training: Training) -> Entries:
+    """Return an entry for every row of the fragments that a set has as a whole."""
+    index = Bitmap(segment)
+    rows = np.concatenate([NO_KEYS, *(run.keys for run in training.runs())])
+    wholes = [
+        (number, rows[np.isin(rows >> SHIFT, [*one.whole])])
+        for number, one in enumerate(index.sets())
+        if one.whole
+    ]
+    numbers = [number for number, keys in wholes for _ in keys]
+    keys = np.concatenate([NO_KEYS, *(keys for _, keys in wholes)])
+    return Entries(index.keys.take(pa.array(numbers, pa.int64())), keys)
+
+
 def write_bitmaps(
     entries: Entries,
     writer: SegmentWriter,
@@ -140,15 +155,15 @@ def write(entries: Entries, _: None, training: Training, writer: SegmentWriter) 
     return Built(index_details_pb2.BitmapIndexDetails(), 0)
 
 
-_FORMAT = EntryFormat(held, column_entries, write, none, none)
+_FORMAT = EntryFormat(held, column_entries, write, none, none, whole=in_whole)
 
 
 def check_sets(segment: Segment, *, disjoint: bool) -> None:
     """Report keys that do not rise, rows in two sets, and a wrong number of keys."""
     index, file = Bitmap(segment), segment.file(LOOKUP)
-    order = sorted_order(index.keys)
-    repeats = len(sort_keys(index.keys).unique()) < len(order)
-    if repeats or not np.array_equal(order, np.arange(len(order))):
+    rising = index.keys.take(pa.array(sorted_order(index.keys)))
+    keys = sort_keys(index.keys)
+    if not keys.equals(sort_keys(rising).unique()):
         clause, found = "L.index.bitmap.order", "keys that do not rise"
         file.ctx.lint(clause, file.place, found, "rising keys", severity="should")
     sets = index.sets()
@@ -233,7 +248,7 @@ def check_labels(segment: Segment) -> None:
         file.lint("L.index.label-list.disjoint", "items of a list that is null", "none")
 
 
-_LABELS = EntryFormat(held_labels, made_labels, write_labels, none, none)
+_LABELS = EntryFormat(held_labels, made_labels, write_labels, none, none, whole=in_whole)
 
 LABEL_LIST = Kind(
     name="LABEL_LIST",

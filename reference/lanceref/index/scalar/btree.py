@@ -107,7 +107,8 @@ class BTree:
             uses.comparisons += end - start
             if self._held is not None:
                 uses.hit(len(run))
-                yield self._held[0].slice(start, end - start), self._held[1][start:end]
+                values, keys = self._held
+                yield values[start:end], keys[start:end]
                 continue
             uses.load(len(run))
             values = data.read("values", self._type, start, end)

@@ -190,11 +190,10 @@ def check_rows(segment: Segment, training: Training) -> None:
 
 def _check_codes(index: VectorIndex, number: int, kept: Mask, own: Keys, rows: Keyed) -> None:
     """Compare the columns of a partition with those that its rows should have."""
-    at = np.minimum(np.searchsorted(rows.keys, own), len(rows.keys) - 1)
-    known = rows.keys[at] == own
+    known = is_in(own, rows.keys)
     columns = {name: column[kept][known] for name, column in index.rows(number).items()}
-    vectors = rows.vectors[at[known]]
-    if len(vectors) and FLAT_COLUMN not in columns:
+    vectors = rows.vectors[np.searchsorted(rows.keys, own[known])]
+    if FLAT_COLUMN not in columns:
         _check_assignment(index, number, vectors)
     places = np.full(len(vectors), number, np.int64)
     clause, wrong = _differing(index, columns, vectors, places)

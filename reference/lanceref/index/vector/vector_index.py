@@ -109,10 +109,9 @@ def parse_partitions(message: index_pb2.IVF, num_rows: int, place: Place) -> Par
     offsets, starts = np.array(message.offsets, np.uint64), partitions.starts.astype(np.uint64)
     if len(offsets):
         expect("L.index.vector.ivf.lengths", place, "offsets:", len(offsets), len(starts))
-        if (offsets != starts).any():
-            first = int(np.argmax(offsets != starts))
-            name = f"partition {first} at row"
-            expect("L.index.vector.ivf.rows", place, name, offsets[first], starts[first])
+        for wrong in np.flatnonzero(offsets != starts).tolist():
+            name = f"partition {wrong} at row"
+            expect("L.index.vector.ivf.rows", place, name, offsets[wrong], starts[wrong])
     total, wanted = int(partitions.lengths.sum()), f"the {num_rows} rows of the file"
     if total != num_rows:
         raise OutOfRange("L.index.vector.ivf.rows", place, f"{total} rows", wanted)
