@@ -2,11 +2,11 @@
 
     python tools/pack_fixtures.py
 
-Cases come out of recipes as plain folders. A file case that is no negative stays plain; the files
-of a table go into `files.zip`; a negative keeps its manifest and the edits of its parent's files;
-what another case, or the case under another name, has already is taken from there. Packed cases and
-those that others take files from are left alone, and a case whose files would come out otherwise is
-an error.
+Cases come out of recipes as plain folders. A file case that is no negative stays plain, but for an
+expected table that is large; the files of a table go into `files.zip`; a negative keeps its
+manifest and the edits of its parent's files; what another case, or the case under another name, has
+already is taken from there. Packed cases and those that others take files from are left alone, and
+a case whose files would come out otherwise is an error.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ from sources import ROOT
 FIXTURES = ROOT / "fixtures"
 SHARED_BYTES = 200
 """Smaller files of a table are kept with it, though another case may have the same."""
+
+LARGE_BYTES = 16 * 1024
+"""Expected tables of so many bytes go into the archive."""
 
 MAX_DIFF_BYTES = 4096
 """Longest changed range in which the bytes that both files share are looked for."""
@@ -74,7 +77,7 @@ def _layout(
 ) -> dict[str, Any]:
     """Take out of `files` what others keep, and return how it is found."""
     sources: list[str] = []
-    edits = []
+    edits: list[dict[str, object]] = []
     listed = stored.listed(case)
     parent = stored.read_case(root / case["provenance"]["derived_from"]) if "patch" in case else {}
     for name, digest in listed.items():
@@ -139,12 +142,18 @@ def _store(
     if layout:
         case = {**case, KEY: layout}
     (home / MANIFEST).write_text(suite.canonical(case), encoding="utf-8")
-    if all("/" not in name for name in files):
-        for name, data in files.items():
-            (home / name).write_bytes(data)
+    is_table = any("/" in name for name in files)
+    packed = sorted(
+        name
+        for name, data in files.items()
+        if is_table or (name.endswith(".arrow") and len(data) >= LARGE_BYTES)
+    )
+    for name in files.keys() - {*packed}:
+        (home / name).write_bytes(files[name])
+    if not packed:
         return
     with zipfile.ZipFile(home / PACK, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name in sorted(files):
+        for name in packed:
             info = zipfile.ZipInfo(name)  # dated 1980, so that the same files give the same bytes
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, files[name])

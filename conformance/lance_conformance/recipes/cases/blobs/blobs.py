@@ -184,4 +184,8 @@ CASES: tuple[Recipe, ...] = (
         Remove("_blobs/shared.blob")),
     case("table/any/blob/managed-nothing", "a blob of no byte, whose object is not there",
         "L.blob.range", lambda: replace(dataset(_no_bytes)(), made_by="reference")),
+    fault("managed-first", "a first blob longer than its object", "L.blob.range",
+        SpanPatch(("column 0 page 0", "value"), b"\x09", at=9, target="data/*.lance")),
+    fault("managed-base", "a blob of a base that is not there", "L.table.base.resolves",
+        SpanPatch(("column 0 page 0", "value"), b"\x05", target="data/*.lance")),
 )  # fmt: skip

@@ -51,8 +51,12 @@ _GONE_WHOLE = Indexed(pa.array([*[["y"]] * 5, ["x"], ["y"], [], ["x", "y"], [], 
     "id < 5"))  # fmt: skip
 
 
+_LEFT_WHOLE = Indexed(pa.array([["y"], ["x", "y"], ["y"], ["y"], ["y", "x"], ["x"], ["y"], [],
+    ["x", "y"], [], None, None], pa.list_(pa.utf8())), "LABEL_LIST", version="2.0")  # fmt: skip
+
+
 def _with_whole(table: pa.Table) -> pa.Table:
-    """Say of the fragment that is gone that all its rows have the label `y`."""
+    """Say of the first fragment that all its rows have the label `y`."""
     sets = dict(zip(table["keys"].to_pylist(), table["bitmaps"].to_pylist(), strict=True))
     own = parse_row_set(Cursor(memoryview(sets["y"]), 0, Context("")))
     sets["y"] = encode_row_set(RowSet(own.keys[own.keys >> np.uint64(32) > 0], frozenset([0])))
@@ -83,6 +87,13 @@ def _one_row(module: Any, uri: str) -> None:
     module.write_dataset(row, uri, mode="append", data_storage_version="2.0")
 
 
+def _far(module: Any, uri: str) -> None:
+    """Make a table of more rows than 16 bits number, two of which have a value."""
+    values = pa.array([row in (1, 65537) for row in range(65_560)])
+    dataset = module.write_dataset(pa.table({COLUMN: values}), uri, data_storage_version="2.1")
+    create_index(module, dataset, COLUMN, "BITMAP", {})
+
+
 CASES: tuple[Recipe, ...] = (
     case("index/any/label-list/null-lists", "a set of the lists that are null",
         "L.index.label-list.nulls", unsized(filtered(replace(LABEL_LIST, version="2.0"),
@@ -105,6 +116,8 @@ CASES: tuple[Recipe, ...] = (
                 [1, 3, 4, 6, 8, 10])), reachable=False),
     fault("metadata", "nothing names the buffer of the lists that are null",
         "L.index.files.metadata", metadata(_BITMAP, "lance:label_list_nulls", None)),
+    lint("null-other", "an empty list in the place of one that is null",
+        "L.index.segment.complete", held_bytes(_BITMAP, b"\x01", 28)),
     lint("disjoint", "an item of a list that is null", "L.index.label-list.disjoint",
         held_bytes(_BITMAP, b"\x00", 28)),
     fault("nulls", "no buffer of the lists that are null", "L.index.files.metadata",
@@ -122,10 +135,20 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/label-list/nulls-untold-asked", "null lists, where an index does not tell them",
         COVERED, reworked(filtered(LABEL_LIST, "c IS NULL", [2, 11], used=False),
         index({"index_version": 0}, FOURTH)), reachable=False),
+    case("index/any/label-list/nulls-untold-segment",
+        "null lists, where one of two segments does not tell them", COVERED,
+        reworked(filtered(s.and_then(LABEL_LIST,
+                lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)),
+            "c IS NULL", [2, 11], used=False), index({"index_version": 0}, manifest_of(5))),
+        reachable=False),
     case("index/any/label-list/whole", "a fragment that has a label in all its rows, and is gone",
         (*COVERED, "L.index.rows.count"),
         remade(filtered(_GONE_WHOLE, "array_has_all(c, ['x', 'y'])", [8]), rewritten,
             "bitmap_page_lookup.lance", _with_whole, manifest_of(5)), reachable=False),
+    case("index/any/label-list/whole-left",
+        "a fragment that has a label in all its rows, and another in some", COVERED,
+        remade(filtered(_LEFT_WHOLE, "array_has_all(c, ['x', 'y'])", [1, 4, 8]), rewritten,
+            "bitmap_page_lookup.lance", _with_whole, FOURTH), reachable=False),
     case("index/any/label-list/untold", "labels in an index whose entry does not tell its type",
         COVERED, reworked(filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9]),
         index({"index_details": None}, FOURTH)), facts={}, reachable=False),
@@ -164,6 +187,12 @@ CASES: tuple[Recipe, ...] = (
     lint("address", "an address in place of a row id", "L.index.segment.complete",
         values("bitmap_page_lookup.lance", "bitmaps", b"\x01", 4, "bytes"),
         also="L.index.segment.keys"),
+    case("index/any/bitmap/untold", "values in an index whose entry does not tell its type",
+        (*COVERED, "L.index.details.missing"), reworked(filtered(replace(BITMAP, version="2.0"),
+        "c = 3", [0, 4, 10]), index({"index_details": None}, FOURTH)), facts={}, reachable=False),
+    lint("complete", "an index without its type, and a fragment that it does not hold",
+        "L.index.segment.complete", index({"fragment_bitmap": BitMap([0, 1, 2]).serialize()},
+        FOURTH)),
     case("index/any/bitmap/row-ids-second", "stable row ids of a second fragment", COVERED,
         filtered(Indexed(s.INTS, "BITMAP", {}, "2.2", stable_row_ids=True), "c = 1", [2, 9])),
     case("index/any/bitmap/below", "a field of a struct", COVERED, filtered(BITMAP, "s.a = 3", [0,
@@ -191,6 +220,12 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/bitmap/changed-ids", "a row id that got another value", COVERED,
         filtered(s.and_then(replace(BITMAP, version="2.2", stable_row_ids=True),
                 lambda dataset: dataset.update({"c": "3"}, where="id = 5")), "c = 2", [])),
+    case("index/any/bitmap/moved", "addresses that moved since the index was written",
+        (*COVERED, "L.index.reuse.applied"),
+        filtered(s.and_then(BITMAP, s.compacted), "c = 3", [10, 0, 4])),
+    case("index/any/bitmap/far", "a row above 65535 of a fragment", COVERED,
+        filtered(BITMAP, "c = true", []), args={"filter": {"sql": "c = true"}, "columns": ["c"]},
+        make=made(_far, pa.table({"c": [True, True]}))),
     case("index/any/bitmap/own-segments", "two segments of the reference", (*COVERED,
         "L.index.segment.disjoint"), filtered(s.and_then(BITMAP,
         lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3", [0, 4,

@@ -40,6 +40,7 @@ from lance_conformance.recipes.indexed import (
     COLUMN,
     COVERED,
     IN_FILE,
+    NAME,
     Indexed,
     filtered,
     held_by,
@@ -61,6 +62,12 @@ BTREE = Indexed(s.INTS, "BTREE", {"zone_size": 4})
 def moved_rows(section: IndexSection) -> IndexMetadata:
     """Return the entry that says where rows went."""
     (own,) = (entry for entry in section.indices if entry.name == "__lance_frag_reuse")
+    return own
+
+
+def _over_values(section: IndexSection) -> IndexMetadata:
+    """Return the entry of the index over the column."""
+    (own,) = (entry for entry in section.indices if entry.name == NAME)
     return own
 
 
@@ -162,6 +169,9 @@ CASES: tuple[Recipe, ...] = (
         filtered(Indexed(s.TEXTS_INDICES, "BTREE", version="2.2"), "c LIKE 'ap%'", [0, 1, 4, 10])),
     case("index/any/btree/row-ids", "addresses where rows have stable ids", COVERED,
         filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 5", [3])),
+    case("index/any/btree/row-ids-second",
+        "addresses of a second fragment, where rows have stable ids", COVERED,
+        filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 1", [2, 9])),
     case("index/any/btree/early", "index files of 2.0", COVERED,
         filtered(replace(BTREE, version="2.0"), "c = 1", [2, 9])),
     fault("gone", "a file of the index is missing", "L.index.segment.files",
@@ -240,6 +250,9 @@ CASES: tuple[Recipe, ...] = (
             [10, 0, 4])),
     case("index/any/btree/moved", "addresses that moved since the index was written", (*COVERED,
         "L.index.reuse.applied"), filtered(s.and_then(BTREE, s.compacted), "c = 3", [10, 0, 4])),
+    lint("moved-other-column", "an index whose rows moved, said to be over another column",
+        "L.index.segment.complete",
+        indices(lambda section: put(_over_values(section), {"fields.0": 0}), SIXTH)),
     fault("rows", "fewer rows were written on than the new fragments have", "L.index.reuse.rows",
         reuse({"inline.versions.0.groups.0.new_fragments.0.physical_rows": lambda old: old + 1})),
     fault("fragments", "rows were written on that the old fragments do not have",

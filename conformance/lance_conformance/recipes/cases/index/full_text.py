@@ -23,6 +23,9 @@ from lance_conformance.recipes.indexed import (
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.scores import SCORED, bm25, scores, texts_found
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyz012345"
+"""So many ways out of a node have no table of their own."""
+
 CASES: tuple[Recipe, ...] = (
     case("index/any/inverted/icu", "words by their boundaries, and at every colon",
         ("L.index.fts.tokenizer.icu", "L.index.fts.stop-words.icu"), t.words_found(["foo_bar cd:ef",
@@ -48,11 +51,33 @@ CASES: tuple[Recipe, ...] = (
         "get2names", "get", "2", "names"]], "get", "get", [0, 2], base_tokenizer="code", stem=False,
         remove_stop_words=False, split_identifiers=True, split_on_numerics=True,
         preserve_original=True, index_operators=True)),
+    case("index/any/inverted/code-capitals",
+        "names of a program that hold several capitals, by their parts alone",
+        ("L.index.fts.tokenizer.code", "L.index.fts.analyzer.position"),
+        t.words_found(["parseHTTPReply", "reply HTTP", "httpreply"], [["parse", "http", "reply"],
+        ["reply", "http"], ["httpreply"]], "reply", "reply", [0, 1], base_tokenizer="code",
+        stem=False, remove_stop_words=False, split_identifiers=True, preserve_original=False,
+        with_position=True)),
+    case("index/any/inverted/letters", "a node of 32 letters", "L.index.fts.fst.node",
+        t.words_found([" ".join(_LETTERS), "z", *["a"] * 10], [[*_LETTERS], ["z"], *[["a"]] * 10],
+            "z", "z", [0, 1], "2.0", stem=False, remove_stop_words=False)),
+    case("index/any/inverted/words-blanks", "words, where an index parts texts at blanks alone",
+        (*COVERED, "L.index.fts.words"), filtered(Indexed(pa.array(["apple, pie", "apple", "pie",
+        *["x"] * 9]), "INVERTED", {"base_tokenizer": "whitespace", "stem": False, "lower_case":
+        False, "remove_stop_words": False, "ascii_folding": False, "max_token_length": None},
+        "2.0"), "contains_tokens(c, 'apple')", [0, 1], used=False)),
+    case("index/any/inverted/edge", "a word whose last document is number 128",
+        "L.index.fts.impacts.pairs", t.whole_found(t.EDGE, "edge", with_position=False)),
     case("index/any/inverted/nullable",
         "fragments that are gone, which might be null by their field",
         "L.index.fts.positions.offsets", reworked(unsized(texts_found(early_plain(t.TEXT),
         t.phrase("quick fox"), t.FEW_WORDS)), descriptor({"schema.fields.0.nullable": True},
         "_indices/*/metadata.lance")), reachable=False),
+    case("index/any/inverted/nullable-lengths",
+        "numbers of documents, which might be null by their field", "L.index.fts.postings",
+        reworked(unsized(texts_found(early_plain(t.TEXT), t.match("bear"), t.scores_text("bear", 8,
+        9))), descriptor({"schema.fields.3.nullable": True}, f"_indices/*/{POSTINGS}")),
+        reachable=False),
     case("index/any/inverted/words-some", "words of an index that drops nothing and changes some",
         (*COVERED, "L.index.fts.words"), filtered(Indexed(t.EARLY_EARLY.values, "INVERTED",
         {"remove_stop_words": False, "max_token_length": None}, "2.0"),

@@ -124,6 +124,11 @@ def _other_number(fst: Fst) -> bool:
     return (fst.get(b"quick") or 0) >= fst.count
 
 
+def _next_number(fst: Fst) -> bool:
+    """Return whether `quick` has the first number that no postings have."""
+    return _other_number(fst) and fst.get(b"quick") == fst.count
+
+
 def _other_count(fst: Fst) -> bool:
     """Return whether more or less tokens are there, among them the words of the query."""
     found: list[tuple[bytes, int]] = []
@@ -260,6 +265,8 @@ CASES: tuple[Recipe, ...] = (
             _dictionary(_sought(_refused("L.index.fts.fst.node")))),
         fault("number", "a token whose number no postings have", "L.index.fts.tokens",
             _dictionary(_sought(_other_number))),
+        fault("number-next", "a token whose number is the first that no postings have",
+            "L.index.fts.tokens", _dictionary(_sought(_next_number))),
         fault("length", "a token in more documents than there are", "L.index.fts.posting.blocks",
             values(POSTINGS, "_length", b"\xc8")),
         fault("documents", "a document that occurs twice", "L.index.fts.posting.documents",
@@ -280,7 +287,13 @@ CASES: tuple[Recipe, ...] = (
             _block(8, b"\x01")),
         fault("no-metadata", "the file that tells of the index is missing", "L.index.segment.files",
             Remove("_indices/*/metadata.lance"))),
+    *faults("index/any/inverted/format-1-even",
+        lint("positions-more", "positions of one document more than hold the word",
+            "L.index.fts.positions.offsets", SpanPatch(("field _position", "list ends"), b"\x02",
+            target="_indices/*/part_0_invert.lance"))),
     *faults("index/any/inverted/plain-blocks",
+        fault("block-same", "a second block that begins with the last document of the first",
+            "L.index.fts.posting.documents", _block(78, b"\x7f")),
         fault("width-next", "numbers of 33 bits", "L.index.fts.posting.width", _block(8, b"!")),
         fault("width", "numbers of 40 bits", "L.index.fts.posting.width", _block(8, b"(")),
         lint("width-last", "frequencies of 32 bits, with bytes for two",
@@ -334,6 +347,9 @@ CASES: tuple[Recipe, ...] = (
     *faults("index/any/inverted/nullable",
         fault("deleted", "null in place of the fragments that are gone",
             "L.index.fts.deleted-fragments", nulls("metadata.lance", 0))),
+    *faults("index/any/inverted/nullable-lengths",
+        fault("none", "null in place of how many documents hold a token", "L.index.fts.postings",
+            nulls(POSTINGS, 3))),
     *faults("index/any/inverted/wide-blocks",
         fault("width", "steps of 33 bits in as many bytes as before", "L.index.fts.posting.width",
             _block(928, b"!")),

@@ -324,6 +324,7 @@ MANY: Documents = {
 }
 """Documents that fill a block of 128, or of 256, and begin another; all hold `word`."""
 
+EDGE: Documents = {row: ["edge"] if row in (0, 5, 128) else ["rest"] for row in range(130)}
 FAR: Documents = {row: ["far"] if 5 <= row < 261 else ["rest"] for row in range(270)}
 EVEN: Documents = {0: ["far"] * 128, **{row: ["rest"] for row in range(1, 12)}}
 

@@ -49,7 +49,9 @@ from lance_conformance.recipes.vectors import (
     ENOUGH,
     NEAREST,
     PLAIN,
+    PQ4,
     TYPES,
+    Numbers,
     answered,
     answered_as,
     nearest,
@@ -80,6 +82,33 @@ def _codes(by: int) -> SpanPatch:
 
 _RANGED = replace(TYPES["rq-5"], seed=4)
 _FEW = _RANGED.asked(k=5, nprobes=2, range=["30.5", "400"])
+
+
+def _codebook() -> Numbers:
+    """Return codewords [4, 16, 2], of which the last of each is next to the first."""
+    found = np.random.default_rng(5).normal(size=(4, 16, DIMENSION // 4)) * 3
+    found[:, 15] = found[:, 0] + 0.001
+    return found.astype("f4")
+
+
+def _last_for_first(codes: bytes) -> bytes:
+    """Put the last codeword in the place of the first, in codes of four bits."""
+    halves = ((one & 15, one >> 4) for one in codes)
+    low_high = ((low or 15, high or 15) for low, high in halves)
+    return bytes(low | high << 4 for low, high in low_high)
+
+
+def _inline(make: Callable[[], Made]) -> Callable[[], Made]:
+    """Return a maker that puts the codebook into the metadata, as bytes of its message."""
+
+    def made() -> Made:
+        base = make()
+        (name,) = (name for name in base.files if name.endswith("auxiliary.idx"))
+        _, _, (_, codebook) = opened_rows(base.files[name])
+        said = stored_codes(codebook_position=0, codebook_tensor=[*codebook])
+        return reworked(lambda: base, said)()
+
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +176,14 @@ def _unsaid(codes: _Codes) -> _Codes:
     return replace(codes, said=said)
 
 
-def _again(name: str, change: Callable[[_Codes], _Codes]) -> Asked:
+def _again(name: str, change: Callable[[_Codes], _Codes], metric: str = "l2") -> Asked:
     """Return the question of all rows of an index whose file of codes is written anew."""
-    asked = nearest(replace(TYPES[name], version="2.0", seed=16), nprobes=2)
+    asked = nearest(replace(TYPES[name], version="2.0", seed=16, metric=metric), nprobes=2)
     return remade(asked, _rewritten, change)
 
 
 _UNSAID = _again("rq", _unsaid)
+_UNSAID_DOT = _again("rq", _unsaid, "dot")
 
 
 def _sign(bits: int) -> SpanPatch:
@@ -181,6 +211,12 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-pq/one-sub-vector", "codes of whole vectors", NEAREST,
         nearest(replace(TYPES["pq"], parameters={"num_sub_vectors": 1}, rows=260, seed=5),
             nprobes=2)),
+    case("index/any/ivf-pq/inline", "a codebook that stands in the metadata",
+        (*PLAIN, "L.index.vector.pq.codebook"), remade(plain("pq"), _inline), reachable=False),
+    case("index/any/ivf-pq/next-codeword", "codewords that are next to the nearest ones",
+        (*PLAIN, "L.index.vector.pq.codes"), reworked(plain("pq", parameters={**PQ4,
+        "pq_codebook": _codebook()}), SpanPatch(("field __pq_code", "values"), _last_for_first,
+        target=THERE)), reachable=False),
     case("index/any/ivf-pq/plain", "files of 2.0, whose sizes nobody says",
         (*PLAIN, "L.index.vector.pq.codes"), plain("pq"), reachable=False),
     fault("bits-nine", "codes of nine bits", "L.index.vector.pq.bits", stored_codes(nbits=9)),
@@ -290,6 +326,13 @@ CASES: tuple[Recipe, ...] = (
         "vectors turned by a matrix; how far off distances are is not told",
         (*NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
         _again("rq", _by_matrix), reachable=False),
+    fault("matrix-shape", "a matrix of twice as many columns as rows", "L.index.vector.rq.rotation",
+        tensor({"shape": [DIMENSION // 2, DIMENSION * 2]}, THERE)),
+    case("index/any/ivf-rq/unsaid-dot",
+        "one bit, by residuals, of vectors that are compared by their products",
+        (*NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
+        replace(_UNSAID_DOT, make=lambda: _answered(_UNSAID_DOT.make(), _UNSAID_DOT.args)),
+        reachable=False),
     case("index/any/ivf-rq/unsaid", "one bit, by residuals, since nothing else is stated",
         (*NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
         replace(_UNSAID, make=lambda: _answered(_UNSAID.make(), _UNSAID.args)), reachable=False),

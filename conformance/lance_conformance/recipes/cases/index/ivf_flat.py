@@ -24,6 +24,7 @@ from lance_conformance.recipes.cases.index.index_files import (
 )
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import THIRD, index, partitions, zeros
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import Recipe, Remove, SpanPatch
 from lance_conformance.recipes.vectors import (
     ALL,
@@ -35,7 +36,9 @@ from lance_conformance.recipes.vectors import (
     Vectors,
     answered_as,
     far,
+    lists,
     nearest,
+    numbers,
     plain,
 )
 from lance_conformance.recipes.vectors import made as vectors_made
@@ -83,6 +86,7 @@ _APART = _Spread(
 )
 
 _ENOUGH = _APART.asked(k=_AS_FAR)
+_MORE = _APART.asked(k=_AS_FAR + 1)
 
 
 class _Tiny(Vectors):
@@ -97,6 +101,19 @@ class _Tiny(Vectors):
         shorter: Numbers = (longer.astype(np.float64) / 16384).astype(longer.dtype)
         return shorter
 
+
+class _Beside(Vectors):
+    """Vectors, and longer ones in another column."""
+
+    __slots__ = ()
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows, by a number each."""
+        return super().table.append_column("w", lists(numbers("f4", self.rows, 2, 12)))
+
+
+_BESIDE = _Beside("IVF_FLAT", rows=24, version="2.0", seed=21)
 
 _BITS = replace(TYPES["flat"], metric="hamming", element="u1", version="2.0", seed=4)
 
@@ -121,6 +138,16 @@ CASES: tuple[Recipe, ...] = (
         answered_as(_RANGED, _BETWEEN, nprobes=2, range=["28", "32"])),
     case("index/any/ivf-flat/just-enough", "as many rows in the nearest partitions as are wanted",
         (*NEAREST, "L.index.vector.search.first"), answered_as(_APART, _ENOUGH)),
+    case("index/any/ivf-flat/one-more", "one row more than the nearest partitions have",
+        (*NEAREST, "L.index.vector.search.first"), answered_as(_APART, _MORE)),
+    case("index/any/ivf-flat/rounded", "a vector of length one, off by very little",
+        (*PLAIN, "L.index.vector.flat.values"), reworked(plain("flat", metric="cosine"),
+        SpanPatch(("field flat", "values"), lambda old: bytes([old[0] ^ 64]) + old[1:],
+        target=THERE)), reachable=False),
+    case("index/any/ivf-flat/beside", "a column of longer vectors beside the one with the index",
+        (*NEAREST, "L.index.vector.column-type"), nearest(_BESIDE, nprobes=2)),
+    lint("column", "an index that is said to be over longer vectors", "L.index.vector.column-type",
+        index({"fields.0": 2}, THIRD)),
     case("index/any/ivf-flat/tiny", "vectors of tiny numbers", NEAREST,
         nearest(_Tiny("IVF_FLAT", version="2.0"), nprobes=2)),
     lint("values", "a number that is off by little, and far for its vector",

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-from lanceref.proto.index_pb2 import JsonIndexDetails
+from lanceref.proto.index_pb2 import JsonIndexDetails, MinHashLshIndexDetails
 
 from lance_conformance.recipes.cases.index.index_files import (
     damaged,
     held_bytes,
     metadata,
+    metadata_text,
     opened_rows,
     values,
 )
@@ -71,10 +72,24 @@ def _over(target: str, version: str = "2.0", path: str = "a") -> Indexed:
     return Indexed(DOCUMENTS, "JSON", {"path": path, "target_index_type": target}, version)
 
 
+_MIXED = Indexed(pa.array(['{"a":2.5}', '{"a":1.5}', None, '{"a":2}', '{"a":1}', '{"a":3}',
+    *["{}"] * 6], pa.json_()), "JSON", {"path": "a", "target_index_type": "btree"},
+    "2.0")  # fmt: skip
+
+_LONG = Indexed(pa.array([f'{{"a":{2**53 + n}}}' for n in (0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 1, 3)],
+    pa.json_()), "JSON", {"path": "a", "target_index_type": "btree"}, "2.0")  # fmt: skip
+
 _NULL_LEFT = Indexed(pa.array(['{"a":1.5}', "{}", '{"a":2.5}', *['{"b":1}'] * 9], pa.json_()),
     "JSON", {"path": "a", "target_index_type": "btree"}, "2.0",
         afterwards=lambda dataset: dataset.delete(
     "id IN (0, 2)"))  # fmt: skip
+
+
+def _one_more(details: str) -> str:
+    """Return details, as digits, by which a token more is taken together."""
+    message = MinHashLshIndexDetails.FromString(bytes.fromhex(details))
+    message.shingle_size += 1
+    return message.SerializeToString(deterministic=True).hex()
 
 
 CASES: tuple[Recipe, ...] = (
@@ -94,6 +109,10 @@ CASES: tuple[Recipe, ...] = (
         values("signatures.lance", "signature", b"\x00\x01"), also="L.index.minhash.signature"),
     lint("details", "details that are none", "L.index.minhash.details",
         metadata(_BANDS, "minhash_lsh_details", "00")),
+    lint("details-other", "shingles of other sizes in the two files", "L.index.minhash.details",
+        metadata_text(_BANDS, "minhash_lsh_details", _one_more)),
+    lint("pages-cut", "a table of pages that ends inside of a number", "L.index.minhash.pages",
+        SpanPatch(("GBO", "GBO[[]1].size"), 12, target=f"_indices/*/{_BANDS}")),
     lint("version", "files of a version to come", "L.index.minhash.version",
         metadata(_BANDS, "minhash_lsh_index_version", "1")),
     lint("docs", "fewer documents than there are", "L.index.minhash.docs",
@@ -124,6 +143,12 @@ CASES: tuple[Recipe, ...] = (
     lint("details", "values held by an index of texts", "L.index.json.details",
         index({"index_details.value": inside(JsonIndexDetails,
                     {"target_details.type_url": "/lance.index.pb.InvertedIndexDetails"})}, FOURTH)),
+    case("index/any/json/floats", "floats, and whole numbers among them",
+        (*COVERED, "L.index.json.details"), filtered(_MIXED, "json_get_float(c, 'a') > 1.6", [0, 3,
+        5])),
+    case("index/any/json/long", "whole numbers that no float tells apart",
+        (*COVERED, "L.index.json.details"),
+        filtered(_LONG, f"json_get_int(c, 'a') = {2**53 + 1}", [1, 10])),
     case("index/any/json/range", "numbers of a range, one of their rows deleted",
         (*COVERED, "L.index.json.details"),
         filtered(_over("bitmap"), "json_get_int(c, 'a') >= 5", [3, 8, 11])),

@@ -106,9 +106,9 @@ def _mark_first() -> Made:
     return replace(made, files={**made.files, path: sink.getvalue()})
 
 
-def _entry(**metadata: str) -> bytes:
-    """Return an entry of no rows."""
-    schema = pa.schema([pa.field(TOMBSTONE, pa.bool_())], metadata=metadata)
+def _entry(name: str = TOMBSTONE, **metadata: str) -> bytes:
+    """Return an entry of no rows, with one column."""
+    schema = pa.schema([pa.field(name, pa.bool_())], metadata=metadata)
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, schema):
         pass
@@ -123,6 +123,9 @@ CASES: tuple[Recipe, ...] = (
         "L.index.mem-wal.details", _make, reachable=False),
     lint("entry-number", "an entry whose generation is no number", "L.index.mem-wal.entry",
         Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "x"}), entry_path(SHARD, 3))),
+    lint("no-marks", "an entry without marks of the rows that are deleted", "L.index.mem-wal.entry",
+        Resize(0, _entry("id", **{EPOCH.decode(): "1", GENERATION.decode(): "1"}),
+            entry_path(SHARD, 3))),
     lint("generation-long", "a generation of 21 digits", "L.index.mem-wal.entry",
         Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "111111111111111111111"}),
             entry_path(SHARD, 3))),
@@ -138,4 +141,6 @@ CASES: tuple[Recipe, ...] = (
         Resize(100, b"", entry_path(SHARD, 3))),
     lint("position", "a position that is missing", "L.index.mem-wal.positions",
         Remove(entry_path(SHARD, 2))),
+    lint("entry-name", "an entry under a name that is no position", "L.index.mem-wal.positions",
+        Rename(entry_path(SHARD, 2), entry_path(SHARD, 2).rpartition("/")[0] + "/second.arrow")),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from lance_conformance.recipes.cases.index.index_files import (
     DATA_PLACE,
     damaged,
     metadata,
+    metadata_text,
     nulls,
     values,
 )
@@ -28,8 +29,9 @@ def points(places: Sequence[tuple[int, int] | None]) -> pa.Array:
     return pa.array(data, pa.binary())
 
 
-POINTS = points([(0, 0), (1, 5), None, (2, 2), (9, 9), (9, 0), (5, 5), (6, 5), (4, 9), (3, 3),
-    (2, 3), None])  # fmt: skip
+PLACES = [(0, 0), (1, 5), None, (2, 2), (9, 9), (9, 0), (5, 5), (6, 5), (4, 9), (3, 3), (2, 3),
+    None]  # fmt: skip
+POINTS = points(PLACES)
 
 RTREE = Indexed(POINTS, "RTREE", {"page_size": 4}, "2.0", extension="geoarrow.wkb")
 _NULLS = reworked(filtered(RTREE, "c IS NULL", [2, 11]), index({"files": None}, FOURTH),
@@ -60,6 +62,8 @@ CASES: tuple[Recipe, ...] = (
         "points of a box, of two pages; one lies in a row that was appended", (*COVERED,
         "L.index.rtree.levels", "L.index.rtree.pages", "L.index.rtree.boxes", "L.index.rtree.order",
         "L.index.rtree.nulls"), filtered(RTREE, f"st_intersects(c, '{_box(1, 4)}')", [3, 9, 10])),
+    lint("bbox", "a box of all that ends before the last", "L.index.rtree.boxes",
+        metadata_text(DATA_PLACE, "bbox", lambda old: old.replace("9.0", "8.0"))),
     fault("page-rows", "pages of one box", "L.index.rtree.levels",
         metadata(DATA_PLACE, "page_size", "1")),
     fault("no-items", "no items", "L.index.rtree.levels", metadata(DATA_PLACE, "num_items", "0")),
@@ -87,6 +91,11 @@ CASES: tuple[Recipe, ...] = (
         COVERED, filtered(RTREE, "st_intersects(c, 'POLYGON((7 -1,10 -1,10 1,7 1,7 -1))')", [5])),
     case("index/any/rtree/own-plain", "points of a box, in an index of the reference", COVERED,
         filtered(RTREE, f"st_intersects(c, '{_box(1, 4)}')", [3, 9, 10], by="reference")),
+    case("index/any/rtree/structs", "points that are structs of their places", COVERED,
+        filtered(Indexed(pa.array([place and {"x": float(place[0]), "y": float(place[1])}
+        for place in PLACES], pa.struct([("x", pa.float64()), ("y", pa.float64())])), "RTREE",
+        {"page_size": 4}, "2.1", extension="geoarrow.point"),
+        f"st_intersects(c, '{_box(1, 4)}')", [3, 9, 10])),
     case("index/any/rtree/unit", "points between 0 and 1 on either axis", COVERED,
         filtered(replace(RTREE, values=_unit([(0.1 * k % 0.7, 0.07 * k) for k in range(12)])),
             "st_intersects(c, 'POLYGON((0 0,0.25 0,0.25 0.25,0 0.25,0 0))')", [0, 1, 2])),

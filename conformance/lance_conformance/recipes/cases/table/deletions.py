@@ -60,6 +60,11 @@ def _all_three(dataset: Any) -> None:
 _RUNS = (*range(2, 12), *range(15, 25))
 
 
+_FAR_ROWS = 65_560
+"""Rows of which some have more than 16 bits."""
+
+_BITS = pa.table({"a": pa.array([n in (1, 65537) for n in range(_FAR_ROWS)])})
+
 _HALF = numbered(0, 12000).take(pa.array(range(0, 12000, 2)))
 _BIN = "_deletions/*.bin"
 _RUN_COOKIE = 12347
@@ -213,6 +218,10 @@ CASES: tuple[Recipe, ...] = (
         ("L.table.roaring.order", "L.table.roaring.containers"), reworked(stored(numbered(0, 30),
         lambda ds: ds.delete(f"a in {_RUNS}"), _to_bitmap, holds=_left(30, *_RUNS)),
         manifest({"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}, SECOND))),
+    case("table/any/deletions/bitmap-keys-two", "a bitmap with a container for rows above 65535",
+        "L.table.roaring.order", reworked(stored(_BITS, lambda ds: ds.delete("a"), _to_bitmap,
+        holds=_BITS.take(pa.array([n for n in range(_FAR_ROWS) if n not in (1, 65537)]))),
+        manifest({"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}, SECOND))),
     case("table/any/deletions/arrow-zstd", "a deletion file whose Arrow body is compressed",
         ("L.table.deletions.arrow-magic", "L.table.limits.deletions"),
         reworked(stored(numbered(0, 50), lambda ds: ds.delete("a >= 10 and a < 15"), _compressed,
@@ -221,6 +230,8 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("magic",), lambda old: b"ARROWX"[:len(old)], target="_deletions/*.arrow")),
     fault("arrow-bomb", "a compressed batch that claims 2**40 bytes", "L.table.limits.deletions",
         SpanPatch(("plain size of row_id",), 2 ** 40, target="_deletions/*.arrow")),
+    fault("arrow-claim", "a compressed batch that claims 2**30 bytes", "L.table.limits.deletions",
+        SpanPatch(("plain size of row_id",), 2 ** 30, target="_deletions/*.arrow")),
     case("table/any/deletions/every-row", "a fragment whose rows are all deleted",
         ("L.table.deletions.count", "L.table.deletions.applied"), reworked(stored(numbered(0, 6),
         lambda ds: ds.delete("a < 2"), _all_three, holds=numbered(3, 6), max_rows_per_file=3),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from lanceref.proto import rowids_pb2 as pb
 from lanceref.proto.rowids_pb2 import RowIdSequence
+from lanceref.proto.table_pb2 import DataFile
 
 from lance_conformance.oracle import lance
 from lance_conformance.recipes.columns import numbered, two
@@ -85,11 +88,47 @@ def _stable(ids: Sequence[int] | None = None) -> Maker:
     return stored(rows, holds=read, enable_stable_row_ids=True)
 
 
+_PAIR = pa.struct([("x", pa.int32()), ("y", pa.int32())])
+_PAIRS = [[{"x": 1, "y": 2}, {"x": 3, "y": 4}], [{"x": 5, "y": 6}, {"x": 7, "y": 8}]]
+_TWICE = pa.table({
+    "l": pa.array([*_PAIRS, None, _PAIRS[0][:1]], pa.list_(_PAIR)),
+    "k": pa.array([[{"z": 1}], [{"z": 2}, {"z": 3}], None, [{"z": 4}, {"z": 5}]],
+        pa.list_(pa.struct([("z", pa.int32())])))})  # fmt: skip
+"""Lists of structs, and other lists that have as many structs."""
+
+
+_LAST = 3
+"""Id of the last field of the structs."""
+
+
+def _copied(ds: Any) -> None:
+    """Put a copy of the data file beside it."""
+    (path,) = Path(ds.uri, "data").iterdir()
+    path.with_name("copy.lance").write_bytes(path.read_bytes())
+
+
+def _halved(files: list[DataFile]) -> list[DataFile]:
+    """Let the file hold every field but the last of a struct, and its copy that one."""
+    (whole,) = files
+    first, second = DataFile(), DataFile()
+    for part, path, is_last in ((first, whole.path, False), (second, "copy.lance", True)):
+        part.CopyFrom(whole)
+        part.path = path
+        pairs = zip(whole.fields, whole.column_indices, strict=True)
+        kept = [(field_id, at) for field_id, at in pairs if (field_id == _LAST) == is_last]
+        part.fields[:] = [field_id for field_id, _ in kept]
+        part.column_indices[:] = [at for _, at in kept]
+    return [first, second]
+
+
 CASES: tuple[Recipe, ...] = (
     case("table/any/fragments/three", "rows in the order of the fragments",
         "L.table.fragments.order", stored(numbered(0, 9), max_rows_per_file=3)),
     fault("order", "fragments in another order than their ids", "L.table.fragments.order",
         manifest({"fragments.0.id": 1, "fragments.1.id": 0})),
+    fault("path-second", "a data file of the second fragment outside of its folder",
+        "L.table.datafile.path",
+        manifest({"fragments.1.files.0.path": lambda old: f"../data/{old}"})),
     fault("file-version-other", "a 2.2 file in a table of 2.1", "L.table.datafile.version",
         data_file({"file_minor_version": 2})),
     case("table/any/fragments/second-file", "a column in a file of its own",
@@ -99,6 +138,9 @@ CASES: tuple[Recipe, ...] = (
         "L.table.datafile.missing-field",
         stored(numbered(0, 3), lambda ds: ds.add_columns(pa.field("n", pa.int32())),
             holds=numbered(0, 3).append_column("n", pa.array([None] * 3, pa.int32())))),
+    lint("max-field-id-null", "a highest field id below that of a field in no file",
+        "L.table.schema.max-id", manifest({"max_allocated_field_id": 0,
+        "writer_feature_flags": lambda old: old | 32768}, SECOND)),
     case("table/any/fragments/dropped", "a dropped field stays in its file",
         "L.table.datafile.lookup",
         stored(two(0, 4), lambda ds: ds.drop_columns(["a"]), holds=two(0, 4).select(["b"]))),
@@ -126,6 +168,9 @@ CASES: tuple[Recipe, ...] = (
     fault("mixed-unflagged", "files of 2.1 and 2.2 without the flag for several versions",
         "L.table.datafile.version", manifest({"reader_feature_flags": lambda old: old & ~256,
         "writer_feature_flags": lambda old: old & ~256}, SECOND)),
+    fault("mixed-legacy", "a file of 0.1 beside one of 2.1", "L.table.datafile.version",
+        manifest({"fragments.1.files.0.file_major_version": 0,
+        "fragments.1.files.0.file_minor_version": 1}, SECOND)),
     case("table/any/fragments/version-2-0", "a table of 2.0 files", "L.table.datafile.version",
         stored(two(0, 4), version="2.0")),
     fault("version-major", "a file of version 3.0", "L.table.datafile.version",
@@ -162,6 +207,11 @@ CASES: tuple[Recipe, ...] = (
         holds=pa.table({"s": pa.array(_POINTS.to_pylist(), _WIDER)})),
         manifest({"fields": lambda old: [*old, old[1]], "fields.2.name": "z", "fields.2.id": 2})),
         reachable=False),
+    case("table/any/fragments/lists-in-two-files", "lists of structs whose fields lie in two files",
+        ("L.table.datafile.lookup", "L.table.datafile.lists"),
+        reworked(stored(_TWICE, _copied), fragment({"files": _halved})), reachable=False),
+    fault("lists-differ", "lists of other lengths in the second file", "L.table.datafile.lists",
+        fragment({"files.1.column_indices.0": 2})),
     case("table/any/marks/nothing", "a table without a fragment, and no mark of one",
         "L.table.fragments.max-id-present", stored(pa.schema([("a", pa.int32())]).empty_table())),
     case("table/any/statistics/none", "a filter on words of a dictionary, which have no statistics",
@@ -210,6 +260,8 @@ CASES: tuple[Recipe, ...] = (
         _ids({"segments.2.range_with_bitmap.bitmap": b"\x05\x00"})),
     lint("ids-hole-end", "a hole one after its range", "L.table.row-ids.holes",
         _ids({"segments.1.range_with_holes.holes.u32_array.base": 13})),
+    lint("ids-range-far", "a range of 2**64 - 1 ids", "L.table.row-ids.length",
+        _ids({"segments.0.range.end": 2 ** 64 - 1})),
     lint("ids-longer", "one id more than rows", "L.table.row-ids.length",
         _ids({"segments.0.range.end": 4})),
     lint("ids-sorted-same", "a sorted array that repeats", "L.table.row-ids.sorted",

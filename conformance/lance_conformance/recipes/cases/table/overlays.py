@@ -11,9 +11,10 @@ import pylanceref
 from pylanceref.file import LanceFileWriter
 from pylanceref.metadata import DataFile as metadata_DataFile
 from pylanceref.operation import LanceOperation as Op
+from pyroaring import BitMap
 
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import SECOND, data_file, fragment, manifest_of, put
+from lance_conformance.recipes.edits import SECOND, data_file, fragment, index, manifest_of, put
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import DATA, Maker, Paths, Recipe
 from lance_conformance.recipes.oracle_made import dataset, file
@@ -141,6 +142,9 @@ CASES: tuple[Recipe, ...] = (
         "L.table.overlay.coverage", _case(_each)),
     fault("coverage", "two fields and one set of offsets", "L.table.overlay.coverage",
         fragment(_first({"field_coverage.offset_bitmaps": lambda old: old[:-1]}), manifest_of(2))),
+    lint("each-range", "an offset of one field beyond the rows of the fragment",
+        "L.table.overlay.range", fragment(_first({"field_coverage.offset_bitmaps.0":
+        BitMap([1, 9]).serialize()}), manifest_of(2))),
     case("table/any/overlays/newest", "a row that two overlays cover, beside a deleted one",
         ("L.table.overlay.newest", "L.table.overlay.order"), _case(_newest)),
     fault("values", "two rows covered by a file of one", "L.table.overlay.values",
@@ -155,6 +159,8 @@ CASES: tuple[Recipe, ...] = (
         fragment({"overlays.0.committed_version": 9}, manifest_of(3))),
     case("table/any/overlays/indexed", "new values of a field that an older index is over",
         "L.table.overlay.index", _case(_indexed)),
+    lint("index-current", "an index with old values that is said to know the new ones",
+        "L.index.segment.complete", index({"dataset_version": 3}, manifest_of(3))),
     case("table/any/overlays/two-pages", "new values for a row of each of two pages",
         "L.table.overlay.value", _case(_two_pages, lambda make: reworked(make,
         data_file({"file_size_bytes": None}, SECOND)))),
