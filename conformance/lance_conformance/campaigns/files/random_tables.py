@@ -201,14 +201,10 @@ def legacy_differences(sample: Sample, path: Path, seed: int) -> tuple[str | Non
     """
     rows = Random(seed).choice(GROUP_ROWS)
     table = settled(sample.table)
-    try:
-        lance().write_dataset(
-            table, str(path), data_storage_version="legacy", max_rows_per_group=rows
-        )
-    except (OSError, ValueError, RuntimeError) as error:
-        return str(error)[:200], []
-    if not table.num_rows:
-        return None, []
+    given = {"data_storage_version": "legacy", "max_rows_per_group": rows}
+    refused = refusal_of(lambda: lance().write_dataset(table, str(path), **given))
+    if refused is not None or not table.num_rows:
+        return refused, []
     told = [f"validate: {finding.message}" for finding in validate(path, deep=True)]
     told += _byte_differences(table, path, rows)
     theirs = _read_back(path)
