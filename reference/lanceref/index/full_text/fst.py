@@ -147,9 +147,8 @@ def _encode_general(node: Node, start: int) -> bytes:
     distances = [start - target if target else 0 for _, _, target in ways]
     outputs = [output for _, output, _ in ways]
     size = max(map(_size, distances), default=0)
-    wide = (
-        max(map(_size, [node.final_output, *outputs])) if node.final_output or any(outputs) else 0
-    )
+    numbers = [node.final_output, *outputs]
+    wide = max(map(_size, numbers)) if any(numbers) else 0
     if node.final:
         outputs = [node.final_output, *outputs]
     out = b"".join(one.to_bytes(wide, "little") for one in outputs)

@@ -46,11 +46,11 @@ from lanceref.index.full_text.parameters import (
     requested,
     says_words,
 )
-from lanceref.index.full_text.partition import EarlyPartition, Partition
+from lanceref.index.full_text.partition import EarlyPartition, Partition, listed_numbers
 from lanceref.index.full_text.partition_writer import PartitionWriter
 from lanceref.index.full_text.posting_blocks import BlockLayout
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Kind, Parameters, Staging
+from lanceref.index.index_type import Built, Kind, Parameters, Sources, Staging
 from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
 from lanceref.index.segment import Moved, Segment, SegmentWriter, in_turn
@@ -60,7 +60,6 @@ from lanceref.table.roaring import parse_bitmap
 METADATA = "metadata.lance"
 STAGING = "staging/"
 EARLY_TOKENS = "tokens.lance"
-FRAGMENT_BITS = 32
 
 _STAGED = re.compile(STAGING + r"part_(empty_)?(\d{1,20})_metadata\.lance")
 
@@ -73,16 +72,6 @@ TOKEN_SETS = ("fst", "arrow")
 def staged(paths: Sequence[str]) -> list[str]:
     """Return those of the files of a segment that describe staged partitions."""
     return sorted(path for path in paths if _STAGED.fullmatch(path))
-
-
-def is_staged(paths: Sequence[str]) -> bool:
-    """Return whether the files are those of a segment that is not finished."""
-    return bool(staged(paths))
-
-
-def first_number(first_fragment: int) -> int:
-    """Return the number of the first staged partition over fragments."""
-    return first_fragment << FRAGMENT_BITS
 
 
 def _opened(segment: Segment) -> tuple[IndexFile | None, Settings, tuple[Partition, ...]]:
@@ -99,22 +88,14 @@ def _opened(segment: Segment) -> tuple[IndexFile | None, Settings, tuple[Partiti
         if parse_settings(file.metadata, file.place) != settings:
             wanted = f"those of {parts[0]}"
             raise FormatError("L.index.fts.staging", file.place, "other parameters", wanted)
-        numbers += _numbers(file)
+        listed = listed_numbers(file, "partitions")
+        if listed is None:
+            found, wanted = file.text("partitions")[:40], "a list of numbers"
+            raise FormatError("L.index.fts.partitions", file.place, found, wanted)
+        numbers += listed
     folder, numbers = (STAGING, sorted(set(numbers))) if parts else ("", numbers)
     partitions = [Partition(segment, one, settings.layout, folder) for one in numbers]
     return files[0], settings, tuple(partitions)
-
-
-def _numbers(file: IndexFile) -> list[int]:
-    """Return the numbers of partitions. Raises FormatError."""
-    text = file.text("partitions")
-    try:
-        numbers = json.loads(text)
-    except (ValueError, RecursionError):
-        numbers = None
-    if not isinstance(numbers, list) or not all(type(one) is int for one in numbers):
-        raise FormatError("L.index.fts.partitions", file.place, text[:40], "a list of numbers")
-    return numbers
 
 
 class Inverted:
@@ -201,9 +182,14 @@ def _metadata(settings: Settings, numbers: Sequence[int]) -> dict[str, str]:
 
 
 def _write(
-    settings: Settings, partitions: Sequence[PartitionWriter], writer: SegmentWriter
+    settings: Settings,
+    partitions: Sequence[PartitionWriter],
+    writer: SegmentWriter,
+    *,
+    keep_empty: bool = False,
 ) -> Built:
-    """Write partitions, then the file that lists them."""
+    """Write partitions, those without documents on demand, then the file that lists them."""
+    partitions = [one for one in partitions if keep_empty or one.num_documents]
     for number, one in enumerate(partitions):
         one.write(writer, number)
     none = {"deleted_fragments": pa.array([bitmaps.BitMap().serialize()], pa.binary())}
@@ -225,14 +211,14 @@ def _collect(training: Training, settings: Settings) -> PartitionWriter:
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
     """Build the index over the rows of a training. Raises TypeError, ValueError."""
     settings = requested(parameters, json_documents=_is_json(training.type))
-    return _write(settings, _filled(_collect(training, settings)), writer)
+    return _write(settings, [_collect(training, settings)], writer)
 
 
 def stage(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
     """Build over rows of some fragments, to be finished later. Raises TypeError, ValueError."""
     settings = requested(parameters, json_documents=_is_json(training.type))
     partition = _collect(training, settings)
-    number = first_number(min((rows.fragment.id for rows in training.fragments), default=0))
+    number = min((rows.fragment.id for rows in training.fragments), default=0) << int(SHIFT)
     name, numbers = f"empty_{number}", []
     if partition.num_documents:
         partition.write(writer, number, STAGING)
@@ -245,12 +231,10 @@ def stage(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
 def finish(segment: Segment, writer: SegmentWriter) -> Built:
     """Write a staged segment, which may have been built by many, as one partition."""
     index = Inverted(segment)
-    return _write(index.settings, _filled(_merged([(index, in_turn())], index.settings)), writer)
+    return _write(index.settings, [_merged([(index, in_turn())], index.settings)], writer)
 
 
-def rewrite(
-    segments: Sequence[tuple[Segment, Moved]], training: Training, writer: SegmentWriter
-) -> Built:
+def rewrite(segments: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments as one partition, and new rows as another.
 
     A segment whose rows just moved keeps a partition without documents.
@@ -259,14 +243,8 @@ def rewrite(
     settings = opened[0][0].settings
     merged = _merged(opened, settings)
     if len(opened) == 1 and opened[0][0].partitions and not training.fragments:
-        return _write(settings, [merged], writer)
-    added = _collect(training, settings)
-    return _write(settings, [*_filled(merged), *_filled(added)], writer)
-
-
-def _filled(partition: PartitionWriter) -> list[PartitionWriter]:
-    """Return the partition when it has documents: others are not written."""
-    return [partition] if partition.num_documents else []
+        return _write(settings, [merged], writer, keep_empty=True)
+    return _write(settings, [merged, _collect(training, settings)], writer)
 
 
 def _merged(opened: Sequence[tuple[Inverted, Moved]], settings: Settings) -> PartitionWriter:
@@ -360,7 +338,7 @@ INVERTED = Kind(
     rewrite=rewrite,
     inherits="always",
     check=check,
-    staging=Staging(stage, is_staged, finish),
+    staging=Staging(stage, lambda paths: bool(staged(paths)), finish),
     of_details=kind_at,
     describe=describe_full_text,
     check_rows=check_rows,

@@ -262,6 +262,16 @@ def _blobs(values: pa.Array, file: IndexFile) -> Blobs:
     return Blobs.of(values, file.ctx)
 
 
+def listed_numbers(file: IndexFile, key: str) -> list[int] | None:
+    """Return an entry of the metadata that is a JSON list of integers, None for another text."""
+    try:
+        numbers = json.loads(file.text(key))
+    except (ValueError, RecursionError):
+        return None
+    whole = isinstance(numbers, list) and all(type(one) is int for one in numbers)
+    return numbers if whole else None
+
+
 class EarlyPartition(Partition):
     """The one partition of an early index; documents are numbered by their ascending keys."""
 
@@ -273,16 +283,12 @@ class EarlyPartition(Partition):
     def _offsets(self) -> Counts:
         """Rows of the postings at which tokens begin, and their number. Raises FormatError."""
         file = self._file("invert")
-        text = file.text("offsets")
-        try:
-            starts = json.loads(text)
-        except (ValueError, RecursionError):
-            starts = None
-        ends = [*starts, file.num_rows] if isinstance(starts, list) else []
-        if not ends or any(type(one) is not int or one < 0 for one in ends) or sorted(ends) != ends:
-            wanted = f"a list of rising rows below {file.num_rows}"
-            raise OutOfRange("L.index.fts.early.offsets", file.place, text[:40], wanted)
-        return np.array(ends, np.int64)
+        starts = listed_numbers(file, "offsets")
+        ends = [0] if starts is None else [0, *starts, file.num_rows]
+        if starts is None or sorted(ends) != ends:
+            found, wanted = file.text("offsets")[:40], f"a list of rising rows to {file.num_rows}"
+            raise OutOfRange("L.index.fts.early.offsets", file.place, found, wanted)
+        return np.array(ends[1:], np.int64)
 
     @property
     def num_tokens(self) -> int:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import gt
 
 import numpy as np
 import pyarrow as pa
@@ -43,8 +44,6 @@ GRAPH_SCHEMA = pa.schema([NODES, NEIGHBOURS, DISTANCES])
 
 WIDEST = {"m": (1 << 63) - 1, "ef_construction": (1 << 63) - 1, "max_level": (1 << 16) - 1}
 """Parameters of a text, and what each is at most."""
-
-NO_GRAPH = Graph(0, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +69,15 @@ class GraphText:
 
     def shown(self) -> dict[str, object]:
         """Return the parameters of a graph as the object that the text holds."""
-        parameters = {
-            "max_level": self.parameters.max_level,
-            "m": self.parameters.m,
-            "ef_construction": self.parameters.ef_construction,
+        own = self.parameters
+        params = {
+            "max_level": own.max_level,
+            "m": own.m,
+            "ef_construction": own.ef_construction,
             "prefetch_distance": self.prefetch_distance,
         }
-        return {
-            "entry_point": self.entry_point,
-            "params": parameters,
-            "level_offsets": list(self.offsets),
-        }
+        offsets = list(self.offsets)
+        return {"entry_point": self.entry_point, "params": params, "level_offsets": offsets}
 
 
 def graph_text(num_nodes: int, parameters: GraphParameters, prefetch: int | None) -> GraphText:
@@ -95,28 +92,19 @@ def parse_graph_text(text: str, place: Place) -> GraphText | None:
     """Parse the text of a partition, None for one without graph. Raises FormatError."""
     if not text:
         return None
-
-    def count(value: object, name: str, most: int | None = None) -> int:
-        if type(value) is not int or value < 0 or (most is not None and value > most):
-            found, wanted = f"{name} = {str(value)[:40]}", f"a number from 0 to {most}"
-            raise FormatError("L.index.vector.graph.text", place, found, wanted)
-        return value
-
     given = parse_json(text, place, "lance:hnsw", dict)
     params, offsets = given.get("params"), given.get("level_offsets")
-    parameters = params if isinstance(params, dict) else {}
-    prefetch = parameters.get("prefetch_distance")
-    return GraphText(
-        count(given.get("entry_point"), "entry_point"),
-        tuple(
-            count(one, "level_offsets")
-            for one in (offsets if isinstance(offsets, list) else [None])
-        ),
-        GraphParameters(
-            *(count(parameters.get(name), name, most) for name, most in WIDEST.items())
-        ),
-        None if prefetch is None else count(prefetch, "prefetch_distance"),
-    )
+    sizes = params if isinstance(params, dict) else {}
+    ends = offsets if isinstance(offsets, list) else [None]
+    prefetch = sizes.get("prefetch_distance")
+    ahead = 0 if prefetch is None else prefetch
+    stated = [given.get("entry_point"), *map(sizes.get, WIDEST), *ends, ahead]
+    numbers = [one for one in stated if type(one) is int and one >= 0]
+    if len(numbers) < len(stated) or any(map(gt, numbers[1:], WIDEST.values())):
+        found, wanted = text[:80], f"numbers from 0 on, those of params up to {WIDEST}"
+        raise FormatError("L.index.vector.graph.text", place, found, wanted)
+    own, levels = GraphParameters(*numbers[1:4]), tuple(numbers[4:-1])
+    return GraphText(numbers[0], levels, own, None if prefetch is None else numbers[-1])
 
 
 def read_graph(
@@ -132,7 +120,7 @@ def read_graph(
             found = f"text {text[:40]!r}, {end - start} rows of a graph, {num_rows} of vectors"
             wanted = "a graph over all vectors, or none of the three"
             raise FormatError("L.index.vector.graph.rows", place, found, wanted)
-        return NO_GRAPH
+        return Graph(0, ())
     offsets = level_offsets(description.offsets, end - start)
     if len(offsets) < 2 or list(offsets) != sorted([0, *offsets[1:-1], end - start]):
         found, wanted = f"levels {str(list(offsets))[:80]}", f"ascending from 0 to {end - start}"

@@ -141,10 +141,8 @@ def _edge_faults(text: GraphText, graph: Graph, points: AnyVectors, metric: str)
         to_itself = bool((owners == level.neighbours).any())
         elsewhere = not np.isin(level.neighbours, level.nodes).all()
         if degrees.max() > limit or to_itself or elsewhere:
-            found = (
-                f"up to {degrees.max()} neighbours on level {place}, a node its own: {to_itself}"
-            )
-            found = f"{found}, some not of the level: {elsewhere}"
+            found = f"up to {degrees.max()} neighbours on level {place}, a node its own: "
+            found += f"{to_itself}, some not of the level: {elsewhere}"
             yield "L.index.vector.graph.degree", found, f"at most {limit}, others of the level"
         lengths = space.pairs(owners, level.neighbours)
         most = TOLERANCE * float(np.abs(lengths).max(initial=0))
