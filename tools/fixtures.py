@@ -229,13 +229,13 @@ def _expected(folder: str, expected: Case) -> pa.Table:
 def check_coverage(folder: str, case: Case) -> Iterator[str]:
     """Yield byte ranges without an owner, and a hexmap that says something else.
 
-    A file beside the data that the fault of a `lint` makes unreadable has no owners, nor have files
-    of blobs, which are nothing but values.
+    A file beside the data that the fault of a `lint` makes unreadable, or gives another name, has
+    no owners, nor have files of blobs, which are nothing but values.
     """
     if case["kind"] in ("negative-file", "negative-dataset"):
         return
     for name, data in read_files(_folder(folder), case).items():
-        broken = case["kind"] == "lint" and name == case["patch"][0]["target"] != DATA
+        broken = case["kind"] == "lint" and name != DATA and name in _patched(case["patch"][0])
         if name.endswith((".json", ".blob")) or broken:
             continue
         unowned = _unowned(data, name)
@@ -244,6 +244,12 @@ def check_coverage(folder: str, case: Case) -> Iterator[str]:
         beside = _folder(folder) / f"{DATA}{HEXMAP}"
         if name == DATA and beside.exists() and beside.read_text("utf-8") != hexmap(data):
             yield "the hexmap is not what the reference says"
+
+
+def _patched(patch: Case) -> set[str]:
+    """Return the file that a patch changes, under both names where it changes its name."""
+    names = {patch["target"]}
+    return names | {bytes.fromhex(patch["now_hex"]).decode()} if patch["field"] == "name" else names
 
 
 @cache
