@@ -41,6 +41,7 @@ VALUES = (
     "offsets *",
     "bytes",
     "bytes *",
+    "byte streams",
     "zipped value",
     "packed rows",
     "*-bit values",
