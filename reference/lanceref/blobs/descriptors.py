@@ -284,4 +284,5 @@ class BlobFiles:
         except (NotFound, ValueError, OSError) as error:
             if kind != EXTERNAL and isinstance(error, FormatError):
                 raise  # the base is unknown
-            raise FormatError(clause, place, f"{error}", f"the object {uri!r:.200}") from error
+            found = f"{error}" if kind == EXTERNAL else "no such object below the base"
+            raise FormatError(clause, place, found, f"the object {uri!r:.200}") from error
