@@ -1,17 +1,8 @@
 """Analyzer: rows into documents, and their text into the tokens that are indexed.
 
 A text is a document; of a list all texts together are one, or each of them is; of a JSON document
-every scalar is a token "path,type,value", a text as many as it has words. Keys of the path are
-joined by dots, places in arrays are left out. Without a token there is no document, unless it is an
-element of a list.
-
-Base tokenizer, then each token: dropped when it is too long in bytes, lower case, stem, dropped
-when it is a stop word, ASCII folding. Positions are those that the base tokenizer gives.
-
-Stop words are compared with tokens that have been stemmed already; the lists in `stop_words.txt`
-are those that other writers were found to use. ASCII folding decomposes a character by
-compatibility (NFKD) and keeps its ASCII parts, after some letters have been replaced; a character
-without such parts stays as it is, for example a mark alone.
+every scalar is a token "path,type,value", a text as many as it has words. The lists of stop words
+in `stop_words.txt` are those that other writers were found to use.
 
 Clauses: L.index.fts.analyzer.order, L.index.fts.analyzer.length, L.index.fts.analyzer.position,
 L.index.fts.stop-words, L.index.fts.folding, L.index.fts.documents.empty,

@@ -1,13 +1,7 @@
 """Base tokenizers: how a text is cut into words before anything else is done with them.
 
 Each returns the words in order and the position of each. `icu` cuts by Unicode's default word
-boundaries and keeps segments with a letter or digit; a colon of any width is always a boundary, as
-in the root locale. Scripts written without blanks need a dictionary and are refused.
-
-`code` cuts program text into runs of letters, digits and low lines, and on demand operators, the
-longest first. It can cut words further: at low lines, before a capital that follows a small letter,
-before the last capital of a run that a small letter follows, and between ASCII digits and others.
-The whole word then has the position of its first part.
+boundaries; a colon of any width is always a boundary, as in the root locale.
 
 `jieba/name` is a language model: a folder below LANCE_LANGUAGE_MODEL_HOME, by default that of the
 user's data, with words and their frequencies in `dict.txt`, or in the files that `config.json`

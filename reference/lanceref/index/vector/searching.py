@@ -1,12 +1,8 @@
 """Search in a vector index: partitions near the query, and the rows in them that are nearest.
 
-Partitions are ranked by the distance of their centroids. Those are searched first whose centroids
-are about as near as the nearest one, within bounds that depend on the metric and on how many rows
-are wanted; at least so many that there are enough rows in them, if all have as many. More follow
-while there are not enough rows.
-
-A walk over the graph of a partition keeps `ef` rows, of which the nearest are the answer. Rows that
-do not count are walked over; where few count, these are compared one by one.
+Partitions are ranked by the distance of their centroids; the first are searched, and more follow
+while there are not enough rows. A walk over the graph of a partition keeps `ef` rows; rows that do
+not count are walked over, and where few count, these are compared one by one.
 
 Clauses: L.index.vector.search.ranking, L.index.vector.search.probes, L.index.vector.search.first,
 L.index.vector.graph.ef

@@ -5,11 +5,9 @@ takes up others, or rows that no segment has, keeps the centroids and the quanti
 many rows a graph has, and where its levels begin, follows from the number of its nodes alone: so
 graphs are built and written one by one.
 
-An update of an index changes partitions of another size than they are meant to have. Those with
-more than four times as many rows are split, into as many as make them have no more on the average.
-Where there are none, those with less than a quarter are given up, but for the largest when all are.
-The first of the new centroids takes the place of the old one, the others follow all. The quantizer
-stays; the rows of all segments are assigned anew, and are one segment.
+An update of an index splits partitions that are too large, or else gives up those that are too
+small. The first of the new centroids takes the place of the old one, the others follow all. The
+quantizer stays; the rows of all segments are assigned anew, and are one segment.
 
 Clauses: L.index.vector.assignment, L.index.vector.rows.order, L.index.vector.loss,
 L.index.vector.resize.split, L.index.vector.resize.join
