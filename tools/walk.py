@@ -62,7 +62,7 @@ class Walk:
 def walk(path: Path) -> Walk:
     """Read a file or a table and return what the read entered; a first read imports modules."""
     from lanceref import open_file, open_table
-    from lanceref.core.plain import plain_forms
+    from lanceref.core.context import plain_forms
 
     def read() -> None:
         with plain_forms():

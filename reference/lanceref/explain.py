@@ -14,9 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lanceref.core.context import Context, Finding
+from lanceref.core.context import Context, Finding, plain_forms
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.core.plain import plain_forms
 from lanceref.core.spans import Span, SpanRecorder, uncovered
 from lanceref.file_0_1.check import check_data_file
 from lanceref.index.anatomy import dissect

@@ -15,18 +15,17 @@ import pyarrow as pa
 
 from lanceref.blobs.descriptors import holds_blobs
 from lanceref.core.arrow_buffers import whole
-from lanceref.core.context import Context
+from lanceref.core.context import Context, plain_forms
 from lanceref.core.errors import ColumnNotFound, NotFound, NotStorable
 from lanceref.core.file_versions import V0_1, version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits, refuse_table
-from lanceref.core.plain import plain_forms
 from lanceref.data_file import data_file
 from lanceref.data_file.data_file import DataFile
 from lanceref.data_file.file_writer import FileWriter
-from lanceref.file.arrow_schema import resolved, resolved_batch, schema_of
+from lanceref.file.arrow_schema import project, resolved, resolved_batch, schema_of
 from lanceref.file.column_io import page_policy
 from lanceref.file.container import is_legacy
-from lanceref.file.schema import LanceSchema, project
+from lanceref.file.schema import LanceSchema
 from lanceref.file_0_1.data_file import LegacyFile, open_legacy
 from lanceref.storage import create_sink, open_source
 from lanceref.storage import whole as written_whole
@@ -54,7 +53,7 @@ class File:
         return self._file.num_rows
 
     def read(self, *, plain: bool = False) -> pa.Table:
-        """Return every row; `plain` uses no fast form (`core.plain`).
+        """Return every row; `plain` uses no fast form (`core.context`).
 
         Raises a LanceError for bytes that break the format, LimitExceeded for a table that takes
         more memory than the limits allow.

@@ -14,11 +14,10 @@ from typing import Literal
 import pyarrow as pa
 
 from lanceref.blobs.blob_writer import declared_schema
-from lanceref.core.context import Context
+from lanceref.core.context import Context, plainly
 from lanceref.core.errors import AlreadyExists, NotFound
 from lanceref.core.file_versions import version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.core.plain import plainly
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import page_policy
 from lanceref.operations.new_rows import GROUP_ROWS, MAX_BYTES_PER_FILE, MAX_ROWS_PER_FILE
@@ -42,7 +41,7 @@ Path = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One version of a table; `plain` reads it without fast forms (`core.plain`)."""
+    """One version of a table; `plain` reads it without fast forms (`core.context`)."""
 
     snapshot: Snapshot
     plain: bool = False
@@ -87,7 +86,7 @@ def open_table(
     storage_options: dict[str, str] | None = None,
     plain: bool = False,
 ) -> Table:
-    """Open a version (None: the latest); `plain` reads it without fast forms (`core.plain`).
+    """Open a version (None: the latest); `plain` reads it without fast forms (`core.context`).
 
     Raises NotFound, and FormatError for broken bytes.
     """

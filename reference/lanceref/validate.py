@@ -14,10 +14,9 @@ from pathlib import Path
 from lanceref import storage
 from lanceref.checks.indices import check_indices
 from lanceref.checks.tables import check_dataset
-from lanceref.core.context import Context, Finding
+from lanceref.core.context import Context, Finding, plain_forms
 from lanceref.core.errors import NotFound
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.core.plain import plain_forms
 from lanceref.explain import checker
 from lanceref.storage.local_file import local_path, refusals
 from lanceref.storage.manifests.opening import open_table

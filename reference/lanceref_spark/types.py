@@ -31,7 +31,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 from lanceref.core.errors import SchemaRefused
-from lanceref.core.logical_types import BFLOAT16, EXTENSION_KEY
+from lanceref.file.schema import BFLOAT16, EXTENSION_KEY
 from pyspark.sql import types as st
 
 KEY = "lance.arrow"

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 
 from lanceref.checks import tables
 from lanceref.checks.indices import check_entries, check_rows, check_segment, named_indices, parts
-from lanceref.core.context import Context, Finding
+from lanceref.core.context import Context, Finding, plain_forms
 from lanceref.core.errors import BytesError
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.core.plain import plain_forms
 from lanceref.index.mem_wal.shard_log import check_log
 from lanceref.storage import Store, StoreOptions, name_of_uri, store_options
 from lanceref.storage.manifests.manifest_names import find_version
@@ -175,7 +174,7 @@ def _cut(group: tuple[int, ...], fragments: Sequence[Fragment]) -> Iterator[Unit
 
 
 def run(unit: Unit, subject: Subject) -> Checked:
-    """Check one unit in any process, with plain forms alone (`core.plain`)."""
+    """Check one unit in any process, with plain forms alone (`core.context`)."""
     with plain_forms():
         return _run(unit, subject)
 

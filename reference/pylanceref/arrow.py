@@ -17,7 +17,7 @@ import ml_dtypes
 import numpy as np
 import pyarrow as pa
 from lanceref.core.compute import pc
-from lanceref.core.logical_types import BFLOAT16
+from lanceref.file.schema import BFLOAT16
 from numpy.typing import NDArray
 
 from pylanceref.late_names import late_names

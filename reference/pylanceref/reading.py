@@ -11,10 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from lanceref.core.context import Finding
+from lanceref.core.context import Finding, plain_forms
 from lanceref.core.cursor import IOStats
 from lanceref.core.errors import NotYet
-from lanceref.core.plain import plain_forms
 from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.snapshot import positions_of
 from lanceref.search.take_blobs import locate_blobs

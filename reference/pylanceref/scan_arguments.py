@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypedDict
 import pyarrow as pa
 from lanceref.core.errors import NotFound, QueryRefused, SchemaRefused
 from lanceref.core.integers import unsigned
-from lanceref.file.schema import Field, LanceSchema, project
+from lanceref.file.arrow_schema import project
+from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.search.full_text import FullTextQuery, MatchQuery, MultiMatchQuery, PhraseQuery
 from lanceref.search.minhash_search import MinHashQuery

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pylanceref
 from lanceref.blobs.descriptors import PACKED, PREPARED, sidecar_path
-from lanceref.core.logical_types import EXTENSION_KEY
-from lanceref.file.schema import BLOB_EXTENSION
+from lanceref.file.schema import BLOB_EXTENSION, EXTENSION_KEY
 from pylanceref.file import LanceFileSession
 
 

@@ -33,8 +33,8 @@ from lanceref.codecs.values import (
     join_rows,
     weave,
 )
+from lanceref.core.context import specified
 from lanceref.core.errors import CorruptPage
-from lanceref.core.plain import specified
 from lanceref.proto.encodings_v2_1_pb2 import (
     CompressiveEncoding,
     InlineBitpacking,

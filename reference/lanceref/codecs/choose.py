@@ -41,8 +41,8 @@ from lanceref.codecs.values import (
     flat_blocks,
     flat_encoding,
 )
+from lanceref.core.context import specified
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
-from lanceref.core.plain import specified
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Fsst
 
 MIN_TEXT_BYTES, MIN_TEXT_LENGTH = 32 * 1024, 5

@@ -38,10 +38,9 @@ from lanceref.codecs.values import (
     Variable,
     decode_flat,
 )
-from lanceref.core.context import Context
+from lanceref.core.context import Context, specified
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place
-from lanceref.core.plain import specified
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 

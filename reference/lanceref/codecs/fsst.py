@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.values import Bools, Bytes, Ints, Variable
+from lanceref.core.context import specified
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.core.plain import specified
 
 TABLE_BYTES, MAGIC = 2312, 0x46535354
 """Size of every symbol table, and the upper word of its header."""

@@ -23,9 +23,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.context import Context
+from lanceref.core.context import Context, specified
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.core.plain import specified
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Flat
 
 Bools = NDArray[np.bool_]

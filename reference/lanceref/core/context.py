@@ -1,4 +1,4 @@
-"""Context: what one parse knows beside the bytes.
+"""Context: what one parse knows beside the bytes, and which forms of functions it takes.
 
 The file's name, the stage of the work, the caller's limits, and two optional collectors: spans (for
 `explain`) and findings (for `validate`). Reading, explaining and validating run the same parsers;
@@ -8,14 +8,24 @@ only the collectors differ:
   and goes on with the next piece (see `piece`);
 * `refuse`: a reader stops, `validate` records it and goes on right here;
 * `lint`: a clause that binds writers only; a reader does not care, `validate` records it.
+
+The plain form of a decoder or algorithm lies in the module of its clauses and is the specification.
+A function marked `specified` may have a fast form in the folder `fast`, with the same signature and
+the same result. Nothing imports that folder: it is loaded by its name, as a plug-in, at the first
+call that may be fast. Fast forms are left out inside of `plain_forms()`, and in a process whose
+environment has `LANCEREF_PLAIN=1`. Validation, explanations and byte coverage always do so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cache
+from importlib import import_module
+from typing import Generic, Literal, ParamSpec, TypeVar
 
 from lanceref.core.errors import BytesError, CorruptPage, FormatError, Place, Stage
 from lanceref.core.limits import DEFAULT_LIMITS, Budget, Limits
@@ -128,3 +138,71 @@ def expect(
     """Raise `error` for a clause unless `found` equals `wanted`."""
     if found != wanted:
         raise error(clause, place, found, wanted)
+
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Item = TypeVar("Item")
+
+ENVIRONMENT = "LANCEREF_PLAIN"
+"""Variable of the environment that leaves fast forms out, unless it is empty or 0."""
+
+OF_INDICES = ("lanceref.kernels.", "lanceref.index.")
+"""Modules whose fast forms lie in `fast.indices`, `fast.builds` and `fast.documents`."""
+
+_plain = ContextVar("plain", default=os.environ.get(ENVIRONMENT, "0") not in ("", "0"))
+
+
+class Specified(Generic[Arguments, Result]):
+    """A function by its plain form, and the fast form that takes its place, where there is one."""
+
+    def __init__(self, plain: Callable[Arguments, Result]) -> None:
+        self.plain, self.fast = plain, plain
+        self.__doc__ = plain.__doc__
+
+    def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        if _plain.get():
+            return self.plain(*args, **kwargs)
+        _load(self.plain.__module__.startswith(OF_INDICES))
+        return self.fast(*args, **kwargs)
+
+    def replaced_by(self, fast: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        """Register the function below as the fast form."""
+        self.fast = fast
+        return fast
+
+
+specified = Specified
+"""Marks a plain form that may have a fast one."""
+
+
+def is_plain() -> bool:
+    """Whether fast forms are left out here."""
+    return _plain.get()
+
+
+@contextmanager
+def plain_forms(on: bool = True) -> Iterator[None]:
+    """Leave fast forms out in a `with` block, where it is `on`; do not hold it over a `yield`."""
+    token = _plain.set(on or _plain.get())
+    try:
+        yield
+    finally:
+        _plain.reset(token)
+
+
+def plainly(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield items, each made by plain forms."""
+    end = object()
+    while True:
+        with plain_forms():
+            item = next(items, end)
+        if item is end:
+            return
+        yield item  # type: ignore[misc]
+
+
+@cache
+def _load(of_indices: bool) -> None:
+    for part in ("indices", "builds", "documents") if of_indices else ("files",):
+        import_module(f"lanceref.fast.{part}")

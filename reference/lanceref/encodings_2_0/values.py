@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.encoder_inputs import params_of
 from lanceref.core.arrow_buffers import STRINGS, slot_bits, whole
+from lanceref.core.context import specified
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadSchema, CorruptPage, DataRefused, UnknownEncoding
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.limits import run_rows
-from lanceref.core.plain import specified
 from lanceref.encodings_2_0 import binary, dictionary, flat, packed
 from lanceref.encodings_2_0.page import Page, Paging, ReadRows, RowRanges, concat, repeat
 from lanceref.file.column_io import (

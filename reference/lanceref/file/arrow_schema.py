@@ -1,4 +1,4 @@
-"""Arrow schema: the field tree that a writer makes of it, and its extension types.
+"""Arrow schema: the field tree that a writer makes of it, named fields, and extension types.
 
 Fields get ids in depth-first order; a field may bring its own in its metadata. What the format
 cannot store is refused here, before anything is written.
@@ -15,17 +15,26 @@ L.file.schema.extension-name
 from __future__ import annotations
 
 import ctypes
+import re
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import pyarrow as pa
 
-from lanceref.core import logical_types as arrowtypes
-from lanceref.core.errors import Place, SchemaRefused
-from lanceref.core.logical_types import EXTENSION_KEY
-from lanceref.file.schema import ID_KEY, JSON, Field, LanceSchema, is_primary
+from lanceref.core.errors import NotFound, Place, SchemaRefused
+from lanceref.file.schema import (
+    BFLOAT16,
+    EXTENSION_KEY,
+    ID_KEY,
+    JSON,
+    Field,
+    LanceSchema,
+    arrow_type,
+    is_primary,
+    logical_type,
+)
 
 MOST_IDS = 1 << 31
 """Ids of fields are below: an int32 holds them."""
@@ -86,7 +95,7 @@ def _draft(arrow: pa.Field) -> Field:
         logical = "json"
     else:
         logical = _logical_type(arrow.name, type_)
-    stored = arrowtypes.arrow_type(logical, [child.arrow for child in children], Place("schema", 0))
+    stored = arrow_type(logical, [child.arrow for child in children], Place("schema", 0))
     own = pa.field(arrow.name, stored, arrow.nullable, metadata or None)
     return Field(arrow.name, own_id, -1, logical, arrow.nullable, metadata, children, own)
 
@@ -102,8 +111,8 @@ def _logical_type(name: str, type_: pa.DataType) -> str:
                 "a positive integer"
             )
         of_structs = types.is_fixed_size_list(item) and types.is_struct(item.value_type)
-        if not of_structs and extension.get(EXTENSION_KEY) == arrowtypes.BFLOAT16:
-            return f"fixed_size_list:{arrowtypes.BFLOAT16}:{type_.list_size}"
+        if not of_structs and extension.get(EXTENSION_KEY) == BFLOAT16:
+            return f"fixed_size_list:{BFLOAT16}:{type_.list_size}"
         if of_structs or types.is_list(item) or types.is_large_list(item) or types.is_map(item):
             raise SchemaRefused(f"field {name!r}: unsupported data type {type_}")
         return f"fixed_size_list:{_logical_type(name, item)}:{type_.list_size}"
@@ -116,7 +125,7 @@ def _logical_type(name: str, type_: pa.DataType) -> str:
     if types.is_string_view(type_) or types.is_binary_view(type_):
         return "string" if types.is_string_view(type_) else "binary"
     try:
-        return arrowtypes.logical_type(type_)
+        return logical_type(type_)
     except TypeError as error:
         raise SchemaRefused(f"field {name!r}: {error}") from error
 
@@ -144,6 +153,56 @@ def _check_keys(field: Field, *, nullable_above: bool) -> None:
         )
     for child in field.children:
         _check_keys(child, nullable_above=nullable)
+
+
+QUOTED = re.compile(r"`((?:[^`]|``)+)`(?:\.(?=.)|$)")
+"""A name in backticks, and the point that follows it."""
+
+
+def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
+    """Return the named fields in the order asked for; `a.b` keeps only `b` of struct `a`.
+
+    A name with a point or other signs may be quoted in backticks.
+    Raises NotFound for a name the schema does not have.
+    """
+    chosen: dict[str, list[str]] = {}
+    top = {f.name: f for f in schema.fields}
+    for name in names:
+        first, rest = (name, "") if name in top else split_path(name)
+        if first not in top:
+            raise NotFound(
+                f"Schema error: No field named {name}. Valid fields are {', '.join(top)}."
+            )
+        if not rest:
+            chosen[first] = []
+        elif first not in chosen or chosen[first]:
+            chosen.setdefault(first, []).append(rest)
+    return tuple(_prune(top[name], below) for name, below in chosen.items())
+
+
+def split_path(path: str) -> tuple[str, str]:
+    """Return the first name of a path and what follows its point.
+
+    A name may be quoted in backticks, where one of its own is doubled; an unclosed quote is part of
+    the name.
+    """
+    quoted = QUOTED.match(path)
+    if quoted is None:
+        first, _, rest = path.partition(".")
+        return first, rest
+    return quoted[1].replace("``", "`"), path[quoted.end() :]
+
+
+def _prune(whole: Field, names: list[str]) -> Field:
+    """Keep of a struct only the named children (all when no names are given)."""
+    if not names:
+        return whole
+    if whole.logical_type != "struct":
+        raise NotFound(f"{whole.name!r} is a {whole.logical_type} and has no field {names[0]!r}")
+    kept = project(LanceSchema(whole.children), names)
+    type_ = pa.struct([f.arrow for f in kept])
+    packed = (whole.packed or whole) if whole.is_packed else None
+    return replace(whole, children=kept, arrow=whole.arrow.with_type(type_), packed=packed)
 
 
 _PAIRS = struct.Struct("@i")

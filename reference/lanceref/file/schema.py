@@ -1,12 +1,15 @@
-"""Schema: the field tree of a file or dataset, from an Arrow schema and as stored messages.
+"""Schema: the field tree of a file or dataset, as stored messages, and the names of its types.
 
-Fields get ids in depth-first order, and types their logical names. Data file (global buffer 0),
-manifest and 0.1 file store the same flat list of `Field` messages in depth-first order; parents
-come before children and are named by id.
+Data file (global buffer 0), manifest and 0.1 file store the same flat list of `Field` messages in
+depth-first order; parents come before children and are named by id. A field carries its type as a
+string (`logical_type`). Leaves are named whole (`timestamp:us:UTC`); struct, list and map name only
+their kind, the child fields hold the rest.
 
 Layout (message lance.file.Field): 2 name, 3 id, 4 parent_id (-1 at top level), 5 logical_type,
 6 nullable, 7 encoding, 9 extension_name, 10 metadata, 12-15 keys; 1 type is always 0 and says
 nothing.
+Layout of a type: `<kind>[:<parameter>…]`. In `fixed_size_list:<item>:<n>` and
+`dict:<value>:<index>:false` the inner type may hold `:`; what follows it is read from the end.
 
 Clauses: L.file.schema.unique-ids, L.file.schema.logical-type, L.file.schema.top-level-names,
 L.file.schema.extension-name, L.file.schema.parent-first, L.file.schema.children
@@ -17,27 +20,30 @@ D.file.blob-v2-descriptor-ids
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 
 import pyarrow as pa
 
-from lanceref.core import logical_types as arrowtypes
 from lanceref.core.context import Context
-from lanceref.core.errors import BadSchema, NotFound, Place
-from lanceref.core.logical_types import BFLOAT16, EXTENSION_KEY
+from lanceref.core.errors import BadSchema, Place
 from lanceref.proto import file_pb2
 
 BLOB_EXTENSION = "lance.blob.v2"
 """Extension name of blobs that can lie outside of the data file."""
 
-QUOTED = re.compile(r"`((?:[^`]|``)+)`(?:\.(?=.)|$)")
-"""A name in backticks, and the point that follows it."""
-
 DESCRIPTOR_METADATA = {"lance-encoding:blob": "true", "lance-encoding:packed": "true"}
 """Metadata of the descriptors of such blobs in a data file, and of the column a table shows."""
+
+EXTENSION_KEY = "ARROW:extension:name"
+"""Arrow metadata key that holds the name of an extension type."""
+
+BFLOAT16 = "lance.bfloat16"
+"""Extension name of two bytes that are a bfloat16."""
+
+BFLOAT16_ITEM = pa.field("item", pa.binary(2), metadata={EXTENSION_KEY: BFLOAT16})
+"""Item of a list of them."""
 
 HIDDEN_IDS = (-3, -4, -5)
 """Ids of the hidden columns of a table's files: row id, created-at and last-updated version."""
@@ -132,50 +138,130 @@ def is_primary(field: Field) -> bool:
     return is_key or f"{PRIMARY_KEY}:position" in field.metadata
 
 
-def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
-    """Return the named fields in the order asked for; `a.b` keeps only `b` of struct `a`.
+_CLAUSE = "L.file.schema.logical-type"
 
-    A name with a point or other signs may be quoted in backticks.
-    Raises NotFound for a name the schema does not have.
-    """
-    chosen: dict[str, list[str]] = {}
-    top = {f.name: f for f in schema.fields}
-    for name in names:
-        first, rest = (name, "") if name in top else split_path(name)
-        if first not in top:
-            raise NotFound(
-                f"Schema error: No field named {name}. Valid fields are {', '.join(top)}."
-            )
-        if not rest:
-            chosen[first] = []
-        elif first not in chosen or chosen[first]:
-            chosen.setdefault(first, []).append(rest)
-    return tuple(_prune(top[name], below) for name, below in chosen.items())
+_SIMPLE: dict[str, pa.DataType] = {
+    "null": pa.null(),
+    "bool": pa.bool_(),
+    **{f"{u}int{w}": getattr(pa, f"{u}int{w}")() for u in ("", "u") for w in (8, 16, 32, 64)},
+    "halffloat": pa.float16(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "large_string": pa.large_string(),
+    "binary": pa.binary(),
+    "large_binary": pa.large_binary(),
+    "json": pa.large_binary(),
+    "date32:day": pa.date32(),
+    "date64:ms": pa.date64(),
+    "time32:s": pa.time32("s"),
+    "time32:ms": pa.time32("ms"),
+    "time64:us": pa.time64("us"),
+    "time64:ns": pa.time64("ns"),
+    **{f"duration:{unit}": pa.duration(unit) for unit in ("s", "ms", "us", "ns")},
+}
+"""Types whose name has no parameter."""
+
+_NAMES: dict[pa.DataType, str] = {
+    arrow: name for name, arrow in reversed(_SIMPLE.items()) if name != "json"
+}
+
+_LISTS = {
+    "list": pa.list_,
+    "list.struct": pa.list_,
+    "large_list": pa.large_list,
+    "large_list.struct": pa.large_list,
+}
+"""Kinds with one child; the `.struct` form says that the child is a struct."""
+
+_UNITS = ("s", "ms", "us", "ns")
+
+MAX_WIDTH = 2**31 - 1
+"""Largest width of a fixed-size type, in bytes or items: Arrow counts them in int32."""
+
+MAX_NESTING = 64
+"""Fixed-size lists inside each other in one name."""
 
 
-def split_path(path: str) -> tuple[str, str]:
-    """Return the first name of a path and what follows its point.
+def arrow_type(name: str, children: list[pa.Field], place: Place) -> pa.DataType:
+    """Return the Arrow type that `name` and the child fields spell. Raises BadSchema."""
+    if name == "struct":
+        return pa.struct(children)
+    is_struct_list = name.startswith("fixed_size_list:struct:")
+    wanted = int(name in _LISTS or name == "map" or is_struct_list)
+    if len(children) != wanted:
+        clause, found = "L.file.schema.children", f"{len(children)} children of {name!r}"
+        raise BadSchema(clause, place, found, wanted)
+    if not wanted:
+        return _leaf(name, place)
+    (child,) = children
+    if name in _LISTS:
+        return _LISTS[name](child)
+    if is_struct_list:
+        return pa.list_(child, _width(name, name.rsplit(":", maxsplit=1)[-1], place))
+    entries = list(child.type) if pa.types.is_struct(child.type) else []
+    if len(entries) != 2 or entries[0].nullable:
+        clause, wanted_map = "L.file.schema.children", "a struct of a key, never null, and a value"
+        raise BadSchema(clause, place, child.type, wanted_map)
+    return pa.map_(*entries)
 
-    A name may be quoted in backticks, where one of its own is doubled; an unclosed quote is part of
-    the name.
-    """
-    quoted = QUOTED.match(path)
-    if quoted is None:
-        first, _, rest = path.partition(".")
-        return first, rest
-    return quoted[1].replace("``", "`"), path[quoted.end() :]
+
+def _leaf(name: str, place: Place) -> pa.DataType:
+    match name.split(":"):
+        case _ if name in _SIMPLE:
+            return _SIMPLE[name]
+        case ["fixed_size_binary", width]:
+            return pa.binary(_width(name, width, place))
+        case ["fixed_size_list", *item, width] if item == [BFLOAT16]:
+            return pa.list_(BFLOAT16_ITEM, _width(name, width, place))
+        case ["fixed_size_list", *item, width] if item.count("fixed_size_list") <= MAX_NESTING:
+            return pa.list_(_leaf(":".join(item), place), _width(name, width, place))
+        case ["decimal", ("128" | "256") as bits, precision, scale]:
+            try:
+                return getattr(pa, f"decimal{bits}")(int(precision), int(scale))
+            except (ValueError, OverflowError, pa.ArrowInvalid) as error:
+                raise _unknown(name, place) from error
+        case ["timestamp", unit, *zone] if unit in _UNITS and ":".join(zone):
+            return pa.timestamp(unit, None if zone == ["-"] else ":".join(zone))
+        case ["dict", *value, index, _] if pa.types.is_integer(_SIMPLE.get(index, pa.null())):
+            return pa.dictionary(_SIMPLE[index], _leaf(":".join(value), place))
+    raise _unknown(name, place)
 
 
-def _prune(whole: Field, names: list[str]) -> Field:
-    """Keep of a struct only the named children (all when no names are given)."""
-    if not names:
-        return whole
-    if whole.logical_type != "struct":
-        raise NotFound(f"{whole.name!r} is a {whole.logical_type} and has no field {names[0]!r}")
-    kept = project(LanceSchema(whole.children), names)
-    type_ = pa.struct([f.arrow for f in kept])
-    packed = (whole.packed or whole) if whole.is_packed else None
-    return replace(whole, children=kept, arrow=whole.arrow.with_type(type_), packed=packed)
+def _width(name: str, digits: str, place: Place) -> int:
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= 10
+    if is_number and int(digits) <= MAX_WIDTH:
+        return int(digits)
+    raise _unknown(name, place)
+
+
+def _unknown(name: str, place: Place) -> BadSchema:
+    return BadSchema(_CLAUSE, place, repr(name[:80]), "a logical type of the format")
+
+
+def logical_type(arrow: pa.DataType) -> str:
+    """Return the string that names `arrow`. Raises TypeError for a type without one."""
+    if arrow in _NAMES:
+        return _NAMES[arrow]
+    types = pa.types
+    if types.is_struct(arrow):
+        return "struct"
+    if types.is_map(arrow):
+        return "map"
+    if types.is_list(arrow) or types.is_large_list(arrow):
+        kind = "list" if types.is_list(arrow) else "large_list"
+        return kind + ".struct" if types.is_struct(arrow.value_type) else kind
+    if types.is_fixed_size_list(arrow):
+        return f"fixed_size_list:{logical_type(arrow.value_type)}:{arrow.list_size}"
+    if types.is_fixed_size_binary(arrow):
+        return f"fixed_size_binary:{arrow.byte_width}"
+    if types.is_decimal128(arrow) or types.is_decimal256(arrow):
+        return f"decimal:{arrow.bit_width}:{arrow.precision}:{arrow.scale}"
+    if types.is_timestamp(arrow):
+        return f"timestamp:{arrow.unit}:{arrow.tz or '-'}"
+    if types.is_dictionary(arrow):
+        return f"dict:{logical_type(arrow.value_type)}:{logical_type(arrow.index_type)}:false"
+    raise TypeError(f"the format has no logical type for {arrow}")
 
 
 def parse_schema(
@@ -231,7 +317,7 @@ def _build(
         ctx.lint("L.file.schema.extension-name", place, extension, repr(named))
         if extension:
             metadata[EXTENSION_KEY] = extension
-    arrow = arrowtypes.arrow_type(message.logical_type, [f.arrow for f in below], place)
+    arrow = arrow_type(message.logical_type, [f.arrow for f in below], place)
     values = message.dictionary
     return Field(
         name=message.name,

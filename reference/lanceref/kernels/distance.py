@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.plain import specified
+from lanceref.core.context import specified
 
 Metric: TypeAlias = Literal["l2", "cosine", "dot", "hamming"]
 METRICS: tuple[Metric, ...] = get_args(Metric)

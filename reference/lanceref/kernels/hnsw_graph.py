@@ -23,7 +23,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.plain import specified
+from lanceref.core.context import specified
 
 FEWEST_EDGES = 4
 """Edges per node that keep a graph connected."""

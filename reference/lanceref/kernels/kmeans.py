@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.plain import specified
+from lanceref.core.context import specified
 from lanceref.kernels.distance import (
     AnyVectors,
     Floats,

@@ -26,7 +26,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.plain import specified
+from lanceref.core.context import specified
 from lanceref.kernels import kmeans
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, accumulator
 from lanceref.kernels.kmeans import assign

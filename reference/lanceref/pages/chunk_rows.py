@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from lanceref.codecs.compressive import decode_levels, decode_mini, pick
 from lanceref.codecs.values import ChunkRun, Fixed, Values, count_before
 from lanceref.core.arrow_buffers import whole
+from lanceref.core.context import specified
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.integers import arrow_array, unique_inverse
-from lanceref.core.plain import specified
 from lanceref.pages.chunks import ChunkTable, Counts, MiniBlock, parse_chunks
 from lanceref.pages.layers import Nested
 from lanceref.pages.leafvalues import indexed_array, leaf_array

@@ -25,11 +25,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import bitmap, offsets_buffer, whole
+from lanceref.core.context import specified
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
-from lanceref.core.plain import specified
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.file.schema import Field
 from lanceref.pages import blob, constant, fullzip, miniblock, planar

@@ -33,7 +33,8 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import NotFound
 from lanceref.core.file_versions import V0_1
 from lanceref.core.integers import intersection, union
-from lanceref.file.schema import Field, LanceSchema, project
+from lanceref.file.arrow_schema import project
+from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.statistics import is_covered
 from lanceref.index.indices import Index
 from lanceref.index.predicate import Among, IsNull, Within, plan_text

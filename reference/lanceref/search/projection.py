@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.errors import NotFound
-from lanceref.file.arrow_schema import resolved, resolved_batch
-from lanceref.file.schema import Field, LanceSchema, project, split_path
+from lanceref.file.arrow_schema import project, resolved, resolved_batch, split_path
+from lanceref.file.schema import Field, LanceSchema
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
 
 Origin = tuple[int, tuple[int, ...]]

@@ -25,10 +25,9 @@ from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, Place
 from lanceref.core.file_versions import V0_1
 from lanceref.core.limits import RUN_BYTES
-from lanceref.core.logical_types import arrow_type
 from lanceref.data_file.data_file import DataFile, column_owners, open_file
 from lanceref.file.column_io import ColumnReader
-from lanceref.file.schema import Field
+from lanceref.file.schema import Field, arrow_type
 from lanceref.table import file_entries
 from lanceref.table.bases import Bases
 from lanceref.table.fragments import Fragment

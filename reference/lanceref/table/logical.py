@@ -21,9 +21,8 @@ from lanceref.blobs.descriptors import BlobFiles, descriptor_field
 from lanceref.core.arrow_buffers import mapped
 from lanceref.core.context import Context
 from lanceref.core.errors import Place
-from lanceref.core.logical_types import EXTENSION_KEY, arrow_type
 from lanceref.file.column_io import DESCRIPTOR, ColumnReader, Recutter
-from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema import EXTENSION_KEY, Field, LanceSchema, arrow_type
 from lanceref.json import jsonb
 
 JSON_SHOWN = "arrow.json"

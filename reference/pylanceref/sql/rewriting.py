@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from lanceref.core.errors import QueryRefused
-from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.core.query_limits import QueryTooLarge
+from lanceref.file.schema import EXTENSION_KEY
 from lanceref.index.geometry import is_geometry
 
 from pylanceref.sql.functions import BINARY_OF, JSON_FUNCTIONS

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 from google.protobuf.any_pb2 import Any
-from lanceref.core import logical_types as arrowtypes
 from lanceref.core.context import Context, Finding
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.spans import SpanRecorder
 from lanceref.encodings_2_0.column import open_column
 from lanceref.encodings_2_0.page import ArrayColumn
+from lanceref.file import schema as arrowtypes
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb

@@ -16,8 +16,8 @@ from lanceref.codecs import bitpack, choose, compressive, fsst, values
 from lanceref.codecs.fsst import make_coder
 from lanceref.codecs.values import Fixed, flat_encoding
 from lanceref.codecs.variable import variable_encoding
+from lanceref.core.context import Specified, is_plain, plain_forms, plainly
 from lanceref.core.errors import BytesError
-from lanceref.core.plain import Specified, is_plain, plain_forms, plainly
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with

@@ -8,10 +8,9 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from lanceref.core.context import Context
+from lanceref.core.context import Context, plain_forms
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
-from lanceref.core.plain import plain_forms
 from lanceref.fast.codecs import KERNEL_USE, KernelUse
 from lanceref.index.full_text import packed_integers
 from lanceref.index.vector import storage

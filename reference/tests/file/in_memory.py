@@ -8,9 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
-from lanceref.core.context import Context, Finding
+from lanceref.core.context import Context, Finding, plain_forms
 from lanceref.core.file_versions import FROM_WORDS, V0_1, FileVersion
-from lanceref.core.plain import plain_forms
 from lanceref.core.spans import SpanRecorder, uncovered
 from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.data_file.file_writer import FileWriter

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
-from lanceref.core import logical_types as arrowtypes
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.spans import SpanRecorder
+from lanceref.file import schema as arrowtypes
 from lanceref.file.container import PageMetadata
 from lanceref.file.schema import Field
 from lanceref.pages.column import assemble, open_page

@@ -11,9 +11,8 @@ from lanceref.blobs.descriptors import BLOB_DESCRIPTOR, MANAGED, OF_BASE, PREPAR
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, OutOfRange, UnknownEncoding
 from lanceref.core.limits import Limits
-from lanceref.core.logical_types import EXTENSION_KEY
 from lanceref.file.column_io import DESCRIPTOR
-from lanceref.file.schema import BLOB_EXTENSION
+from lanceref.file.schema import BLOB_EXTENSION, EXTENSION_KEY
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.logical import BlobHandling

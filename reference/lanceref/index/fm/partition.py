@@ -26,9 +26,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
+from lanceref.core.context import specified
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import LimitExceeded
-from lanceref.core.plain import specified
 from lanceref.index.fm.wavelet import (
     BYTES,
     WORD_BITS,

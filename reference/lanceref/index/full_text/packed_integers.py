@@ -24,9 +24,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.context import specified
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage
-from lanceref.core.plain import specified
 
 Numbers = NDArray[np.uint32]
 Counts: TypeAlias = NDArray[np.int64]

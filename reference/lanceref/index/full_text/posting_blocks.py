@@ -29,10 +29,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.context import Context
+from lanceref.core.context import Context, specified
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, OutOfRange, Place
-from lanceref.core.plain import specified
 from lanceref.index.full_text.packed_integers import (
     PER_LANE,
     ByteRuns,

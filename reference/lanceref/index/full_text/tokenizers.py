@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
+from lanceref.core.context import specified
 from lanceref.core.errors import NotYet, OperationRefused
-from lanceref.core.plain import specified
 from lanceref.index.full_text.packed_integers import Counts, Numbers
 
 if TYPE_CHECKING:

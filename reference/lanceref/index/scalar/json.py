@@ -25,9 +25,8 @@ import pyarrow as pa
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from lanceref.core.context import Context
+from lanceref.core.context import Context, specified
 from lanceref.core.errors import IndexRefused, OperationRefused, Place, QueryFailed
-from lanceref.core.plain import specified
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field
 from lanceref.index.index_type import Built, Found, Kind, Parameters, ScalarIndex, Sources, Zoned

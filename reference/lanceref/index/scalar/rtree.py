@@ -27,8 +27,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError
-from lanceref.core.logical_types import EXTENSION_KEY
-from lanceref.file.schema import Field
+from lanceref.file.schema import EXTENSION_KEY, Field
 from lanceref.index.entries import Entries, EntryFormat
 from lanceref.index.geometry import Boxes, boxes_of, column_boxes, geometries, is_geometry
 from lanceref.index.index_file import IndexFile

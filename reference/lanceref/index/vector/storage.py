@@ -24,8 +24,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.context import specified
 from lanceref.core.errors import CorruptPage, FormatError, Place
-from lanceref.core.plain import specified
 from lanceref.index.index_file import IndexFile
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances, distances_from
 from lanceref.proto import index_pb2

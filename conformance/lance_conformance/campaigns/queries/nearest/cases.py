@@ -16,7 +16,7 @@ from typing import Any, Literal
 import ml_dtypes
 import numpy as np
 import pyarrow as pa
-from lanceref.core.logical_types import BFLOAT16
+from lanceref.file.schema import BFLOAT16
 from numpy.typing import NDArray
 
 Element = Literal["f16", "f32", "f64", "bf16", "u8"]

@@ -10,8 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pylanceref
 from lanceref.blobs.descriptors import INLINE, MANAGED, PREPARED
-from lanceref.core.logical_types import EXTENSION_KEY
-from lanceref.file.schema import BLOB_EXTENSION
+from lanceref.file.schema import BLOB_EXTENSION, EXTENSION_KEY
 from lanceref.proto.encodings_v2_1_pb2 import REPDEF_NULLABLE_ITEM, RepDefLayer
 from pylanceref.file import LanceFileReader
 
