@@ -40,6 +40,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
@@ -94,6 +95,16 @@ class PageMetadata:
     priority: int
     encoding: Message
     place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A page in its file: what the file says of it, the type of its leaf, and the version."""
+
+    file: FileBytes
+    metadata: PageMetadata
+    type: pa.DataType
+    version: FileVersion
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,11 +38,19 @@ from lanceref.file.column_io import (
     store,
     words,
 )
+from lanceref.file.container import StoredPage
 from lanceref.pages import miniblock
 from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
-from lanceref.pages.layers import ALL_VALID_ITEM, Layers, Nested, Path, StoredPage, parse_layers
-from lanceref.pages.repdef import Levels, unravel
+from lanceref.pages.layers import (
+    ALL_VALID_ITEM,
+    Layers,
+    Levels,
+    Nested,
+    Path,
+    parse_layers,
+    unravel,
+)
 from lanceref.pages.shred import RavelledLevels, Shred, ravel
 from lanceref.proto.encodings_v2_1_pb2 import BlobLayout, PageLayout
 

@@ -27,17 +27,17 @@ from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.pages.chunks import ChunkTable, Counts, MiniBlock, parse_chunks
-from lanceref.pages.layers import Nested
-from lanceref.pages.leafvalues import indexed_array, leaf_array
-from lanceref.pages.repdef import (
+from lanceref.pages.layers import (
     LEVEL_BYTES,
     Level,
     Levels,
+    Nested,
     check_ranges,
     row_starts,
     select,
     unravel,
 )
+from lanceref.pages.leafvalues import indexed_array, leaf_array
 from lanceref.pages.repindex import RepetitionIndex
 
 RUN_CHUNKS = 32

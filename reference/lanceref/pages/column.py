@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -30,23 +31,33 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
-from lanceref.file.container import ColumnMetadata, PageMetadata
+from lanceref.file.container import ColumnMetadata, PageMetadata, StoredPage
 from lanceref.file.schema import Field
 from lanceref.pages import blob, constant, fullzip, miniblock, planar
-from lanceref.pages.layers import (
-    Layer,
-    Nested,
-    Page,
-    Path,
-    Scanned,
-    StoredPage,
-    leaf_paths,
-    parse_layers,
-)
+from lanceref.pages.layers import Layer, Nested, Path, leaf_paths, parse_layers
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.planar import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
+
+
+class Scanned(Protocol):
+    """Rows of a leaf that can be read one after the other."""
+
+    num_rows: int
+
+    def scan(self, start: int, end: int) -> Iterator[Nested]:
+        """Yield rows `start`..`end`, about RUN_BYTES at a time."""
+
+
+class Page(Scanned, Protocol):
+    """One page of a leaf: what every layout offers."""
+
+    def take(self, rows: NDArray[np.int64]) -> Nested:
+        """Return the given rows of the page (ascending, each once)."""
+
+    def check(self) -> None:
+        """Decode the whole page with every cross-check."""
 
 
 @dataclass(frozen=True, slots=True)

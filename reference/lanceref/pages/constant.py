@@ -43,17 +43,20 @@ from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.core.limits import RUN_BYTES
 from lanceref.file.column_io import Buffer
-from lanceref.pages.layers import NULLABLE_ITEM, Layers, Nested, StoredPage
-from lanceref.pages.leafvalues import Validity, leaf_array, width_bits
-from lanceref.pages.repdef import (
+from lanceref.file.container import StoredPage
+from lanceref.pages.layers import (
     LEVEL_BYTES,
+    NULLABLE_ITEM,
+    Layers,
     Level,
     Levels,
+    Nested,
     check_ranges,
     ranges,
     row_starts,
     unravel,
 )
+from lanceref.pages.leafvalues import Validity, leaf_array, width_bits
 from lanceref.pages.shred import LevelArray, RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, ConstantLayout, PageLayout
 

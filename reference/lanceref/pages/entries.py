@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.values import join_pieces
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
-from lanceref.pages.layers import Layers
-from lanceref.pages.repdef import Levels, row_starts
+from lanceref.pages.layers import Layers, Levels, row_starts
 from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout
 
 Positions = NDArray[np.int64]

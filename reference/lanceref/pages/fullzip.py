@@ -42,15 +42,15 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.limits import RUN_BYTES
 from lanceref.file.column_io import Buffer
+from lanceref.file.container import StoredPage
 from lanceref.pages.entries import FullZip, Zipped, control_width, cut_entries, cut_matrix
-from lanceref.pages.layers import Layers, Nested, StoredPage
+from lanceref.pages.layers import Layers, Levels, Nested, check_ranges, unravel
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
     check_offset_width,
     leaf_array,
     width_bits,
 )
-from lanceref.pages.repdef import Levels, check_ranges, unravel
 from lanceref.pages.shred import RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
 

@@ -1,40 +1,43 @@
-"""Layers: the nesting around a leaf, as pages describe it and as rows have it.
+"""Layers and levels: the nesting around a leaf, as pages describe it and as rows have it.
 
 One physical column stores one leaf of a field's type tree. The way from the field to that leaf is a
-path of steps (list, struct, fixed-size list of structs, leaf); a page describes the same way as a
-list of `RepDefLayer` codes, innermost first, which also says what can be null or empty in this
-page. The codes give every definition level its meaning.
+path of steps; a page describes it as a list of `RepDefLayer` codes, innermost first, which also say
+what can be null or empty in this page, and so what every definition level means.
 
-Decoded rows have for every layer its validity and, for lists, its offsets; the innermost content is
-the leaf's Arrow array. All of it are views that can be cut at any row without a copy, so that
-leaves whose pages do not align can be brought to the same rows.
+The entries of a page are its leaf values plus one placeholder for every list that is null or empty.
+Each has a repetition level (which list begins here) and a definition level (how far the way down is
+valid), zeros where a page has none; an entry is visible, owns a value, when its definition is at
+most `Layers.max_visible`. Decoded rows have for every layer its validity and, for lists, offsets:
+views that can be cut at any row without a copy.
 
 Layout (RepDefLayer): 1 ALL_VALID_ITEM, 2 ALL_VALID_LIST, 3 NULLABLE_ITEM, 4 NULLABLE_LIST,
 5 EMPTYABLE_LIST, 6 NULL_AND_EMPTY_LIST; a struct or a fixed-size list of structs is an item layer.
 Levels are numbered from the inside out: codes 3, 4 and 5 take one level, 6 takes two (null, then
 empty), 1 and 2 none; level 0 is valid all the way.
+Layout of levels: two u16 sequences of equal length. Repetition: the number of list layers where a
+row begins, r where a new list of rank r (counted from the inside) does, 0 inside a list.
 
 Clauses: L.page.layers.present, L.page.layers.code, L.page.layers.path, L.page.layers.dimension,
-L.page.levels.numbering, L.page.levels.visible
+L.page.levels.numbering, L.page.levels.visible, L.page.levels.rep-range, L.page.levels.def-range,
+L.page.levels.first-entry, L.page.levels.special-alone, L.page.levels.fsl-group, L.page.levels.rows
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from itertools import takewhile
 from math import prod
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.cursor import FileBytes
+from lanceref.codecs.values import count_before
+from lanceref.core.context import expect
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.core.file_versions import FileVersion
-from lanceref.file.container import PageMetadata
 from lanceref.file.schema import Field
 
 ALL_VALID_ITEM, ALL_VALID_LIST, NULLABLE_ITEM, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY = (
@@ -48,17 +51,12 @@ ITEM_CODES = (ALL_VALID_ITEM, NULLABLE_ITEM)
 
 def levels_of(code: int) -> int:
     """Return how many definition levels a layer takes."""
-    return {ALL_VALID_ITEM: 0, ALL_VALID_LIST: 0, NULL_AND_EMPTY: 2}.get(code, 1)
+    return (0, 0, 0, 1, 1, 1, 2)[code]
 
 
-def levels_until_list(codes: Sequence[int], start: int = 0) -> int:
-    """Return the levels of the item layers from `start` up to the next list layer."""
-    levels = 0
-    for code in codes[start:]:
-        if code not in ITEM_CODES:
-            break
-        levels += levels_of(code)
-    return levels
+def levels_until_list(codes: Sequence[int]) -> int:
+    """Return the levels of the item layers up to the next list layer."""
+    return sum(map(levels_of, takewhile(ITEM_CODES.__contains__, codes)))
 
 
 class Step(Enum):
@@ -142,10 +140,9 @@ def parse_layers(codes: Sequence[int], path: Path, place: Place) -> Layers:
     for code in codes:
         if not ALL_VALID_ITEM <= code <= NULL_AND_EMPTY:
             raise CorruptPage("L.page.layers.code", place, f"layer {code}", "1 to 6")
-    kinds = ["item" if code in ITEM_CODES else "list" for code in codes]
-    wanted = ["list" if step.step is Step.LIST else "item" for step in path[::-1]]
-    if kinds != wanted:
-        raise CorruptPage("L.page.layers.path", place, ", ".join(kinds), ", ".join(wanted))
+    kinds = ", ".join("item" if code in ITEM_CODES else "list" for code in codes)
+    wanted = ", ".join("list" if step.step is Step.LIST else "item" for step in path[::-1])
+    expect("L.page.layers.path", kinds, wanted, place)
     scale = scale_of(path)
     if scale < 1:
         raise CorruptPage("L.page.layers.dimension", place, scale, "1 or more items")
@@ -164,7 +161,7 @@ def _number(codes: tuple[int, ...], dimensions: tuple[int, ...], scale: int) -> 
                 dimension=dimension,
                 below=below,
                 own=own,
-                window=own + levels_until_list(codes, at + 1),
+                window=own + levels_until_list(codes[at + 1 :]),
                 null=below + 1 if code in (NULLABLE_ITEM, NULLABLE_LIST, NULL_AND_EMPTY) else None,
                 empty=own if code in (EMPTYABLE_LIST, NULL_AND_EMPTY) else None,
             )
@@ -223,30 +220,180 @@ def cut_layers(layers: Sequence[Layer], start: int, end: int) -> tuple[tuple[Lay
     return tuple(cut), start, end
 
 
+Level = NDArray[np.unsignedinteger]
+"""Levels of one kind: u8 or u16."""
+
+Entries = slice | NDArray[np.int64]
+"""Some of the entries of a page."""
+
+LEVEL_BYTES = 16
+"""Memory that one level takes while rows are cut from it."""
+
+
 @dataclass(frozen=True, slots=True)
-class StoredPage:
-    """A page in its file: what the file says of it, the type of its leaf, and the version."""
+class Levels:
+    """The levels of `count` entries; None stands for zeros.
 
-    file: FileBytes
-    metadata: PageMetadata
-    type: pa.DataType
-    version: FileVersion
+    `starts` are the entries where a page slot begins, once they are known.
+    """
+
+    count: int
+    rep: Level | None
+    definition: Level | None
+    starts: NDArray[np.int64] | None = None
+
+    def _at(self, at: Entries) -> tuple[Level | None, Level | None]:
+        rep, definition = self.rep, self.definition
+        return None if rep is None else rep[at], None if definition is None else definition[at]
+
+    def slice(self, start: int, end: int) -> Levels:
+        """Return the levels of entries `start` to `end` as views."""
+        starts = self.starts
+        if starts is not None:
+            first, last = np.searchsorted(starts, [start, end])
+            starts = starts[first:last] - start
+        return Levels(end - start, *self._at(slice(start, end)), starts)
+
+    def take(self, at: NDArray[np.int64]) -> Levels:
+        """Return the levels of the entries `at`. `at` (n,)."""
+        return Levels(len(at), *self._at(at))
+
+    def visible(self, layers: Layers) -> NDArray[np.bool_] | None:
+        """Return which entries own a value; None when all do: (entries,)."""
+        if self.definition is None or layers.max_visible >= layers.max_def:
+            return None
+        visible: NDArray[np.bool_] = self.definition <= layers.max_visible
+        return visible
+
+    def leaf_validity(self, layers: Layers) -> NDArray[np.bool_] | None:
+        """Return the validity of the visible entries' values; None when all are valid.
+
+        The result is (visible entries,).
+        """
+        visible = self.visible(layers)
+        all_valid = layers.max_def == 0 or (visible is not None and layers.max_visible == 0)
+        if self.definition is None or all_valid:
+            return None
+        validity: NDArray[np.bool_]
+        validity = (self.definition if visible is None else self.definition[visible]) == 0
+        return validity
 
 
-class Scanned(Protocol):
-    """Rows of a leaf that can be read one after the other."""
+def check_ranges(levels: Levels, layers: Layers, place: Place) -> None:
+    """Refuse levels above what the layers define."""
+    for clause, stored, highest in (
+        ("L.page.levels.rep-range", levels.rep, layers.max_rep),
+        ("L.page.levels.def-range", levels.definition, layers.max_def),
+    ):
+        if stored is not None and len(stored) and int(stored.max()) > highest:
+            raise CorruptPage(clause, place, f"a level {int(stored.max())}", f"at most {highest}")
 
-    num_rows: int
 
-    def scan(self, start: int, end: int) -> Iterator[Nested]:
-        """Yield rows `start`..`end`, about RUN_BYTES at a time."""
+def row_starts(levels: Levels, layers: Layers) -> NDArray[np.int64]:
+    """Return the entries where a page slot begins: those with the highest repetition.
+
+    (slots,), ascending.
+    """
+    if levels.starts is not None:
+        return levels.starts
+    if levels.rep is None:
+        return np.arange(levels.count, dtype=np.int64)
+    if layers.max_rep == 1 and levels.rep.itemsize == 1:  # checked: no level is above
+        return np.flatnonzero(levels.rep.view(np.bool_))
+    return np.flatnonzero(levels.rep == layers.max_rep)
 
 
-class Page(Scanned, Protocol):
-    """One page of a leaf: what every layout offers."""
+def select(
+    levels: Levels, layers: Layers, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> tuple[Levels, Entries]:
+    """Return the levels of the ranges of entries `starts`..`ends`, one after the other.
 
-    def take(self, rows: NDArray[np.int64]) -> Nested:
-        """Return the given rows of the page (ascending, each once)."""
+    The other part is which of the visible entries' values belong to them. `starts` and `ends`
+    (ranges,), ascending.
+    """
+    if len(starts) and np.array_equal(starts[1:], ends[:-1]):
+        start, end = int(starts[0]), int(ends[-1])
+        if start == 0 and end == levels.count:
+            return levels, slice(None)
+        chosen, visible = levels.slice(start, end), levels.visible(layers)
+        if visible is None:
+            return chosen, slice(start, end)
+        first = int(np.count_nonzero(visible[:start]))
+        return chosen, slice(first, first + int(np.count_nonzero(visible[start:end])))
+    at, visible = ranges(starts, ends), levels.visible(layers)
+    return levels.take(at), at if visible is None else count_before(visible, at[visible[at]])
 
-    def check(self) -> None:
-        """Decode the whole page with every cross-check."""
+
+def ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of all ranges, one range after the other.
+
+    `starts` and `ends` (n,), the result (sum of sizes,).
+    """
+    sizes = ends - starts
+    before = np.cumsum(sizes) - sizes
+    return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()), dtype=np.int64)
+
+
+def unravel(layers: Layers, levels: Levels, leaf: pa.Array, num_rows: int, place: Place) -> Nested:
+    """Turn the levels of `num_rows` whole rows into validity and offsets of every layer.
+
+    `leaf` has a value for each visible entry. Raises CorruptPage.
+    """
+    if levels.rep is not None and levels.count:
+        expect("L.page.levels.first-entry", int(levels.rep[0]), layers.max_rep, place)
+    built: list[Layer] = []
+    for layer in layers.layers[1:]:
+        done, levels = (_list if layer.is_list else _item)(layer, layers, levels, place)
+        built.append(done)
+    nested = Nested(tuple(built[::-1]), leaf)
+    expect("L.page.levels.rows", nested.num_rows, num_rows, place)
+    return nested
+
+
+def _item(layer: PageLayer, layers: Layers, levels: Levels, place: Place) -> tuple[Layer, Levels]:
+    """Return a struct or fixed-size list layer, and the entries that begin its slots."""
+    if layer.dimension > 1:  # each list, or what ends outside, has as many entries here
+        if levels.count % layer.dimension:
+            found, wanted = f"{levels.count} items of lists", f"a multiple of {layer.dimension}"
+            raise CorruptPage("L.page.levels.fsl-group", place, found, wanted)
+        levels = levels.take(np.arange(0, levels.count, layer.dimension))
+    definition = levels.definition
+    if definition is None:
+        return Layer(levels.count, None, None, layer.dimension), levels
+    if layer.window < layers.max_def:
+        definition = definition[definition <= layer.window]
+    validity = None if layer.window == layer.below else definition <= layer.below
+    return Layer(len(definition), validity, None, layer.dimension), levels
+
+
+def _list(layer: PageLayer, layers: Layers, levels: Levels, place: Place) -> tuple[Layer, Levels]:
+    """Return a list layer, and the entries that begin its lists."""
+    definition, starts = levels.definition, levels.starts
+    assert levels.rep is not None
+    if starts is None or layers.max_rep > 1:
+        starts = np.flatnonzero(levels.rep != 0)
+    firsts = None if definition is None else definition.take(starts)
+    rep = None if layers.max_rep == 1 else levels.rep[starts] - 1
+    outer = Levels(len(starts), rep, firsts)
+    if definition is None or firsts is None:
+        return Layer(len(starts), None, np.append(starts, levels.count)), outer
+    special = np.flatnonzero(firsts > layer.below)  # lists that begin with an entry without item
+    num_slots = levels.count - int(np.count_nonzero(definition > layer.below))
+    sizes = np.append(starts, levels.count).take(special + 1) - starts.take(special)
+    if levels.count - num_slots != len(special) or (sizes != 1).any():
+        found = f"{levels.count - num_slots} entries without an item, {len(special)} null or empty"
+        wanted = "one entry for each null or empty list"
+        raise CorruptPage("L.page.levels.special-alone", place, found, wanted)
+    offsets = np.empty(len(starts) + 1, np.int64)  # entries before, less those without an item
+    widths = np.diff(special, prepend=-1, append=len(starts) - 1)
+    np.subtract(starts, np.repeat(np.arange(len(widths)), widths), out=offsets[:-1])
+    offsets[-1] = num_slots
+    if layer.window < layers.max_def:
+        kept = firsts <= layer.window
+        firsts, offsets = firsts[kept], np.append(offsets[:-1][kept], num_slots)
+    validity = None
+    if layer.null is not None or layer.window > layer.own:
+        validity = firsts <= layer.own
+        if layer.null is not None:
+            validity &= firsts != layer.null
+    return Layer(len(firsts), validity, offsets), outer

@@ -37,10 +37,10 @@ from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.column_io import Buffer
-from lanceref.file.container import PageMetadata
+from lanceref.file.container import PageMetadata, StoredPage
 from lanceref.pages.chunk_rows import ChunkRows
 from lanceref.pages.chunks import FILL, Counts, MiniBlock, frame_chunks, parse_table
-from lanceref.pages.layers import Layers, Nested, StoredPage
+from lanceref.pages.layers import Layers, Nested
 from lanceref.pages.leafvalues import check_leaf_encoding, leaf_array, value_type
 from lanceref.pages.repindex import parse_index, repetition_index
 from lanceref.pages.shred import LevelArray, RavelledLevels

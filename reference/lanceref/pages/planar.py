@@ -40,11 +40,11 @@ from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3
 from lanceref.core.limits import RUN_BYTES
-from lanceref.file.container import PageMetadata
+from lanceref.file.container import PageMetadata, StoredPage
 from lanceref.pages import fullzip, miniblock
 from lanceref.pages.constant import Constant, ConstantPage
 from lanceref.pages.fullzip import FullZipPage
-from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, StoredPage, parse_layers, scale_of
+from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, parse_layers, scale_of
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.sparse import Structure, StructureDecoder, check_structure, domains

@@ -5,7 +5,7 @@ it the layers around it: what is null in them, and where their lists begin. What
 dropped where it can be: the items of a null list are not stored, and what lies below a null struct
 counts as null too.
 
-Ravelling is the inverse of `repdef.unravel`. From the outside in, every slot of a layer is one
+Ravelling is the inverse of `layers.unravel`. From the outside in, every slot of a layer is one
 entry; a list replaces the entry of each of its slots by those of its items, and a slot without
 items keeps one entry of its own that ends there.
 

@@ -15,8 +15,8 @@ from lanceref.core.spans import SpanRecorder
 from lanceref.file import schema as arrowtypes
 from lanceref.file.container import PageMetadata
 from lanceref.file.schema import Field
-from lanceref.pages.column import assemble, open_page
-from lanceref.pages.layers import Page, Path, leaf_paths
+from lanceref.pages.column import Page, assemble, open_page
+from lanceref.pages.layers import Path, leaf_paths
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto import encodings_v2_3_pb2 as pb3
 from lanceref.storage import BytesSource

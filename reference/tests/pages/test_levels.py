@@ -17,12 +17,16 @@ from lanceref.pages.layers import (
     NULLABLE_ITEM,
     NULLABLE_LIST,
     Layer,
+    Levels,
     Nested,
     Step,
+    check_ranges,
     leaf_paths,
     parse_layers,
+    row_starts,
+    select,
+    unravel,
 )
-from lanceref.pages.repdef import Levels, check_ranges, row_starts, select, unravel
 from lanceref.pages.shred import concat, flat_levels, ravel
 from lanceref.pages.shred import shred as shred_array
 from lanceref_testing.tables import tables
