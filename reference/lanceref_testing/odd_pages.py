@@ -26,15 +26,16 @@ from lanceref.pages.constant import the_value, value_page
 from lanceref.pages.encode import (
     Encoded,
     LeafPolicy,
+    chunk_ends,
     encode_rows,
     has_lists,
     is_all_null,
     leaf_values,
+    miniblock_page,
     without_items,
 )
 from lanceref.pages.fullzip import fullzip_page
 from lanceref.pages.leafvalues import kind_of
-from lanceref.pages.miniblock import chunk_ends, miniblock_page
 from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout
 from lanceref.pages.shred import (
     RavelledLevels,

@@ -35,12 +35,11 @@ from lanceref.encodings_2_0 import values
 from lanceref.encodings_2_0.flat import FixedSizeListRows, FlatRows, RawFlat
 from lanceref.encodings_2_0.page import ReadRows
 from lanceref.fast.codecs import GROWTH
-from lanceref.pages import chunk_rows, column
-from lanceref.pages.chunk_rows import ChunkRows
-from lanceref.pages.chunks import ChunkTable, Counts
+from lanceref.pages import column, miniblock
+from lanceref.pages.chunks import BUFFERS, ChunkTable, Counts
 from lanceref.pages.layers import Nested
 from lanceref.pages.leafvalues import width_bits
-from lanceref.pages.miniblock import BUFFERS, MiniBlockPage
+from lanceref.pages.miniblock import ChunkRows, MiniBlockPage
 from lanceref.pages.repindex import RepetitionIndex
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
@@ -191,7 +190,7 @@ def concat_rows(file: FileBytes, parts: Sequence[ChunkRows]) -> ChunkRows:
     return ChunkRows(file, first.mini, first.type, table, index, None)
 
 
-@chunk_rows.run_end.replaced_by
+@miniblock.run_end.replaced_by
 def run_end(rows: ChunkRows, start: int) -> int:
     """Return where a run of chunks from `start` ends: about RUN_BYTES of values.
 

@@ -39,7 +39,7 @@ from lanceref.file.column_io import (
     words,
 )
 from lanceref.file.container import StoredPage
-from lanceref.pages import miniblock
+from lanceref.pages import chunks
 from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
 from lanceref.pages.layers import (
@@ -51,6 +51,7 @@ from lanceref.pages.layers import (
     parse_layers,
     unravel,
 )
+from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.shred import RavelledLevels, Shred, ravel
 from lanceref.proto.encodings_v2_1_pb2 import BlobLayout, PageLayout
 
@@ -79,7 +80,7 @@ def describe(
         wanted = "a mini-block page without nulls"
         raise CorruptPage("L.page.blob.inner", place, f"{arm}", wanted)
     described = parse_layers(inner.mini_block_layout.layers, path[-1:], place)
-    return miniblock.describe(inner.mini_block_layout, described, version, place)
+    return chunks.describe(inner.mini_block_layout, described, version, place)
 
 
 class BlobPage:
@@ -91,7 +92,7 @@ class BlobPage:
             raise CorruptPage("L.page.blob.column", self._page.place, self._type, "large_binary")
         self._layers, self._described, self._scale = layers, inner, layers.scale
         self._descriptors = replace(stored, type=DESCRIPTOR)
-        self._inner = miniblock.MiniBlockPage(self._descriptors, inner)
+        self._inner = MiniBlockPage(self._descriptors, inner)
         self.num_rows = self._page.num_rows // self._scale
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
@@ -133,7 +134,7 @@ class BlobPage:
     def _scan_descriptors(self) -> Iterator[pa.Array]:
         """Read the descriptors without recording their bytes again."""
         quiet = self._file.during(replace(self._file.ctx, spans=None, findings=None))
-        page = miniblock.MiniBlockPage(replace(self._descriptors, file=quiet), self._described)
+        page = MiniBlockPage(replace(self._descriptors, file=quiet), self._described)
         for nested in page.scan(0, self._page.num_rows):
             yield nested.leaf
 

@@ -1,8 +1,11 @@
-"""Chunks of a mini-block page: the table of their sizes, and the header of each.
+"""Chunks of a mini-block page: its description, the table of their sizes, and the header of each.
 
-A chunk holds the levels and the value buffers of a few thousand values. Buffer 0 of the page has
-one word per chunk, buffer 1 the chunks back to back.
+The usual layout of narrow values. A chunk holds the levels and the value buffers of a few thousand
+values, compressed on their own: it is what random access must decode. Dictionary-coded pages store
+indices in the chunks.
 
+Layout (page buffers): 0 one word per chunk, 1 the chunks back to back, then the dictionary when
+there is one, then the repetition index when there are list layers.
 Layout of a word (u16 in 2.1, u32 later): bits 0-3 log2 of the values in the chunk (0 in the last
 one, which has the rest), the other bits the chunk's size in units of 8 bytes, minus one.
 
@@ -14,28 +17,42 @@ Layout of a chunk::
     u16 (2.1) or u32 size of each value buffer
     padding to 8, then each buffer, each padded to 8; padding bytes are 0xfe
 
-Clauses: L.page.miniblock.table-size, L.page.miniblock.log, L.page.miniblock.last-log,
-L.page.miniblock.num-items, L.page.miniblock.chunk-bytes, L.page.miniblock.chunk-header,
-L.page.miniblock.chunk-fill, L.page.miniblock.num-levels, L.page.miniblock.padding
+Clauses: L.page.miniblock.values-present, L.page.miniblock.large-chunk,
+L.page.miniblock.num-buffers, L.page.miniblock.buffers, L.page.miniblock.repetition,
+L.page.repindex.depth, L.page.limits.items, L.page.miniblock.table-size, L.page.miniblock.log,
+L.page.miniblock.last-log, L.page.miniblock.num-items, L.page.miniblock.chunk-bytes,
+L.page.miniblock.chunk-header, L.page.miniblock.chunk-fill, L.page.miniblock.num-levels,
+L.page.miniblock.padding
 
 Divergences: D.page.chunk-words-minus-one, D.page.num-items-visible, D.page.chunk-level-count
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.values import ChunkRun, MiniBlocks, Part, gather_rows, weave
+from lanceref.codecs.compressive import num_buffers
+from lanceref.codecs.description_checks import (
+    check_chunks,
+    check_encoding,
+    check_items,
+    check_levels,
+)
+from lanceref.codecs.values import ChunkRun, gather_rows
+from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor, Extent
-from lanceref.core.errors import CorruptPage
+from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
+from lanceref.core.file_versions import V2_1, FileVersion
+from lanceref.file.container import PageMetadata, StoredPage
 from lanceref.pages.layers import Layers
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+from lanceref.pages.leafvalues import check_leaf_encoding, value_type
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
 
 CHUNK_UNIT = 8
 """Chunks and the buffers inside them are padded to this many bytes."""
@@ -43,6 +60,9 @@ MAX_CHUNK_VALUES = 2**15
 """Values a chunk can hold: the log has four bits."""
 FILL = 0xFE
 """What writers pad with."""
+
+BUFFERS = "L.page.miniblock.buffers"
+"""The clause that says which buffers a page has."""
 
 Counts = NDArray[np.int64]
 """One number per chunk."""
@@ -171,6 +191,65 @@ class MiniBlock:
         return 2 + 2 * self.num_levels + (4 if self.wide else 2) * self.num_buffers
 
 
+def describe(
+    layout: MiniBlockLayout, layers: Layers, version: FileVersion, place: Place
+) -> MiniBlock:
+    """Return the description in a message of 2.1 or 2.2. Raises CorruptPage, UnknownEncoding."""
+    if layout.has_large_chunk != (version > V2_1):
+        found = f"has_large_chunk {layout.has_large_chunk} in a file of version {version}"
+        raise UnknownEncoding("L.page.miniblock.large-chunk", place, found, f"{version > V2_1}")
+    if not layout.HasField("value_compression"):
+        raise CorruptPage("L.page.miniblock.values-present", place, "none", "values")
+    return MiniBlock(
+        layers=layers,
+        rep=layout.rep_compression if layout.HasField("rep_compression") else None,
+        definition=layout.def_compression if layout.HasField("def_compression") else None,
+        values=layout.value_compression,
+        dictionary=layout.dictionary if layout.HasField("dictionary") else None,
+        num_dictionary_items=layout.num_dictionary_items,
+        num_buffers=layout.num_buffers,
+        num_items=layout.num_items,
+        wide=layout.has_large_chunk,
+        index_depth=layout.repetition_index_depth,
+    )
+
+
+def check_description(mini: MiniBlock, stored: StoredPage) -> None:
+    """Check what is the same in pages that are alike. Raises CorruptPage, UnknownEncoding."""
+    type_, version, ctx = stored.type, stored.version, stored.file.ctx
+    place = stored.metadata.place
+    for levels in (mini.rep, mini.definition):
+        if levels is not None:
+            check_levels(levels, version, ctx, place)
+    for encoding in (mini.values, mini.dictionary):
+        if encoding is not None:
+            check_encoding(encoding, version, ctx, place)
+    check_chunks(mini.values, place)
+    expect("L.page.miniblock.num-buffers", mini.num_buffers, num_buffers(mini.values), place)
+    has_lists = mini.layers.max_rep > 0
+    expect("L.page.miniblock.repetition", mini.rep is not None, has_lists, place)
+    expect("L.page.repindex.depth", mini.index_depth, int(has_lists), place)
+    if mini.dictionary is not None:
+        check_items(mini.dictionary, place)
+        check_leaf_encoding(value_type(type_), mini.dictionary, place)
+    elif pa.types.is_dictionary(type_):
+        raise CorruptPage("L.page.leaf.kind", place, "no dictionary", f"{type_}")
+    else:
+        check_leaf_encoding(type_, mini.values, place)
+
+
+def check_page(mini: MiniBlock, page: PageMetadata, ctx: Context) -> None:
+    """Check the buffers of one page and how many items it has. Raises CorruptPage."""
+    place, has_lists = page.place, mini.layers.max_rep > 0
+    expect(BUFFERS, len(page.extents), 2 + (mini.dictionary is not None) + has_lists, place)
+    for count in (mini.num_items, mini.num_dictionary_items):
+        if count > ctx.limits.page_rows:
+            wanted = f"{ctx.limits.page_rows} at most"
+            raise CorruptPage("L.page.limits.items", place, count, wanted)
+    if not has_lists:
+        expect("L.page.miniblock.num-items", mini.num_items, page.num_rows, place)
+
+
 def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkTable) -> tuple[ChunkRun, Counts]:
     """Parse at once the headers of chunks that start at positions of `cursor`, ascending.
 
@@ -242,27 +321,3 @@ def _record(run: ChunkRun, mini: MiniBlock, chosen: ChunkTable, num_levels: Coun
                 if (fill != FILL).any():
                     found, wanted = fill.tobytes().hex(), f"bytes {FILL:02x}"
                     ctx.lint("L.page.miniblock.padding", place, found, wanted)
-
-
-def frame_chunks(
-    num_levels: Counts, levels: Sequence[Part], values: MiniBlocks, wide: str, fill: int
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return the chunk words and the chunks; `wide` is the type of words and value sizes.
-
-    `num_levels` (chunks,); both results uint8 (bytes,).
-    """
-    columns = [num_levels.astype("<u2"), *(sizes.astype("<u2") for _, sizes in levels)]
-    columns += [sizes.astype(wide) for _, sizes in values.buffers]
-    header = np.concatenate(
-        [column.view(np.uint8).reshape(len(num_levels), -1) for column in columns], axis=1
-    )
-    pieces, own = list[Part](), np.full(len(header), header.shape[1])
-    for data, part_sizes in [(header.reshape(-1), own), *levels, *values.buffers]:
-        gaps = padded(part_sizes) - part_sizes
-        pieces += [(data, part_sizes), (np.full(int(gaps.sum()), fill, np.uint8), gaps)]
-    out, sizes = weave(pieces)
-    logs = np.log2(np.maximum(values.counts, 1)).astype(np.int64)
-    if not values.last_says_count:
-        logs[-1:] = 0
-    words = (((sizes // CHUNK_UNIT) - 1) << 4 | logs).astype(wide)
-    return words.view(np.uint8), out

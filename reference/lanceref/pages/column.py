@@ -33,9 +33,10 @@ from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.file.container import ColumnMetadata, PageMetadata, StoredPage
 from lanceref.file.schema import Field
-from lanceref.pages import blob, constant, fullzip, miniblock, planar
+from lanceref.pages import blob, chunks, constant, fullzip, planar
 from lanceref.pages.layers import Layer, Nested, Path, leaf_paths, parse_layers
 from lanceref.pages.leafvalues import width_bits
+from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.planar import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
@@ -149,9 +150,9 @@ def open_page(
         found, wanted = f"a page of {page.num_rows}", f"a multiple of {layers.scale}"
         raise CorruptPage("L.page.layout.scale", place, found, wanted)
     if arm == "mini_block_layout":
-        known = before if isinstance(before, miniblock.MiniBlockPage) else None
-        described = miniblock.describe(layout, layers, version, place)
-        return miniblock.MiniBlockPage(stored, described, known)
+        known = before if isinstance(before, MiniBlockPage) else None
+        described = chunks.describe(layout, layers, version, place)
+        return MiniBlockPage(stored, described, known)
     if arm == "full_zip_layout":
         return fullzip.FullZipPage(stored, fullzip.describe(layout, layers, place))
     if arm == "blob_layout":

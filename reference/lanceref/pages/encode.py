@@ -17,7 +17,7 @@ Divergences: D.page.empty-struct-all-null
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -26,22 +26,35 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
-from lanceref.codecs.choose import Kind, choose_dictionary, encode_block, encode_mini, encode_zip
+from lanceref.codecs.choose import (
+    Kind,
+    choose_dictionary,
+    encode_block,
+    encode_levels,
+    encode_mini,
+    encode_zip,
+)
 from lanceref.codecs.encoder_inputs import Params, max_value_bytes
-from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
+from lanceref.codecs.values import Fixed, FixedSizeList, MiniBlocks, Part, Rows, Values, weave
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.errors import DataRefused
-from lanceref.core.file_versions import V2_2, V2_3, FileVersion
+from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.core.integers import arrow_array
 from lanceref.file.column_io import Buffer
+from lanceref.pages.chunks import CHUNK_UNIT, FILL, Counts, padded
 from lanceref.pages.constant import MAX_INLINE_BYTES, all_null_page, the_value, value_page
 from lanceref.pages.fullzip import fullzip_page
 from lanceref.pages.leafvalues import dictionary_parts, kind_of, stored_values
-from lanceref.pages.miniblock import miniblock_page
 from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout, zipped_plane
-from lanceref.pages.shred import RavelledLevels, Shred, flat_levels, ravel
+from lanceref.pages.repindex import repetition_index
+from lanceref.pages.shred import LevelArray, RavelledLevels, Shred, flat_levels, ravel
 from lanceref.pages.sparse import encode_structure
-from lanceref.proto.encodings_v2_1_pb2 import ConstantLayout, PageLayout
+from lanceref.proto.encodings_v2_1_pb2 import (
+    CompressiveEncoding,
+    ConstantLayout,
+    MiniBlockLayout,
+    PageLayout,
+)
 from lanceref.proto.encodings_v2_3_pb2 import ValuePlane
 
 MAX_LEVELS = 2**16 - 1
@@ -279,3 +292,93 @@ def _zipped(levels: RavelledLevels, values: Values, policy: LeafPolicy, kind: Ki
     encoding, zipped = encode_zip(values, policy.params, policy.version, kind)
     buffers, layout = fullzip_page(levels, encoding, zipped, wide=kind.wide)
     return buffers, PageLayout(full_zip_layout=layout)
+
+
+Coded = tuple[CompressiveEncoding, NDArray[np.uint8], Counts]
+"""A description, the bytes of all chunks joined, and the size in each chunk."""
+
+LevelEncoder = Callable[[LevelArray, Counts, FileVersion], Coded]
+"""Encodes the levels of a page, with the number of them in each chunk."""
+
+
+StoredDictionary = tuple[CompressiveEncoding, Buffer, int]
+"""The items of a page's dictionary: description, bytes, and how many they are."""
+
+
+def miniblock_page(
+    levels: RavelledLevels,
+    values: MiniBlocks,
+    dictionary: StoredDictionary | None,
+    version: FileVersion,
+    encode: LevelEncoder = encode_levels,
+    fill: int = FILL,
+) -> tuple[list[Buffer], MiniBlockLayout]:
+    """Return the buffers of a page, and its description.
+
+    `encode` chooses the codec of levels; `fill` pads the parts of chunks.
+    """
+    layout = MiniBlockLayout(
+        value_compression=values.encoding,
+        layers=levels.codes,  # type: ignore[arg-type]
+        num_buffers=len(values.buffers),
+        num_items=int(values.counts.sum()),
+        has_large_chunk=version > V2_1,
+    )
+    ends = chunk_ends(levels, values.counts)
+    num_levels, parts = np.diff(ends, prepend=0), list[Part]()
+    for stored, target in (
+        (levels.rep, layout.rep_compression),
+        (levels.definition, layout.def_compression),
+    ):
+        if stored is not None:
+            encoding, data, sizes = encode(stored, num_levels, version)
+            target.CopyFrom(encoding)
+            parts.append((data, sizes))
+    counted = num_levels if parts else np.zeros_like(num_levels)
+    wide = "<u2" if version == V2_1 else "<u4"
+    buffers: list[Buffer] = [*frame_chunks(counted, parts, values, wide, fill)]
+    if dictionary is not None:
+        described, items, layout.num_dictionary_items = dictionary
+        layout.dictionary.CopyFrom(described)
+        buffers.append(items)
+    if levels.rep is not None:
+        layout.repetition_index_depth = 1
+        index = repetition_index(levels.rep, levels.max_rep, ends)
+        buffers.append(index.reshape(-1).view(np.uint8))
+    return buffers, layout
+
+
+def chunk_ends(levels: RavelledLevels, counts: Counts) -> Counts:
+    """Return where the entries of each chunk end: placeholders after its values belong to it.
+
+    `counts` and the result (chunks,).
+    """
+    ends, visible = np.cumsum(counts), levels.visible
+    if visible is not None:
+        ends = np.flatnonzero(visible)[ends - 1] + 1
+        ends[-1] = levels.num_entries
+    return ends
+
+
+def frame_chunks(
+    num_levels: Counts, levels: Sequence[Part], values: MiniBlocks, wide: str, fill: int
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return the chunk words and the chunks; `wide` is the type of words and value sizes.
+
+    `num_levels` (chunks,); both results uint8 (bytes,).
+    """
+    columns = [num_levels.astype("<u2"), *(sizes.astype("<u2") for _, sizes in levels)]
+    columns += [sizes.astype(wide) for _, sizes in values.buffers]
+    header = np.concatenate(
+        [column.view(np.uint8).reshape(len(num_levels), -1) for column in columns], axis=1
+    )
+    pieces, own = list[Part](), np.full(len(header), header.shape[1])
+    for data, part_sizes in [(header.reshape(-1), own), *levels, *values.buffers]:
+        gaps = padded(part_sizes) - part_sizes
+        pieces += [(data, part_sizes), (np.full(int(gaps.sum()), fill, np.uint8), gaps)]
+    out, sizes = weave(pieces)
+    logs = np.log2(np.maximum(values.counts, 1)).astype(np.int64)
+    if not values.last_says_count:
+        logs[-1:] = 0
+    words = (((sizes // CHUNK_UNIT) - 1) << 4 | logs).astype(wide)
+    return words.view(np.uint8), out

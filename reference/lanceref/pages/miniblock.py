@@ -1,112 +1,277 @@
-"""Mini-block pages: small values, a few thousand to a chunk.
+"""Mini-block pages: the chunks that hold the wanted rows, their levels and values, and these rows.
 
-The usual layout of narrow values. Levels and values of each chunk are compressed on their own, so a
-chunk is what random access must decode. Dictionary-coded pages store indices in the chunks.
+A scan decodes as many chunks at a time as make a run, a take just those that its rows lie in. The
+level buffers are decoded first, the value buffers (or the indices into the page's dictionary) once
+the entries of the rows are known.
 
-Layout (page buffers): 0 chunk table, 1 chunks (see `chunks`), then the dictionary when there is
-one, then the repetition index when there are list layers.
+Layout: see `chunks`.
 
-Clauses: L.page.miniblock.values-present, L.page.miniblock.large-chunk,
-L.page.miniblock.num-buffers, L.page.miniblock.buffers, L.page.miniblock.repetition,
-L.page.miniblock.num-levels, L.page.repindex.depth, L.page.dictionary.num-items,
-L.page.limits.items
-
-Divergences: D.page.num-items-visible
+Clauses: L.page.miniblock.chunk-bytes, L.page.miniblock.visible, L.page.dictionary.index-width,
+L.page.dictionary.index-range, L.page.dictionary.num-items, L.page.limits.levels
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.choose import encode_levels
-from lanceref.codecs.compressive import decode_block, num_buffers
-from lanceref.codecs.description_checks import (
-    check_chunks,
-    check_encoding,
-    check_items,
-    check_levels,
+from lanceref.codecs.compressive import decode_block, decode_levels, decode_mini, pick
+from lanceref.codecs.values import ChunkRun, Fixed, Values, count_before
+from lanceref.core.arrow_buffers import whole
+from lanceref.core.context import expect, specified
+from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
+from lanceref.core.errors import BytesError, CorruptPage, Place
+from lanceref.core.integers import arrow_array, unique_inverse
+from lanceref.file.container import StoredPage
+from lanceref.pages.chunks import (
+    BUFFERS,
+    ChunkTable,
+    Counts,
+    MiniBlock,
+    check_description,
+    check_page,
+    parse_chunks,
+    parse_table,
 )
-from lanceref.codecs.values import MiniBlocks, Part
-from lanceref.core.context import Context, expect
-from lanceref.core.cursor import Cursor, Extent, FileBytes
-from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
-from lanceref.core.file_versions import V2_1, FileVersion
-from lanceref.file.column_io import Buffer
-from lanceref.file.container import PageMetadata, StoredPage
-from lanceref.pages.chunk_rows import ChunkRows
-from lanceref.pages.chunks import FILL, Counts, MiniBlock, frame_chunks, parse_table
-from lanceref.pages.layers import Layers, Nested
-from lanceref.pages.leafvalues import check_leaf_encoding, leaf_array, value_type
-from lanceref.pages.repindex import parse_index, repetition_index
-from lanceref.pages.shred import LevelArray, RavelledLevels
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
+from lanceref.pages.layers import (
+    LEVEL_BYTES,
+    Level,
+    Levels,
+    Nested,
+    check_ranges,
+    row_starts,
+    select,
+    unravel,
+)
+from lanceref.pages.leafvalues import indexed_array, leaf_array, value_type
+from lanceref.pages.repindex import RepetitionIndex, parse_index
 
-BUFFERS = "L.page.miniblock.buffers"
-"""The clause that says which buffers a page has."""
+RUN_CHUNKS = 32
+"""Chunks that are decoded together: few enough for any size of values."""
 
 
-def describe(
-    layout: MiniBlockLayout, layers: Layers, version: FileVersion, place: Place
-) -> MiniBlock:
-    """Return the description in a message of 2.1 or 2.2. Raises CorruptPage, UnknownEncoding."""
-    if layout.has_large_chunk != (version > V2_1):
-        found = f"has_large_chunk {layout.has_large_chunk} in a file of version {version}"
-        raise UnknownEncoding("L.page.miniblock.large-chunk", place, found, f"{version > V2_1}")
-    if not layout.HasField("value_compression"):
-        raise CorruptPage("L.page.miniblock.values-present", place, "none", "values")
-    return MiniBlock(
-        layers=layers,
-        rep=layout.rep_compression if layout.HasField("rep_compression") else None,
-        definition=layout.def_compression if layout.HasField("def_compression") else None,
-        values=layout.value_compression,
-        dictionary=layout.dictionary if layout.HasField("dictionary") else None,
-        num_dictionary_items=layout.num_dictionary_items,
-        num_buffers=layout.num_buffers,
-        num_items=layout.num_items,
-        wide=layout.has_large_chunk,
-        index_depth=layout.repetition_index_depth,
-    )
+@dataclass(frozen=True, slots=True)
+class DecodedChunks:
+    """Chunks with decoded levels: the first entry of each chunk, and where the bytes lie."""
+
+    table: ChunkTable
+    values: ChunkRun
+    levels: Levels
+    first_entry: Counts
+    place: Place
 
 
-def check_description(mini: MiniBlock, stored: StoredPage) -> None:
-    """Check what is the same in pages that are alike. Raises CorruptPage, UnknownEncoding."""
-    type_, version, ctx = stored.type, stored.version, stored.file.ctx
-    place = stored.metadata.place
-    for levels in (mini.rep, mini.definition):
-        if levels is not None:
-            check_levels(levels, version, ctx, place)
-    for encoding in (mini.values, mini.dictionary):
-        if encoding is not None:
-            check_encoding(encoding, version, ctx, place)
-    check_chunks(mini.values, place)
-    expect("L.page.miniblock.num-buffers", mini.num_buffers, num_buffers(mini.values), place)
-    has_lists = mini.layers.max_rep > 0
-    expect("L.page.miniblock.repetition", mini.rep is not None, has_lists, place)
-    expect("L.page.repindex.depth", mini.index_depth, int(has_lists), place)
-    if mini.dictionary is not None:
-        check_items(mini.dictionary, place)
-        check_leaf_encoding(value_type(type_), mini.dictionary, place)
-    elif pa.types.is_dictionary(type_):
-        raise CorruptPage("L.page.leaf.kind", place, "no dictionary", f"{type_}")
-    else:
-        check_leaf_encoding(type_, mini.values, place)
+@dataclass(frozen=True, slots=True)
+class ChunkRows:
+    """Chunks, how they are decoded, and what finds rows in them.
+
+    `index` is there with list layers, `items` are the values that the chunks number.
+    """
+
+    file: FileBytes
+    mini: MiniBlock
+    type: pa.DataType
+    table: ChunkTable
+    index: RepetitionIndex | None
+    items: pa.Array | None
+
+    @property
+    def scale(self) -> int:
+        """Page slots that belong to one row of the column."""
+        return self.mini.layers.scale
+
+    def scan(self, start: int, end: int) -> Iterator[Nested]:
+        """Yield rows `start`..`end`, about RUN_BYTES at a time."""
+        while start < end:
+            numbers, stop = self._run(start, end)
+            yield self._cut(self._read(numbers), np.array([start]), np.array([stop]))
+            start = stop
+
+    def take(self, rows: Counts) -> Nested:
+        """Return the given rows (ascending, each once), decoding only their chunks."""
+        return self._cut(self._read(self.chunks_with(rows)), rows, rows + 1)
+
+    def take_from(self, cursor: Cursor, chosen: ChunkTable, rows: Counts) -> Nested:
+        """Return the given rows of chunks that start at positions of `cursor`.
+
+        `rows` (n,), ascending.
+        """
+        return self._cut(self._decode(cursor, chosen), rows, rows + 1)
+
+    def check(self) -> None:
+        """Decode every chunk once, in order, holding the repetition index against them."""
+        start = 0
+        while start < self.table.num_chunks:
+            stop = run_end(self, start)
+            self._leaf(self._read(np.arange(start, stop)), slice(None))
+            start = stop
+
+    def chunks_with(self, rows: Counts) -> Counts:
+        """Return the chunks that hold some rows. `rows` (n,), ascending; the result (chunks,)."""
+        first, last = self.chunks_of(rows, rows)
+        widths = last - first + 1
+        spread = np.repeat(first - (np.cumsum(widths) - widths), widths)
+        return unique_inverse(spread + np.arange(int(widths.sum())))[0]
+
+    def chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
+        """Return the chunk where each row of `first` starts, and where each of `last` ends.
+
+        All are (n,).
+        """
+        first, last = first * self.scale, (last + 1) * self.scale - 1
+        if self.index is not None:
+            return self.index.chunks_of(first, last)
+        ends = self.table.value_ends
+        return np.searchsorted(ends, first, "right"), np.searchsorted(ends, last, "right")
+
+    def _run(self, start: int, end: int) -> tuple[Counts, int]:
+        """Return the chunks of a run of rows from `start` on, and where its rows end."""
+        row = np.array([start])
+        first, last = (int(one[0]) for one in self.chunks_of(row, row))
+        stop = max(run_end(self, first), last + 1)
+        slot_ends = self.table.value_ends if self.index is None else self.index.ends
+        rows = min(end, int(slot_ends[stop - 1]) // self.scale)
+        _, ends = self.chunks_of(row, np.array([rows - 1]))
+        return np.arange(first, int(ends[0]) + 1), rows
+
+    def _read(self, numbers: Counts) -> DecodedChunks:
+        """Read and decode chunks (ascending numbers); near ones come with what is between them."""
+        chosen, clause = self.table.choose(numbers), "L.page.miniblock.chunk-bytes"
+        if not (chosen.starts[1:] - chosen.ends[:-1] > MERGE_GAP_BYTES).any():
+            cursor = self.file.cursor(chosen.extent, "chunks", clause)
+            return self._decode(cursor, chosen.moved(-cursor.base))
+        data, at = self.file.gather(chosen.starts, chosen.sizes, "chunks", clause)
+        together = Cursor(data.data, int(chosen.starts[0]), self.file.ctx)
+        try:
+            return self._decode(together, chosen.moved(at - chosen.starts))
+        except BytesError:
+            for number in numbers.tolist() if len(numbers) > 1 else []:
+                self._read(np.array([number]))  # raises again, with its own offset
+            raise
+
+    def _decode(self, cursor: Cursor, chosen: ChunkTable) -> DecodedChunks:
+        """Decode the levels of chunks that start at positions of `cursor`, and check them."""
+        place = cursor.ctx.at(cursor.offset, cursor.remaining)
+        run, counts = parse_chunks(cursor, self.mini, chosen)
+        values = run.buffers(slice(self.mini.num_levels, None))
+        if self.mini.num_levels:
+            run = run.counting(counts)
+        counts, levels = run.counts, self._levels(run, place)
+        decoded = DecodedChunks(chosen, values, levels, counts.cumsum() - counts, place)
+        self._check_visible(decoded)
+        if self.index is not None:
+            starts = row_starts(levels, self.mini.layers)
+            self.index.check(chosen.numbers, decoded.first_entry, starts, levels.count)
+        return decoded
+
+    def _levels(self, run: ChunkRun, place: Place) -> Levels:
+        """Decode the levels of a run, whose first buffers they are."""
+        count = run.num_values
+        if self.mini.num_levels:
+            self.file.bound_output(count * LEVEL_BYTES, "L.page.limits.levels", place, "levels")
+        rep = definition = None
+        if self.mini.rep is not None:
+            rep = _unsigned(decode_levels(self.mini.rep, run.only(0)))
+        if self.mini.definition is not None:
+            last = run.only(self.mini.num_levels - 1)
+            definition = _unsigned(decode_levels(self.mini.definition, last))
+        levels = Levels(count, rep, definition)
+        check_ranges(levels, self.mini.layers, place)
+        if rep is None:
+            return levels
+        return replace(levels, starts=row_starts(levels, self.mini.layers))
+
+    def _check_visible(self, decoded: DecodedChunks) -> None:
+        """Raise CorruptPage unless each chunk has as many visible entries as values."""
+        levels, counts = decoded.levels, decoded.values.counts
+        visible, firsts = levels.visible(self.mini.layers), decoded.first_entry
+        numbers = counts if levels.rep is None else np.diff(firsts, append=levels.count)
+        if visible is not None:
+            numbers = np.diff(count_before(visible, np.append(firsts, len(visible))))
+        for at in np.flatnonzero(numbers != counts).tolist():
+            place, chunk = decoded.values.place(0, at), int(decoded.table.numbers[at])
+            found = f"{int(numbers[at])} visible entries in chunk {chunk}"
+            raise CorruptPage("L.page.miniblock.visible", place, found, f"{int(counts[at])} values")
+
+    def _cut(self, decoded: DecodedChunks, first: Counts, last: Counts) -> Nested:
+        """Return the ranges of rows `first`..`last` of some decoded chunks."""
+        layers, scale = self.mini.layers, self.scale
+        starts, ends = self._entry_ranges(decoded, first * scale, last * scale - 1)
+        levels, slots = select(decoded.levels, layers, starts, ends)
+        leaf, num_rows = self._leaf(decoded, slots), int((last - first).sum())
+        return unravel(layers, levels, leaf, num_rows, decoded.place)
+
+    def _entry_ranges(
+        self, decoded: DecodedChunks, first: Counts, last: Counts
+    ) -> tuple[Counts, Counts]:
+        """Return where the entries of the slots `first`..`last` lie in the decoded chunks."""
+        first_entry, levels, index = decoded.first_entry, decoded.levels, self.index
+        numbers = decoded.table.numbers
+        if index is None:
+            ends = self.table.value_ends
+            shift = first_entry - (ends - self.table.counts)[numbers]
+            first_chunk, last_chunk = (np.searchsorted(ends, at, "right") for at in (first, last))
+            return (
+                first + shift[np.searchsorted(numbers, first_chunk)],
+                last + shift[np.searchsorted(numbers, last_chunk)] + 1,
+            )
+        starts = row_starts(levels, self.mini.layers)
+        before = np.searchsorted(starts, first_entry)
+
+        def rank(slots: Counts, chunks: Counts) -> Counts:
+            at = np.searchsorted(numbers, chunks)
+            return before[at] + slots - index.first_start[chunks]
+
+        first_chunk, _ = index.chunks_of(first, first)
+        last_chunk, end_chunk = index.chunks_of(last, last)
+        chunk_end = np.append(first_entry, levels.count)[np.searchsorted(numbers, end_chunk) + 1]
+        next_start = np.append(starts, levels.count)[rank(last, last_chunk) + 1]
+        return starts[rank(first, first_chunk)], np.minimum(next_start, chunk_end)
+
+    def _leaf(self, decoded: DecodedChunks, slots: slice | Counts) -> pa.Array:
+        """Decode the values: those of some slots of the visible entries. `slots` (n,)."""
+        run, place = decoded.values, decoded.place
+        if run.num_values == 0:
+            return pa.array([], self.type)
+        validity = decoded.levels.leaf_validity(self.mini.layers)
+        own_validity = None if validity is None else validity[slots]
+        picked = None if isinstance(slots, slice) else pick(self.mini.values, run, slots)
+        values = decode_mini(self.mini.values, run) if picked is None else picked
+        if self.items is not None:
+            indices = _indices(values, len(self.items), place)
+            indices = indices[slots] if picked is None else indices
+            return indexed_array(self.type, indices, self.items, own_validity, place)
+        if picked is not None:
+            return leaf_array(self.type, picked, own_validity, place)
+        array = leaf_array(self.type, values, validity, place)
+        return array[slots] if isinstance(slots, slice) else whole(array).take(arrow_array(slots))
 
 
-def check_page(mini: MiniBlock, page: PageMetadata, ctx: Context) -> None:
-    """Check the buffers of one page and how many items it has. Raises CorruptPage."""
-    place, has_lists = page.place, mini.layers.max_rep > 0
-    expect(BUFFERS, len(page.extents), 2 + (mini.dictionary is not None) + has_lists, place)
-    for count in (mini.num_items, mini.num_dictionary_items):
-        if count > ctx.limits.page_rows:
-            wanted = f"{ctx.limits.page_rows} at most"
-            raise CorruptPage("L.page.limits.items", place, count, wanted)
-    if not has_lists:
-        expect("L.page.miniblock.num-items", mini.num_items, page.num_rows, place)
+def _unsigned(levels: NDArray[np.uint16] | NDArray[np.bool_]) -> Level:
+    """Return levels as unsigned integers: one-bit levels come as booleans."""
+    return levels.view(np.uint8) if levels.dtype == np.bool_ else levels.view(np.uint16)
+
+
+def _indices(values: Values, num_items: int, place: Place) -> NDArray[np.unsignedinteger]:
+    """Return decoded values as indices into `num_items` items of a dictionary."""
+    if not isinstance(values, Fixed) or values.bits not in (8, 16, 32, 64):
+        raise CorruptPage("L.page.dictionary.index-width", place, values, "unsigned integers")
+    indices: NDArray[np.unsignedinteger] = values.data.view(f"<u{values.bits // 8}")
+    if len(indices) and int(indices.max()) >= num_items:
+        clause, found = "L.page.dictionary.index-range", f"an index {int(indices.max())}"
+        raise CorruptPage(clause, place, found, f"an index below {num_items}")
+    return indices
+
+
+@specified
+def run_end(rows: ChunkRows, start: int) -> int:
+    """Return where a run of chunks from `start`, which are decoded together, ends."""
+    return min(start + RUN_CHUNKS, rows.table.num_chunks)
 
 
 class MiniBlockPage:
@@ -187,69 +352,3 @@ class MiniBlockPage:
         if self.shared is other.shared:
             return True
         return self.type is other.type and self.mini.is_like(other.mini)
-
-
-Coded = tuple[CompressiveEncoding, NDArray[np.uint8], Counts]
-"""A description, the bytes of all chunks joined, and the size in each chunk."""
-
-LevelEncoder = Callable[[LevelArray, Counts, FileVersion], Coded]
-"""Encodes the levels of a page, with the number of them in each chunk."""
-
-
-StoredDictionary = tuple[CompressiveEncoding, Buffer, int]
-"""The items of a page's dictionary: description, bytes, and how many they are."""
-
-
-def miniblock_page(
-    levels: RavelledLevels,
-    values: MiniBlocks,
-    dictionary: StoredDictionary | None,
-    version: FileVersion,
-    encode: LevelEncoder = encode_levels,
-    fill: int = FILL,
-) -> tuple[list[Buffer], MiniBlockLayout]:
-    """Return the buffers of a page, and its description.
-
-    `encode` chooses the codec of levels; `fill` pads the parts of chunks.
-    """
-    layout = MiniBlockLayout(
-        value_compression=values.encoding,
-        layers=levels.codes,  # type: ignore[arg-type]
-        num_buffers=len(values.buffers),
-        num_items=int(values.counts.sum()),
-        has_large_chunk=version > V2_1,
-    )
-    ends = chunk_ends(levels, values.counts)
-    num_levels, parts = np.diff(ends, prepend=0), list[Part]()
-    for stored, target in (
-        (levels.rep, layout.rep_compression),
-        (levels.definition, layout.def_compression),
-    ):
-        if stored is not None:
-            encoding, data, sizes = encode(stored, num_levels, version)
-            target.CopyFrom(encoding)
-            parts.append((data, sizes))
-    counted = num_levels if parts else np.zeros_like(num_levels)
-    wide = "<u2" if version == V2_1 else "<u4"
-    buffers: list[Buffer] = [*frame_chunks(counted, parts, values, wide, fill)]
-    if dictionary is not None:
-        described, items, layout.num_dictionary_items = dictionary
-        layout.dictionary.CopyFrom(described)
-        buffers.append(items)
-    if levels.rep is not None:
-        layout.repetition_index_depth = 1
-        index = repetition_index(levels.rep, levels.max_rep, ends)
-        buffers.append(index.reshape(-1).view(np.uint8))
-    return buffers, layout
-
-
-def chunk_ends(levels: RavelledLevels, counts: Counts) -> Counts:
-    """Return where the entries of each chunk end: placeholders after its values belong to it.
-
-    `counts` and the result (chunks,).
-    """
-    ends, visible = np.cumsum(counts), levels.visible
-    if visible is not None:
-        ends = np.flatnonzero(visible)[ends - 1] + 1
-        ends[-1] = levels.num_entries
-    return ends

@@ -41,7 +41,7 @@ from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3
 from lanceref.core.limits import RUN_BYTES
 from lanceref.file.container import PageMetadata, StoredPage
-from lanceref.pages import fullzip, miniblock
+from lanceref.pages import chunks, fullzip
 from lanceref.pages.constant import Constant, ConstantPage
 from lanceref.pages.fullzip import FullZipPage
 from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, parse_layers, scale_of
@@ -251,7 +251,7 @@ class SparsePage:
                 raise CorruptPage("L.page.sparse.levels", place, "levels", wanted)
             layout = chunked_layout(chunked, place)
             layout.num_items = slots
-            mini = miniblock.describe(layout, self._flat, V2_3, place)
+            mini = chunks.describe(layout, self._flat, V2_3, place)
             used = 2 + (mini.dictionary is not None)
             part = self._part(0, used, slots)
             return MiniBlockPage(part, mini), used
