@@ -135,7 +135,7 @@ def odd_fsst(rng: Chance, values: Variable) -> tuple[bytes, Variable]:
         start = rng.randrange(len(data) + 1)
         symbols.append(data[start : start + rng.randint(1, 8)] or b"\x00")
     symbols = list(dict.fromkeys(symbols))
-    return fsst.symbol_table(symbols, is_on=True), fsst.apply(symbols, values)
+    return variable.symbol_table(symbols, is_on=True), fsst.apply(symbols, values)
 
 
 def _compressed(rng: Chance, blocks: MiniBlocks) -> MiniBlocks:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from lanceref.codecs.fsst import symbol_table
 from lanceref.codecs.values import Variable
+from lanceref.codecs.variable import symbol_table
 from lanceref.core.arrow_buffers import STRINGS
 from lanceref.encodings_2_0.binary import variable_of
 from lanceref.encodings_2_0.flat import all_nulls

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import (
     bitpack,
-    fsst,
     general,
     nested,
     sequence,
@@ -92,8 +91,10 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
 @specified
 def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
     """Decode coded strings of every chunk of the run, joined."""
-    codes = decode_variable(encoding.values.variable.offsets, run, fsst.CODES)
-    return fsst.decode(fsst.parse_table(encoding.symbol_table, run.place()), codes, run.place())
+    codes = decode_variable(encoding.values.variable.offsets, run, variable.CODES)
+    return variable.decode_codes(
+        variable.parse_symbol_table(encoding.symbol_table, run.place()), codes, run.place()
+    )
 
 
 def decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> Variable:
@@ -132,7 +133,9 @@ def decode_zip_variable(
         case "variable":
             return values
         case "fsst":
-            return fsst.decode(fsst.parse_table(encoding.fsst.symbol_table, place), values, place)
+            return variable.decode_codes(
+                variable.parse_symbol_table(encoding.fsst.symbol_table, place), values, place
+            )
         case "general":
             name = general.codec_name(encoding.general, place)
             starts, ends = values.offsets[:-1], values.offsets[1:]

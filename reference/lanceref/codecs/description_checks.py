@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lanceref.codecs import bitpack, fsst, general, nested, sequence
+from lanceref.codecs import bitpack, general, nested, sequence, variable
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
@@ -174,7 +174,7 @@ def _check_arm(encoding: CompressiveEncoding, arm: str, version: FileVersion, pl
         case "rle":
             _check_rle(encoding.rle, version, place)
         case "fsst":
-            fsst.parse_table(encoding.fsst.symbol_table, place)
+            variable.parse_symbol_table(encoding.fsst.symbol_table, place)
             _want_arm(encoding.fsst.values, ("variable",), place)
         case "general":
             general.codec_name(encoding.general, place)

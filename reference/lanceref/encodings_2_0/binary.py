@@ -17,7 +17,7 @@ Layout, fixed-size binary: row i at i * byte_width.
 Clauses: L.array.ends.width, L.array.ends.order, L.array.ends.bound, L.array.ends.null-adjustment,
 L.array.binary.utf8, L.array.binary.null-adjustment-value, L.array.binary.bytes-width,
 L.array.binary.type, L.array.binary.offset-width, L.array.binary.bytes-end, L.array.fsst.inner,
-L.array.fixed-size-binary.width, and those of `codecs.fsst`
+L.array.fixed-size-binary.width, and those of `codecs.variable`
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs import fsst, general
-from lanceref.codecs.fsst import parse_table
 from lanceref.codecs.values import Variable
+from lanceref.codecs.variable import decode_codes, parse_symbol_table
 from lanceref.core.arrow_buffers import (
     STRINGS,
     bytes_of,
@@ -250,12 +250,12 @@ def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) 
     """Open FSST codes; the inner encoding must be binary."""
     arm = encoding.binary.WhichOneof("array_encoding")
     expect("L.array.fsst.inner", arm, "binary", page.place, UnknownEncoding)
-    table = parse_table(encoding.symbol_table, page.place)
+    table = parse_symbol_table(encoding.symbol_table, page.place)
     strings = StoredStrings(encoding.binary.binary, type_, num_rows, page, "fsst codes")
 
     def read(rows: RowRanges) -> pa.Array:
         codes, nulls = strings.values(rows)
-        values = fsst.decode(table, codes, strings.place)
+        values = decode_codes(table, codes, strings.place)
         return _variable_array(values, nulls, type_, page.ctx, strings.place)
 
     return read

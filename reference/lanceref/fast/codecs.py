@@ -10,7 +10,7 @@ chain of symbols is followed from the start of each by doubling jumps.
 
 Blocks are unpacked in runs that fit the cache, or compiled. Distinct values are counted from below:
 values are as many as their halves combined by xor, or more, and that there are too many for a
-dictionary is seen in the first of them. The specifications are `codecs.fsst`,
+dictionary is seen in the first of them. The specifications are `codecs.variable`, `codecs.fsst`,
 `codecs.compressive.decode_fsst`, `codecs.bitpack` and `codecs.choose.index_distinct`.
 """
 
@@ -25,25 +25,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import bitpack, choose, compressive, fsst
+from lanceref.codecs import bitpack, choose, compressive, fsst, variable
 from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned
-from lanceref.codecs.fsst import (
+from lanceref.codecs.fsst import Coder, Codes, Words, longest, make_coder, stored, words_at
+from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values, Variable
+from lanceref.codecs.variable import (
     ESCAPE,
     LONGEST,
-    Coder,
-    Codes,
     Symbols,
     SymbolTable,
-    Words,
     check_codes,
     literals,
-    longest,
-    make_coder,
-    parse_table,
-    stored,
-    words_at,
+    parse_symbol_table,
 )
-from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values, Variable
 from lanceref.core.errors import Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
@@ -96,7 +90,7 @@ has decoded that much: short programs never wait for them, long ones take at mos
 """
 
 
-@fsst.decode.replaced_by
+@variable.decode_codes.replaced_by
 def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
     """Decode every value; `place` is where the codes lie. Raises CorruptPage."""
     if not table.is_on:
@@ -124,7 +118,7 @@ def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
     is_plain = run.ctx.spans is None and not run.ctx.validating and offsets.bits_per_value == 32
     size_bytes = (int(sizes.sum()) - 4 * run.num_values) * GROWTH
     if is_plain and not np.any(sizes < (counts + 1) * 4) and KERNEL_USE.use(size_bytes):
-        table = parse_table(encoding.symbol_table, run.place())
+        table = parse_symbol_table(encoding.symbol_table, run.place())
         if table.is_on:
             from lanceref.fast import compiled as kernel
 

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import bitpack, compressive, fsst
+from lanceref.codecs import bitpack, compressive, variable
 from lanceref.codecs import values as codec_values
 from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values
 from lanceref.core.arrow_buffers import fixed_array
@@ -218,9 +218,10 @@ def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | 
     do. None for codecs whose values cannot be found singly.
     """
     if encoding.HasField("fsst"):
-        codes = compressive.decode_variable(encoding.fsst.values.variable.offsets, run, fsst.CODES)
-        table = fsst.parse_table(encoding.fsst.symbol_table, run.place())
-        return fsst.decode(table, codes.take(slots), run.place())
+        offsets = encoding.fsst.values.variable.offsets
+        codes = compressive.decode_variable(offsets, run, variable.CODES)
+        table = variable.parse_symbol_table(encoding.fsst.symbol_table, run.place())
+        return variable.decode_codes(table, codes.take(slots), run.place())
     ends = np.cumsum(run.counts)
     chunks = np.searchsorted(ends, slots, "right")
     at = slots - (ends - run.counts)[chunks]

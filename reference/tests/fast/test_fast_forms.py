@@ -15,7 +15,12 @@ from hypothesis.extra import numpy as hnp
 from lanceref.codecs import bitpack, choose, compressive, fsst, values
 from lanceref.codecs.fsst import make_coder
 from lanceref.codecs.values import Fixed, flat_encoding
-from lanceref.codecs.variable import variable_encoding
+from lanceref.codecs.variable import (
+    decode_codes,
+    parse_symbol_table,
+    symbol_table,
+    variable_encoding,
+)
 from lanceref.core.context import Specified, is_plain, plain_forms, plainly
 from lanceref.core.errors import BytesError
 from lanceref.proto import encodings_v2_1_pb2 as pb
@@ -124,8 +129,8 @@ def test_values_are_coded_and_decoded_alike(texts, symbols):
     values = variable(texts)
     one, other = same(fsst.apply, symbols, values)
     codes, again = same(fsst.code_values, make_coder(symbols), values)
-    table = fsst.parse_table(fsst.symbol_table(symbols, is_on=True), PLACE)
-    decoded = same(fsst.decode, table, one, PLACE)
+    table = parse_symbol_table(symbol_table(symbols, is_on=True), PLACE)
+    decoded = same(decode_codes, table, one, PLACE)
 
     assert plain(one) == plain(other)
     assert [part.tolist() for part in codes] == [part.tolist() for part in again]
@@ -136,7 +141,7 @@ def test_values_are_coded_and_decoded_alike(texts, symbols):
 @given(st.lists(TEXTS, min_size=1, max_size=3), SYMBOLS)
 def test_chunks_of_any_codes_are_decoded_alike(values, symbols):
     """Also codes that no table has: the same error."""
-    encoding = pb.Fsst(symbol_table=fsst.symbol_table(symbols, is_on=True))
+    encoding = pb.Fsst(symbol_table=symbol_table(symbols, is_on=True))
     encoding.values.CopyFrom(variable_encoding(32))
     parts = []
     for texts in values:

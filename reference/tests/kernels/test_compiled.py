@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from lanceref.codecs import bitpack, fsst
+from lanceref.codecs import bitpack, variable
 from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.fsst import apply, make_coder
 from lanceref.codecs.values import Variable
@@ -157,9 +157,9 @@ def both(call):
 def test_values_decode_as_without_the_kernel(draw, symbols):
     """Sound codes and others give the same bytes or the same error."""
     values = strings(draw.draw(code_strings(symbols)))
-    table = fsst.parse_table(table_bytes(symbols), PLACE)
+    table = variable.parse_symbol_table(table_bytes(symbols), PLACE)
 
-    both(lambda: fsst.decode(table, values, PLACE))
+    both(lambda: variable.decode_codes(table, values, PLACE))
 
 
 @given(st.data(), SYMBOLS)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import cast
 
 import pyarrow as pa
-from lanceref.codecs.fsst import symbol_table
+from lanceref.codecs.variable import symbol_table
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 
