@@ -20,17 +20,9 @@ from lanceref.codecs import (
 )
 from lanceref.codecs.bitpack import BLOCK, WIDTHS
 from lanceref.codecs.choose import Encode, Kind, fsst_encoding
-from lanceref.codecs.encoder_inputs import max_value_bytes, unsigned
-from lanceref.codecs.values import (
-    Fixed,
-    FixedSizeList,
-    MiniBlocks,
-    Rows,
-    Values,
-    Variable,
-    flat_blocks,
-    flat_encoding,
-)
+from lanceref.codecs.encoder_inputs import bytes_per_word, max_value_bytes, unsigned
+from lanceref.codecs.mini_blocks import MiniBlocks, flat_blocks, flat_encoding
+from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
 from lanceref.core.file_versions import V2_1, V2_2, FileVersion
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 from numpy.typing import NDArray
@@ -73,7 +65,7 @@ def _mini(rng: Chance, values: Values, kind: Kind, version: FileVersion) -> Mini
     if isinstance(values, Variable):
         blocks = _variable(rng, values, kind, version)
     elif isinstance(values, FixedSizeList):
-        size = nested.bytes_per_word(values)[0]
+        size = bytes_per_word(values)[0]
         counts = odd_counts(rng, values.count, size, version)
         return nested.encode_lists(values, counts)
     elif isinstance(values, Rows):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from lanceref.codecs import general
 from lanceref.codecs.bitpack import block_widths, encode_out_of_line, out_of_line_encoding
-from lanceref.codecs.values import flat_encoding
+from lanceref.codecs.mini_blocks import flat_encoding
 from lanceref.file.column_io import Buffer
 from lanceref.pages.leafvalues import Validity
 from lanceref.pages.sparse import Sequence64, StructureEncoder, encode_sequence

@@ -17,24 +17,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs.mini_blocks import MiniBlocks, Part, even_counts, flat_encoding, weave
 from lanceref.codecs.values import (
     Bools,
     ChunkRun,
     Fixed,
     Ints,
-    MiniBlocks,
-    Part,
-    even_counts,
-    flat_encoding,
     gather_rows,
-    interleave,
     join_pieces,
     join_ranges,
-    join_rows,
-    weave,
 )
 from lanceref.core.context import specified
-from lanceref.core.errors import CorruptPage
+from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import (
     CompressiveEncoding,
     InlineBitpacking,
@@ -57,6 +51,15 @@ POWERS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
 """Powers of two: a number below the n-th, but no lower one, has n bits."""
 
 Unsigned = NDArray[np.unsignedinteger]
+
+
+def check_packed(bits: int, width: int, place: Place) -> None:
+    """Check the widths of values and of packed ones. Raises UnknownEncoding, CorruptPage."""
+    clause = "L.codec.bitpack.types"
+    if bits not in WIDTHS:
+        raise UnknownEncoding(clause, place, f"{bits} bits", "8, 16, 32 or 64")
+    if width > bits:
+        raise CorruptPage("L.codec.bitpack.width", place, width, f"at most {bits}")
 
 
 @specified
@@ -97,6 +100,14 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
     unpack_chunks(run, widths, out)
     _lint_unused(run, np.arange(run.num_chunks), out, run.counts)
     return Fixed(bits, run.num_values, join_rows(out, run.counts).view(np.uint8))
+
+
+def join_rows(rows: NDArray[np.generic], counts: Ints) -> NDArray[np.generic]:
+    """Return the first `counts` values of every row of `rows` (n, width), joined."""
+    if (counts[:-1] == rows.shape[1]).all():
+        return rows.reshape(-1)[: int(counts.sum())]
+    starts = np.arange(len(rows)) * rows.shape[1]
+    return join_ranges(rows.reshape(-1), starts, starts + counts)
 
 
 @specified
@@ -187,6 +198,24 @@ def _out_of_line(
     if not len(tails):
         return join_ranges(out.reshape(-1), starts, starts + packed_counts)
     return interleave(out.reshape(-1), starts, packed_counts, tails, run.counts - packed_counts)
+
+
+def interleave(
+    values: NDArray[np.generic],
+    starts: Ints,
+    counts: Ints,
+    tails: NDArray[np.generic],
+    tail_counts: Ints,
+) -> NDArray[np.generic]:
+    """Join for every piece `counts` values from `starts`, and the next `tail_counts` of `tails`.
+
+    `starts`, `counts` and `tail_counts` (pieces,).
+    """
+    data, ends = np.concatenate([values, tails]), len(values) + np.cumsum(tail_counts)
+    firsts = np.stack([starts, ends - tail_counts], axis=1).reshape(-1)
+    lasts = np.stack([starts + counts, ends], axis=1).reshape(-1)
+    size = values.dtype.itemsize
+    return join_pieces(data.view(np.uint8), firsts * size, lasts * size).view(values.dtype)
 
 
 def _raw_values(run: ChunkRun, chunks: Ints, tails: Ints, bits: int, width: int) -> Unsigned:

@@ -27,20 +27,8 @@ from lanceref.codecs import (
 from lanceref.codecs import encoder_inputs as inputs
 from lanceref.codecs.bitpack import BLOCK, WIDTHS, Unsigned
 from lanceref.codecs.encoder_inputs import Params, flat_chunk, max_value_bytes, unsigned
-from lanceref.codecs.values import (
-    Bytes,
-    Fixed,
-    FixedSizeList,
-    Ints,
-    MiniBlocks,
-    Part,
-    Rows,
-    Values,
-    Variable,
-    even_counts,
-    flat_blocks,
-    flat_encoding,
-)
+from lanceref.codecs.mini_blocks import MiniBlocks, Part, even_counts, flat_blocks, flat_encoding
+from lanceref.codecs.values import Bytes, Fixed, FixedSizeList, Ints, Rows, Values, Variable
 from lanceref.core.context import specified
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Fsst
@@ -81,7 +69,7 @@ def encode_mini(values: Values, params: Params, version: FileVersion, kind: Kind
     if isinstance(values, Variable):
         return _mini_variable(values, params, version, kind)
     if isinstance(values, FixedSizeList):
-        per_chunk = flat_chunk(*nested.bytes_per_word(values))
+        per_chunk = flat_chunk(*inputs.bytes_per_word(values))
         blocks = nested.encode_lists(values, even_counts(values.count, per_chunk))
         return replace(blocks, last_says_count=values.count % per_chunk == 0)
     if isinstance(values, Rows):

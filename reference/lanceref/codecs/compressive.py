@@ -1,14 +1,18 @@
-"""Compressive encodings: the codec that a message asks for.
+"""Compressive encodings: the codec that a message asks for, and what the message alone can break.
 
-A page's description nests `CompressiveEncoding` messages. *Mini* decodes the value buffers of many
-chunks, and can pick single values; *zip* decodes values that were cut one by one; a *block* fills
-one buffer by itself. Levels, dictionaries, offsets, positions and counts are blocks. A block codec
-knows how many values it must give. Blocks of many chunks are decoded together, as a run whose
-buffer 0 holds them; a codec without payload gets an empty buffer. Runs (run-length encoding) are
-two blocks.
+A page's description nests `CompressiveEncoding` messages; it is checked when a file is opened. Each
+arm has its parts and its widths; some arms, and some children of others, belong to later versions.
 
-Clauses: L.codec.encoding.context, L.codec.encoding.payload, L.codec.delta.width,
-L.codec.limits.expansion, L.codec.rle.pairs, L.codec.flat.size
+*Mini* decodes the value buffers of many chunks, and can pick single values; a *block* fills one
+buffer by itself (values that are cut one by one are *zipped*: see `nested`). Levels, dictionaries,
+offsets, positions and counts are blocks. A block codec knows how many values it must give. Blocks
+of many chunks are decoded together, as a run whose buffer 0 holds them; a codec without payload
+gets an empty buffer. Runs (run-length encoding) are two blocks.
+
+Clauses: L.codec.encoding.present, L.codec.encoding.version, L.codec.encoding.depth,
+L.codec.encoding.context, L.codec.encoding.payload, L.codec.encoding.buffer-compression,
+L.codec.encoding.levels, L.codec.flat.bits, L.codec.flat.size, L.codec.delta.width,
+L.codec.limits.expansion, L.codec.rle.pairs
 """
 
 from __future__ import annotations
@@ -18,30 +22,169 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs import (
-    bitpack,
-    general,
-    nested,
-    sequence,
-    variable,
-)
-from lanceref.codecs.description_checks import has_payload, only_flat, unsupported, value_bits
+from lanceref.codecs import bitpack, general, nested, sequence, variable
 from lanceref.codecs.values import (
+    MAX_BITS,
     Bools,
-    Bytes,
     ChunkRun,
     Fixed,
     Ints,
-    Rows,
     Values,
     Variable,
     decode_flat,
+    has_payload,
+    list_levels,
+    only_flat,
+    unsupported,
+    value_bits,
+    want_arm,
+    wrong_encoding,
 )
 from lanceref.core.context import Context, specified
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
+from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+
+SINCE: dict[str, FileVersion] = {
+    "variable_packed_struct": V2_2,
+    "constant": V2_3,
+    "dictionary": V2_3,
+    "range": V2_3,
+    "delta": V2_3,
+}
+"""First version of the arms that are not in 2.1."""
+
+IN_CHUNKS = ("flat", "out_of_line_bitpacking", "general")
+"""What run values and run lengths of a chunk may be coded by in 2.3: what takes bytes."""
+
+ITEMS = (
+    *("flat", "variable", "inline_bitpacking", "out_of_line_bitpacking"),
+    *("rle", "general", "fixed_size_list"),
+)
+"""What the items of a page's dictionary may be coded by."""
+
+LEVELS = ("flat", "inline_bitpacking", "out_of_line_bitpacking", "general", "rle")
+"""What levels may be coded by."""
+
+CHILDREN: dict[str, tuple[str, ...]] = {
+    "variable": ("offsets",),
+    "fsst": ("values",),
+    "general": ("values",),
+    "byte_stream_split": ("values",),
+    "packed_struct": ("values",),
+    "fixed_size_list": ("values",),
+    "rle": ("values", "run_lengths"),
+    "delta": ("deltas",),
+    "dictionary": ("indices", "items"),
+}
+"""The encodings directly inside each arm that can stand alone as well."""
+
+
+def check_encoding(
+    encoding: CompressiveEncoding, version: FileVersion, ctx: Context, place: Place
+) -> None:
+    """Check a description and everything inside it. Raises UnknownEncoding and CorruptPage."""
+    unchecked, most = [(encoding, 0)], ctx.limits.depth
+    while unchecked:
+        one, depth = unchecked.pop()
+        arm = one.WhichOneof("compression")
+        if depth > most:
+            raise CorruptPage("L.codec.encoding.depth", place, "more", f"{most} levels")
+        if arm is None:
+            raise UnknownEncoding("L.codec.encoding.present", place, "no known one", "one")
+        if version < SINCE.get(arm, version):
+            found, wanted = f"{arm} in {version}", f"{SINCE[arm]}"
+            raise UnknownEncoding("L.codec.encoding.version", place, found, wanted)
+        _check_arm(one, arm, version, place)
+        unchecked += [(child, depth + 1) for child in reversed(_children(one, arm))]
+
+
+def check_levels(
+    encoding: CompressiveEncoding, version: FileVersion, ctx: Context, place: Place
+) -> None:
+    """Check the description of levels: 16-bit values, with runs only since 2.2.
+
+    Raises UnknownEncoding.
+    """
+    check_encoding(encoding, version, ctx, place)
+    arm, bits = encoding.WhichOneof("compression"), value_bits(encoding)
+    if arm not in LEVELS or bits != 16 or (arm == "rle" and version == V2_1):
+        found, wanted = f"{arm} of {bits} bits", "16 bits, flat, packed or (since 2.2) as runs"
+        raise UnknownEncoding("L.codec.encoding.levels", place, found, wanted)
+
+
+def check_chunks(encoding: CompressiveEncoding, place: Place) -> None:
+    """Check the description of values in chunks: runs there take bytes."""
+    while encoding.WhichOneof("compression") == "general":
+        encoding = encoding.general.values
+    if encoding.WhichOneof("compression") == "rle":
+        want_arm(encoding.rle.values, IN_CHUNKS, place)
+        want_arm(encoding.rle.run_lengths, IN_CHUNKS, place)
+
+
+def check_items(encoding: CompressiveEncoding, place: Place) -> None:
+    """Check the description of a page's dictionary: no computed items, and no coded strings."""
+    want_arm(encoding, ITEMS, place)
+    if encoding.WhichOneof("compression") == "general":
+        check_items(encoding.general.values, place)
+
+
+def _children(encoding: CompressiveEncoding, arm: str) -> list[CompressiveEncoding]:
+    """Return the encodings directly inside this one that can stand alone as well."""
+    if arm == "variable_packed_struct":
+        return [field.value for field in encoding.variable_packed_struct.fields]
+    if arm == "fixed_size_list" and encoding.fixed_size_list.values.HasField("constant"):
+        return []
+    return [getattr(getattr(encoding, arm), name) for name in CHILDREN.get(arm, ())]
+
+
+def _check_arm(encoding: CompressiveEncoding, arm: str, version: FileVersion, place: Place) -> None:
+    match arm:
+        case "flat":
+            bits = encoding.flat.bits_per_value
+            if bits != 1 and (bits % 8 or not 0 < bits <= MAX_BITS):
+                raise CorruptPage("L.codec.flat.bits", place, bits, "1 or whole bytes")
+            _no_compression(encoding.flat.HasField("data"), place)
+        case "inline_bitpacking":
+            bitpack.check_packed(encoding.inline_bitpacking.uncompressed_bits_per_value, 0, place)
+            _no_compression(encoding.inline_bitpacking.HasField("values"), place)
+        case "out_of_line_bitpacking":
+            packed = encoding.out_of_line_bitpacking
+            width = only_flat(packed.values, place)
+            bitpack.check_packed(packed.uncompressed_bits_per_value, width, place)
+        case "variable":  # offsets are flat before 2.3
+            offsets = encoding.variable.offsets
+            _no_compression(encoding.variable.HasField("values"), place)
+            offset_bits = only_flat(offsets, place) if version < V2_3 else value_bits(offsets)
+            if offset_bits not in (32, 64):
+                raise wrong_encoding(offsets, "offsets of 32 or 64 bits", place)
+        case "rle":
+            sequence.check_runs(encoding.rle, version, place)
+        case "fsst":
+            variable.parse_symbol_table(encoding.fsst.symbol_table, place)
+            want_arm(encoding.fsst.values, ("variable",), place)
+        case "general":
+            general.codec_name(encoding.general, place)
+        case "byte_stream_split":
+            if only_flat(encoding.byte_stream_split.values, place) not in (32, 64):
+                raise wrong_encoding(encoding.byte_stream_split.values, "flat 32 or 64", place)
+        case "fixed_size_list":
+            nested.check_lists(encoding.fixed_size_list, place)
+        case "packed_struct":
+            rows = only_flat(encoding.packed_struct.values, place)
+            nested.check_row_bits(encoding.packed_struct.bits_per_value, rows, place)
+        case "variable_packed_struct":
+            nested.check_variable_rows(encoding.variable_packed_struct, place)
+        case _:
+            sequence.check_sequence(encoding, arm, place)
+
+
+def _no_compression(has_field: bool, place: Place) -> None:
+    if has_field:
+        clause, wanted = "L.codec.encoding.buffer-compression", "only `general` to compress"
+        raise UnknownEncoding(clause, place, "a compressed buffer", wanted)
 
 
 def num_buffers(encoding: CompressiveEncoding) -> int:
@@ -52,7 +195,7 @@ def num_buffers(encoding: CompressiveEncoding) -> int:
         case "rle":
             return 2
         case "fixed_size_list":
-            levels = nested.levels(encoding.fixed_size_list)
+            levels = list_levels(encoding.fixed_size_list)
             return 1 + sum(level.has_validity for level in levels)
         case "variable" if not encoding.variable.offsets.HasField("flat"):
             return 1 + has_payload(encoding.variable.offsets)
@@ -104,50 +247,6 @@ def decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> V
     table = run.only(0) if has_payload(offsets) else run.without_bytes(1)
     decoded = integers(offsets, table.counting(run.counts + 1), "offsets")
     return variable.decode_separate(run, decoded, kind)
-
-
-def decode_zip_fixed(encoding: CompressiveEncoding, rows: Bytes, place: Place) -> Values:
-    """Decode values of equal size: `rows` uint8 (values, bytes of a value). Raises CorruptPage."""
-    arm = encoding.WhichOneof("compression")
-    if arm == "fixed_size_list":
-        return nested.decode_zipped_lists(encoding.fixed_size_list, rows, place)
-    whole = Fixed(8 * rows.shape[1], len(rows), np.ascontiguousarray(rows).reshape(-1))
-    if arm == "packed_struct":
-        fields = encoding.packed_struct.bits_per_value
-        nested.check_row_bits(fields, whole.bits, place)
-        return nested.split_rows(whole, fields)
-    bits = only_flat(encoding, place)
-    if bits != whole.bits:
-        raise CorruptPage("L.codec.flat.size", place, whole.bits, bits)
-    return whole
-
-
-def decode_zip_variable(
-    encoding: CompressiveEncoding, values: Variable, ctx: Context, place: Place
-) -> Variable | Rows:
-    """Decode values that were cut by their lengths, each coded on its own.
-
-    Raises UnknownEncoding.
-    """
-    match encoding.WhichOneof("compression"):
-        case "variable":
-            return values
-        case "fsst":
-            return variable.decode_codes(
-                variable.parse_symbol_table(encoding.fsst.symbol_table, place), values, place
-            )
-        case "general":
-            name = general.codec_name(encoding.general, place)
-            starts, ends = values.offsets[:-1], values.offsets[1:]
-            budget = ctx.limits.expanded(len(values.data))
-            parts = general.decompress(name, values.data, starts, ends, lambda _: place, budget)
-            inner = Variable(np.append(0, np.cumsum(parts[1])), parts[0])
-            return decode_zip_variable(encoding.general.values, inner, ctx, place)
-        case "variable_packed_struct":
-            packed = encoding.variable_packed_struct
-            decoders = decode_zip_fixed, decode_zip_variable
-            return nested.split_variable_rows(packed, values, *decoders, ctx, place)
-    raise unsupported(encoding, "a variable-width value", place)
 
 
 @specified

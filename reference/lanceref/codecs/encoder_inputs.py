@@ -146,6 +146,14 @@ def flat_chunk(word_bytes: int, values_per_word: int) -> int:
     return values
 
 
+def bytes_per_word(values: FixedSizeList) -> tuple[int, int]:
+    """Return the bytes that a word of values takes, and the values of a word (1, or 8 of bits)."""
+    lists, inner = layers(values)
+    bitmap_bytes = sum(-(-n // 8) for layer, n in lists if layer.validity is not None)
+    bits = inner.bits * lists[-1][1]
+    return (bitmap_bytes * 8 + bits, 8) if bits % 8 else (bitmap_bytes + bits // 8, 1)
+
+
 def rle_counts(values: Unsigned) -> Ints:
     """Return the values of each chunk of runs: as many as their runs leave room for.
 

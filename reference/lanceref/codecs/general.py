@@ -22,15 +22,8 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from lanceref.codecs.values import (
-    Bytes,
-    ChunkRun,
-    Fixed,
-    Ints,
-    MiniBlocks,
-    even_counts,
-    flat_encoding,
-)
+from lanceref.codecs.mini_blocks import MiniBlocks, even_counts, flat_encoding
+from lanceref.codecs.values import Bytes, ChunkRun, Fixed, Ints
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import (
     COMPRESSION_ALGORITHM_LZ4,

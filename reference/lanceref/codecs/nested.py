@@ -1,7 +1,7 @@
-"""Nested values of one leaf: fixed-size lists of primitives, and packed structs.
+"""Nested values of one leaf: fixed-size lists of primitives, and packed structs; zipped values.
 
 Bitmaps hold the validity of the inner levels of fixed-size lists. The fields of a packed struct are
-side by side in each row.
+side by side in each row. *Zipped* values were cut one by one, and are coded each on its own.
 
 Layout in a chunk: for each level with `has_validity`, outermost first, a bitmap over its items;
 then the flat items. Layout of one zipped value: the same bitmaps for the items of this value, then
@@ -11,33 +11,41 @@ Layout of a fixed row: the bytes of each field in field order, no padding.
 Layout of a variable row (a variable value of the page): fixed fields as raw bytes, variable ones as
 a length of `bits_per_length` bits and the bytes, each coded as its field's encoding says.
 
-Clauses: L.codec.fixed-size-list.bitmap, L.codec.fixed-size-list.all-null,
-L.codec.fixed-size-list.size, L.codec.fixed-size-list.whole-bytes, L.codec.packed-struct.bits,
+Clauses: L.codec.fixed-size-list.items, L.codec.fixed-size-list.bitmap,
+L.codec.fixed-size-list.all-null, L.codec.fixed-size-list.size, L.codec.flat.size,
+L.codec.fixed-size-list.whole-bytes, L.codec.packed-struct.bits, L.codec.packed-struct.field,
 L.codec.packed-struct.row
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from lanceref.codecs import general, variable
+from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding, weave
 from lanceref.codecs.values import (
+    MAX_BITS,
     Bools,
     Bytes,
     ChunkRun,
     Fixed,
     FixedSizeList,
     Ints,
-    MiniBlocks,
-    Part,
     Rows,
     Values,
     Variable,
     decode_flat,
-    flat_encoding,
+    innermost,
     join_bits,
-    weave,
+    join_pieces,
+    list_bits,
+    list_levels,
+    only_flat,
+    unsupported,
+    value_bits,
+    want_arm,
 )
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place
@@ -49,19 +57,16 @@ _ALL_NULL = "L.codec.fixed-size-list.all-null"
 Validities = list[Bools | None]
 
 
-def levels(encoding: pb.FixedSizeList) -> Iterator[pb.FixedSizeList]:
-    """Yield the descriptions of nested fixed-size lists, the outermost first."""
-    while True:
-        yield encoding
-        if encoding.values.WhichOneof("compression") != "fixed_size_list":
-            return
-        encoding = encoding.values.fixed_size_list
-
-
-def innermost(encoding: pb.FixedSizeList) -> pb.CompressiveEncoding:
-    """Return the encoding of the items: `flat`, or `constant` when all of them are null."""
-    *_, last = levels(encoding)
-    return last.values
+def check_lists(lists: pb.FixedSizeList, place: Place) -> None:
+    """Check the description of fixed-size lists. Raises UnknownEncoding, CorruptPage."""
+    want_arm(lists.values, ("flat", "fixed_size_list", "constant"), place)
+    is_constant, clause = lists.values.HasField("constant"), "L.codec.fixed-size-list.all-null"
+    if is_constant and (not lists.has_validity or lists.values.constant.value):
+        raise CorruptPage(clause, place, "a constant", "only nulls")
+    items, bits = lists.items_per_value, list_bits(lists)
+    if not items or not 0 < bits <= MAX_BITS:
+        found, wanted = f"{items} items of a value of {bits} bits", f"at most {MAX_BITS} bits"
+        raise CorruptPage("L.codec.fixed-size-list.items", place, found, wanted)
 
 
 def _validities(encoding: pb.FixedSizeList, cut: Callable[[int], Bools]) -> tuple[Validities, int]:
@@ -70,7 +75,7 @@ def _validities(encoding: pb.FixedSizeList, cut: Callable[[int], Bools]) -> tupl
     `cut` gives the next bitmap, by the items that one value has in it.
     """
     validities, per_value = Validities(), 1
-    for level in levels(encoding):
+    for level in list_levels(encoding):
         per_value *= level.items_per_value
         validities.append(cut(per_value) if level.has_validity else None)
     return validities, per_value
@@ -122,15 +127,6 @@ def decode_list_block(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeLis
     return decode_zipped_lists(encoding, rows, run.place())
 
 
-def list_bits(encoding: pb.FixedSizeList) -> int:
-    """Return the bits of one zipped value: a multiple of eight."""
-    per_value, total = 1, 0
-    for level in levels(encoding):
-        per_value *= level.items_per_value
-        total += (per_value + 7 & -8) if level.has_validity else 0
-    return total + (per_value * innermost(encoding).flat.bits_per_value + 7 & -8)
-
-
 def _zip_items(
     encoding: pb.FixedSizeList, rows: Bytes, per_value: int, validities: Validities, place: Place
 ) -> Fixed:
@@ -154,7 +150,7 @@ def _nest(
 ) -> FixedSizeList:
     """Wrap the items level by level, from the innermost outward."""
     shapes = []
-    for level, validity in zip(levels(encoding), validities, strict=True):
+    for level, validity in zip(list_levels(encoding), validities, strict=True):
         shapes.append((level.items_per_value, count, validity))
         count *= level.items_per_value
     nested: Fixed | FixedSizeList = values
@@ -183,24 +179,14 @@ def list_encoding(values: FixedSizeList, *, keeps_null_items: bool) -> Compressi
         items = list_encoding(values.items, keeps_null_items=keeps_null_items)
     else:
         items = flat_encoding(values.items.bits)
-    has_validity = values.validity is not None
-    lists = pb.FixedSizeList(
-        items_per_value=values.dimension, has_validity=has_validity, values=items
-    )
+    lists = pb.FixedSizeList(items_per_value=values.dimension, values=items)
+    lists.has_validity = values.validity is not None
     return CompressiveEncoding(fixed_size_list=lists)
 
 
 def is_empty(values: FixedSizeList) -> bool:
     """Whether every item of the lists is null."""
     return values.validity is not None and not values.validity.any()
-
-
-def bytes_per_word(values: FixedSizeList) -> tuple[int, int]:
-    """Return the bytes that a word of values takes, and the values of a word (1, or 8 of bits)."""
-    lists, inner = layers(values)
-    bitmap_bytes = sum(-(-n // 8) for layer, n in lists if layer.validity is not None)
-    bits = inner.bits * lists[-1][1]
-    return (bitmap_bytes * 8 + bits, 8) if bits % 8 else (bitmap_bytes + bits // 8, 1)
 
 
 def encode_lists(values: FixedSizeList, counts: Ints) -> MiniBlocks:
@@ -267,9 +253,6 @@ def _bits_of_values(flags: Bytes, count: int, items: int) -> Bytes:
     return cells
 
 
-DecodeFixed = Callable[[CompressiveEncoding, Bytes, Place], Values]
-DecodeVariable = Callable[[CompressiveEncoding, Variable, Context, Place], Values]
-
 Cells = tuple[CompressiveEncoding, Fixed | Variable, int]
 """One encoded field: its description, its values, the bits of a variable value's length."""
 
@@ -279,6 +262,20 @@ def check_row_bits(bits: Sequence[int], row_bits: int, place: Place) -> None:
     if any(width % 8 or width <= 0 for width in bits) or sum(bits) != row_bits:
         clause, found = "L.codec.packed-struct.bits", f"fields of {list(bits)[:8]} bits"
         raise CorruptPage(clause, place, found, f"bytes that fill {row_bits} bits")
+
+
+def check_variable_rows(encoding: pb.VariablePackedStruct, place: Place) -> None:
+    """Check the fields of rows of variable size. Raises UnknownEncoding, CorruptPage."""
+    for field in encoding.fields:
+        if field.WhichOneof("layout") == "bits_per_length":
+            want_arm(field.value, ("variable", "fsst", "general"), place)
+            wanted: tuple[int, ...] = (32, 64)
+            bits = field.bits_per_length
+        else:
+            want_arm(field.value, ("flat", "fixed_size_list", "packed_struct"), place)
+            wanted, bits = ((value_bits(field.value) or 0) + 7 & -8,), field.bits_per_value
+        if bits not in wanted:
+            raise CorruptPage("L.codec.packed-struct.field", place, f"{bits} bits", wanted)
 
 
 def split_rows(rows: Fixed, bits: Sequence[int]) -> Rows:
@@ -294,8 +291,6 @@ def split_rows(rows: Fixed, bits: Sequence[int]) -> Rows:
 def split_variable_rows(
     encoding: pb.VariablePackedStruct,
     rows: Variable,
-    decode_fixed: DecodeFixed,
-    decode_variable: DecodeVariable,
     ctx: Context,
     place: Place,
 ) -> Rows:
@@ -316,18 +311,16 @@ def split_variable_rows(
     for field in encoding.fields:
         if field.WhichOneof("layout") == "bits_per_value":
             cells = cut(field.bits_per_value // 8)
-            fields.append(decode_fixed(field.value, cells, place))
+            fields.append(decode_zip_fixed(field.value, cells, place))
             continue
         width = field.bits_per_length // 8
         lengths = cut(width).view(f"<u{width}").reshape(-1).astype(np.uint64)
         if np.any(lengths > (ends - at).astype(np.uint64)):
             raise corrupt("a length beyond its row", "the bytes it promises")
         stops = at + lengths.astype(np.int64)
-        spans = zip(at.tolist(), stops.tolist())
-        joined = b"".join([rows.data.data[start:end] for start, end in spans])
-        offsets = np.append(0, np.cumsum(stops - at)).astype(np.int64)
-        values = Variable(offsets, np.frombuffer(joined, np.uint8))
-        fields.append(decode_variable(field.value, values, ctx, place))
+        offsets = np.append(0, np.cumsum(stops - at))
+        values = Variable(offsets, join_pieces(rows.data, at, stops))
+        fields.append(decode_zip_variable(field.value, values, ctx, place))
         at[:] = stops
     if np.any(at != ends):
         raise corrupt("bytes after the last field", "rows used up by their fields")
@@ -362,3 +355,46 @@ def join_variable_rows(count: int, fields: Sequence[Cells]) -> tuple[Compressive
         columns += [prefix, (values.data, lengths)]
     data, sizes = weave(columns)
     return encoding, Variable(np.append(0, np.cumsum(sizes)), data)
+
+
+def decode_zip_fixed(encoding: CompressiveEncoding, rows: Bytes, place: Place) -> Values:
+    """Decode values of equal size: `rows` uint8 (values, bytes of a value). Raises CorruptPage."""
+    arm = encoding.WhichOneof("compression")
+    if arm == "fixed_size_list":
+        return decode_zipped_lists(encoding.fixed_size_list, rows, place)
+    whole = Fixed(8 * rows.shape[1], len(rows), np.ascontiguousarray(rows).reshape(-1))
+    if arm == "packed_struct":
+        fields = encoding.packed_struct.bits_per_value
+        check_row_bits(fields, whole.bits, place)
+        return split_rows(whole, fields)
+    bits = only_flat(encoding, place)
+    if bits != whole.bits:
+        raise CorruptPage("L.codec.flat.size", place, whole.bits, bits)
+    return whole
+
+
+def decode_zip_variable(
+    encoding: CompressiveEncoding, values: Variable, ctx: Context, place: Place
+) -> Variable | Rows:
+    """Decode values that were cut by their lengths, each coded on its own.
+
+    Raises UnknownEncoding.
+    """
+    match encoding.WhichOneof("compression"):
+        case "variable":
+            return values
+        case "fsst":
+            return variable.decode_codes(
+                variable.parse_symbol_table(encoding.fsst.symbol_table, place), values, place
+            )
+        case "general":
+            name = general.codec_name(encoding.general, place)
+            starts, ends = values.offsets[:-1], values.offsets[1:]
+            budget = ctx.limits.expanded(len(values.data))
+            parts = general.decompress(name, values.data, starts, ends, lambda _: place, budget)
+            inner = Variable(np.append(0, np.cumsum(parts[1])), parts[0])
+            return decode_zip_variable(encoding.general.values, inner, ctx, place)
+        case "variable_packed_struct":
+            packed = encoding.variable_packed_struct
+            return split_variable_rows(packed, values, ctx, place)
+    raise unsupported(encoding, "a variable-width value", place)

@@ -16,9 +16,10 @@ and step; `delta` its first value, and a child holds the differences.
 Layout of a dictionary: u64 size of the indices, u64 size of the items, the indices, the items; each
 a block of its own, without bytes when its codec needs none.
 
-Clauses: L.codec.rle.sum, L.codec.rle.pairs, L.codec.rle.frame, L.codec.rle.empty-run,
-L.codec.rle.children, L.codec.constant.width, L.codec.range.overflow, L.codec.delta.overflow,
-L.codec.dictionary.frame, L.codec.dictionary.index-range
+Clauses: L.codec.sequence.width, L.codec.range.step, L.codec.dictionary.num-items, L.codec.rle.sum,
+L.codec.rle.pairs, L.codec.rle.frame, L.codec.rle.empty-run, L.codec.rle.children,
+L.codec.constant.width, L.codec.range.overflow, L.codec.delta.overflow, L.codec.dictionary.frame,
+L.codec.dictionary.index-range
 """
 
 from __future__ import annotations
@@ -28,18 +29,20 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs.bitpack import WIDTHS as PACKED_WIDTHS
 from lanceref.codecs.bitpack import Unsigned
+from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding, weave
 from lanceref.codecs.values import (
     ChunkRun,
     Fixed,
     Ints,
-    MiniBlocks,
-    Part,
-    flat_encoding,
     gather_rows,
-    weave,
+    only_flat,
+    value_bits,
+    want_arm,
 )
-from lanceref.core.errors import CorruptPage
+from lanceref.core.errors import CorruptPage, Place
+from lanceref.core.file_versions import V2_3, FileVersion
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
 WIDTHS = (32, 64)
@@ -47,6 +50,42 @@ WIDTHS = (32, 64)
 
 CONSTANT_BYTES = (0, 4, 8)
 """Sizes of a constant; none for an empty sequence."""
+
+
+RUNS = ("flat", "out_of_line_bitpacking", "general", "constant", "range")
+"""What run values and run lengths may be coded by in 2.3."""
+
+
+def check_runs(encoding: pb.Rle, version: FileVersion, place: Place) -> None:
+    """Check runs, which are of words; before 2.3 they are flat values with u8 lengths.
+
+    Raises UnknownEncoding, CorruptPage.
+    """
+    values, lengths = encoding.values, encoding.run_lengths
+    for child in (values, lengths):
+        if version < V2_3:
+            only_flat(child, place)
+        want_arm(child, RUNS, place)
+    width, length_width = value_bits(values) or 0, value_bits(lengths)
+    widths = (8,) if version < V2_3 else (8, 16, 32)
+    if width not in PACKED_WIDTHS or length_width not in widths:
+        found = f"values of {width} bits, lengths of {length_width}"
+        raise CorruptPage("L.codec.rle.children", place, found, f"lengths of {widths}")
+
+
+def check_sequence(encoding: pb.CompressiveEncoding, arm: str, place: Place) -> None:
+    """Check the arms that hold a sequence of words or of its items. Raises CorruptPage."""
+    bits = value_bits(encoding)
+    if arm == "constant":
+        if len(encoding.constant.value) not in CONSTANT_BYTES:
+            raise CorruptPage("L.codec.constant.width", place, f"{bits} bits", "4 or 8 bytes")
+    elif arm == "dictionary":
+        if not encoding.dictionary.num_dictionary_items:
+            raise CorruptPage("L.codec.dictionary.num-items", place, 0, "1 or more")
+    elif bits not in WIDTHS:
+        raise CorruptPage("L.codec.width", place, f"{bits} bits", "32 or 64 bits")
+    elif arm == "range" and not encoding.range.step:
+        raise CorruptPage("L.codec.range.step", place, 0, "a step above 0")
 
 
 def range_encoding(bits: int, start: int, step: int) -> pb.CompressiveEncoding:

@@ -7,25 +7,31 @@ null slot owns a value here too (its content means nothing). Encoders give the s
 All chunks of a run are decoded together: their buffers are described by arrays of positions in one
 block of bytes, so that a codec works on whole groups of chunks of equal layout at once. Blocks hold
 a fixed number of values and chunks do not, so what was unpacked block by block is cut and joined.
-The plainest codec, flat, is the innermost one of most others.
+The plainest codec, flat, is the innermost one of most others. What a description says of the values
+it stands for, and the errors for one in the wrong place, are at the end.
 
 Layout, flat: `bits_per_value` bits a value, little-endian; one-bit values are packed, least
 significant bit first, and every chunk starts at a byte.
 
-Clauses: L.codec.flat.size
+Clauses: L.codec.flat.size, L.codec.encoding.context
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import concat_bits
 from lanceref.core.context import Context, specified
-from lanceref.core.errors import CorruptPage, Place
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Flat
+from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
+from lanceref.proto import encodings_v2_1_pb2 as pb
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+
+MAX_BITS = 2**31
+"""Widest value, lists included: `values of a page * bits` stays inside an int64."""
 
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
@@ -95,47 +101,6 @@ Values = Fixed | Variable | FixedSizeList | Rows
 """What a page's values decode to."""
 
 
-Part = tuple[Bytes, Ints]
-"""One buffer of all chunks: their bytes joined, and its size in each chunk."""
-
-
-@dataclass(frozen=True, slots=True)
-class MiniBlocks:
-    """Values cut into chunks: `counts` values in each, and the value buffers of all of them.
-
-    All counts but the last are powers of two. The last chunk's word leaves out its count,
-    unless `last_says_count`.
-    """
-
-    encoding: CompressiveEncoding
-    counts: Ints
-    buffers: tuple[Part, ...]
-    last_says_count: bool = False
-
-
-def flat_encoding(bits: int) -> CompressiveEncoding:
-    """Return the description of values stored one after the other."""
-    return CompressiveEncoding(flat=Flat(bits_per_value=bits))
-
-
-def flat_blocks(values: NDArray[np.unsignedinteger], counts: Ints) -> Part:
-    """Encode chunks of `counts` integers one after the other; return bytes and sizes.
-
-    `values` (n,), `counts` (chunks,).
-    """
-    return values.view(np.uint8), counts * values.dtype.itemsize
-
-
-def even_counts(count: int, per_chunk: int) -> Ints:
-    """Return the values of each chunk when all but the last have `per_chunk`.
-
-    The result is (chunks,).
-    """
-    counts = np.full(-(-count // per_chunk), per_chunk, np.int64)
-    counts[-1:] = count - per_chunk * (len(counts) - 1)
-    return counts
-
-
 @specified
 def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size).
@@ -158,14 +123,6 @@ def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
     return np.concatenate(pieces)
 
 
-def join_rows(rows: NDArray[np.generic], counts: Ints) -> NDArray[np.generic]:
-    """Return the first `counts` values of every row of `rows` (n, width), joined."""
-    if (counts[:-1] == rows.shape[1]).all():
-        return rows.reshape(-1)[: int(counts.sum())]
-    starts = np.arange(len(rows)) * rows.shape[1]
-    return join_ranges(rows.reshape(-1), starts, starts + counts)
-
-
 def join_ranges(values: NDArray[np.generic], starts: Ints, ends: Ints) -> NDArray[np.generic]:
     """Return the ranges `starts`..`ends` (ascending) of `values`, joined; a view if they touch.
 
@@ -179,54 +136,6 @@ def join_ranges(values: NDArray[np.generic], starts: Ints, ends: Ints) -> NDArra
         return values[int(first[0]) : int(last[0])]
     size = values.dtype.itemsize
     return join_pieces(values.view(np.uint8), first * size, last * size).view(values.dtype)
-
-
-def interleave(
-    values: NDArray[np.generic],
-    starts: Ints,
-    counts: Ints,
-    tails: NDArray[np.generic],
-    tail_counts: Ints,
-) -> NDArray[np.generic]:
-    """Join for every piece `counts` values from `starts`, and the next `tail_counts` of `tails`.
-
-    `starts`, `counts` and `tail_counts` (pieces,).
-    """
-    data, ends = np.concatenate([values, tails]), len(values) + np.cumsum(tail_counts)
-    firsts = np.stack([starts, ends - tail_counts], axis=1).reshape(-1)
-    lasts = np.stack([starts + counts, ends], axis=1).reshape(-1)
-    size = values.dtype.itemsize
-    return join_pieces(data.view(np.uint8), firsts * size, lasts * size).view(values.dtype)
-
-
-def weave(columns: Sequence[Part]) -> Part:
-    """Join for every row the next bytes of each column, in their order; return bytes and sizes.
-
-    A column has the bytes of all rows, joined, and how many each has: (rows,).
-    """
-    sizes = np.stack([counts for _, counts in columns], axis=1)
-    filled = [(data, counts) for data, counts in columns if len(data)]
-    if len(filled) < 2:
-        data = filled[0][0] if filled else np.zeros(0, np.uint8)
-        return data[: int(sizes.sum())], sizes.sum(axis=1)
-    taken = np.stack([counts for _, counts in filled], axis=1)
-    firsts = np.cumsum([0, *(len(data) for data, _ in filled)])[:-1]
-    starts = firsts + np.cumsum(taken, axis=0) - taken
-    joined = np.concatenate([data for data, _ in filled])
-    return join_pieces(joined, starts.reshape(-1), (starts + taken).reshape(-1)), sizes.sum(axis=1)
-
-
-def concat_bits(data: Bytes, starts: Ints, counts: Ints) -> Bytes:
-    """Return `counts` (n,) bits from each piece, packed from bit 0.
-
-    `data` holds, one piece after another, the bytes that the bits `starts`..`starts + counts` of
-    some bitmap touch.
-    """
-    skipped = starts % 8
-    after = -(skipped + counts) % 8
-    runs = np.stack((skipped, counts, after), 1).reshape(-1)
-    wanted = np.repeat(np.tile([False, True, False], len(starts)), runs)
-    return np.packbits(np.unpackbits(data, bitorder="little")[wanted], bitorder="little")
 
 
 @specified
@@ -376,3 +285,83 @@ def join_bits(run: ChunkRun, buffer: int, counts: Ints) -> Bytes:
     if np.all(counts[:-1] % 8 == 0):
         return joined
     return concat_bits(joined, np.zeros_like(counts), counts)
+
+
+def list_levels(encoding: pb.FixedSizeList) -> Iterator[pb.FixedSizeList]:
+    """Yield the descriptions of nested fixed-size lists, the outermost first."""
+    while True:
+        yield encoding
+        if encoding.values.WhichOneof("compression") != "fixed_size_list":
+            return
+        encoding = encoding.values.fixed_size_list
+
+
+def innermost(encoding: pb.FixedSizeList) -> CompressiveEncoding:
+    """Return the encoding of the items: `flat`, or `constant` when all of them are null."""
+    *_, last = list_levels(encoding)
+    return last.values
+
+
+def list_bits(encoding: pb.FixedSizeList) -> int:
+    """Return the bits of one zipped value: a multiple of eight."""
+    per_value, total = 1, 0
+    for level in list_levels(encoding):
+        per_value *= level.items_per_value
+        total += (per_value + 7 & -8) if level.has_validity else 0
+    return total + (per_value * innermost(encoding).flat.bits_per_value + 7 & -8)
+
+
+def value_bits(encoding: CompressiveEncoding) -> int | None:
+    """Return the bits of a value when all have as many; a fixed-size list is a zipped value."""
+    match encoding.WhichOneof("compression"):
+        case "flat":
+            return encoding.flat.bits_per_value
+        case "inline_bitpacking" | "out_of_line_bitpacking" | "range" | "delta" as arm:
+            bits: int = getattr(encoding, arm).uncompressed_bits_per_value
+            return bits
+        case "constant":
+            return 8 * len(encoding.constant.value)
+        case "fixed_size_list":
+            return list_bits(encoding.fixed_size_list)
+        case "rle" | "byte_stream_split" | "general" | "packed_struct" as arm:
+            return value_bits(getattr(encoding, arm).values)
+        case "dictionary":
+            return value_bits(encoding.dictionary.items)
+    return None
+
+
+def has_payload(encoding: CompressiveEncoding) -> bool:
+    """Return whether a block codec reads bytes: constants, ranges and what they make do not."""
+    match encoding.WhichOneof("compression"):
+        case "constant" | "range":
+            return False
+        case "delta":
+            return has_payload(encoding.delta.deltas)
+        case "rle":
+            return has_payload(encoding.rle.values) or has_payload(encoding.rle.run_lengths)
+    return True
+
+
+def only_flat(encoding: CompressiveEncoding, place: Place) -> int:
+    """Return the width of an encoding that must be flat here, in bits. Raises UnknownEncoding."""
+    if encoding.WhichOneof("compression") != "flat":
+        raise wrong_encoding(encoding, "flat", place)
+    return encoding.flat.bits_per_value
+
+
+def want_arm(encoding: CompressiveEncoding, arms: Collection[str], place: Place) -> None:
+    if encoding.WhichOneof("compression") not in arms:
+        raise wrong_encoding(encoding, " or ".join(arms), place)
+
+
+def unsupported(encoding: CompressiveEncoding, where: str, place: Place) -> UnknownEncoding:
+    """Return the error for an encoding that does not occur in this place."""
+    found = f"{encoding.WhichOneof('compression')} in {where}"
+    return UnknownEncoding("L.codec.encoding.context", place, found, "another")
+
+
+def wrong_encoding(encoding: CompressiveEncoding, wanted: str, place: Place) -> UnknownEncoding:
+    found = encoding.WhichOneof("compression") or "none"
+    if found == "flat":
+        found = f"flat {encoding.flat.bits_per_value}"
+    return UnknownEncoding("L.codec.encoding.context", place, found, wanted)

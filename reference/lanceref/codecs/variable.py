@@ -32,20 +32,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import block_widths, encode_out_of_line, out_of_line_encoding
+from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding, weave
 from lanceref.codecs.sequence import delta_encoding, range_encoding
 from lanceref.codecs.values import (
     Bools,
     Bytes,
     ChunkRun,
     Ints,
-    MiniBlocks,
-    Part,
     Variable,
-    flat_encoding,
     gather_rows,
     join_pieces,
     join_ranges,
-    weave,
 )
 from lanceref.core.context import specified
 from lanceref.core.errors import CorruptPage, Place

@@ -58,6 +58,21 @@ def slice_bits(data: NDArray[np.uint8], start: int, count: int) -> NDArray[np.ui
     return data[first : first + count // 8]
 
 
+def concat_bits(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], counts: NDArray[np.int64]
+) -> NDArray[np.uint8]:
+    """Return `counts` (n,) bits from each piece, packed from bit 0.
+
+    `data` holds, one piece after another, the bytes that the bits `starts`..`starts + counts` of
+    some bitmap touch.
+    """
+    skipped = starts % 8
+    after = -(skipped + counts) % 8
+    runs = np.stack((skipped, counts, after), 1).reshape(-1)
+    wanted = np.repeat(np.tile([False, True, False], len(starts)), runs)
+    return np.packbits(np.unpackbits(data, bitorder="little")[wanted], bitorder="little")
+
+
 def value_bytes(array: pa.Array) -> NDArray[np.uint8]:
     """Return the values of fixed width that an array holds, also below nulls: uint8 (bytes,).
 

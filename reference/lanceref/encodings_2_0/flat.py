@@ -33,8 +33,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.general import ZSTD_MAGIC, decompress_block
-from lanceref.codecs.values import concat_bits
-from lanceref.core.arrow_buffers import bytes_of, slice_bits, slot_bits, value_bytes
+from lanceref.core.arrow_buffers import bytes_of, concat_bits, slice_bits, slot_bits, value_bytes
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes

@@ -34,11 +34,11 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from lanceref.codecs.values import concat_bits
 from lanceref.core.arrow_buffers import (
     STRINGS,
     check_keys,
     check_text,
+    concat_bits,
     fixed_array,
     null_bitmap,
     offsets_buffer,

@@ -37,12 +37,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import num_buffers
-from lanceref.codecs.description_checks import (
+from lanceref.codecs.compressive import (
     check_chunks,
     check_encoding,
     check_items,
     check_levels,
+    num_buffers,
 )
 from lanceref.codecs.values import ChunkRun, gather_rows
 from lanceref.core.context import Context, expect

@@ -33,8 +33,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.choose import byte_strings, encode_levels
-from lanceref.codecs.compressive import decode_block
-from lanceref.codecs.description_checks import check_levels
+from lanceref.codecs.compressive import check_levels, decode_block
 from lanceref.codecs.values import Fixed, Values, Variable
 from lanceref.core.arrow_buffers import STRINGS, has_wide_offsets
 from lanceref.core.context import expect

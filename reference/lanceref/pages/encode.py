@@ -35,7 +35,8 @@ from lanceref.codecs.choose import (
     encode_zip,
 )
 from lanceref.codecs.encoder_inputs import Params, max_value_bytes
-from lanceref.codecs.values import Fixed, FixedSizeList, MiniBlocks, Part, Rows, Values, weave
+from lanceref.codecs.mini_blocks import MiniBlocks, Part, weave
+from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion

@@ -33,9 +33,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import decode_zip_fixed, decode_zip_variable
-from lanceref.codecs.description_checks import check_encoding
-from lanceref.codecs.values import Fixed, Part, Variable, join_ranges, weave
+from lanceref.codecs.compressive import check_encoding
+from lanceref.codecs.mini_blocks import Part, weave
+from lanceref.codecs.nested import decode_zip_fixed, decode_zip_variable
+from lanceref.codecs.values import Fixed, Variable, join_ranges
 from lanceref.core.arrow_buffers import STRINGS, whole
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes

@@ -21,8 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.choose import Kind
-from lanceref.codecs.description_checks import value_bits
-from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
+from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable, value_bits
 from lanceref.core.arrow_buffers import (
     STRINGS,
     TEXT,

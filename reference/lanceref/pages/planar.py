@@ -31,8 +31,7 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import decode_block
-from lanceref.codecs.description_checks import check_encoding
+from lanceref.codecs.compressive import check_encoding, decode_block
 from lanceref.codecs.values import Fixed
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import expect

@@ -29,10 +29,10 @@ from lanceref.codecs.bitpack import (
     out_of_line_bytes,
     out_of_line_encoding,
 )
-from lanceref.codecs.compressive import decode_block
-from lanceref.codecs.description_checks import check_encoding, has_payload, value_bits
+from lanceref.codecs.compressive import check_encoding, decode_block
+from lanceref.codecs.mini_blocks import flat_encoding
 from lanceref.codecs.sequence import delta_encoding, range_encoding
-from lanceref.codecs.values import Fixed, flat_encoding
+from lanceref.codecs.values import Fixed, has_payload, value_bits
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place

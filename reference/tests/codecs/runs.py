@@ -9,15 +9,8 @@ from itertools import pairwise
 import hypothesis.strategies as st
 import numpy as np
 from lanceref.codecs.compressive import decode_block, decode_mini
-from lanceref.codecs.values import (
-    ChunkRun,
-    Fixed,
-    FixedSizeList,
-    MiniBlocks,
-    Rows,
-    Values,
-    Variable,
-)
+from lanceref.codecs.mini_blocks import MiniBlocks
+from lanceref.codecs.values import ChunkRun, Fixed, FixedSizeList, Rows, Values, Variable
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BytesError

@@ -1,14 +1,8 @@
 """Descriptions of encodings: what each version may hold, and what follows from them."""
 
 import pytest
-from lanceref.codecs.description_checks import (
-    check_chunks,
-    check_encoding,
-    check_items,
-    check_levels,
-    has_payload,
-    value_bits,
-)
+from lanceref.codecs.compressive import check_chunks, check_encoding, check_items, check_levels
+from lanceref.codecs.values import has_payload, value_bits
 from lanceref.core.context import Context
 from lanceref.core.errors import BytesError, CorruptPage, UnknownEncoding
 from lanceref.core.file_versions import V2_1, V2_2, V2_3

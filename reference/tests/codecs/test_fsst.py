@@ -4,8 +4,8 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from lanceref.codecs.compressive import decode_zip_variable
 from lanceref.codecs.fsst import apply, code_values, encode, make_coder, shrinks, train
+from lanceref.codecs.nested import decode_zip_variable
 from lanceref.codecs.variable import symbol_table as written_table
 from lanceref.fast import codecs as fast_fsst
 

@@ -13,10 +13,9 @@ from lanceref.codecs.compressive import (
     decode_levels,
     decode_mini,
     decode_rle,
-    decode_zip_fixed,
-    decode_zip_variable,
     integers,
 )
+from lanceref.codecs.nested import decode_zip_fixed, decode_zip_variable
 from lanceref.core.context import Context
 from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, UnknownEncoding
 from lanceref.core.limits import Limits

@@ -12,13 +12,9 @@ from lanceref.codecs.choose import (
     encode_mini,
     encode_zip,
 )
-from lanceref.codecs.compressive import (
-    decode_levels,
-    decode_mini,
-    decode_zip_fixed,
-    decode_zip_variable,
-)
+from lanceref.codecs.compressive import decode_levels, decode_mini
 from lanceref.codecs.encoder_inputs import Params
+from lanceref.codecs.nested import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 

@@ -8,12 +8,11 @@ from lanceref.codecs.compressive import (
     decode_blocks,
     decode_levels,
     decode_mini,
-    decode_zip_fixed,
-    decode_zip_variable,
     integers,
     num_buffers,
 )
 from lanceref.codecs.encoder_inputs import Params
+from lanceref.codecs.nested import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 

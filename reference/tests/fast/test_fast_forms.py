@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis.extra import numpy as hnp
 from lanceref.codecs import bitpack, choose, compressive, fsst, values
 from lanceref.codecs.fsst import make_coder
-from lanceref.codecs.values import Fixed, flat_encoding
+from lanceref.codecs.mini_blocks import flat_encoding
+from lanceref.codecs.values import Fixed
 from lanceref.codecs.variable import (
     decode_codes,
     parse_symbol_table,
