@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from lanceref.core.bitmaps import BitMap
+from lanceref.core.compute import bitmaps
 from lanceref.file.schema import LanceSchema, field_message
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.schema import LanceSchema as PublicSchema
@@ -35,7 +35,7 @@ def twin(places: Sequence[Any], value: object) -> Any:
         }
         made = _class(places, type(value).__qualname__)
         return made(**_offered(made, given))
-    if isinstance(value, BitMap):
+    if isinstance(value, bitmaps.BitMap):
         return set(value)  # older releases take no other kind
     if isinstance(value, list | set):
         return type(value)(twin(places, one) for one in value)

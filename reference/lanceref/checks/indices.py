@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from lanceref.checks.tables import open_checked
-from lanceref.core import bitmaps
+from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.errors import UnknownVersion
 from lanceref.file.arrow_schema import project

@@ -20,8 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.blobs.descriptors import EXTERNAL
-from lanceref.core import bitmaps
-from lanceref.core.compute import pc
+from lanceref.core.compute import bitmaps, pc
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, OperationRefused, Place
 from lanceref.core.file_versions import V0_1

@@ -1,7 +1,8 @@
-"""Compute: the functions of `pyarrow.compute`, imported when the first of them is asked for.
+"""Libraries that are imported when the first of their functions or classes is asked for.
 
-That import takes a tenth of the time that importing the package may take, and a program that only
-reads and writes needs none of it. Modules use `from lanceref.core.compute import pc`.
+The import of `pyarrow.compute` takes a tenth of the time that importing the package may take, and
+tables without deletions and indices are read and written without `pyroaring`. Modules use
+`from lanceref.core.compute import pc` (or `bitmaps`) and then `pc.equal`, `bitmaps.BitMap`.
 """
 
 from __future__ import annotations
@@ -9,18 +10,22 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__all__ = ["pc"]
+__all__ = ["bitmaps", "pc"]
 
 
 class OnFirstUse:
-    """The functions of `pyarrow.compute`, which is imported at the first use of one."""
+    """What a library has, which is imported at the first use of any of it."""
+
+    def __init__(self, library: str) -> None:
+        self._library = library
 
     def __getattr__(self, name: str) -> object:
-        """Return what `pyarrow.compute` has under a name."""
-        return getattr(import_module("pyarrow.compute"), name)
+        """Return what the library has under a name."""
+        return getattr(import_module(self._library), name)
 
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
+    import pyroaring as bitmaps
 else:
-    pc = OnFirstUse()
+    pc, bitmaps = OnFirstUse("pyarrow.compute"), OnFirstUse("pyroaring")

@@ -21,7 +21,7 @@ from pathlib import PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core import bitmaps
+from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, FileBytes, parse_message
 from lanceref.core.errors import FormatError, Place

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core import bitmaps
+from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import NotFound, UnknownVersion

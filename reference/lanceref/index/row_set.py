@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core import bitmaps
+from lanceref.core.compute import bitmaps
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import is_in, unique

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lanceref.core import bitmaps
+from lanceref.core.compute import bitmaps
 from lanceref.core.errors import OperationRefused
 from lanceref.core.file_versions import FileVersion
 from lanceref.file.arrow_schema import project

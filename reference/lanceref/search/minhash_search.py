@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core import bitmaps
+from lanceref.core.compute import bitmaps
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
 from lanceref.file.arrow_schema import project

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core import bitmaps
+from lanceref.core.compute import bitmaps
 from lanceref.core.errors import QueryRefused
 from lanceref.index.indices import Index
 from lanceref.index.segment import Moved

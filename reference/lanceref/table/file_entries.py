@@ -35,7 +35,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core import bitmaps
+from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.errors import BadSchema, FormatError, OutOfRange, Place, UnknownVersion
 from lanceref.core.file_versions import FROM_WORDS, V0_1, V2_0, FileVersion

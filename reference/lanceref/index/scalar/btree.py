@@ -18,8 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core import bitmaps
-from lanceref.core.compute import pc
+from lanceref.core.compute import bitmaps, pc
 from lanceref.core.errors import FormatError
 from lanceref.index.entries import Entries, EntryFormat, column_entries, concat_entries
 from lanceref.index.index_file import IndexFile
