@@ -33,7 +33,10 @@ from lanceref.core.file_versions import FileVersion
 from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.file.container import ColumnMetadata, PageMetadata, StoredPage
 from lanceref.file.schema import Field
-from lanceref.pages import blob, chunks, constant, fullzip, planar
+from lanceref.pages import blob, chunks, planar
+from lanceref.pages.constant import ConstantPage
+from lanceref.pages.entries import FullZip
+from lanceref.pages.fullzip import FullZipPage
 from lanceref.pages.layers import Layer, Nested, Path, leaf_paths, parse_layers
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.miniblock import MiniBlockPage
@@ -154,10 +157,10 @@ def open_page(
         described = chunks.describe(layout, layers, version, place)
         return MiniBlockPage(stored, described, known)
     if arm == "full_zip_layout":
-        return fullzip.FullZipPage(stored, fullzip.describe(layout, layers, place))
+        return FullZipPage(stored, FullZip(layers, layout))
     if arm == "blob_layout":
         return blob.BlobPage(stored, layers, blob.describe(layout, layers, path, version, place))
-    return constant.ConstantPage(stored, constant.describe(layout, layers))
+    return ConstantPage(stored, layout, layers)
 
 
 class PageColumn:

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -57,78 +56,56 @@ from lanceref.pages.layers import (
 )
 from lanceref.pages.leafvalues import Validity, leaf_array, width_bits
 from lanceref.pages.shred import LevelArray, RavelledLevels
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, ConstantLayout, PageLayout
+from lanceref.proto.encodings_v2_1_pb2 import ConstantLayout, PageLayout
 
 MAX_INLINE_BYTES = 32
 """Largest value in a description."""
+
+LEVELS = {"rep_compression": "num_rep_values", "def_compression": "num_def_values"}
+"""Fields of the message: the codec of repetition and definition, and how many levels there are."""
 
 SAMPLE = 64
 """Slots compared before all of them are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """The description of a constant page of any version.
-
-    `rep` and `definition` are (codec, levels) of compressed levels.
-    """
-
-    layers: Layers
-    inline_value: bytes | None
-    rep: tuple[CompressiveEncoding, int] | None = None
-    definition: tuple[CompressiveEncoding, int] | None = None
-
-
-def describe(layout: ConstantLayout, layers: Layers) -> Constant:
-    """Return the description in a message of 2.1 or 2.2."""
-    rep = definition = None
-    if layout.HasField("rep_compression"):
-        rep = layout.rep_compression, layout.num_rep_values
-    if layout.HasField("def_compression"):
-        definition = layout.def_compression, layout.num_def_values
-    inline = layout.inline_value if layout.HasField("inline_value") else None
-    return Constant(layers, inline, rep, definition)
-
-
-def check_description(constant: Constant, stored: StoredPage) -> None:
+def check_description(layout: ConstantLayout, layers: Layers, stored: StoredPage) -> None:
     """Check everything that a description alone can break. Raises CorruptPage, UnknownEncoding."""
     page, type_, version = stored.metadata, stored.type, stored.version
-    place, buffers, inline = page.place, len(page.extents), constant.inline_value
-    if (buffers not in (0, 2)) if inline is not None else (buffers > 3):
-        found = f"{buffers} buffers {'without' if inline is None else 'with'} an inline value"
+    place, buffers = page.place, len(page.extents)
+    is_inline, inline = layout.HasField("inline_value"), layout.inline_value
+    if (buffers not in (0, 2)) if is_inline else (buffers > 3):
+        found = f"{buffers} buffers {'with' if is_inline else 'without'} an inline value"
         raise CorruptPage("L.page.constant.form", place, found, "a known form")
-    has_value = inline is not None or buffers % 2 == 1
-    compressed = constant.rep is not None or constant.definition is not None
-    if version == V2_1 and (has_value or compressed):
+    has_value = is_inline or buffers % 2 == 1
+    kinds = [kind for kind in LEVELS if layout.HasField(kind)]
+    if version == V2_1 and (has_value or kinds):
         found = "a value" if has_value else "compressed levels"
         wanted = "only the all-null form with raw levels in 2.1"
         raise UnknownEncoding("L.page.constant.only-null", place, found, wanted)
-    if compressed and (has_value or buffers != 2):
+    if kinds and (has_value or buffers != 2):
         found, wanted = "compressed levels", "raw ones beside a value or without level buffers"
         raise CorruptPage("L.page.constant.raw-levels", place, found, wanted)
-    for levels in (constant.rep, constant.definition):
-        if levels is not None:
-            check_levels(levels[0], version, stored.file.ctx, place)
+    for kind in kinds:
+        check_levels(getattr(layout, kind), version, stored.file.ctx, place)
     bits = width_bits(type_)
     if has_value and (pa.types.is_nested(type_) or (bits is None and type_ not in STRINGS)):
         found = f"a value of {type_}"
         raise CorruptPage("L.page.constant.value-type", place, found, "a plain type")
     size = None if bits is None else (bits + 7) // 8
-    if inline is not None and (len(inline) > MAX_INLINE_BYTES or len(inline) != size):
+    if is_inline and (len(inline) > MAX_INLINE_BYTES or len(inline) != size):
         wanted = f"{size} bytes of {type_}, at most {MAX_INLINE_BYTES}"
         raise CorruptPage("L.page.constant.inline-size", place, f"{len(inline)} bytes", wanted)
-    if constant.layers.max_rep and buffers < 2 and page.num_rows:
+    if layers.max_rep and buffers < 2 and page.num_rows:
         raise CorruptPage("L.page.constant.repetition", place, "no levels", "levels of the lists")
 
 
 class ConstantPage:
     """A `Page` in constant layout with a checked description."""
 
-    def __init__(self, stored: StoredPage, constant: Constant) -> None:
-        check_description(constant, stored)
+    def __init__(self, stored: StoredPage, layout: ConstantLayout, layers: Layers) -> None:
+        check_description(layout, layers, stored)
         self._file, self._page, self._type = stored.file, stored.metadata, stored.type
-        self._constant, self._layers = constant, constant.layers
-        self._scale = constant.layers.scale
+        self._layout, self._layers, self._scale = layout, layers, layers.scale
         self.num_rows = self._page.num_rows // self._scale
         self._run_entries = max(1, RUN_BYTES * 8 // max(8, width_bits(self._type) or 0))
 
@@ -164,8 +141,8 @@ class ConstantPage:
         extents, has_lists = self._page.extents, self._layers.max_rep > 0
         if len(extents) < 2:
             return Levels(self._page.num_rows, None, None)
-        rep = self._level_buffer(extents[-2], "repetition", self._constant.rep)
-        definition = self._level_buffer(extents[-1], "definition", self._constant.definition)
+        rep = self._level_buffer(extents[-2], "repetition", "rep_compression")
+        definition = self._level_buffer(extents[-1], "definition", "def_compression")
         place = self._file.ctx.at(*extents[-2])
         if not has_lists and rep is not None:
             raise CorruptPage("L.page.constant.repetition", place, "repetition", "none: no lists")
@@ -181,24 +158,23 @@ class ConstantPage:
         check_ranges(levels, self._layers, place)
         return levels
 
-    def _level_buffer(
-        self, extent: Extent, name: str, compressed: tuple[CompressiveEncoding, int] | None
-    ) -> Level | None:
+    def _level_buffer(self, extent: Extent, name: str, kind: str) -> Level | None:
         """Read one kind of levels, None when there are none. Raises CorruptPage, LimitExceeded."""
         clause = "L.page.constant.level-count"
         cursor = self._file.cursor(extent, name, "L.page.constant.level-bytes")
         place, size = cursor.ctx.at(cursor.offset, cursor.remaining), cursor.remaining
-        count, odd = divmod(size, 2) if compressed is None else (compressed[1], 0)
+        is_raw = not self._layout.HasField(kind)
+        count, odd = divmod(size, 2) if is_raw else (getattr(self._layout, LEVELS[kind]), 0)
         if odd:
             raise CorruptPage("L.page.constant.level-bytes", place, size, "u16 levels")
         self._file.bound_output(count * LEVEL_BYTES, "L.page.limits.levels", place, "levels")
         if count == 0:
             expect(clause, size, 0, place)
             return None
-        if compressed is None:
+        if is_raw:
             data = cursor.take(size, name, "L.page.constant.level-bytes", "levels u16")
             return np.frombuffer(data, "<u2")
-        values = decode_block(compressed[0], cursor, count)
+        values = decode_block(getattr(self._layout, kind), cursor, count)
         if not isinstance(values, Fixed) or values.bits != 16 or values.count != count:
             raise CorruptPage(clause, place, values, f"{count} u16 levels")
         levels: Level = values.data.view("<u2")
@@ -235,8 +211,8 @@ class ConstantPage:
     @cached_property
     def _value(self) -> pa.Array | None:
         """The value as an array of one element; None when there is none."""
-        inline, place = self._constant.inline_value, self._page.place
-        if inline is not None:
+        inline, place = self._layout.inline_value, self._page.place
+        if self._layout.HasField("inline_value"):
             data = np.frombuffer(inline, np.uint8)
             return leaf_array(self._type, Fixed(len(inline) * 8, 1, data), None, place)
         if len(self._page.extents) % 2 == 0:
@@ -278,7 +254,7 @@ def all_null_page(levels: RavelledLevels, version: FileVersion) -> tuple[list[Bu
         if kind is not None:
             encoding, buffers[at], _ = encode_levels(kind, np.array([len(kind)]), version)
             target.CopyFrom(encoding)
-            setattr(layout, ("num_rep_values", "num_def_values")[at], len(kind))
+            setattr(layout, [*LEVELS.values()][at], len(kind))
     return buffers, page
 
 

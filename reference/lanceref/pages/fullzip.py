@@ -45,7 +45,7 @@ from lanceref.core.limits import RUN_BYTES
 from lanceref.file.column_io import Buffer
 from lanceref.file.container import StoredPage
 from lanceref.pages.entries import FullZip, Zipped, control_width, cut_entries, cut_matrix
-from lanceref.pages.layers import Layers, Levels, Nested, check_ranges, unravel
+from lanceref.pages.layers import Levels, Nested, check_ranges, unravel
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
     check_offset_width,
@@ -59,18 +59,13 @@ Entries = tuple[Levels, pa.Array]
 """The levels of entries, and the array of those that are visible."""
 
 
-def describe(layout: FullZipLayout, layers: Layers, place: Place) -> FullZip:
-    """Return the description in a message of 2.1 or 2.2. Raises CorruptPage."""
-    if not layout.HasField("value_compression"):
-        raise CorruptPage("L.page.fullzip.values-present", place, "none", "values")
-    return FullZip(layers, layout)
-
-
 def check_description(zipped: FullZip, stored: StoredPage) -> None:
     """Check everything that a description alone can break. Raises CorruptPage, UnknownEncoding."""
     page, type_ = stored.metadata, stored.type
     place, layers, layout = page.place, zipped.layers, zipped.layout
     details, bits = layout.WhichOneof("details"), layout.bits_per_value
+    if not layout.HasField("value_compression"):
+        raise CorruptPage("L.page.fullzip.values-present", place, "none", "values")
     check_encoding(layout.value_compression, stored.version, stored.file.ctx, place)
     if details == "bits_per_offset":
         if type_ in STRINGS:

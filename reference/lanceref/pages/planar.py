@@ -40,14 +40,20 @@ from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3
 from lanceref.core.limits import RUN_BYTES
 from lanceref.file.container import PageMetadata, StoredPage
-from lanceref.pages import chunks, fullzip
-from lanceref.pages.constant import Constant, ConstantPage
+from lanceref.pages import chunks
+from lanceref.pages.constant import ConstantPage
+from lanceref.pages.entries import FullZip
 from lanceref.pages.fullzip import FullZipPage
 from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, parse_layers, scale_of
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.sparse import Structure, StructureDecoder, check_structure, domains
-from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout, MiniBlockLayout, PageLayout
+from lanceref.proto.encodings_v2_1_pb2 import (
+    ConstantLayout,
+    FullZipLayout,
+    MiniBlockLayout,
+    PageLayout,
+)
 from lanceref.proto.encodings_v2_3_pb2 import (
     ChunkedValues,
     PlanarLayout,
@@ -259,18 +265,19 @@ class SparsePage:
         if codec == "indexed":
             check_encoding(self._plane.indexed.indices, V2_3, self._file.ctx, place)
             return self._zipped(self._plane.indexed.items, 1)
-        scalar = self._plane.constant.scalar if codec == "constant" else None
-        constant = Constant(self._flat, scalar)
-        return ConstantPage(self._part(0, 0, slots), constant), 0
+        constant = ConstantLayout()
+        if codec == "constant":
+            constant.inline_value = self._plane.constant.scalar
+        return ConstantPage(self._part(0, 0, slots), constant, self._flat), 0
 
     def _zipped(self, zipped: ZippedValues, first: int) -> tuple[FullZipPage, int]:
         place = self._page.place
         if zipped.HasField("levels"):
             raise CorruptPage("L.page.sparse.levels", place, "levels", "values alone")
-        described = fullzip.describe(zipped_layout(zipped, place), self._flat, place)
-        used = first + 1 + described.layout.HasField("bits_per_offset")
+        layout = zipped_layout(zipped, place)
+        used = first + 1 + layout.HasField("bits_per_offset")
         part = self._part(first, used, zipped.num_items)
-        return FullZipPage(part, described), used
+        return FullZipPage(part, FullZip(self._flat, layout)), used
 
     def _part(self, first: int, end: int, num_rows: int) -> StoredPage:
         """Return the page of some of the buffers, with one row per value."""
