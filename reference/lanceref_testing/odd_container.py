@@ -17,9 +17,10 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 from lanceref.core.cursor import Extent
 from lanceref.core.file_versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
+from lanceref.file.arrow_schema import schema_message
 from lanceref.file.column_io import Buffer, EncodedColumn
 from lanceref.file.container import ALIGNMENT, COLUMN_TYPE, MAGIC
-from lanceref.file.schema import LanceSchema, schema_message
+from lanceref.file.schema import LanceSchema
 from lanceref.proto import file2_pb2, file_pb2
 from lanceref.storage import Sink
 

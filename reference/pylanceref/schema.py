@@ -13,8 +13,8 @@ from typing import TypedDict, cast
 import pyarrow as pa
 from lanceref.core.errors import BadSchema, Place, SchemaRefused
 from lanceref.file import schema as core
-from lanceref.file.arrow_schema import schema_of
-from lanceref.file.schema import arrow_type, logical_type
+from lanceref.file.arrow_schema import logical_type, schema_of
+from lanceref.file.schema import arrow_type
 
 _NOWHERE = Place("JSON", 0, 0)
 

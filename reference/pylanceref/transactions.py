@@ -18,8 +18,8 @@ from google.protobuf.any_pb2 import Any
 from google.protobuf.message import Message
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LanceError, NotYet
-from lanceref.file.arrow_schema import schema_of
-from lanceref.file.schema import LanceSchema, field_message, parse_schema, schema_message
+from lanceref.file.arrow_schema import field_message, schema_message, schema_of
+from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.table.data_files import with_dictionaries

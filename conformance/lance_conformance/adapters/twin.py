@@ -12,7 +12,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from lanceref.core.compute import bitmaps
-from lanceref.file.schema import LanceSchema, field_message
+from lanceref.file.arrow_schema import field_message
+from lanceref.file.schema import LanceSchema
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.schema import LanceSchema as PublicSchema
 from pylanceref.transactions import lance_schema

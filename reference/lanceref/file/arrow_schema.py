@@ -1,4 +1,4 @@
-"""Arrow schema: the field tree that a writer makes of it, named fields, and extension types.
+"""Schema, written: the field tree of an Arrow schema, and its messages; named fields of it.
 
 Fields get ids in depth-first order; a field may bring its own in its metadata. What the format
 cannot store is refused here, before anything is written.
@@ -29,12 +29,14 @@ from lanceref.file.schema import (
     EXTENSION_KEY,
     ID_KEY,
     JSON,
+    PRIMARY_KEY,
+    SIMPLE,
     Field,
     LanceSchema,
     arrow_type,
     is_primary,
-    logical_type,
 )
+from lanceref.proto import file_pb2
 
 MOST_IDS = 1 << 31
 """Ids of fields are below: an int32 holds them."""
@@ -203,6 +205,80 @@ def _prune(whole: Field, names: list[str]) -> Field:
     type_ = pa.struct([f.arrow for f in kept])
     packed = (whole.packed or whole) if whole.is_packed else None
     return replace(whole, children=kept, arrow=whole.arrow.with_type(type_), packed=packed)
+
+
+NAMES: dict[pa.DataType, str] = {
+    arrow: name for name, arrow in reversed(SIMPLE.items()) if name != "json"
+}
+"""Names of types without a parameter."""
+
+
+def logical_type(arrow: pa.DataType) -> str:
+    """Return the string that names `arrow`. Raises TypeError for a type without one."""
+    if arrow in NAMES:
+        return NAMES[arrow]
+    types = pa.types
+    if types.is_struct(arrow):
+        return "struct"
+    if types.is_map(arrow):
+        return "map"
+    if types.is_list(arrow) or types.is_large_list(arrow):
+        kind = "list" if types.is_list(arrow) else "large_list"
+        return kind + ".struct" if types.is_struct(arrow.value_type) else kind
+    if types.is_fixed_size_list(arrow):
+        return f"fixed_size_list:{logical_type(arrow.value_type)}:{arrow.list_size}"
+    if types.is_fixed_size_binary(arrow):
+        return f"fixed_size_binary:{arrow.byte_width}"
+    if types.is_decimal128(arrow) or types.is_decimal256(arrow):
+        return f"decimal:{arrow.bit_width}:{arrow.precision}:{arrow.scale}"
+    if types.is_timestamp(arrow):
+        return f"timestamp:{arrow.unit}:{arrow.tz or '-'}"
+    if types.is_dictionary(arrow):
+        return f"dict:{logical_type(arrow.value_type)}:{logical_type(arrow.index_type)}:false"
+    raise TypeError(f"the format has no logical type for {arrow}")
+
+
+CLUSTERING_KEY = "lance-schema:unenforced-clustering-key"
+
+
+def schema_message(schema: LanceSchema) -> file_pb2.Schema:
+    """Return a schema as the protobuf message that files store."""
+    metadata = {key: value.encode() for key, value in schema.metadata.items()}
+    return file_pb2.Schema(fields=map(field_message, schema.flat()), metadata=metadata)
+
+
+def field_message(field: Field) -> file_pb2.Field:
+    """Return the message of one field, without its children."""
+    message = file_pb2.Field(
+        name=field.name,
+        id=field.id,
+        parent_id=field.parent_id,
+        logical_type=field.logical_type,
+        nullable=field.nullable,
+        encoding=storage_encoding(field.logical_type),  # type: ignore[arg-type]
+        extension_name=field.metadata.get(EXTENSION_KEY, ""),
+        metadata={key: value.encode() for key, value in field.metadata.items()},
+        unenforced_primary_key=is_primary(field),
+    )
+    if field.dictionary is not None:
+        message.dictionary.SetInParent()
+        message.dictionary.offset, message.dictionary.length = field.dictionary
+    for key, name in ((PRIMARY_KEY, "primary"), (CLUSTERING_KEY, "clustering")):
+        position = field.metadata.get(f"{key}:position", "")
+        if position.isascii() and position.isdigit():
+            setattr(message, f"unenforced_{name}_key_position", int(position))
+    return message
+
+
+def storage_encoding(logical: str) -> int:
+    """Return the 0.1 encoding that a field's message names in every version."""
+    if logical in ("null", "struct"):
+        return file_pb2.Encoding.NONE
+    if logical.startswith("dict:"):
+        return file_pb2.Encoding.DICTIONARY
+    if logical in ("string", "large_string", "binary", "large_binary", "json"):
+        return file_pb2.Encoding.VAR_BINARY
+    return file_pb2.Encoding.PLAIN
 
 
 _PAIRS = struct.Struct("@i")

@@ -53,8 +53,6 @@ ID_KEY = "lance:field_id"
 
 PRIMARY_KEY = "lance-schema:unenforced-primary-key"
 
-CLUSTERING_KEY = "lance-schema:unenforced-clustering-key"
-
 JSON = "lance.json"
 """Extension name of JSON columns as stored; text under `arrow.json` becomes it."""
 
@@ -140,7 +138,7 @@ def is_primary(field: Field) -> bool:
 
 _CLAUSE = "L.file.schema.logical-type"
 
-_SIMPLE: dict[str, pa.DataType] = {
+SIMPLE: dict[str, pa.DataType] = {
     "null": pa.null(),
     "bool": pa.bool_(),
     **{f"{u}int{w}": getattr(pa, f"{u}int{w}")() for u in ("", "u") for w in (8, 16, 32, 64)},
@@ -161,10 +159,6 @@ _SIMPLE: dict[str, pa.DataType] = {
     **{f"duration:{unit}": pa.duration(unit) for unit in ("s", "ms", "us", "ns")},
 }
 """Types whose name has no parameter."""
-
-_NAMES: dict[pa.DataType, str] = {
-    arrow: name for name, arrow in reversed(_SIMPLE.items()) if name != "json"
-}
 
 _LISTS = {
     "list": pa.list_,
@@ -208,8 +202,8 @@ def arrow_type(name: str, children: list[pa.Field], place: Place) -> pa.DataType
 
 def _leaf(name: str, place: Place) -> pa.DataType:
     match name.split(":"):
-        case _ if name in _SIMPLE:
-            return _SIMPLE[name]
+        case _ if name in SIMPLE:
+            return SIMPLE[name]
         case ["fixed_size_binary", width]:
             return pa.binary(_width(name, width, place))
         case ["fixed_size_list", *item, width] if item == [BFLOAT16]:
@@ -223,8 +217,8 @@ def _leaf(name: str, place: Place) -> pa.DataType:
                 raise _unknown(name, place) from error
         case ["timestamp", unit, *zone] if unit in _UNITS and ":".join(zone):
             return pa.timestamp(unit, None if zone == ["-"] else ":".join(zone))
-        case ["dict", *value, index, _] if pa.types.is_integer(_SIMPLE.get(index, pa.null())):
-            return pa.dictionary(_SIMPLE[index], _leaf(":".join(value), place))
+        case ["dict", *value, index, _] if pa.types.is_integer(SIMPLE.get(index, pa.null())):
+            return pa.dictionary(SIMPLE[index], _leaf(":".join(value), place))
     raise _unknown(name, place)
 
 
@@ -237,31 +231,6 @@ def _width(name: str, digits: str, place: Place) -> int:
 
 def _unknown(name: str, place: Place) -> BadSchema:
     return BadSchema(_CLAUSE, place, repr(name[:80]), "a logical type of the format")
-
-
-def logical_type(arrow: pa.DataType) -> str:
-    """Return the string that names `arrow`. Raises TypeError for a type without one."""
-    if arrow in _NAMES:
-        return _NAMES[arrow]
-    types = pa.types
-    if types.is_struct(arrow):
-        return "struct"
-    if types.is_map(arrow):
-        return "map"
-    if types.is_list(arrow) or types.is_large_list(arrow):
-        kind = "list" if types.is_list(arrow) else "large_list"
-        return kind + ".struct" if types.is_struct(arrow.value_type) else kind
-    if types.is_fixed_size_list(arrow):
-        return f"fixed_size_list:{logical_type(arrow.value_type)}:{arrow.list_size}"
-    if types.is_fixed_size_binary(arrow):
-        return f"fixed_size_binary:{arrow.byte_width}"
-    if types.is_decimal128(arrow) or types.is_decimal256(arrow):
-        return f"decimal:{arrow.bit_width}:{arrow.precision}:{arrow.scale}"
-    if types.is_timestamp(arrow):
-        return f"timestamp:{arrow.unit}:{arrow.tz or '-'}"
-    if types.is_dictionary(arrow):
-        return f"dict:{logical_type(arrow.value_type)}:{logical_type(arrow.index_type)}:false"
-    raise TypeError(f"the format has no logical type for {arrow}")
 
 
 def parse_schema(
@@ -334,43 +303,3 @@ def _build(
 
 def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
-
-
-def schema_message(schema: LanceSchema) -> file_pb2.Schema:
-    """Return a schema as the protobuf message that files store."""
-    metadata = {key: value.encode() for key, value in schema.metadata.items()}
-    return file_pb2.Schema(fields=map(field_message, schema.flat()), metadata=metadata)
-
-
-def field_message(field: Field) -> file_pb2.Field:
-    """Return the message of one field, without its children."""
-    message = file_pb2.Field(
-        name=field.name,
-        id=field.id,
-        parent_id=field.parent_id,
-        logical_type=field.logical_type,
-        nullable=field.nullable,
-        encoding=storage_encoding(field.logical_type),  # type: ignore[arg-type]
-        extension_name=field.metadata.get(EXTENSION_KEY, ""),
-        metadata={key: value.encode() for key, value in field.metadata.items()},
-        unenforced_primary_key=is_primary(field),
-    )
-    if field.dictionary is not None:
-        message.dictionary.SetInParent()
-        message.dictionary.offset, message.dictionary.length = field.dictionary
-    for key, name in ((PRIMARY_KEY, "primary"), (CLUSTERING_KEY, "clustering")):
-        position = field.metadata.get(f"{key}:position", "")
-        if position.isascii() and position.isdigit():
-            setattr(message, f"unenforced_{name}_key_position", int(position))
-    return message
-
-
-def storage_encoding(logical: str) -> int:
-    """Return the 0.1 encoding that a field's message names in every version."""
-    if logical in ("null", "struct"):
-        return file_pb2.Encoding.NONE
-    if logical.startswith("dict:"):
-        return file_pb2.Encoding.DICTIONARY
-    if logical in ("string", "large_string", "binary", "large_binary", "json"):
-        return file_pb2.Encoding.VAR_BINARY
-    return file_pb2.Encoding.PLAIN

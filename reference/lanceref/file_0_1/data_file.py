@@ -61,9 +61,10 @@ from lanceref.core.errors import (
     UnknownVersion,
 )
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, FileVersion
+from lanceref.file.arrow_schema import field_message
 from lanceref.file.column_io import ColumnReader
 from lanceref.file.container import MAGIC, footer_cursor, open_tail, parse_version
-from lanceref.file.schema import Field, LanceSchema, field_message, parse_schema
+from lanceref.file.schema import Field, LanceSchema, parse_schema
 from lanceref.file_0_1.column import LegacyColumn, open_node
 from lanceref.file_0_1.encodings import Dictionaries, parse_dictionaries
 from lanceref.file_0_1.page_table import Numbers, PageTable, parse_page_table

@@ -18,7 +18,8 @@ import pyarrow as pa
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.limits import keep_freed_blocks
 from lanceref.data_file.file_writer import column_of
-from lanceref.file.schema import Field, LanceSchema, field_message
+from lanceref.file.arrow_schema import field_message
+from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.column import PageWriter, check_storable
 from lanceref.file_0_1.data_file import manifest_message, write_footer, write_section
 from lanceref.file_0_1.encodings import encode_dictionaries

@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
-from lanceref.file.arrow_schema import schema_of, split_path
-from lanceref.file.schema import Field, LanceSchema, field_message
+from lanceref.file.arrow_schema import field_message, schema_of, split_path
+from lanceref.file.schema import Field, LanceSchema
 from lanceref.operations import columns
 from lanceref.operations.columns import Batches, ColumnSource, numbered_fields
 from lanceref.operations.update import as_column

@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, SchemaRefused
 from lanceref.core.file_versions import FROM_WORDS, V0_1, V2_0, FileVersion, version_named
-from lanceref.file.schema import LanceSchema, schema_message
+from lanceref.file.arrow_schema import schema_message
+from lanceref.file.schema import LanceSchema
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Store

@@ -17,7 +17,8 @@ from pathlib import PurePosixPath
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes, parse_message
-from lanceref.file.schema import LanceSchema, field_message
+from lanceref.file.arrow_schema import field_message
+from lanceref.file.schema import LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import Source, Store

@@ -13,7 +13,7 @@ from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.spans import SpanRecorder
 from lanceref.encodings_2_0.column import open_column
 from lanceref.encodings_2_0.page import ArrayColumn
-from lanceref.file import schema as arrowtypes
+from lanceref.file.arrow_schema import logical_type
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
@@ -143,7 +143,7 @@ def lance_field(arrow: pa.Field) -> Field:
         children = tuple(lance_field(child) for child in arrow.type)
     elif pa.types.is_list(arrow.type) or pa.types.is_large_list(arrow.type):
         children = (lance_field(arrow.type.value_field),)
-    name = arrowtypes.logical_type(arrow.type)
+    name = logical_type(arrow.type)
     return Field(arrow.name, 0, -1, name, arrow.nullable, metadata, children, arrow)
 
 

@@ -12,7 +12,7 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.spans import SpanRecorder
-from lanceref.file import schema as arrowtypes
+from lanceref.file.arrow_schema import logical_type
 from lanceref.file.container import PageMetadata
 from lanceref.file.schema import Field
 from lanceref.pages.column import Page, assemble, open_page
@@ -37,7 +37,7 @@ def field_of(type_: pa.DataType, name: str = "c", packed: bool = False) -> Field
     elif pa.types.is_nested(type_) and not _is_vector(type_):
         children = (field_of(type_.value_type, "item"),)
     metadata = {"packed": "true"} if packed else {}
-    logical = arrowtypes.logical_type(type_)
+    logical = logical_type(type_)
     return Field(name, 0, -1, logical, True, metadata, children, pa.field(name, type_))
 
 

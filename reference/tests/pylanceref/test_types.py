@@ -100,9 +100,9 @@ def test_other_json_is_refused(held):
 def test_the_oracle_has_the_same_json():
     """Of every type that the format has by name."""
     import lance
-    from lanceref.file.schema import _NAMES
+    from lanceref.file.arrow_schema import NAMES
 
-    for type_ in [*_NAMES, pa.binary(3), pa.list_(pa.int8()), pa.list_(pa.int8(), 2)]:
+    for type_ in [*NAMES, pa.binary(3), pa.list_(pa.int8()), pa.list_(pa.int8(), 2)]:
         schema = pa.schema([pa.field("f", type_), pa.field("g", pa.struct([("x", type_)]))])
         try:
             wanted = lance.schema_to_json(schema)
