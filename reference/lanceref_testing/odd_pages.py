@@ -36,7 +36,7 @@ from lanceref.pages.encode import (
 )
 from lanceref.pages.fullzip import fullzip_page
 from lanceref.pages.leafvalues import kind_of
-from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout
+from lanceref.pages.planar import dense_layout, sparse_layout, value_plane
 from lanceref.pages.shred import (
     RavelledLevels,
     Shred,
@@ -156,7 +156,7 @@ def odd_sparse_page(rng: Chance, rows: Shred, dimensions: tuple[int | None, ...]
     blocks = odd_mini(rng, leaf_values(rows.leaf)[0], kind, V2_3)
     slots = flat_levels(len(rows.leaf))
     buffers, mini = miniblock_page(slots, blocks, None, V2_3)
-    plane = chunked_plane(mini, dense=False)
+    plane = value_plane(mini, dense=False)
     return [*buffers, *structure.buffers], sparse_layout(structure.layers, plane)
 
 

@@ -46,7 +46,7 @@ from lanceref.pages.chunks import CHUNK_UNIT, FILL, Counts, padded
 from lanceref.pages.constant import MAX_INLINE_BYTES, all_null_page, the_value, value_page
 from lanceref.pages.fullzip import fullzip_page
 from lanceref.pages.leafvalues import dictionary_parts, kind_of, stored_values
-from lanceref.pages.planar import chunked_plane, dense_layout, sparse_layout, zipped_plane
+from lanceref.pages.planar import dense_layout, sparse_layout, value_plane
 from lanceref.pages.repindex import repetition_index
 from lanceref.pages.shred import LevelArray, RavelledLevels, Shred, flat_levels, ravel
 from lanceref.pages.sparse import encode_structure
@@ -232,13 +232,13 @@ def _sparse(rows: Shred, values: Values, items: Values | None, policy: LeafPolic
     kind = kind_of(rows.leaf.type)
     buffers, layout = _values(slots, values, items, free, kind)
     if layout.HasField("mini_block_layout"):
-        plane = chunked_plane(layout.mini_block_layout, dense=False)
+        plane = value_plane(layout.mini_block_layout, dense=False)
     else:
         valid = rows.leaf
         if rows.validity is not None:
             valid = whole(rows.leaf).take(arrow_array(np.flatnonzero(rows.validity)))
         buffers, layout = _zipped(flat_levels(len(valid)), stored_values(valid), free, kind)
-        plane = zipped_plane(layout.full_zip_layout, dense=False)
+        plane = value_plane(layout.full_zip_layout, dense=False)
     return [*buffers, *structure.buffers], sparse_layout(structure.layers, plane)
 
 

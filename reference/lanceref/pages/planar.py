@@ -22,7 +22,7 @@ Divergences: D.page.planar-num-items, D.page.sparse-chunk-words
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -63,31 +63,36 @@ from lanceref.proto.encodings_v2_3_pb2 import (
     ZippedValues,
 )
 
-CHUNKED = {
+NAMES = {
     "compression": "value_compression",
-    **{name: name for name in ("dictionary", "num_dictionary_items", "num_buffers", "num_items")},
-}
-CHUNK_LEVELS = {
     "repetition": "rep_compression",
     "definition": "def_compression",
-    "repetition_index_depth": "repetition_index_depth",
+    "bits_repetition": "bits_rep",
+    "bits_definition": "bits_def",
 }
-ZIPPED = {
-    "compression": "value_compression",
-    **{name: name for name in ("bits_per_value", "bits_per_offset")},
-    **{name: name for name in ("num_items", "num_visible_items")},
-}
-ZIP_LEVELS = {"bits_repetition": "bits_rep", "bits_definition": "bits_def"}
-"""Names of the fields of 2.3, and of the same in the layouts of 2.1 and 2.2."""
+"""Names of fields of 2.3, and of the same in the layouts of 2.1 and 2.2; others have one name."""
+
+EITHER_WAY = NAMES | {name: own for own, name in NAMES.items()}
+
+LEVELS = {"chunked": "L.page.planar.chunk-levels", "zipped": "L.page.planar.zip-levels"}
+"""Codecs of a value plane that have levels with a dense structure, and the clause that says so."""
+
+MOST_ITEMS = 2**32 - 1
+"""Items that the description of a full-zip page can count."""
+
+Packed = MiniBlockLayout | FullZipLayout
+"""What the values of a plane are stored as."""
 
 
-def _copy(source: Message, target: Message, names: Mapping[str, str]) -> None:
-    """Set the fields of a message from those of another, which have other names."""
+def _copy(source: Message, target: Message) -> None:
+    """Set the fields of a message that another one has too, under its own names."""
     for field, value in source.ListFields():
-        name = names.get(field.name)
-        if name is not None and isinstance(value, Message):
+        name = EITHER_WAY.get(field.name, field.name)
+        if name == "layers" or name not in target.DESCRIPTOR.fields_by_name:
+            continue
+        if isinstance(value, Message):
             getattr(target, name).CopyFrom(value)
-        elif name is not None:
+        else:
             setattr(target, name, value)
 
 
@@ -97,60 +102,47 @@ def page_layout(planar: PlanarLayout, num_buffers: int, place: Place) -> PageLay
     if structure is None or values is None:
         found = f"structure {structure}, values {values}"
         raise CorruptPage("L.page.planar.planes", place, found, "both planes")
-    codes = planar.structure.dense.layers
+    codes, layout = planar.structure.dense.layers, PageLayout()
     if values == "indexed":
         raise CorruptPage("L.page.planar.indexed", place, "indexed values", "a sparse structure")
-    if values == "chunked":
-        if not planar.values.chunked.HasField("levels"):
-            raise CorruptPage("L.page.planar.chunk-levels", place, "none", "levels")
-        chunked = chunked_layout(planar.values.chunked, place)
-        chunked.layers.extend(codes)
-        return PageLayout(mini_block_layout=chunked)
-    if values == "zipped":
-        if not planar.values.zipped.HasField("levels"):
-            raise CorruptPage("L.page.planar.zip-levels", place, "none", "levels")
-        zipped = zipped_layout(planar.values.zipped, place)
-        zipped.layers.extend(codes)
-        return PageLayout(full_zip_layout=zipped)
+    if values in LEVELS:
+        held = getattr(planar.values, values)
+        if not held.HasField("levels"):
+            raise CorruptPage(LEVELS[values], place, "none", "levels")
+        packed = layout.mini_block_layout if values == "chunked" else layout.full_zip_layout
+        fill_layout(packed, held, place)
+        packed.layers.extend(codes)
+        return layout
     expect("L.page.planar.constant-buffers", num_buffers, 0, place)
-    layout = PageLayout()
     layout.constant_layout.layers.extend(codes)
     if values == "constant":
         layout.constant_layout.inline_value = planar.values.constant.scalar
     return layout
 
 
-def chunked_layout(chunked: ChunkedValues, place: Place) -> MiniBlockLayout:
-    """Return values in chunks as a layout of 2.2 without layers. Raises CorruptPage."""
-    if not chunked.HasField("compression"):
+def fill_layout(layout: Packed, values: ChunkedValues | ZippedValues, place: Place) -> None:
+    """Describe values in chunks or zipped ones by a layout of 2.2. Raises CorruptPage."""
+    if not values.HasField("compression"):
         raise CorruptPage("L.page.planar.compression", place, "none", "a codec")
-    layout = MiniBlockLayout(has_large_chunk=True)
-    _copy(chunked, layout, CHUNKED)
-    _copy(chunked.levels, layout, CHUNK_LEVELS)
-    return layout
-
-
-def zipped_layout(zipped: ZippedValues, place: Place) -> FullZipLayout:
-    """Return zipped values as a layout of 2.2 without layers. Raises CorruptPage."""
-    if not zipped.HasField("compression"):
-        raise CorruptPage("L.page.planar.compression", place, "none", "a codec")
-    layout = FullZipLayout()
-    _copy(zipped, layout, ZIPPED)
-    _copy(zipped.levels, layout, ZIP_LEVELS)
-    return layout
+    if isinstance(layout, MiniBlockLayout):
+        layout.has_large_chunk = True
+    if isinstance(values, ZippedValues):
+        most = max(values.num_items, values.num_visible_items)
+        if most > MOST_ITEMS:
+            raise CorruptPage("L.page.limits.items", place, most, f"{MOST_ITEMS} at most")
+    _copy(values, layout)
+    _copy(values.levels, layout)
 
 
 def dense_layout(layout: PageLayout) -> PlanarLayout:
     """Return a page layout in the words of 2.3; a constant one has no levels."""
-    arm, plane = layout.WhichOneof("layout"), ValuePlane()
-    if arm == "mini_block_layout":
-        plane = chunked_plane(layout.mini_block_layout, dense=True)
-    elif arm == "full_zip_layout":
-        plane = zipped_plane(layout.full_zip_layout, dense=True)
+    held = getattr(layout, layout.WhichOneof("layout") or "constant_layout")
+    plane, structure = ValuePlane(), StructuralPlane()
+    if isinstance(held, ConstantLayout):
+        plane.constant.scalar = held.inline_value
     else:
-        plane.constant.scalar = layout.constant_layout.inline_value
-    structure = StructuralPlane()
-    structure.dense.layers.extend(getattr(layout, arm or "constant_layout").layers)
+        plane = value_plane(held, dense=True)
+    structure.dense.layers.extend(held.layers)
     return PlanarLayout(structure=structure, values=plane)
 
 
@@ -161,25 +153,16 @@ def sparse_layout(layers: Sequence[SparseStructuralLayer], plane: ValuePlane) ->
     return PlanarLayout(structure=structure, values=plane)
 
 
-def chunked_plane(mini: MiniBlockLayout, *, dense: bool) -> ValuePlane:
-    """Return the plane of values in chunks; with a sparse structure they have no levels."""
+def value_plane(layout: Packed, *, dense: bool) -> ValuePlane:
+    """Return the plane of values in chunks or zipped; with a sparse structure without levels."""
     plane = ValuePlane()
-    _copy(mini, plane.chunked, {name: own for own, name in CHUNKED.items()})
+    values = plane.chunked if isinstance(layout, MiniBlockLayout) else plane.zipped
+    _copy(layout, values)
     if dense:
-        plane.chunked.levels.SetInParent()
-        _copy(mini, plane.chunked.levels, {name: own for own, name in CHUNK_LEVELS.items()})
-    else:
-        plane.chunked.ClearField("num_items")
-    return plane
-
-
-def zipped_plane(zipped: FullZipLayout, *, dense: bool) -> ValuePlane:
-    """Return the plane of zipped values; with a sparse structure they have no levels."""
-    plane = ValuePlane()
-    _copy(zipped, plane.zipped, {name: own for own, name in ZIPPED.items()})
-    if dense:
-        plane.zipped.levels.SetInParent()
-        _copy(zipped, plane.zipped.levels, {name: own for own, name in ZIP_LEVELS.items()})
+        values.levels.SetInParent()
+        _copy(layout, values.levels)
+    elif isinstance(layout, MiniBlockLayout):
+        values.ClearField("num_items")
     return plane
 
 
@@ -254,7 +237,8 @@ class SparsePage:
             if chunked.HasField("levels") or chunked.num_items not in (0, slots):
                 wanted = "a value for each leaf slot alone"
                 raise CorruptPage("L.page.sparse.levels", place, "levels", wanted)
-            layout = chunked_layout(chunked, place)
+            layout = MiniBlockLayout()
+            fill_layout(layout, chunked, place)
             layout.num_items = slots
             mini = chunks.describe(layout, self._flat, V2_3, place)
             used = 2 + (mini.dictionary is not None)
@@ -274,7 +258,8 @@ class SparsePage:
         place = self._page.place
         if zipped.HasField("levels"):
             raise CorruptPage("L.page.sparse.levels", place, "levels", "values alone")
-        layout = zipped_layout(zipped, place)
+        layout = FullZipLayout()
+        fill_layout(layout, zipped, place)
         used = first + 1 + layout.HasField("bits_per_offset")
         part = self._part(first, used, zipped.num_items)
         return FullZipPage(part, FullZip(self._flat, layout)), used

@@ -97,6 +97,28 @@ def test_memory_is_bounded_before_it_is_taken(name):
     assert len(scanned(page, type_)) == page.num_rows
 
 
+@pytest.mark.parametrize("structure", ["dense", "sparse"])
+@pytest.mark.parametrize("name", ["num_items", "num_visible_items"])
+def test_counts_that_no_full_zip_page_can_state_are_refused(structure, name):
+    """Zipped values of 2.3 count in 64 bits, the full-zip pages they are read as in 32."""
+    layout, buffers = pb3.PlanarLayout(), [words(7, 8)]
+    zipped = layout.values.zipped
+    zipped.compression.CopyFrom(flat(32))
+    zipped.bits_per_value, zipped.num_items, zipped.num_visible_items = 32, 2, 2
+    if structure == "dense":
+        layout.structure.dense.layers.append(ALL_VALID_ITEM)
+        zipped.levels.SetInParent()
+    else:
+        layout.structure.sparse.layers.append(item_layer([True, True], buffers))
+    page = opened(NUMBERS, layout, 2, *buffers, version=V2_3)
+    assert [7, 8] == scanned(page, NUMBERS)
+
+    setattr(zipped, name, 2**32)
+    with pytest.raises(CorruptPage) as caught:
+        opened(NUMBERS, layout, 2, *buffers, version=V2_3)
+    assert "L.page.limits.items" == caught.value.clause
+
+
 @pytest.mark.parametrize("name", [name for name, row in WRITTEN.items() if row[-1]])
 @given(data=st.data())
 def test_damaged_pages_are_refused_or_read(name, data):
