@@ -1,20 +1,14 @@
 """Sequences that need few bytes or none: runs, and in 2.3 constant, range, delta, dictionary.
 
-Run-length encoding has values, and the lengths of their runs. Up to 2.2 both are flat, lengths of
-one byte; in 2.3 both are coded by children of their own. Runs never span chunks; a writer also cuts
-them where a length would not fit its width. Values and lengths that need no bytes make a sequence
-that needs none either.
-
-The others stand for positions, counts, offsets and runs. A constant, a range, and what is made of
-them alone lies wholly in the description: it has no buffer. The dictionary is not that of a
-mini-block page, which is a buffer of the page.
+Run-length encoding has values, and the lengths of their runs, which never span chunks. Up to 2.2
+both are flat, lengths of one byte; in 2.3 both are coded by children of their own. What needs no
+bytes lies wholly in the description and has no buffer: a constant, a range, and what is made of
+them alone. The dictionary is not that of a mini-block page, which is a buffer of the page.
 
 Layout of runs in a chunk: buffer 0 the run values, buffer 1 the run lengths.
 Layout of runs as a block: u64 size of the values, the values, the lengths.
-Layout: `constant` holds its value in the description (none: an empty sequence); `range` its start
-and step; `delta` its first value, and a child holds the differences.
 Layout of a dictionary: u64 size of the indices, u64 size of the items, the indices, the items; each
-a block of its own, without bytes when its codec needs none.
+a block of its own.
 
 Clauses: L.codec.sequence.width, L.codec.range.step, L.codec.dictionary.num-items, L.codec.rle.sum,
 L.codec.rle.pairs, L.codec.rle.frame, L.codec.rle.empty-run, L.codec.rle.children,

@@ -1,18 +1,13 @@
 """Binary: end offsets, and strings and byte strings, plain, FSST or of one width, read and written.
 
-End offsets say where each row's bytes (of lists: items) end, with the nulls among them: one u64 for
-each row, cumulative from the start of the page, with no leading 0. A null row stores its end plus
-an adjustment that is larger than every end. The words are flat values, the first buffer of the
-page. The bytes of all rows follow back to back, and may be compressed. A null row may own bytes; a
-reader skips them. FSST stores codes as `binary`, and the symbol table in the description of the
-page, in the form of later versions; a table that is switched off marks strings stored as they are.
-Strings of one width are an old writer's choice: only the bytes are stored, and no writer of today
-produces it.
+End offsets say where each row's bytes (of lists: items) end, with the nulls among them: cumulative
+from the start of the page, with no leading 0. A null row stores its end plus an adjustment that is
+larger than every end; it may own bytes, which a reader skips. The words are flat values, the first
+buffer of the page. The bytes of all rows follow back to back, and may be compressed. FSST stores
+codes as `binary`. Strings of one width are an old writer's choice: only the bytes are stored.
 
 Layout of ends: u64 words; v >= adjustment: null, ends at v - adjustment; else ends at v.
 Example: null, "foo", "foo", null with adjustment 7 is stored as 7, 3, 6, 13.
-Layout, binary: indices (u64 ends, null rows plus null_adjustment), then bytes (flat, 8 bits).
-Layout, fixed-size binary: row i at i * byte_width.
 
 Clauses: L.array.ends.width, L.array.ends.order, L.array.ends.bound, L.array.ends.null-adjustment,
 L.array.binary.utf8, L.array.binary.null-adjustment-value, L.array.binary.bytes-width,

@@ -2,19 +2,15 @@
 
 Flat values are the leaf of nearly every array encoding. They lie in one buffer of the page. Widths
 are 1 bit (a bitmap, least significant bit first) or whole bytes (the Arrow value buffer). The bytes
-may be compressed as one block: written for the bytes of strings when the field asks for it, read
-for any flat values.
+may be compressed as one block: written for the bytes of strings when the field asks for it.
 
 Nulls are decided for each page from its rows, not from the schema: no row is null, every row is
-null (then nothing is stored), or some are (a bitmap and the values of all rows). It wraps flat
-values and fixed-size lists. The rows of a fixed-size list own the same number of items; the items
-(rows * dimension of them, null rows keep theirs) are an encoding with validity of their own.
+(then nothing is stored), or some are (a bitmap and the values of all rows). The items of a
+fixed-size list, those of null rows too, are an encoding with validity of their own. The buffers of
+a page are numbered in the order of the encoding tree: validity before values, lists before items.
 
-Layout: value i of `bits_per_value` bits at bit i * bits_per_value; size ceil(rows * bits / 8).
 Layout, zstd: u64 uncompressed size, then a zstd frame; a frame without the size is also read.
 Layout, lz4: u32 uncompressed size, then an LZ4 block.
-Layout, some_nulls: validity as flat values of 1 bit (1 = valid), then the values. The buffers of a
-page are numbered in the order of the encoding tree: validity before values, lists before items.
 
 Clauses: L.array.flat.width, L.array.flat.type-width, L.array.flat.size, L.array.encoding.tag,
 L.array.flat.compression, L.array.flat.compressed-size, L.array.flat.compressed-block,

@@ -4,26 +4,12 @@ The footer, the last 40 bytes, names the version and says where the three tables
 One `ColumnMetadata` message per column, in column order, back to back, lists the column's pages:
 where their buffers lie, how many rows they hold and how they are encoded. Two offset tables lie
 between them and the footer: CMO (column metadata offsets), then GBO (global buffer offsets). Global
-buffer 0 is the `FileDescriptor`: the schema and the number of rows. Further buffers belong to the
-application (indices keep their models there).
+buffer 0 is the `FileDescriptor`: the schema and the number of rows. An encoding is an `Any` in
+`Encoding.direct`; its type decides the grammar of the page and depends on the file version.
 
-Layout of the footer (little-endian)::
-
-    0   u64  column_metadata_start   position of the first column metadata (A)
-    8   u64  cmo_start               position of the column metadata offset table (B)
-    16  u64  gbo_start               position of the global buffer offset table (C)
-    24  u32  num_global_buffers
-    28  u32  num_columns
-    32  u16  major
-    34  u16  minor
-    36  4s   "LANC"
-
+Layout of the footer: u64 starts of column metadata, CMO and GBO; u32 numbers of global buffers and
+columns; u16 major, u16 minor, "LANC".
 Layout of a table entry (16 bytes): u64 position, u64 size, absolute.
-Layout (message lance.file.FileDescriptor): 1 schema {1 fields, 5 metadata}, 2 length.
-Layout (message lance.file.v2.ColumnMetadata): 1 encoding, 2 pages {1 buffer_offsets, 2
-buffer_sizes, 3 length, 4 encoding, 5 priority}, 3 buffer_offsets, 4 buffer_sizes. An encoding is an
-`Any` wrapped in `Encoding.direct`; its type decides the grammar of the page and depends on the file
-version.
 
 Clauses: L.file.footer.size, L.file.footer.magic, L.file.footer.version, L.file.footer.version-2-0,
 L.file.footer.column-metadata-start, L.file.footer.cmo-start, L.file.footer.gbo-start,

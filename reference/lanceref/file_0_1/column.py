@@ -3,11 +3,9 @@
 The field's type tree becomes nodes, one for each field with pages; a scan asks them for runs of
 whole or partial batches, random access for the ranges that hold the wanted rows. A list field's
 page holds offsets, its child's page of the same batch the items; a null list is one without items.
-A struct is its children; the page table has zeros for it, and its validity is lost. A field of null
-type has pages without bytes: their lengths are its rows.
+A struct is its children: its validity is lost.
 
-Layout of a list page: (num_rows + 1) x i32 (large lists: i64), the first 0, relative to the batch's
-items.
+Layout of a list page: (num_rows + 1) x i32 (large lists: i64) from 0 on, in the batch's items.
 
 Clauses: L.legacy.column.pages, L.legacy.column.type, L.legacy.dictionary.location,
 L.legacy.dictionary.value-type, L.legacy.list.first-offset, L.legacy.list.ascending,

@@ -1,34 +1,15 @@
 """Data file of 0.1: pages by batch, then what describes them.
 
-The last 16 bytes say where the metadata lies. The version words are those of 0.2, the name the
-format had last; a manifest calls the same format 0.1. The metadata counts the rows of every batch
-(row group) and says where the page table, the statistics and the embedded manifest lie. That makes
-a data file describe itself: a manifest message without fragments. A dataset is read by its own
-manifest; this one gives the least field id of the page table and, to a reader of the file alone,
-names, types and dictionaries.
+The last 16 bytes say where the metadata lies. It counts the rows of every batch (row group) and
+says where the page table, the statistics and the embedded manifest lie. That makes a data file
+describe itself: a manifest message without fragments. A dataset is read by its own manifest; this
+one gives the least field id of the page table and, to a reader of the file alone, names, types and
+dictionaries.
 
-Layout::
-
-    pages, batch by batch; in a batch the fields in schema order, depth first; no padding
-    page table
-    statistics pages, statistics page table     when a field has statistics
-    dictionary values, by field id
-    u32 length, embedded manifest
-    u32 length, metadata
-    footer, 16 bytes
-
-Layout of the footer (little-endian)::
-
-    0   u64  metadata_position   of the u32 length before the metadata message
-    8   u16  major, 0
-    10  u16  minor, 2
-    12  4s   "LANC"
-
-Layout of the metadata: u32 length, then message lance.file.Metadata: 1 manifest_position (0: no
-manifest), 2 batch_offsets, 3 page_table_position, 5 statistics {1 schema, 2 fields, 3
-page_table_position}. Batch offsets are the rows before each batch and, last, all rows.
-Layout of the manifest: message lance.table.Manifest with 1 fields, 3 version (1), 5
-schema_metadata, 13 writer_version, 15 data_format ("lance", "0.1").
+Layout: pages, batch by batch, in a batch the fields depth first, no padding; page table; statistics
+pages and their page table; dictionary values by field id; manifest; metadata; footer. Manifest and
+metadata are a message after its u32 length.
+Layout of the footer: u64 position of the metadata's length, u16 major, u16 minor, "LANC".
 
 Clauses: L.legacy.footer.size, L.legacy.footer.magic, L.legacy.footer.version,
 L.legacy.footer.version-written, L.legacy.footer.position, L.legacy.metadata.length,

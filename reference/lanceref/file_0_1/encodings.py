@@ -1,23 +1,15 @@
 """Page encodings of 0.1: plain values, strings, and dictionaries.
 
-Plain pages hold values of a fixed width back to back: numbers, times, decimals and fixed-size
-binary as Arrow has them, little-endian; booleans one bit each, the lowest bit first; a fixed-size
-list as its items. There is no validity: a null is whatever value was stored for it, zero mostly.
+Plain pages hold values of a fixed width back to back, a fixed-size list as its items. There is no
+validity: a null is whatever value was stored for it, zero mostly. The page table points at the
+offsets of a var-binary page; a value without bytes is null in a nullable field, else empty. A field
+of Arrow's dictionary type stores its keys as a plain page of the key type. The values are those of
+the first batch, for all batches of all files; `Field.dictionary` of the schema says where.
 
-Var-binary pages hold strings and byte strings: the bytes of all values, then the offsets, at which
-the page table points. They count from the start of the file. A value without bytes is null in a
-nullable field, else empty.
-
-A field of Arrow's dictionary type stores its keys as a plain page of the key type. The values are
-those of the first batch, for all batches of all files: the data file keeps a copy after its
-statistics, the table's manifest file another one at its head. `Field.dictionary` of the schema in
-either file says where.
-
-Layout, plain: num_rows x (items per row) values, without padding.
+Layout, plain: num_rows x (items per row) values, without padding; booleans one bit each.
 Layout, var-binary: bytes of the values; at the position of the page (num_rows + 1) x i64, the
 absolute offset of each value, last the end.
-Layout of dictionary values: strings and byte strings as a var-binary page, numbers as a plain page,
-at `dictionary.offset` with `dictionary.length` values.
+Layout of dictionary values: strings and byte strings as a var-binary page, numbers as a plain page.
 
 Clauses: L.legacy.plain.values, L.legacy.plain.bool, L.legacy.plain.fixed-size-list,
 L.legacy.plain.nulls, L.legacy.binary.offsets, L.legacy.binary.ascending, L.legacy.binary.null,

@@ -1,14 +1,11 @@
 """Page table: where the pages of every field lie, and ranges of their rows.
 
 A matrix of pairs, one row for each integer from the least field id of the file to the greatest with
-a page, one column for each batch. Ids without a field leave holes; structs and holes are pairs of
-zeros. Statistics have a table of their own, with one batch. A page holds the rows of one batch, and
-every encoding of 0.1 can be read from any row on: a read is a list of ranges, each inside one
-batch, whose bytes are concatenated; below a list they count items.
+a page, one column for each batch; structs and ids without a field are pairs of zeros. A page holds
+the rows of one batch, and every encoding of 0.1 can be read from any row on: a read is a list of
+ranges, each inside one batch, whose bytes are concatenated; below a list they count items.
 
-Layout: for field id f from `first_id`, for batch b: i64 position, i64 length at
-`position + ((f - first_id) * num_batches + b) * 16`. The length counts rows or items, for lists
-offsets: one more than rows.
+Layout: i64 position, i64 length; the length counts rows or items, for lists offsets: one more.
 
 Clauses: L.legacy.page-table.extent, L.legacy.page-table.range, L.legacy.page-table.length,
 L.legacy.page-table.holes, L.legacy.page-table.first-id, L.legacy.limits.run,

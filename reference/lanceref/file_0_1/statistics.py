@@ -2,17 +2,12 @@
 
 Stored like a small file inside the file: a schema of its own, a page table of its own with one
 batch, and in it a row for each batch of the file. A reader may skip batches by them and never needs
-them. The bounds of a batch enclose all its values. A null reads as what was stored below it, which
-may lie anywhere: as many values may be outside of the bounds as nulls were counted.
+them. A null reads as what was stored below it, which may lie anywhere: as many values may be
+outside of the bounds as nulls were counted.
 
 Layout (message Metadata.StatisticsMetadata): 1 schema: for every field with statistics, ascending
 by id, a struct named by the decimal id with the children null_count (int64), min_value and
-max_value (the field's type, nullable); ids count 0, 1, … depth first. 2 fields: all those ids. 3
-page_table_position.
-Layout (rules of bounds): integers and dates: the type's own limits when all is null; decimal128:
-those of 128 bits; booleans: false and true; floats: NaN left out, -inf and +inf when nothing is
-left, a least zero is -0.0 and a greatest +0.0; strings and byte strings: cut to 64 bytes, the
-greatest then made greater by one, both null when all is null.
+max_value (the field's type, nullable); 2 fields: all ids of that schema; 3 page_table_position.
 
 Clauses: L.legacy.statistics.schema, L.legacy.statistics.fields, L.legacy.statistics.no-fields,
 L.legacy.statistics.covered, L.legacy.statistics.null-count, L.legacy.statistics.bounds,

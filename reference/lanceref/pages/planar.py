@@ -74,9 +74,6 @@ NAMES = {
 
 EITHER_WAY = NAMES | {name: own for own, name in NAMES.items()}
 
-LEVELS = {"chunked": "L.page.planar.chunk-levels", "zipped": "L.page.planar.zip-levels"}
-"""Codecs of a value plane that have levels with a dense structure, and the clause that says so."""
-
 MOST_ITEMS = 2**32 - 1
 """Items that the description of a full-zip page can count."""
 
@@ -105,11 +102,14 @@ def page_layout(planar: PlanarLayout, num_buffers: int, place: Place) -> PageLay
     codes, layout = planar.structure.dense.layers, PageLayout()
     if values == "indexed":
         raise CorruptPage("L.page.planar.indexed", place, "indexed values", "a sparse structure")
-    if values in LEVELS:
-        held = getattr(planar.values, values)
+    if values in ("chunked", "zipped"):
+        held, packed, clause = (
+            (planar.values.chunked, layout.mini_block_layout, "L.page.planar.chunk-levels")
+            if values == "chunked"
+            else (planar.values.zipped, layout.full_zip_layout, "L.page.planar.zip-levels")
+        )
         if not held.HasField("levels"):
-            raise CorruptPage(LEVELS[values], place, "none", "levels")
-        packed = layout.mini_block_layout if values == "chunked" else layout.full_zip_layout
+            raise CorruptPage(clause, place, "none", "levels")
         fill_layout(packed, held, place)
         packed.layers.extend(codes)
         return layout
