@@ -12,7 +12,7 @@ L.array.struct.header, L.array.struct.length, L.array.blob.column
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -61,12 +61,12 @@ def is_early(field: Field, column: ColumnMetadata) -> bool:
     return bool(encoding.WhichOneof("array_encoding") == "list")
 
 
-def open_column(file: FileBytes, field: Field, columns: Sequence[ColumnMetadata]) -> ArrayColumn:
-    """Return the reader of a field stored in `columns`, in depth-first order."""
-    return _open(file, field, iter(columns))
+def open_column(file: FileBytes, field: Field, columns: Iterable[ColumnMetadata]) -> ArrayColumn:
+    """Return the reader of a field stored in `columns`, in depth-first order.
 
-
-def _open(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> ArrayColumn:
+    An iterator gives away just the columns of the field. Raises UnknownEncoding, BadSchema.
+    """
+    columns = iter(columns)
     type_ = field.arrow.type
     if pa.types.is_map(type_) or (pa.types.is_fixed_size_list(type_) and field.children):
         place, wanted = file.ctx.at(0), "a type that 2.0 can store"
@@ -83,10 +83,10 @@ def _open(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> A
     if field.is_blob:
         return open_blobs(file, field, column)
     if pa.types.is_struct(type_) and not field.is_packed:
-        children = [_open(file, child, columns) for child in field.children]
+        children = [open_column(file, child, columns) for child in field.children]
         return _open_struct(file, field, column, children)
     if pa.types.is_list(type_) or pa.types.is_large_list(type_):
-        return open_list(file, field, column, _open(file, field.children[0], columns))
+        return open_list(file, field, column, open_column(file, field.children[0], columns))
     if is_early(field, column):
         return open_early(file, field, column, _next(file, field, columns))
     return ValueColumn(file, field, column)
