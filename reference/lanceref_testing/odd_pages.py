@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
-from lanceref.codecs.choose import Kind, choose_dictionary, encode_block, encode_zip
+from lanceref.codecs.choose import Kind, choose_dictionary, encode_block, encode_zip, kind_of
 from lanceref.codecs.encoder_inputs import Params, max_value_bytes
 from lanceref.codecs.values import Fixed, Rows, Values, Variable
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion
@@ -35,7 +35,6 @@ from lanceref.pages.encode import (
     without_items,
 )
 from lanceref.pages.fullzip import fullzip_page
-from lanceref.pages.leafvalues import kind_of
 from lanceref.pages.planar import dense_layout, sparse_layout, value_plane
 from lanceref.pages.shred import (
     RavelledLevels,

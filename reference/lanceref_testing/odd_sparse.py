@@ -9,8 +9,8 @@ import numpy as np
 from lanceref.codecs import general
 from lanceref.codecs.bitpack import block_widths, encode_out_of_line, out_of_line_encoding
 from lanceref.codecs.mini_blocks import flat_encoding
+from lanceref.codecs.values import Validity
 from lanceref.file.column_io import Buffer
-from lanceref.pages.leafvalues import Validity
 from lanceref.pages.sparse import Sequence64, StructureEncoder, encode_sequence
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 from lanceref.proto.encodings_v2_3_pb2 import SparseValiditySet

@@ -29,6 +29,7 @@ from lanceref.codecs.bitpack import BLOCK, WIDTHS, Unsigned
 from lanceref.codecs.encoder_inputs import Params, flat_chunk, max_value_bytes, unsigned
 from lanceref.codecs.mini_blocks import MiniBlocks, Part, even_counts, flat_blocks, flat_encoding
 from lanceref.codecs.values import Bytes, Fixed, FixedSizeList, Ints, Rows, Values, Variable
+from lanceref.core.arrow_buffers import TEXT, has_wide_offsets
 from lanceref.core.context import specified
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Fsst
@@ -62,6 +63,15 @@ class Kind:
     def size_bytes(self, values: Variable) -> int:
         """Return the bytes of values and plain offsets."""
         return int(values.offsets[-1]) + len(values.offsets) * self.offset_bits // 8
+
+
+def kind_of(type_: pa.DataType) -> Kind:
+    """Return what a type says of its values beside their bytes; of a dictionary its items'."""
+    if pa.types.is_dictionary(type_):
+        return kind_of(type_.value_type)
+    if pa.types.is_struct(type_):
+        return Kind(fields=tuple(kind_of(field.type) for field in type_))
+    return Kind(has_wide_offsets(type_), type_ in TEXT)
 
 
 def encode_mini(values: Values, params: Params, version: FileVersion, kind: Kind) -> MiniBlocks:

@@ -38,6 +38,9 @@ Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
 """Arrays, of one dimension unless a shape is given."""
 
+Validity = NDArray[np.bool_] | None
+"""Which values are valid; None when all are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fixed:

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.choose import byte_strings, encode_levels
 from lanceref.codecs.compressive import check_levels, decode_block
-from lanceref.codecs.values import Fixed, Values, Variable
+from lanceref.codecs.values import Fixed, Validity, Values, Variable
 from lanceref.core.arrow_buffers import STRINGS, has_wide_offsets
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes
@@ -54,7 +54,7 @@ from lanceref.pages.layers import (
     row_starts,
     unravel,
 )
-from lanceref.pages.leafvalues import Validity, leaf_array, width_bits
+from lanceref.pages.leafvalues import leaf_array, width_bits
 from lanceref.pages.shred import LevelArray, RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import ConstantLayout, PageLayout
 

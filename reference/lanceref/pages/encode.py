@@ -33,8 +33,9 @@ from lanceref.codecs.choose import (
     encode_levels,
     encode_mini,
     encode_zip,
+    kind_of,
 )
-from lanceref.codecs.encoder_inputs import Params, max_value_bytes
+from lanceref.codecs.encoder_inputs import Params, dictionary_parts, max_value_bytes, stored_values
 from lanceref.codecs.mini_blocks import MiniBlocks, Part, weave
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
 from lanceref.core.arrow_buffers import whole
@@ -45,7 +46,6 @@ from lanceref.file.column_io import Buffer
 from lanceref.pages.chunks import CHUNK_UNIT, FILL, Counts, padded
 from lanceref.pages.constant import MAX_INLINE_BYTES, all_null_page, the_value, value_page
 from lanceref.pages.fullzip import fullzip_page
-from lanceref.pages.leafvalues import dictionary_parts, kind_of, stored_values
 from lanceref.pages.planar import dense_layout, sparse_layout, value_plane
 from lanceref.pages.repindex import repetition_index
 from lanceref.pages.shred import LevelArray, RavelledLevels, Shred, flat_levels, ravel

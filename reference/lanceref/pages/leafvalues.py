@@ -1,9 +1,8 @@
-"""Leaf values: decoded values as the Arrow array of the leaf's type, and the inverse.
+"""Leaf values: decoded values as the Arrow array of the leaf's type.
 
 The stored form does not know the Arrow type; the schema decides at read time. The width of the
 values is compared with that of the type, and their bytes become the buffers of an Arrow array,
-mostly without a copy. A writer cuts the buffers of an array to its slice; a null slot keeps what
-its buffer holds, and a dictionary array its keys in their own width.
+mostly without a copy. The inverse is in `codecs.encoder_inputs`.
 
 Layout: bool 1 bit; integers, floats, temporal types and decimals their raw little-endian bytes;
 fixed-size binary 8 n bits; utf8 and binary variable values; fixed-size lists of these; a packed
@@ -20,26 +19,24 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.choose import Kind
-from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable, value_bits
+from lanceref.codecs.values import (
+    Fixed,
+    FixedSizeList,
+    Validity,
+    Values,
+    Variable,
+    value_bits,
+)
 from lanceref.core.arrow_buffers import (
     STRINGS,
-    TEXT,
     bitmap,
-    bytes_of,
     check_text,
     has_wide_offsets,
     offsets_buffer,
-    offsets_of,
-    slice_bits,
     slot_bits,
-    value_bytes,
 )
-from lanceref.core.errors import CorruptPage, DataRefused, Place
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
-
-Validity = NDArray[np.bool_] | None
-"""Which values are valid; None when all are."""
 
 
 def width_bits(type_: pa.DataType) -> int | None:
@@ -159,97 +156,3 @@ def _list_items(type_: pa.DataType, values: FixedSizeList, place: Place) -> pa.A
 
 def _wrong_kind(type_: pa.DataType, found: str, place: Place) -> CorruptPage:
     return CorruptPage("L.page.leaf.kind", place, found, f"values of {type_}")
-
-
-def validity_of(array: pa.Array) -> Validity:
-    """Return which values of an array are valid, whatever is around it.
-
-    The null type has no bitmap, a dictionary array those of its keys and of its items: (values,).
-    """
-    if pa.types.is_null(array.type):
-        return np.zeros(len(array), np.bool_)
-    if pa.types.is_dictionary(array.type):
-        own, items = validity_of(array.indices), validity_of(array.dictionary)
-        return own if items is None else both(own, items[_valid_keys(array)])
-    if array.null_count == 0:
-        return None
-    bits = slice_bits(bytes_of(array.buffers()[0]), array.offset, len(array))
-    return np.unpackbits(bits, count=len(array), bitorder="little").view(np.bool_)
-
-
-def both(one: Validity, other: Validity) -> Validity:
-    """Return the validity of what is valid in both arguments. All are (values,)."""
-    if one is None or other is None:
-        return other if one is None else one
-    return one & other
-
-
-def keys_of(array: pa.DictionaryArray) -> NDArray[np.integer]:
-    """Return the keys of a dictionary array as stored, whatever is under a null: (rows,)."""
-    keys = array.indices
-    data = np.frombuffer(keys.buffers()[1] or b"", keys.type.to_pandas_dtype())
-    return data[keys.offset : keys.offset + len(keys)]
-
-
-def _valid_keys(array: pa.DictionaryArray) -> NDArray[np.integer]:
-    """Return the keys of a dictionary array, 0 under a null."""
-    keys, own = keys_of(array), validity_of(array.indices)
-    return keys if own is None else np.where(own, keys, 0)
-
-
-def without_null_items(array: pa.DictionaryArray) -> tuple[NDArray[np.integer], pa.Array]:
-    """Return keys and items without the null ones; what points at them is null by its level.
-
-    Keys are (rows,).
-    """
-    keys, items = keys_of(array), array.dictionary
-    valid = validity_of(items)
-    if valid is None:
-        return keys, items
-    moved = np.where(valid, np.cumsum(valid) - 1, 0).astype(keys.dtype)
-    return moved[_valid_keys(array)], items.filter(pa.array(valid))
-
-
-def dictionary_parts(array: pa.DictionaryArray) -> tuple[Fixed, Values]:
-    """Return keys and items as stored, without the items that are null."""
-    keys, items = without_null_items(array)
-    data = np.ascontiguousarray(keys).view(np.uint8)
-    return Fixed(8 * keys.dtype.itemsize, len(keys), data), stored_values(items)
-
-
-def stored_values(array: pa.Array) -> Values:
-    """Return the values of an array of any leaf type but a dictionary; its nulls are dropped.
-
-    Raises DataRefused for a packed struct with null children.
-    """
-    if isinstance(array, pa.ExtensionArray):
-        array = array.storage
-    type_, count = array.type, len(array)
-    if pa.types.is_null(type_):
-        return Fixed(0, count, np.zeros(0, np.uint8))
-    if type_ in STRINGS:
-        offsets = offsets_of(array)
-        data = bytes_of(array.buffers()[2])[offsets[0] : offsets[-1]]
-        return Variable(offsets - offsets[0], data)
-    if pa.types.is_fixed_size_list(type_):
-        size = type_.list_size
-        items = array.values.slice(array.offset * size, count * size)
-        inner = stored_values(items)
-        assert isinstance(inner, Fixed | FixedSizeList)
-        return FixedSizeList(size, count, validity_of(items), inner)
-    if pa.types.is_struct(type_):
-        children = [array.field(i) for i in range(type_.num_fields)]
-        for child, field in zip(children, type_, strict=True):
-            if child.null_count:
-                raise DataRefused(f"a packed struct cannot hold the nulls of {field.name!r}")
-        return Rows(count, tuple(map(stored_values, children)))
-    return Fixed(int(type_.bit_width), count, value_bytes(array))
-
-
-def kind_of(type_: pa.DataType) -> Kind:
-    """Return what a type says of its values beside their bytes; of a dictionary its items'."""
-    if pa.types.is_dictionary(type_):
-        return kind_of(type_.value_type)
-    if pa.types.is_struct(type_):
-        return Kind(fields=tuple(kind_of(field.type) for field in type_))
-    return Kind(has_wide_offsets(type_), type_ in TEXT)

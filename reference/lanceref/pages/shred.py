@@ -24,6 +24,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.encoder_inputs import both, keys_of, validity_of, without_null_items
+from lanceref.codecs.values import Validity
 from lanceref.core.arrow_buffers import offsets_of
 from lanceref.core.compute import pc
 from lanceref.file.schema import Field
@@ -43,7 +45,6 @@ from lanceref.pages.layers import (
     levels_of,
     levels_until_list,
 )
-from lanceref.pages.leafvalues import Validity, both, keys_of, validity_of, without_null_items
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,14 +32,13 @@ from lanceref.codecs.bitpack import (
 from lanceref.codecs.compressive import check_encoding, decode_block
 from lanceref.codecs.mini_blocks import flat_encoding
 from lanceref.codecs.sequence import delta_encoding, range_encoding
-from lanceref.codecs.values import Fixed, has_payload, value_bits
+from lanceref.codecs.values import Fixed, Validity, has_payload, value_bits
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3
 from lanceref.file.column_io import Buffer
 from lanceref.pages.layers import Layer, Path, Step, ranges
-from lanceref.pages.leafvalues import Validity
 from lanceref.pages.shred import Shred
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 from lanceref.proto.encodings_v2_3_pb2 import SparseStructuralLayer, SparseValiditySet

@@ -5,17 +5,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
+from lanceref.codecs.encoder_inputs import dictionary_parts, stored_values, validity_of
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Variable
 from lanceref.core.errors import CorruptPage, DataRefused
-from lanceref.pages.leafvalues import (
-    check_leaf_encoding,
-    dictionary_parts,
-    indexed_array,
-    leaf_array,
-    stored_values,
-    validity_of,
-    width_bits,
-)
+from lanceref.pages.leafvalues import check_leaf_encoding, indexed_array, leaf_array, width_bits
 
 from ..codecs.runs import fixed
 from ..codecs.runs import variable as texts
