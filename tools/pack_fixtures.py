@@ -2,11 +2,11 @@
 
     python tools/pack_fixtures.py
 
-Cases come out of recipes as plain folders. A file case that is no negative stays plain, but for an
-expected table that is large; the files of a table go into `files.zip`; a negative keeps its
-manifest and the edits of its parent's files; what another case, or the case under another name, has
-already is taken from there. Packed cases and those that others take files from are left alone, and
-a case whose files would come out otherwise is an error.
+Cases come out of recipes as plain folders. A file case that is no negative stays plain; the files
+of a table, and what is large of a case without a data file, go into `files.zip`; a negative keeps
+its manifest and the edits of its parent's files; what another case, or the case under another name,
+has already is taken from there. Packed cases and those that others take files from are left alone,
+and a case whose files would come out otherwise is an error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHARED_BYTES = 200
 """Smaller files of a table are kept with it, though another case may have the same."""
 
 LARGE_BYTES = 16 * 1024
-"""Expected tables of so many bytes go into the archive."""
+"""Expected tables of so many bytes go into the archive, but for those of data files."""
 
 MAX_DIFF_BYTES = 4096
 """Longest changed range in which the bytes that both files share are looked for."""
@@ -146,7 +146,7 @@ def _store(
     packed = sorted(
         name
         for name, data in files.items()
-        if is_table or (name.endswith(".arrow") and len(data) >= LARGE_BYTES)
+        if is_table or (DATA not in files and len(data) >= LARGE_BYTES)
     )
     for name in files.keys() - {*packed}:
         (home / name).write_bytes(files[name])
