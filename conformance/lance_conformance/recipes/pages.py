@@ -216,6 +216,6 @@ def pair(width: int) -> list[int]:
     return [2**width - 1, 0x5555555555555555 % 2**width]
 
 
-def array_blocks(bits: int, widths: range) -> pa.Array:
+def array_blocks(bits: int, widths: Sequence[int]) -> pa.Array:
     values = [value for width in widths for value in pair(width)]
     return pa.array(values, getattr(pa, f"uint{bits}")())

@@ -16,6 +16,7 @@ from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.constructors import case, cases, fault, lint
 from lance_conformance.recipes.edits import byte, descriptor, field, page
+from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, Remove, SpanPatch
 from lance_conformance.recipes.oracle_made import column, dataset, file, stored
 from lance_conformance.recipes.pages import column_encoding
@@ -138,6 +139,8 @@ CASES: tuple[Recipe, ...] = (
         column(pa.array([b"abc", None, b"", b"z" * 70], pa.large_binary()), blob="true")),
     fault("same-place", "a second blob where the first is", "L.array.blob.order",
         byte("field c", "rows", at=48, new=0)),
+    fault("one-byte", "a second blob, of one byte, where the first is", "L.array.blob.order",
+        SpanPatch(("field c", "rows"), words(0, 1), at=48)),
     fault("values", "blobs described as plain values", "L.array.blob.column",
         column_encoding("values"), flags="WrongKind"),
     fault("null", "a blob of no bytes at position 2", "L.array.blob.null",
@@ -164,6 +167,11 @@ CASES: tuple[Recipe, ...] = (
         "L.blob.kind", _described, args={"rows": ["2", "3"]}),
     lint("kind-next", "a blob of the kind after the last", "L.blob.kind",
         SpanPatch(("column 0 page 0", "value"), b"\x06")),
+    lint("range", "a blob in the data file that ends after it", "L.blob.range",
+        SpanPatch(("column 0 page 0", "value"), b"\x01", at=14)),
+    case("file/2.2/blob/described-nothing", "an empty blob at a position after the file",
+        "L.blob.range", reworked(_described, SpanPatch(("column 0 page 0", "value"), b"\x01",
+        nth=3, at=6)), args={"rows": ["2", "3"]}, reachable=False),
     case("table/any/blob/first-kind", "blobs in the data file", "L.page.blob.payload",
         stored(_table(_FIELD, list(_VALUES)))),
     case("table/any/blob/second-kind",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+
 import numpy as np
 import pyarrow as pa
 from lanceref.proto.encodings_v2_1_pb2 import (
@@ -12,6 +16,7 @@ from lanceref.proto.encodings_v2_1_pb2 import (
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes import columns as c
+from lance_conformance.recipes.cases.pages.arm_pages import SYMBOLS
 from lance_conformance.recipes.columns import STRINGS, URLS, small_integers
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.edits import (
@@ -28,10 +33,19 @@ from lance_conformance.recipes.edits import (
     page,
     zeros,
 )
-from lance_conformance.recipes.handmade_files import Page, by_hand
+from lance_conformance.recipes.handmade_files import Page, by_hand, words
 from lance_conformance.recipes.model import Maker, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
-from lance_conformance.recipes.pages import array_blocks, chunk, mini_block, pair, table
+from lance_conformance.recipes.pages import (
+    Chunk,
+    array_blocks,
+    chunk,
+    chunked,
+    mini_block,
+    packed,
+    pair,
+    table,
+)
 
 
 def _nested(message: PageLayout) -> None:
@@ -48,7 +62,7 @@ def _nested(message: PageLayout) -> None:
 _PACKED_RUNS = f"{V}.rle.values.out_of_line_bitpacking"
 
 
-def _blocks(bits: int, widths: range) -> Maker:
+def _blocks(bits: int, widths: Sequence[int]) -> Maker:
     """One chunk of two values for each width."""
     chunks = [chunk(blocks.inline(pair(width), bits)[1]) for width in widths]
     logs = [1] * (len(chunks) - 1) + [0]
@@ -65,6 +79,26 @@ def _fewer_symbols(table: bytes) -> bytes:
     kept = b"\n" + table[1:88] + table[lengths_at : lengths_at + 10]
     return kept.ljust(len(table), b"\x00")
 
+
+_CODES = (b"\xff\xff\x00", b"\x01", b"\xff\xff\xff\x01", b"\x00\x00\x00\x00", b"")
+"""An escaped 255 before a symbol and before an escape, single symbols, nothing."""
+
+_CODED = [b"\xffsymbol", b"s", b"\xff\x01", b"symbol" * 4, b""]
+
+
+def _codes(values: Sequence[bytes], first_row: int = 0) -> Page:
+    """Lay out coded strings as one chunk."""
+    encoding = CompressiveEncoding()
+    encoding.fsst.symbol_table = SYMBOLS
+    encoding.fsst.values.variable.offsets.flat.bits_per_value = 32
+    ends = accumulate(map(len, values), initial=4 * (len(values) + 1))
+    data = words(*ends, width=4) + b"".join(values)
+    made = chunked("2.1", encoding, [Chunk(len(values), (data,))])
+    return replace(made, first_row=first_row)
+
+
+_KINDS = pa.struct([("kind", pa.uint8()), ("position", pa.uint64()), ("size", pa.uint64())])
+"""Members that descriptors of blobs have as well."""
 
 _WIDE = pa.struct([*(("a", pa.decimal128(20, 0)), ("b", pa.decimal256(40, 0))),
     *(("s", pa.string()), ("v", pa.list_(pa.float32(), 2)), ("l", pa.large_binary()))])  # fmt: skip
@@ -125,6 +159,9 @@ CASES: tuple[Recipe, ...] = (
             lambda old: (int.from_bytes(old, "little") + 1).to_bytes(len(old), "little"))),
     case("file/2.3/rle/packed-values", "runs whose values are bitpacked", "L.codec.rle.sum",
         pa.array(np.repeat(np.arange(900), 3), pa.int32())),
+    fault("unknown", "packed values and packed lengths: nothing says how many",
+        "L.codec.encoding.context",
+        page({"values.chunked.compression.rle.run_lengths": packed(8, 4)})),
     case("file/2.1/rle/int16", "an odd number of runs", "L.codec.rle.pairs",
         pa.array(np.repeat(np.arange(25), 100), pa.int16())),
     fault("pairs", "a run without a length", "L.codec.rle.pairs",
@@ -171,6 +208,9 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.2/bitpack/widths-64-narrow",
         "blocks of 64-bit values, a chunk for each width 0 to 32", ("L.codec.bitpack.width",
         "L.codec.bitpack.payload"), _blocks(64, range(33)), reachable=False),
+    case("file/2.2/bitpack/widths-again", "blocks of one width, of another, of the first",
+        ("L.codec.bitpack.width", "L.codec.bitpack.payload"), _blocks(8, (1, 1, 2, 2, 1)),
+        reachable=False),
     *cases("file/{2.1,2.2}/bitpack/widths", "a width that grows from chunk to chunk",
         "L.codec.bitpack.width", pa.array(np.arange(3000) ** 2, pa.int32())),
     *faults("file/{2.1,2.3}/rle/int8",
@@ -242,6 +282,12 @@ CASES: tuple[Recipe, ...] = (
         clear(f"{V}.fsst.values.variable")),
     fault("short", "a symbol table one byte short", "L.codec.fsst.table",
         page({"mini_block_layout.value_compression.fsst.symbol_table": lambda old: old[:-1]})),
+    case("file/2.1/fsst/escapes-next", "escaped bytes of 255, and a page of empty values alone",
+        ("L.codec.fsst.escape", "L.codec.fsst.code"), by_hand(column(pa.array([*_CODED, b"", b""],
+        pa.binary())), "2.1", {0: [_codes(_CODES), _codes((b"", b""), len(_CODES))]}),
+        reachable=False),
+    fault("alone", "a value that is an escape and no more", "L.codec.fsst.escape",
+        byte("field c", "bytes", at=3, new=255)),
     *cases("file/{2.1,2.2}/fsst/urls", "fsst codes with their symbol table",
         ("L.codec.fsst.table", "L.codec.fsst.code"), column(URLS, compression="fsst")),
     *faults("file/2.1/fsst/urls",
@@ -285,9 +331,15 @@ CASES: tuple[Recipe, ...] = (
         fault("fields", "rows of three fields in a struct of two", "L.page.leaf.kind",
             descriptor({"schema.fields": lambda old: old[:-1]})),
         fault("bits", "fields that do not fill the row", "L.codec.packed-struct.bits",
-            assign(f"{V}.packed_struct.bits_per_value.0", 8))),
+            assign(f"{V}.packed_struct.bits_per_value.0", 8)),
+        fault("half", "fields of a byte and a half and of four and a half",
+            "L.codec.packed-struct.bits",
+            assign(f"{V}.packed_struct.bits_per_value", [12, 36, 8]))),
     *faults("file/2.2/packed-struct/fixed", fault("bits", "fields of one byte less than the row",
         "L.codec.packed-struct.bits", assign(f"{V}.packed_struct.bits_per_value.0", 8))),
+    case("file/2.2/packed-struct/kind", "packed rows of a kind, a position and a size: no blobs",
+        ("L.codec.packed-struct.bits", "L.blob.kind"), column(pa.array([{"kind": 9, "position": 7,
+        "size": 2 ** 40}] * 2, _KINDS), packed="true")),
     case("file/2.1/fixed-size-list/pairs", "vectors of two numbers", "L.page.limits.row",
         pa.array([[1.0, 2.0], [3.0, 4.0]], pa.list_(pa.float32(), 2))),
     fault("no-items", "lists of items without a codec", "L.codec.encoding.context",

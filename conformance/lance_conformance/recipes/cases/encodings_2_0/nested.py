@@ -16,6 +16,7 @@ from lance_conformance.recipes.edits import (
     field,
     page,
     resize,
+    spare_buffer,
 )
 from lance_conformance.recipes.handmade_files import one_page, words
 from lance_conformance.recipes.model import Recipe
@@ -71,6 +72,8 @@ CASES: tuple[Recipe, ...] = (
         assign("list.offsets.nullable.no_nulls.values.flat.bits_per_value", 32)),
     fault("one-more", "an item more than there are", "L.array.list.item-column",
         page({"list.num_items": lambda old: old + 1}), also="L.array.list.num-items"),
+    lint("spare-buffer", "a buffer that the items do not have", "L.array.buffer.named",
+        spare_buffer(1)),
     case("file/2.0/list/large", "the same with 64-bit Arrow offsets", "L.array.ends.width",
         c.LISTS.cast(pa.large_list(pa.int32()))),
     fault("num-items", "2**60 items", "L.array.list.item-column",

@@ -7,6 +7,7 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.edits import byte, column_edit, descriptor, field, inside, zeros
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import Made, Maker, MessageEdit, Recipe, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
 
@@ -20,6 +21,15 @@ _NESTED = pa.table({"lists": pa.array([[1, 2], None, [3]], pa.list_(pa.int32()))
     "keys": pa.array(["x", "y", "x"]).dictionary_encode(),
     "structs": pa.array([{"a": 1, "b": [True]}, {"a": 2, "b": []}, {"a": 3, "b": None}]),
     "flags": pa.array([True, None, False])})  # fmt: skip
+
+
+_LATER = bytes.fromhex(
+    "c53e 01020304"  # 1000: four bytes
+    "c93e 0102030405060708"  # 1001: eight bytes
+    "d33e 0801 1502030405 1a0178 d43e"  # 1002: a group of a number, four bytes, a text
+    "d83e ffffffffffffffffff01"  # 1003: the longest number
+)
+"""Fields that no descriptor has, of every wire type but the plainest."""
 
 
 def _key(kind: str) -> pa.Field:
@@ -68,6 +78,10 @@ CASES: tuple[Recipe, ...] = (
         pa.Table.from_arrays([pa.array([bytes(16), None], pa.binary(16))],
             schema=pa.schema([pa.field("u", pa.binary(16),
                         metadata={"ARROW:extension:name": "arrow.uuid"})]))),
+    case("file/2.1/container/unknown-fields",
+        "a descriptor with fields of later writers: words, a group, bytes",
+        ("L.wire.unknown-field", "L.wire.message"), reworked(file(column(_ROWS), "2.1"),
+        descriptor(lambda message: message.MergeFromString(_LATER))), reachable=False),
     case("file/2.1/container/no-rows", "no rows: columns without pages",
         ("L.file.descriptor.length", "L.file.columns.encoding"), pa.array([], pa.int32())),
     case("file/2.1/container/nested-schema", "parents before children, one column a leaf",

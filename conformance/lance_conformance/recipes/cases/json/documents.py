@@ -12,6 +12,8 @@ _NAMED = {"ARROW:extension:name": "arrow.json"}
 _TEXTS = ['{"a":"x","b":[null,true,7]}', "300", '"xy"', None, ""]
 """One object with an array, a number of two bytes, a string, a null, and text without a value."""
 
+_DOUBLES = "[0.00001,0.000015,-0.000025,9.5e-6,1e-6,1.5e+16,1234567.5]"
+
 
 def _json(values: list[str | None]) -> pa.Array:
     return pa.ExtensionArray.from_storage(pa.json_(), pa.array(values, pa.utf8()))
@@ -82,6 +84,10 @@ CASES: tuple[Recipe, ...] = (
     fault("number", "a number with an unknown first byte", "L.json.number", _patch("5007", "5107")),
     fault("key", "a key that is a number", "L.json.key",
         _patch("4000000210000001", "4000000220000001")),
+    fault("double", "a double of one byte", "L.json.number", _patch("5007", "6007")),
+    case("table/any/json/doubles", "numbers near 1e-5 and 1e16, where the text of a double changes",
+        "L.json.number", stored(pa.table([pa.array([_DOUBLES])], schema=pa.schema([pa.field("j",
+        pa.utf8(), metadata=_NAMED)])), holds=pa.table({"j": _json([_DOUBLES])}), version="2.0")),
     case("table/any/json/nested", "documents inside lists", "L.json.column", dataset(_nested)),
     case("file/2.0/json/raw", "a file gives documents as they are stored",
         ("L.json.key-order", "L.json.number-width"), _raw()),

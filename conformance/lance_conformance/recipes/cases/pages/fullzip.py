@@ -104,6 +104,10 @@ CASES: tuple[Recipe, ...] = (
                 pa.list_(pa.bool_(), 16)), structural_encoding="fullzip")),
     fault("nine", "zipped values of nine booleans", "L.codec.fixed-size-list.whole-bytes",
         page({"full_zip_layout.value_compression.fixed_size_list.items_per_value": 9})),
+    case("file/2.1/fullzip/nullable-items", "zipped vectors of eight numbers, some of them null",
+        ("L.codec.fixed-size-list.bitmap", "L.page.fullzip.value-bits"),
+        column(pa.array([[None if (at + row) % 3 == 0 else at * row for at in range(8)]
+        for row in range(4)], pa.list_(pa.int16(), 8)), structural_encoding="fullzip")),
     case("file/2.2/fullzip/pairs-strings", "zipped pairs of structs of strings",
         "L.page.layout.scale", column(pa.FixedSizeListArray.from_arrays(pa.array([{"s": "x" * at}
         for at in range(14)], pa.struct([("s", pa.string())])), 2), structural_encoding="fullzip")),

@@ -119,6 +119,7 @@ def _many(
     return by_hand(column(values), "2.3", {0: [page(*one) for one in made.values()]})
 
 
+_DISTINCT = "values.indexed.indices.dictionary"
 _OFFSETS = "values.chunked.compression.variable.offsets"
 
 
@@ -185,6 +186,8 @@ CASES: tuple[Recipe, ...] = (
         assign(f"{_OFFSETS}.range.uncompressed_bits_per_value", 64), flags="WidthMismatch"),
     fault("offsets", "offsets in steps of 0", "L.codec.range.step",
         assign(f"{_OFFSETS}.range.step", 0), flags="SequenceHuge"),
+    fault("utf8", "a byte 128 among ASCII", "L.page.leaf.utf8",
+        byte("field c", "bytes", at=0, new=0x80)),
     case("file/2.3/offsets/delta", "offsets as bitpacked differences, in a buffer of their own",
         "L.codec.variable.offsets", pa.array(["x" * (i % 5) + str(i) for i in range(300)])),
     fault("narrow", "32-bit offsets from differences of 64", "L.codec.delta.width",
@@ -210,6 +213,18 @@ CASES: tuple[Recipe, ...] = (
         picks in _ANY_INDICES.values() for pick in picks], pa.binary())), reachable=False),
     fault("delta-next", "indices of 32 bits that go on to 2**32", "L.codec.delta.overflow",
         MessageEdit("page 0.14", {"values.indexed.indices.delta.base": 2 ** 32 - 1})),
+    fault("wide", "one index of 64 bits", "L.page.sparse.values",
+        MessageEdit("page 0.12", {"values.indexed.indices.constant.value": words(2)})),
+    fault("wide-items", "indices looked up in items of 128 bits", "L.codec.encoding.context",
+        MessageEdit("page 0.10", {f"{_DISTINCT}.items.flat.bits_per_value": 128,
+        f"{_DISTINCT}.num_dictionary_items": 1})),
+    fault("many-items", "2**32 - 1 distinct values", "L.page.limits.items",
+        MessageEdit("page 0.0", {"values.indexed.items.num_items": 2 ** 32 - 1,
+        "values.indexed.items.num_visible_items": 2 ** 32 - 1})),
     fault("delta-bit", "differences of a bit", "L.codec.delta.width",
         MessageEdit("page 0.14", {"values.indexed.indices.delta.deltas.flat.bits_per_value": 1})),
+    case("file/2.3/sequences/computed", "counts in runs of which neither part has bytes",
+        "L.codec.rle.sum", by_hand(column(pa.array([[7] * count for count in (1, 1, 2, 2, 3, 3)],
+        pa.list_(pa.int8()))), "2.3", {0: [_counts(blocks.runs(blocks.steps(1, 1, 64),
+        blocks.constant(2, 32)), (1, 1, 2, 2, 3, 3))]}), reachable=False),
 )  # fmt: skip
