@@ -90,8 +90,8 @@ def targets_of(case: Case) -> Iterator[Target]:
         for pattern, group in groups.items():
             if fnmatchcase(path, pattern):
                 named = group.format(version=version, suffix=PurePath(path).suffix)
-                name = PurePath(path).name if "_indices" in path else f"{named} {number}"
-                yield Target(f"{case.id}/{name}", named, case.input_root, path, asked)
+                name = PurePath(path).name if "_indices" in path else named
+                yield Target(f"{case.id}/{name} {number}", named, case.input_root, path, asked)
 
 
 def drawn(seed: int) -> Iterator[Target]:
