@@ -54,7 +54,7 @@ class Identities:
     """The ids of the live rows of a table, fragment after fragment."""
 
     def __init__(self, manifest: Manifest, ctx: Context) -> None:
-        self._ids: bitmaps.BitMap64 | None = None
+        self._ids = bitmaps.BitMap64()
         self._next = manifest.message.next_row_id
         self._version = manifest.version
         self._ctx = ctx
@@ -88,15 +88,14 @@ class Identities:
     def _ids_faults(self, ids: Numbers) -> Iterator[tuple[str, str, str]]:
         """Yield (clause, found, wanted) for the ids of some more live rows."""
         found, again = bitmaps.BitMap64(ids), None
-        known = bitmaps.BitMap64() if self._ids is None else self._ids
         if len(found) < len(ids):
             values, counts = np.unique(ids, return_counts=True)
             again = int(values[counts > 1][0])
-        elif not found.isdisjoint(known):
-            again = (found & known).min()
+        elif not found.isdisjoint(self._ids):
+            again = (found & self._ids).min()
         if again is not None:
             yield "L.table.row-ids.unique", f"row id {again} twice", "an id for each row"
-        self._ids = known | found
+        self._ids |= found
         highest = int(ids.max())
         if highest >= self._next:
             yield "L.table.row-ids.next", f"row id {highest}", f"below next_row_id {self._next}"

@@ -12,13 +12,14 @@ from uuid import uuid4
 
 from lanceref.core.context import Context
 from lanceref.core.errors import OperationRefused, VersionNotFound
+from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage import Store
 from lanceref.storage.manifests.manifest_names import FOLDER
 from lanceref.storage.protocol import copy_object
 from lanceref.table import refs
 from lanceref.table.bases import DATA_FOLDER, Bases, branch_of, needed_by
-from lanceref.transactions.manifest_builder import write_deep, write_shallow
+from lanceref.transactions.manifest_builder import write_clone
 
 
 def find_branch(root: Store, ctx: Context, branch: str) -> refs.Branch:
@@ -40,7 +41,8 @@ def create_branch(root: Store, ctx: Context, branch: str, start: Snapshot) -> St
             f"Ref conflict error: branch {branch} is being created or deleted, or that was "
             "interrupted: cleanup_old_versions(delete_unverified=True) removes what it left"
         )
-    size = write_shallow(store, start.manifest, start.store.root, branch)
+    clone = Transaction.Clone(is_shallow=True, ref_path=start.store.root, branch_name=branch)
+    size = write_clone(store, start.manifest, clone)
     parent = start.manifest.message.branch or None
     above = find_branch(root, ctx, parent)["branch_identifier"] if parent else []
     entry = refs.Branch(
@@ -87,7 +89,8 @@ def delete_branch(root: Store, ctx: Context, branch: str) -> None:
 def shallow_clone(source: Snapshot, store: Store) -> None:
     """Make a table whose rows lie in another one. Raises AlreadyExists."""
     # L.txn.op.clone
-    write_shallow(store, source.manifest, source.store.root)
+    clone = Transaction.Clone(is_shallow=True, ref_path=source.store.root)
+    write_clone(store, source.manifest, clone)
 
 
 def deep_clone(source: Snapshot, store: Store) -> None:
@@ -103,4 +106,4 @@ def deep_clone(source: Snapshot, store: Store) -> None:
         for path in paths:
             below = path if path.startswith("_") else f"{DATA_FOLDER}/{path.removeprefix('data/')}"
             copy_object(base.open(path), store, below)
-    write_deep(store, source.manifest, source.store.root)
+    write_clone(store, source.manifest, Transaction.Clone(ref_path=source.store.root))

@@ -132,11 +132,8 @@ class Cleanup:
         """
         names = list_versions(self.snapshot.store, self._ctx)
         old = self._old(names[:-1], len(names), older_than, retain_versions, versions)
-        old = {
-            one
-            for one in old
-            if one < (self.snapshot.manifest.version if before is None else before)
-        }
+        end = self.snapshot.manifest.version if before is None else before
+        old = {one for one in old if one < end}
         branches = list_branches(self.root, self._ctx)
         if self._branch and self._branch not in branches:
             raise VersionNotFound(f"Ref not found error: branch {self._branch} does not exist")

@@ -143,18 +143,13 @@ def rewrite_segments(
     if is_early:
         entry = build_segment(snapshot, index.kind, path, {}, over, index.name)
     else:
-        # Zones do not move with rows: of a rebuilt or moved segment no row is kept.
-        kept = [
-            bitmap
-            if not index.kind.rebuilt and (one.moves is None or index.kind.rewrite_on_move)
-            else bitmaps.BitMap()
-            for one, bitmap in zip(segments, covered, strict=True)
-        ]
-        pairs = [
-            (one, _current(index, one, [live[number] for number in bitmap]))
-            for one, bitmap in zip(segments, kept, strict=True)
-        ]
-        others = union - bitmaps.BitMap().union(*kept)
+        pairs, others = [], union
+        for one, held in zip(segments, covered, strict=True):
+            # Zones do not move with rows: of a rebuilt or moved segment no row is kept.
+            moves = one.moves is None or index.kind.rewrite_on_move
+            kept = held if moves and not index.kind.rebuilt else bitmaps.BitMap()
+            pairs.append((one, _current(index, one, [live[number] for number in kept])))
+            others = others - kept
         read = [rows for rows in snapshot.fragments if rows.fragment.id in others]
         with segment_writer(snapshot) as writer:
             training = training_of(snapshot, index.kind, field, read)

@@ -244,7 +244,7 @@ def replace_values(held: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.Reco
         old, given = plain(held[name].combine_chunks()), plain(right[name].combine_chunks())
         old = blobs_as_structs(old, given.type)
         new = as_column(whole(given).take(chosen), old.type)
-        values = pc.if_else(pc.is_valid(chosen), new, old)
+        values = pc.if_else(chosen.is_valid(), new, old)
         extended = isinstance(type_, pa.BaseExtensionType)
         columns.append(type_.wrap_array(values) if extended else values)
     return pa.RecordBatch.from_arrays(columns, names=right.schema.names)
@@ -259,7 +259,7 @@ def write_values(
     (written,) = write_columns(snapshot, schema, lambda _: iter([values]), draft, [rows])
     file, fragment = written.files[-1], copy_of(rows.fragment.message)
     put_beside(fragment, file)
-    live = difference(np.flatnonzero(np.asarray(pc.is_valid(chosen))), rows.deleted)
+    live = difference(np.flatnonzero(np.asarray(chosen.is_valid())), rows.deleted)
     ids = list(file.fields)
     if file.column_indices:  # in 0.1 all fields have a column
         ids = [one for one, at in zip(ids, file.column_indices, strict=True) if at >= 0]

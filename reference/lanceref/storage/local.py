@@ -57,9 +57,6 @@ class LocalStore:
         return LocalSource(str(self._inside(path)), self.stats)
 
     def create(self, path: str) -> LocalSink:
-        return self._sink(path)
-
-    def _sink(self, path: str) -> LocalSink:
         durable = self.options.durable
         return LocalSink(str(self._changed(path)), self.stats, self.root, durable=durable)
 
@@ -109,12 +106,12 @@ class LocalStore:
 
     def put(self, path: str, data: bytes) -> None:
         """Write a file through a temporary name and a rename; on failure nothing has changed."""
-        with whole(self._sink(path)) as sink:
+        with whole(self.create(path)) as sink:
             sink.write(data)
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Write a file only if none is there, through a temporary name and a hard link."""
-        sink = self._sink(path)
+        sink = self.create(path)
         sink.write(data)
         return sink.close_if_absent()
 

@@ -35,6 +35,7 @@ from lanceref.table.fragments import Fragment, parse_fragments
 from lanceref.table.manifest import Manifest
 from lanceref.table.roaring import parse_bitmap
 from lanceref.transactions import row_lineage
+from lanceref.transactions.conflict import moves_fields
 from lanceref.transactions.index_entries import (
     MEM_WAL_INDEX,
     drop_dead,
@@ -204,9 +205,6 @@ def _parsed(builder: Builder, before: Manifest, fragment: table_pb2.DataFragment
     return parsed
 
 
-REWRITE_COLUMNS = Transaction.Update.REWRITE_COLUMNS
-
-
 def delete(builder: Builder) -> None:
     """Put the fragments of a Delete in place of theirs, and remove whole ones."""
     given = builder.transaction.delete
@@ -224,7 +222,7 @@ def delete(builder: Builder) -> None:
 def update(builder: Builder) -> None:
     """Apply an Update, in rows mode or in columns mode."""
     given = builder.transaction.update
-    columns_mode = given.update_mode == REWRITE_COLUMNS
+    columns_mode = moves_fields(builder.transaction)
     updated = _replace(builder, given.updated_fragments, given.removed_fragment_ids)
     numbers = [one.id for one in given.updated_fragments]
     for fragment in updated if columns_mode else ():

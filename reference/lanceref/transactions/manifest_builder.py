@@ -41,7 +41,6 @@ from lanceref.table import flags
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.file_entries import TOMBSTONE, Based, base_of, data_files_of
-from lanceref.table.flags import STABLE_ROW_IDS, STICKY, set_flags
 from lanceref.table.fragments import Fragment, addresses
 from lanceref.table.lineage import ROW_ID, open_lineage
 from lanceref.table.manifest import STORAGE_VERSIONS, Manifest, encode_manifest, open_version, stamp
@@ -297,53 +296,29 @@ def _refuse_mixture(builder: Builder) -> None:
         )
 
 
-def write_shallow(store: Store, manifest: Manifest, root: str, branch: str | None = None) -> int:
-    """Write the first version of a shallow clone, or of a branch; return its size in bytes.
+def write_clone(store: Store, source: Manifest, clone: Transaction.Clone) -> int:
+    """Write the first version of a clone, whose files are there already; return its size in bytes.
 
-    `root` is the absolute root of the table that `manifest` is a version of. Raises AlreadyExists
-    where there is a table.
+    `ref_path` of `clone` is the absolute root of the table that `source` is a version of. Raises
+    AlreadyExists where there is a table.
     """
-    message, indices, entries = _copy(manifest)
-    base = max((one.id for one in message.base_paths), default=-1) + 1
-    for entry in entries:
-        if not entry.HasField("base_id"):
-            entry.base_id = base
-    name = message.branch or None
-    message.base_paths.add(id=base, name=name, is_dataset_root=True, path=root)
-    clone = Transaction.Clone(is_shallow=True, ref_path=root, branch_name=branch)
-    return _write(store, manifest, message, indices, clone)
-
-
-def write_deep(store: Store, manifest: Manifest, root: str) -> int:
-    """Write the version of a deep clone, whose files are there already; return its size."""
-    message, indices, entries = _copy(manifest)
-    for entry in entries:
-        entry.ClearField("base_id")
-    del message.base_paths[:]
-    return _write(store, manifest, message, indices, Transaction.Clone(ref_path=root))
-
-
-def _copy(
-    manifest: Manifest,
-) -> tuple[table_pb2.Manifest, list[table_pb2.IndexMetadata], list[Based]]:
-    """Return copies of a manifest and of its indices, and their entries that may name a base."""
-    message, indices = copy_of(manifest.message), list(map(copy_of, manifest.indices))
+    message, indices = copy_of(source.message), list(map(copy_of, source.indices))
     entries: list[Based] = [*indices]
     for fragment in message.fragments:
         entries += data_files_of(fragment)
         if fragment.HasField("deletion_file"):
             entries.append(fragment.deletion_file)
-    return message, indices, entries
-
-
-def _write(
-    store: Store,
-    source: Manifest,
-    message: table_pb2.Manifest,
-    indices: list[table_pb2.IndexMetadata],
-    clone: Transaction.Clone,
-) -> int:
-    """Write transaction and manifest; return the size of the manifest."""
+    if clone.is_shallow:
+        base = max((one.id for one in message.base_paths), default=-1) + 1
+        for entry in entries:
+            if not entry.HasField("base_id"):
+                entry.base_id = base
+        name, root = message.branch or None, clone.ref_path
+        message.base_paths.add(id=base, name=name, is_dataset_root=True, path=root)
+    else:
+        for entry in entries:
+            entry.ClearField("base_id")
+        del message.base_paths[:]
     transaction = new_transaction(source.version)
     transaction.clone.CopyFrom(clone)
     transaction.clone.ref_version = source.version
@@ -352,7 +327,8 @@ def _write(
     message.ClearField("branch")
     if clone.HasField("branch_name"):
         message.branch = clone.branch_name
-    set_flags(message, message.reader_feature_flags & (STABLE_ROW_IDS | STICKY))
+    kept = flags.STABLE_ROW_IDS | flags.STICKY
+    flags.set_flags(message, message.reader_feature_flags & kept)
     data = _sealed(message, transaction, indices, source.dictionaries)
     if next(iter(store.list(FOLDER)), None) is not None:
         raise AlreadyExists(f"Dataset already exists: {store.root}")

@@ -14,6 +14,7 @@ from lanceref.core.errors import (
 )
 from lanceref.proto import mem_wal_pb2, table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
+from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import LocalStore
 from lanceref.table.lineage import encode_row_ids
@@ -21,8 +22,7 @@ from lanceref.transactions.index_entries import bring_forward, covered, moved
 from lanceref.transactions.manifest_builder import (
     REUSE_INDEX,
     WRITER,
-    write_deep,
-    write_shallow,
+    write_clone,
 )
 from pyroaring import BitMap
 
@@ -217,7 +217,8 @@ def test_a_shallow_clone_names_every_file_below_its_source(tmp_path):
         versions.table(version=5, fragments=[fragment], max_fragment_id=0),
         versions.index("x", 0, [0]),
     )
-    size = write_shallow(LocalStore(tmp_path), held, "/src")
+    clone = Transaction.Clone(is_shallow=True, ref_path="/src")
+    size = write_clone(LocalStore(tmp_path), held, clone)
     made = _opened(tmp_path)
     one = made.message.fragments[0]
 
@@ -243,15 +244,16 @@ def test_a_deep_clone_stands_alone(tmp_path):
     flags = {"reader_feature_flags": 16, "writer_feature_flags": 16}
     fragment = manifests.fragment(0, {**versions.files(0), "base_id": 0})
     held = versions.table(fragments=[fragment], base_paths=bases, branch="dev", **flags)
-    write_deep(LocalStore(tmp_path), held, "/src")
+    write_clone(LocalStore(tmp_path), held, Transaction.Clone(ref_path="/src"))
     made = _opened(tmp_path).message
 
     assert (0, 0) == (len(made.base_paths), made.reader_feature_flags)
     assert not made.fragments[0].files[0].HasField("base_id")
     assert not made.HasField("branch")
-    for write in (write_deep, write_shallow):
+    for is_shallow in (False, True):
         with pytest.raises(AlreadyExists):
-            write(LocalStore(tmp_path), held, "/src")
+            clone = Transaction.Clone(is_shallow=is_shallow, ref_path="/src")
+            write_clone(LocalStore(tmp_path), held, clone)
 
 
 def _replaced(number: int, *fields: int, **words: object) -> dict[str, object]:
