@@ -16,10 +16,9 @@ from lanceref.core.cursor import IOStats
 from lanceref.core.errors import NotYet
 from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.snapshot import positions_of
-from lanceref.search.take_blobs import locate_blobs
 from lanceref.table.rows import FragmentRows
 
-from pylanceref.blob import BlobFile
+from pylanceref.blob import BlobFile, locate_blobs
 from pylanceref.errors import InvalidTable
 from pylanceref.fragment import LanceFragment, check_fragments
 from pylanceref.scan_arguments import Columns, describe, split_arguments

@@ -178,25 +178,23 @@ def _search_scanner(
     arguments: ScanArguments,
 ) -> SearchScanner:
     """Describe a search."""
-    from lanceref.search.text_search import TextSearch  # a search needs much more than a scan
+    from lanceref.search.minhash_search import DEFAULT_LIMIT, MinHashSearch
+    from lanceref.search.text_search import TextSearch
+    from lanceref.search.vector_search import VectorSearch
 
-    from pylanceref import search_scanner as scanners
+    from pylanceref import search_scanner as scanners  # a search needs much more than a scan
 
     columns, fast = arguments.get("columns"), bool(arguments.get("fast_search"))
-    search: TextSearch | scanners.Search
+    search: TextSearch | VectorSearch | MinHashSearch
     added = [scanners.DISTANCE]
     if isinstance(query, FullTextQuery):
         search = TextSearch(snapshot, query, fast=fast)
         added = search.found
     elif isinstance(query, MinHashQuery):
-        from lanceref.search.minhash_search import DEFAULT_LIMIT, MinHashSearch
-
         limit = DEFAULT_LIMIT if options.limit is None else options.limit
         count = limit + (options.offset or 0)
         search = MinHashSearch(snapshot, fragments, query, count, fast=fast)
     else:
-        from lanceref.search.vector_search import VectorSearch
-
         search = VectorSearch(snapshot, query, fragments, fast=fast)
         if query.batch:
             added = [scanners.QUERY_INDEX, *added]

@@ -296,7 +296,9 @@ class LanceScanner:
             if verbose and late:
                 names = ", ".join(late)
                 steps.insert(0, f"Take: columns=({names}), projection=[{names}], source=stream")
-            steps += condition.asked
+            from pylanceref.plan_text import index_steps  # a scan needs no kind of search
+
+            steps += index_steps(condition)
         return self._ordered_steps(steps)
 
     def _ordered_steps(self, steps: list[str]) -> list[str]:

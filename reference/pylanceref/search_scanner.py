@@ -11,19 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 from lanceref.core.arrow_buffers import whole
 from lanceref.file.schema import LanceSchema
-from lanceref.index.vector.searching import Neighbours
+from lanceref.search.minhash_search import MinHashSearch
 from lanceref.search.projection import Projection, scan_projection, take_projection
 from lanceref.search.row_locator import Places, positions_of_ids
-from lanceref.search.rows import Condition, Filter
+from lanceref.search.rows import Filter
 from lanceref.search.snapshot import Snapshot
 from lanceref.search.text_column import ELEMENT_BITS
 from lanceref.search.text_search import ELEMENT, SCORE, TextSearch
+from lanceref.search.vector_search import VectorSearch
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 from numpy.typing import NDArray
@@ -34,17 +34,6 @@ from pylanceref.sql.columns import Computed, bind_columns, bind_filter
 QUERY_INDEX = pa.field("query_index", pa.int32(), nullable=False)
 DISTANCE = pa.field("_distance", pa.float32())
 """What a search for vectors knows of the rows it finds: the query, in a batch, and the distance."""
-
-
-class Search(Protocol):
-    """What finds the nearest rows: an index, or all vectors."""
-
-    @property
-    def explained(self) -> Sequence[str]:
-        """The steps of a plan, the last one first."""
-
-    def nearest(self, condition: Condition | None) -> list[Neighbours]:
-        """Return the rows of each query, the nearest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +111,7 @@ class SearchScanner(LanceScanner):
         fragments: Sequence[FragmentRows],
         result: Shown,
         options: ScanOptions,
-        search: TextSearch | Search,
+        search: TextSearch | VectorSearch | MinHashSearch,
         after: Filter | None,
     ) -> None:
         super().__init__(snapshot, fragments, result.read, options)
@@ -200,9 +189,11 @@ class SearchScanner(LanceScanner):
         return len(self._found(None, 0))
 
     def _steps(self, *, verbose: bool) -> list[str]:
-        options, steps = self._options, [*self._search.explained]
+        from pylanceref.plan_text import condition_steps, search_steps  # few searches are explained
+
+        options, steps = self._options, search_steps(self._search)
         if options.condition is not None:
-            steps += options.condition.explained(self._fragments)
+            steps += condition_steps(options.condition, self._fragments)
         fetch = "" if options.limit is None else f" fetch={options.limit},"
         if isinstance(self._search, TextSearch):
             steps.insert(0, f"Sort:{fetch} [_score DESC]")

@@ -123,37 +123,6 @@ OnValues: TypeAlias = IsNull | Among | Within | StartsWith
 Predicate: TypeAlias = OnValues | Contains | HasWords | Matches | HasLabels | Intersects
 
 
-def plan_text(predicate: Predicate, column: str) -> str:
-    """Return a predicate on a column as query plans show it."""
-    match predicate:
-        case IsNull():
-            return f"{column} IS NULL"
-        case Among((value,)):
-            return f"{column} = {scalar_text(value)}"
-        case Among(values):
-            return f"{column} IN [{','.join(map(scalar_text, values))}]"
-        case Within(low, high, low_closed, high_closed):
-            parts = []
-            if low is not None:
-                parts.append(f"{column} {'>=' if low_closed else '>'} {scalar_text(low)}")
-            if high is not None:
-                parts.append(f"{column} {'<=' if high_closed else '<'} {scalar_text(high)}")
-            return " && ".join(parts)
-        case StartsWith(prefix):
-            return f"{column} LIKE '{scalar_text(prefix)}%'"
-        case Contains(text):
-            return f'contains({column}, Utf8("{text}"))'
-        case HasWords(words):
-            return f"contains_tokens({column}, {' '.join(words)!r})"
-        case Matches(pattern):
-            return f"regexp_match({column}, {pattern!r})"
-        case HasLabels(labels, every):
-            name = "array_has_all" if every else "array_has_any"
-            return f"{name}({column}, List([{', '.join(map(scalar_text, labels))}]))"
-        case Intersects():
-            return f"st_intersects({column}, ...)"
-
-
 def holds(predicate: OnValues, values: pa.Array) -> Mask:
     """Return for each value whether a predicate is true: bool (values,)."""
     match predicate:

@@ -37,13 +37,10 @@ from lanceref.file.arrow_schema import project
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file_0_1.statistics import is_covered
 from lanceref.index.indices import Index
-from lanceref.index.predicate import Among, IsNull, Within, plan_text
+from lanceref.index.predicate import Among, IsNull, Within
 from lanceref.index.predicate import Predicate as IndexPredicate
 from lanceref.index.row_set import Keys
 from lanceref.table.rows import FragmentRows, batch_bounds
-
-SPELLED_OUT = 3
-"""Values of a list that a plan shows one by one; more are shown as a list."""
 
 Mask = NDArray[np.bool_]
 
@@ -128,21 +125,6 @@ class Question:
         possible = self.index.possible(self.predicate, fragments)
         return np.ones(len(fragments), np.bool_) if self.negated else possible
 
-    def __str__(self) -> str:
-        values = self.predicate.values if isinstance(self.predicate, Among) else ()
-        if not 1 < len(values) <= SPELLED_OUT:
-            return self._text(self.predicate)
-        joint = "AND" if self.negated else "OR"
-        texts = (self._text(Among((one,))) for one in values)
-        return reduce(lambda first, second: f"{joint}({first},{second})", texts)
-
-    def _text(self, predicate: IndexPredicate) -> str:
-        text = plan_text(predicate, self.path)
-        if self.index.kind.json_path is not None:
-            text = f"Json({text}->{self.index.kind.json_path})"
-        text = f"[{text}]@{self.index.name}({self.index.kind.shown})"
-        return f"NOT({text})" if self.negated else text
-
 
 @dataclass(frozen=True, slots=True)
 class Joined:
@@ -166,10 +148,6 @@ class Joined:
         """Return for each fragment (n,), by its id, whether a row may pass as far as is known."""
         join = np.logical_and if self.operator == "AND" else np.logical_or
         return np.asarray(join.reduce([part.possible(fragments) for part in self.parts]))
-
-    def __str__(self) -> str:
-        texts = ",".join(map(str, self.parts))
-        return f"{self.operator}({texts})" if len(self.parts) > 1 else texts
 
 
 Plan = Question | Joined

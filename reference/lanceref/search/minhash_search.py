@@ -63,35 +63,28 @@ class MinHashSearch:
         *,
         fast: bool = False,
     ) -> None:
-        self._snapshot, self._fragments, self._query = snapshot, fragments, query
-        self._count = count
-        self._index = _index_of(snapshot, query.column)
-        covered = bitmaps.BitMap().union(*(one.covers for one in self._index.segments))
+        self._snapshot, self._fragments, self.query = snapshot, fragments, query
+        self.count = count
+        self.index = _index_of(snapshot, query.column)
+        covered = bitmaps.BitMap().union(*(one.covers for one in self.index.segments))
         others = [rows for rows in fragments if rows.fragment.id not in covered]
-        self._unindexed = [] if fast else others
+        self.unindexed = [] if fast else others
 
     def nearest(self, condition: Condition | None) -> list[Neighbours]:
         """Return the rows, the nearest first. Raises FormatError."""
         parts = []
-        for segment in self._index.segments:
+        for segment in self.index.segments:
             own = [rows for rows in self._fragments if rows.fragment.id in segment.covers]
-            parts.append(self._indexed(self._index.open(segment), own, condition))
-        if self._unindexed:
+            parts.append(self._indexed(self.index.open(segment), own, condition))
+        if self.unindexed:
             parts.append(self._read(condition))
-        return [concat(parts).best(self._count)]
-
-    @property
-    def explained(self) -> list[str]:
-        """The steps of the search, one line each, the last one first."""
-        text = f"column={self._query.column}, limit={self._count}"
-        steps = [f"MinHashSearch: {text}, segments={len(self._index.segments)}"]
-        return [*steps, f"MinHashFlatSearch: {text}"] if self._unindexed else steps
+        return [concat(parts).best(self.count)]
 
     def _asked(self, opened: Opened) -> tuple[MinHashLsh, Signer, Signatures, Hashes]:
         """Return the index of a segment, what signs rows, and the signed query."""
         assert isinstance(opened.index, MinHashLsh)
         signer = Signer(opened.index.parameters)
-        _, signature = signer.sign([self._query.text])
+        _, signature = signer.sign([self.query.text])
         bands = band_keys(signature, opened.index.parameters.num_bands).reshape(-1)
         return opened.index, signer, signature, bands
 
@@ -116,12 +109,12 @@ class MinHashSearch:
 
     def _read(self, condition: Condition | None) -> Neighbours:
         """Return the rows that no segment covers, signed with the parameters of the first one."""
-        index, signer, signature, bands = self._asked(self._index.open(self._index.segments[0]))
+        index, signer, signature, bands = self._asked(self.index.open(self.index.segments[0]))
         if not len(signature):
             return NO_NEIGHBOURS
-        (field,) = project(self._snapshot.manifest.schema, [self._query.column])
+        (field,) = project(self._snapshot.manifest.schema, [self.query.column])
         stable, parts = self._snapshot.stable_row_ids, []
-        for rows in self._unindexed:
+        for rows in self.unindexed:
             runs = Training(field, [rows], stable, not stable).runs()
             numbers, signatures = signer.sign(
                 [text for run in runs for text in run.values.to_pylist()]

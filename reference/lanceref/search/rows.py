@@ -105,23 +105,11 @@ class Condition:
         ids = np.array([rows.fragment.id for rows in fragments], np.uint64)
         return [fragments[at] for at in np.flatnonzero(self.plan.possible(ids)).tolist()]
 
-    @property
-    def asked(self) -> list[str]:
-        """The questions to indices, one step a line."""
-        return [] if self.plan is None else [f"ScalarIndexQuery: query={self.plan}"]
-
     def indexed(self, fragments: Sequence[FragmentRows]) -> Sequence[FragmentRows]:
         """Return the fragments that an index knows; all where none is asked."""
         if self.plan is None:
             return fragments
         return [rows for rows in fragments if self.known(rows) is not None]
-
-    def explained(self, fragments: Sequence[FragmentRows]) -> list[str]:
-        """Return the steps of a search whose rows have to pass: questions, and what is read."""
-        known = len(self.indexed(fragments)) if self.asked else 0
-        read, names = len(fragments) - known, ", ".join(self.filter.paths)
-        steps = [f"Filter: columns=[{names}]", *self.asked]
-        return [*steps, f"LanceRead: projection=[{names}], num_fragments={read}"] if read else steps
 
     def passed(self, rows: FragmentRows, early: Sequence[Field] = ()) -> Iterator[Passed]:
         """Yield the live rows of a fragment that pass; the `early` columns are read on the way."""

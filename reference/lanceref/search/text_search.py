@@ -49,8 +49,8 @@ class TextSearch:
     """One query over a version of a table. Raises QueryRefused, NotYet."""
 
     def __init__(self, snapshot: Snapshot, query: FullTextQuery, *, fast: bool = False) -> None:
-        self._snapshot, self._query, self._fast = snapshot, query, fast
-        self._columns: dict[tuple[str, DocumentGranularity | None], TextColumn] = {}
+        self._snapshot, self.query, self._fast = snapshot, query, fast
+        self.columns: dict[tuple[str, DocumentGranularity | None], TextColumn] = {}
         kinds = set()
         for one in leaves(query):
             own = {column.list_elements for column in self._of(one)}
@@ -84,29 +84,14 @@ class TextSearch:
 
     def _column(self, path: str, granularity: DocumentGranularity | None) -> TextColumn:
         key = (path, granularity)
-        if key not in self._columns:
-            self._columns[key] = text_column(self._snapshot, path, granularity, fast=self._fast)
-        return self._columns[key]
+        if key not in self.columns:
+            self.columns[key] = text_column(self._snapshot, path, granularity, fast=self._fast)
+        return self.columns[key]
 
     @property
     def found(self) -> list[pa.Field]:
         """Columns that the search adds to those of the rows."""
         return [ELEMENT, SCORE] if self.list_elements else [SCORE]
-
-    @property
-    def explained(self) -> list[str]:
-        """The steps of the search, one a line, the last one first."""
-        columns = sorted({column.path for column in self._columns.values()})
-        kind = self._query.query_type().value
-        steps = [f"FullTextSearch: query={kind}, columns=[{', '.join(columns)}]"]
-        for column in self._columns.values():
-            if column.opened:
-                steps.append(f"MatchQuery: column={column.path}")
-            if column.unindexed:
-                steps.append(f"FlatMatchQuery: column={column.path}")
-                fragments = len(column.unindexed)
-                steps.append(f"LanceRead: projection=[{column.path}], num_fragments={fragments}")
-        return steps
 
     def hits(self, allowed: Places | None = None, best: int | None = None) -> Hits:
         """Return the documents that the query finds, of `allowed` rows only.
@@ -114,12 +99,12 @@ class TextSearch:
         These are positions in the table, ascending; where the `best` so many are enough, others may
         be left out. `allowed` (rows,), ascending. Raises QueryRefused, FormatError.
         """
-        for column in self._columns.values():
+        for column in self.columns.values():
             column.allowed = allowed
             column.__dict__.pop("read", None)
-        if allowed is None and isinstance(self._query, MatchQuery):
-            return match_query(self._of(self._query)[0], self._query, best)
-        hits = self._hits(self._query)
+        if allowed is None and isinstance(self.query, MatchQuery):
+            return match_query(self._of(self.query)[0], self.query, best)
+        hits = self._hits(self.query)
         if allowed is None:
             return hits
         kept = np.isin(hits.places >> ELEMENT_BITS, allowed)

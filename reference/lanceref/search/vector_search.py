@@ -127,20 +127,20 @@ class VectorSearch:
         fast: bool = False,
     ) -> None:
         """Describe a search; a `fast` one leaves out rows that no segment covers."""
-        self._snapshot, self._query, self._fast = snapshot, query, fast
+        self._snapshot, self.query, self._fast = snapshot, query, fast
         self._fragments = snapshot.fragments if fragments is None else fragments
 
     @cached_property
     def index(self) -> Index | None:
         """The index that is searched, None when every row is compared. Raises FormatError."""
         metrics = {one.head.model.metric for one, _ in self._segments}
-        own = self._query.metric is None or metrics == {self._query.metric}
+        own = self.query.metric is None or metrics == {self.query.metric}
         return self._of_column if metrics and own else None
 
     @cached_property
     def _of_column(self) -> Index | None:
         """The first index over the vectors, None when none is wanted."""
-        query, snapshot = self._query, self._snapshot
+        query, snapshot = self.query, self._snapshot
         if query.use_index and snapshot.manifest.indices:
             for index in snapshot.indices.known:
                 if index.kind is VECTOR and index.field_id == query.field_id:
@@ -150,11 +150,11 @@ class VectorSearch:
     @property
     def metric(self) -> Metric:
         """The metric of the query, or of the index, or of the type. Raises FormatError."""
-        if self._query.metric is not None:
-            return self._query.metric
+        if self.query.metric is not None:
+            return self.query.metric
         if self.index is not None:
             return self._segments[0][0].head.model.metric
-        return self._query.default_metric
+        return self.query.default_metric
 
     @cached_property
     def _segments(self) -> list[tuple[VectorIndex, bool]]:
@@ -165,7 +165,7 @@ class VectorSearch:
             if index and segment.covers & live:
                 opened = index.open(segment)
                 assert isinstance(opened.index, VectorIndex)
-                opened.index.check_column(self._query.type)
+                opened.index.check_column(self.query.type)
                 segments.append((opened.index, opened.by_address))
         return segments
 
@@ -182,7 +182,7 @@ class VectorSearch:
     def nearest(self, condition: Condition | None) -> list[Neighbours]:
         """Return the rows of each query, the nearest first. Raises FormatError."""
         # L.index.vector.search.order
-        query, unindexed = self._query, self.unindexed
+        query, unindexed = self.query, self.unindexed
         vectors = [one[None] for one in query.vectors] if query.batch else [query.vectors]
         parts = []
         if unindexed or self.index is None:
@@ -198,7 +198,7 @@ class VectorSearch:
     ) -> list[Neighbours]:
         """Return the rows that the segments of the index find for each query."""
         # L.index.vector.search.several
-        query, every = self._query, np.concatenate(vectors)
+        query, every = self.query, np.concatenate(vectors)
         near = [
             search(one, every, query.search, self._live_rows(one, by_address, condition))
             for one, by_address in self._segments
@@ -231,19 +231,19 @@ class VectorSearch:
         for one, own in zip(near, vectors, strict=True):
             positions = positions_of_ids(self._snapshot, pa.array(one.ids))
             rows = self._snapshot.take(np.sort(positions), self._projection)
-            exact += nearest_of(rows.to_batches(), self._query, [own], self.metric)
+            exact += nearest_of(rows.to_batches(), self.query, [own], self.metric)
         return exact
 
     @property
     def _projection(self) -> Projection:
         schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
-        return scan_projection(schema, [self._query.column], [ROW_ID])
+        return scan_projection(schema, [self.query.column], [ROW_ID])
 
     def _read(
         self, fragments: Sequence[FragmentRows], condition: Condition | None
     ) -> Iterator[pa.RecordBatch]:
         """Yield the vectors and ids of live rows, of those that pass where there is a filter."""
-        width = self._query.type.dimension * self._query.type.dtype.itemsize
+        width = self.query.type.dimension * self.query.type.dtype.itemsize
         size = max(1, min(RUN_VECTORS, RUN_BYTES // max(1, width)))
         projection = self._projection
         if condition is None:
@@ -252,22 +252,3 @@ class VectorSearch:
             return
         for passed in passing_rows(fragments, condition, 0, None):
             yield from read_passed(passed, projection, size)
-
-    @property
-    def explained(self) -> list[str]:
-        """The steps of the search, one a line, the last one first. Raises FormatError."""
-        query, fragments = self._query, len(self.unindexed)
-        steps = [f"Sort: TopK(fetch={query.k}), [_distance ASC, _rowid ASC]"]
-        if self.index is not None:
-            least, most = query.search.min_probes, query.search.max_probes
-            shown = "None" if most is None else f"Some({most})"
-            steps += [
-                f"ANNSubIndex: name={self.index.name}, k={query.k}, "
-                f"metric={self.metric.capitalize()}",
-                f"ANNIvfPartition: minimum_nprobes={least or 1}, maximum_nprobes={shown}",
-            ]
-        if fragments:
-            steps.append(f"KNNVectorDistance: metric={self.metric}")
-            step = "LanceRead" if self.index is None else "LanceScan"
-            steps.append(f"{step}: projection=[{query.column}], num_fragments={fragments}")
-        return steps

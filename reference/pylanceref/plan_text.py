@@ -1,0 +1,145 @@
+"""Plan text: a filter and a search as `explain_plan` shows them (face)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from lanceref.index.predicate import (
+    Among,
+    Contains,
+    HasLabels,
+    HasWords,
+    Intersects,
+    IsNull,
+    Matches,
+    Predicate,
+    StartsWith,
+    Within,
+    scalar_text,
+)
+from lanceref.search.index_plan import Joined, Plan, Question
+from lanceref.search.minhash_search import MinHashSearch
+from lanceref.search.rows import Condition
+from lanceref.search.text_search import TextSearch
+from lanceref.search.vector_search import VectorSearch
+from lanceref.table.rows import FragmentRows
+
+SPELLED_OUT = 3
+"""Values of a list that a plan shows one by one; more are shown as a list."""
+
+
+def plan_text(plan: Plan) -> str:
+    """Return the questions that a plan puts to indices."""
+    if isinstance(plan, Joined):
+        texts = ",".join(map(plan_text, plan.parts))
+        return f"{plan.operator}({texts})" if len(plan.parts) > 1 else texts
+    values = plan.predicate.values if isinstance(plan.predicate, Among) else ()
+    if not 1 < len(values) <= SPELLED_OUT:
+        return _question_text(plan, plan.predicate)
+    joint = "AND" if plan.negated else "OR"
+    alone = (_question_text(plan, Among((one,))) for one in values)
+    return reduce(lambda first, second: f"{joint}({first},{second})", alone)
+
+
+def _question_text(question: Question, predicate: Predicate) -> str:
+    """Return a predicate that is put to the index of a question."""
+    text, index = _predicate_text(predicate, question.path), question.index
+    if index.kind.json_path is not None:
+        text = f"Json({text}->{index.kind.json_path})"
+    text = f"[{text}]@{index.name}({index.kind.shown})"
+    return f"NOT({text})" if question.negated else text
+
+
+def _predicate_text(predicate: Predicate, column: str) -> str:
+    """Return a predicate on a column."""
+    match predicate:
+        case IsNull():
+            return f"{column} IS NULL"
+        case Among((value,)):
+            return f"{column} = {scalar_text(value)}"
+        case Among(values):
+            return f"{column} IN [{','.join(map(scalar_text, values))}]"
+        case Within(low, high, low_closed, high_closed):
+            parts = []
+            if low is not None:
+                parts.append(f"{column} {'>=' if low_closed else '>'} {scalar_text(low)}")
+            if high is not None:
+                parts.append(f"{column} {'<=' if high_closed else '<'} {scalar_text(high)}")
+            return " && ".join(parts)
+        case StartsWith(prefix):
+            return f"{column} LIKE '{scalar_text(prefix)}%'"
+        case Contains(text):
+            return f'contains({column}, Utf8("{text}"))'
+        case HasWords(words):
+            return f"contains_tokens({column}, {' '.join(words)!r})"
+        case Matches(pattern):
+            return f"regexp_match({column}, {pattern!r})"
+        case HasLabels(labels, every):
+            name = "array_has_all" if every else "array_has_any"
+            return f"{name}({column}, List([{', '.join(map(scalar_text, labels))}]))"
+        case Intersects():
+            return f"st_intersects({column}, ...)"
+
+
+def index_steps(condition: Condition) -> list[str]:
+    """Return the questions of a filter to indices, one step a line."""
+    plan = condition.plan
+    return [] if plan is None else [f"ScalarIndexQuery: query={plan_text(plan)}"]
+
+
+def condition_steps(condition: Condition, fragments: Sequence[FragmentRows]) -> list[str]:
+    """Return the steps of a search whose rows have to pass: questions, and what is read."""
+    asked, names = index_steps(condition), ", ".join(condition.filter.paths)
+    read = len(fragments) - (len(condition.indexed(fragments)) if asked else 0)
+    steps = [f"Filter: columns=[{names}]", *asked]
+    return [*steps, f"LanceRead: projection=[{names}], num_fragments={read}"] if read else steps
+
+
+def search_steps(search: VectorSearch | TextSearch | MinHashSearch) -> list[str]:
+    """Return the steps of a search, one a line, the last one first. Raises FormatError."""
+    match search:
+        case VectorSearch():
+            return _vector_steps(search)
+        case TextSearch():
+            return _text_steps(search)
+        case MinHashSearch():
+            return _minhash_steps(search)
+
+
+def _vector_steps(search: VectorSearch) -> list[str]:
+    query, fragments = search.query, len(search.unindexed)
+    steps = [f"Sort: TopK(fetch={query.k}), [_distance ASC, _rowid ASC]"]
+    if search.index is not None:
+        least, most = query.search.min_probes, query.search.max_probes
+        shown = "None" if most is None else f"Some({most})"
+        steps += [
+            f"ANNSubIndex: name={search.index.name}, k={query.k}, "
+            f"metric={search.metric.capitalize()}",
+            f"ANNIvfPartition: minimum_nprobes={least or 1}, maximum_nprobes={shown}",
+        ]
+    if fragments:
+        steps.append(f"KNNVectorDistance: metric={search.metric}")
+        step = "LanceRead" if search.index is None else "LanceScan"
+        steps.append(f"{step}: projection=[{query.column}], num_fragments={fragments}")
+    return steps
+
+
+def _text_steps(search: TextSearch) -> list[str]:
+    columns = sorted({column.path for column in search.columns.values()})
+    kind = search.query.query_type().value
+    steps = [f"FullTextSearch: query={kind}, columns=[{', '.join(columns)}]"]
+    for column in search.columns.values():
+        if column.opened:
+            steps.append(f"MatchQuery: column={column.path}")
+        if column.unindexed:
+            steps.append(f"FlatMatchQuery: column={column.path}")
+            fragments = len(column.unindexed)
+            steps.append(f"LanceRead: projection=[{column.path}], num_fragments={fragments}")
+    return steps
+
+
+def _minhash_steps(search: MinHashSearch) -> list[str]:
+    text = f"column={search.query.column}, limit={search.count}"
+    steps = [f"MinHashSearch: {text}, segments={len(search.index.segments)}"]
+    return [*steps, f"MinHashFlatSearch: {text}"] if search.unindexed else steps
