@@ -21,8 +21,7 @@ from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import page_policy
 from lanceref.operations.new_rows import GROUP_ROWS, MAX_BYTES_PER_FILE, MAX_ROWS_PER_FILE
-from lanceref.search.projection import scan_projection
-from lanceref.search.snapshot import Snapshot, open_snapshot
+from lanceref.search.snapshot import Snapshot, open_snapshot, scan_projection
 from lanceref.storage import name_of_uri, store_options
 from lanceref.storage.manifests.opening import open_table as open_store
 from lanceref.storage.protocol import Draft

@@ -17,8 +17,7 @@ from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.search.full_text import FullTextQuery, MatchQuery, MultiMatchQuery, PhraseQuery
 from lanceref.search.minhash_search import MinHashQuery
-from lanceref.search.projection import Projection, scan_projection, take_projection
-from lanceref.search.snapshot import Snapshot
+from lanceref.search.snapshot import Projection, Snapshot, scan_projection, take_projection
 from lanceref.search.text_column import text_indices
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling

@@ -23,9 +23,8 @@ from lanceref.core.cursor import IOStats
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
 from lanceref.index.segment import Uses
-from lanceref.search.projection import Projection, scan_projection
 from lanceref.search.rows import Condition, passing_rows, read_passed
-from lanceref.search.snapshot import Snapshot
+from lanceref.search.snapshot import Projection, Snapshot, scan_projection
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, FragmentRows
 from numpy.typing import NDArray

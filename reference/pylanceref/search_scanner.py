@@ -17,10 +17,9 @@ import pyarrow as pa
 from lanceref.core.arrow_buffers import whole
 from lanceref.file.schema import LanceSchema
 from lanceref.search.minhash_search import MinHashSearch
-from lanceref.search.projection import Projection, scan_projection, take_projection
 from lanceref.search.row_locator import Places, positions_of_ids
 from lanceref.search.rows import Filter
-from lanceref.search.snapshot import Snapshot
+from lanceref.search.snapshot import Projection, Snapshot, scan_projection, take_projection
 from lanceref.search.text_column import ELEMENT_BITS
 from lanceref.search.text_search import ELEMENT, SCORE, TextSearch
 from lanceref.search.vector_search import VectorSearch

@@ -24,8 +24,7 @@ from lanceref.operations import columns
 from lanceref.operations.columns import Batches, ColumnSource, numbered_fields
 from lanceref.operations.update import as_column
 from lanceref.proto import table_pb2
-from lanceref.search.projection import scan_projection
-from lanceref.search.snapshot import Snapshot
+from lanceref.search.snapshot import Snapshot, scan_projection
 from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling, with_children
 from lanceref.table.rows import FragmentRows

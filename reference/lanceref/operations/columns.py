@@ -23,8 +23,7 @@ from lanceref.file.arrow_schema import numbered, schema_of
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.operations.new_rows import MAX_FRAGMENT_ROWS, write_new_rows
 from lanceref.proto import table_pb2
-from lanceref.search.projection import Projection, scan_projection
-from lanceref.search.snapshot import Snapshot
+from lanceref.search.snapshot import Projection, Snapshot, scan_projection
 from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows

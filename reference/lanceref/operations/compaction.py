@@ -37,8 +37,7 @@ from lanceref.operations.new_rows import MAX_BYTES_PER_FILE, write_new_rows
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.search.projection import scan_projection
-from lanceref.search.snapshot import Snapshot
+from lanceref.search.snapshot import Snapshot, scan_projection
 from lanceref.storage.protocol import Draft
 from lanceref.table.file_entries import FIELD_TWICE, data_files_of, fields_held_twice, is_before
 from lanceref.table.fragments import addresses

@@ -37,9 +37,8 @@ from lanceref.index.predicate import scalar_text
 from lanceref.operations.columns import all_rows
 from lanceref.operations.update import RowSelection, replace_values, write_values
 from lanceref.proto.transaction_pb2 import KeyExistenceFilter, Transaction
-from lanceref.search.projection import scan_projection
 from lanceref.search.rows import Condition
-from lanceref.search.snapshot import Snapshot
+from lanceref.search.snapshot import Snapshot, scan_projection
 from lanceref.storage.protocol import Draft
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling

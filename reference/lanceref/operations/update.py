@@ -35,9 +35,8 @@ from lanceref.operations.columns import (
 from lanceref.operations.new_rows import Ids
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.search.projection import scan_projection
 from lanceref.search.rows import Condition, Passed, read_passed
-from lanceref.search.snapshot import Snapshot
+from lanceref.search.snapshot import Snapshot, scan_projection
 from lanceref.storage.protocol import Draft
 from lanceref.table.deletions import encode_bitmap, write_deletions
 from lanceref.table.lineage import ROW_ID

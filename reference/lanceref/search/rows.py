@@ -29,8 +29,7 @@ from lanceref.search.index_plan import (
     possible_ranges,
     select,
 )
-from lanceref.search.projection import Projection, take_projection
-from lanceref.search.snapshot import Snapshot
+from lanceref.search.snapshot import Projection, Snapshot, take_projection
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 

@@ -35,10 +35,9 @@ from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vector_kind import VECTOR
 from lanceref.index.vector.vectors import VectorType, vectors_of
 from lanceref.kernels.distance import AnyVectors, Metric, distances
-from lanceref.search.projection import Projection, scan_projection
 from lanceref.search.row_locator import live_rows, positions_of_ids, remembered
 from lanceref.search.rows import Condition, passing_rows, read_passed
-from lanceref.search.snapshot import Snapshot
+from lanceref.search.snapshot import Projection, Snapshot, scan_projection
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows

@@ -20,9 +20,8 @@ from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused, SchemaRe
 from lanceref.file.arrow_schema import resolved
 from lanceref.search import rows
 from lanceref.search.index_plan import Mask, Predicate
-from lanceref.search.projection import take_projection
 from lanceref.search.rows import Condition, Filter
-from lanceref.search.snapshot import Snapshot
+from lanceref.search.snapshot import Snapshot, take_projection
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
 from numpy.typing import NDArray

@@ -10,8 +10,7 @@ from lanceref.core.errors import LanceError, NotFound, RowNotFound
 from lanceref.file.schema import parse_schema
 from lanceref.proto import table_pb2
 from lanceref.proto.file_pb2 import Field
-from lanceref.search.projection import scan_projection, take_projection
-from lanceref.search.snapshot import open_snapshot, positions_of
+from lanceref.search.snapshot import open_snapshot, positions_of, scan_projection, take_projection
 from lanceref.storage import LocalStore
 
 from tests.table.hand_made import put
