@@ -14,7 +14,6 @@ from typing import TypedDict
 from uuid import UUID
 
 from lanceref.core.errors import QueryRefused
-from lanceref.index.index_type import Warmable
 from lanceref.index.indices import Index, kind_of, paths_of, type_name
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
@@ -175,10 +174,8 @@ def prewarm_index(table: OpenTable, name: str, *, with_position: bool = False) -
     if with_position and index.kind.details != INVERTED_DETAILS:
         raise QueryRefused(f"positions are those of inverted indices, got {index.kind.shown}")
     for segment in index.segments:
-        asked = segment.built and not index.is_early(segment)
-        opened = index.open(segment).index if asked else None
-        if isinstance(opened, Warmable):
-            segment.uses.kept += opened.warm(positions=with_position)
+        if segment.built and not index.is_early(segment):
+            segment.uses.kept += index.open(segment).index.warm(positions=with_position)
 
 
 def index_cache_hit_rate(table: OpenTable) -> float:

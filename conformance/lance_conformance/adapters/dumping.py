@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 import pylanceref
-from lanceref.index.entries import Entries
 from lanceref.index.full_text.inverted import Inverted
+from lanceref.index.index_type import Entries
 from lanceref.index.indices import Index
 from lanceref.index.scalar import bitmap, bloomfilter, btree, ngram, zonemap
 from lanceref.index.segment import Segment

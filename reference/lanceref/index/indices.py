@@ -24,7 +24,7 @@ from lanceref.core.errors import NotFound, UnknownVersion
 from lanceref.core.integers import is_in
 from lanceref.file.schema import LanceSchema
 from lanceref.index.fragment_reuse import Reuse, read_reuse
-from lanceref.index.index_type import Found, Kind, ScalarIndex, Zoned
+from lanceref.index.index_type import Found, Kind, ScalarIndex
 from lanceref.index.predicate import IsNull, Predicate
 from lanceref.index.row_set import Keys, RowSet, row_set
 from lanceref.index.segment import Segment, Uses
@@ -70,9 +70,8 @@ class Opened:
             before = uses.comparisons
             found = self._search(predicate)
             self._answers[predicate] = found, uses.comparisons - before
-        told = np.ones(len(fragments), np.bool_)
-        if self.segment.moves is None and isinstance(index, Zoned):
-            told = index.tells_of(fragments)
+        is_told = self.segment.moves is None
+        told = index.tells_of(fragments) if is_told else np.ones(len(fragments), np.bool_)
         return self._answers[predicate][0], told
 
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:

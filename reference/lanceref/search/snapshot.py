@@ -31,7 +31,6 @@ from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS, FragmentRows, Fragments, in_order
 
-
 Origin = tuple[int, tuple[int, ...]]
 """Where a column of the result comes from: an array that is read, and a path of children."""
 

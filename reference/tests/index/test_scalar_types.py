@@ -9,7 +9,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import OutOfRange
-from lanceref.index.entries import Entries, compare
+from lanceref.index.index_type import Entries, compare
 from lanceref.index.scalar import bitmap, btree
 from lanceref.index.scalar.bitmap import Bitmap, LabelList, null_lists
 from lanceref.index.scalar.bloomfilter import read_filters

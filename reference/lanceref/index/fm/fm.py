@@ -23,7 +23,6 @@ import pyarrow as pa
 
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import unique
-from lanceref.index.entries import Entries, compare
 from lanceref.index.fm.partition import (
     STORED,
     Partition,
@@ -32,7 +31,15 @@ from lanceref.index.fm.partition import (
     write_partition,
 )
 from lanceref.index.fm.wavelet import Positions
-from lanceref.index.index_type import Built, Found, Kind, Sources
+from lanceref.index.index_type import (
+    Built,
+    Entries,
+    Found,
+    Kind,
+    ScalarIndex,
+    Sources,
+    compare,
+)
 from lanceref.index.predicate import Contains, Predicate
 from lanceref.index.row_set import NO_KEYS, Keys, row_set
 from lanceref.index.segment import Segment, SegmentWriter
@@ -136,7 +143,7 @@ PARTITION_BYTES = 16 * 2**20
 _PATH = re.compile(r"part_\d+_fm\.lance")
 
 
-class FmIndex:
+class FmIndex(ScalarIndex):
     """An opened segment; of the texts it reads what a search needs."""
 
     def __init__(self, segment: Segment) -> None:

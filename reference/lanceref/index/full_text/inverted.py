@@ -32,7 +32,6 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError, Place, UnknownIndex
 from lanceref.core.integers import intersection
 from lanceref.file.schema import Field
-from lanceref.index.entries import compare
 from lanceref.index.full_text.analyzer import Analyzer, gather
 from lanceref.index.full_text.bm25 import Corpus, impact_runs
 from lanceref.index.full_text.parameters import (
@@ -50,7 +49,15 @@ from lanceref.index.full_text.partition import EarlyPartition, Partition, listed
 from lanceref.index.full_text.partition_writer import PartitionWriter
 from lanceref.index.full_text.posting_blocks import BlockLayout
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Kind, Parameters, Sources, Staging
+from lanceref.index.index_type import (
+    Built,
+    Kind,
+    Parameters,
+    ScalarIndex,
+    Sources,
+    Staging,
+    compare,
+)
 from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
 from lanceref.index.segment import Moved, Segment, SegmentWriter, in_turn
@@ -98,7 +105,7 @@ def _opened(segment: Segment) -> tuple[IndexFile | None, Settings, tuple[Partiti
     return files[0], settings, tuple(partitions)
 
 
-class Inverted:
+class Inverted(ScalarIndex):
     """An opened segment; `file` has its metadata, None for an early one."""
 
     def __init__(self, segment: Segment) -> None:

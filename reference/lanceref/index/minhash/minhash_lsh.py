@@ -24,9 +24,15 @@ from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import OperationRefused, UnknownVersion
 from lanceref.core.integers import is_in, unique
 from lanceref.index.bloom import Hashes
-from lanceref.index.entries import Entries, EntryFormat
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Found, Kind, Sources
+from lanceref.index.index_type import (
+    Built,
+    Entries,
+    EntryFormat,
+    Kind,
+    ScalarIndex,
+    Sources,
+)
 from lanceref.index.minhash.signature import (
     MinHashParameters,
     Signatures,
@@ -36,7 +42,6 @@ from lanceref.index.minhash.signature import (
     parse_parameters,
     requested_parameters,
 )
-from lanceref.index.predicate import Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import TEXT, Training, accepts_types, trained
@@ -48,7 +53,7 @@ PREFIX = "minhash_lsh_"
 VERSION = 0
 
 
-class MinHashLsh:
+class MinHashLsh(ScalarIndex):
     """An opened segment: of the bands it knows the last of each page."""
 
     def __init__(self, segment: Segment) -> None:
@@ -154,10 +159,6 @@ class MinHashLsh:
     def all(self) -> tuple[Keys, Signatures]:
         """Return keys (documents,) and signatures (documents, num_hashes) of every document."""
         return self.signatures(np.arange(self.num_docs))
-
-    def search(self, predicate: Predicate) -> Found | None:
-        """Return None: this index answers no predicate, only searches for similar sets."""
-        return None
 
     def statistics(self) -> dict[str, object]:
         """Return the number of documents, of pages, and the parameters."""

@@ -24,8 +24,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.index.entries import Entries, EntryFormat, column_entries, none
-from lanceref.index.index_type import Built, Kind
+from lanceref.index.index_type import (
+    Built,
+    Entries,
+    EntryFormat,
+    Kind,
+    ScalarIndex,
+    column_entries,
+    none,
+)
 from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import (
     NO_KEYS,
@@ -57,7 +64,7 @@ BATCH_KEYS = 2048
 STATISTICS = "lance:index_stats"
 
 
-class Bitmap:
+class Bitmap(ScalarIndex):
     """An opened segment: its keys are in memory."""
 
     def __init__(self, segment: Segment) -> None:

@@ -22,9 +22,15 @@ from numpy.typing import NDArray
 from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unique
 from lanceref.index import bloom
-from lanceref.index.entries import Entries, EntryFormat
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Kind, Parameters, whole_number
+from lanceref.index.index_type import (
+    Built,
+    Entries,
+    EntryFormat,
+    Kind,
+    Parameters,
+    whole_number,
+)
 from lanceref.index.predicate import Among, IsNull, Predicate
 from lanceref.index.scalar.zonemap import (
     PLACE_FIELDS,

@@ -20,9 +20,17 @@ from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps, pc
 from lanceref.core.errors import FormatError
-from lanceref.index.entries import Entries, EntryFormat, column_entries, concat_entries
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Kind, whole_number
+from lanceref.index.index_type import (
+    Built,
+    Entries,
+    EntryFormat,
+    Kind,
+    ScalarIndex,
+    column_entries,
+    concat_entries,
+    whole_number,
+)
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -58,7 +66,7 @@ BY_ADDRESS = 1
 """Version from which on the keys are addresses even where rows have stable ids."""
 
 
-class BTree:
+class BTree(ScalarIndex):
     """An opened segment: the bounds of its pages are in memory."""
 
     def __init__(self, segment: Segment) -> None:

@@ -29,7 +29,14 @@ from lanceref.core.context import Context, specified
 from lanceref.core.errors import IndexRefused, OperationRefused, Place, QueryFailed
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field
-from lanceref.index.index_type import Built, Found, Kind, Parameters, ScalarIndex, Sources, Zoned
+from lanceref.index.index_type import (
+    Built,
+    Found,
+    Kind,
+    Parameters,
+    ScalarIndex,
+    Sources,
+)
 from lanceref.index.predicate import Among, IsNull, Predicate, StartsWith, Within
 from lanceref.index.row_set import Keys
 from lanceref.index.scalar import bitmap, btree, zonemap
@@ -130,7 +137,7 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class JsonIndex:
+class JsonIndex(ScalarIndex):
     """An opened segment; nothing is known of values of another type than the index has."""
 
     target: ScalarIndex
@@ -148,9 +155,7 @@ class JsonIndex:
 
     def tells_of(self, fragments: Keys) -> NDArray[np.bool_]:
         """Return for each fragment (n,), by its id, whether the index of the values knows it."""
-        if isinstance(self.target, Zoned):
-            return self.target.tells_of(fragments)
-        return np.ones(len(fragments), np.bool_)
+        return self.target.tells_of(fragments)
 
 
 def _asked_type(predicate: Predicate) -> pa.DataType:

@@ -20,9 +20,16 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.core.integers import unique
-from lanceref.index.entries import Entries, EntryFormat, none
 from lanceref.index.full_text.analyzer import folded
-from lanceref.index.index_type import Built, Found, Kind
+from lanceref.index.index_type import (
+    Built,
+    Entries,
+    EntryFormat,
+    Found,
+    Kind,
+    ScalarIndex,
+    none,
+)
 from lanceref.index.predicate import Contains, Matches, Predicate, StartsWith
 from lanceref.index.row_set import (
     NO_KEYS,
@@ -60,7 +67,7 @@ def tokens_of(text: str) -> set[int]:
     return {a * BASE * BASE + b * BASE + c for a, b, c in windows if a and b and c}
 
 
-class Ngram:
+class Ngram(ScalarIndex):
     """A segment; its tokens are read when some are looked for."""
 
     def __init__(self, segment: Segment) -> None:

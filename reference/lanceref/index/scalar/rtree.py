@@ -28,10 +28,16 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError
 from lanceref.file.schema import EXTENSION_KEY, Field
-from lanceref.index.entries import Entries, EntryFormat
 from lanceref.index.geometry import Boxes, boxes_of, column_boxes, geometries, is_geometry
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Kind, whole_number
+from lanceref.index.index_type import (
+    Built,
+    Entries,
+    EntryFormat,
+    Kind,
+    ScalarIndex,
+    whole_number,
+)
 from lanceref.index.predicate import Intersects, IsNull, Predicate
 from lanceref.index.row_set import Keys, RowSet, encode_row_set, parse_row_set, row_set
 from lanceref.index.segment import Segment, SegmentWriter
@@ -180,7 +186,7 @@ def read_nulls(segment: Segment) -> RowSet:
     return parse_row_set(cursor)
 
 
-class RTree:
+class RTree(ScalarIndex):
     """An opened segment: it knows where its levels are."""
 
     def __init__(self, segment: Segment) -> None:

@@ -20,7 +20,7 @@ Divergences: D.index.zonemap-negative-nan, D.index.zonemap-only-nan
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -30,9 +30,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.index.entries import Entries, EntryFormat
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import Built, Found, Kind, Spans, whole_number
+from lanceref.index.index_type import (
+    Built,
+    Entries,
+    EntryFormat,
+    Found,
+    Kind,
+    ScalarIndex,
+    Spans,
+    whole_number,
+)
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -119,7 +127,7 @@ def read_spans(file: IndexFile) -> Spans:
     return Spans(*(one.astype(np.int64) for one in (fragments, starts, lengths)))
 
 
-class ZonedIndex(ABC):
+class ZonedIndex(ScalarIndex):
     """An opened segment of zones: it knows where they lie."""
 
     def __init__(self, file: IndexFile) -> None:

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError, OutOfRange, Place, UnknownIndex
 from lanceref.index.index_file import IndexFile
-from lanceref.index.predicate import Predicate
+from lanceref.index.index_type import ScalarIndex
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.vector.graph import GRAPH_SCHEMA, GraphText, parse_graph_text, read_graph
@@ -254,7 +254,7 @@ class Partition:
     graph: Graph | None
 
 
-class VectorIndex:
+class VectorIndex(ScalarIndex):
     """An opened segment.
 
     `living` is a cache of searches: rows of a table, and the function that finds their keys.
@@ -278,9 +278,6 @@ class VectorIndex:
         if (model.dimension, model.centroids.dtype) != (type_.dimension, type_.dtype):
             found = f"centroids of {model.dimension} {model.centroids.dtype} each"
             raise FormatError("L.index.vector.column-type", self.head.place, found, wanted)
-
-    def search(self, predicate: Predicate) -> None:
-        """Return nothing: no condition is answered by vectors."""
 
     def keys(self, number: int) -> Keys:
         """Return the row ids of a partition: (rows,). Raises FormatError."""
