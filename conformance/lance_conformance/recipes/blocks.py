@@ -6,6 +6,7 @@ What a codec cannot say (a constant of two values) is the caller's fault: nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from lanceref.proto.encodings_v2_1_pb2 import (
     CompressiveEncoding,
 )
 
+from lance_conformance.recipes.edits import built
 from lance_conformance.recipes.handmade_files import fast_lanes, words
 
 Block = tuple[CompressiveEncoding, bytes]
@@ -23,37 +25,40 @@ Block = tuple[CompressiveEncoding, bytes]
 SCHEMES = {"lz4": COMPRESSION_ALGORITHM_LZ4, "zstd": COMPRESSION_ALGORITHM_ZSTD}
 
 
+described = partial(built, CompressiveEncoding)
+"""Describes an encoding by paths and values."""
+
+
+def packed(bits: int, width: int) -> CompressiveEncoding:
+    """Describe values packed out of line."""
+    arm = "out_of_line_bitpacking"
+    return described(
+        {f"{arm}.uncompressed_bits_per_value": bits, f"{arm}.values.flat.bits_per_value": width}
+    )
+
+
 def flat(values: Sequence[int], bits: int) -> Block:
     """Store each value in its whole width."""
-    encoding = CompressiveEncoding()
-    encoding.flat.bits_per_value = bits
-    return encoding, words(*values, width=bits // 8)
+    return described({"flat.bits_per_value": bits}), words(*values, width=bits // 8)
 
 
 def inline(values: Sequence[int], bits: int) -> Block:
     """Pack up to 1024 values after the word that tells their width."""
-    encoding = CompressiveEncoding()
-    encoding.inline_bitpacking.uncompressed_bits_per_value = bits
+    encoding = described({"inline_bitpacking.uncompressed_bits_per_value": bits})
     width = max(values).bit_length()
     return encoding, words(width, width=bits // 8) + fast_lanes(values, bits, width)
 
 
 def out_of_line(values: Sequence[int], bits: int) -> Block:
     """Pack up to 1024 values into a whole block of the width the description tells."""
-    encoding = CompressiveEncoding()
     width = max(values).bit_length()
-    encoding.out_of_line_bitpacking.uncompressed_bits_per_value = bits
-    encoding.out_of_line_bitpacking.values.flat.bits_per_value = width
-    return encoding, fast_lanes(values, bits, width)
+    return packed(bits, width), fast_lanes(values, bits, width)
 
 
 def compressed(inner: Block, scheme: str = "lz4", level: int | None = None) -> Block:
     """Compress what another codec made, after its size."""
-    encoding = CompressiveEncoding()
-    encoding.general.compression.scheme = SCHEMES[scheme]
-    if level is not None:
-        encoding.general.compression.level = level
-    encoding.general.values.CopyFrom(inner[0])
+    paths = {"general.compression.scheme": SCHEMES[scheme], "general.values": inner[0]}
+    encoding = described(paths if level is None else {**paths, "general.compression.level": level})
     codec = pa.Codec("lz4_raw" if scheme == "lz4" else scheme)
     size = words(len(inner[1]), width=4 if scheme == "lz4" else 8)
     return encoding, size + bytes(codec.compress(inner[1], asbytes=True))
@@ -61,9 +66,7 @@ def compressed(inner: Block, scheme: str = "lz4", level: int | None = None) -> B
 
 def runs(values: Block, lengths: Block) -> Block:
     """Frame the values of runs and their lengths."""
-    encoding = CompressiveEncoding()
-    encoding.rle.values.CopyFrom(values[0])
-    encoding.rle.run_lengths.CopyFrom(lengths[0])
+    encoding = described({"rle.values": values[0], "rle.run_lengths": lengths[0]})
     if not values[1] and not lengths[1]:
         return encoding, b""
     return encoding, words(len(values[1])) + values[1] + lengths[1]
@@ -71,33 +74,25 @@ def runs(values: Block, lengths: Block) -> Block:
 
 def constant(value: int, bits: int) -> Block:
     """Say one value for all."""
-    encoding = CompressiveEncoding()
-    encoding.constant.value = words(value, width=bits // 8)
-    return encoding, b""
+    return described({"constant.value": words(value, width=bits // 8)}), b""
 
 
 def steps(start: int, step: int, bits: int) -> Block:
     """Count from a start by a step."""
-    encoding = CompressiveEncoding()
-    encoding.range.uncompressed_bits_per_value = bits
-    encoding.range.start, encoding.range.step = start, step
-    return encoding, b""
+    paths = {"uncompressed_bits_per_value": bits, "start": start, "step": step}
+    return described({f"range.{path}": value for path, value in paths.items()}), b""
 
 
 def differences(base: int, deltas: Block, bits: int) -> Block:
     """Add differences to a base."""
-    encoding = CompressiveEncoding()
-    encoding.delta.uncompressed_bits_per_value, encoding.delta.base = bits, base
-    encoding.delta.deltas.CopyFrom(deltas[0])
-    return encoding, deltas[1]
+    paths = {"uncompressed_bits_per_value": bits, "base": base, "deltas": deltas[0]}
+    return described({f"delta.{path}": value for path, value in paths.items()}), deltas[1]
 
 
 def distinct(indices: Block, items: Block, num_items: int) -> Block:
     """Frame indices and the items that they name."""
-    encoding = CompressiveEncoding()
-    encoding.dictionary.indices.CopyFrom(indices[0])
-    encoding.dictionary.items.CopyFrom(items[0])
-    encoding.dictionary.num_dictionary_items = num_items
+    paths = {"indices": indices[0], "items": items[0], "num_dictionary_items": num_items}
+    encoding = described({f"dictionary.{path}": value for path, value in paths.items()})
     return encoding, words(len(indices[1]), len(items[1])) + indices[1] + items[1]
 
 

@@ -48,9 +48,23 @@ def case(
     return Positive(id=id_, title=title, clauses=_several(clauses), **{**asked, **others})
 
 
-def cases(ids: str, *given: Any, **others: Any) -> tuple[Positive, ...]:
-    """Return one case for each version that the id names, as in `file/{2.1,2.2}/rle/int8`."""
-    return tuple(case(id_, *given, **others) for id_ in _each(ids))
+def cases(
+    ids: str,
+    title: str,
+    clauses: Clauses,
+    source: pa.Array | pa.Table | Maker | Asked | None = None,
+    *,
+    of: Callable[[str], Maker] | None = None,
+    **others: Any,
+) -> tuple[Positive, ...]:
+    """Return one case for each version that the id names, as in `file/{2.1,2.2}/rle/int8`.
+
+    All have the same source, or that which `of` makes of the version.
+    """
+    return tuple(
+        case(id_, title, clauses, source if of is None else of(id_.split("/")[1]), **others)
+        for id_ in _each(ids)
+    )
 
 
 def fault(

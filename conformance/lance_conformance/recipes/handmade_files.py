@@ -106,10 +106,15 @@ def by_hand(
     return make
 
 
-def one_page(array: pa.Array | pa.Table, version: str, encoding: Message, *buffers: bytes) -> Maker:
-    """Return a maker of the file of a column `c` in one page."""
+def in_pages(array: pa.Array | pa.Table, version: str, *pages: Page) -> Maker:
+    """Return a maker of the file of a column `c` in pages."""
     table = column(array) if isinstance(array, pa.Array) else array
-    return by_hand(table, version, {0: [Page(encoding, len(array), buffers)]})
+    return by_hand(table, version, {0: pages})
+
+
+def one_page(array: pa.Array, version: str, encoding: Message, *buffers: bytes) -> Maker:
+    """Return a maker of the file of a column `c` in one page."""
+    return in_pages(array, version, Page(encoding, len(array), buffers))
 
 
 def _rebuild(

@@ -1,15 +1,21 @@
-"""Makers: files and datasets written by the oracle from a given table."""
+"""Makers: files and datasets written by the oracle from a given table, or by its old releases.
+
+Old releases run each in an environment of its own. Made once, and frozen: what a case holds is what
+the release itself read of it.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
 from pylanceref import LanceDataset
 
+from lance_conformance.matrix.actor import load, save
+from lance_conformance.matrix.wheels import Wheel, cache, interpreter
 from lance_conformance.oracle import lance, lance_file
 from lance_conformance.recipes.model import DATA, Made
 from lance_conformance.recipes.staging import files_below
@@ -98,3 +104,33 @@ def stored(
         return table if holds is None else holds
 
     return dataset(steps, keep)
+
+
+Step = tuple[object, ...]
+"""Name and arguments of a step, as the actor has them."""
+
+
+def released(
+    release: str,
+    tables: Mapping[str, pa.Table],
+    steps: Sequence[Step],
+    options: Mapping[str, object] | None = None,
+) -> Callable[[], Made]:
+    """Return a maker of a dataset that a release writes by `steps`, which name `tables`."""
+
+    def make() -> Made:
+        with tempfile.TemporaryDirectory() as name:
+            folder, root = Path(name), Path(name, "table.lance")
+            for given, table in tables.items():
+                save(table, str(folder / given))
+            wheel = Wheel(release, interpreter(release, cache()))
+            where = {"uri": str(root), "folder": name, "options": dict(options or {})}
+            told = wheel.ask("build", **where, steps=[list(step) for step in steps])
+            if told is None or any(told):
+                raise RuntimeError(f"{release} does not take these steps: {told}")
+            read = wheel.ask("read", uri=str(root), out=name, filters=[], latest=True)
+            wheel.close()
+            (rows,) = (key for key in read if key.endswith(" rows"))
+            return Made(files_below(root), load(name, f"{rows}.arrow"), version=release)
+
+    return make

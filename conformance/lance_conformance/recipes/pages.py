@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, R
 from lanceref.proto.encodings_v2_3_pb2 import SparseValiditySet, ZippedValues
 from lanceref.proto.file2_pb2 import ColumnMetadata
 
-from lance_conformance.recipes.blocks import Block
+from lance_conformance.recipes.blocks import Block, described
 from lance_conformance.recipes.columns import RANDOM_SEED
 from lance_conformance.recipes.edits import built, column_edit
 from lance_conformance.recipes.handmade_files import Page, words
@@ -70,6 +70,11 @@ def chunked(
     table = (((len(part) // 8 - 1) << 4) | log for part, log in zip(parts, logs, strict=True))
     buffers = (words(*table, width=4 if wide else 2), b"".join(parts), *tail)
     return Page(_described(layout, version), mini.num_items, buffers)
+
+
+def one_chunk(version: str, block: Block, num_values: int, **others: Any) -> Page:
+    """Lay out a mini-block page of one chunk, whose values are a block."""
+    return chunked(version, block[0], [Chunk(num_values, (block[1],))], **others)
 
 
 def _chunk(chunk: Chunk, has_levels: bool, wide: bool) -> bytes:
@@ -126,13 +131,6 @@ NO_NULLS = built(
 """The validity of slots of which none is null."""
 
 
-def packed(bits: int, width: int) -> CompressiveEncoding:
-    """Describe values packed out of line."""
-    arm = "out_of_line_bitpacking"
-    paths = {f"{arm}.uncompressed_bits_per_value": bits, f"{arm}.values.flat.bits_per_value": width}
-    return built(CompressiveEncoding, paths)
-
-
 def zipped_items(count: int) -> ZippedValues:
     """Describe the zipped items that indices name."""
     paths = {
@@ -174,9 +172,7 @@ def flat_page(bits: int, buffer: int = 0, kind: Buffer.BufferType = Buffer.page)
 
 def flat_layout(bits: int) -> CompressiveEncoding:
     """Describe flat values."""
-    encoding = CompressiveEncoding()
-    encoding.flat.bits_per_value = bits
-    return encoding
+    return described({"flat.bits_per_value": bits})
 
 
 def mini_block(values: CompressiveEncoding, num_items: int, layers: tuple[int, ...]) -> PageLayout:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 from google.protobuf.message import Message
-from lance_conformance.recipes.change import RecipeError, apply, trim
+from lance_conformance.recipes.change import RecipeError, apply, edit_message, trim
 from lance_conformance.recipes.model import DATA, MessageEdit, Remove, Resize, SpanPatch
-from lance_conformance.recipes.reflow import edit_message
 from lance_conformance.stored import materialised
 from lanceref.core.context import Context
 from lanceref.storage import BytesSource

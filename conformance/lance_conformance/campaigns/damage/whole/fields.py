@@ -20,7 +20,7 @@ from google.protobuf.message import Message
 from lanceref.proto import rowids_pb2
 from pyroaring import BitMap
 
-from lance_conformance.recipes.reflow import edit_message
+from lance_conformance.recipes.change import edit_message
 
 Value: TypeAlias = bool | int | float | str | bytes
 

@@ -10,15 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lance_conformance.recipes.cases.index.index_files import (
-    HEAD,
-    damaged,
-    metadata_text,
-    nulls,
-    texts,
-    unsized,
-    values,
-)
+from lance_conformance.recipes import vectors as v
+from lance_conformance.recipes.cases.index import index_files as f
 from lance_conformance.recipes.cases.index.scalar_tables import (
     DELETED_INDICES,
     VECTORS_INDICES,
@@ -27,20 +20,6 @@ from lance_conformance.recipes.cases.index.scalar_tables import (
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import THIRD
 from lance_conformance.recipes.model import Asked, Maker, MessageEdit, Recipe, SpanPatch
-from lance_conformance.recipes.vectors import (
-    ALL,
-    DIMENSION,
-    GRAPH,
-    NEAREST,
-    PLAIN,
-    TYPES,
-    Numbers,
-    Vectors,
-    answered_as,
-    nearest,
-    numbers,
-    plain,
-)
 
 
 def _graph(release: str) -> Maker:
@@ -57,7 +36,7 @@ def graph(**changed: object) -> MessageEdit:
     def change(held: list[str]) -> list[str]:
         return [json.dumps({**json.loads(held[0]), **changed}), *held[1:]]
 
-    return texts(change, "lance:hnsw")
+    return f.texts(change, "lance:hnsw")
 
 
 def levels(change: Callable[[list[int]], list[int]]) -> MessageEdit:
@@ -67,13 +46,13 @@ def levels(change: Callable[[list[int]], list[int]]) -> MessageEdit:
         said = json.loads(held[0])
         return [json.dumps({**said, "level_offsets": change(said["level_offsets"])}), *held[1:]]
 
-    return texts(changed, "lance:hnsw")
+    return f.texts(changed, "lance:hnsw")
 
 
 def _few(**changed: Any) -> Asked:
     """Return the question of all of 24 rows, whose nodes have most others as neighbours."""
-    vectors = replace(TYPES["hnsw-flat"], version="2.0", seed=13, rows=24, **changed)
-    return unsized(nearest(vectors, true=ALL, nprobes=2, ef=ALL), THIRD)
+    vectors = replace(v.TYPES["hnsw-flat"], version="2.0", seed=13, rows=24, **changed)
+    return f.unsized(v.nearest(vectors, true=v.ALL, nprobes=2, ef=v.ALL), THIRD)
 
 
 def _without_levels(graphs: list[str]) -> list[str]:
@@ -82,13 +61,15 @@ def _without_levels(graphs: list[str]) -> list[str]:
     return [json.dumps({**json.loads(one), "params": parameters}) for one in graphs]
 
 
-class _Three(Vectors):
+class _Three(v.Vectors):
     """Three vectors around the first centroid, and all others around the second."""
 
     @property
-    def values(self) -> Numbers:
+    def values(self) -> v.Numbers:
         """The rows, and the query."""
-        found = numbers(self.element, self.rows + 1, self.seed).astype(np.float32) / np.float32(10)
+        found = v.numbers(self.element, self.rows + 1, self.seed).astype(np.float32) / np.float32(
+            10
+        )
         found[3:] += np.float32(50)
         return np.asarray(found)
 
@@ -101,18 +82,18 @@ _THREE = _Three(
     parameters={
         "m": 4,
         "ef_construction": 40,
-        "ivf_centroids": np.repeat([[0], [50]], DIMENSION, axis=1).astype("f4"),
+        "ivf_centroids": np.repeat([[0], [50]], v.DIMENSION, axis=1).astype("f4"),
     },
 )
 
-_THIN = replace(TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4}, version="2.0",
+_THIN = replace(v.TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4}, version="2.0",
     seed=37)  # fmt: skip
 
-_WALKED = replace(TYPES["hnsw-pq"], seed=19, rows=420)
+_WALKED = replace(v.TYPES["hnsw-pq"], seed=19, rows=420)
 _NEAREST = _WALKED.asked(k=1, nprobes=2)
 
 
-_KEPT = nearest(_THIN, by="reference", true=2, nprobes=2)
+_KEPT = v.nearest(_THIN, by="reference", true=2, nprobes=2)
 
 
 CASES: tuple[Recipe, ...] = (
@@ -123,10 +104,10 @@ CASES: tuple[Recipe, ...] = (
         "-0.8905918598175049"], "k": 100, "ef": 100, "nprobes": 1}, "columns": ["id", "_distance"]},
         index="IVF_HNSW_SQ", tolerance="0.001", order="any"),
     case("index/any/ivf-hnsw-sq/filtered", "nodes that a filter leaves out are walked over",
-        NEAREST, nearest(replace(TYPES["hnsw-sq"], seed=4), others={"filter": {"sql": "id < 40"}},
-        nprobes=2)),
+        v.NEAREST, v.nearest(replace(v.TYPES["hnsw-sq"], seed=4),
+        others={"filter": {"sql": "id < 40"}}, nprobes=2)),
     case("index/any/ivf-hnsw-flat/one-level", "graphs of one level",
-        "L.index.vector.graph.sequence", _few(parameters={**GRAPH, "max_level": 1}),
+        "L.index.vector.graph.sequence", _few(parameters={**v.GRAPH, "max_level": 1}),
         reachable=False),
     lint("one-neighbour", "nodes that may have one neighbour", "L.index.vector.graph.sequence",
         graph(params={"m": 1, "ef_construction": 40, "max_level": 1})),
@@ -139,14 +120,14 @@ CASES: tuple[Recipe, ...] = (
         "L.index.vector.graph.degree",
         graph(params={"m": 3, "ef_construction": 40, "max_level": 7})),
     case("index/any/ivf-hnsw-flat/three", "a graph of three rows, and another after it",
-        (*NEAREST, "L.index.vector.graph.levels"), nearest(_THREE, nprobes=2, ef=ALL)),
+        (*v.NEAREST, "L.index.vector.graph.levels"), v.nearest(_THREE, nprobes=2, ef=v.ALL)),
     case("index/any/ivf-hnsw-flat/own-kept",
         "a walk keeps half as many rows again as are asked for", "L.index.vector.graph.ef",
-        answered_as(_THIN, _KEPT.args, by="reference", true=2, nprobes=2)),
+        v.answered_as(_THIN, _KEPT.args, by="reference", true=2, nprobes=2)),
     case("index/any/ivf-hnsw-flat/plain", "files of 2.0, whose sizes nobody says",
-        (*PLAIN, "L.index.vector.graph.levels"), plain("hnsw-flat", ef=100), reachable=False),
+        (*v.PLAIN, "L.index.vector.graph.levels"), v.plain("hnsw-flat", ef=100), reachable=False),
     fault("texts-numbers", "texts of graphs that are numbers", "L.index.vector.metadata",
-        metadata_text(HEAD, "lance:hnsw", lambda _: "[1]")),
+        f.metadata_text(f.HEAD, "lance:hnsw", lambda _: "[1]")),
     fault("entry-behind", "a graph entered one after its last node", "L.index.vector.graph.entry",
         graph(entry_point=53)),
     fault("levels-less", "a lowest level of one node less", "L.index.vector.graph.rows",
@@ -162,7 +143,7 @@ CASES: tuple[Recipe, ...] = (
     fault("levels-unsaid", "nothing says where levels begin", "L.index.vector.graph.text",
         graph(level_offsets=None)),
     fault("no-graph", "a partition without its graph", "L.index.vector.graph.rows",
-        texts(lambda held: ["", *held[1:]], "lance:hnsw")),
+        f.texts(lambda held: ["", *held[1:]], "lance:hnsw")),
     fault("levels-fall", "levels that fall", "L.index.vector.graph.levels",
         levels(lambda old: [*old[:2], old[1] - 1, *old[3:]])),
     fault("levels-past", "levels that end after the graph", "L.index.vector.graph.levels",
@@ -174,29 +155,31 @@ CASES: tuple[Recipe, ...] = (
     fault("entry", "searches begin at no node", "L.index.vector.graph.entry",
         graph(entry_point=255)),
     fault("nodes", "a node that occurs twice", "L.index.vector.graph.nodes",
-        values(HEAD, "__vector_id", b"\x00", 4)),
+        f.values(f.HEAD, "__vector_id", b"\x00", 4)),
     fault("neighbour", "a neighbour that is no node", "L.index.vector.graph.neighbours",
-        SpanPatch(("field __neighbors", "items", "values"), b"\xff", target=f"_indices/*/{HEAD}")),
+        SpanPatch(("field __neighbors", "items", "values"), b"\xff",
+        target=f"_indices/*/{f.HEAD}")),
     lint("distances", "a distance less than there are neighbours", "L.index.vector.graph.distances",
         SpanPatch(("field _distance", "list ends"),
-            lambda old: (old[0] - 1).to_bytes(1, "little") + old[1:], target=f"_indices/*/{HEAD}")),
-    fault("null", "nodes that are null", "L.index.vector.graph.null", nulls(HEAD, 0)),
+            lambda old: (old[0] - 1).to_bytes(1, "little") + old[1:],
+            target=f"_indices/*/{f.HEAD}")),
+    fault("null", "nodes that are null", "L.index.vector.graph.null", f.nulls(f.HEAD, 0)),
     fault("neighbour-next", "a neighbour one after the last node",
         "L.index.vector.graph.neighbours",
         SpanPatch(("field __neighbors", "items", "values"), b"5", target="_indices/*/index.idx")),
     fault("null-neighbours", "neighbours that are null", "L.index.vector.graph.null",
-        nulls("index.idx", 2)),
+        f.nulls("index.idx", 2)),
     lint("lengths", "an edge of another length", "L.index.vector.graph.lengths",
         SpanPatch(("field _distance", "items", "values"), b"\x00\x00\x00\x00",
             target="_indices/*/index.idx")),
     lint("no-levels", "graphs of no levels", "L.index.vector.graph.sequence",
-        texts(_without_levels, "lance:hnsw")),
+        f.texts(_without_levels, "lance:hnsw")),
     lint("widest", "as many levels as a number can say", "L.index.vector.graph.sequence",
         graph(params={"m": 4, "ef_construction": 40, "max_level": 2 ** 16 - 1})),
     lint("elsewhere", "a neighbour that is a node, but not on its level",
         "L.index.vector.graph.degree", SpanPatch(("field __neighbors", "items", "values"),
         lambda old: old[:-4] + bytes(4), target="_indices/*/index.idx")),
-    case("index/any/ivf-hnsw-pq/walked", "the nearest row of many, to which a graph leads", NEAREST,
-        answered_as(_WALKED, _NEAREST, nprobes=2)),
-    *damaged("ivf-hnsw-flat"),
+    case("index/any/ivf-hnsw-pq/walked", "the nearest row of many, to which a graph leads",
+        v.NEAREST, v.answered_as(_WALKED, _NEAREST, nprobes=2)),
+    *f.damaged("ivf-hnsw-flat"),
 )  # fmt: skip

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lance_conformance.recipes.indexed import COLUMN, Indexed, Steps, create_index
 from lance_conformance.recipes.model import Asked, Made
-from lance_conformance.recipes.released import Step, released
+from lance_conformance.recipes.oracle_made import Step, released
 
 INTS = pa.array([3, None, 1, 5, 3, 2, None, 5, 9, 1, 3, 8], pa.int32())
 NAN = float("nan")

@@ -1,54 +1,262 @@
-"""Cases of arms that no writer chooses where they lie."""
+"""Cases of arms that no writer chooses where they lie.
+
+Each page is what the description allows in its place; the values are the same few in every one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pyarrow as pa
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
+from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 from lanceref.proto.file_pb2 import Encoding, Field
 
 from lance_conformance.recipes import blocks
-from lance_conformance.recipes.cases.pages import arm_pages as p
+from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.cases.pages import edge_pages as e
-from lance_conformance.recipes.constructors import case, fault, faults, lint
-from lance_conformance.recipes.edits import M, assign, byte, column_edit, field, page, resize
-from lance_conformance.recipes.handmade_files import by_hand, reworked
-from lance_conformance.recipes.model import Recipe, Resize, SpanPatch
+from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
+from lance_conformance.recipes.edits import (
+    M,
+    assign,
+    built,
+    byte,
+    column_edit,
+    field,
+    page,
+    put,
+    resize,
+)
+from lance_conformance.recipes.handmade_files import Page, fast_lanes, in_pages, reworked, words
+from lance_conformance.recipes.model import Maker, Recipe, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
-from lance_conformance.recipes.pages import PICKS, Chunk, chunked, zipped
+from lance_conformance.recipes.pages import NULLABLE, PICKS, Chunk, chunked, one_chunk, zipped
+
+PAIRS = built(CompressiveEncoding, {"fixed_size_list.items_per_value": 2,
+    "fixed_size_list.values.flat.bits_per_value": 16})  # fmt: skip
+STRINGS = built(CompressiveEncoding, {"variable.offsets.flat.bits_per_value": 32})
+CODED = built(CompressiveEncoding, {"fsst.symbol_table": e.SYMBOLS,
+    "fsst.values": STRINGS})  # fmt: skip
+ROW = built(CompressiveEncoding, {"packed_struct.bits_per_value": [8, 16],
+    "packed_struct.values.flat.bits_per_value": 24})  # fmt: skip
+"""Rows of a byte and a word."""
+
+ROW_TYPE = pa.struct([("a", pa.int8()), ("b", pa.int16())])
+ROW_VALUES = [{"a": i, "b": 1000 + i} for i in range(3)]
+ROW_BYTES = [bytes([i]) + words(1000 + i, width=2) for i in range(3)]
+ROWS = column(pa.array(ROW_VALUES, ROW_TYPE), packed="true")
+WORDS = [b"symbols", b"", b"\xc3\xa4", b"s"]
+CODES = [b"\x00\x01", b"", b"\xff\xc3\xff\xa4", b"\x01"]
+"""The words in symbols."""
+
+LOGS = (11, 13, 14, 15, 1)
+RUN_LENGTHS = "values.chunked.compression.rle.run_lengths"
+COUNT_CORNERS = 1030
+"""Values of a chunk: a whole block, and six after it."""
+
+
+def texts(values: Sequence[bytes]) -> pa.Array:
+    return pa.array([value.decode() for value in values])
+
+
+def levels_arms(version: str) -> Maker:
+    definition, data = blocks.compressed(blocks.flat([0, 1, 0], 16), "zstd")
+    chunk = Chunk(3, (words(1, 0, 3, width=4),), data)
+    page = chunked(version, blocks.flat([0], 32)[0], [chunk], definition=definition)
+    return in_pages(pa.array([1, None, 3], pa.int32()), version, page)
+
+
+def logs(version: str) -> Maker:
+    chunks = []
+    for log in LOGS:
+        encoding, data = blocks.compressed((CompressiveEncoding(), b"U" * max(1, 2**log // 8)))
+        encoding.general.values.flat.bits_per_value = 1
+        chunks.append(Chunk(2**log, (data,)))
+    values = [True, False] * (sum(2**log for log in LOGS) // 2)
+    return in_pages(pa.array(values), version, chunked(version, encoding, chunks))
+
+
+def strings(values: Sequence[bytes], head: bytes = b"") -> Block:
+    """Store strings as a block, after the header of their width and start or after another one."""
+    ends = [sum(map(len, values[:number])) for number in range(len(values) + 1)]
+    head = head or words(32, 8 + 4 * len(ends), width=4)
+    return STRINGS, head + words(*ends, width=4) + b"".join(values)
+
+
+def picked(version: str, items: Block, count: int) -> Page:
+    return one_chunk(version, blocks.flat(PICKS, 8), len(PICKS), dictionary=(items, count))
+
+
+def old_words(version: str) -> Maker:
+    made = file(column(pa.array([1, 2, 3], pa.int32())), version)
+    return reworked(made, field(0, type=Field.LEAF, encoding=Encoding.RLE))
+
+
+def pair_dictionary(version: str) -> Maker:
+    values = pa.array([[2 * pick, 2 * pick + 1] for pick in PICKS], pa.list_(pa.int16(), 2))
+    return in_pages(values, version, picked(version, (PAIRS, words(*range(8), width=2)), 4))
+
+
+def offsets() -> Maker:
+    values = [b"abc", b"d", b"", b"ef"]
+    held = blocks.every([0, 3, 4, 4, 6], 32)
+    del held["flat"]
+    pages = [
+        chunked("2.3", described_offsets(encoding), [Chunk(4, (data, b"".join(values)))])
+        for encoding, data in held.values()
+    ]
+    empty = described_offsets(blocks.constant(0, 32)[0])
+    pages.append(chunked("2.3", empty, [Chunk(2, (b"",))]))
+    return in_pages(pa.array([*values * len(held), b"", b""], pa.binary()), "2.3", *pages)
+
+
+def described_offsets(encoding: CompressiveEncoding) -> CompressiveEncoding:
+    return built(CompressiveEncoding, {"variable.offsets": encoding})
+
+
+def run(values: Block, lengths: Block, count: int) -> Page:
+    encoding = built(CompressiveEncoding, {"rle.values": values[0], "rle.run_lengths": lengths[0]})
+    return chunked("2.3", encoding, [Chunk(count, (values[1], lengths[1]))])
+
+
+def nothing() -> Maker:
+    paths = {"structure.dense.layers": [NULLABLE], "values.none": {}}
+    page = Page(built(PlanarLayout, paths), 3, ())
+    return in_pages(pa.array([None] * 3, pa.int32()), "2.3", page)
+
+
+def compressed_pairs(version: str) -> Maker:
+    block = blocks.compressed((PAIRS, words(*range(6), width=2)))
+    values = pa.array([[0, 1], [2, 3], [4, 5]], pa.list_(pa.int16(), 2))
+    return in_pages(values, version, one_chunk(version, block, 3))
+
+
+def compressed_rows(version: str) -> Maker:
+    block = blocks.compressed((ROW, b"".join(ROW_BYTES)))
+    return in_pages(ROWS, version, one_chunk(version, block, 3))
+
+
+def coded_arms(message: PageLayout) -> None:
+    inner = CompressiveEncoding.FromString(message.mini_block_layout.dictionary.SerializeToString())
+    coded = {"fsst.symbol_table": e.SYMBOLS, "fsst.values": inner}
+    put(message, {f"mini_block_layout.dictionary.{path}": new for path, new in coded.items()})
+
+
+def behind(value: bytes) -> bytes:
+    return words(len(value), width=4) + value
+
+
+def frame_zipped(value: bytes) -> bytes:
+    return blocks.compressed((CompressiveEncoding(), value))[1]
+
+
+def zipped_codes(version: str) -> Maker:
+    encoding, _ = blocks.compressed((CODED, b""))
+    entries = [behind(frame_zipped(code)) for code in CODES]
+    return in_pages(texts(WORDS), version, zipped(version, encoding, entries, index_width=1))
+
+
+def row_indices(version: str) -> Maker:
+    entries = [behind(word) for word in WORDS]
+    pages = [zipped(version, STRINGS, entries, index_width=width) for width in (4, 8)]
+    return in_pages(texts(WORDS * 2), version, *pages)
+
+
+def control_zipped(version: str) -> Maker:
+    return e.controlled(version, 9, lambda level: words(level, width=4))
+
+
+def struct_rows() -> Maker:
+    type_ = pa.struct([("s", pa.string()), ("t", pa.string()), ("n", ROW_TYPE)])
+    values = [
+        {"s": word.decode(), "t": word.decode(), "n": row}
+        for word, row in zip(WORDS, ROW_VALUES, strict=False)
+    ]
+    encoding = CompressiveEncoding()
+    fields = encoding.variable_packed_struct.fields
+    fields.add(bits_per_length=32).value.CopyFrom(CODED)
+    fields.add(bits_per_length=32).value.CopyFrom(blocks.compressed((STRINGS, b""))[0])
+    fields.add(bits_per_value=24).value.CopyFrom(ROW)
+    rows = [
+        behind(behind(code) + behind(frame_zipped(word)) + row)
+        for code, word, row in zip(CODES, WORDS, ROW_BYTES, strict=False)
+    ]
+    page = zipped("2.3", encoding, rows, index_width=1)
+    return in_pages(column(pa.array(values, type_), packed="true"), "2.3", page)
+
+
+def old_header() -> Maker:
+    """A dictionary of strings after a header of nine bytes."""
+    items = strings(WORDS, b" " + words(len(WORDS), 9 + 4 * (len(WORDS) + 1), width=4))
+    return in_pages(texts([WORDS[pick] for pick in PICKS]), "2.1", picked("2.1", items, 4))
+
+
+def two_dictionaries() -> Maker:
+    """Two pages of chunks, each with items of its own; rows are taken of both."""
+    pages, rows = [], []
+    for first, items in ((0, [5, 9, 6, 7]), (5, [8, 4, 3, 2])):
+        made = picked("2.1", blocks.flat(items, 64), len(items))
+        pages.append(replace(made, first_row=first))
+        rows += [items[pick] for pick in PICKS]
+    values = pa.array(rows, pa.uint64())
+    make = in_pages(values, "2.1", *pages)
+    return lambda: replace(make(), table=column(values.take([1, 4, 5, 8])))
+
+
+def tail() -> Maker:
+    """A block of packed levels, and six after it as they are."""
+    levels = [int(at % 13 == 1) for at in range(COUNT_CORNERS)]
+    encoding, _ = blocks.out_of_line(levels[:1024], 16)
+    data = fast_lanes(levels[:1024], 16, 1) + words(*levels[1024:], width=2)
+    values = [at % 200 for at in range(COUNT_CORNERS)]
+    chunk = Chunk(COUNT_CORNERS, (words(*values, width=1),), data)
+    made = chunked("2.1", blocks.flat([0], 8)[0], [chunk], definition=encoding)
+    rows = [None if is_null else at for at, is_null in zip(values, levels, strict=True)]
+    return in_pages(pa.array(rows, pa.uint8()), "2.1", made)
+
+
+def distinct(indices: Sequence[int], items: Block, count: int, values: pa.Array) -> Maker:
+    """Return a maker of three rows that name items of a dictionary."""
+    page = one_chunk("2.1", blocks.flat(indices, 8), 3, dictionary=(items, count))
+    return in_pages(values, "2.1", page)
+
 
 CASES: tuple[Recipe, ...] = (
     case("file/2.3/arms/offsets", "offsets of strings in every codec of blocks",
-        "L.codec.variable.offsets", p.offsets(), reachable=False),
+        "L.codec.variable.offsets", offsets(), reachable=False),
     case("file/2.3/arms/runs", "runs of which the values are compressed, or the lengths of 16 bits",
-        "L.codec.rle.sum", by_hand(column(pa.array([7, 7, 9, 9, 9] * 2, pa.int16())), "2.3",
-        {0: [p.run(blocks.compressed(blocks.flat([7, 9], 16)), blocks.flat([2, 3], 16), 5),
-        p.run(blocks.flat([7, 9], 16), blocks.compressed(blocks.flat([2, 3], 16), "zstd"), 5)]}),
+        "L.codec.rle.sum", in_pages(pa.array([7, 7, 9, 9, 9] * 2, pa.int16()), "2.3",
+        run(blocks.compressed(blocks.flat([7, 9], 16)), blocks.flat([2, 3], 16), 5),
+        run(blocks.flat([7, 9], 16), blocks.compressed(blocks.flat([2, 3], 16), "zstd"), 5)),
         reachable=False),
     fault("long", "run lengths of 64 bits", "L.codec.rle.children",
-        assign(f"{p.RUN_LENGTHS}.flat.bits_per_value", 64)),
+        assign(f"{RUN_LENGTHS}.flat.bits_per_value", 64)),
     fault("constant", "one run length for all, in a chunk", "L.codec.encoding.context",
-        assign(f"{p.RUN_LENGTHS}.constant.value", b"\x02\x00\x00\x00")),
+        assign(f"{RUN_LENGTHS}.constant.value", b"\x02\x00\x00\x00")),
     case("file/2.3/arms/nothing", "levels, and no values: all rows are null",
-        "L.page.planar.planes", p.nothing(), reachable=False),
+        "L.page.planar.planes", nothing(), reachable=False),
     case("file/2.3/arms/rows", "packed rows: a coded string, a compressed one, a row",
-        "L.codec.packed-struct.row", p.struct_rows(), reachable=False),
+        "L.codec.packed-struct.row", struct_rows(), reachable=False),
     case("file/2.1/arms/unequal", "structs of whose children one has a page, the other two",
         "L.file.pages.length", e.unequal(), reachable=False),
     case("file/2.1/arms/old-header", "a dictionary of strings with the header of early writers",
-        "L.codec.variable.header", p.old_header(), reachable=False),
+        "L.codec.variable.header", old_header(), reachable=False),
     fault("gbo-next", "a table that goes on in the footer", "L.file.footer.gbo-start",
         SpanPatch(("footer", "gbo_start"),
             lambda old: (int.from_bytes(old, "little") + 8).to_bytes(8, "little"))),
     fault("least", "nothing but a table, for a descriptor of no bytes", "L.file.globals.descriptor",
         Resize(0, e.LEAST)),
     case("file/2.1/arms/tail", "a whole block of packed levels, and six levels after it",
-        "L.codec.bitpack.out-of-line", p.tail(), reachable=False),
+        "L.codec.bitpack.out-of-line", tail(), reachable=False),
     case("file/2.1/arms/two-dictionaries", "rows of two pages that have items of their own",
-        "L.page.dictionary.num-items", p.two_dictionaries(), args={"rows": [1, 4, 5, 8]},
+        "L.page.dictionary.num-items", two_dictionaries(), args={"rows": [1, 4, 5, 8]},
         reachable=False),
     case("file/2.1/arms/small-chunks", "chunks of two and of four booleans", "L.page.miniblock.log",
         e.small_chunks(), reachable=False),
     case("file/2.1/arms/control-two", "control words of two bytes, for 16 bits of levels",
-        "L.page.fullzip.control-word", e.control_edges(), reachable=False),
+        "L.page.fullzip.control-word", e.controlled("2.1", 8, lambda level: words(level, width=2)),
+        reachable=False),
     fault("level", "a definition level above those of its layers", "L.page.levels.def-range",
         byte("control word", at=0, new=5)),
     fault("width-three", "row numbers of three bytes", "L.page.rowindex.width", resize(1, 6)),
@@ -57,9 +265,8 @@ CASES: tuple[Recipe, ...] = (
     lint("falling", "a second page before the first", "L.file.pages.priority",
         column_edit({"pages.0.priority": 4})),
     case("file/2.1/arms/one-packed", "a dictionary of one item, in a whole block of packed ones",
-        "L.codec.bitpack.out-of-line", by_hand(column(pa.array([5, 5, 5], pa.int64())), "2.1",
-        {0: [chunked("2.1", blocks.flat([0, 0, 0], 8)[0], [Chunk(3, (blocks.flat([0, 0, 0],
-        8)[1],))], dictionary=(blocks.out_of_line([5], 64), 1))]}), reachable=False),
+        "L.codec.bitpack.out-of-line", distinct([0, 0, 0], blocks.out_of_line([5], 64), 1,
+        pa.array([5, 5, 5], pa.int64())), reachable=False),
     case("file/2.3/arms/null-pairs", "a dictionary of pairs of nulls, with twice the bytes",
         "L.codec.fixed-size-list.all-null", e.null_pairs(), reachable=False),
     case("file/2.1/arms/bare-frame", "a zstd frame without its size before it",
@@ -83,55 +290,45 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("chunk 0", "size of value buffer 0"),
             lambda old: bytes([old[0] - 8]) + old[1:])),
     case("file/2.1/arms/zstd-items", "the items of a dictionary in a zstd frame",
-        "L.codec.general.frame", by_hand(column(pa.array([5, 6, 5], pa.int64())), "2.1",
-        {0: [chunked("2.1", blocks.flat([0, 1, 0], 8)[0], [Chunk(3, (blocks.flat([0, 1, 0],
-        8)[1],))], dictionary=(blocks.compressed(blocks.flat([5, 6], 64), "zstd"), 2))]}),
-        reachable=False),
+        "L.codec.general.frame", distinct([0, 1, 0], blocks.compressed(blocks.flat([5, 6], 64),
+        "zstd"), 2, pa.array([5, 6, 5], pa.int64())), reachable=False),
     fault("no-bytes", "compressed items that have no bytes", "L.codec.general.frame",
         column_edit({"pages.0.buffer_sizes.-1": 0})),
     fault("texts", "items of any length for a column of integers", "L.page.leaf.kind",
         assign(f"{M}.dictionary.general.values.variable.offsets.flat.bits_per_value", 32)),
-    *(case(f"file/{version}/arms/levels", "definition levels that are compressed",
-            "L.codec.encoding.levels", p.levels_arms(version), reachable=False)
-        for version in ("2.1", "2.2", "2.3")),
-    *(case(f"file/{version}/arms/logs", "chunks of 2**11 to 2**15 booleans, compressed",
-            "L.page.miniblock.log", p.logs(version), reachable=False)
-        for version in ("2.1", "2.2", "2.3")),
-    *(case(f"file/{version}/arms/words", "a dictionary of strings as they are",
-        "L.page.dictionary.num-items", by_hand(column(pa.array([p.WORDS_ARMS[pick].decode()
-        for pick in PICKS])), version, {0: [p.picked(version, p.strings(p.WORDS_ARMS), 4)]}),
-        reachable=False) for version in ("2.1", "2.2", "2.3")),
-    *(case(f"file/{version}/arms/pairs", "a dictionary of pairs", "L.page.dictionary.num-items",
-            p.pair_dictionary(version), reachable=False) for version in ("2.1", "2.2", "2.3")),
-    *(case(f"file/{version}/arms/old-words",
+    *cases("file/{2.1,2.2,2.3}/arms/levels", "definition levels that are compressed",
+        "L.codec.encoding.levels", of=levels_arms, reachable=False),
+    *cases("file/{2.1,2.2,2.3}/arms/logs", "chunks of 2**11 to 2**15 booleans, compressed",
+        "L.page.miniblock.log", of=logs, reachable=False),
+    *cases("file/{2.1,2.2,2.3}/arms/words", "a dictionary of strings as they are",
+        "L.page.dictionary.num-items", of=lambda version: in_pages(texts([WORDS[pick]
+        for pick in PICKS]), version, picked(version, strings(WORDS), 4)), reachable=False),
+    *cases("file/{2.1,2.2,2.3}/arms/pairs", "a dictionary of pairs", "L.page.dictionary.num-items",
+        of=pair_dictionary, reachable=False),
+    *cases("file/{2.1,2.2,2.3}/arms/old-words",
         "a field that is called a leaf in runs, which nobody heeds", "L.file.schema.logical-type",
-        reworked(file(column(pa.array([1, 2, 3], pa.int32())), version), field(0, type=Field.LEAF,
-        encoding=Encoding.RLE)), reachable=False) for version in ("2.1", "2.2", "2.3")),
-    *(case(f"file/{version}/arms/compressed-pairs", "pairs that are compressed",
-            "L.codec.general.frame", p.compressed_pairs(version), reachable=False)
-        for version in ("2.1", "2.2", "2.3")),
-    *(case(f"file/{version}/arms/compressed-rows", "packed rows that are compressed",
-            "L.codec.general.frame", p.compressed_rows(version), reachable=False)
-        for version in ("2.1", "2.2", "2.3")),
-    *(case(f"file/{version}/arms/zipped-rows", "packed rows, one by one",
-        "L.codec.packed-struct.bits", by_hand(column(pa.array(p.ROW_VALUES, p.ROW_TYPE),
-        packed="true"), version, {0: [zipped(version, p.row_encoding(), p.ROW_BYTES,
-        value_bits=24)]}), reachable=False) for version in ("2.1", "2.2", "2.3")),
-    *(case(f"file/{version}/arms/zipped-codes",
-            "strings coded by symbols, each compressed after that", "L.codec.general.frame",
-            p.zipped_codes(version), reachable=False) for version in ("2.1", "2.2", "2.3")),
-    *(case(f"file/{version}/arms/row-index",
-            "row indices wider than they need: of four bytes and of eight", "L.page.rowindex.total",
-            p.row_indices(version), reachable=False) for version in ("2.1", "2.2", "2.3")),
-    *(case(f"file/{version}/arms/control", "control words of four bytes, for 17 bits of levels",
-            "L.page.fullzip.control-word", p.control_zipped(version), reachable=False)
-        for version in ("2.1", "2.2", "2.3")),
+        of=old_words, reachable=False),
+    *cases("file/{2.1,2.2,2.3}/arms/compressed-pairs", "pairs that are compressed",
+        "L.codec.general.frame", of=compressed_pairs, reachable=False),
+    *cases("file/{2.1,2.2,2.3}/arms/compressed-rows", "packed rows that are compressed",
+        "L.codec.general.frame", of=compressed_rows, reachable=False),
+    *cases("file/{2.1,2.2,2.3}/arms/zipped-rows", "packed rows, one by one",
+        "L.codec.packed-struct.bits", of=lambda version: in_pages(ROWS, version, zipped(version,
+        ROW, ROW_BYTES, value_bits=24)), reachable=False),
+    *cases("file/{2.1,2.2,2.3}/arms/zipped-codes",
+        "strings coded by symbols, each compressed after that", "L.codec.general.frame",
+        of=zipped_codes, reachable=False),
+    *cases("file/{2.1,2.2,2.3}/arms/row-index",
+        "row indices wider than they need: of four bytes and of eight", "L.page.rowindex.total",
+        of=row_indices, reachable=False),
+    *cases("file/{2.1,2.2,2.3}/arms/control", "control words of four bytes, for 17 bits of levels",
+        "L.page.fullzip.control-word", of=control_zipped, reachable=False),
     *faults("file/2.1/arms/words",
         fault("num-items", "three items of four", "L.codec.variable.header",
             assign("mini_block_layout.num_dictionary_items", 3),
             also="L.page.dictionary.num-items"),
         fault("coded", "a dictionary of codes of symbols", "L.codec.encoding.context",
-            page(p.coded_arms)),
+            page(coded_arms)),
         fault("bits", "offsets of 33 bits", "L.codec.variable.header",
             SpanPatch(("header",), lambda old: b"!" + old[1:]))),
     *faults("file/2.3/arms/words",

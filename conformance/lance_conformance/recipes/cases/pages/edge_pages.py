@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+from lanceref.codecs.variable import symbol_table
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
 
 from lance_conformance.recipes import blocks
-from lance_conformance.recipes.cases.pages.arm_pages import SYMBOLS
-from lance_conformance.recipes.handmade_files import Page, by_hand, words
+from lance_conformance.recipes.edits import built
+from lance_conformance.recipes.handmade_files import Page, by_hand, in_pages, words
 from lance_conformance.recipes.model import Made, Maker
 from lance_conformance.recipes.oracle_made import column
-from lance_conformance.recipes.pages import NULLABLE, VALID, Chunk, chunked, zipped
+from lance_conformance.recipes.pages import NULLABLE, VALID, Chunk, chunked, one_chunk, zipped
 
 LEAST = words(0, 0, 0, 0, 0) + words(1, 0, width=4) + words(2, 1, width=2) + b"LANC"
 """A table of one entry, for a descriptor of no bytes, and the footer."""
@@ -40,22 +42,16 @@ def unequal() -> Maker:
     return by_hand(column(structs), "2.1", pages)
 
 
-def control_edges() -> Maker:
+def controlled(version: str, bits: int, control: Callable[[int], bytes]) -> Maker:
+    """Lists of three entries after control words, with so many bits of repetition levels."""
     entries = [
-        words(rep << 8 | def_, value, width=2)
+        control(rep << 8 | def_) + words(value, width=2)
         for rep, def_, value in ((1, 0, 7), (0, 1, 0), (1, 0, 9))
     ]
-    control = zipped(
-        "2.1",
-        blocks.flat([0], 16)[0],
-        entries,
-        layers=(NULLABLE, 2),
-        bits=(8, 8),
-        value_bits=16,
-        rows=(0, 2),
-        index_width=1,
-    )
-    return by_hand(column(pa.array([[7, None], [9]], pa.list_(pa.int16()))), "2.1", {0: [control]})
+    shape: dict[str, Any] = {"layers": (NULLABLE, 2), "bits": (bits, 8), "value_bits": 16}
+    encoding = blocks.flat([0], 16)[0]
+    page = zipped(version, encoding, entries, **shape, rows=(0, 2), index_width=1)
+    return in_pages(pa.array([[7, None], [9]], pa.list_(pa.int16())), version, page)
 
 
 def small_chunks() -> Maker:
@@ -69,7 +65,7 @@ def small_chunks() -> Maker:
     made = chunked("2.1", blocks.flat([0], 8)[0], chunks)
     assert isinstance(made.encoding, PageLayout)
     made.encoding.mini_block_layout.value_compression.flat.bits_per_value = 1
-    return by_hand(column(pa.array(flags)), "2.1", {0: [made]})
+    return in_pages(pa.array(flags), "2.1", made)
 
 
 def two_pages() -> Maker:
@@ -78,25 +74,20 @@ def two_pages() -> Maker:
         chunked("2.1", encoding, [Chunk(3, (words(*part, width=2),))])
         for part in ((1, 2, 3), (4, 5, 6))
     )
-    pages = [first, replace(second, first_row=3)]
-    return by_hand(column(pa.array([1, 2, 3, 4, 5, 6], pa.int16())), "2.1", {0: list(pages)})
+    values = pa.array([1, 2, 3, 4, 5, 6], pa.int16())
+    return in_pages(values, "2.1", first, replace(second, first_row=3))
 
 
 def null_pairs() -> Maker:
     """A dictionary of pairs of nulls, of which each has a byte of no meaning after its flags."""
-    encoding = CompressiveEncoding()
-    encoding.fixed_size_list.items_per_value = 2
-    encoding.fixed_size_list.has_validity = True
-    encoding.fixed_size_list.values.constant.SetInParent()
-    indices = blocks.flat([0, 1, 0], 8)
-    page = chunked(
-        "2.3", indices[0], [Chunk(3, (indices[1],))], dictionary=((encoding, bytes(4)), 2)
-    )
-    return by_hand(
-        column(pa.array([[None, None]] * 3, pa.list_(pa.int16(), 2))), "2.3", {0: [page]}
-    )
+    fields = {"items_per_value": 2, "has_validity": True, "values.constant": {}}
+    paths = {f"fixed_size_list.{path}": value for path, value in fields.items()}
+    items = (built(CompressiveEncoding, paths), bytes(4))
+    page = one_chunk("2.3", blocks.flat([0, 1, 0], 8), 3, dictionary=(items, 2))
+    return in_pages(pa.array([[None, None]] * 3, pa.list_(pa.int16(), 2)), "2.3", page)
 
 
+SYMBOLS = symbol_table([b"symbol", b"s"], is_on=True)
 ZSTD = pa.Codec("zstd", compression_level=9)
 
 
@@ -109,13 +100,12 @@ def far_least() -> bytes:
 def made_frame() -> Made:
     """Put bytes that do not get shorter in a frame as long as the other."""
     noise = np.random.default_rng(1).bytes(len(far_least()) - 10)
-    encoding = CompressiveEncoding()
-    encoding.general.compression.scheme = blocks.SCHEMES["zstd"]
-    encoding.general.values.flat.bits_per_value = 16
+    paths = {"compression.scheme": blocks.SCHEMES["zstd"], "values.flat.bits_per_value": 16}
+    encoding = built(CompressiveEncoding, {f"general.{path}": new for path, new in paths.items()})
     count, frame = (len(noise) // 2, bytes(ZSTD.compress(noise, asbytes=True)))
     values = pa.Array.from_buffers(pa.uint16(), count, [None, pa.py_buffer(noise)])
     page = chunked("2.1", encoding, [Chunk(count, (frame,))])
-    return by_hand(column(values), "2.1", {0: [page]})()
+    return in_pages(values, "2.1", page)()
 
 
 EACH = 4
@@ -124,12 +114,8 @@ EACH = 4
 
 def no_bits() -> Maker:
     """Five zeros: a block is the word that tells its width, and no more."""
-    encoding, data = blocks.inline([0] * 5, 64)
-    return by_hand(
-        column(pa.array([0] * 5, pa.uint64())),
-        "2.1",
-        {0: [chunked("2.1", encoding, [Chunk(5, (data,))])]},
-    )
+    page = one_chunk("2.1", blocks.inline([0] * 5, 64), 5)
+    return in_pages(pa.array([0] * 5, pa.uint64()), "2.1", page)
 
 
 def items_least(values: list[list[int]], width: int, first_row: int = 0) -> Page:
@@ -180,11 +166,9 @@ def far_codes() -> Maker:
         codes = b"\x01" * (ends[-1] - ends[0])
         chunks.append(Chunk(EACH, (words(*ends, width=4) + codes,)))
     values = pa.array(["s" * length for length in lengths])
-    return by_hand(column(values), "2.1", {0: [chunked("2.1", encoding, chunks)]})
+    return in_pages(values, "2.1", chunked("2.1", encoding, chunks))
 
 
 def one_row_pages() -> Maker:
-    encoding = blocks.flat([0], 64)[0]
-    pages = [chunked("2.1", encoding, [Chunk(1, (blocks.flat([at], 64)[1],))]) for at in (7, 8)]
-    pages[1] = replace(pages[1], first_row=1)
-    return by_hand(column(pa.array([7, 8], pa.int64())), "2.1", {0: list(pages)})
+    first, second = (one_chunk("2.1", blocks.flat([at], 64), 1) for at in (7, 8))
+    return in_pages(pa.array([7, 8], pa.int64()), "2.1", first, replace(second, first_row=1))

@@ -1,27 +1,36 @@
-"""Cases of deletion files: Arrow, and bitmaps of Roaring."""
+"""Cases of deletion files, Arrow or bitmaps of Roaring, and of overlays, which change rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pylanceref
 import pyroaring
 from lanceref.proto.table_pb2 import DeletionFile
+from pylanceref.file import LanceFileWriter
+from pylanceref.metadata import DataFile as metadata_DataFile
+from pylanceref.operation import LanceOperation as Op
+from pyroaring import BitMap
 
+from lance_conformance.recipes import edits as e
 from lance_conformance.recipes.columns import numbered
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import (
-    FORGOTTEN,
-    LAST,
-    SECOND,
-    anew,
-    fragment,
-    manifest,
-)
 from lance_conformance.recipes.handmade_files import reworked, words
-from lance_conformance.recipes.model import Recipe, Remove, Rename, Resize, SpanPatch
-from lance_conformance.recipes.oracle_made import stored
+from lance_conformance.recipes.model import (
+    DATA,
+    Maker,
+    Paths,
+    Recipe,
+    Remove,
+    Rename,
+    Resize,
+    SpanPatch,
+)
+from lance_conformance.recipes.oracle_made import dataset, file, stored
 
 
 def _left(rows: int, *gone: int) -> pa.Table:
@@ -75,11 +84,11 @@ def _arrow(**columns: pa.Array) -> Resize:
     table, sink = (pa.table(columns), pa.BufferOutputStream())
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
-    return anew(sink.getvalue().to_pybytes(), "_deletions/*.arrow")
+    return e.anew(sink.getvalue().to_pybytes(), "_deletions/*.arrow")
 
 
 def _bitmap(*parts: bytes) -> Resize:
-    return anew(b"".join(parts), _BIN)
+    return e.anew(b"".join(parts), _BIN)
 
 
 def _values(*values: int) -> Resize:
@@ -115,6 +124,113 @@ def _move_last(bitmap: bytes) -> bytes:
     return bitmap[:first] + bytes([cleared]) + bitmap[first + 1 : -1] + b"\x80"
 
 
+_BASE = pa.table({"a": pa.array(range(6), pa.int64()),
+    "s": pa.array(["a", "b", "c", "d", "e", "f"]), "n": pa.array([{"x": n, "y": f"{n}"}
+    for n in range(6)])})  # fmt: skip
+"""Fields 0, 1, 2 and 3, 4 below 2, in two fragments of three rows."""
+
+
+def _write(uri: str) -> None:
+    pylanceref.write_dataset(_BASE, uri, data_storage_version="2.1", max_rows_per_file=3)
+
+
+def overlay_file(
+    uri: str, number: int, offsets: list[int] | list[list[int]], rows: pa.Table, fields: list[int]
+) -> None:
+    """Commit an overlay of the first fragment; a column of the file for each field, in order."""
+    name = f"overlay-{number}.lance"
+    path = Path(uri, "data", name)
+    with LanceFileWriter(str(path), rows.schema, version="2.1") as writer:
+        writer.write_batch(rows)
+    columns = list(range(len(fields)))
+    file = metadata_DataFile(name, fields, columns, 2, 1, path.stat().st_size)
+    given: Iterable[int] | list[Iterable[int]] = [*offsets]
+    group = Op.DataOverlayGroup(0, [Op.DataOverlayFile(file, given)])
+    version = pylanceref.dataset(uri).version
+    pylanceref.LanceDataset.commit(uri, Op.DataOverlay([group]), read_version=version)
+
+
+def _with(rows: pa.Table, column: str, values: list[object]) -> pa.Table:
+    number = rows.schema.get_field_index(column)
+    return rows.set_column(number, rows.field(number), pa.array(values, rows.field(number).type))
+
+
+def _shared(uri: str) -> pa.Table:
+    """Two fields of rows 0 and 2."""
+    _write(uri)
+    overlay_file(uri, 0, [0, 2], pa.table({"a": [100, 102], "s": ["X", None]}), [0, 1])
+    rows = _with(_BASE, "a", [100, 1, 102, 3, 4, 5])
+    return _with(rows, "s", ["X", "b", None, "d", "e", "f"])
+
+
+def _each(uri: str) -> pa.Table:
+    """Row 1 of one field, rows 0 and 2 of another."""
+    _write(uri)
+    rows = pa.table({"a": pa.array([101, None], pa.int64()), "s": ["X", "Z"]})
+    overlay_file(uri, 0, [[1], [0, 2]], rows, [0, 1])
+    rows = _with(_BASE, "a", [0, 101, 2, 3, 4, 5])
+    return _with(rows, "s", ["X", "b", "Z", "d", "e", "f"])
+
+
+def _newest(uri: str) -> pa.Table:
+    """Row 2 is covered twice, and row 0 is deleted afterwards."""
+    _write(uri)
+    overlay_file(uri, 0, [0, 2], pa.table({"a": [100, 102]}), [0])
+    overlay_file(uri, 1, [2], pa.table({"a": [202]}), [0])
+    pylanceref.dataset(uri).delete("a = 100")
+    return _with(_BASE, "a", [100, 1, 202, 3, 4, 5]).slice(1)
+
+
+def _nested(uri: str) -> pa.Table:
+    """A field of a struct, in a file that has it inside of the struct, and then the other one."""
+    _write(uri)
+    overlay_file(uri, 0, [1], pa.table({"n": pa.array([{"x": 101}])}), [3])
+    overlay_file(uri, 1, [1], pa.table({"n": pa.array([{"y": "X"}])}), [4])
+    held = [{"x": 101, "y": "X"} if n == 1 else {"x": n, "y": f"{n}"} for n in range(6)]
+    return _with(_BASE, "n", [*held])
+
+
+def _indexed(uri: str) -> pa.Table:
+    """A field with an index that is older."""
+    _write(uri)
+    pylanceref.dataset(uri).create_scalar_index("a", "BTREE")
+    overlay_file(uri, 0, [0, 2], pa.table({"a": [100, 4]}), [0])
+    return _with(_BASE, "a", [100, 1, 4, 3, 4, 5])
+
+
+def _two_pages(uri: str) -> pa.Table:
+    """Write a column of two pages, and new values for a row of each."""
+    table = pa.table({"a": pa.array(range(8), pa.int64())})
+    pylanceref.write_dataset(table, uri, data_storage_version="2.0")
+    (path,) = Path(uri, "data").iterdir()
+    made = file(table, "2.0", batches=2, data_cache_bytes=1)()
+    path.write_bytes(made.files[DATA])
+    overlay_file(uri, 0, [1, 6], pa.table({"a": pa.array([101, 106], pa.int64())}), [0])
+    return pa.table({"a": pa.array([0, 101, 2, 3, 4, 5, 106, 7], pa.int64())})
+
+
+def _new_lists(uri: str) -> pa.Table:
+    """Write lists, and others in the place of two."""
+    table = pa.table({"a": pa.array([[1], [2, 3], None, [4]], pa.list_(pa.int16()))})
+    pylanceref.write_dataset(table, uri, data_storage_version="2.1")
+    new = pa.table({"a": pa.array([[9, 9, 9], None], pa.list_(pa.int16()))})
+    overlay_file(uri, 0, [1, 3], new, [1])
+    return pa.table({"a": pa.array([[1], [9, 9, 9], None, None], pa.list_(pa.int16()))})
+
+
+def _case(
+    steps: Callable[[str], pa.Table], change: Callable[[Maker], Maker] = lambda make: make
+) -> Maker:
+    """Return a maker of what the reference writes by steps, and of what a change makes of it."""
+    make = change(dataset(steps))
+    return lambda: replace(make(), made_by="reference")
+
+
+def _first(edit: Paths) -> Paths:
+    """Return new values of the first overlay."""
+    return {f"overlays.0.{path}": value for path, value in edit.items()}
+
+
 CASES: tuple[Recipe, ...] = (
     case("table/any/deletions/named", "a bitmap that is named by its fragment",
         "L.table.deletions.name",
@@ -140,24 +256,24 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("footer",), lambda old: old[:-16] + b"\xff" * 4 + old[-12:],
             target="_deletions/*.arrow")),
     fault("count-rows", "more deleted rows than rows", "L.table.deletions.count",
-        fragment({"deletion_file.num_deleted_rows": 11}, LAST)),
+        e.fragment({"deletion_file.num_deleted_rows": 11}, e.LAST)),
     fault("other-type", "an Arrow file told as a bitmap", "L.table.files.exist",
-        fragment({"deletion_file.file_type": DeletionFile.BITMAP}, LAST)),
+        e.fragment({"deletion_file.file_type": DeletionFile.BITMAP}, e.LAST)),
     lint("deletion-flag", "a deletion file without its flag", "L.table.flags.content",
-        manifest({"reader_feature_flags": 0, "writer_feature_flags": 0}, LAST)),
+        e.manifest({"reader_feature_flags": 0, "writer_feature_flags": 0}, e.LAST)),
     fault("missing", "the deletion file is gone", "L.table.files.exist",
         Remove("_deletions/*.arrow")),
     fault("count", "three deleted rows stated, two in the file", "L.table.deletions.count",
-        fragment({"deletion_file.num_deleted_rows": 3}, LAST)),
+        e.fragment({"deletion_file.num_deleted_rows": 3}, e.LAST)),
     fault("type", "a deletion file of type 7", "L.table.deletions.type",
-        fragment({"deletion_file.file_type": 7}, LAST)),
+        e.fragment({"deletion_file.file_type": 7}, e.LAST)),
     fault("arrow", "an Arrow file that is cut short", "L.table.deletions.arrow",
         Resize(keep=-20, target="_deletions/*.arrow")),
     fault("rows-deleted", "more rows than the file has, of which some are deleted",
-        "L.table.fragments.rows", fragment({"physical_rows": 11}, SECOND)),
+        "L.table.fragments.rows", e.fragment({"physical_rows": 11}, e.SECOND)),
     lint("deletion-flag-reader", "a deletion file, with its flag for readers alone",
         "L.table.flags.content",
-        manifest({"reader_feature_flags": 1, "writer_feature_flags": 0}, SECOND)),
+        e.manifest({"reader_feature_flags": 1, "writer_feature_flags": 0}, e.SECOND)),
     case("table/any/deletions/bitmap", "6 000 rows deleted: a Roaring deletion file",
         ("L.table.deletions.bitmap", "L.table.deletions.applied"),
         stored(numbered(0, 12000), lambda ds: ds.delete("a % 2 = 1"), holds=_HALF)),
@@ -186,7 +302,7 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/deletions/bitmap-array", "a bitmap with one array container",
         "L.table.roaring.order", reworked(stored(numbered(0, 5),
         lambda ds: ds.delete("a in (1, 3)"), _to_bitmap, holds=_left(5, 1, 3)),
-        manifest({"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}, SECOND))),
+        e.manifest({"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}, e.SECOND))),
     fault("deleted-next", "a row one after the last", "L.table.deletions.range", _values(1, 5)),
     fault("bitmap-order", "values of a container that fall", "L.table.roaring.order",
         SpanPatch(("container 0",), words(3, 1, width=2), target=_BIN)),
@@ -217,11 +333,11 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/deletions/bitmap-runs-two", "a bitmap with a container of two runs",
         ("L.table.roaring.order", "L.table.roaring.containers"), reworked(stored(numbered(0, 30),
         lambda ds: ds.delete(f"a in {_RUNS}"), _to_bitmap, holds=_left(30, *_RUNS)),
-        manifest({"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}, SECOND))),
+        e.manifest({"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}, e.SECOND))),
     case("table/any/deletions/bitmap-keys-two", "a bitmap with a container for rows above 65535",
         "L.table.roaring.order", reworked(stored(_BITS, lambda ds: ds.delete("a"), _to_bitmap,
         holds=_BITS.take(pa.array([n for n in range(_FAR_ROWS) if n not in (1, 65537)]))),
-        manifest({"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}, SECOND))),
+        e.manifest({"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}, e.SECOND))),
     case("table/any/deletions/arrow-zstd", "a deletion file whose Arrow body is compressed",
         ("L.table.deletions.arrow-magic", "L.table.limits.deletions"),
         reworked(stored(numbered(0, 50), lambda ds: ds.delete("a >= 10 and a < 15"), _compressed,
@@ -235,6 +351,48 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/deletions/every-row", "a fragment whose rows are all deleted",
         ("L.table.deletions.count", "L.table.deletions.applied"), reworked(stored(numbered(0, 6),
         lambda ds: ds.delete("a < 2"), _all_three, holds=numbered(3, 6), max_rows_per_file=3),
-        manifest({"fragments.0.deletion_file.num_deleted_rows": 3, **FORGOTTEN}, SECOND)),
+        e.manifest({"fragments.0.deletion_file.num_deleted_rows": 3, **e.FORGOTTEN}, e.SECOND)),
         reachable=False),
+    case("table/any/overlays/shared", "new values of two fields, for two rows of a fragment",
+        ("L.table.overlay.value", "L.table.overlay.bitmap", "L.table.overlay.values",
+            "L.table.overlay.version", "L.table.overlay.range", "L.txn.op.data-overlay"),
+        _case(_shared)),
+    fault("bitmap", "offsets that are no bitmap", "L.table.overlay.bitmap",
+        e.fragment(_first({"shared_offset_bitmap": lambda old: b"\x00" + old[1:]}),
+        e.manifest_of(2))),
+    fault("version", "an overlay that says it is a file of 0.1", "L.table.overlay.version",
+        e.fragment(_first({"data_file.file_major_version": 0, "data_file.file_minor_version": 2}),
+            e.manifest_of(2))),
+    lint("stamp", "an overlay of another version than that of its commit", "L.txn.op.data-overlay",
+        e.fragment(_first({"committed_version": 1}), e.manifest_of(2))),
+    case("table/any/overlays/each", "new values of two fields, for other rows of each",
+        "L.table.overlay.coverage", _case(_each)),
+    fault("coverage", "two fields and one set of offsets", "L.table.overlay.coverage",
+        e.fragment(_first({"field_coverage.offset_bitmaps": lambda old: old[:-1]}),
+        e.manifest_of(2))),
+    lint("each-range", "an offset of one field beyond the rows of the fragment",
+        "L.table.overlay.range", e.fragment(_first({"field_coverage.offset_bitmaps.0":
+        BitMap([1, 9]).serialize()}), e.manifest_of(2))),
+    case("table/any/overlays/newest", "a row that two overlays cover, beside a deleted one",
+        ("L.table.overlay.newest", "L.table.overlay.order"), _case(_newest)),
+    fault("values", "two rows covered by a file of one", "L.table.overlay.values",
+        e.fragment(lambda m: e.put(m,
+        {"overlays.1.shared_offset_bitmap": m.overlays[0].shared_offset_bitmap}),
+        e.manifest_of(4))),
+    lint("range", "an offset beyond the rows of the fragment", "L.table.overlay.range",
+        e.fragment(_first({"shared_offset_bitmap": lambda old: old[:-2] + b"\t\x00"}),
+            e.manifest_of(4))),
+    case("table/any/overlays/nested", "new values below a struct, one field after the other",
+        "L.table.overlay.value", _case(_nested)),
+    lint("overlay-order", "a newer overlay before an older one", "L.table.overlay.order",
+        e.fragment({"overlays.0.committed_version": 9}, e.manifest_of(3))),
+    case("table/any/overlays/indexed", "new values of a field that an older index is over",
+        "L.table.overlay.index", _case(_indexed)),
+    lint("index-current", "an index with old values that is said to know the new ones",
+        "L.index.segment.complete", e.index({"dataset_version": 3}, e.manifest_of(3))),
+    case("table/any/overlays/two-pages", "new values for a row of each of two pages",
+        "L.table.overlay.value", _case(_two_pages, lambda make: reworked(make,
+        e.data_file({"file_size_bytes": None}, e.SECOND)))),
+    case("table/any/overlays/lists", "new lists in the place of others", "L.table.overlay.value",
+        _case(_new_lists)),
 )  # fmt: skip

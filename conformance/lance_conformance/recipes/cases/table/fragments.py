@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 from lanceref.proto import rowids_pb2 as pb
-from lanceref.proto.rowids_pb2 import RowIdSequence
 from lanceref.proto.table_pb2 import DataFile
 
 from lance_conformance.oracle import lance
@@ -73,13 +72,13 @@ _NO_VALUES = {
 
 def _given(ids: Paths, next_id: int) -> MessageEdit:
     """Give the rows of the first fragment other ids."""
-    held = built(RowIdSequence, ids).SerializeToString()
+    held = built(pb.RowIdSequence, ids).SerializeToString()
     return manifest({"fragments.0.inline_row_ids": held, "next_row_id": next_id})
 
 
 def _ids(edit: Paths) -> MessageEdit:
     """Change the row ids of the first fragment."""
-    return fragment({"inline_row_ids": inside(RowIdSequence, edit)})
+    return fragment({"inline_row_ids": inside(pb.RowIdSequence, edit)})
 
 
 def _stable(ids: Sequence[int] | None = None) -> Maker:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -17,12 +17,11 @@ from lanceref.proto.transaction_pb2 import Transaction
 from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.cases.transactions import commits
-from lance_conformance.recipes.constructors import act, case
+from lance_conformance.recipes.constructors import Clauses, act, case
 from lance_conformance.recipes.edits import indices, inner, manifest, manifest_of, transaction
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import Change, Recipe
-from lance_conformance.recipes.oracle_made import dataset, write
-from lance_conformance.recipes.released import Step, released
+from lance_conformance.recipes.oracle_made import Step, dataset, released, write
 from lance_conformance.recipes.staging import Staged, staged
 
 LAST = -1
@@ -209,6 +208,63 @@ _COLUMNS: tuple[Step, ...] = (("add", {"twice": "id * 2"}), ("rename", "s", "tex
     ("drop", ["n"]))  # fmt: skip
 
 
+_BACKWARD: tuple[tuple[str, str, str, Clauses, tuple[Step, ...], Mapping[str, object]], ...] = (
+    ("0.4.21", "append", "no counts, no writer, no highest fragment id",
+        ("L.table.fragments.rows", "L.table.fragments.max-id-present",
+        "L.table.manifest.footer-version", "L.legacy.footer.version-written",
+        "L.legacy.statistics.covered"), (_CREATE, _APPEND), {}),
+    ("0.5.10", "delete", "deletion files whose rows the manifest does not count",
+        ("L.table.fragments.rows", "L.table.deletions.count", "L.table.deletions.applied",
+        "L.table.manifest.footer-version"), (_CREATE, _APPEND, _DELETE), {}),
+    ("0.10.18", "edits", "a table without a storage format, updated and compacted",
+        ("L.table.format.version", "L.table.deletions.applied", "L.table.manifest.footer-version",
+        "L.legacy.manifest.content"), (_CREATE, _APPEND, _DELETE, _UPDATE, _UPSERT, _COMPACT,
+        ("delete", "id = 1")), {}),
+    ("0.10.18", "columns", "columns added, renamed and dropped in files of 0.1",
+        ("L.table.format.version", "L.table.datafile.missing-field",
+        "L.table.manifest.footer-version"), (_CREATE, *_COLUMNS), {}),
+    ("0.20.0", "edits", "updated, merged and compacted, no file sizes",
+        ("L.table.deletions.applied", "L.table.manifest.footer-version", "L.table.datafile.size"),
+        (_CREATE, _APPEND, _DELETE, _UPDATE, _UPSERT, _COMPACT, ("delete", "id = 1")),
+        {"format": "2.0"}),
+    ("0.20.0", "columns", "columns added, renamed and dropped beside files of 2.0",
+        ("L.table.datafile.missing-field", "L.table.manifest.footer-version"), (_CREATE, *_COLUMNS),
+        {"format": "2.0"}),
+    ("0.20.0", "indexed", "an index without details and a tag",
+        ("L.table.manifest.footer-version", "L.table.deletions.applied"), (_CREATE, ("scalar", "id",
+        "BTREE"), ("tag", "first", 1), _APPEND, _DELETE), {"format": "2.0"}),
+    ("0.33.0", "stable", "stable row ids under their first name, without row versions",
+        ("L.table.row-ids.length", "L.table.manifest.footer-version", "L.table.row-versions.moved"),
+        (_CREATE, _APPEND, _DELETE, _UPDATE, _COMPACT), {"format": "2.0",
+        "enable_stable_row_ids": True}),
+    ("0.33.0", "unfinished-2-1", "files of 2.1 from before it was finished",
+        ("L.table.deletions.applied", "L.table.manifest.footer-version"), (_CREATE, _APPEND,
+        _DELETE, _COMPACT), {"format": "2.1"}),
+    ("0.39.0", "edits", "the last release whose footers say 0, 1",
+        ("L.table.deletions.applied", "L.table.manifest.footer-version"), (_CREATE, _APPEND,
+        _DELETE, _UPDATE, _UPSERT, _COMPACT), {"format": "2.1"}),
+    ("0.39.0", "moved-names", "manifests renamed from V1 to V2",
+        ("L.table.naming.one-scheme", "L.table.manifest.footer-version"), (_CREATE, _APPEND,
+        ("move",), _DELETE), {"format": "2.0"}),
+    ("1.0.4", "stable", "stable row ids with row versions, updated and compacted",
+        ("L.table.row-ids.length", "L.table.row-versions.moved", "L.table.deletions.applied"),
+        (_CREATE, _APPEND, _DELETE, _UPDATE, _COMPACT), {"format": "2.1",
+        "enable_stable_row_ids": True}),
+    ("1.0.4", "columns", "columns added, renamed and dropped beside files of 2.1",
+        ("L.table.datafile.missing-field", "L.table.format.version"), (_CREATE, *_COLUMNS),
+        {"format": "2.1"}),
+    ("4.0.1", "edits", "files of 2.2 while it was new",
+        ("L.table.deletions.applied", "L.table.format.version"), (_CREATE, _APPEND, _DELETE,
+        _UPDATE, _UPSERT, _COMPACT), {"format": "2.2"}),
+    ("9.0.1", "legacy", "files of 0.1 by a late release",
+        ("L.table.deletions.applied", "L.table.format.version"), (_CREATE, _APPEND, _DELETE,
+        _UPDATE), {"format": "legacy"}),
+    ("9.0.1", "indexed", "an index with details, brought up to date",
+        "L.table.deletions.applied", (_CREATE, ("scalar", "id", "BTREE"), _APPEND, ("reindex",),
+        _DELETE), {"format": "2.2"}),
+)  # fmt: skip
+"""Release, slug, title, clauses, what the release does, and with which options."""
+
 CASES: tuple[Recipe, ...] = (
     case("table/any/versions/number", "an older version by its number", "L.table.naming.v2",
         dataset(_held(2)), args={"version": "1"}),
@@ -237,68 +293,7 @@ CASES: tuple[Recipe, ...] = (
         "indices.0.index_details.value": b"\x08\x01"}, _LAST)), kind="forward"),
     act("txn/any/forward/append-index", "an Append leaves an index of the future as it is",
         "L.table.index.unknown", staged(_append_beside)),
-    case("table/any/backward/0-4-21-append", "no counts, no writer, no highest fragment id",
-        ("L.table.fragments.rows", "L.table.fragments.max-id-present",
-            "L.table.manifest.footer-version", "L.legacy.footer.version-written",
-            "L.legacy.statistics.covered"), released("0.4.21", _TABLES, (_CREATE, _APPEND), {}),
-        kind="backward"),
-    case("table/any/backward/0-5-10-delete",
-        "deletion files whose rows the manifest does not count", ("L.table.fragments.rows",
-        "L.table.deletions.count", "L.table.deletions.applied", "L.table.manifest.footer-version"),
-        released("0.5.10", _TABLES, (_CREATE, _APPEND, _DELETE), {}), kind="backward"),
-    case("table/any/backward/0-10-18-edits",
-        "a table without a storage format, updated and compacted", ("L.table.format.version",
-        "L.table.deletions.applied", "L.table.manifest.footer-version",
-        "L.legacy.manifest.content"), released("0.10.18", _TABLES, (_CREATE, _APPEND, _DELETE,
-        _UPDATE, _UPSERT, _COMPACT, ("delete", "id = 1")), {}), kind="backward"),
-    case("table/any/backward/0-10-18-columns", "columns added, renamed and dropped in files of 0.1",
-        ("L.table.format.version", "L.table.datafile.missing-field",
-            "L.table.manifest.footer-version"),
-        released("0.10.18", _TABLES, (_CREATE, *_COLUMNS), {}), kind="backward"),
-    case("table/any/backward/0-20-0-edits", "updated, merged and compacted, no file sizes",
-        ("L.table.deletions.applied", "L.table.manifest.footer-version", "L.table.datafile.size"),
-        released("0.20.0", _TABLES, (_CREATE, _APPEND, _DELETE, _UPDATE, _UPSERT, _COMPACT,
-        ("delete", "id = 1")), {"format": "2.0"}), kind="backward"),
-    case("table/any/backward/0-20-0-columns",
-        "columns added, renamed and dropped beside files of 2.0",
-        ("L.table.datafile.missing-field", "L.table.manifest.footer-version"),
-        released("0.20.0", _TABLES, (_CREATE, *_COLUMNS), {"format": "2.0"}), kind="backward"),
-    case("table/any/backward/0-20-0-indexed", "an index without details and a tag",
-        ("L.table.manifest.footer-version", "L.table.deletions.applied"), released("0.20.0",
-        _TABLES, (_CREATE, ("scalar", "id", "BTREE"), ("tag", "first", 1), _APPEND, _DELETE),
-        {"format": "2.0"}), kind="backward"),
-    case("table/any/backward/0-33-0-stable",
-        "stable row ids under their first name, without row versions",
-        ("L.table.row-ids.length", "L.table.manifest.footer-version", "L.table.row-versions.moved"),
-        released("0.33.0", _TABLES, (_CREATE, _APPEND, _DELETE, _UPDATE, _COMPACT),
-            {"format": "2.0", "enable_stable_row_ids": True}), kind="backward"),
-    case("table/any/backward/0-33-0-unfinished-2-1", "files of 2.1 from before it was finished",
-        ("L.table.deletions.applied", "L.table.manifest.footer-version"), released("0.33.0",
-        _TABLES, (_CREATE, _APPEND, _DELETE, _COMPACT), {"format": "2.1"}), kind="backward"),
-    case("table/any/backward/0-39-0-edits", "the last release whose footers say 0, 1",
-        ("L.table.deletions.applied", "L.table.manifest.footer-version"),
-        released("0.39.0", _TABLES, (_CREATE, _APPEND, _DELETE, _UPDATE, _UPSERT, _COMPACT),
-            {"format": "2.1"}), kind="backward"),
-    case("table/any/backward/0-39-0-moved-names", "manifests renamed from V1 to V2",
-        ("L.table.naming.one-scheme", "L.table.manifest.footer-version"), released("0.39.0",
-        _TABLES, (_CREATE, _APPEND, ("move",), _DELETE), {"format": "2.0"}), kind="backward"),
-    case("table/any/backward/1-0-4-stable",
-        "stable row ids with row versions, updated and compacted",
-        ("L.table.row-ids.length", "L.table.row-versions.moved", "L.table.deletions.applied"),
-        released("1.0.4", _TABLES, (_CREATE, _APPEND, _DELETE, _UPDATE, _COMPACT),
-            {"format": "2.1", "enable_stable_row_ids": True}), kind="backward"),
-    case("table/any/backward/1-0-4-columns",
-        "columns added, renamed and dropped beside files of 2.1",
-        ("L.table.datafile.missing-field", "L.table.format.version"),
-        released("1.0.4", _TABLES, (_CREATE, *_COLUMNS), {"format": "2.1"}), kind="backward"),
-    case("table/any/backward/4-0-1-edits", "files of 2.2 while it was new",
-        ("L.table.deletions.applied", "L.table.format.version"),
-        released("4.0.1", _TABLES, (_CREATE, _APPEND, _DELETE, _UPDATE, _UPSERT, _COMPACT),
-            {"format": "2.2"}), kind="backward"),
-    case("table/any/backward/9-0-1-legacy", "files of 0.1 by a late release",
-        ("L.table.deletions.applied", "L.table.format.version"), released("9.0.1", _TABLES,
-        (_CREATE, _APPEND, _DELETE, _UPDATE), {"format": "legacy"}), kind="backward"),
-    case("table/any/backward/9-0-1-indexed", "an index with details, brought up to date",
-        "L.table.deletions.applied", released("9.0.1", _TABLES, (_CREATE, ("scalar", "id", "BTREE"),
-        _APPEND, ("reindex",), _DELETE), {"format": "2.2"}), kind="backward"),
+    *(case(f"table/any/backward/{release.replace('.', '-')}-{slug}", title, clauses,
+        released(release, _TABLES, steps, options), kind="backward")
+        for release, slug, title, clauses, steps, options in _BACKWARD),
 )  # fmt: skip

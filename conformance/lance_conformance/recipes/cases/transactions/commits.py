@@ -1,7 +1,9 @@
-"""Commits that cases of several topics stage: operations, and what they leave."""
+"""Commits that cases of several topics stage, what they leave, and faults of what they leave."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +12,9 @@ import pylanceref
 import pyroaring
 from lanceref.file.schema import LanceSchema
 from lanceref.proto import rowids_pb2 as pb
+from lanceref.proto.table_pb2 import IndexSection
+from lanceref.table.lineage import encode_versions
+from lanceref.transactions.index_entries import set_covered
 from pylanceref.file import LanceFileWriter
 from pylanceref.fragment import LanceFragment, write_fragments
 from pylanceref.metadata import DataFile as metadata_DataFile
@@ -19,7 +24,10 @@ from pylanceref.operation import LanceOperation as Op
 from pylanceref.schema import LanceSchema as PublicSchema
 from pylanceref.transactions import lance_schema
 
-from lance_conformance.recipes.oracle_made import write
+from lance_conformance.recipes import edits as e
+from lance_conformance.recipes.constructors import case, faults, lint
+from lance_conformance.recipes.model import Maker, Recipe
+from lance_conformance.recipes.oracle_made import dataset, write
 from lance_conformance.recipes.staging import Staged
 
 
@@ -97,7 +105,7 @@ def replace_last(uri: str) -> Staged:
     return Staged(((replacement(uri, 0, "b", [7, 8, 9], 1), 3),), table, facts)
 
 
-def create_index_columns(uri: str) -> Staged:
+def create_index(uri: str) -> Staged:
     """Put an index in place of another one of its name."""
     old, made = (index_columns(1, "i", 0, {0}), index_columns(2, "i", 0, {0, 1}, 3))
     indexed(uri, old)
@@ -106,7 +114,7 @@ def create_index_columns(uri: str) -> Staged:
     return Staged(((Op.CreateIndex([made], [old]), 3),), rows(0, 6), facts)
 
 
-def dead_segment(uri: str) -> Staged:
+def dead(uri: str) -> Staged:
     """Delete the fragment that one of two entries of an index covers."""
     indexed(uri, index_columns(1, "i", 0, {0}), index_columns(2, "i", 0, {1}))
     facts = {"indices": [{"uuid": {"uuid": "AAAAAAAAAAAAAAAAAAAAAg=="}}]}
@@ -283,3 +291,100 @@ def sticky(uri: str) -> Staged:
     facts = {"reader_feature_flags": "256", "writer_feature_flags": "264"}
     table = pa.concat_tables([rows(0, 6), rows(7, 8)])
     return Staged(((Op.Append(new(uri, rows(7, 8))), 4),), table, facts)
+
+
+_BUILDS: Mapping[str, Callable[[str], Staged]] = {
+    build.__name__.replace("_", "-"): build
+    for build in (append, append_stable, overwrite, delete, update, update_stable, update_columns,
+        rewrite, reserve, restore, sticky, project, replace_last, create_index, dead, uncovered)
+}  # fmt: skip
+"""Commits by the name of the table they leave."""
+
+
+def _after(build: Callable[[str], Staged]) -> Callable[[str], pa.Table]:
+    """Return the steps that build a table and commit what was staged for it."""
+
+    def steps(uri: str) -> pa.Table:
+        for operation, read_version in build(uri).operations:
+            pylanceref.LanceDataset.commit(uri, operation, read_version=read_version)
+        return pylanceref.dataset(uri).to_table()
+
+    return steps
+
+
+def _unflagged(old: int) -> int:
+    return old & ~256
+
+
+def _created(rows: int, version: int) -> dict[str, object]:
+    """Say when the rows of the third fragment were made."""
+    return {"fragments.2.inline_created_at_versions": encode_versions(rows, version)}
+
+
+def _entry(name: str, number: int) -> Callable[[IndexSection], None]:
+    """Add an index entry like the one there is: of another name, over the first fragment."""
+
+    def edit(section: IndexSection) -> None:
+        uuid = number.to_bytes(16, "big")
+        e.put(section, {"indices": lambda old: [*old, old[0]], "indices.1.name": name})
+        e.put(section.indices[1], {"uuid.uuid": uuid})
+        set_covered(section.indices[1], {0})
+
+    return edit
+
+
+def _committed(build: Callable[[str], Staged]) -> Maker:
+    """Return a maker of the table after a commit, without the files of its transactions."""
+    make = dataset(_after(build), lambda name: not name.startswith("_transactions/"))
+    return lambda: replace(make(), made_by="reference")
+
+
+CASES: tuple[Recipe, ...] = (
+    *(case(f"txn/any/after/{name}", f"a table after a commit: {name}", "L.txn.inline.message",
+            _committed(_BUILDS[name])) for name in _BUILDS),
+    *faults("txn/any/after/append", lint("rows", "a fragment of other rows than appended",
+        "L.txn.op.append", e.transaction({"append.fragments.0.physical_rows": 3}, e.THIRD))),
+    *faults("txn/any/after/append-stable",
+        lint("created", "appended rows that say they were made before", "L.table.row-versions.new",
+            e.manifest(_created(2, 1), e.THIRD))),
+    *faults("txn/any/after/overwrite",
+        lint("config", "an Overwrite that lost the config", "L.txn.op.overwrite",
+            e.manifest({"config": None, "writer_feature_flags": lambda old: old & ~8}, e.THIRD))),
+    *faults("txn/any/after/delete",
+        lint("other", "another deletion file than that of the Delete", "L.txn.op.delete",
+            e.transaction({"delete.updated_fragments.0.deletion_file.id": lambda old: old + 1},
+                e.THIRD)),
+        lint("read-version", "a Delete of a version before the last one",
+            "L.txn.rebase.read-version", e.transaction({"read_version": 1}, e.THIRD))),
+    *faults("txn/any/after/update", lint("not-deleted", "a deletion that is none of the Update's",
+        "L.txn.op.update", e.transaction({"update.updated_fragments": None}, e.THIRD))),
+    *faults("txn/any/after/update-stable",
+        lint("created", "a moved row that says the Update made it", "L.table.row-versions.moved",
+            e.manifest(_created(2, 3), e.THIRD))),
+    *faults("txn/any/after/update-columns", lint("not-updated",
+        "changed rows that say nothing changed them", "L.table.row-versions.updated",
+        e.manifest({"fragments.0.inline_last_updated_at_versions": encode_versions(3, 1)},
+        e.THIRD))),
+    *faults("txn/any/after/rewrite",
+        lint("rows", "a fragment of other rows than rewritten", "L.txn.op.rewrite",
+            e.transaction({"rewrite.groups.0.new_fragments.0.physical_rows": 6}, e.FOURTH))),
+    *faults("txn/any/after/reserve", lint("fewer", "fewer fragment ids than reserved",
+        "L.txn.op.reserve", e.manifest({"max_fragment_id": 4}, e.THIRD))),
+    *faults("txn/any/after/restore", lint("lower", "a Restore that lowers the highest fragment id",
+        "L.txn.op.restore", e.manifest({"max_fragment_id": 1}, e.manifest_of(5)))),
+    *faults("txn/any/after/sticky", lint("gone", "the flag of mixed versions is gone",
+        "L.table.flags.sticky", e.manifest({"reader_feature_flags": _unflagged,
+        "writer_feature_flags": _unflagged}, e.manifest_of(5)))),
+    *faults("txn/any/after/project", lint("name", "a field of another name than projected",
+        "L.txn.op.project", e.transaction({"project.schema.0.name": "x"}, e.FOURTH))),
+    *faults("txn/any/after/replace-last", lint("tombstones",
+        "a file all of whose columns are replaced", "L.table.datafile.all-replaced",
+        e.fragment({"files": lambda old: [*old, old[0]], "files.2.fields.0": -2}, e.FOURTH))),
+    *faults("txn/any/after/create-index", lint("kept", "an index entry that nobody created",
+        "L.txn.op.create-index", e.indices(_entry("j", 9), e.FOURTH))),
+    *faults("txn/any/after/dead", lint("kept", "an index entry without a live fragment",
+        "L.txn.op.index-dead", e.indices(_entry("i", 1), e.FOURTH))),
+    *faults("txn/any/after/uncovered",
+        lint("covered", "an index that covers a changed fragment", "L.txn.op.update-index",
+            e.indices(lambda section: set_covered(section.indices[0], {0, 1}), e.FOURTH))),
+)  # fmt: skip

@@ -16,7 +16,7 @@ from pylanceref.operation import LanceOperation as Op
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.constructors import act
 from lance_conformance.recipes.edits import SECOND, manifest
-from lance_conformance.recipes.model import Plan, Recipe
+from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.oracle_made import write
 from lance_conformance.recipes.staging import Staged, staged
 
@@ -241,25 +241,51 @@ _UNKNOWN = {512: 2, 4096: 2, 8192: 2, 131072: 2, 2**40: 2, 2**63: 2}
 _WORDS = {2: "the writer word", 3: "both words"}
 
 
-def _misfit(build: Callable[[str, LanceFragment], Op.BaseOperation]) -> Callable[[], Plan]:
-    """Return a maker of a plan whose operation, of the first fragment, does not fit the table."""
+def _misfit(build: Callable[[str, LanceFragment], Op.BaseOperation]) -> Callable[[str], Staged]:
+    """Return what stages an operation, of the first fragment, that does not fit the table."""
 
     def stage(uri: str) -> Staged:
         operation = build(uri, commits.base(uri)[0])
         return Staged(((operation, 2),), commits.rows(0, 6), {"version": "2"})
 
-    return staged(stage)
+    return stage
 
 
+@_misfit
 def _rewrite_stranger(uri: str, first: LanceFragment) -> Op.BaseOperation:
     group = Op.RewriteGroup([replace(first.metadata, id=7)], commits.new(uri, commits.rows(0, 3)))
     return Op.Rewrite([group], [])
 
 
+@_misfit
 def _merge_missing(_uri: str, first: LanceFragment) -> Op.BaseOperation:
     merged, schema = first.merge_columns({"c": "a + 1"})
     return Op.Merge([merged], schema)
 
+
+_restore_future = _misfit(lambda *_: Op.Restore(9))
+_index_stranger = _misfit(lambda *_: Op.CreateIndex([commits.index_columns(1, "i", 9, {0, 1})], []))
+
+_REFUSED: tuple[tuple[str, str, str, Callable[[str], Staged]], ...] = (
+    ("columns/replace-other-fields", "a DataReplacement of files of several fields",
+        "L.txn.op.data-replacement", _replace_other_fields),
+    ("columns/replace-nowhere", "a DataReplacement in a fragment that is not there",
+        "L.txn.op.data-replacement", _replace_nowhere),
+    ("indices/partly", "a Rewrite of fragments of which an index covers one",
+        "L.txn.op.rewrite-index", _partly_rewritten),
+    ("settings/no-such-field", "metadata of a field that does not exist",
+        "L.txn.op.update-config", _no_such_field),
+    ("settings/same-base", "a base of a name that there is", "L.txn.op.update-bases", _same_base),
+    ("misfits/merge-missing", "a Merge that leaves a fragment out",
+        "L.txn.op.merge", _merge_missing),
+    ("misfits/restore-future", "a Restore of a version that does not exist",
+        "L.txn.op.restore", _restore_future),
+    ("misfits/rewrite-stranger", "a Rewrite of a fragment that is not there",
+        "L.txn.op.rewrite", _rewrite_stranger),
+    ("misfits/index-stranger", "a CreateIndex over a field that is not there",
+        "L.txn.op.index-fields", _index_stranger),
+)  # fmt: skip
+"""Slug, title, the clause that is kept from being broken, and what stages the operation."""
 
 CASES: tuple[Recipe, ...] = (
     act("txn/any/rows/append", "an Append takes the next fragment id",
@@ -304,28 +330,19 @@ CASES: tuple[Recipe, ...] = (
     act("txn/any/columns/replace-last",
         "a file is no longer listed once all its columns are replaced",
         "L.table.datafile.all-replaced", staged(commits.replace_last)),
-    act("txn/any/columns/replace-other-fields", "a DataReplacement of files of several fields", (),
-        staged(_replace_other_fields), broken=("L.txn.op.data-replacement",),
-        allowed=("refused", "conflict")),
-    act("txn/any/columns/replace-nowhere", "a DataReplacement in a fragment that is not there", (),
-        staged(_replace_nowhere), broken=("L.txn.op.data-replacement",),
-        allowed=("refused", "conflict")),
     act("txn/any/indices/create", "a CreateIndex takes out the entry it removes",
-        "L.txn.op.create-index", staged(commits.create_index_columns)),
+        "L.txn.op.create-index", staged(commits.create_index)),
     act("txn/any/indices/second", "a CreateIndex puts its entry after the others",
         ("L.txn.op.create-index", "L.txn.conflict.index"), staged(_second_index)),
     act("txn/any/indices/field-goes", "an index goes with its field", "L.txn.op.index-fields",
         staged(_index_goes)),
     act("txn/any/indices/dead", "of two entries the one without a live fragment goes",
-        "L.txn.op.index-dead", staged(commits.dead_segment)),
+        "L.txn.op.index-dead", staged(commits.dead)),
     act("txn/any/indices/uncovered", "a fragment whose indexed column is updated is uncovered",
         "L.txn.op.update-index", staged(commits.uncovered)),
     act("txn/any/indices/uncovered-replaced",
         "a fragment whose indexed column is replaced is uncovered", "L.txn.op.update-index",
         staged(_uncovered_replaced)),
-    act("txn/any/indices/partly", "a Rewrite of fragments of which an index covers one", (),
-        staged(_partly_rewritten), broken=("L.txn.op.rewrite-index",),
-        allowed=("refused", "conflict")),
     act("txn/any/indices/all-rewritten", "a Rewrite of all that an index covers",
         "L.txn.op.rewrite-index", staged(_all_rewritten)),
     act("txn/any/settings/four-maps", "an UpdateConfig sets a key in each map",
@@ -334,26 +351,13 @@ CASES: tuple[Recipe, ...] = (
         "L.txn.op.update-config", staged(_unset)),
     act("txn/any/settings/replace", "`replace` empties the map first", "L.txn.op.update-config",
         staged(_replaced_map)),
-    act("txn/any/settings/no-such-field", "metadata of a field that does not exist", (),
-        staged(_no_such_field), broken=("L.txn.op.update-config",),
-        allowed=("refused", "conflict")),
     act("txn/any/settings/bases", "base paths get the next ids", "L.txn.op.update-bases",
         staged(_bases)),
-    act("txn/any/settings/same-base", "a base of a name that there is", (), staged(_same_base),
-        broken=("L.txn.op.update-bases",), allowed=("refused", "conflict")),
     *(act(f"txn/any/flags/{'known' if bit in KNOWN else 'unknown'}-{bit}",
             f"an Append to a table with flag {bit} in {_WORDS[words]}",
             ("L.table.flags.writer-refuses",) if bit in KNOWN else (), staged(_flagged(bit, words)),
             broken=() if bit in KNOWN else ("L.table.flags.writer-refuses",),
             writer_flags=bit) for bit, words in {**KNOWN, **_UNKNOWN}.items()),
-    act("txn/any/misfits/merge-missing", "a Merge that leaves a fragment out", (),
-        _misfit(_merge_missing), broken=("L.txn.op.merge",), allowed=("refused", "conflict")),
-    act("txn/any/misfits/restore-future", "a Restore of a version that does not exist", (),
-        _misfit(lambda *_: Op.Restore(9)), broken=("L.txn.op.restore",),
-        allowed=("refused", "conflict")),
-    act("txn/any/misfits/rewrite-stranger", "a Rewrite of a fragment that is not there", (),
-        _misfit(_rewrite_stranger), broken=("L.txn.op.rewrite",), allowed=("refused", "conflict")),
-    act("txn/any/misfits/index-stranger", "a CreateIndex over a field that is not there", (),
-        _misfit(lambda *_: Op.CreateIndex([commits.index_columns(1, "i", 9, {0, 1})], [])),
-        broken=("L.txn.op.index-fields",), allowed=("refused", "conflict")),
+    *(act(f"txn/any/{slug}", title, (), staged(build), broken=(clause,),
+        allowed=("refused", "conflict")) for slug, title, clause, build in _REFUSED),
 )  # fmt: skip
