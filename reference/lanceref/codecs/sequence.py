@@ -77,7 +77,7 @@ def check_sequence(encoding: pb.CompressiveEncoding, arm: str, place: Place) -> 
         if not encoding.dictionary.num_dictionary_items:
             raise CorruptPage("L.codec.dictionary.num-items", place, 0, "1 or more")
     elif bits not in WIDTHS:
-        raise CorruptPage("L.codec.width", place, f"{bits} bits", "32 or 64 bits")
+        raise CorruptPage("L.codec.sequence.width", place, f"{bits} bits", "32 or 64 bits")
     elif arm == "range" and not encoding.range.step:
         raise CorruptPage("L.codec.range.step", place, 0, "a step above 0")
 

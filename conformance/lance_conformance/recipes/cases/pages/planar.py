@@ -147,6 +147,8 @@ CASES: tuple[Recipe, ...] = (
         "L.page.planar.zip-levels", e.clear("values.zipped.levels"), flags="MissingPart"),
     fault("no-codec", "zipped values without a codec", "L.page.planar.compression",
         e.clear("values.zipped.compression")),
+    fault("items", "more zipped items than 32 bits count", "L.page.limits.items",
+        e.assign("values.zipped.num_items", 2 ** 32)),
     case("file/2.3/planar/zipped-binary", "long binaries after their lengths, with a row index",
         ("L.page.planar.planes", "L.page.planar.zip-levels", "L.page.rowindex.total"),
         pa.array([b"\x01" * 300, b"\x02" * 200, b"\x03" * 400, b"\x04" * 260])),
