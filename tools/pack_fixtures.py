@@ -4,9 +4,9 @@
 
 Cases come out of recipes as plain folders. A file case that is no negative stays plain; the files
 of a table, and what is large of a case without a data file, go into `files.zip`; a negative keeps
-its manifest and the edits of its parent's files; what another case, or the case under another name,
-has already is taken from there. Packed cases and those that others take files from are left alone,
-and a case whose files would come out otherwise is an error.
+its manifest and the edits of its parent's files, where these are shorter than the file; what
+another case, or the case under another name, has already is taken from there. Packed and
+shared cases are left alone, and a case whose files would come out otherwise is an error.
 """
 
 from __future__ import annotations
@@ -87,10 +87,13 @@ def _layout(
             _take(digest, holders, sources)
             del files[name]
         elif name in parent:
+            changes = _changes(parent[name], files[name])
+            if len(json.dumps(changes)) > len(files[name]):
+                continue
             of = hashlib.sha256(parent[name]).hexdigest()
             _take(of, holders, sources)
-            changes = _changes(parent[name], files.pop(name))
             edits.append({"file": name, "of": of, "changes": changes})
+            del files[name]
     edits += _inputs(files.keys() - listed.keys(), files, holders, sources)
     return {"from": sources, **({"edits": edits} if edits else {})} if sources or edits else {}
 
