@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from pylanceref.merge_insert import MergeInsertBuilder
     from pylanceref.metadata import FragmentMetadata
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
+    from pylanceref.reading import DataStatistics, FieldStatistics
     from pylanceref.scanner import ColumnOrdering, LanceScanner, ScanStatistics
     from pylanceref.schema import json_to_schema, schema_to_json
-    from pylanceref.stats import DataStatistics, FieldStatistics
     from pylanceref.table_handle import Session
     from pylanceref.udf import BatchUDF, batch_udf
 
@@ -66,7 +66,7 @@ _NAMES = {
     "pylanceref.operation": "DatasetBasePath Index IndexFile LanceOperation Transaction",
     "pylanceref.scanner": "ColumnOrdering LanceScanner ScanStatistics",
     "pylanceref.schema": "json_to_schema schema_to_json",
-    "pylanceref.stats": "DataStatistics FieldStatistics",
+    "pylanceref.reading": "DataStatistics FieldStatistics",
     "pylanceref.table_handle": "Session",
     "pylanceref.udf": "BatchUDF batch_udf",
 }

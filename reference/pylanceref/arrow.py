@@ -162,15 +162,11 @@ def cast(
         return BFloat16Array.from_numpy(arr.to_numpy().astype(ml_dtypes.bfloat16))
     lists = pa.types.is_fixed_size_list
     if lists(arr.type) and isinstance(target_type, pa.DataType) and lists(target_type):
-        return _cast_lists(arr, target_type)
+        if arr.type.list_size != target_type.list_size:
+            raise ValueError(f"{arr.type} and {target_type} have not the same size")
+        values = cast(arr.values, target_type.value_type)
+        return pa.FixedSizeListArray.from_arrays(values, target_type.list_size)
     return pc.cast(arr, target_type, *args, **kwargs)
-
-
-def _cast_lists(arr: pa.Array, target: pa.DataType) -> pa.Array:
-    if arr.type.list_size != target.list_size:
-        raise ValueError(f"{arr.type} and {target} have not the same size")
-    values = cast(arr.values, target.value_type)
-    return pa.FixedSizeListArray.from_arrays(values, target.list_size)
 
 
 def _of_bytes(

@@ -99,9 +99,7 @@ def _row(value: object) -> dict[str, object]:
     return vars(value)
 
 
-def blob_array(values: Sequence[object]) -> BlobArray:
-    """Build an array of bytes, URIs, `Blob`s and None. Raises TypeError for anything else."""
-    return BlobArray.from_pylist(values)
+blob_array = BlobArray.from_pylist
 
 
 def blob_field(

@@ -22,7 +22,7 @@ from pylanceref.metadata import FragmentMetadata
 from pylanceref.operation import LanceOperation, Transaction
 from pylanceref.table_handle import OpenTable, T
 from pylanceref.transactions import lance_schema, to_message
-from pylanceref.write_rows import Destination, Target, committed, open_target
+from pylanceref.write import Destination, Target, committed, open_target
 
 __all__ = ["CommitConflictError", "CommitLock"]
 

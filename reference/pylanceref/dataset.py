@@ -29,12 +29,11 @@ from pylanceref.fragment import LanceFragment
 from pylanceref.history import sanitize_ts
 from pylanceref.late_names import late_names
 from pylanceref.optimize import DatasetOptimizer
+from pylanceref.reading import LanceStats
 from pylanceref.references import Branches, Tags, open_reference
 from pylanceref.scan_arguments import ScanArguments
-from pylanceref.stats import LanceStats
 from pylanceref.table_handle import OpenTable, Session, root_of, session_of
-from pylanceref.write import write_table
-from pylanceref.write_rows import Destination
+from pylanceref.write import Destination, write_table
 
 if TYPE_CHECKING:
     from lanceref.operations.cleanup import AutoCleanupConfig
@@ -52,7 +51,6 @@ _LATE = {
     "pylanceref.commit": "BulkCommitResult",
     "lanceref.operations.alter_table": "AlterColumn",
     "pylanceref.edits": "DeleteResult UpdateResult",
-    "pylanceref.fragment": "LanceFragment",
     "pylanceref.history": "Version",
     "pylanceref.index_listing": "IndexInformation",
     "pylanceref.indices": "IndexConfig SupportedDistributedIndices",
@@ -64,7 +62,7 @@ _LATE = {
     "pylanceref.references": "VersionRef",
     "pylanceref.scanner": "ColumnOrdering LanceScanner",
     "pylanceref.schema": "LanceSchema",
-    "pylanceref.stats": "DataStatistics DatasetStats FieldStatistics",
+    "pylanceref.reading": "DataStatistics DatasetStats FieldStatistics",
     "pylanceref.udf": "BatchUDF BatchUDFCheckpoint batch_udf",
 }
 """Names that other modules define and pylance has in this one."""

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypedDict
 import pyarrow as pa
 from lanceref import operations
 from lanceref.core.file_versions import V0_1
-from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
@@ -25,7 +24,6 @@ from pylanceref.table_handle import (
     CONFLICT_RETRIES,
     RETRY_TIMEOUT,
     OpenTable,
-    field_ids,
     file_version_of,
     retried,
 )
@@ -101,16 +99,16 @@ def update(
         wanted = None if where is None else condition(snapshot, where)
         chosen = operations.update.select_rows(snapshot, wanted)
         assignments = _assignments(table, updates) if chosen else {}
-        batches, ids = operations.update.read_updated(snapshot, chosen, assignments)
+        batches, row_ids = operations.update.read_updated(snapshot, chosen, assignments)
         with Draft() as draft:
             new = operations.new_rows.write_new_rows(snapshot, batches, draft, version)
             if snapshot.stable_row_ids:
-                operations.new_rows.give_ids(new.fragments, ids)
+                operations.new_rows.give_ids(new.fragments, row_ids)
             removal = operations.update.remove(snapshot, chosen, draft)
             transaction = table._new_transaction()
-            operations.update.put_update(
-                transaction, removal, new.fragments, field_ids(table, updates)
-            )
+            tops = snapshot.manifest.schema.fields
+            ids = [one.id for top in tops if top.name in updates for one in top.flat()]
+            operations.update.put_update(transaction, removal, new.fragments, ids)
             staged = Staged(
                 transaction,
                 dictionaries=new.dictionaries,
@@ -163,19 +161,15 @@ def add_columns(
     else:
         rows = snapshot.fragments
         source = new_columns(snapshot, transforms, read_columns, batch_size, reader_schema, rows)
-        if isinstance(transforms, Mapping) and _are_nulls(snapshot, transforms):
+        early = storage_version_of(snapshot.manifest.message) == V0_1
+        known = snapshot.schema(BlobHandling.BYTES).arrow
+        if isinstance(transforms, Mapping) and not early and only_nulls(transforms.values(), known):
+            # no file needs to have columns that are null everywhere
             table._commit(operations.alter_table.add_null_columns(snapshot, source.schema))
         else:
             _add(table, source)
         if isinstance(transforms, BatchUDF) and transforms.cache is not None:
             transforms.cache.cleanup()
-
-
-def _are_nulls(snapshot: Snapshot, transforms: Mapping[str, str]) -> bool:
-    """Whether new columns are null everywhere, so that no file needs to have them."""
-    schema = snapshot.schema(BlobHandling.BYTES).arrow
-    is_early = storage_version_of(snapshot.manifest.message) == V0_1
-    return not is_early and only_nulls(transforms.values(), schema)
 
 
 def drop_columns(table: OpenTable, columns: Sequence[str]) -> None:

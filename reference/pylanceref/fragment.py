@@ -42,19 +42,9 @@ from pylanceref.write import write_fragments
 if TYPE_CHECKING:
     from lanceref.operations.columns import ColumnSource
 
-__all__ = [
-    "DataFile",
-    "DeletionFile",
-    "FragmentMetadata",
-    "FragmentSession",
-    "FragmentWriteProgress",
-    "LanceFragment",
-    "NoopFragmentWriteProgress",
-    "RowDatasetVersionMeta",
-    "RowIdMeta",
-    "write_fragments",
-]
-
+__all__ = ["DataFile", "DeletionFile", "FragmentMetadata", "FragmentSession"]
+__all__ += ["FragmentWriteProgress", "LanceFragment", "NoopFragmentWriteProgress"]
+__all__ += ["RowDatasetVersionMeta", "RowIdMeta", "write_fragments"]
 
 __getattr__ = late_names(__name__, {}, "RowIdSequence")
 

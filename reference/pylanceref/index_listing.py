@@ -82,9 +82,6 @@ class IndexDescription:
 
 INVERTED_DETAILS = "lance.table.InvertedIndexDetails"
 
-JSON = "Json"
-"""Name of the type that holds one of another over documents."""
-
 SHOWN = {REUSE_INDEX: "FragmentReuse", MEM_WAL_INDEX: "MemWal"}
 """Types of the indices of the system."""
 
@@ -143,7 +140,8 @@ def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
     bitmaps = [(covered(entry) or BitMap()) & BitMap(fragments) for entry in found]
     rows = [sum(fragments[number] for number in bitmap) for bitmap in bitmaps]
     covered_fragments = BitMap().union(*bitmaps)
-    built = [segment.built for segment in index.segments]
+    built, kind = [segment.built for segment in index.segments], index.kind
+    shown = kind.shown if kind.describe is None else kind.describe(index.segments[0])[0]
     segments = [
         index.open(segment).index.statistics()
         if segment.built and not index.is_early(segment)
@@ -151,7 +149,7 @@ def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
         for segment in index.segments
     ]
     return {
-        "index_type": _shown_by(index) if any(built) else "N/A",
+        "index_type": shown if any(built) else "N/A",
         "name": index_name,
         "num_indices": len(found),
         "num_segments": len(found),
@@ -229,31 +227,22 @@ def describe_index(
 
 
 def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
+    """Describe a segment; what its entry does not say is None."""
+    try:
+        created = datetime.fromtimestamp(entry.created_at / 1000, UTC) if entry.created_at else None
+    except (ValueError, OverflowError, OSError):  # beyond the year 9999
+        created = None
+    has_size = entry.files or not covered(entry)
     return IndexSegmentDescription(
         uuid=str(UUID(bytes=entry.uuid.uuid)),
         dataset_version_at_last_update=entry.dataset_version,
         fragment_ids=set(covered(entry) or ()),
         index_version=entry.index_version,
-        created_at=_created(entry),
-        size_bytes=_size(entry),
+        created_at=created,
+        size_bytes=sum(file.size_bytes for file in entry.files) if has_size else None,
         base_id=entry.base_id if entry.HasField("base_id") else None,
         covering_fields=list(entry.covering_fields),
     )
-
-
-def _created(entry: table_pb2.IndexMetadata) -> datetime | None:
-    """Return when a segment was made; None where it says nothing that is a time."""
-    try:
-        return datetime.fromtimestamp(entry.created_at / 1000, UTC) if entry.created_at else None
-    except (ValueError, OverflowError, OSError):  # beyond the year 9999
-        return None
-
-
-def _shown_by(index: Index) -> str:
-    """Return the name of the type of an index as its statistics have it."""
-    if index.kind.describe is None:
-        return index.kind.shown
-    return index.kind.describe(index.segments[0])[0]
 
 
 def _described(segment: Segment) -> tuple[str, dict[str, object]]:
@@ -264,12 +253,5 @@ def _described(segment: Segment) -> tuple[str, dict[str, object]]:
         shown = "Vector" if is_early and not type_name(segment.entry) else "Unknown"
         return SHOWN.get(segment.entry.name, shown), {}
     if kind.json_path is not None:
-        return JSON, {"path": kind.json_path, "target_details": {}}
+        return "Json", {"path": kind.json_path, "target_details": {}}
     return (kind.shown, {}) if kind.describe is None else kind.describe(segment)
-
-
-def _size(entry: table_pb2.IndexMetadata) -> int | None:
-    """Return the bytes of the files of a segment, None where the entry does not say."""
-    return (
-        sum(file.size_bytes for file in entry.files) if entry.files or not covered(entry) else None
-    )

@@ -48,7 +48,7 @@ from pylanceref.table_handle import (
 )
 from pylanceref.transactions import from_message
 from pylanceref.types import reader_of
-from pylanceref.write_rows import Target, homes_of
+from pylanceref.write import Target, homes_of
 
 
 class ExecuteResult(TypedDict):

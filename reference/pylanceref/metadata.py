@@ -37,17 +37,14 @@ _VERSION_ARMS = {
 }
 
 
-def _deprecated(old: str, new: str) -> None:
-    warnings.warn(f"{old} is deprecated, use {new} instead", DeprecationWarning, stacklevel=3)
-
-
 class _Path(str):
     """A path that may be called: `DataFile.path` was a method once."""
 
     __slots__ = ()
 
     def __call__(self) -> str:
-        _deprecated("DataFile.path()", "DataFile.path")
+        told = "DataFile.path() is deprecated, use DataFile.path instead"
+        warnings.warn(told, DeprecationWarning, stacklevel=2)
         return str(self)
 
 

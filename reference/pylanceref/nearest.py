@@ -65,6 +65,9 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
     k = integers.get("k", DEFAULT_K if limit is None else limit)
     if k <= 0:
         raise QueryRefused("k must be positive")
+    metric = given.get("metric")
+    if metric is not None and str(metric).lower() not in METRIC_NAMES:
+        raise ValueError(f"Metric type {metric!r} is not supported")
     query = VectorQuery(
         column,
         field_id,
@@ -72,16 +75,16 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
         _cast(vectors, type_),
         k,
         several and not type_.multivector,
-        _metric(given.get("metric")),
+        None if metric is None else METRIC_NAMES[str(metric).lower()],
         integers.get("refine_factor"),
         given.get("use_index") is not False,
         _search(given, integers, k, multivector=type_.multivector),
         0 if isinstance(given["q"], pa.Array) else int(missing.sum()),
     )
-    metric, element = query.metric or query.default_metric, type_.element
-    if (metric == "hamming") != (element == pa.uint8()):
+    chosen, element = query.metric or query.default_metric, type_.element
+    if (chosen == "hamming") != (element == pa.uint8()):
         named = f"{'UInt' if element == pa.uint8() else 'Float'}{element.bit_width}"
-        raise QueryRefused(f"Distance type {metric} does not support {named} vectors")
+        raise QueryRefused(f"Distance type {chosen} does not support {named} vectors")
     if query.batch and any(field.name == "query_index" for field in schema.fields):
         raise QueryRefused(
             "batch nearest neighbor search cannot be used on datasets with column 'query_index'"
@@ -184,22 +187,12 @@ def _search(
     )
 
 
-def _metric(given: object) -> Metric | None:
-    name = str(given).lower()
-    if given is not None and name not in METRIC_NAMES:
-        raise ValueError(f"Metric type {given!r} is not supported")
-    return None if given is None else METRIC_NAMES[name]
-
-
 def _range(given: object) -> tuple[float | None, float | None]:
     given = (None, None) if given is None else given
     if not isinstance(given, Sequence) or len(given) != 2:
         raise ValueError("distance_range must be a tuple of (lower_bound, upper_bound)")
-    low, high = (None if one is None else float(np.float32(_real(one))) for one in given)
+    for one in given:
+        if not isinstance(one, int | float | np.number | None):
+            raise TypeError(f"must be real number, not {type(one).__name__}")
+    low, high = (None if one is None else float(np.float32(one)) for one in given)
     return low, high
-
-
-def _real(given: object) -> float:
-    if not isinstance(given, int | float | np.number):
-        raise TypeError(f"must be real number, not {type(given).__name__}")
-    return float(given)

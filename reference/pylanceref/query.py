@@ -17,17 +17,6 @@ from lanceref.search.full_text import (
 )
 from lanceref.search.minhash_search import MinHashQuery
 
-__all__ = [
-    "BooleanQuery",
-    "BoostQuery",
-    "CombinedFieldsQuery",
-    "DocumentGranularity",
-    "FullTextOperator",
-    "FullTextQuery",
-    "FullTextQueryType",
-    "MatchQuery",
-    "MinHashQuery",
-    "MultiMatchQuery",
-    "Occur",
-    "PhraseQuery",
-]
+__all__ = ["BooleanQuery", "BoostQuery", "CombinedFieldsQuery", "DocumentGranularity"]
+__all__ += ["FullTextOperator", "FullTextQuery", "FullTextQueryType", "MatchQuery", "MinHashQuery"]
+__all__ += ["MultiMatchQuery", "Occur", "PhraseQuery"]

@@ -1,27 +1,30 @@
-"""Reading: the rows of a table, scanned, taken, drawn and counted (face).
+"""Reading: the rows of a table, scanned, taken, drawn and counted, and their statistics (face).
 
-Has the names of pylance's `LanceDataset`.
+Has the names of pylance's `LanceDataset` and `LanceStats`.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypedDict
 
 import pyarrow as pa
 from lanceref.core.context import Finding, plain_forms
 from lanceref.core.cursor import IOStats
 from lanceref.core.errors import NotYet
+from lanceref.data_file.data_file import DataFile
 from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.snapshot import positions_of
+from lanceref.table.file_entries import NO_COLUMN
 from lanceref.table.rows import FragmentRows
 
 from pylanceref.blob import BlobFile, locate_blobs
 from pylanceref.errors import InvalidTable
 from pylanceref.fragment import LanceFragment, check_fragments
-from pylanceref.scan_arguments import Columns, describe, split_arguments
+from pylanceref.index_listing import index_statistics
+from pylanceref.scan_arguments import SCAN_ARGUMENTS, Columns, describe
 from pylanceref.scanner import LanceScanner
 from pylanceref.sql.columns import take_columns
 from pylanceref.table_handle import OpenTable
@@ -84,8 +87,8 @@ def to_batches(table: OpenTable, *first: object, **arguments: object) -> Iterato
 
 def to_pandas(table: OpenTable, *first: object, **arguments: object) -> pd.DataFrame:
     """Return the rows as a data frame; arguments that no scan has are those of pyarrow."""
-    scan, others = split_arguments(arguments)
-    return scanner(table, *first, **scan).to_pandas(**others)  # type: ignore[arg-type]
+    others = {name: arguments.pop(name) for name in arguments.keys() - SCAN_ARGUMENTS}
+    return scanner(table, *first, **arguments).to_pandas(**others)  # type: ignore[arg-type]
 
 
 def head(table: OpenTable, num_rows: int, **kwargs: object) -> pa.Table:
@@ -156,3 +159,62 @@ def take_blobs(
 def io_stats_incremental(table: OpenTable) -> IOStats:
     """Return requests and bytes since the last call."""
     return table._snapshot.store.stats.incremental()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldStatistics:
+    """Bytes of the pages of one field; those of fields below it are not among them."""
+
+    id: int
+    bytes_on_disk: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataStatistics:
+    """The bytes on disk of every field, by field id."""
+
+    fields: list[FieldStatistics]
+
+
+class DatasetStats(TypedDict):
+    """Deleted rows, fragments, and fragments of few rows."""
+
+    num_deleted_rows: int
+    num_fragments: int
+    num_small_files: int
+
+
+class LanceStats:
+    """Statistics of one version of a table."""
+
+    def __init__(self, table: OpenTable) -> None:
+        self._table = table
+        self._snapshot = table._snapshot
+
+    def dataset_stats(self, max_rows_per_group: int = 1024) -> DatasetStats:
+        """Count rows and fragments; a fragment of less than `max_rows_per_group` rows is small."""
+        fragments = self._snapshot.fragments
+        small = [one for one in fragments if one.columns.stated_rows < max_rows_per_group]
+        return DatasetStats(
+            num_deleted_rows=sum(one.fragment.num_deleted for one in fragments),
+            num_fragments=len(fragments),
+            num_small_files=len(small),
+        )
+
+    def index_stats(self, index_name: str) -> dict[str, object]:
+        """Return the statistics of an index. Raises NotFound."""
+        return index_statistics(self._table, index_name)
+
+    def data_stats(self) -> DataStatistics:
+        """Return the bytes of the pages of each field; those of 0.1 files are not counted."""
+        sizes = {field.id: 0 for field in self._snapshot.manifest.schema.flat()}
+        for rows in self._snapshot.fragments:
+            for file in rows.fragment.files:
+                opened = rows.columns.open(file)
+                if not isinstance(opened, DataFile):
+                    continue
+                for field_id, number in file.columns.items():
+                    if field_id in sizes and number != NO_COLUMN:
+                        pages = opened.columns[number].pages
+                        sizes[field_id] += sum(one.size for page in pages for one in page.extents)
+        return DataStatistics([FieldStatistics(*pair) for pair in sorted(sizes.items())])

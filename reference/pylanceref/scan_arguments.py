@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-import pyarrow as pa
 from lanceref.core.errors import NotFound, QueryRefused, SchemaRefused
 from lanceref.core.integers import unsigned
 from lanceref.file.arrow_schema import project
@@ -21,10 +20,10 @@ from lanceref.search.snapshot import Projection, Snapshot, scan_projection, take
 from lanceref.search.text_column import text_indices
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import ROW_ADDRESS, SYSTEM_COLUMNS, FragmentRows
+from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 
 from pylanceref.scanner import ColumnOrdering, LanceScanner, ScanOptions, ScanStatistics
-from pylanceref.sql.columns import Computed, bind_columns, condition
+from pylanceref.sql.columns import Computed, all_columns, bind_columns, bind_filter, condition
 
 if TYPE_CHECKING:
     from lanceref.search.vector_search import VectorQuery
@@ -65,6 +64,8 @@ class ScanArguments(TypedDict, total=False):
     disable_scoring_autoprojection: bool | None
 
 
+SCAN_ARGUMENTS = ScanArguments.__annotations__.keys()
+
 SYSTEM_OPTIONS = {"with_row_id": ROW_ID, "with_row_address": ROW_ADDRESS}
 """Names of system columns by the arguments that ask for them."""
 
@@ -74,16 +75,9 @@ def system_columns(arguments: Mapping[str, object]) -> list[str]:
     return [name for option, name in SYSTEM_OPTIONS.items() if arguments.get(option)]
 
 
-def split_arguments(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-    """Return the arguments that a scan has, and the others."""
-    known = ScanArguments.__annotations__.keys()
-    scan = {name: value for name, value in given.items() if name in known}
-    return scan, {name: value for name, value in given.items() if name not in known}
-
-
 def check_arguments(arguments: ScanArguments) -> None:
     """Raise TypeError, ValueError for an unknown argument, or one of a wrong type or size."""
-    for name in arguments.keys() - ScanArguments.__annotations__.keys():
+    for name in arguments.keys() - SCAN_ARGUMENTS:
         raise TypeError(f"scanner() got an unexpected keyword argument {name!r}")
     columns, batch_size = arguments.get("columns"), arguments.get("batch_size")
     if columns is not None and not isinstance(columns, list | Mapping):
@@ -201,7 +195,8 @@ def _search_scanner(
     scores = not arguments.get("disable_scoring_autoprojection")
     result = scanners.shown(schema, columns, system_columns(arguments), added, added=scores)
     after = None if arguments.get("prefilter") else arguments.get("filter")
-    bound = scanners.filter_after(snapshot, after, added)
+    rows = all_columns(snapshot.schema(BlobHandling.DESCRIPTIONS), added)
+    bound = None if after is None else bind_filter(after, rows)
     return scanners.SearchScanner(snapshot, fragments, result, options, search, bound)
 
 
@@ -211,8 +206,7 @@ def _projection(
     """Return what is read, and the expressions over it."""
     if not isinstance(columns, Mapping):
         return scan_projection(schema, columns, system), None
-    every = (*schema.arrow, *(pa.field(one, pa.uint64()) for one in SYSTEM_COLUMNS))
-    known = pa.schema(every, schema.metadata or None)
+    known = all_columns(schema).with_metadata(schema.metadata or None)
     computed = bind_columns({**columns, **{name: name for name in system}}, known)
     return take_projection(schema, sorted(computed.paths)), computed
 
@@ -242,17 +236,10 @@ def _orderings(
     return found
 
 
-NO_COLUMN = (
-    "Cannot perform full text search unless an INVERTED index has been created on at least one "
-    "column"
-)
-
-
 def full_text_query(given: object, snapshot: Snapshot) -> FullTextQuery | None:
     """Return a query given as text, or as words and columns. Raises QueryRefused, TypeError."""
     columns: Sequence[str] | None = None
-    granularity: DocumentGranularity | None = None
-    query = given
+    granularity, query = None, given
     if isinstance(given, Mapping):
         if "query" not in given or given.keys() - {"query", "columns"}:
             raise TypeError("full_text_search() takes 'query' and 'columns'")
@@ -263,11 +250,19 @@ def full_text_query(given: object, snapshot: Snapshot) -> FullTextQuery | None:
         return None
     is_phrase = len(query) > 2 and query[0] == query[-1] == '"'
     if columns is None:
-        columns, granularity = _indexed(snapshot)
+        found: dict[bool, list[str]] = {False: [], True: []}
+        for path in snapshot.indices.by_path:
+            for per_element in {one.list_elements for one in text_indices(snapshot, path)}:
+                found[per_element].append(path)
+        columns = found[False]
+        granularity = DocumentGranularity.ROW if found[True] else None
     elif is_phrase and len(columns) > 1:
         raise QueryRefused("Phrase queries cannot be used with multiple columns.")
     if not columns:
-        raise QueryRefused(NO_COLUMN)
+        raise QueryRefused(
+            "Cannot perform full text search unless an INVERTED index has been created on at least "
+            "one column"
+        )
     if is_phrase and len(columns) > 1:
         raise QueryRefused("the column must be specified in the query")
     if is_phrase:
@@ -275,12 +270,3 @@ def full_text_query(given: object, snapshot: Snapshot) -> FullTextQuery | None:
     if len(columns) == 1:
         return MatchQuery(query, columns[0], document_granularity=granularity)
     return MultiMatchQuery(query, list(columns))
-
-
-def _indexed(snapshot: Snapshot) -> tuple[list[str], DocumentGranularity | None]:
-    """Return the columns with a full-text index; those where rows are documents if there are."""
-    found: dict[bool, list[str]] = {False: [], True: []}
-    for path in snapshot.indices.by_path:
-        for per_element in {one.list_elements for one in text_indices(snapshot, path)}:
-            found[per_element].append(path)
-    return found[False], DocumentGranularity.ROW if found[True] else None

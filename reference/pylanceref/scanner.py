@@ -314,9 +314,12 @@ class LanceScanner:
         """Run the scan and return the plan with what was read for it."""
         meter, start = self._meter(), time.perf_counter()
         rows = sum(batch.num_rows for batch in self.to_batches())
-        read = meter.read()
+        read, condition = meter.read(), self._options.condition
+        scanned = self._live_rows()
+        if condition is not None:  # rows that are compared with it
+            scanned = sum(map(condition.num_candidates, self._fragments))
         metrics = (
-            f"metrics=[output_rows={rows}, rows_scanned={self._looked_at()}, "
+            f"metrics=[output_rows={rows}, rows_scanned={scanned}, "
             f"bytes_read={read.bytes_read}, iops={read.iops}, requests={read.requests}, "
             f"indices_loaded={read.indices_loaded}, parts_loaded={read.parts_loaded}, "
             f"index_comparisons={read.index_comparisons}]"
@@ -338,13 +341,6 @@ class LanceScanner:
         """Describe what is read of every fragment."""
         names = ", ".join(dict.fromkeys(field.name for field in self._early()))
         return f"LanceRead: projection=[{names}], num_fragments={len(self._fragments)}"
-
-    def _looked_at(self) -> int:
-        """Return how many rows are compared with the filter, or read without one."""
-        condition = self._options.condition
-        if condition is None:
-            return self._live_rows()
-        return sum(map(condition.num_candidates, self._fragments))
 
     def _live_rows(self) -> int:
         return sum(fragment.num_rows for fragment in self._fragments)

@@ -24,11 +24,11 @@ from lanceref.search.text_column import ELEMENT_BITS
 from lanceref.search.text_search import ELEMENT, SCORE, TextSearch
 from lanceref.search.vector_search import VectorSearch
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
+from lanceref.table.rows import FragmentRows
 from numpy.typing import NDArray
 
 from pylanceref.scanner import LanceScanner, ScanOptions, resize_batches, sort_order
-from pylanceref.sql.columns import Computed, bind_columns, bind_filter
+from pylanceref.sql.columns import Computed, all_columns, bind_columns
 
 QUERY_INDEX = pa.field("query_index", pa.int32(), nullable=False)
 DISTANCE = pa.field("_distance", pa.float32())
@@ -66,9 +66,8 @@ def shown(
     own = {one.name: one for one in found}
     extra = [name for name in own if added and name not in (columns or ())]
     if isinstance(columns, Mapping):
-        every = [*schema.arrow, *(pa.field(one, pa.uint64()) for one in SYSTEM_COLUMNS), *found]
         given = {**columns, **{name: name for name in [*extra, *system]}}
-        computed = bind_columns(given, pa.schema(every))
+        computed = bind_columns(given, all_columns(schema, found))
         read = take_projection(schema, sorted(computed.paths - own.keys()))
         return Shown(read, tuple(given), computed.schema, computed)
     asked = [field.name for field in schema.fields] if columns is None else list(columns)
@@ -122,7 +121,12 @@ class SearchScanner(LanceScanner):
         if isinstance(self._search, TextSearch):
             hits = self._search.hits(self._allowed(), end)
             best = np.lexsort((hits.places, -hits.scores))[:end]
-            rows = self._passing(_documents(hits.places[best], hits.scores[best]))
+            places = hits.places[best]
+            elements = (places & (1 << ELEMENT_BITS) - 1).astype(np.uint32)
+            offsets = pa.array(np.arange(len(elements) + 1, dtype=np.int32))
+            lists = pa.ListArray.from_arrays(offsets, pa.array(elements)).cast(ELEMENT.type)
+            columns = {ELEMENT.name: lists, SCORE.name: pa.array(hits.scores[best])}
+            rows = self._passing(FoundRows(places >> ELEMENT_BITS, columns))
             return self._reordered(rows.part(offset, end))
         parts = self._search.nearest(self._options.condition)
         ids = np.concatenate([one.ids for one in parts])
@@ -204,26 +208,6 @@ class SearchScanner(LanceScanner):
 def _with(rows: pa.Table, found: Mapping[str, pa.Array]) -> pa.Table:
     """Return rows, of which no column may have been read, with further columns."""
     return pa.table({**found, **dict(zip(rows.schema.names, rows.columns, strict=True))})
-
-
-def _documents(places: Places, scores: NDArray[np.float32]) -> FoundRows:
-    """Return documents as rows, with what a search knows of them."""
-    elements = (places & (1 << ELEMENT_BITS) - 1).astype(np.uint32)
-    offsets = pa.array(np.arange(len(elements) + 1, dtype=np.int32))
-    lists = pa.ListArray.from_arrays(offsets, pa.array(elements)).cast(ELEMENT.type)
-    columns = {ELEMENT.name: lists, SCORE.name: pa.array(scores)}
-    return FoundRows(places >> ELEMENT_BITS, columns)
-
-
-def filter_after(
-    snapshot: Snapshot, given_filter: object, found: Sequence[pa.Field]
-) -> Filter | None:
-    """Bind a filter over rows and what a search knows of them. Raises QueryRefused."""
-    if given_filter is None:
-        return None
-    rows = snapshot.schema(BlobHandling.DESCRIPTIONS).arrow
-    system = (pa.field(one, pa.uint64()) for one in SYSTEM_COLUMNS)
-    return bind_filter(given_filter, pa.schema([*rows, *system, *found]))
 
 
 def with_query_index(

@@ -56,17 +56,8 @@ class Session:
         """Begin without any table. Raises OverflowError for a negative size."""
         for size in (index_cache_size_bytes, metadata_cache_size_bytes):
             unsigned(size or 0)
-        self._keeps_metadata = metadata_cache_size_bytes != 0
+        self.keeps_metadata = metadata_cache_size_bytes != 0
         self._open: WeakSet[OpenTable] = WeakSet()
-
-    def take_in(self, table: OpenTable) -> None:
-        """Count a table among those that are opened together."""
-        self._open.add(table)
-
-    @property
-    def keeps_metadata(self) -> bool:
-        """Whether it has room for the metadata of files."""
-        return self._keeps_metadata
 
     def is_same_as(self, other: Session) -> bool:
         """Whether it is the same session, not one with the same capacities."""
@@ -78,10 +69,7 @@ class Session:
 
 
 def session_of(session: object, metadata_size_bytes: int | None = None) -> Session | None:
-    """Return the session to open a table with: the one given, or one without room for metadata.
-
-    None where there is neither. Raises TypeError for something else.
-    """
+    """Return the session given, or one without room for metadata if so asked. Raises TypeError."""
     if session is None:
         return Session(metadata_cache_size_bytes=0) if metadata_size_bytes == 0 else None
     if isinstance(session, Session):
@@ -138,7 +126,7 @@ class OpenTable:
         """Let it be of a session; None for one of its own."""
         self._session = session
         if session is not None:
-            session.take_in(self)
+            session._open.add(self)
         return self
 
     @property
@@ -260,13 +248,6 @@ def file_version_of(table: OpenTable, named: str | None) -> FileVersion:
     if named is None:
         return storage_version_of(table._snapshot.manifest.message)
     return version_named(named)
-
-
-def field_ids(table: OpenTable, names: Iterable[str]) -> list[int]:
-    """Return the ids of top-level fields and all below them, in the order of the schema."""
-    chosen = set(names)
-    tops = table._snapshot.manifest.schema.fields
-    return [one.id for top in tops if top.name in chosen for one in top.flat()]
 
 
 def retried(

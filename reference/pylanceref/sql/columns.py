@@ -18,6 +18,7 @@ from lanceref import operations
 from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused, SchemaRefused
 from lanceref.file.arrow_schema import resolved
+from lanceref.file.schema import LanceSchema
 from lanceref.search import rows
 from lanceref.search.index_plan import Mask, Predicate
 from lanceref.search.rows import Condition, Filter
@@ -29,7 +30,6 @@ from numpy.typing import NDArray
 from pylanceref.sql.conditions import predicate_of
 from pylanceref.sql.expression import Bound, bind
 from pylanceref.sql.rewriting import field_at
-from pylanceref.sql.trees import Node
 
 if TYPE_CHECKING:
     from lanceref.operations.columns import ColumnSource
@@ -67,29 +67,19 @@ class Computed:
 def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
     """Bind the expressions of a projection to the columns of a schema. Raises QueryRefused."""
     bound = {name: bind(text, schema) for name, text in given.items()}
-    fields = [
-        pa.field(name, one.type, one.nullable, _metadata(one, schema))
-        for name, one in bound.items()
-    ]
+    fields = []
+    for name, one in bound.items():
+        field = field_at(schema, one.names) if one.names else None  # what is computed has none
+        metadata = None if field is None else field.metadata
+        fields.append(pa.field(name, one.type, one.nullable, metadata))
     return Computed(tuple(bound.values()), resolved(pa.schema(fields, schema.metadata)))
-
-
-def _metadata(one: Bound, schema: pa.Schema) -> Mapping[bytes, bytes] | None:
-    """Return the metadata of the field that an expression is; what is computed has none."""
-    field = field_at(schema, one.names) if one.names else None
-    return None if field is None else field.metadata
 
 
 def only_nulls(texts: Iterable[str], schema: pa.Schema) -> bool:
     """Whether all expressions are nulls of a type, as in `CAST(NULL AS INT)`."""
-    return all(_is_null(bind(text, schema).node) for text in texts)
-
-
-def _is_null(node: Node) -> bool:
-    if node.op != "Cast":
-        return False
-    (inner,) = node.parts
-    return inner.scalar is not None and not inner.scalar.is_valid
+    nodes = [bind(text, schema).node for text in texts]
+    values = [one.parts[0].scalar if one.op == "Cast" else None for one in nodes]
+    return all(value is not None and not value.is_valid for value in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,13 +199,17 @@ def bind_filter(given: object, schema: pa.Schema) -> Filter:
     return SqlFilter(given, schema)
 
 
+def all_columns(schema: LanceSchema, found: Iterable[pa.Field] = ()) -> pa.Schema:
+    """Return the columns of a table, those of the system, and what a search has found."""
+    system = [pa.field(name, pa.uint64()) for name in SYSTEM_COLUMNS]
+    return pa.schema([*schema.arrow, *system, *found])
+
+
 def condition(
     snapshot: Snapshot, given: object, *, use_stats: bool = True, use_indices: bool = True
 ) -> Condition:
     """Bind a filter, SQL or an Arrow expression, to a table. Raises QueryRefused, TypeError."""
-    schema = snapshot.schema(BlobHandling.DESCRIPTIONS)
-    system = [pa.field(name, pa.uint64()) for name in SYSTEM_COLUMNS]
-    found = bind_filter(given, pa.schema([*schema.arrow, *system]))
+    found = bind_filter(given, all_columns(snapshot.schema(BlobHandling.DESCRIPTIONS)))
     return rows.condition(snapshot, found, use_stats=use_stats, use_indices=use_indices)
 
 

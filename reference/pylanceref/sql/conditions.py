@@ -213,10 +213,6 @@ def _of_text(ask: Callable[[str, pa.DataType], Question | None]) -> Ask:
     return question
 
 
-def _starts_with(text: str, type_: pa.DataType) -> Question | None:
-    return StartsWith(pa.scalar(text, type_)) if text else None
-
-
 def _has_words(text: str, type_: pa.DataType) -> Question | None:
     """Return a question for words; none at all are no question."""
     words, _ = simple(text)
@@ -247,7 +243,7 @@ def _labels(every: bool) -> Ask:
 
 _CALLS: dict[str, Ask] = {
     **dict.fromkeys(MEETING, _intersects),
-    "starts_with": _of_text(_starts_with),
+    "starts_with": _of_text(lambda text, of: StartsWith(pa.scalar(text, of)) if text else None),
     "contains": _of_text(lambda text, _: Contains(text)),
     "contains_tokens": _of_text(_has_words),
     **dict.fromkeys(("regexp_match", "regexp_like"), _of_text(lambda text, _: Matches(text))),

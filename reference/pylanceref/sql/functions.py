@@ -253,13 +253,15 @@ def _noted(function: ColumnFunction, note: Note) -> ColumnFunction:
 def _of_documents(function: Function, type_: pa.DataType, *columns: pa.Array) -> pa.Array:
     """Apply a function to a document and more of each row; null where one of them is."""
     rows = zip(*(one.to_pylist() for one in columns), strict=True)
-    found = [None if None in row else function(document(_held(row[0])), *row[1:]) for row in rows]
+    found: list[object] = []
+    for row in rows:
+        if None in row:
+            found.append(None)
+            continue
+        data = row[0]
+        held = data if data.startswith(BINARY_HEADERS) else data.decode("utf-8", "replace")
+        found.append(function(document(held), *row[1:]))
     return pa.array(found, type_)
-
-
-def _held(data: bytes) -> str | bytes:
-    """Return a document as text, or as bytes where it is in binary form."""
-    return data if data.startswith(BINARY_HEADERS) else data.decode("utf-8", "replace")
 
 
 def contains_tokens(texts: pa.Array, wanted: pa.Array) -> pa.Array:
@@ -269,13 +271,8 @@ def contains_tokens(texts: pa.Array, wanted: pa.Array) -> pa.Array:
 
     Divergences: D.query.contains-tokens-nothing
     """
-    sides = ([_words(one) for one in side.to_pylist()] for side in (texts, wanted))
     found = [
-        None if one is None or other is None else other <= one
-        for one, other in zip(*sides, strict=True)
+        None if one is None or other is None else {*simple(other)[0]} <= {*simple(one)[0]}
+        for one, other in zip(texts.to_pylist(), wanted.to_pylist(), strict=True)
     ]
     return pa.array(found, pa.bool_())
-
-
-def _words(text: str | None) -> frozenset[str] | None:
-    return None if text is None else frozenset(simple(text)[0])

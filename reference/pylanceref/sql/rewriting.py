@@ -231,8 +231,9 @@ class Rewriter:
         token, own.cast = self._tokens[start], ""
         alone = self._alone(start) if own.function else None
         if own.function in JSON_FUNCTIONS:
-            if alone is not None and first:
-                _check_document(alone)
+            type_ = _storage(alone.type) if alone is not None and first else pa.utf8()
+            if type_ not in (pa.utf8(), pa.large_utf8(), pa.large_binary()):
+                raise QueryRefused(f"a JSON document is expected here, not {type_}")
             own.cast = "LargeBinary" if first else "" if token.kind == "text" else "Utf8"
         elif own.function in GEOMETRY_FUNCTIONS:
             if alone is not None and self._check_geometry(own.function, alone):
@@ -314,13 +315,6 @@ def _end_argument(own: _Bracket) -> list[str]:
     """End the cast of an argument."""
     cast, own.cast = own.cast, ""
     return [",", f"'{cast}'", ")"] if cast else []
-
-
-def _check_document(field: pa.Field) -> None:
-    type_ = _storage(field.type)
-    known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_large_binary)
-    if not any(test(type_) for test in known):
-        raise QueryRefused(f"a JSON document is expected here, not {type_}")
 
 
 def _storage(type_: pa.DataType) -> pa.DataType:

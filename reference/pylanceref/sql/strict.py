@@ -65,7 +65,10 @@ def coerce(value: pa.Scalar, wanted: pa.DataType) -> pa.Scalar:
         return value
     if not value.is_valid:
         return pa.scalar(None, wanted)
-    if not _may_become(held, wanted):
+    fits = wanted in (pa.uint64(), pa.float32(), pa.float64())
+    if held != pa.uint64():
+        fits = any(is_held(held) and any(test(wanted) for test in t) for is_held, t in _BECOMES)
+    if not fits:
         raise _refusal(value, wanted)
     try:
         if types.is_timestamp(held) and types.is_timestamp(wanted) and held.tz is None:
@@ -121,20 +124,15 @@ _BECOMES: tuple[tuple[Test, tuple[Test, ...]], ...] = (
 """Types of literals, and the types of columns whose values they are taken for."""
 
 
-def _may_become(held: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether values of one type are taken for values of the other."""
-    if held == pa.uint64():
-        return wanted in (pa.uint64(), pa.float32(), pa.float64())
-    return any(is_held(held) and any(test(wanted) for test in t) for is_held, t in _BECOMES)
-
-
 def as_value(literal: pa.Scalar, type_: pa.DataType, strict: bool) -> pa.Scalar | None:
     """Return a literal as a value of a type, None when it is none; only a strict one is rounded."""
     if not literal.is_valid:
         return None
     try:
-        if not strict and types.is_integer(type_) and _has_fraction(literal.type):
-            return _as_integer(literal, type_)
+        is_float = types.is_floating(literal.type)
+        if not strict and types.is_integer(type_) and (is_float or types.is_decimal(literal.type)):
+            # a large float is as near to other integers; one with a fraction cannot be cast
+            return None if is_float and abs(literal.as_py()) >= 2**53 else literal.cast(type_)
         value = coerce(literal, type_)
         if strict or value.type == literal.type or not types.is_floating(type_):
             return value
@@ -142,19 +140,6 @@ def as_value(literal: pa.Scalar, type_: pa.DataType, strict: bool) -> pa.Scalar 
         return value if same else None
     except (QueryRefused, pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
-
-
-def _has_fraction(type_: pa.DataType) -> bool:
-    return bool(types.is_floating(type_) or types.is_decimal(type_))
-
-
-def _as_integer(literal: pa.Scalar, type_: pa.DataType) -> pa.Scalar | None:
-    """Return a number as an integer, None for a large float, which is as near to others.
-
-    Raises ArrowInvalid for one with a fraction, or that does not fit.
-    """
-    is_large = types.is_floating(literal.type) and abs(literal.as_py()) >= 2**53
-    return None if is_large else literal.cast(type_)
 
 
 COMPARISONS = words("= != < <= > >=")

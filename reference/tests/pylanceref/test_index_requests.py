@@ -154,8 +154,7 @@ def test_wrong_arguments(error, given):
 
 def test_models_are_imported_when_they_are_asked_for():
     """The names are those of the modules they live in; another one there is not."""
-    from pylanceref.indices import IndicesBuilder
-    from pylanceref.vector_models import IvfModel, PqModel
+    from pylanceref.indices import IndicesBuilder, IvfModel, PqModel
 
     assert pylanceref.indices.IndicesBuilder is IndicesBuilder
     assert (pylanceref.indices.IvfModel, pylanceref.indices.PqModel) == (IvfModel, PqModel)

@@ -14,9 +14,8 @@ from lanceref.index.vector.rq_storage import model_text
 from lanceref.storage import open_source
 from pylanceref.errors import ColumnMissing, ColumnRefused
 from pylanceref.file import LanceFileReader
-from pylanceref.indices import IndicesBuilder
+from pylanceref.indices import IndicesBuilder, IvfModel, PqModel
 from pylanceref.util import HNSW, KMeans, validate_vector_index
-from pylanceref.vector_models import IvfModel, PqModel
 
 DIM, ROWS = 16, 600
 

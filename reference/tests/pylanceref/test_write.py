@@ -91,7 +91,7 @@ def test_a_write_that_fails_anywhere_loses_nothing(tmp_path, monkeypatch, versio
         write_dataset(TABLE, root, data_storage_version=version)
         store = FaultyStore(str(root), calls)
         with monkeypatch.context() as patch:
-            patch.setattr("pylanceref.write_rows.open_table", lambda *_, store=store: store)
+            patch.setattr("pylanceref.write.open_table", lambda *_, store=store: store)
             with contextlib.suppress(OSError):
                 write_dataset(TABLE, root, mode="append", max_rows_per_file=2)
         rows = dataset(root).count_rows()
