@@ -54,7 +54,7 @@ class Identities:
     """The ids of the live rows of a table, fragment after fragment."""
 
     def __init__(self, manifest: Manifest, ctx: Context) -> None:
-        self._ids = bitmaps.BitMap64()
+        self._ids: bitmaps.BitMap64 | None = None
         self._next = manifest.message.next_row_id
         self._version = manifest.version
         self._ctx = ctx
@@ -88,6 +88,8 @@ class Identities:
     def _ids_faults(self, ids: Numbers) -> Iterator[tuple[str, str, str]]:
         """Yield (clause, found, wanted) for the ids of some more live rows."""
         found, again = bitmaps.BitMap64(ids), None
+        if self._ids is None:  # a table without stable ids needs no bitmaps
+            self._ids = bitmaps.BitMap64()
         if len(found) < len(ids):
             values, counts = np.unique(ids, return_counts=True)
             again = int(values[counts > 1][0])

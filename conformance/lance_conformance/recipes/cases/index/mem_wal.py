@@ -141,6 +141,4 @@ CASES: tuple[Recipe, ...] = (
         Resize(100, b"", entry_path(SHARD, 3))),
     lint("position", "a position that is missing", "L.index.mem-wal.positions",
         Remove(entry_path(SHARD, 2))),
-    lint("entry-name", "an entry under a name that is no position", "L.index.mem-wal.positions",
-        Rename(entry_path(SHARD, 2), entry_path(SHARD, 2).rpartition("/")[0] + "/second.arrow")),
 )  # fmt: skip
