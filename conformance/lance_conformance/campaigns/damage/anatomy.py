@@ -8,12 +8,12 @@ the flip escaped.
 
 Value bytes, by the kind of their owner:
 
-* `<type>[]`, `bytes`, `zipped value`, `packed rows`, `n-bit values`, `blob`, `dictionary keys`,
-  `bitpacked ...`, symbols and compressed blocks: stored values; the format has no checksum, and
-  every pattern is a value;
+* `<type>[]`, `bytes`, `zipped value`, `constant value`, `packed rows`, `n-bit values`, `blob`,
+  `dictionary keys`, `bitpacked ...`, symbols and compressed blocks: stored values; the format has
+  no checksum, and every pattern is a value;
 * `bitmap`: one null, or one deleted row, more or less;
-* `levels`, `u16[]` levels, control words: another level in the legal range is another null or
-  another end of a list;
+* `levels`, `levels u16`, `u16[]` levels, control words: another level in the legal range is another
+  null or another end of a list;
 * `offsets ...`: an end moved between its neighbours moves bytes or items from one row to the next.
 
 Facts that lie in one place only, by the name of the field that holds them: names, nullability,
@@ -38,6 +38,8 @@ VALUES = (
     "*[[]]",
     "bitmap",
     "levels",
+    "levels *",
+    "constant value",
     "offsets *",
     "bytes",
     "bytes *",
@@ -57,6 +59,9 @@ VALUES = (
 
 SCHEMA_FACTS = ("name", "nullable", "logical_type", "extension_name", "key", "value")
 """Fields of the schema that nothing else in a file repeats."""
+
+IN_SCHEMA = (": Field", ": SchemaMetadataEntry")
+"""Ends of the names of messages that belong to a schema."""
 
 PAGE_FACTS = ("symbol_table", "inline_value", "step")
 """Fields of the description of a page that are values."""
@@ -116,7 +121,7 @@ class Anatomy:
         root = explain_source(BytesSource(self.data, self.name)).root
         owned: dict[int, Owner] = {}
         for leaf, path in _leaves(root, ()):
-            in_schema = any(name.endswith(": Field") for name in path)
+            in_schema = any(name.endswith(IN_SCHEMA) for name in path)
             owner = Owner(leaf, in_schema, _region(leaf, path))
             owned.update(dict.fromkeys(range(leaf.start, leaf.end), owner))
         return owned
