@@ -1,8 +1,4 @@
-"""Blobs: values that are opened like files (face).
-
-Has the names of pylance's `lance.blob`: what blob columns are written from, and the files that
-`take_blobs` returns. Their rows are chosen by position among the live ones, by address or by id.
-"""
+"""Blobs: what blob columns are written from, and blobs as files (face of `lance.blob`)."""
 
 from __future__ import annotations
 
@@ -84,22 +80,22 @@ class BlobArray(pa.ExtensionArray):  # type: ignore[misc]
     @classmethod
     def from_pylist(cls, values: Sequence[object]) -> BlobArray:
         """Build an array of bytes, URIs, `Blob`s and None. Raises TypeError for anything else."""
-        rows = [None if value is None else _row(value) for value in values]
+        rows: list[dict[str, object] | None] = []
+        for value in values:
+            one = Blob(uri=value) if isinstance(value, str) else value
+            if isinstance(value, bytes | bytearray | memoryview):
+                one = Blob(data=bytes(value))
+            if not isinstance(one, Blob | None):
+                told = "BlobArray values must be bytes, str, Blob or None"
+                raise TypeError(f"{told}; got {type(value)}")
+            rows.append(None if one is None else vars(one))
         array: BlobArray = pa.ExtensionArray.from_storage(BlobType(), pa.array(rows, STORAGE))
         return array
 
 
-def _row(value: object) -> dict[str, object]:
-    if isinstance(value, str):
-        value = Blob(uri=value)
-    elif isinstance(value, bytes | bytearray | memoryview):
-        value = Blob(data=bytes(value))
-    if not isinstance(value, Blob):
-        raise TypeError(f"BlobArray values must be bytes, str, Blob or None; got {type(value)}")
-    return vars(value)
-
-
-blob_array = BlobArray.from_pylist
+def blob_array(values: Sequence[object]) -> BlobArray:
+    """Build an array of bytes, URIs, `Blob`s and None. Raises TypeError for anything else."""
+    return BlobArray.from_pylist(values)
 
 
 def blob_field(

@@ -1,17 +1,13 @@
-"""Commits: operations that distributed writers commit by hand (face).
-
-Has the names of pylance's `lance.commit`, and its `LanceDataset.commit` and `commit_batch`.
-"""
+"""Commits: operations that distributed writers commit by hand (face of `lance.commit`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict
 
 from lanceref.core.errors import CommitConflictError, DataRefused, NotStorable
-from lanceref.core.file_versions import FROM_WORDS, V0_1, FileVersion, version_named
-from lanceref.proto import table_pb2
+from lanceref.core.file_versions import FROM_WORDS, V0_1, version_named
 from lanceref.storage import store_options
 from lanceref.storage.protocol import CommitLock
 from lanceref.transactions.commit import RETRIES, CommitPolicy, commit
@@ -25,10 +21,6 @@ from pylanceref.transactions import lance_schema, to_message
 from pylanceref.write import Destination, Target, committed, open_target
 
 __all__ = ["CommitConflictError", "CommitLock"]
-
-
-FREE = LanceOperation.Overwrite, LanceOperation.Restore
-"""Operations that need no version they were made for."""
 
 
 class BulkCommitResult(TypedDict):
@@ -67,7 +59,8 @@ def commit_operation(
     elif isinstance(operation, LanceOperation.BaseOperation):
         properties = {} if commit_message is None else {MESSAGE_KEY: commit_message}
         read = read_version
-        if read is None and not isinstance(operation, FREE):
+        is_free = isinstance(operation, LanceOperation.Overwrite | LanceOperation.Restore)
+        if read is None and not is_free:
             raise ValueError("read_version is required for all operations but Overwrite, Restore")
         if read is None:
             read = 0 if target.base is None else target.base.version
@@ -91,10 +84,7 @@ def commit_batch(
     transactions: Sequence[Transaction],
     **kwargs: object,
 ) -> BulkCommitResult:
-    """Commit several Appends as one; `kwargs` as in `commit_operation`.
-
-    Raises ValueError for none, NotImplementedError for other operations.
-    """
+    """Commit several Appends as one. Raises ValueError for none, NotImplementedError for others."""
     if not transactions:
         raise ValueError("No transactions to commit")
     fragments: list[FragmentMetadata] = []
@@ -112,7 +102,15 @@ def _stage(target: Target, given: Transaction, stable_row_ids: bool) -> Staged:
     operation, message = given.operation, to_message(given)
     if isinstance(operation, LanceOperation.Overwrite):
         schema = lance_schema(operation.new_schema)
-        version = _version_of(target, message.overwrite.fragments)
+        version = version_named(None)  # unless the table, or else its first file, has another one
+        files = [file for one in message.overwrite.fragments for file in one.files]
+        if target.base is not None:
+            version = storage_version_of(target.base.message)
+        elif files:
+            words = files[0].file_major_version, files[0].file_minor_version
+            if words not in FROM_WORDS:
+                raise DataRefused(f"{files[0].path} has the unknown file version {words}")
+            version = FROM_WORDS[words]
         if version == V0_1 and any(one.dictionary is not None for one in schema.flat()):
             raise NotStorable("dictionaries of a 0.1 table are committed by write_dataset only")
         return Staged(message, schema, version, stable_row_ids)
@@ -124,16 +122,3 @@ def _stage(target: Target, given: Transaction, stable_row_ids: bool) -> Staged:
     if isinstance(operation, LanceOperation.Merge):
         return Staged(message, lance_schema(operation.schema))
     return Staged(message)
-
-
-def _version_of(target: Target, fragments: Iterable[table_pb2.DataFragment]) -> FileVersion:
-    """Return the storage version of the table: its own, or that of the first file."""
-    if target.base is not None:
-        return storage_version_of(target.base.message)
-    for fragment in fragments:
-        for file in fragment.files:
-            words = file.file_major_version, file.file_minor_version
-            if words not in FROM_WORDS:
-                raise DataRefused(f"{file.path} has the unknown file version {words}")
-            return FROM_WORDS[words]
-    return version_named(None)

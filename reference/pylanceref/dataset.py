@@ -1,7 +1,6 @@
 """Dataset: a table by its URI (face).
 
-Has the names, arguments and defaults of pylance's `lance.dataset` and `LanceDataset`; each subject
-is a class in a module of its own.
+Has the names, arguments and defaults of pylance's `lance.dataset`.
 """
 
 from __future__ import annotations
@@ -83,9 +82,8 @@ def dataset(
 ) -> LanceDataset:
     """Open a table: its latest version, one by number or by tag, or the latest before a moment.
 
-    `arguments` are those of `LanceDataset`: `storage_options` reach an object store; sizes and
-    `read_params` change nothing, but that without bytes for metadata none are kept between calls;
-    without `allow_external` base paths and URIs of blobs raise a `LanceError`. Raises NotFound (a
+    `arguments` are those of `LanceDataset`: without `allow_external` base paths and URIs of blobs
+    raise a `LanceError`; without bytes for metadata none are kept between calls. Raises NotFound (a
     ValueError) for no table, version or tag, ValueError for a moment before the first version.
     """
     if uri is None:
@@ -101,8 +99,7 @@ def dataset(
 class LanceDataset(OpenTable):
     """One version of a table, and the operations that make further versions.
 
-    The methods are functions of the modules of their topics, which have the table as their first
-    argument; tags, branches, statistics and the optimizer are objects that have the table.
+    The methods are functions of the modules of their topics, with the table as first argument.
     """
 
     def __len__(self) -> int:
@@ -271,9 +268,6 @@ def write_dataset(
 ) -> LanceDataset:
     """Write rows as a new table, as its whole content, or after what it has; return the result.
 
-    `arguments` are those of `write.write_table`, and `FileArguments`. Raises AlreadyExists for mode
-    `create` where a table exists, SchemaRefused for another schema, CommitConflict when a
-    concurrent commit stands in the way, DataRefused and NotStorable for rows that cannot be stored.
-    On any error the table is as it was.
+    Arguments and errors are those of `write.write_table`.
     """
     return write_table(LanceDataset, data_obj, uri, schema, mode, **arguments)  # type: ignore[arg-type]

@@ -1,7 +1,4 @@
-"""Texts for people: the metadata of a fragment (face).
-
-Has the name of pylance's `lance.debug.format_fragment`; the text is that of protobuf.
-"""
+"""Texts for people: the metadata of a fragment, as protobuf prints it (face of `lance.debug`)."""
 
 from __future__ import annotations
 
@@ -9,8 +6,7 @@ from pylanceref.late_names import late_names
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.table_handle import OpenTable
 
-_LEFT_OUT = "format_manifest format_schema list_transactions"
-__getattr__ = late_names(__name__, {}, _LEFT_OUT)
+__getattr__ = late_names(__name__, {}, "format_manifest format_schema list_transactions")
 
 
 def format_fragment(fragment: FragmentMetadata, dataset: OpenTable) -> str:

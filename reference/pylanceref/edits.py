@@ -1,8 +1,7 @@
 """Edits: rows of a dataset deleted, updated and inserted; columns added, dropped and cast (face).
 
-Has the names of pylance's `LanceDataset`. An edit that conflicts with another one on the same rows
-is made again from the newer version, a number of times. New columns go to files of their own beside
-those of each fragment; dropping and renaming changes the schema only.
+New columns go to files of their own beside those of each fragment; dropping and renaming changes
+the schema only.
 """
 
 from __future__ import annotations

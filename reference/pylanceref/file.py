@@ -1,8 +1,6 @@
 """Files: readers and writers of single files of 2.0 to 2.3 (face).
 
-Has the names of pylance's `lance.file`. `LanceFileReader` is batches, ranges and random rows over
-`DataFile`; `LanceFileWriter` a path in place of a sink, names in place of versions, and defaults
-over `FileWriter`; a session opens either below one folder.
+Has the names of pylance's `lance.file`, over `DataFile` and `FileWriter`.
 """
 
 from __future__ import annotations
@@ -36,7 +34,6 @@ from lanceref.data_file.data_file import open_file
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import resolved, resolved_batch, schema_of
 from lanceref.file.column_io import ColumnReader, Recutter, batches, page_policy
-from lanceref.file.container import PageMetadata
 from lanceref.files import File
 from lanceref.storage import Sink, Source, create_sink, open_source, store_options, whole
 from lanceref.storage.uri import joined
@@ -210,6 +207,11 @@ class LanceFileReader(File):
         file, footer = self._opened, self._opened.footer
         words = FOOTER_WORDS[footer.version]
         num_global_buffer_bytes = sum(extent.size for extent in file.global_buffers)
+        columns = []
+        for column in file.columns:
+            parts = [(_descriptors(page.extents), str(page.encoding)) for page in column.pages]
+            pages = [LancePageMetadata(*part) for part in parts]
+            columns.append(LanceColumnMetadata(_descriptors(column.extents), pages))
         return LanceFileMetadata(
             schema=resolved(file.descriptor.schema.arrow),
             num_rows=file.num_rows,
@@ -217,10 +219,7 @@ class LanceFileReader(File):
             num_column_metadata_bytes=footer.gbo_start - footer.column_metadata_start,
             num_global_buffer_bytes=num_global_buffer_bytes,
             global_buffers=_descriptors(file.global_buffers),
-            columns=[
-                LanceColumnMetadata(_descriptors(one.extents), list(map(_page, one.pages)))
-                for one in file.columns
-            ],
+            columns=columns,
             major_version=words[0],
             minor_version=words[1],
         )
@@ -247,10 +246,6 @@ class LanceFileReader(File):
 
 def _descriptors(extents: Sequence[Extent]) -> list[LanceBufferDescriptor]:
     return [LanceBufferDescriptor(extent.offset, extent.size) for extent in extents]
-
-
-def _page(page: PageMetadata) -> LancePageMetadata:
-    return LancePageMetadata(_descriptors(page.extents), str(page.encoding))
 
 
 def _has_views(type_: pa.DataType) -> bool:

@@ -1,12 +1,9 @@
-"""Fragment: one fragment of a table (face).
-
-Has the names of pylance's `LanceFragment`, as far as they read.
-"""
+"""Fragment: one fragment of a table (face of `lance.fragment`)."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self, Unpack
 
@@ -244,13 +241,3 @@ class FragmentSession:
     def take(self, indices: Sequence[int] | pa.Array) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""
         return self._fragment.take(indices, self._columns)
-
-
-def check_fragments(given: Iterable[object]) -> list[LanceFragment]:
-    """Return fragments as a list. Raises TypeError for what is none."""
-    fragments = []
-    for one in given:
-        if not isinstance(one, LanceFragment):
-            raise TypeError(f"fragments must be an iterable of LanceFragment. Got {type(one)}")
-        fragments.append(one)
-    return fragments

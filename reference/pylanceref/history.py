@@ -1,8 +1,4 @@
-"""History and settings: versions of a dataset, their removal, config and metadata (face).
-
-Has the names of pylance's `LanceDataset`. Config, table metadata, schema metadata and the metadata
-of fields are maps of their own, each edited by a commit.
-"""
+"""History and settings: versions of a dataset, their removal, config and metadata (face)."""
 
 from __future__ import annotations
 
@@ -119,11 +115,9 @@ def cleanup_old_versions(
     error_if_tagged_old_versions: bool = True,
     versions: Sequence[int] | None = None,
 ) -> CleanupStats:
-    """Remove old versions and the files only they need.
+    """Remove old versions, or those listed, and the files only they need.
 
-    A version goes when it is older than the open one and than `older_than` and not among the
-    latest `retain_versions`, or listed in `versions`. Raises OperationRefused for a version with a
-    tag and for a number below 1.
+    Raises OperationRefused for a version with a tag and for a number below 1.
     """
     if older_than is None and retain_versions is None and versions is None:
         older_than = DEFAULT_AGE

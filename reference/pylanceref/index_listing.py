@@ -1,7 +1,4 @@
-"""Index listing: what a dataset has of indices, and what of them is in memory (face).
-
-Has the names of pylance's `LanceDataset`, and the dataclasses of its `lance.indices`.
-"""
+"""Index listing: what a dataset has of indices, and what of them is in memory (face)."""
 
 from __future__ import annotations
 
@@ -86,10 +83,6 @@ SHOWN = {REUSE_INDEX: "FragmentReuse", MEM_WAL_INDEX: "MemWal"}
 """Types of the indices of the system."""
 
 
-EARLY_VECTORS = "index.idx"
-"""File of an index over vectors, by which one without details is known."""
-
-
 class IndexInformation(TypedDict):
     """One segment as `list_indices` has it; `version` is that of the table it was made for."""
 
@@ -104,11 +97,8 @@ class IndexInformation(TypedDict):
 
 def list_indices(table: OpenTable) -> list[IndexInformation]:
     """Return every segment: name, type, uuid, fields, version, fragments."""
-    warnings.warn(
-        "list_indices is deprecated. Use describe_indices instead.",
-        DeprecationWarning,
-        stacklevel=2,
-    )
+    told = "list_indices is deprecated. Use describe_indices instead."
+    warnings.warn(told, DeprecationWarning, stacklevel=2)
     listed, segments = [], {one.uuid: one for one in table._snapshot.indices.segments}
     for entry in sorted(_listed(table), key=lambda one: one.name):
         uuid = str(UUID(bytes=entry.uuid.uuid))
@@ -249,7 +239,8 @@ def _described(segment: Segment) -> tuple[str, dict[str, object]]:
     """Return the name and the details of an index type as lists have them."""
     kind = kind_of(segment.entry)
     if kind is None:
-        is_early = any(file.path == EARLY_VECTORS for file in segment.entry.files)
+        # an index over vectors without details is known by the name of its file
+        is_early = any(file.path == "index.idx" for file in segment.entry.files)
         shown = "Vector" if is_early and not type_name(segment.entry) else "Unknown"
         return SHOWN.get(segment.entry.name, shown), {}
     if kind.json_path is not None:

@@ -191,8 +191,16 @@ def _storage(
         storage.pop("pq_codebook", None)  # who trained both may give both
     if type_.graphs:
         storage.pop("skip_transpose", None)  # codes beside a graph are always transposed
-    if isinstance(storage.get("pq_codebook"), pa.Array):
-        storage["pq_codebook"] = _codebook(storage, kind)
+    given = storage.get("pq_codebook")
+    if not isinstance(given, pa.Array):
+        return storage
+    numbers, parts = vectors_of(given).values, operator.index(storage["num_sub_vectors"])  # type: ignore[arg-type]
+    words = 2 ** operator.index(storage.get("num_bits", 8))  # type: ignore[arg-type]
+    if isinstance(given, pa.FixedShapeTensorArray) and len(numbers) == parts:
+        numbers = numbers.reshape(words, -1)  # as they lie: part by part, codeword by codeword
+    if numbers.shape != (words, kind.dimension):
+        raise ValueError(f"PQ codebook must be ({words}, {kind.dimension}), got {numbers.shape}")
+    storage["pq_codebook"] = np.reshape(numbers, (parts, words, -1))
     return storage
 
 
@@ -268,18 +276,6 @@ def _check_pq(arguments: Mapping[str, object], centroids: AnyVectors | None) -> 
             raise ValueError(f"PQ codebook must be 3D array {wanted}, got {codebook.shape}")
         if codebook.dtype not in FLOATS:
             raise TypeError(f"PQ codebook must be floating number, got {codebook.dtype}")
-
-
-def _codebook(storage: Mapping[str, object], kind: ColumnType) -> AnyVectors:
-    """Return the codewords of an array, a vector's numbers a row. Raises ValueError."""
-    numbers = vectors_of(storage["pq_codebook"]).values
-    parts, bits = storage["num_sub_vectors"], storage.get("num_bits", 8)
-    words = 2 ** operator.index(bits)  # type: ignore[arg-type]
-    if isinstance(storage["pq_codebook"], pa.FixedShapeTensorArray) and len(numbers) == parts:
-        numbers = numbers.reshape(words, -1)  # as they lie: part by part, codeword by codeword
-    if numbers.shape != (words, kind.dimension):
-        raise ValueError(f"PQ codebook must be ({words}, {kind.dimension}), got {numbers.shape}")
-    return np.reshape(numbers, (operator.index(parts), words, -1))  # type: ignore[arg-type]
 
 
 def _graph(arguments: Mapping[str, object]) -> GraphParameters:

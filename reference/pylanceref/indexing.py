@@ -14,7 +14,6 @@ from typing import Self
 
 from lanceref import operations
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
-from lanceref.index.indices import Index as LogicalIndex
 from lanceref.index.indices import indexed_path, type_name
 from lanceref.proto import table_pb2
 from lanceref.transactions.index_entries import covered
@@ -61,9 +60,8 @@ def create_scalar_index(
 ) -> None:
     """Build an index over a column and commit it; `arguments` has parameters of the type too.
 
-    Without `train` the index is empty and covers nothing. An index of the same name is
-    replaced. With `fragment_ids` a full-text segment is built and not committed.
-    Raises IndexRefused, KeyError, TypeError, ValueError, CommitConflict.
+    With `fragment_ids` a full-text segment is built and not committed. Raises IndexRefused,
+    KeyError, TypeError, ValueError, CommitConflict.
     """
     options, given = BuildOptions.split({"replace": True, **arguments})
     request = index_request(table._snapshot.manifest.schema, column, index_type, given)
@@ -133,11 +131,8 @@ def create_index(
 ) -> T:
     """Build an index over a column of vectors and commit it; `arguments` has its parameters.
 
-    These are `num_partitions` or `target_partition_size`, `ivf_centroids`, `sample_rate` and
-    `max_iters`, those of the storage (`num_sub_vectors`, `num_bits`, `pq_codebook`, `rabitq_model`)
-    and of graphs (`m`, `ef_construction`, `max_level`), and `replace`. Without `train` the index is
-    empty and covers nothing. With `fragment_ids` a segment is built and not committed. Raises
-    IndexRefused, KeyError, TypeError, ValueError, NotImplementedError, CommitConflict.
+    With `fragment_ids` a segment is built and not committed. Raises IndexRefused, KeyError,
+    TypeError, ValueError, NotImplementedError, CommitConflict.
     """
     options, given = BuildOptions.split(arguments)
     schema = table._snapshot.manifest.schema
@@ -227,7 +222,10 @@ def commit_existing_index_segments(
     removed = _replaced(table, before, entries)
     kept = [one for one in before if one not in removed]
     for index in table._snapshot.indices.of([*kept, *entries]).known:
-        _check_alike(index)
+        shown = [index.kind.describe(one) for one in index.segments if index.kind.describe]
+        found = {(name, details.get("metric_type")) for name, details in shown}
+        if len(found) > 1:
+            raise IndexRefused(f"segments of {index.name!r} differ in type or metric: {found}")
     commit_segments(table, entries, removed)
     with suppress(OSError):  # the commit stands; what is left over is for a cleanup
         for one in segments:
@@ -260,15 +258,6 @@ def drop_index(table: OpenTable, name: str) -> None:
     if not removed:
         raise IndexNotFound(f"Lance index not found: name={name}")
     commit_segments(table, [], removed)
-
-
-def _check_alike(index: LogicalIndex) -> None:
-    """Raise IndexRefused for segments of several types of vector index or several metrics."""
-    if index.kind.describe is not None:
-        shown = [index.kind.describe(segment) for segment in index.segments]
-        found = {(name, details.get("metric_type")) for name, details in shown}
-        if len(found) > 1:
-            raise IndexRefused(f"segments of {index.name!r} differ in type or metric: {found}")
 
 
 def _check_disjoint(entries: Entries) -> None:

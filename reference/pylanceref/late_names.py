@@ -1,7 +1,6 @@
 """Late names: public names of a module that import the module that has them on first use.
 
-Names of pylance that have nothing to do with the format load too: each is a class of its own name;
-to make an object of it, or to call it as the function that it is in pylance, raises.
+A name of pylance that has nothing to do with the format loads too, as a class whose call raises.
 """
 
 from __future__ import annotations

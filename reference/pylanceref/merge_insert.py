@@ -1,7 +1,4 @@
-"""Merge insert: other rows merged into a dataset by key columns (face).
-
-Has the names of pylance's `MergeInsertBuilder`.
-"""
+"""Merge insert: other rows merged into a dataset by key columns (face)."""
 
 from __future__ import annotations
 
@@ -18,18 +15,7 @@ from lanceref.core.errors import EditFailed, QueryRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import LanceSchema
-from lanceref.operations.merge import (
-    Actions,
-    MergePlan,
-    by_fragment,
-    has_key_index,
-    is_patched,
-    list_keys,
-    match,
-    merged_rows,
-    plan_merge,
-    write_merged_columns,
-)
+from lanceref.operations import merge
 from lanceref.operations.new_rows import give_ids, write_new_rows
 from lanceref.operations.update import put_update, remove
 from lanceref.storage.protocol import Draft
@@ -64,8 +50,14 @@ class MergeInsertBuilder:
 
     def __init__(self, table: OpenTable, on: str | Iterable[str] | None) -> None:
         self._table = table
-        self._keys = self._key_columns(on)
-        self._actions = Actions()
+        self._keys = [on] if isinstance(on, str) else list(on or ()) or self._primary_key()
+        if not self._keys:
+            raise QueryRefused("A merge insert operation requires join keys or a primary key")
+        names = [field.name for field in table._snapshot.manifest.schema.fields]
+        for key in self._keys:
+            if key not in names:
+                raise QueryRefused(f"Merge insert key column '{key}' does not exist in schema")
+        self._actions = merge.Actions()
         self._conditions = {"update": "", "delete": ""}
         self._retries = CONFLICT_RETRIES
         self._timeout = RETRY_TIMEOUT
@@ -73,19 +65,6 @@ class MergeInsertBuilder:
         self._use_index = True
         self._bases: Sequence[str] = ()
         self._first_version = table.version
-
-    def _key_columns(self, on: str | Iterable[str] | None) -> list[str]:
-        """Return the key columns: those given, or the primary key. Raises QueryRefused."""
-        schema = self._table._snapshot.manifest.schema
-        keys = [on] if isinstance(on, str) else list(on or ())
-        keys = keys or self._primary_key()
-        if not keys:
-            raise QueryRefused("A merge insert operation requires join keys or a primary key")
-        names = [field.name for field in schema.fields]
-        for key in keys:
-            if key not in names:
-                raise QueryRefused(f"Merge insert key column '{key}' does not exist in schema")
-        return keys
 
     def _primary_key(self) -> list[str]:
         """Return the columns of the primary key in its order; none where there is no such key."""
@@ -149,15 +128,11 @@ class MergeInsertBuilder:
         return self
 
     def explain_plan(self, schema: pa.Schema | None = None, verbose: bool = False) -> str:
-        """Return what a merge does, one step a line, the last one first.
-
-        Rows have the schema of the table unless another is given. Raises EditFailed where an
-        index finds the keys, SchemaRefused for a schema that does not fit.
-        """
+        """Return the steps of a merge, the last one first. Raises EditFailed, SchemaRefused."""
         snapshot, actions = self._table._snapshot, self._actions
         source = snapshot.arrow_schema if schema is None else schema
         self._check(source, inserts=actions.insert)
-        if self._use_index and has_key_index(snapshot, self._keys):
+        if self._use_index and merge.has_key_index(snapshot, self._keys):
             raise EditFailed("a merge by an index of its keys does not support explain_plan")
         joined = "Full" if actions.delete_unmatched else "Right" if actions.insert else "Inner"
         update_if, delete_if = self._conditions["update"], self._conditions["delete"]
@@ -260,9 +235,11 @@ class MergeInsertBuilder:
         is_retry = snapshot.manifest.version != self._first_version
         inserts = actions.insert and (source.num_rows > 0 or is_retry)
         self._check(source.schema, inserts=inserts)
-        found = match(snapshot, source, self._keys)
-        as_columns = self._use_index and is_patched(snapshot, source.schema, self._keys, actions)
-        plan = plan_merge(snapshot, source, self._keys, actions, found)
+        found = merge.match(snapshot, source, self._keys)
+        as_columns = self._use_index and merge.is_patched(
+            snapshot, source.schema, self._keys, actions
+        )
+        plan = merge.plan_merge(snapshot, source, self._keys, actions, found)
         result = ExecuteResult(
             num_inserted_rows=len(plan.inserted),
             num_updated_rows=len(plan.updated),
@@ -270,11 +247,11 @@ class MergeInsertBuilder:
         )
         if as_columns:
             return self._stage_columns(source, plan, draft), result
-        batches, ids = merged_rows(snapshot, source, plan)
+        batches, ids = merge.merged_rows(snapshot, source, plan)
         new = write_new_rows(snapshot, batches, draft, self._version, homes=self._homes())
         if snapshot.stable_row_ids:
             give_ids(new.fragments, [ids])
-        removal = remove(snapshot, by_fragment(snapshot, plan.removed), draft)
+        removal = remove(snapshot, merge.by_fragment(snapshot, plan.removed), draft)
         transaction = self._table._new_transaction()
         schema = snapshot.manifest.schema
         fields = schema.fields if actions.only_deletes_matches else schema.flat()
@@ -282,17 +259,17 @@ class MergeInsertBuilder:
         if self._keys == self._primary_key() and not actions.only_deletes_matches:
             by_name = {field.name: field.id for field in schema.fields}
             inserted = source.select(self._keys).take(pa.array(plan.inserted))
-            listed = list_keys(inserted, [by_name[key] for key in self._keys])
+            listed = merge.list_keys(inserted, [by_name[key] for key in self._keys])
             transaction.update.inserted_rows.CopyFrom(listed)
         dictionaries, affected = new.dictionaries, removal.affected
         staged = Staged(transaction, dictionaries=dictionaries, affected=affected, draft=draft)
         return staged, result
 
-    def _stage_columns(self, source: pa.Table, plan: MergePlan, draft: Draft) -> Staged:
+    def _stage_columns(self, source: pa.Table, plan: merge.MergePlan, draft: Draft) -> Staged:
         """Write columns of the rows that are updated, and the rows that are inserted."""
         snapshot, given = self._table._snapshot, self._table._snapshot.manifest.schema
         transaction = self._table._new_transaction()
-        write_merged_columns(snapshot, source, self._keys, plan, transaction.update, draft)
+        merge.write_merged_columns(snapshot, source, self._keys, plan, transaction.update, draft)
         if not len(plan.inserted):
             return Staged(transaction, draft=draft)
         fields = tuple(one for one in given.fields if one.name in source.schema.names)

@@ -1,7 +1,6 @@
 """Fragment metadata: what a manifest or transaction lists of a fragment, as plain values (face).
 
-Has the names and the JSON of pylance's `FragmentMetadata`, `DataFile`, `DeletionFile`, `RowIdMeta`,
-`RowDatasetVersionMeta` and `DataOverlayFile`. Each value converts to its protobuf message and back.
+Has the names and the JSON of pylance. Each value converts to its protobuf message and back.
 """
 
 from __future__ import annotations

@@ -58,10 +58,14 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
         raise ValueError(
             f"Query vector size {dimension} does not match index column size {type_.dimension}"
         )
-    missing = np.isnan(vectors.astype(np.float64))
+    missing, integers = np.isnan(vectors.astype(np.float64)), _integers(given)
     if several:
         vectors = np.where(missing, 0, vectors)
-    integers = _integers(given)
+    with np.errstate(all="ignore"):
+        if type_.element == pa.uint8():  # what is no byte is 0
+            whole = np.trunc(vectors.astype(np.float64))
+            vectors = np.where((whole >= 0) & (whole <= 255), whole, 0)
+        numbers: AnyVectors = np.asarray(vectors.astype(type_.dtype))
     k = integers.get("k", DEFAULT_K if limit is None else limit)
     if k <= 0:
         raise QueryRefused("k must be positive")
@@ -72,7 +76,7 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
         column,
         field_id,
         type_,
-        _cast(vectors, type_),
+        numbers,
         k,
         several and not type_.multivector,
         None if metric is None else METRIC_NAMES[str(metric).lower()],
@@ -138,15 +142,6 @@ def _vector(given: object) -> NDArray[np.generic]:
     if not pa.types.is_floating(array.type):
         raise TypeError(f"query vector must be list-like or an array of floats, not {array.type}")
     return np.asarray(array.to_numpy(zero_copy_only=False))
-
-
-def _cast(vectors: NDArray[np.generic], type_: VectorType) -> AnyVectors:
-    """Return vectors in the type of the column: what is no byte is 0 where bytes are wanted."""
-    with np.errstate(all="ignore"):
-        if type_.element == pa.uint8():
-            whole = np.trunc(vectors.astype(np.float64))
-            return np.where((whole >= 0) & (whole <= 255), whole, 0).astype(np.uint8)
-        return np.asarray(vectors.astype(type_.dtype))
 
 
 def _integers(given: Mapping[str, object]) -> dict[str, int]:

@@ -1,7 +1,6 @@
 """Operations: what a transaction does to a table, as plain values (face).
 
-Has the names of pylance's `LanceOperation`, `Transaction`, `Index` and `DatasetBasePath`. Files are
-written anywhere first; an operation lists them and becomes part of a table by one commit.
+Files are written anywhere first; an operation lists them and becomes part of a table by one commit.
 """
 
 from __future__ import annotations

@@ -15,16 +15,8 @@ from typing import Self, TypedDict, Unpack, cast
 from lanceref.core.errors import DataRefused, OperationRefused
 from lanceref.core.file_versions import version_named
 from lanceref.core.integers import unsigned
+from lanceref.operations import compaction
 from lanceref.operations.cleanup import AGE_KEY, INTERVAL_KEY, AutoCleanupConfig
-from lanceref.operations.compaction import (
-    BATCH_ROWS,
-    TARGET_ROWS,
-    CompactionRules,
-    plan_compaction,
-    reuse_entry,
-    rewrite_moved,
-    write_group,
-)
 from lanceref.operations.index_build import UpdateRules, update_indices
 from lanceref.operations.new_rows import MAX_BYTES_PER_FILE
 from lanceref.search.snapshot import Snapshot
@@ -151,7 +143,7 @@ class CompactionTask(Sendable):
         snapshot = _at(dataset, self.read_version)
         ids = {one.id for one in self.fragments}
         group = [rows for rows in snapshot.fragments if rows.fragment.id in ids]
-        written = write_group(snapshot, group, _rules(self.options), draft)
+        written = compaction.write_group(snapshot, group, _rules(self.options), draft)
         new = [FragmentMetadata.from_message(one) for one in written]
         return RewriteResult(self.read_version, new, self.fragments)
 
@@ -183,7 +175,7 @@ class Compaction:
         held = {name: value for name, value in options.items() if value is not None}
         options, snapshot = cast("CompactionOptions", held), dataset._snapshot
         _is_deferred(snapshot, options)
-        groups = plan_compaction(snapshot, _rules(options))
+        groups = compaction.plan_compaction(snapshot, _rules(options))
         tasks = [
             CompactionTask(
                 dataset.version,
@@ -234,13 +226,10 @@ class DatasetOptimizer:
     ) -> None:
         """Bring indices up to date: rows that no segment covers are taken in.
 
-        The last `num_indices_to_merge` segments (1) of each index are written anew with them; 0
-        writes a segment of its own, as for vectors does no number, unless partitions have become
-        too large or too small: then all become one segment with others. `retrain` lets indices
-        that learn from the rows do so again. Raises CommitConflict.
+        With 0 for `num_indices_to_merge` they get a segment of their own, for vectors also without
+        a number unless partitions have become too large or too small. Raises CommitConflict.
         """
-        table = self._table
-        names = None if index_names is None else frozenset(index_names)
+        table, names = self._table, None if index_names is None else frozenset(index_names)
         rules = UpdateRules(names, num_indices_to_merge, retrain)
         updates = list(update_indices(table._snapshot, rules))
         if not updates:
@@ -302,14 +291,16 @@ def _committed(
         groups.append(([by_id[one.id] for one in old], held))
     reuse = None
     if deferred:
-        reuse = reuse_entry(snapshot, groups, version, draft)
+        reuse = compaction.reuse_entry(snapshot, groups, version, draft)
     else:
-        transaction.rewrite.rewritten_indices.extend(rewrite_moved(snapshot, groups, draft))
+        transaction.rewrite.rewritten_indices.extend(
+            compaction.rewrite_moved(snapshot, groups, draft)
+        )
     dataset._commit(Staged(transaction, reuse_index=reuse, draft=draft))
     return sum((result.metrics for result in rewrites), CompactionMetrics())
 
 
-def _rules(options: CompactionOptions) -> CompactionRules:
+def _rules(options: CompactionOptions) -> compaction.CompactionRules:
     """Return the options as values. Raises ValueError."""
     mode, version = options.get("compaction_mode"), options.get("data_storage_version")
     if mode is not None and mode not in MODES:
@@ -317,11 +308,11 @@ def _rules(options: CompactionOptions) -> CompactionRules:
     for name in ("max_source_fragments", "max_source_rows", "max_source_bytes"):
         if name in options and unsigned(options[name]) == 0:
             raise DataRefused(f"{name} must be greater than 0 (use None for no limit)")
-    return CompactionRules(
-        target_rows=options.get("target_rows_per_fragment", TARGET_ROWS),
+    return compaction.CompactionRules(
+        target_rows=options.get("target_rows_per_fragment", compaction.TARGET_ROWS),
         materialize_deletions=options.get("materialize_deletions") is not False,
         deletions_threshold=options.get("materialize_deletions_threshold", 0.1),
-        batch_rows=options.get("batch_size", BATCH_ROWS),
+        batch_rows=options.get("batch_size", compaction.BATCH_ROWS),
         version=None if version is None else version_named(version),
         excluded=frozenset(options.get("excluded_fragment_ids", ())),
         max_bytes=options.get("max_bytes_per_file", MAX_BYTES_PER_FILE),

@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from lanceref.index.predicate import (
-    Among,
-    Contains,
-    HasLabels,
-    HasWords,
-    Intersects,
-    IsNull,
-    Matches,
-    Predicate,
-    StartsWith,
-    Within,
-    scalar_text,
-)
+from lanceref.index import predicate as questions
 from lanceref.search.index_plan import Joined, Plan, Question
 from lanceref.search.minhash_search import MinHashSearch
 from lanceref.search.rows import Condition
@@ -34,15 +22,15 @@ def plan_text(plan: Plan) -> str:
     if isinstance(plan, Joined):
         texts = ",".join(map(plan_text, plan.parts))
         return f"{plan.operator}({texts})" if len(plan.parts) > 1 else texts
-    values = plan.predicate.values if isinstance(plan.predicate, Among) else ()
+    values = plan.predicate.values if isinstance(plan.predicate, questions.Among) else ()
     if not 1 < len(values) <= SPELLED_OUT:
         return _question_text(plan, plan.predicate)
     joint = "AND" if plan.negated else "OR"
-    alone = (_question_text(plan, Among((one,))) for one in values)
+    alone = (_question_text(plan, questions.Among((one,))) for one in values)
     return reduce(lambda first, second: f"{joint}({first},{second})", alone)
 
 
-def _question_text(question: Question, predicate: Predicate) -> str:
+def _question_text(question: Question, predicate: questions.Predicate) -> str:
     """Return a predicate that is put to the index of a question."""
     text, index = _predicate_text(predicate, question.path), question.index
     if index.kind.json_path is not None:
@@ -51,34 +39,36 @@ def _question_text(question: Question, predicate: Predicate) -> str:
     return f"NOT({text})" if question.negated else text
 
 
-def _predicate_text(predicate: Predicate, column: str) -> str:
+def _predicate_text(predicate: questions.Predicate, column: str) -> str:
     """Return a predicate on a column."""
     match predicate:
-        case IsNull():
+        case questions.IsNull():
             return f"{column} IS NULL"
-        case Among((value,)):
-            return f"{column} = {scalar_text(value)}"
-        case Among(values):
-            return f"{column} IN [{','.join(map(scalar_text, values))}]"
-        case Within(low, high, low_closed, high_closed):
+        case questions.Among((value,)):
+            return f"{column} = {questions.scalar_text(value)}"
+        case questions.Among(values):
+            return f"{column} IN [{','.join(map(questions.scalar_text, values))}]"
+        case questions.Within(low, high, low_closed, high_closed):
             parts = []
             if low is not None:
-                parts.append(f"{column} {'>=' if low_closed else '>'} {scalar_text(low)}")
+                parts.append(f"{column} {'>=' if low_closed else '>'} {questions.scalar_text(low)}")
             if high is not None:
-                parts.append(f"{column} {'<=' if high_closed else '<'} {scalar_text(high)}")
+                parts.append(
+                    f"{column} {'<=' if high_closed else '<'} {questions.scalar_text(high)}"
+                )
             return " && ".join(parts)
-        case StartsWith(prefix):
-            return f"{column} LIKE '{scalar_text(prefix)}%'"
-        case Contains(text):
+        case questions.StartsWith(prefix):
+            return f"{column} LIKE '{questions.scalar_text(prefix)}%'"
+        case questions.Contains(text):
             return f'contains({column}, Utf8("{text}"))'
-        case HasWords(words):
+        case questions.HasWords(words):
             return f"contains_tokens({column}, {' '.join(words)!r})"
-        case Matches(pattern):
+        case questions.Matches(pattern):
             return f"regexp_match({column}, {pattern!r})"
-        case HasLabels(labels, every):
+        case questions.HasLabels(labels, every):
             name = "array_has_all" if every else "array_has_any"
-            return f"{name}({column}, List([{', '.join(map(scalar_text, labels))}]))"
-        case Intersects():
+            return f"{name}({column}, List([{', '.join(map(questions.scalar_text, labels))}]))"
+        case questions.Intersects():
             return f"st_intersects({column}, ...)"
 
 
@@ -102,9 +92,21 @@ def search_steps(search: VectorSearch | TextSearch | MinHashSearch) -> list[str]
         case VectorSearch():
             return _vector_steps(search)
         case TextSearch():
-            return _text_steps(search)
+            columns = ", ".join(sorted({column.path for column in search.columns.values()}))
+            kind = search.query.query_type().value
+            steps = [f"FullTextSearch: query={kind}, columns=[{columns}]"]
+            for column in search.columns.values():
+                path, fragments = column.path, len(column.unindexed)
+                if column.opened:
+                    steps.append(f"MatchQuery: column={path}")
+                if fragments:
+                    steps.append(f"FlatMatchQuery: column={path}")
+                    steps.append(f"LanceRead: projection=[{path}], num_fragments={fragments}")
+            return steps
         case MinHashSearch():
-            return _minhash_steps(search)
+            text = f"column={search.query.column}, limit={search.count}"
+            steps = [f"MinHashSearch: {text}, segments={len(search.index.segments)}"]
+            return [*steps, f"MinHashFlatSearch: {text}"] if search.unindexed else steps
 
 
 def _vector_steps(search: VectorSearch) -> list[str]:
@@ -123,23 +125,3 @@ def _vector_steps(search: VectorSearch) -> list[str]:
         step = "LanceRead" if search.index is None else "LanceScan"
         steps.append(f"{step}: projection=[{query.column}], num_fragments={fragments}")
     return steps
-
-
-def _text_steps(search: TextSearch) -> list[str]:
-    columns = sorted({column.path for column in search.columns.values()})
-    kind = search.query.query_type().value
-    steps = [f"FullTextSearch: query={kind}, columns=[{', '.join(columns)}]"]
-    for column in search.columns.values():
-        if column.opened:
-            steps.append(f"MatchQuery: column={column.path}")
-        if column.unindexed:
-            steps.append(f"FlatMatchQuery: column={column.path}")
-            fragments = len(column.unindexed)
-            steps.append(f"LanceRead: projection=[{column.path}], num_fragments={fragments}")
-    return steps
-
-
-def _minhash_steps(search: MinHashSearch) -> list[str]:
-    text = f"column={search.query.column}, limit={search.count}"
-    steps = [f"MinHashSearch: {text}, segments={len(search.index.segments)}"]
-    return [*steps, f"MinHashFlatSearch: {text}"] if search.unindexed else steps

@@ -1,7 +1,4 @@
-"""Progress: hooks that are called as fragments are written (face).
-
-Has the names of pylance's `lance.progress`.
-"""
+"""Progress: hooks that are called as fragments are written (face of `lance.progress`)."""
 
 from __future__ import annotations
 

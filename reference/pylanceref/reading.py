@@ -1,7 +1,4 @@
-"""Reading: the rows of a table, scanned, taken, drawn and counted, and their statistics (face).
-
-Has the names of pylance's `LanceDataset` and `LanceStats`.
-"""
+"""Reading: the rows of a table, scanned, taken, drawn and counted, and their statistics (face)."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from lanceref.table.rows import FragmentRows
 
 from pylanceref.blob import BlobFile, locate_blobs
 from pylanceref.errors import InvalidTable
-from pylanceref.fragment import LanceFragment, check_fragments
+from pylanceref.fragment import LanceFragment
 from pylanceref.index_listing import index_statistics
 from pylanceref.scan_arguments import SCAN_ARGUMENTS, Columns, describe
 from pylanceref.scanner import LanceScanner
@@ -62,15 +59,16 @@ def scanner(
     fragments: Iterable[LanceFragment] | None = None,
     **arguments: object,
 ) -> LanceScanner:
-    """Describe a scan of `ScanArguments`; one that is None is that of the table.
-
-    Raises what `scan_arguments.describe` does, and TypeError for odd fragments.
-    """
+    """Describe a scan of `ScanArguments`; one that is None is the table's. Raises likewise."""
     named = {"columns": columns, "filter": filter, "limit": limit, "offset": offset}
     given = {**named, "nearest": nearest, **arguments}
     rows: Sequence[FragmentRows] = table._snapshot.fragments
     if fragments is not None:
-        rows = table.fragment_rows(one.fragment_id for one in check_fragments(fragments))
+        chosen = list(fragments)
+        for one in chosen:
+            if not isinstance(one, LanceFragment):
+                raise TypeError(f"fragments must be an iterable of LanceFragment. Got {type(one)}")
+        rows = table.fragment_rows(one.fragment_id for one in chosen)
     told = {name: value for name, value in given.items() if value is not None}
     return describe(table._snapshot, rows, {**table._scan_options, **told})  # type: ignore[typeddict-item]
 

@@ -1,8 +1,7 @@
 """References: tags, branches and clones of a dataset (face).
 
-Has the names of pylance's `Tags`, `Branches` and `LanceDataset`. A reference is a version number
-of the branch that is open, a tag, or (branch, version): None stands for the main branch, and for
-its latest version.
+A reference is a version number of the branch that is open, a tag, or (branch, version): None stands
+for the main branch, and for its latest version.
 """
 
 from __future__ import annotations
@@ -20,19 +19,7 @@ from lanceref.core.errors import NotFound, Place, VersionNotFound
 from lanceref.search.snapshot import Snapshot, open_snapshot
 from lanceref.storage import Store, name_of_uri, store_options
 from lanceref.storage.manifests.opening import open_table
-from lanceref.table.refs import (
-    MAIN,
-    Branch,
-    Tag,
-    branch_store,
-    check_branch_name,
-    check_stored_branch,
-    check_tag_name,
-    list_branches,
-    list_tags,
-    put_tag,
-    tag_path,
-)
+from lanceref.table import refs
 
 from pylanceref.table_handle import OpenTable, T, root_of
 
@@ -40,13 +27,13 @@ VersionRef = int | str | tuple[str | None, int | None] | None
 """A version by number, by tag, or as (branch, number); None is the latest."""
 
 
-R = TypeVar("R", Tag, Branch)
+R = TypeVar("R", refs.Tag, refs.Branch)
 
 
-def tagged(store: Store, ctx: Context, tag: str) -> Tag:
+def tagged(store: Store, ctx: Context, tag: str) -> refs.Tag:
     """Return a tag. Raises OperationRefused, VersionNotFound, FormatError."""
-    check_tag_name(tag)
-    tags = list_tags(store, ctx)
+    refs.check_tag_name(tag)
+    tags = refs.list_tags(store, ctx)
     if tag not in tags:
         raise VersionNotFound(f"Ref not found error: tag {tag} does not exist")
     return tags[tag]
@@ -57,11 +44,11 @@ def open_reference(table: OpenTable, reference: VersionRef) -> Snapshot:
     root, ctx, store = table._root, table._ctx, table._snapshot.store
     if isinstance(reference, str):
         tag = tagged(root, ctx, reference)
-        check_stored_branch(tag["branch"], Place(tag_path(reference), 0))
+        refs.check_stored_branch(tag["branch"], Place(refs.tag_path(reference), 0))
         reference = (tag["branch"], tag["version"])
     if isinstance(reference, tuple):
         branch, reference = reference
-        store = branch_store(root, branch)
+        store = refs.branch_store(root, branch)
     return open_snapshot(store, reference, ctx)
 
 
@@ -83,11 +70,11 @@ class Tags:
         self._table = table
         self._store, self._ctx = table._root, table._ctx
 
-    def list(self) -> dict[str, Tag]:
+    def list(self) -> dict[str, refs.Tag]:
         """Return every tag of the dataset by its name."""
-        return list_tags(self._store, self._ctx)
+        return refs.list_tags(self._store, self._ctx)
 
-    def list_ordered(self, order: str | None = None) -> Sequence[tuple[str, Tag]]:
+    def list_ordered(self, order: str | None = None) -> Sequence[tuple[str, refs.Tag]]:
         """Return every tag by version, the newest first unless `order` is `asc`."""
         return _ordered(self.list(), "version", order)
 
@@ -97,20 +84,20 @@ class Tags:
 
     def create(self, tag: str, reference: VersionRef = None) -> None:
         """Name a version, by default the one that is open. Raises OperationRefused, NotFound."""
-        check_tag_name(tag)
+        refs.check_tag_name(tag)
         now = datetime.now(UTC)
-        put_tag(self._store, tag, self._tag(reference, now, now, {}), new=True)
+        refs.put_tag(self._store, tag, self._tag(reference, now, now, {}), new=True)
 
     def update(self, tag: str, reference: VersionRef = None) -> None:
         """Let a tag name another version. Raises NotFound."""
         held = tagged(self._store, self._ctx, tag)
         made = self._tag(reference, held["created_at"], datetime.now(UTC), held["metadata"])
-        put_tag(self._store, tag, made)
+        refs.put_tag(self._store, tag, made)
 
     def delete(self, tag: str) -> None:
         """Delete a tag; its version stays. Raises NotFound."""
         tagged(self._store, self._ctx, tag)
-        self._store.delete(tag_path(tag))
+        self._store.delete(refs.tag_path(tag))
 
     def _tag(
         self,
@@ -118,16 +105,16 @@ class Tags:
         created: datetime | None,
         updated: datetime,
         metadata: dict[str, str],
-    ) -> Tag:
+    ) -> refs.Tag:
         named = self._table.version if reference is None else reference
         try:
             found = open_reference(self._table, named)
         except NotFound as error:
             shown = named if isinstance(named, tuple) else (self._table._branch, named)
-            branch, number = shown[0] or MAIN, shown[1]
+            branch, number = shown[0] or refs.MAIN, shown[1]
             text = f"Version not found error: version {branch}:{number} does not exist"
             raise VersionNotFound(text) from error
-        return Tag(
+        return refs.Tag(
             branch=found.manifest.message.branch or None,
             version=found.manifest.version,
             created_at=created,
@@ -143,11 +130,11 @@ class Branches:
     def __init__(self, table: OpenTable) -> None:
         self._store, self._ctx = table._root, table._ctx
 
-    def list(self) -> dict[str, Branch]:
+    def list(self) -> dict[str, refs.Branch]:
         """Return every branch of the dataset by its name."""
-        return list_branches(self._store, self._ctx)
+        return refs.list_branches(self._store, self._ctx)
 
-    def list_ordered(self, order: str | None = None) -> Sequence[tuple[str, Branch]]:
+    def list_ordered(self, order: str | None = None) -> Sequence[tuple[str, refs.Branch]]:
         """Return every branch by parent version, the newest first unless `order` is `asc`."""
         return _ordered(self.list(), "parent_version", order)
 
@@ -169,12 +156,9 @@ def create_branch(
     reference: VersionRef = None,
     storage_options: dict[str, str] | None = None,
 ) -> T:
-    """Begin a branch at a version and return it. Raises OperationRefused, NotFound.
-
-    It is reached as the table is; `storage_options` are those of the table again.
-    """
+    """Begin a branch, reached as the table is, at a version. Raises OperationRefused, NotFound."""
     store_options(storage_options)
-    check_branch_name(branch)
+    refs.check_branch_name(branch)
     found = open_reference(table, table.version if reference is None else reference)
     store = operations.branches.create_branch(table._root, table._ctx, branch, found)
     made = copy(table)

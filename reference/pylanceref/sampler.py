@@ -1,7 +1,6 @@
 """Sampling: rows that are drawn from a table, and the share of each of many processes (face).
 
-Has names of pylance's `lance.sampler`. Ranks share a table by whole
-fragments or by batches; with the same seed every rank, and pylance, comes to the same order.
+With the same seed every rank, and pylance, comes to the same order.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 from lanceref.core.arrow_buffers import whole_rows
-from numpy.typing import NDArray
 
 from pylanceref.dataset import LanceDataset
 from pylanceref.dataset import dataset as open_dataset
@@ -34,11 +32,7 @@ def maybe_sample(
     batch_size: int = 10240,
     max_takes: int = 2048,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield `n` rows that are drawn at random, in batches; all rows when there are no more.
-
-    Rows lie alone when `max_takes` are enough, else in that many runs, each at a random place of
-    its share of the table.
-    """
+    """Yield `n` rows drawn at random: alone when `max_takes` are enough, else in so many runs."""
     if not isinstance(dataset, LanceDataset):
         dataset = open_dataset(dataset)
     wanted = [columns] if isinstance(columns, str) else columns
@@ -48,21 +42,16 @@ def maybe_sample(
         yield from dataset.to_batches(wanted, batch_size=batch_size)
         return
     if n > max_takes:
-        chosen = _runs(rng, num_rows, n, max_takes)
+        shares = np.linspace(0, num_rows, max_takes + 1).astype(np.int64)
+        sizes = np.diff(np.linspace(0, n, max_takes + 1).astype(np.int64))
+        firsts = shares[:-1] + rng.integers(0, np.maximum(np.diff(shares) - sizes, 0) + 1)
+        runs = zip(firsts, sizes, strict=True)
+        chosen = np.concatenate([np.arange(first, first + size) for first, size in runs])
     else:
         chosen = rng.choice(num_rows, n, replace=False)
     for start in range(0, len(chosen), batch_size):
         taken = dataset.take(chosen[start : start + batch_size], wanted)
         yield from taken.combine_chunks().to_batches()
-
-
-def _runs(rng: np.random.Generator, num_rows: int, n: int, count: int) -> NDArray[np.int64]:
-    """Return `n` row numbers in `count` runs, one in each of as many equal shares of the rows."""
-    shares = np.linspace(0, num_rows, count + 1).astype(np.int64)
-    sizes = np.diff(np.linspace(0, n, count + 1).astype(np.int64))
-    room = np.maximum(np.diff(shares) - sizes, 0)
-    firsts = shares[:-1] + rng.integers(0, room + 1)
-    return np.concatenate([np.arange(a, a + size) for a, size in zip(firsts, sizes, strict=True)])
 
 
 class _Rank:

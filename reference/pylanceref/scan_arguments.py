@@ -1,7 +1,6 @@
 """Arguments of a scan: what pylance's scanners take, checked and made into a `LanceScanner` (face).
 
-Names, defaults and classes of errors are pylance's. A full-text query given as text searches for
-its words in every column that has an index; text in double quotes is a phrase.
+A full-text query given as text searches for its words in every column that has an index.
 """
 
 from __future__ import annotations

@@ -37,11 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScanStatistics:
-    """Requests and bytes of one scan, and what indices did for it.
-
-    Segments that were opened, their parts that were read, values that were held against a question,
-    parts that were in memory and those that were not.
-    """
+    """Requests and bytes of one scan, and what segments of indices and their parts did for it."""
 
     iops: int
     requests: int
@@ -93,10 +89,7 @@ class ColumnOrdering:
 
 
 def sort_order(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> NDArray[np.int64]:
-    """Return the row numbers in the order of the keys, one for each ordering, the first first.
-
-    The result is (rows,).
-    """
+    """Return the row numbers (rows,) in the order of the keys, one key for each ordering."""
     order = np.arange(len(keys[0]) if keys else 0)
     for key, one in reversed(list(zip(keys, orderings, strict=True))):
         values = key.storage if isinstance(key, pa.ExtensionArray) else key

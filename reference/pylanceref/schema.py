@@ -1,8 +1,4 @@
-"""Schema: the fields of a table with their ids (face).
-
-Has the names of pylance's `lance.schema`. A schema as JSON is for other programs: the format itself
-stores messages.
-"""
+"""Schema: the fields of a table with their ids, and schemas as JSON (face of `lance.schema`)."""
 
 from __future__ import annotations
 

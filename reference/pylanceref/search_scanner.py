@@ -1,10 +1,9 @@
 """Search scanner: rows that a search has found, and what it knows of them (face).
 
-A full-text query gives each row a score, `_score`, and where elements of lists are documents the
-place of the element, `_doc_index`; a query for vectors or texts alike a distance, `_distance`, and
-of a batch of queries the number of the query first, `query_index`. The rows have the order of the
-search, unless another one is asked for. A filter is applied to the rows that were found, unless it
-is to be applied before. The columns of the rows are read last.
+A full-text query gives each row a score, and where elements of lists are documents the place of
+the element; a query for vectors or texts alike a distance, and of a batch of queries the number of
+the query first. A filter is applied to the rows that were found, unless it is to be applied before.
+The columns of the rows are read last.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import pyarrow as pa
 from lanceref.core.arrow_buffers import whole
 from lanceref.file.schema import LanceSchema
 from lanceref.search.minhash_search import MinHashSearch
-from lanceref.search.row_locator import Places, positions_of_ids
+from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.rows import Filter
 from lanceref.search.snapshot import Projection, Snapshot, scan_projection, take_projection
 from lanceref.search.text_column import ELEMENT_BITS
@@ -119,7 +118,13 @@ class SearchScanner(LanceScanner):
         """Return the rows that are found after an offset, up to a limit, in their order."""
         end = None if limit is None else offset + limit
         if isinstance(self._search, TextSearch):
-            hits = self._search.hits(self._allowed(), end)
+            wanted, allowed = self._options.condition, None  # None for all rows
+            if wanted is not None:
+                allowed = wanted.of_table(self._fragments)
+            elif len(self._fragments) < len(self._snapshot.fragments):
+                parts = [np.arange(one.num_rows) + one.rows_before for one in self._fragments]
+                allowed = np.concatenate([np.empty(0, np.int64), *parts])
+            hits = self._search.hits(allowed, end)
             best = np.lexsort((hits.places, -hits.scores))[:end]
             places = hits.places[best]
             elements = (places & (1 << ELEMENT_BITS) - 1).astype(np.uint32)
@@ -128,23 +133,13 @@ class SearchScanner(LanceScanner):
             columns = {ELEMENT.name: lists, SCORE.name: pa.array(hits.scores[best])}
             rows = self._passing(FoundRows(places >> ELEMENT_BITS, columns))
             return self._reordered(rows.part(offset, end))
-        parts = self._search.nearest(self._options.condition)
-        ids = np.concatenate([one.ids for one in parts])
-        near = np.concatenate([one.distances for one in parts])
-        numbers = np.repeat(np.arange(len(parts), dtype=np.int32), [len(one.ids) for one in parts])
-        columns = {QUERY_INDEX.name: pa.array(numbers), DISTANCE.name: pa.array(near)}
+        near = self._search.nearest(self._options.condition)
+        ids = np.concatenate([one.ids for one in near])
+        distances = np.concatenate([one.distances for one in near])
+        numbers = np.repeat(np.arange(len(near), dtype=np.int32), [len(one.ids) for one in near])
+        columns = {QUERY_INDEX.name: pa.array(numbers), DISTANCE.name: pa.array(distances)}
         rows = FoundRows(positions_of_ids(self._snapshot, ids), columns)
         return self._reordered(self._passing(rows)).part(offset, end)
-
-    def _allowed(self) -> Places | None:
-        """Return the rows of the fragments that pass the filter before, None for all."""
-        wanted = self._options.condition
-        if wanted is None and len(self._fragments) == len(self._snapshot.fragments):
-            return None
-        if wanted is not None:
-            return wanted.of_table(self._fragments)
-        positions = [np.arange(rows.num_rows) + rows.rows_before for rows in self._fragments]
-        return np.concatenate([np.empty(0, np.int64), *positions])
 
     @property
     def projected_schema(self) -> pa.Schema:

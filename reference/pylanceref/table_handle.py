@@ -44,8 +44,7 @@ def root_of(snapshot: Snapshot) -> Store:
 class Session:
     """Tables that are opened together, and the memory they hold: their manifests and metadata.
 
-    A table that is opened with a session without room for metadata drops these after each call.
-    Nothing is kept beyond a table that is open, so that other capacities change nothing.
+    Without room for metadata a table drops these after each call; other capacities change nothing.
     """
 
     def __init__(

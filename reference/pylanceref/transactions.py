@@ -7,6 +7,7 @@ class for (a memory WAL state) cannot be read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -36,22 +37,9 @@ T = TypeVar("T")
 UPDATE_MODES = {"": 0, "rewrite_columns": 1, "rewrite_rows": 0}
 """Modes of an update by name; rows are rewritten when none is named."""
 
-OPERATIONS: dict[str, type[Op.BaseOperation]] = {
-    "append": Op.Append,
-    "overwrite": Op.Overwrite,
-    "delete": Op.Delete,
-    "update": Op.Update,
-    "merge": Op.Merge,
-    "project": Op.Project,
-    "restore": Op.Restore,
-    "reserve_fragments": Op.ReserveFragments,
-    "clone": Op.Clone,
-    "rewrite": Op.Rewrite,
-    "create_index": Op.CreateIndex,
-    "data_replacement": Op.DataReplacement,
-    "data_overlay": Op.DataOverlay,
-    "update_config": Op.UpdateConfig,
-    "update_bases": Op.UpdateBases,
+OPERATIONS = {
+    re.sub(r"\B([A-Z])", r"_\1", kind.__name__).lower(): kind
+    for kind in Op.BaseOperation.__subclasses__()
 }
 """Classes of the operations, by the fields of their messages."""
 

@@ -1,9 +1,4 @@
-"""What may be handed over to be written, as one stream of record batches (face).
-
-Takes what pylance takes: tables, batches, readers, datasets and scanners of pyarrow and of our own,
-pandas and polars frames, dicts of columns, lists of rows, and with a schema any iterable of
-batches.
-"""
+"""What may be handed over to be written, as one stream of record batches (face)."""
 
 from __future__ import annotations
 
@@ -38,9 +33,9 @@ def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
         return pa.RecordBatchReader.from_batches(data.schema, _given(data))
     if isinstance(data, OpenTable):
         rows = data._snapshot.fragments
-        return _scanned(describe(data._snapshot, rows, {**data._scan_options}))
+        data = describe(data._snapshot, rows, {**data._scan_options})
     if isinstance(data, LanceScanner):
-        return _scanned(data)
+        return data.to_reader()
     datasets = sys.modules.get("pyarrow.dataset")  # imported by who has one, and slow to import
     if datasets is not None and isinstance(data, datasets.Dataset):
         return data.scanner().to_reader()
@@ -54,10 +49,6 @@ def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
     if schema is None:
         raise ValueError("Must provide schema to write dataset from RecordBatch iterable")
     return pa.RecordBatchReader.from_batches(schema, _cast(data, schema))
-
-
-def _scanned(scanner: LanceScanner) -> pa.RecordBatchReader:
-    return pa.RecordBatchReader.from_batches(scanner.projected_schema, scanner.to_batches())
 
 
 def _table(data: object, schema: pa.Schema | None) -> pa.Table | None:

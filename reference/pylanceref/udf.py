@@ -1,6 +1,4 @@
-"""Functions of batches that compute columns (face).
-
-Has the names of pylance's `lance.udf`.
+"""Functions of batches that compute columns (face of `lance.udf`).
 
 Layout of a checkpoint: a SQLite database with the table `batches (fragment_id, batch_index,
 result)`, where a result is an Arrow stream of one batch.

@@ -7,7 +7,7 @@ one batch, and what an index says of a graph in the metadata of the schema.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,9 @@ from lanceref.kernels.hnsw_graph import Graph, GraphParameters
 from lanceref.kernels.kmeans import ROUNDS, assign, train
 from lanceref.storage import create_sink, whole
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from pylanceref.dataset import LanceDataset
 
 KEY = "lance:hnsw"
 """Metadata that says where searches start, and with what the graph was built."""
@@ -133,18 +136,8 @@ NEAR = 1e-6
 """Distance up to which a vector has found itself."""
 
 
-class Sampled(Protocol):
-    """What a dataset does for a check of its vectors."""
-
-    def sample(self, num_rows: int) -> pa.Table:
-        """Return so many rows, drawn at random."""
-
-    def to_table(self, *, nearest: dict[str, object] | None = None) -> pa.Table:
-        """Return all rows, or those nearest to a vector."""
-
-
 def validate_vector_index(
-    dataset: Sampled,
+    dataset: LanceDataset,
     column: str,
     refine_factor: int = 5,
     sample_size: int | None = None,

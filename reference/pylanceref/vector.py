@@ -1,7 +1,4 @@
-"""Vectors in tables (face).
-
-Has the names of pylance's `lance.vector` that are about data.
-"""
+"""Vectors in tables (face of `lance.vector`)."""
 
 from __future__ import annotations
 
@@ -13,9 +10,8 @@ from numpy.typing import NDArray
 
 from pylanceref.late_names import late_names
 
-_LEFT_OUT = (
-    "get_ivf_partition_info hamming_clustering_for_ivf_partition hamming_clustering_for_sample"
-)
+_LEFT_OUT = "get_ivf_partition_info hamming_clustering_for_ivf_partition "
+_LEFT_OUT += "hamming_clustering_for_sample"
 __getattr__ = late_names(__name__, {}, _LEFT_OUT)
 
 
@@ -28,8 +24,7 @@ def vec_to_table(
     """Return vectors as a table of float32 lists of fixed size.
 
     A dictionary gives the columns `id` and `vector`, a list or an array [rows, dimension] `vector`
-    only; `names` gives them other names. Raises ValueError for vectors of several lengths,
-    NotImplementedError for other data.
+    only. Raises ValueError for vectors of several lengths, NotImplementedError for other data.
     """
     if isinstance(data, dict):
         chosen = ["id", "vector"] if names is None else list(names)

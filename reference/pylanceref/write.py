@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import pyarrow as pa
 from lanceref.blobs.blob_writer import BlobPolicy, ExternalBlobs, check_thresholds, declared_schema
@@ -30,16 +30,8 @@ from lanceref.storage import Store, StoreOptions, name_of_uri, store_options
 from lanceref.storage.manifests.manifest_names import DETACHED
 from lanceref.storage.manifests.opening import open_table
 from lanceref.storage.protocol import NO_OPTIONS, CommitLock, Draft
+from lanceref.table import data_files
 from lanceref.table.bases import open_base
-from lanceref.table.data_files import (
-    FOLDER,
-    FileLimits,
-    Home,
-    NewFiles,
-    appended_schema,
-    with_dictionaries,
-    write_files,
-)
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.manifest import Manifest
 from lanceref.table.rows import ROW_ADDRESS
@@ -117,11 +109,11 @@ def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None
     chosen = version_named(version)
     if base is not None and version is None:
         chosen = storage_version_of(base.message)
-    rows = with_dictionaries(schema_of(declared_schema(schema, chosen)))
+    rows = data_files.with_dictionaries(schema_of(declared_schema(schema, chosen)))
     if base is None or mode == "overwrite":
         return Plan(False, chosen, rows, rows)
     check_thresholds(base.schema.fields, rows.fields)
-    return Plan(True, chosen, appended_schema(base.schema, rows, chosen), base.schema)
+    return Plan(True, chosen, data_files.appended_schema(base.schema, rows, chosen), base.schema)
 
 
 def committed(kind: type[T], target: Target, version: int) -> T:
@@ -150,7 +142,7 @@ def bases_of(target: Target, mode: str, initial: Sequence[DatasetBasePath] | Non
     return made
 
 
-def homes_of(target: Target, bases: Bases, chosen: Sequence[str] | None) -> list[Home]:
+def homes_of(target: Target, bases: Bases, chosen: Sequence[str] | None) -> list[data_files.Home]:
     """Return where files go in turn. Raises DataRefused for a base that there is not."""
     if isinstance(chosen, str):
         raise TypeError(f"target_bases must be a list of names, got {chosen!r}")
@@ -160,12 +152,16 @@ def homes_of(target: Target, bases: Bases, chosen: Sequence[str] | None) -> list
         named += [base for base in bases if base.path == name]
         if named:
             store = open_base(target.store, named[0], branch)
-            homes.append(Home(store, FOLDER if named[0].is_dataset_root else "", named[0].id))
+            homes.append(
+                data_files.Home(
+                    store, data_files.FOLDER if named[0].is_dataset_root else "", named[0].id
+                )
+            )
         elif name == target.uri:
-            homes.append(Home(target.store))
+            homes.append(data_files.Home(target.store))
         else:
             raise DataRefused(f"Base reference '{name}' not found in available bases")
-    return homes or [Home(target.store)]
+    return homes or [data_files.Home(target.store)]
 
 
 class FileArguments(TypedDict, total=False):
@@ -192,24 +188,14 @@ class FileArguments(TypedDict, total=False):
     blob_pack_file_size_threshold: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """Files that wait for a commit, and the bases of the table they are for."""
-
-    target: Target
-    plan: Plan
-    bases: Bases
-    files: NewFiles
-
-
 def write_rows(
     data: object,
     target: Target,
     schema: pa.Schema | None,
     mode: str,
     **arguments: Unpack[FileArguments],
-) -> Written:
-    """Write data files for a table. Raises TypeError for an argument that there is not."""
+) -> tuple[Plan, Bases, data_files.NewFiles]:
+    """Write data files of a table. Raises TypeError for an argument that there is not."""
     unknown = arguments.keys() - FileArguments.__annotations__.keys()
     if unknown:
         raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
@@ -223,11 +209,13 @@ def write_rows(
     if watcher is not None and not isinstance(watcher, Reporter):
         raise DataRefused(f"Failed to call begin() on {type(progress).__name__!r}")
     known = target.base.dictionaries if target.base is not None and plan.appends else {}
-    files = write_files(homes, plan.rows, plan.version, reader, limits, known, watcher)
-    return Written(target, plan, bases, files)
+    files = data_files.write_files(homes, plan.rows, plan.version, reader, limits, known, watcher)
+    return plan, bases, files
 
 
-def file_limits(plan: Plan, bases: Bases, **arguments: Unpack[FileArguments]) -> FileLimits:
+def file_limits(
+    plan: Plan, bases: Bases, **arguments: Unpack[FileArguments]
+) -> data_files.FileLimits:
     """Return limits of files and blobs. Raises ValueError, OverflowError, DataRefused."""
     rows = arguments.get("max_rows_per_file", MAX_ROWS_PER_FILE)
     group = arguments.get("max_rows_per_group")
@@ -252,7 +240,7 @@ def file_limits(plan: Plan, bases: Bases, **arguments: Unpack[FileArguments]) ->
     options = store_options(arguments.get("storage_options"))
     external = ExternalBlobs(mode == "ingest", anywhere, tuple(bases), options)
     policy = page_policy(len(plan.rows.fields), cache, page)
-    return FileLimits(rows, size, group, policy, BlobPolicy(shared, external))
+    return data_files.FileLimits(rows, size, group, policy, BlobPolicy(shared, external))
 
 
 def write_table(
@@ -282,17 +270,27 @@ def write_table(
     options = store_options(files.get("storage_options"), commit_lock)
     shared = _session_of(uri, session)
     config = cleanup_config(auto_cleanup_options)
-    written = write_rows(data_obj, open_target(uri, options), schema, mode, **files)
+    target = open_target(uri, options)
+    plan, bases, new = write_rows(data_obj, target, schema, mode, **files)
     properties = dict(transaction_properties or {})
     if commit_message is not None:
         properties[MESSAGE_KEY] = commit_message
-    staged = stage(written, properties, stable_row_ids=enable_stable_row_ids)
-    target = written.target
+    read = 0 if target.base is None else target.base.version
+    if plan.appends:
+        transaction = new_append(read, new.fragments, properties)
+    else:
+        transaction = new_overwrite(read, new.fragments, plan.table, properties)
     if target.base is None:
+        transaction.overwrite.initial_bases.extend(bases)
         for key, text in config.items():
-            staged.transaction.overwrite.config_upsert_values[key] = text
-    scheme: Literal["V1", "V2"] = "V2" if enable_v2_manifest_paths else "V1"
-    policy = CommitPolicy(scheme, mode == "create", lock=commit_lock)
+            transaction.overwrite.config_upsert_values[key] = text
+    draft, given = Draft(new.paths), new.dictionaries
+    staged = Staged(
+        transaction, plan.table, plan.version, enable_stable_row_ids, given, draft=draft
+    )
+    policy = CommitPolicy(
+        "V2" if enable_v2_manifest_paths else "V1", mode == "create", lock=commit_lock
+    )
     made = committed(kind, target, commit(target.store, staged, policy, target.ctx))
     return made.within(shared)
 
@@ -307,24 +305,6 @@ def _session_of(uri: Destination, session: Session | None) -> Session | None:
     return uri.session()
 
 
-def stage(
-    written: Written, properties: dict[str, str] | None = None, *, stable_row_ids: bool = False
-) -> Staged:
-    """Return the transaction of new files, ready to be committed."""
-    base, plan, new = written.target.base, written.plan, written.files
-    read = 0 if base is None else base.version
-    if plan.appends:
-        transaction = new_append(read, new.fragments, properties)
-    else:
-        transaction = new_overwrite(read, new.fragments, plan.table, properties)
-    if base is None:
-        transaction.overwrite.initial_bases.extend(written.bases)
-    draft = Draft(new.paths)
-    return Staged(
-        transaction, plan.table, plan.version, stable_row_ids, new.dictionaries, draft=draft
-    )
-
-
 def write_fragments(
     data: object,
     dataset_uri: Destination,
@@ -337,5 +317,5 @@ def write_fragments(
     """Write rows as data files and return their fragments, which a transaction may list."""
     _session_of(dataset_uri, session)
     options = store_options(files.get("storage_options"))
-    written = write_rows(data, open_target(dataset_uri, options), schema, mode, **files)
-    return [FragmentMetadata.from_message(fragment) for fragment in written.files.fragments]
+    *_, new = write_rows(data, open_target(dataset_uri, options), schema, mode, **files)
+    return list(map(FragmentMetadata.from_message, new.fragments))

@@ -1,7 +1,4 @@
-"""Sharded batches: the share of one of many processes in a table (face).
-
-Has the names of pylance's deprecated class; `pylanceref.sampler` has what came after it.
-"""
+"""Sharded batches: the share of one of many processes in a table, deprecated in pylance (face)."""
 
 from __future__ import annotations
 

@@ -7,19 +7,9 @@ from collections.abc import Callable
 import pyarrow as pa
 from lanceref.core.errors import QueryRefused
 from lanceref.core.query_limits import calling
+from lanceref.index import predicate as questions
 from lanceref.index.full_text.tokenizers import simple
 from lanceref.index.geometry import binary_of
-from lanceref.index.predicate import (
-    Among,
-    Contains,
-    HasLabels,
-    HasWords,
-    Intersects,
-    IsNull,
-    Matches,
-    StartsWith,
-    Within,
-)
 from lanceref.index.predicate import Predicate as Question
 from lanceref.json.json_path import member_path
 from lanceref.search.index_plan import And, Not, On, Or, Predicate, Unknown
@@ -88,7 +78,7 @@ class _Reader:
             found = self._is_true(node, True)
         elif node.op in ("IsNull", "IsNotNull"):
             column = self._column(node.parts[0])
-            found = None if column is None else On(column[0], IsNull())
+            found = None if column is None else On(column[0], questions.IsNull())
         elif node.op in ("IsTrue", "IsFalse"):
             found = self._is_true(node.parts[0], node.op == "IsTrue")
         else:
@@ -144,15 +134,19 @@ class _Reader:
         if value is None:
             return None
         if op in ("=", "!="):
-            return On(path, Among((value,)))
+            return On(path, questions.Among((value,)))
         low, high = (value, None) if op in (">", ">=") else (None, value)
         closed = op in (">=", "<=")
-        return On(path, Within(low, high, closed, closed))
+        return On(path, questions.Within(low, high, closed, closed))
 
     def _between(self, node: Node, strict: bool) -> Predicate | None:
         column = self._column(node.parts[0])
         ends = [self._value(one, column[1], strict) for one in node.parts[1:]] if column else [None]
-        return None if column is None or None in ends else On(column[0], Within(ends[0], ends[1]))
+        return (
+            None
+            if column is None or None in ends
+            else On(column[0], questions.Within(ends[0], ends[1]))
+        )
 
     def _in(self, node: Node, strict: bool) -> Predicate | None:
         column = self._column(node.parts[0])
@@ -161,13 +155,13 @@ class _Reader:
         path, type_ = column
         values = [self._value(one, type_, strict and "." not in path) for one in node.parts[1:]]
         given = tuple(value for value in values if value is not None)
-        return On(path, Among(given)) if len(given) == len(values) else None
+        return On(path, questions.Among(given)) if len(given) == len(values) else None
 
     def _is_true(self, node: Node, wanted: bool) -> Predicate | None:
         column = self._column(node)
         if column is None or not pa.types.is_boolean(column[1]):
             return None
-        return On(column[0], Among((pa.scalar(wanted),)))
+        return On(column[0], questions.Among((pa.scalar(wanted),)))
 
     def _like(self, node: Node) -> Predicate | None:
         column, pattern = self._column(node.parts[0]), node.parts[1]
@@ -179,8 +173,8 @@ class _Reader:
             return None
         prefix = form.split("%")[0].split("_")[0]
         if prefix == form:
-            return On(path, Among((pa.scalar(prefix, type_),)))
-        question = StartsWith(pa.scalar(prefix, type_))
+            return On(path, questions.Among((pa.scalar(prefix, type_),)))
+        question = questions.StartsWith(pa.scalar(prefix, type_))
         return On(path, question, exact=form == f"{prefix}%") if prefix else None
 
     def _call(self, node: Node) -> Predicate | None:
@@ -216,7 +210,7 @@ def _of_text(ask: Callable[[str, pa.DataType], Question | None]) -> Ask:
 def _has_words(text: str, type_: pa.DataType) -> Question | None:
     """Return a question for words; none at all are no question."""
     words, _ = simple(text)
-    return HasWords(tuple(dict.fromkeys(words))) if words else None
+    return questions.HasWords(tuple(dict.fromkeys(words))) if words else None
 
 
 def _intersects(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
@@ -224,7 +218,7 @@ def _intersects(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
     held = literal.as_py()
     if isinstance(held, bytes) and held[:1] not in (b"\0", b"\1", b"0"):
         held = held.decode()
-    return Intersects(held if isinstance(held, bytes) else binary_of(held))
+    return questions.Intersects(held if isinstance(held, bytes) else binary_of(held))
 
 
 def _labels(every: bool) -> Ask:
@@ -236,17 +230,21 @@ def _labels(every: bool) -> Ask:
         given = literal.values if pa.types.is_nested(literal.type) else [literal]
         labels = [as_value(one, type_.value_type, strict=False) for one in given]
         known = tuple(one for one in labels if one is not None)
-        return HasLabels(known, every) if 0 < len(labels) == len(known) else None
+        return questions.HasLabels(known, every) if 0 < len(labels) == len(known) else None
 
     return question
 
 
 _CALLS: dict[str, Ask] = {
     **dict.fromkeys(MEETING, _intersects),
-    "starts_with": _of_text(lambda text, of: StartsWith(pa.scalar(text, of)) if text else None),
-    "contains": _of_text(lambda text, _: Contains(text)),
+    "starts_with": _of_text(
+        lambda text, of: questions.StartsWith(pa.scalar(text, of)) if text else None
+    ),
+    "contains": _of_text(lambda text, _: questions.Contains(text)),
     "contains_tokens": _of_text(_has_words),
-    **dict.fromkeys(("regexp_match", "regexp_like"), _of_text(lambda text, _: Matches(text))),
+    **dict.fromkeys(
+        ("regexp_match", "regexp_like"), _of_text(lambda text, _: questions.Matches(text))
+    ),
     **dict.fromkeys(("array_has", "array_has_any"), _labels(every=False)),
     "array_has_all": _labels(every=True),
 }

@@ -41,11 +41,7 @@ SETTINGS = {
 
 
 class ExactSchema:
-    """A schema as the key of a cache: equal to those with the same metadata.
-
-    `pa.Schema` compares and hashes names and types alone. Two columns that differ in the name of
-    their extension type, JSON and plain bytes among them, are the same to it.
-    """
+    """A schema as the key of a cache: equal, unlike a `pa.Schema`, only with the same metadata."""
 
     __slots__ = ("_hash", "schema")
 
@@ -116,8 +112,14 @@ class Engine:
         if not parts:
             empty = self.frame(batch).select(*named).schema()
             return [pa.array([], field.type) for field in empty]
-        columns = pa.Table.from_batches(parts).combine_chunks().columns
-        return [_plain(column) for column in columns]
+        arrays = []
+        for column in pa.Table.from_batches(parts).combine_chunks().columns:
+            array = column.combine_chunks()
+            if isinstance(array, pa.ChunkedArray):
+                array = pa.concat_arrays(array.chunks) if array.chunks else pa.array([], array.type)
+            type_ = plain_view(pa.field("", array.type)).type
+            arrays.append(array if type_ == array.type else array.cast(type_))
+        return arrays
 
     def errors(self, refusal: type[LanceError]) -> _Errors:
         """Make errors of DataFusion in a `with` block a refusal; those of our functions stay."""
@@ -153,14 +155,6 @@ def plain_view(field: pa.Field) -> pa.Field:
     if pa.types.is_string_view(field.type):
         return field.with_type(pa.utf8())
     return field.with_type(pa.binary()) if pa.types.is_binary_view(field.type) else field
-
-
-def _plain(column: pa.ChunkedArray) -> pa.Array:
-    array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
-    type_ = plain_view(pa.field("", array.type)).type
-    return array if type_ == array.type else array.cast(type_)
 
 
 def repeated(value: pa.Scalar, rows: int) -> pa.Array:
@@ -231,13 +225,6 @@ def _nulls_below(array: pa.Array) -> pa.Array:
     return pa.StructArray.from_arrays(parts, fields=free, mask=array.is_null())
 
 
-def _aligned(array: pa.Array) -> pa.Array:
-    """Return an array whose values begin where a processor may read them; pages begin anywhere."""
-    if any(one is not None and one.address % ALIGNMENT for one in array.buffers()):
-        return array.take(pa.array(np.arange(len(array))))
-    return array
-
-
 def plain_batch(batch: pa.RecordBatch, names: Iterable[str]) -> pa.RecordBatch:
     """Return columns of a batch without extension types. Raises QueryFailed for no geometry."""
     arrays, fields = [], []
@@ -252,6 +239,9 @@ def plain_batch(batch: pa.RecordBatch, names: Iterable[str]) -> pa.RecordBatch:
             continue
         type_ = plain_type(array.type)
         plain = array if array.type == type_ else array.cast(type_)
-        arrays.append(_aligned(_nulls_below(plain)))
+        array = _nulls_below(plain)
+        if any(one is not None and one.address % ALIGNMENT for one in array.buffers()):
+            array = array.take(pa.array(np.arange(len(array))))  # pages begin anywhere
+        arrays.append(array)
         fields.append(pa.field(name, arrays[-1].type, field.nullable))
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))

@@ -38,9 +38,7 @@ class _Absent:
 Function = Callable[..., object]
 
 
-@lru_cache(64)
-def _steps(path: str) -> list[Callable[[Json], list[Json]]]:
-    return parse_path(path)
+_steps = lru_cache(64)(parse_path)
 
 
 def _found(function: Function) -> Function:
@@ -62,10 +60,6 @@ def _extract(found: list[Json]) -> str | None:
 def _array(found: list[Json]) -> list[Json]:
     """Return the array that a path finds, an empty one for something else."""
     return found[0] if len(found) == 1 and isinstance(found[0], list) else []
-
-
-def _array_length(found: list[Json]) -> int | None:
-    return len(_array(found)) if found else None
 
 
 def _array_contains(found: list[Json], wanted: str | float | bool) -> bool:
@@ -137,7 +131,11 @@ def _float(value: Json) -> float | None:
 
 JSON_FUNCTIONS: dict[str, tuple[Function, int, pa.DataType]] = {
     "json_array_contains": (_found(_array_contains), 3, pa.bool_()),
-    "json_array_length": (_found(_array_length), 2, pa.int64()),
+    "json_array_length": (
+        _found(lambda one: len(_array(one)) if one else None),
+        2,
+        pa.int64(),
+    ),
     "json_exists": (_found(bool), 2, pa.bool_()),
     "json_extract": (_found(_extract), 2, pa.utf8()),
     "json_get": (_get, 2, pa.large_binary()),
@@ -215,12 +213,6 @@ def register(session: SessionContext, note: Note) -> None:
     """Register the functions of Lance with a session; errors are noted."""
     from datafusion import udf
 
-    for name, (function, arguments, returned) in _column_functions().items():
-        session.register_udf(udf(_noted(function, note), arguments, returned, "immutable", name))
-
-
-def _column_functions() -> dict[str, tuple[ColumnFunction, list[pa.DataType], pa.DataType]]:
-    """Return every function with the types of its arguments and of its result."""
     text, geometry = pa.utf8(), pa.binary()
     found: dict[str, tuple[ColumnFunction, list[pa.DataType], pa.DataType]] = {
         "contains_tokens": (contains_tokens, [text, text], pa.bool_())
@@ -233,7 +225,8 @@ def _column_functions() -> dict[str, tuple[ColumnFunction, list[pa.DataType], pa
     for name, method in RELATIONS.items():
         returned = pa.float64() if method == "distance" else pa.bool_()
         found[name] = partial(related, name), [geometry, geometry], returned
-    return found
+    for name, (function, arguments, returned) in found.items():
+        session.register_udf(udf(_noted(function, note), arguments, returned, "immutable", name))
 
 
 def _noted(function: ColumnFunction, note: Note) -> ColumnFunction:

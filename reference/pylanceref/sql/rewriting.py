@@ -205,8 +205,10 @@ class Rewriter:
         is_prefix = (before.word in RESERVED and before.word not in values) or (
             before.kind in ("", "sign") and before.text not in (")", "]")
         )
-        if sign == "~" and is_prefix and self._denies(start):
-            return ["NOT"]
+        token, after = self._tokens[start : start + 2]
+        is_last = after.text in ("", ")") or after.word in ("AND", "OR")
+        if sign == "~" and is_prefix and (token.text == "(" or (token.text and is_last)):
+            return ["NOT"]  # it applies to all of a condition: brackets, or one name
         if sign in ("~", "<=>") or (sign == "+" and is_prefix):
             raise self._refused(sign)
         if sign in ("(", "["):
@@ -218,12 +220,6 @@ class Rewriter:
         if sign == "," and self._open:
             return [*_end_argument(self._open[-1]), sign, *self._begin_argument(start)]
         return ["=" if sign == "==" else sign]
-
-    def _denies(self, start: int) -> bool:
-        """Whether a sign before a condition applies to all of it: brackets, or one name."""
-        token, after = self._tokens[start : start + 2]
-        is_last = after.text in ("", ")") or after.word in ("AND", "OR")
-        return token.text == "(" or (bool(token.text) and is_last)
 
     def _begin_argument(self, start: int) -> list[str]:
         """Begin the cast of an argument to the type its function takes, where that is known."""

@@ -170,8 +170,14 @@ def _walk(root: Expr) -> Node:
             below = inside or expr.variant_name() == "ScalarFunction"
             operands = expr.rex_call_operands()
             waiting += [(one, node.parts, below) for one in reversed(operands)]
-    for node in reversed(order):
-        _finish(node)
+    for node in reversed(order):  # what follows from the parts of a node
+        if node.op == "get_field":  # of fields inside each other there is one call
+            inner, names = node.parts[0].names, [one.text for one in node.parts[1:]]
+            texts = [name for name in names if name is not None]
+            node.names = (*inner, *texts) if inner and len(texts) == len(names) else ()
+        if node.parts or node.op in VOLATILE:
+            is_fixed = node.op not in VOLATILE
+            node.constant = is_fixed and all(one.constant for one in node.parts)
     return top[0]
 
 
@@ -188,13 +194,3 @@ def _node(expr: Expr, inside: bool) -> Node:
     if variant in ("Between", "InList"):
         return Node(expr, op, negated=bool(expr.to_variant().negated()))
     return Node(expr, op)
-
-
-def _finish(node: Node) -> None:
-    """Set what follows from the parts of a node."""
-    if node.op == "get_field":  # of fields inside each other there is one call
-        inner, names = node.parts[0].names, [one.text for one in node.parts[1:]]
-        texts = [name for name in names if name is not None]
-        node.names = (*inner, *texts) if inner and len(texts) == len(names) else ()
-    if node.parts or node.op in VOLATILE:
-        node.constant = all(one.constant for one in node.parts) and node.op not in VOLATILE

@@ -8,8 +8,8 @@ import pylanceref
 import pytest
 import shapely
 from lanceref.core.errors import QueryRefused
+from pylanceref.sql.columns import bind as bind_sql
 from pylanceref.sql.columns import bind_columns, take_columns
-from pylanceref.sql.expression import bind as bind_sql
 
 from tests.sql.written import write
 
