@@ -14,7 +14,7 @@ final class Index {
   /** An entry of the index section: the files of one segment, and the fragments it covers. */
   record Segment(
       Path folder, String type, int field, Set<Long> fragments, long greatestKey,
-      Reuse reuse) {
+      Reuse reuse, boolean byAddress) {
     DataFile file(String name) {
       DataFile file = DataFile.open(folder.resolve(name));
       if (file.version.equals("2.3")) throw Refusal.unsupported("version");
@@ -54,8 +54,10 @@ final class Index {
       if (type == null || fields.length != 1 || !entry.has(5)) continue;
       Set<Long> covered = new HashSet<>();
       for (long fragment : Roaring.bitmap(entry.bytes(5))) covered.add(fragment);
+      // Chapter 62: a BTREE has addresses from version 1 on, also where rows have ids.
+      boolean byAddress = type.equals("BTREE") && entry.number(7) > 0;
       segments.add(new Segment(
-          folder, type, (int) fields[0], reuse.moved(covered), table.greatestKey(), reuse));
+          folder, type, (int) fields[0], reuse.moved(covered), table.greatestKey(), reuse, byAddress));
     }
     return segments;
   }

@@ -29,7 +29,7 @@ final class Search {
         while (answers.size() <= i) answers.add(null);
         if (answers.get(i) == null) answers.set(i, Index.answers(segment, condition));
         used = true;
-        return answers.get(i).apply(keys[row]);
+        return answers.get(i).apply(segment.byAddress() ? addresses[row] : keys[row]);
       }
       return condition.test(value(condition.column()));
     }
@@ -38,6 +38,7 @@ final class Search {
   private final Table table;
   private final List<Index.Segment> segments;
   private final long[] keys;
+  private final long[] addresses;
   private final long[] fragments;
   boolean used;
 
@@ -46,7 +47,7 @@ final class Search {
     segments = withIndices ? Index.segments(table) : List.of();
     keys = table.keys(false);
     fragments = new long[keys.length];
-    long[] addresses = table.keys(true);
+    addresses = table.keys(true);
     for (int row = 0; row < keys.length; row++) fragments[row] = addresses[row] >>> 32;
   }
 
