@@ -19,8 +19,8 @@ Layout of the table (2 312 bytes): u8 number of symbols, u8 terminator, u8 suffi
 symbol.
 
 Clauses: L.codec.variable.offsets, L.codec.variable.table, L.codec.variable.header,
-L.codec.variable.padding, L.codec.range.step, L.codec.delta.width, L.codec.fsst.table,
-L.codec.fsst.code, L.codec.fsst.escape
+L.codec.variable.padding, L.codec.variable.end, L.codec.range.step, L.codec.delta.width,
+L.codec.fsst.table, L.codec.fsst.code, L.codec.fsst.escape
 """
 
 from __future__ import annotations
@@ -125,14 +125,16 @@ def decode_separate(run: ChunkRun, offsets: NDArray[np.uint64], kind: str = "byt
     `offsets` (values + chunks,). Raises CorruptPage.
     """
     buffer, ends = len(run.starts) - 1, np.cumsum(run.counts + 1)
+    sizes = run.sizes[buffer].astype(np.uint64)
     begin, last = offsets[ends - run.counts - 1], offsets[ends - 1]
     inner = np.ones(len(offsets), np.bool_)
     inner[ends - 1] = False
     falls = np.append(offsets[1:] < offsets[:-1], False) & inner
-    wrong = (begin != 0) | (last > run.sizes[buffer].astype(np.uint64))
+    wrong = (begin != 0) | (last > sizes)
     wrong[np.searchsorted(ends, np.flatnonzero(falls), "right")] = True
     clause, wanted = "L.codec.variable.offsets", "offsets from 0 on that never fall"
     run.check(clause, wrong, last, wanted, "bytes", buffer)
+    run.check("L.codec.variable.end", last != sizes, last, sizes, "bytes", buffer)
     run.own(buffer, "bytes", kind, clause)
     signed = np.append(offsets.astype(np.int64), 0)
     cuts = np.zeros(len(offsets) - run.num_chunks + 1, np.int64)
