@@ -12,29 +12,32 @@ from lanceref.core.cursor import Cursor
 from lanceref.index.row_set import RowSet, encode_row_set, parse_row_set
 from pyroaring import BitMap
 
-from lance_conformance.recipes import indexed as i
-from lance_conformance.recipes.cases.index import index_files as f
-from lance_conformance.recipes.cases.index import scalar_tables as s
+from lance_conformance.recipes import indexed
+from lance_conformance.recipes.cases.index import index_files, scalar_tables
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, THIRD, index, manifest_of
 from lance_conformance.recipes.handmade_files import remade, reworked, words
 from lance_conformance.recipes.model import Recipe, SpanPatch
 
 _BITMAP = "bitmap_page_lookup.lance"
-LABEL_LIST = i.Indexed(pa.array([["a", "b"], [], None, ["b", None], ["c"], ["a", "a"], ["b"], ["a"],
+LABEL_LIST = indexed.Indexed(pa.array([["a", "b"], [], None, ["b", None], ["c"], ["a", "a"], ["b"],
+    ["a"],
     [None], ["c", "a"], ["b"], None], pa.list_(pa.utf8())), "LABEL_LIST")  # fmt: skip
 
-_LISTED = pa.concat_tables([s.members(["a", "b", "b", None, "c", "a", "b", "a", None, "c", "a"],
+_LISTED = pa.concat_tables([scalar_tables.members(["a", "b", "b", None, "c", "a", "b", "a", None,
+    "c", "a"],
     [0, 0, 3, 3, 4, 5, 6, 7, 8, 9, 9], pa.utf8()).append_column(
-    "list", pa.array([True] * 11)), s.members([None], [2], pa.utf8()).append_column("list",
+    "list", pa.array([True] * 11)), scalar_tables.members([None], [2],
+    pa.utf8()).append_column("list",
     pa.array([False]))])  # fmt: skip
 
-_GONE_WHOLE = i.Indexed(pa.array([*[["y"]] * 5, ["x"], ["y"], [], ["x", "y"], [], None, None],
+_GONE_WHOLE = indexed.Indexed(pa.array([*[["y"]] * 5, ["x"], ["y"], [], ["x", "y"], [], None, None],
     pa.list_(pa.utf8())), "LABEL_LIST", version="2.0", afterwards=lambda dataset: dataset.delete(
     "id < 5"))  # fmt: skip
 
 
-_LEFT_WHOLE = i.Indexed(pa.array([["y"], ["x", "y"], ["y"], ["y"], ["y", "x"], ["x"], ["y"], [],
+_LEFT_WHOLE = indexed.Indexed(pa.array([["y"], ["x", "y"], ["y"], ["y"], ["y", "x"], ["x"], ["y"],
+    [],
     ["x", "y"], [], None, None], pa.list_(pa.utf8())), "LABEL_LIST", version="2.0")  # fmt: skip
 
 
@@ -47,15 +50,15 @@ def _with_whole(table: pa.Table) -> pa.Table:
     return table.set_column(1, table.schema.field("bitmaps"), bitmaps)
 
 
-BITMAP = i.Indexed(s.INTS, "BITMAP")
+BITMAP = indexed.Indexed(scalar_tables.INTS, "BITMAP")
 
 
 def _below(module: Any, uri: str) -> None:
     """Make a table whose index is over a field of a struct."""
-    structs = pa.array([{"b": f"{one}", "a": one} for one in s.INTS.to_pylist()])
-    table = pa.table({"id": pa.array(range(len(s.INTS)), pa.int64()), "s": structs})
+    structs = pa.array([{"b": f"{one}", "a": one} for one in scalar_tables.INTS.to_pylist()])
+    table = pa.table({"id": pa.array(range(len(scalar_tables.INTS)), pa.int64()), "s": structs})
     dataset = module.write_dataset(table, uri, data_storage_version="2.1")
-    i.create_index(module, dataset, "s.a", "BITMAP", {})
+    indexed.create_index(module, dataset, "s.a", "BITMAP", {})
 
 
 _NOTHING = replace(BITMAP, version="2.0")
@@ -63,9 +66,9 @@ _NOTHING = replace(BITMAP, version="2.0")
 
 def _one_row(module: Any, uri: str) -> None:
     """Make an index over no rows, and a row that it does not cover."""
-    schema = pa.schema([("id", pa.int64()), (i.COLUMN, pa.int32())])
+    schema = pa.schema([("id", pa.int64()), (indexed.COLUMN, pa.int32())])
     dataset = module.write_dataset(schema.empty_table(), uri, schema, data_storage_version="2.0")
-    i.create_index(module, dataset, i.COLUMN, "BITMAP", {})
+    indexed.create_index(module, dataset, indexed.COLUMN, "BITMAP", {})
     row = pa.table([[0], [3]], schema=schema)
     module.write_dataset(row, uri, mode="append", data_storage_version="2.0")
 
@@ -73,151 +76,172 @@ def _one_row(module: Any, uri: str) -> None:
 def _far(module: Any, uri: str) -> None:
     """Make a table of more rows than 16 bits number, two of which have a value."""
     values = pa.array([row in (1, 65537) for row in range(65_560)])
-    dataset = module.write_dataset(pa.table({i.COLUMN: values}), uri, data_storage_version="2.1")
-    i.create_index(module, dataset, i.COLUMN, "BITMAP", {})
+    dataset = module.write_dataset(
+        pa.table({indexed.COLUMN: values}), uri, data_storage_version="2.1"
+    )
+    indexed.create_index(module, dataset, indexed.COLUMN, "BITMAP", {})
 
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/label-list/null-lists", "a set of the lists that are null",
-        "L.index.label-list.nulls", f.unsized(i.filtered(replace(LABEL_LIST, version="2.0"),
+        "L.index.label-list.nulls", index_files.unsized(indexed.filtered(replace(LABEL_LIST,
+        version="2.0"),
         "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10])), reachable=False),
     case("index/any/label-list/any", "lists with one of two labels, one of them in a deleted row",
-        i.COVERED, i.filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9])),
-    case("index/any/label-list/all", "lists with both labels", i.COVERED,
-        i.filtered(LABEL_LIST, "array_has_all(c, ['a', 'b'])", [0])),
+        indexed.COVERED, indexed.filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5,
+        9])),
+    case("index/any/label-list/all", "lists with both labels", indexed.COVERED,
+        indexed.filtered(LABEL_LIST, "array_has_all(c, ['a', 'b'])", [0])),
     case("index/any/label-list/not", "lists without a label: those that are null are not found",
-        i.COVERED, i.filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10])),
-    case("index/any/label-list/own-any", "labels in an index of the reference", i.COVERED,
-        i.filtered(LABEL_LIST, "array_has_any(c, ['b'])", [0, 3, 6, 10], by="reference")),
+        indexed.COVERED, indexed.filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8,
+        10])),
+    case("index/any/label-list/own-any", "labels in an index of the reference", indexed.COVERED,
+        indexed.filtered(LABEL_LIST, "array_has_any(c, ['b'])", [0, 3, 6, 10], by="reference")),
     case("index/any/label-list/content", "what it holds",
-        ("L.index.segment.complete", "L.index.files.column"), i.held_by(LABEL_LIST, _LISTED)),
+        ("L.index.segment.complete", "L.index.files.column"), indexed.held_by(LABEL_LIST, _LISTED)),
     case("index/any/label-list/own-content", "what one of the reference holds",
         ("L.index.segment.complete", "L.index.files.column"),
-        i.held_by(LABEL_LIST, _LISTED, by="reference")),
-    case("index/any/label-list/plain", "files of 2.0, whose sizes nobody says", i.COVERED,
-        f.unsized(i.filtered(replace(LABEL_LIST, version="2.0"), "NOT array_has(c, 'a')",
+        indexed.held_by(LABEL_LIST, _LISTED, by="reference")),
+    case("index/any/label-list/plain", "files of 2.0, whose sizes nobody says", indexed.COVERED,
+        index_files.unsized(indexed.filtered(replace(LABEL_LIST, version="2.0"),
+        "NOT array_has(c, 'a')",
                 [1, 3, 4, 6, 8, 10])), reachable=False),
     fault("metadata", "nothing names the buffer of the lists that are null",
-        "L.index.files.metadata", f.metadata(_BITMAP, "lance:label_list_nulls", None)),
+        "L.index.files.metadata", index_files.metadata(_BITMAP, "lance:label_list_nulls", None)),
     lint("null-other", "an empty list in the place of one that is null",
-        "L.index.segment.complete", f.held_bytes(_BITMAP, b"\x01", 28)),
+        "L.index.segment.complete", index_files.held_bytes(_BITMAP, b"\x01", 28)),
     lint("disjoint", "an item of a list that is null", "L.index.label-list.disjoint",
-        f.held_bytes(_BITMAP, b"\x00", 28)),
+        index_files.held_bytes(_BITMAP, b"\x00", 28)),
     fault("nulls", "no buffer of the lists that are null", "L.index.files.metadata",
-        f.metadata("bitmap_page_lookup.lance", "lance:label_list_nulls", "x"),
+        index_files.metadata("bitmap_page_lookup.lance", "lance:label_list_nulls", "x"),
         also="L.index.label-list.nulls"),
     lint("statistics", "another number of items", "L.index.bitmap.statistics",
-        f.metadata("bitmap_page_lookup.lance", "lance:index_stats", '{"num_bitmaps":9}')),
+        index_files.metadata("bitmap_page_lookup.lance", "lance:index_stats", '{"num_bitmaps":9}')),
     case("index/any/label-list/nulls-untold", "an index that does not tell which lists are null",
-        i.COVERED, reworked(i.filtered(LABEL_LIST, "array_has(c, 'a')", [0, 5, 9]),
+        indexed.COVERED, reworked(indexed.filtered(LABEL_LIST, "array_has(c, 'a')", [0, 5, 9]),
         index({"index_version": 0}, FOURTH)), reachable=False),
     case("index/any/label-list/nulls-untold-denied",
-        "what a label is denied of, where null lists are untold", i.COVERED,
-        reworked(i.filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]),
+        "what a label is denied of, where null lists are untold", indexed.COVERED,
+        reworked(indexed.filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]),
             index({"index_version": 0}, FOURTH)), reachable=False),
     case("index/any/label-list/nulls-untold-asked", "null lists, where an index does not tell them",
-        i.COVERED, reworked(i.filtered(LABEL_LIST, "c IS NULL", [2, 11], used=False),
+        indexed.COVERED, reworked(indexed.filtered(LABEL_LIST, "c IS NULL", [2, 11], used=False),
         index({"index_version": 0}, FOURTH)), reachable=False),
     case("index/any/label-list/nulls-untold-segment",
-        "null lists, where one of two segments does not tell them", i.COVERED,
-        reworked(i.filtered(s.and_then(LABEL_LIST,
+        "null lists, where one of two segments does not tell them", indexed.COVERED,
+        reworked(indexed.filtered(scalar_tables.and_then(LABEL_LIST,
                 lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)),
             "c IS NULL", [2, 11], used=False), index({"index_version": 0}, manifest_of(5))),
         reachable=False),
     case("index/any/label-list/whole", "a fragment that has a label in all its rows, and is gone",
-        (*i.COVERED, "L.index.rows.count"),
-        remade(i.filtered(_GONE_WHOLE, "array_has_all(c, ['x', 'y'])", [8]), f.rewritten,
+        (*indexed.COVERED, "L.index.rows.count"),
+        remade(indexed.filtered(_GONE_WHOLE, "array_has_all(c, ['x', 'y'])", [8]),
+        index_files.rewritten,
             "bitmap_page_lookup.lance", _with_whole, manifest_of(5)), reachable=False),
     case("index/any/label-list/whole-left",
-        "a fragment that has a label in all its rows, and another in some", i.COVERED,
-        remade(i.filtered(_LEFT_WHOLE, "array_has_all(c, ['x', 'y'])", [1, 4, 8]), f.rewritten,
+        "a fragment that has a label in all its rows, and another in some", indexed.COVERED,
+        remade(indexed.filtered(_LEFT_WHOLE, "array_has_all(c, ['x', 'y'])", [1, 4, 8]),
+        index_files.rewritten,
             "bitmap_page_lookup.lance", _with_whole, FOURTH), reachable=False),
     case("index/any/label-list/untold", "labels in an index whose entry does not tell its type",
-        i.COVERED, reworked(i.filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9]),
+        indexed.COVERED, reworked(indexed.filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0,
+        4, 5, 9]),
         index({"index_details": None}, FOURTH)), facts={}, reachable=False),
     case("index/any/bitmap/4-0-1-unordered", "keys in any order", ("L.index.bitmap.columns",
-        "L.index.segment.keys"), s.early_index("4.0.1", "BITMAP", "c = 5", [3, 7])),
+        "L.index.segment.keys"), scalar_tables.early_index("4.0.1", "BITMAP", "c = 5", [3, 7])),
     lint("complete", "a value that no row has, among keys that do not rise",
         "L.index.segment.complete", SpanPatch(("field keys", "values"),
         lambda old: old.replace(words(9, width=4), words(10, width=4)),
         target="_indices/*/bitmap_page_lookup.lance")),
     case("index/any/bitmap/equals",
-        "a value that occurs twice, and once in a row that was appended", i.COVERED,
-        i.filtered(BITMAP, "c = 3", [0, 4, 10])),
-    case("index/any/bitmap/range", "a range of values", i.COVERED,
-        i.filtered(BITMAP, "c > 2 AND c <= 5", [0, 3, 4, 10])),
-    case("index/any/bitmap/nulls", "rows that are null, and others", i.COVERED,
-        i.filtered(BITMAP, "c IS NULL OR c = 9", [1, 6, 8])),
-    case("index/any/bitmap/not-null", "rows that are not null", i.COVERED,
-        i.filtered(BITMAP, "c IS NOT NULL", [0, 2, 3, 4, 5, 8, 9, 10, 11])),
-    case("index/any/bitmap/not", "every value but one: rows that are null are not found", i.COVERED,
-        i.filtered(BITMAP, "c != 1", [0, 3, 4, 5, 8, 10, 11])),
+        "a value that occurs twice, and once in a row that was appended", indexed.COVERED,
+        indexed.filtered(BITMAP, "c = 3", [0, 4, 10])),
+    case("index/any/bitmap/range", "a range of values", indexed.COVERED,
+        indexed.filtered(BITMAP, "c > 2 AND c <= 5", [0, 3, 4, 10])),
+    case("index/any/bitmap/nulls", "rows that are null, and others", indexed.COVERED,
+        indexed.filtered(BITMAP, "c IS NULL OR c = 9", [1, 6, 8])),
+    case("index/any/bitmap/not-null", "rows that are not null", indexed.COVERED,
+        indexed.filtered(BITMAP, "c IS NOT NULL", [0, 2, 3, 4, 5, 8, 9, 10, 11])),
+    case("index/any/bitmap/not", "every value but one: rows that are null are not found",
+        indexed.COVERED,
+        indexed.filtered(BITMAP, "c != 1", [0, 3, 4, 5, 8, 10, 11])),
     case("index/any/bitmap/fragments", "a value in both fragments, the highest among them",
-        (*i.COVERED, "L.index.rows.fragment"), i.filtered(BITMAP, "c = 3 OR c = 5", [0, 3, 4, 10])),
-    case("index/any/bitmap/row-ids", "stable row ids", i.COVERED,
-        i.filtered(replace(BITMAP, version="2.2", stable_row_ids=True), "c = 5", [3])),
-    case("index/any/bitmap/early", "index files of 2.0", i.COVERED,
-        i.filtered(replace(BITMAP, version="2.0"), "c = 3", [0, 4, 10])),
-    case("index/any/bitmap/own-equals", "a value in an index of the reference", i.COVERED,
-        i.filtered(BITMAP, "c = 3", [0, 4, 10], by="reference")),
+        (*indexed.COVERED, "L.index.rows.fragment"), indexed.filtered(BITMAP, "c = 3 OR c = 5", [0,
+        3, 4, 10])),
+    case("index/any/bitmap/row-ids", "stable row ids", indexed.COVERED,
+        indexed.filtered(replace(BITMAP, version="2.2", stable_row_ids=True), "c = 5", [3])),
+    case("index/any/bitmap/early", "index files of 2.0", indexed.COVERED,
+        indexed.filtered(replace(BITMAP, version="2.0"), "c = 3", [0, 4, 10])),
+    case("index/any/bitmap/own-equals", "a value in an index of the reference", indexed.COVERED,
+        indexed.filtered(BITMAP, "c = 3", [0, 4, 10], by="reference")),
     case("index/any/bitmap/content", "what it holds",
-        ("L.index.segment.complete", "L.index.files.column"), i.held_by(BITMAP, s.SORTED)),
+        ("L.index.segment.complete", "L.index.files.column"), indexed.held_by(BITMAP,
+        scalar_tables.SORTED)),
     case("index/any/bitmap/own-content", "what one of the reference holds",
         ("L.index.segment.complete", "L.index.files.column"),
-        i.held_by(BITMAP, s.SORTED, by="reference")),
-    case("index/any/bitmap/keys", "row ids, in files of 2.0", i.COVERED,
-        i.filtered(replace(BITMAP, version="2.0", stable_row_ids=True), "c = 5", [3])),
+        indexed.held_by(BITMAP, scalar_tables.SORTED, by="reference")),
+    case("index/any/bitmap/keys", "row ids, in files of 2.0", indexed.COVERED,
+        indexed.filtered(replace(BITMAP, version="2.0", stable_row_ids=True), "c = 5", [3])),
     lint("address", "an address in place of a row id", "L.index.segment.complete",
-        f.values("bitmap_page_lookup.lance", "bitmaps", b"\x01", 4, "bytes"),
+        index_files.values("bitmap_page_lookup.lance", "bitmaps", b"\x01", 4, "bytes"),
         also="L.index.segment.keys"),
     case("index/any/bitmap/untold", "values in an index whose entry does not tell its type",
-        (*i.COVERED, "L.index.details.missing"), reworked(i.filtered(replace(BITMAP, version="2.0"),
+        (*indexed.COVERED, "L.index.details.missing"), reworked(indexed.filtered(replace(BITMAP,
+        version="2.0"),
         "c = 3", [0, 4, 10]), index({"index_details": None}, FOURTH)), facts={}, reachable=False),
     lint("complete", "an index without its type, and a fragment that it does not hold",
         "L.index.segment.complete", index({"fragment_bitmap": BitMap([0, 1, 2]).serialize()},
         FOURTH)),
-    case("index/any/bitmap/row-ids-second", "stable row ids of a second fragment", i.COVERED,
-        i.filtered(i.Indexed(s.INTS, "BITMAP", {}, "2.2", stable_row_ids=True), "c = 1", [2, 9])),
-    case("index/any/bitmap/below", "a field of a struct", i.COVERED, i.filtered(BITMAP, "s.a = 3",
-        [0, 4, 10]), make=i.made(_below, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
+    case("index/any/bitmap/row-ids-second", "stable row ids of a second fragment", indexed.COVERED,
+        indexed.filtered(indexed.Indexed(scalar_tables.INTS, "BITMAP", {}, "2.2",
+        stable_row_ids=True), "c = 1", [2, 9])),
+    case("index/any/bitmap/below", "a field of a struct", indexed.COVERED, indexed.filtered(BITMAP,
+        "s.a = 3",
+        [0, 4, 10]), make=indexed.made(_below, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
     case("index/any/bitmap/of-no-rows", "an index of no rows, beside some that came later",
-        i.COVERED, i.filtered(_NOTHING, "c = 3", [0, 4, 10]), facts={},
-        make=i.made(s.before_rows(_NOTHING), pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
-    case("index/any/bitmap/plain", "files of 2.0, whose sizes nobody says", i.COVERED,
-        f.unsized(i.filtered(replace(BITMAP, version="2.0"), "c = 2 OR c = 3", [0, 4, 5, 10])),
+        indexed.COVERED, indexed.filtered(_NOTHING, "c = 3", [0, 4, 10]), facts={},
+        make=indexed.made(scalar_tables.before_rows(_NOTHING), pa.table({"id": pa.array([0, 4, 10],
+        pa.int64())}))),
+    case("index/any/bitmap/plain", "files of 2.0, whose sizes nobody says", indexed.COVERED,
+        index_files.unsized(indexed.filtered(replace(BITMAP, version="2.0"), "c = 2 OR c = 3", [0,
+        4, 5, 10])),
         reachable=False),
     lint("statistics-more", "one key more than there are", "L.index.bitmap.statistics",
-        f.metadata("bitmap_page_lookup.lance", "lance:index_stats", '{"num_bitmaps":8}')),
+        index_files.metadata("bitmap_page_lookup.lance", "lance:index_stats", '{"num_bitmaps":8}')),
     lint("complete", "a value that no row has, in place of one that a row has",
-        "L.index.segment.complete", f.values(_BITMAP, "keys", b"\n", 20)),
+        "L.index.segment.complete", index_files.values(_BITMAP, "keys", b"\n", 20)),
     lint("fragment", "a row of a fragment that never was", "L.index.rows.fragment",
-        f.values(_BITMAP, "bitmaps", b"\x03", 116, "bytes")),
-    fault("null", "null in place of a set of rows", "L.index.bitmap.columns", f.nulls(_BITMAP, 1)),
+        index_files.values(_BITMAP, "bitmaps", b"\x03", 116, "bytes")),
+    fault("null", "null in place of a set of rows", "L.index.bitmap.columns",
+        index_files.nulls(_BITMAP, 1)),
     lint("disjoint", "a row in the sets of two values", "L.index.bitmap.disjoint",
-        f.values(_BITMAP, "bitmaps", b"\x01", 140, "bytes")),
+        index_files.values(_BITMAP, "bitmaps", b"\x01", 140, "bytes")),
     lint("statistics", "another number of keys", "L.index.bitmap.statistics",
-        f.metadata(_BITMAP, "lance:index_stats", '{"num_bitmaps":7}')),
+        index_files.metadata(_BITMAP, "lance:index_stats", '{"num_bitmaps":7}')),
     fault("fragment-asked", "a row that is asked for, of a fragment that never was",
         "L.index.rows.fragment",
-        f.values("bitmap_page_lookup.lance", "bitmaps", b"\x03", 146, "bytes")),
-    case("index/any/bitmap/changed-ids", "a row id that got another value", i.COVERED,
-        i.filtered(s.and_then(replace(BITMAP, version="2.2", stable_row_ids=True),
+        index_files.values("bitmap_page_lookup.lance", "bitmaps", b"\x03", 146, "bytes")),
+    case("index/any/bitmap/changed-ids", "a row id that got another value", indexed.COVERED,
+        indexed.filtered(scalar_tables.and_then(replace(BITMAP, version="2.2", stable_row_ids=True),
                 lambda dataset: dataset.update({"c": "3"}, where="id = 5")), "c = 2", [])),
     case("index/any/bitmap/moved", "addresses that moved since the index was written",
-        (*i.COVERED, "L.index.reuse.applied"),
-        i.filtered(s.and_then(BITMAP, s.compacted), "c = 3", [10, 0, 4])),
-    case("index/any/bitmap/far", "a row above 65535 of a fragment", i.COVERED,
-        i.filtered(BITMAP, "c = true", []), args={"filter": {"sql": "c = true"}, "columns": ["c"]},
-        make=i.made(_far, pa.table({"c": [True, True]}))),
-    case("index/any/bitmap/own-segments", "two segments of the reference", (*i.COVERED,
-        "L.index.segment.disjoint"), i.filtered(s.and_then(BITMAP,
+        (*indexed.COVERED, "L.index.reuse.applied"),
+        indexed.filtered(scalar_tables.and_then(BITMAP, scalar_tables.compacted), "c = 3", [10, 0,
+        4])),
+    case("index/any/bitmap/far", "a row above 65535 of a fragment", indexed.COVERED,
+        indexed.filtered(BITMAP, "c = true", []), args={"filter": {"sql": "c = true"},
+        "columns": ["c"]},
+        make=indexed.made(_far, pa.table({"c": [True, True]}))),
+    case("index/any/bitmap/own-segments", "two segments of the reference", (*indexed.COVERED,
+        "L.index.segment.disjoint"), indexed.filtered(scalar_tables.and_then(BITMAP,
         lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3", [0, 4,
         10], by="reference")),
-    case("index/any/bitmap/uncovered", "a row that an index of no rows does not cover", i.COVERED,
-        i.filtered(BITMAP, "c = 3", [0]), facts={},
-        make=i.made(_one_row, pa.table({"id": pa.array([0], pa.int64())}))),
+    case("index/any/bitmap/uncovered", "a row that an index of no rows does not cover",
+        indexed.COVERED,
+        indexed.filtered(BITMAP, "c = 3", [0]), facts={},
+        make=indexed.made(_one_row, pa.table({"id": pa.array([0], pa.int64())}))),
     lint("complete", "a row of a fragment that is covered by no value", "L.index.segment.complete",
         index({"fragment_bitmap": BitMap([0]).serialize()}, THIRD)),
-    *f.damaged("label-list"),
-    *f.damaged("bitmap"),
+    *index_files.damaged("label-list"),
+    *index_files.damaged("bitmap"),
 )  # fmt: skip

@@ -12,10 +12,8 @@ import pyarrow as pa
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.table_pb2 import IndexMetadata, IndexSection
 
-from lance_conformance.recipes import edits as e
-from lance_conformance.recipes import indexed as i
-from lance_conformance.recipes.cases.index import index_files as f
-from lance_conformance.recipes.cases.index import scalar_tables as s
+from lance_conformance.recipes import edits, indexed
+from lance_conformance.recipes.cases.index import index_files, scalar_tables
 from lance_conformance.recipes.change import apply, edit_message
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.handmade_files import remade, reworked
@@ -29,7 +27,7 @@ from lance_conformance.recipes.model import (
     SpanPatch,
 )
 
-BTREE = i.Indexed(s.INTS, "BTREE", {"zone_size": 4})
+BTREE = indexed.Indexed(scalar_tables.INTS, "BTREE", {"zone_size": 4})
 
 
 def moved_rows(section: IndexSection) -> IndexMetadata:
@@ -40,7 +38,7 @@ def moved_rows(section: IndexSection) -> IndexMetadata:
 
 def _over_values(section: IndexSection) -> IndexMetadata:
     """Return the entry of the index over the column."""
-    (own,) = (entry for entry in section.indices if entry.name == i.NAME)
+    (own,) = (entry for entry in section.indices if entry.name == indexed.NAME)
     return own
 
 
@@ -52,20 +50,22 @@ _OLDER = FragmentReuseIndexDetails.InlineContent(
 
 def _twice_appended(dataset: Any) -> None:
     """Append rows that the index does not cover, and write all anew."""
-    rows = pa.table({"id": pa.array([12, 13], pa.int64()), i.COLUMN: pa.array([3, 4], pa.int32())})
-    s.compacted(dataset.insert(rows) or dataset)
+    rows = pa.table(
+        {"id": pa.array([12, 13], pa.int64()), indexed.COLUMN: pa.array([3, 4], pa.int32())}
+    )
+    scalar_tables.compacted(dataset.insert(rows) or dataset)
 
 
 def _without_last(dataset: Any) -> None:
     """Delete what the index does not cover, and its last row; then write all anew."""
     dataset.delete("id >= 9")
-    s.compacted(dataset)
+    scalar_tables.compacted(dataset)
 
 
 def _last_elsewhere(old: bytes) -> bytes:
     """Put a row that is not there in place of the last one."""
     ids = np.frombuffer(old, "<u8").copy()
-    ids[ids.argmax()] = i.IN_FILE
+    ids[ids.argmax()] = indexed.IN_FILE
     return ids.tobytes()
 
 
@@ -77,14 +77,16 @@ def _ordered(details: FragmentReuseIndexDetails) -> None:
         "destinations": [*first.new_fragments],
         "ordered_compaction.changed_row_addrs": first.changed_row_addrs,
     }
-    e.put(details, {f"inline.transitions.0.{path}": value for path, value in transition.items()})
-    e.put(details, {"inline.versions": []})
+    edits.put(
+        details, {f"inline.transitions.0.{path}": value for path, value in transition.items()}
+    )
+    edits.put(details, {"inline.versions": []})
 
 
-def reuse(edit: e.Edit, **others: object) -> MessageEdit:
+def reuse(edit: edits.Edit, **others: object) -> MessageEdit:
     """Change what is said of rows that moved."""
-    paths = {"index_details.value": e.inside(FragmentReuseIndexDetails, edit), **others}
-    return e.indices(lambda section: e.put(moved_rows(section), paths), e.SIXTH)
+    paths = {"index_details.value": edits.inside(FragmentReuseIndexDetails, edit), **others}
+    return edits.indices(lambda section: edits.put(moved_rows(section), paths), edits.SIXTH)
 
 
 def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
@@ -103,7 +105,7 @@ def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
             details.external.offset = len(before)
             details.external.size = len(held[0])
 
-        edit_message(e.SIXTH, base.files[e.SIXTH], "index section", move)
+        edit_message(edits.SIXTH, base.files[edits.SIXTH], "index section", move)
         files, _ = apply(reuse(edit), base.files)
         files[f"_indices/{folder[0]}/details.binpb"] = before + held[0]
         return Made(files, base.table, made_by="hand")
@@ -113,122 +115,137 @@ def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/btree/folder", "files in the folder of their segment",
-        ("L.index.segment.folder", "L.index.btree.columns"), f.unsized(i.filtered(replace(BTREE,
+        ("L.index.segment.folder", "L.index.btree.columns"),
+        index_files.unsized(indexed.filtered(replace(BTREE,
         version="2.0"), "c >= 2 AND c < 9", [0, 3, 4, 5, 10, 11])), reachable=False),
     case("index/any/btree/0-33-0-row-ids", "keys in a column of another name",
         ("L.index.files.column", "L.index.segment.keys"),
-        s.early_index("0.33.0", "BTREE", "c >= 3 AND c < 9", [0, 3, 7, 10, 11])),
+        scalar_tables.early_index("0.33.0", "BTREE", "c >= 3 AND c < 9", [0, 3, 7, 10, 11])),
     case("index/any/btree/equals", "a value that occurs twice, and once in a row that was appended",
-        i.COVERED, i.filtered(BTREE, "c = 3", [0, 4, 10])),
-    case("index/any/btree/range", "a range over two pages, one of its rows deleted", i.COVERED,
-        i.filtered(BTREE, "c >= 3 AND c < 9", [0, 3, 4, 10, 11])),
-    case("index/any/btree/nulls", "rows that are null", i.COVERED,
-        i.filtered(BTREE, "c IS NULL", [1, 6])),
-    case("index/any/btree/null-alone", "a page with one row that is null", i.COVERED,
-        i.filtered(i.Indexed(pa.array([3, 1, 4, None, 5, 9, 2, 6, 5, 3, 5, 8]), "BTREE",
+        indexed.COVERED, indexed.filtered(BTREE, "c = 3", [0, 4, 10])),
+    case("index/any/btree/range", "a range over two pages, one of its rows deleted",
+        indexed.COVERED,
+        indexed.filtered(BTREE, "c >= 3 AND c < 9", [0, 3, 4, 10, 11])),
+    case("index/any/btree/nulls", "rows that are null", indexed.COVERED,
+        indexed.filtered(BTREE, "c IS NULL", [1, 6])),
+    case("index/any/btree/null-alone", "a page with one row that is null", indexed.COVERED,
+        indexed.filtered(indexed.Indexed(pa.array([3, 1, 4, None, 5, 9, 2, 6, 5, 3, 5, 8]), "BTREE",
                 {"zone_size": 4}), "c IS NULL", [3])),
-    case("index/any/btree/among", "some values of which one is nowhere", i.COVERED,
-        i.filtered(BTREE, "c IN (1, 4, 9)", [2, 8, 9])),
+    case("index/any/btree/among", "some values of which one is nowhere", indexed.COVERED,
+        indexed.filtered(BTREE, "c IN (1, 4, 9)", [2, 8, 9])),
     case("index/any/btree/not", "a range that is denied: rows that are null are not found",
-        i.COVERED, i.filtered(BTREE, "NOT (c < 5)", [3, 8, 11])),
-    case("index/any/btree/both", "a condition on another column goes with it", i.COVERED,
-        i.filtered(BTREE, "c = 3 AND id > 2", [4, 10])),
-    case("index/any/btree/none", "a value that is nowhere", i.COVERED, i.filtered(BTREE, "c = 4",
+        indexed.COVERED, indexed.filtered(BTREE, "NOT (c < 5)", [3, 8, 11])),
+    case("index/any/btree/both", "a condition on another column goes with it", indexed.COVERED,
+        indexed.filtered(BTREE, "c = 3 AND id > 2", [4, 10])),
+    case("index/any/btree/none", "a value that is nowhere", indexed.COVERED, indexed.filtered(BTREE,
+        "c = 4",
         [])),
-    case("index/any/btree/zeros", "zero is looked for with either sign", i.COVERED,
-        i.filtered(i.Indexed(s.FLOATS, "BTREE"), "c = 0", [0, 1, 10])),
-    case("index/any/btree/above", "NaN is above everything", i.COVERED,
-        i.filtered(i.Indexed(s.FLOATS, "BTREE"), "c > 1.5", [2, 8, 11])),
-    case("index/any/btree/prefix", "texts that begin with another", i.COVERED,
-        i.filtered(i.Indexed(s.TEXTS_INDICES, "BTREE", version="2.2"), "c LIKE 'ap%'", [0, 1, 4,
+    case("index/any/btree/zeros", "zero is looked for with either sign", indexed.COVERED,
+        indexed.filtered(indexed.Indexed(scalar_tables.FLOATS, "BTREE"), "c = 0", [0, 1, 10])),
+    case("index/any/btree/above", "NaN is above everything", indexed.COVERED,
+        indexed.filtered(indexed.Indexed(scalar_tables.FLOATS, "BTREE"), "c > 1.5", [2, 8, 11])),
+    case("index/any/btree/prefix", "texts that begin with another", indexed.COVERED,
+        indexed.filtered(indexed.Indexed(scalar_tables.TEXTS_INDICES, "BTREE", version="2.2"),
+        "c LIKE 'ap%'", [0, 1, 4,
         10])),
-    case("index/any/btree/row-ids", "addresses where rows have stable ids", i.COVERED,
-        i.filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 5", [3])),
+    case("index/any/btree/row-ids", "addresses where rows have stable ids", indexed.COVERED,
+        indexed.filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 5", [3])),
     case("index/any/btree/row-ids-second",
-        "addresses of a second fragment, where rows have stable ids", i.COVERED,
-        i.filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 1", [2, 9])),
-    case("index/any/btree/early", "index files of 2.0", i.COVERED,
-        i.filtered(replace(BTREE, version="2.0"), "c = 1", [2, 9])),
+        "addresses of a second fragment, where rows have stable ids", indexed.COVERED,
+        indexed.filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 1", [2, 9])),
+    case("index/any/btree/early", "index files of 2.0", indexed.COVERED,
+        indexed.filtered(replace(BTREE, version="2.0"), "c = 1", [2, 9])),
     fault("gone", "a file of the index is missing", "L.index.segment.files",
-        Remove(f"_indices/*/{f.DATA_PLACE}")),
+        Remove(f"_indices/*/{index_files.DATA_PLACE}")),
     fault("longer", "a file of the index is longer than the entry says", "L.index.files.size",
-        Resize(None, b"\x00APPEND", f"_indices/*/{f.DATA_PLACE}")),
+        Resize(None, b"\x00APPEND", f"_indices/*/{index_files.DATA_PLACE}")),
     lint("future", "an index of a version that is still to come", "L.index.segment.dataset-version",
-        e.index({"dataset_version": 99}, e.FOURTH)),
-    case("index/any/btree/of-0.1", "index files of 2.0 beside data files of 0.1", (*i.COVERED,
-        "L.index.files.version"), i.filtered(replace(BTREE, version="legacy"), "c = 2", [5])),
-    case("index/any/btree/next", "index files of 2.3", i.COVERED,
-        i.filtered(replace(BTREE, version="2.3"), "c = 1", [2, 9])),
-    case("index/any/btree/own-range", "a range in an index of the reference", i.COVERED,
-        i.filtered(BTREE, "c BETWEEN 2 AND 5", [0, 3, 4, 5, 10], by="reference")),
-    case("index/any/btree/own-row-ids", "addresses in an index of the reference", i.COVERED,
-        i.filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c IN (5, 8)", [3, 11],
+        edits.index({"dataset_version": 99}, edits.FOURTH)),
+    case("index/any/btree/of-0.1", "index files of 2.0 beside data files of 0.1", (*indexed.COVERED,
+        "L.index.files.version"), indexed.filtered(replace(BTREE, version="legacy"), "c = 2", [5])),
+    case("index/any/btree/next", "index files of 2.3", indexed.COVERED,
+        indexed.filtered(replace(BTREE, version="2.3"), "c = 1", [2, 9])),
+    case("index/any/btree/own-range", "a range in an index of the reference", indexed.COVERED,
+        indexed.filtered(BTREE, "c BETWEEN 2 AND 5", [0, 3, 4, 5, 10], by="reference")),
+    case("index/any/btree/own-row-ids", "addresses in an index of the reference", indexed.COVERED,
+        indexed.filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c IN (5, 8)", [3, 11],
             by="reference")),
     case("index/any/btree/content", "what it holds",
-        ("L.index.segment.complete", "L.index.files.column"), i.held_by(BTREE, s.SORTED)),
+        ("L.index.segment.complete", "L.index.files.column"), indexed.held_by(BTREE,
+        scalar_tables.SORTED)),
     case("index/any/btree/own-content", "what one of the reference holds",
         ("L.index.segment.complete", "L.index.files.column"),
-        i.held_by(BTREE, s.SORTED, by="reference")),
+        indexed.held_by(BTREE, scalar_tables.SORTED, by="reference")),
     case("index/any/btree/ordered", "rows that moved in order, told in words of a later version",
-        (*i.COVERED, "L.index.details.version"), reworked(i.filtered(s.and_then(BTREE, s.compacted),
+        (*indexed.COVERED, "L.index.details.version"),
+        reworked(indexed.filtered(scalar_tables.and_then(BTREE, scalar_tables.compacted),
         "c = 3", [10, 0, 4]), reuse(_ordered, index_version=1)), reachable=False),
     case("index/any/btree/moved-beside-offset",
-        "addresses that moved, told after other bytes of a file", (*i.COVERED,
-        "L.index.reuse.external"), remade(i.filtered(s.and_then(BTREE, s.compacted), "c = 3", [10,
+        "addresses that moved, told after other bytes of a file", (*indexed.COVERED,
+        "L.index.reuse.external"), remade(indexed.filtered(scalar_tables.and_then(BTREE,
+        scalar_tables.compacted), "c = 3", [10,
             0,
         4]), beside, before=_OLDER), reachable=False),
     case("index/any/btree/moved-beside-index", "rows moved with the index, and others beside it",
-        (*i.COVERED, "L.index.reuse.applied"),
-        i.filtered(s.and_then(BTREE, _twice_appended), "c = 3", [0, 4, 10, 12])),
+        (*indexed.COVERED, "L.index.reuse.applied"),
+        indexed.filtered(scalar_tables.and_then(BTREE, _twice_appended), "c = 3", [0, 4, 10, 12])),
     case("index/any/btree/moved-without-last", "rows moved, but for the last of the index",
-        (*i.COVERED, "L.index.reuse.applied"),
-        i.filtered(s.and_then(BTREE, _without_last), "c > 2", [0, 3, 4, 8])),
-    case("index/any/btree/page-rows", "pages whose rows nobody counts have 4096", (*i.COVERED,
-        "L.index.btree.batch-size"), reworked(f.unsized(i.filtered(replace(BTREE, version="2.0",
-        parameters={}), "c = 3", [0, 4, 10])), e.descriptor({"schema.metadata.batch_size": None},
+        (*indexed.COVERED, "L.index.reuse.applied"),
+        indexed.filtered(scalar_tables.and_then(BTREE, _without_last), "c > 2", [0, 3, 4, 8])),
+    case("index/any/btree/page-rows", "pages whose rows nobody counts have 4096", (*indexed.COVERED,
+        "L.index.btree.batch-size"), reworked(index_files.unsized(indexed.filtered(replace(BTREE,
+        version="2.0",
+        parameters={}), "c = 3", [0, 4, 10])),
+        edits.descriptor({"schema.metadata.batch_size": None},
         "_indices/*/page_lookup.lance")), reachable=False),
-    case("index/any/btree/plain", "files of 2.0, whose sizes nobody says", i.COVERED,
-        f.unsized(i.filtered(replace(BTREE, version="2.0"), "c >= 2 AND c < 9", [0, 3, 4, 5, 10,
+    case("index/any/btree/plain", "files of 2.0, whose sizes nobody says", indexed.COVERED,
+        index_files.unsized(indexed.filtered(replace(BTREE, version="2.0"), "c >= 2 AND c < 9", [0,
+        3, 4, 5, 10,
         11])), reachable=False),
     fault("page-behind", "a page one after the last", "L.index.btree.pages",
-        f.values("page_lookup.lance", "page_idx", b"\x03", 8)),
+        index_files.values("page_lookup.lance", "page_idx", b"\x03", 8)),
     fault("column", "a column has another name", "L.index.files.column",
-        f.renamed(f.DATA_PLACE, "ids")),
+        index_files.renamed(index_files.DATA_PLACE, "ids")),
     lint("order", "values that fall", "L.index.btree.order",
-        f.values(f.DATA_PLACE, "values", b"\x04", 8)),
+        index_files.values(index_files.DATA_PLACE, "values", b"\x04", 8)),
     fault("pages", "a page after the last", "L.index.btree.pages",
-        f.values("page_lookup.lance", "page_idx", b"c", 4)),
+        index_files.values("page_lookup.lance", "page_idx", b"c", 4)),
     lint("bounds", "a greatest value that is not that of its page", "L.index.btree.bounds",
-        f.values("page_lookup.lance", "max", b"c", 8)),
+        index_files.values("page_lookup.lance", "max", b"c", 8)),
     lint("ids", "a row that occurs twice", "L.index.btree.ids",
-        f.values(f.DATA_PLACE, "ids", b"\x04", 40)),
+        index_files.values(index_files.DATA_PLACE, "ids", b"\x04", 40)),
     fault("folder", "a file of a segment in another folder", "L.index.segment.files",
         Rename("_indices/*/page_data.lance", "_indices/other/page_data.lance"),
         also="L.index.segment.folder"),
     fault("columns", "keys under another name", "L.index.files.column",
-        f.renamed("page_lookup.lance", "min"), also="L.index.btree.columns"),
+        index_files.renamed("page_lookup.lance", "min"), also="L.index.btree.columns"),
     lint("page-past", "a page that begins after all rows", "L.index.btree.pages",
-        f.values("page_lookup.lance", "page_idx", b"\x05", 8)),
+        index_files.values("page_lookup.lance", "page_idx", b"\x05", 8)),
     lint("last", "the last row that the index covers is not in it", "L.index.segment.complete",
         SpanPatch(("field ids", "values"), _last_elsewhere, target="_indices/*/page_data.lance")),
-    case("index/any/btree/segments", "two segments of one name", (*i.COVERED,
-        "L.index.segment.disjoint"), i.filtered(s.and_then(BTREE,
+    case("index/any/btree/segments", "two segments of one name", (*indexed.COVERED,
+        "L.index.segment.disjoint"), indexed.filtered(scalar_tables.and_then(BTREE,
         lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3", [0, 4,
         10])),
     lint("overlap", "two segments of one name that cover the same fragments",
-        "L.index.segment.disjoint", e.indices(lambda section: e.put(section,
-        {"indices.1.fragment_bitmap": section.indices[0].fragment_bitmap}), e.manifest_of(5))),
-    case("index/any/btree/merged", "two segments that became one", i.COVERED,
-        i.filtered(s.and_then(BTREE, lambda dataset: dataset.optimize.optimize_indices()), "c >= 5",
+        "L.index.segment.disjoint", edits.indices(lambda section: edits.put(section,
+        {"indices.1.fragment_bitmap": section.indices[0].fragment_bitmap}), edits.manifest_of(5))),
+    case("index/any/btree/merged", "two segments that became one", indexed.COVERED,
+        indexed.filtered(scalar_tables.and_then(BTREE,
+        lambda dataset: dataset.optimize.optimize_indices()), "c >= 5",
             [3, 8, 11])),
-    case("index/any/btree/rewritten", "an index that a compaction wrote anew", i.COVERED,
-        i.filtered(s.and_then(BTREE, lambda dataset: dataset.optimize.compact_files()), "c = 3",
+    case("index/any/btree/rewritten", "an index that a compaction wrote anew", indexed.COVERED,
+        indexed.filtered(scalar_tables.and_then(BTREE,
+        lambda dataset: dataset.optimize.compact_files()), "c = 3",
             [10, 0, 4])),
-    case("index/any/btree/moved", "addresses that moved since the index was written", (*i.COVERED,
-        "L.index.reuse.applied"), i.filtered(s.and_then(BTREE, s.compacted), "c = 3", [10, 0, 4])),
+    case("index/any/btree/moved", "addresses that moved since the index was written",
+        (*indexed.COVERED,
+        "L.index.reuse.applied"), indexed.filtered(scalar_tables.and_then(BTREE,
+        scalar_tables.compacted), "c = 3", [10, 0, 4])),
     lint("moved-other-column", "an index whose rows moved, said to be over another column",
         "L.index.segment.complete",
-        e.indices(lambda section: e.put(_over_values(section), {"fields.0": 0}), e.SIXTH)),
+        edits.indices(lambda section: edits.put(_over_values(section), {"fields.0": 0}),
+        edits.SIXTH)),
     fault("rows", "fewer rows were written on than the new fragments have", "L.index.reuse.rows",
         reuse({"inline.versions.0.groups.0.new_fragments.0.physical_rows": lambda old: old + 1})),
     fault("fragments", "rows were written on that the old fragments do not have",
@@ -237,27 +254,35 @@ CASES: tuple[Recipe, ...] = (
     lint("order", "a version that occurs twice", "L.index.reuse.order",
         reuse({"inline.versions": lambda old: [*old, old[0]], "inline.versions.1.groups": []})),
     case("index/any/btree/own-moved", "addresses that the reference moved",
-        (*i.COVERED, "L.index.reuse.applied"),
-        i.filtered(s.and_then(BTREE, s.compacted), "c = 1", [2, 9], by="reference")),
+        (*indexed.COVERED, "L.index.reuse.applied"),
+        indexed.filtered(scalar_tables.and_then(BTREE, scalar_tables.compacted), "c = 1", [2, 9],
+        by="reference")),
     case("index/any/btree/changed", "a row that got another value lies in a fragment without index",
-        i.COVERED, i.filtered(s.and_then(BTREE, lambda dataset: dataset.update({"c": "3"},
+        indexed.COVERED, indexed.filtered(scalar_tables.and_then(BTREE,
+        lambda dataset: dataset.update({"c": "3"},
         where="id = 5")), "c = 3", [0, 4, 10, 5])),
-    case("index/any/btree/gone", "a fragment of the index that is gone", i.COVERED,
-        i.filtered(s.and_then(BTREE, lambda dataset: dataset.delete("id < 5")), "c <= 3",
+    case("index/any/btree/gone", "a fragment of the index that is gone", indexed.COVERED,
+        indexed.filtered(scalar_tables.and_then(BTREE, lambda dataset: dataset.delete("id < 5")),
+        "c <= 3",
             [5, 9, 10])),
-    case("index/any/btree/upper-case", "the name of the type in capitals", (*i.COVERED,
-        "L.index.details.url"), reworked(i.filtered(BTREE, "c = 3", [0, 4, 10]),
-        e.index({"index_details.type_url": lambda old: old.upper()}, e.FOURTH)), reachable=False),
+    case("index/any/btree/upper-case", "the name of the type in capitals", (*indexed.COVERED,
+        "L.index.details.url"), reworked(indexed.filtered(BTREE, "c = 3", [0, 4, 10]),
+        edits.index({"index_details.type_url": lambda old: old.upper()}, edits.FOURTH)),
+        reachable=False),
     case("index/any/btree/unknown-type", "a type that nobody knows: the rows are scanned",
-        (*i.COVERED, "L.index.details.unknown"), reworked(i.filtered(BTREE, "c = 3", [0, 4, 10],
-        used=False), e.index({"index_details.type_url": "/lance.table.TomorrowIndexDetails"},
-        e.FOURTH)), reachable=False),
+        (*indexed.COVERED, "L.index.details.unknown"), reworked(indexed.filtered(BTREE, "c = 3", [0,
+        4, 10],
+        used=False), edits.index({"index_details.type_url": "/lance.table.TomorrowIndexDetails"},
+        edits.FOURTH)), reachable=False),
     case("index/any/btree/too-new", "a version that nobody knows: the rows are scanned",
-        (*i.COVERED,
-        "L.index.details.version"), reworked(i.filtered(BTREE, "c = 3", [0, 4, 10], used=False),
-        e.index({"index_version": 9}, e.FOURTH)), reachable=False),
-    case("index/any/btree/moved-beside", "addresses that moved, told in a file beside", (*i.COVERED,
-        "L.index.reuse.applied"), remade(i.filtered(s.and_then(BTREE, s.compacted), "c = 3", [10, 0,
+        (*indexed.COVERED,
+        "L.index.details.version"), reworked(indexed.filtered(BTREE, "c = 3", [0, 4, 10],
+        used=False),
+        edits.index({"index_version": 9}, edits.FOURTH)), reachable=False),
+    case("index/any/btree/moved-beside", "addresses that moved, told in a file beside",
+        (*indexed.COVERED,
+        "L.index.reuse.applied"), remade(indexed.filtered(scalar_tables.and_then(BTREE,
+        scalar_tables.compacted), "c = 3", [10, 0,
         4]), beside), reachable=False),
     fault("missing", "a file beside that is not there", "L.index.segment.files",
         reuse({"external.path": "other.binpb"})),
@@ -265,11 +290,13 @@ CASES: tuple[Recipe, ...] = (
         reuse({"external.size": lambda old: old + 1})),
     fault("elsewhere", "a file beside in another folder", "L.index.reuse.external",
         reuse({"external.path": "../details.binpb"})),
-    case("index/any/btree/nullable", "numbers of pages that might be null", i.COVERED,
-        reworked(i.filtered(replace(BTREE, version="2.0"), "c = 3", [0, 4, 10]),
-        e.index({"files": None}, e.FOURTH), e.descriptor({f"schema.fields.{number}.nullable": True
+    case("index/any/btree/nullable", "numbers of pages that might be null", indexed.COVERED,
+        reworked(indexed.filtered(replace(BTREE, version="2.0"), "c = 3", [0, 4, 10]),
+        edits.index({"files": None}, edits.FOURTH),
+        edits.descriptor({f"schema.fields.{number}.nullable": True
         for number in range(4)}, "_indices/*/page_lookup.lance")), reachable=False),
-    fault("pages", "pages without numbers", "L.index.files.column", f.nulls("page_lookup.lance",
+    fault("pages", "pages without numbers", "L.index.files.column",
+        index_files.nulls("page_lookup.lance",
         3)),
-    *f.damaged("btree"),
+    *index_files.damaged("btree"),
 )  # fmt: skip

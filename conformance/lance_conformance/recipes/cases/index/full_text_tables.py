@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.index.full_text.packed_integers import pack_rows, unpack
 
-from lance_conformance.recipes import indexed as i
+from lance_conformance.recipes import indexed
 from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritten
 from lance_conformance.recipes.cases.index.scalar_tables import key
 from lance_conformance.recipes.change import apply
@@ -62,7 +62,7 @@ WORDS: dict[str, tuple[dict[int, int], list[tuple[int, int]]]] = {
 """Words, how often documents hold them, and the widths of steps and frequencies of each block."""
 
 
-class Whole(i.Indexed):
+class Whole(indexed.Indexed):
     """Rows that are all indexed; nothing is deleted."""
 
     def __call__(self, module: Any, uri: str) -> None:
@@ -135,7 +135,7 @@ WORD_LISTS = pa.array([["a fox", "dog fox"], ["fox dog", None], None, [], ["a do
 
 def document_steps(
     columns: Mapping[str, pa.Array], version: str, *, by_element: bool = False
-) -> i.Steps:
+) -> indexed.Steps:
     """Return what writes columns and a full-text index on each."""
 
     def write(module: Any, uri: str) -> None:
@@ -166,7 +166,10 @@ TWO = {
 
 def best() -> dict[int, float]:
     """Return the scores of `fox` by the better column."""
-    return {row: max(i.bm25(LEFT, ["fox"], row), i.bm25(RIGHT, ["fox"], row)) for row in range(3)}
+    return {
+        row: max(indexed.bm25(LEFT, ["fox"], row), indexed.bm25(RIGHT, ["fox"], row))
+        for row in range(3)
+    }
 
 
 def combined() -> dict[int, float]:
@@ -187,8 +190,8 @@ TEXTS_TEXT = ("the quick brown fox", "Quick quick fox", None, "lazy dogs sleep",
     "the dog and the fox", "a quick dog", "", "fox fox fox", "brown bear", "bear hunts fox",
     "quick fox runs", "dog")  # fmt: skip
 
-EARLY_EARLY = i.Indexed(pa.array(TEXTS_TEXT), "INVERTED", PARAMETERS, "2.0")
-TOKENS: i.Documents = {
+EARLY_EARLY = indexed.Indexed(pa.array(TEXTS_TEXT), "INVERTED", PARAMETERS, "2.0")
+TOKENS: indexed.Documents = {
     0: ["quick", "brown", "fox"],
     1: ["quick", "quick", "fox"],
     3: ["lazi", "dog", "sleep"],
@@ -202,10 +205,10 @@ TOKENS: i.Documents = {
 }
 """Stop words are left out, the others are stems."""
 
-EARLY_ROWS = {row: tokens for row, tokens in TOKENS.items() if row < i.INDEXED}
+EARLY_ROWS = {row: tokens for row, tokens in TOKENS.items() if row < indexed.INDEXED}
 
 
-def files_early(rows_of: i.Documents) -> dict[str, tuple[pa.Table, Mapping[str, str]]]:
+def files_early(rows_of: indexed.Documents) -> dict[str, tuple[pa.Table, Mapping[str, str]]]:
     """Return the three files of the index: their rows and metadata."""
     words = sorted({word for tokens in rows_of.values() for word in tokens})
     held = [[row for row, tokens in rows_of.items() if word in tokens] for word in words]
@@ -236,7 +239,7 @@ def files_early(rows_of: i.Documents) -> dict[str, tuple[pa.Table, Mapping[str, 
     }
 
 
-def early(make: Callable[[], Made], rows_of: i.Documents) -> Callable[[], Made]:
+def early(make: Callable[[], Made], rows_of: indexed.Documents) -> Callable[[], Made]:
     """Return a maker that puts early files in place of those of the index."""
 
     def made() -> Made:
@@ -252,18 +255,18 @@ def early(make: Callable[[], Made], rows_of: i.Documents) -> Callable[[], Made]:
 
 
 PAIRS = ("red fox", "red hen", "fox red", "hen", None, "", "red hen", "fox", "hen red", None)
-ONCE: i.Documents = {row: text.split() for row, text in enumerate(PAIRS) if text}
+ONCE: indexed.Documents = {row: text.split() for row, text in enumerate(PAIRS) if text}
 """Tokens of rows of which none holds one twice."""
 
-EMPTY = i.Indexed(pa.array(["fox", "dog", *["x"] * 10]), "INVERTED", {"stem": False}, "2.0")
+EMPTY = indexed.Indexed(pa.array(["fox", "dog", *["x"] * 10]), "INVERTED", {"stem": False}, "2.0")
 
 
 def scores_text(asked: str, *rows: int) -> dict[int, float]:
-    return i.scores(TOKENS, asked.split(), rows, i.INDEXED)
+    return indexed.scores(TOKENS, asked.split(), rows, indexed.INDEXED)
 
 
 FEW_WORDS = scores_text("quick fox", 1, 10)
-TEXT = i.Indexed(pa.array(TEXTS_TEXT), "INVERTED", {"with_position": True})
+TEXT = indexed.Indexed(pa.array(TEXTS_TEXT), "INVERTED", {"with_position": True})
 
 
 def phrase(query: str, **others: object) -> Query:
@@ -287,7 +290,7 @@ def rounded_text(length: int) -> int:
     return length >> cut << cut
 
 
-def rounding(documents: i.Documents, asked: str, row: int) -> float:
+def rounding(documents: indexed.Documents, asked: str, row: int) -> float:
     """Return how much more a document counts where its length is rounded; the mean is not."""
     mean = sum(map(len, documents.values())) / len(documents)
     often, length = (documents[row].count(asked), len(documents[row]))
@@ -297,7 +300,7 @@ def rounding(documents: i.Documents, asked: str, row: int) -> float:
 
 
 def whole_found(
-    documents: i.Documents, word: str, version: str = "2.0", **parameters: object
+    documents: indexed.Documents, word: str, version: str = "2.0", **parameters: object
 ) -> Asked:
     """Return the question of a word in rows that are all indexed, one document each.
 
@@ -306,26 +309,26 @@ def whole_found(
     texts = pa.array([" ".join(words) for words in documents.values()])
     steps = Whole(texts, "INVERTED", {"stem": False, **parameters}, version)
     rows = [row for row, words in documents.items() if word in words]
-    found = i.scores(documents, [word], rows, len(documents))
+    found = indexed.scores(documents, [word], rows, len(documents))
     if parameters.get("block_size") == 256:
         found = {row: score * rounding(documents, word, row) for row, score in found.items()}
-    return i.texts_found(steps, match(word), found)
+    return indexed.texts_found(steps, match(word), found)
 
 
-MANY: i.Documents = {
+MANY: indexed.Documents = {
     row: ["word"] * (row % 7 + (300 if row == 130 else 1)) + ["rare"] * (row % 3)
     for row in range(300)
 }
 """Documents that fill a block of 128, or of 256, and begin another; all hold `word`."""
 
-EDGE: i.Documents = {row: ["edge"] if row in (0, 5, 128) else ["rest"] for row in range(130)}
-FAR: i.Documents = {row: ["far"] if 5 <= row < 261 else ["rest"] for row in range(270)}
-EVEN: i.Documents = {0: ["far"] * 128, **{row: ["rest"] for row in range(1, 12)}}
+EDGE: indexed.Documents = {row: ["edge"] if row in (0, 5, 128) else ["rest"] for row in range(130)}
+FAR: indexed.Documents = {row: ["far"] if 5 <= row < 261 else ["rest"] for row in range(270)}
+EVEN: indexed.Documents = {0: ["far"] * 128, **{row: ["rest"] for row in range(1, 12)}}
 
 
 def words_found(
     texts: Sequence[str],
-    tokens: i.Documents | Sequence[Sequence[str]],
+    tokens: indexed.Documents | Sequence[Sequence[str]],
     query: Query | str,
     asked: str,
     rows: Sequence[int],
@@ -338,10 +341,10 @@ def words_found(
     """
     column = pa.array([*texts, *[None] * (12 - len(texts))], pa.utf8())
     documents = tokens if isinstance(tokens, Mapping) else dict(enumerate(tokens))
-    return i.texts_found(
-        i.Indexed(column, "INVERTED", parameters, version),
+    return indexed.texts_found(
+        indexed.Indexed(column, "INVERTED", parameters, version),
         match(query) if isinstance(query, str) else query,
-        i.scores(documents, [asked], rows, i.INDEXED),
+        indexed.scores(documents, [asked], rows, indexed.INDEXED),
     )
 
 
@@ -350,12 +353,12 @@ def widths_blocks() -> Asked:
     found = dict.fromkeys([row for row, words in documents.items() if words != ["rest"]], 0.0)
     for word in WORDS:
         own = [row for row in found if word in documents[row]]
-        for row, score in i.scores(documents, [word], own, ROWS).items():
+        for row, score in indexed.scores(documents, [word], own, ROWS).items():
             found[row] += score
     texts = pa.array([" ".join(words) for words in documents.values()])
     table = Whole(texts, "INVERTED", {"stem": False}, "2.0")
     asked = match(" ".join(WORDS))
-    return remade(i.texts_found(table, asked, found), rewritten, POSTINGS, with_widths)
+    return remade(indexed.texts_found(table, asked, found), rewritten, POSTINGS, with_widths)
 
 
 ELEMENTS = {0: ["fox"], 1: ["dog", "fox"], 2: ["fox", "dog"], 3: [], 4: ["dog"]}
@@ -363,7 +366,9 @@ ELEMENT_ROWS = pa.table(
     {
         "id": pa.array([0, 0, 1], pa.int64()),
         "_doc_index": pa.array([[0], [1], [0]], pa.list_(pa.uint32())),
-        "_score": pa.array([i.bm25(ELEMENTS, ["fox"], row) for row in range(3)], pa.float32()),
+        "_score": pa.array(
+            [indexed.bm25(ELEMENTS, ["fox"], row) for row in range(3)], pa.float32()
+        ),
     }
 )
 
@@ -377,4 +382,4 @@ def content(by: str) -> Asked:
     )
     schema = pa.schema([("token", pa.utf8()), ("row", pa.uint64()), ("frequency", pa.uint32())])
     table = pa.table([pa.array(column) for column in zip(*held, strict=True)], names=schema.names)
-    return i.held_by(TEXT, table.cast(schema), by=by)
+    return indexed.held_by(TEXT, table.cast(schema), by=by)

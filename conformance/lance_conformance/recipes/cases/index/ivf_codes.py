@@ -17,9 +17,9 @@ from lanceref.kernels.rabitq_estimate import ROUNDS, FastRotation
 from lanceref.proto import index_pb2
 from lanceref.proto.index_pb2 import Tensor, VectorMetricType
 
-from lance_conformance.recipes import edits as e
-from lance_conformance.recipes import vectors as v
-from lance_conformance.recipes.cases.index import index_files as f
+from lance_conformance.recipes import edits
+from lance_conformance.recipes import vectors as vector_tables
+from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.handmade_files import remade, reworked, words
@@ -48,13 +48,13 @@ def _codes(by: int) -> SpanPatch:
     )
 
 
-_RANGED = replace(v.TYPES["rq-5"], seed=4)
+_RANGED = replace(vector_tables.TYPES["rq-5"], seed=4)
 _FEW = _RANGED.asked(k=5, nprobes=2, range=["30.5", "400"])
 
 
-def _codebook() -> v.Numbers:
+def _codebook() -> vector_tables.Numbers:
     """Return codewords [4, 16, 2], of which the last of each is next to the first."""
-    found = np.random.default_rng(5).normal(size=(4, 16, v.DIMENSION // 4)) * 3
+    found = np.random.default_rng(5).normal(size=(4, 16, vector_tables.DIMENSION // 4)) * 3
     found[:, 15] = found[:, 0] + 0.001
     return found.astype("f4")
 
@@ -72,8 +72,8 @@ def _inline(make: Callable[[], Made]) -> Callable[[], Made]:
     def made() -> Made:
         base = make()
         (name,) = (name for name in base.files if name.endswith("auxiliary.idx"))
-        _, _, (_, codebook) = f.opened_rows(base.files[name])
-        said = f.stored_codes(codebook_position=0, codebook_tensor=[*codebook])
+        _, _, (_, codebook) = index_files.opened_rows(base.files[name])
+        said = index_files.stored_codes(codebook_position=0, codebook_tensor=[*codebook])
         return reworked(lambda: base, said)()
 
     return made
@@ -93,9 +93,9 @@ def _rewritten(make: Callable[[], Made], change: Callable[[_Codes], _Codes]) -> 
 
     def made() -> Made:
         base = make()
-        files, _ = apply(e.index({"files": None}, e.THIRD), base.files)
+        files, _ = apply(edits.index({"files": None}, edits.THIRD), base.files)
         (name,) = (name for name in files if name.endswith("auxiliary.idx"))
-        rows, texts, buffers = f.opened_rows(files[name])
+        rows, texts, buffers = index_files.opened_rows(files[name])
         codes = change(_Codes(rows, json.loads(json.loads(texts["storage_metadata"])[0]), buffers))
         texts["storage_metadata"] = json.dumps([json.dumps(codes.said)])
         written = file(codes.rows, "2.0", global_buffers=codes.buffers, schema_metadata=texts)
@@ -111,13 +111,13 @@ def _answered(base: Made, args: Mapping[str, object]) -> Made:
         for name, data in base.files.items():
             root.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
             root.joinpath(name).write_bytes(data)
-        return replace(base, table=v.answered(root, args, folder))
+        return replace(base, table=vector_tables.answered(root, args, folder))
 
 
 def _by_matrix(codes: _Codes) -> _Codes:
     """Say the rotation as a matrix, and how far off distances may be nowhere."""
     signs = np.array(codes.said["fast_rotation_signs"], np.uint8).reshape(ROUNDS, -1)
-    matrix = FastRotation(signs).rotate(np.eye(v.DIMENSION, dtype=np.float32)).T
+    matrix = FastRotation(signs).rotate(np.eye(vector_tables.DIMENSION, dtype=np.float32)).T
     said = {**codes.said, "rotation_type": "matrix", "rotate_mat_position": 2}
     del said["fast_rotation_signs"]
     tensor = tensor_of(np.ascontiguousarray(matrix)).SerializeToString()
@@ -129,7 +129,7 @@ def _not_in_blocks(codes: _Codes) -> _Codes:
     column = codes.rows["__blocked_ex_codes"].combine_chunks()
     bits = codes.said["num_bits"] - 1
     stored = np.asarray(column.flatten(), np.uint8).reshape(len(column), -1)
-    each = codes_in(stored, v.DIMENSION, bits)
+    each = codes_in(stored, vector_tables.DIMENSION, bits)
     flags = np.unpackbits(each[..., np.newaxis], axis=2, bitorder="little")[..., :bits]
     packed = np.packbits(flags.reshape(len(each), -1), axis=1, bitorder="little")
     lists = pa.FixedSizeListArray.from_arrays(pa.array(packed.reshape(-1)), packed.shape[1])
@@ -146,7 +146,9 @@ def _unsaid(codes: _Codes) -> _Codes:
 
 def _again(name: str, change: Callable[[_Codes], _Codes], metric: str = "l2") -> Asked:
     """Return the question of all rows of an index whose file of codes is written anew."""
-    asked = v.nearest(replace(v.TYPES[name], version="2.0", seed=16, metric=metric), nprobes=2)
+    asked = vector_tables.nearest(
+        replace(vector_tables.TYPES[name], version="2.0", seed=16, metric=metric), nprobes=2
+    )
     return remade(asked, _rewritten, change)
 
 
@@ -165,187 +167,216 @@ def _sign(bits: int) -> SpanPatch:
 CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-pq/by-columns", "codes of residuals, column by column",
         ("L.index.vector.pq.residual", "L.index.vector.pq.layout", "L.index.vector.column"),
-        v.plain("pq"), reachable=False),
-    case("index/any/ivf-pq/sized", "partitions of a size", v.NEAREST,
-        v.nearest(replace(v.TYPES["pq"],
-        seed=6, parameters={**v.TYPES["pq"].parameters, "target_partition_size": 40}), nprobes=2)),
-    case("index/any/ivf-pq/early-numbers", "centroids and codewords as bare numbers", (*v.PLAIN,
-        "L.index.vector.single.message"), reworked(v.plain("pq", parameters=v.EARLY, rows=260),
-        e.single_file(_old_numbers, "_indices/*/index.idx")), reachable=False),
+        vector_tables.plain("pq"), reachable=False),
+    case("index/any/ivf-pq/sized", "partitions of a size", vector_tables.NEAREST,
+        vector_tables.nearest(replace(vector_tables.TYPES["pq"],
+        seed=6, parameters={**vector_tables.TYPES["pq"].parameters, "target_partition_size": 40}),
+        nprobes=2)),
+    case("index/any/ivf-pq/early-numbers", "centroids and codewords as bare numbers",
+        (*vector_tables.PLAIN,
+        "L.index.vector.single.message"), reworked(vector_tables.plain("pq",
+        parameters=vector_tables.EARLY, rows=260),
+        edits.single_file(_old_numbers, "_indices/*/index.idx")), reachable=False),
     case("index/any/ivf-pq/early-l2-untold",
         "a single file of early releases, in an entry that does not tell its type",
         ("L.index.vector.search.order", "L.index.vector.single.message"),
-        reworked(v.nearest(replace(v.TYPES["pq"], metric="l2", parameters=v.EARLY, rows=v.ENOUGH,
-        seed=5), nprobes=2), e.index({"index_details": None}, e.THIRD)), reachable=False),
-    case("index/any/ivf-pq/one-sub-vector", "codes of whole vectors", v.NEAREST,
-        v.nearest(replace(v.TYPES["pq"], parameters={"num_sub_vectors": 1}, rows=260, seed=5),
+        reworked(vector_tables.nearest(replace(vector_tables.TYPES["pq"], metric="l2",
+        parameters=vector_tables.EARLY, rows=vector_tables.ENOUGH,
+        seed=5), nprobes=2), edits.index({"index_details": None}, edits.THIRD)), reachable=False),
+    case("index/any/ivf-pq/one-sub-vector", "codes of whole vectors", vector_tables.NEAREST,
+        vector_tables.nearest(replace(vector_tables.TYPES["pq"], parameters={"num_sub_vectors": 1},
+        rows=260, seed=5),
             nprobes=2)),
     case("index/any/ivf-pq/inline", "a codebook that stands in the metadata",
-        (*v.PLAIN, "L.index.vector.pq.codebook"), remade(v.plain("pq"), _inline), reachable=False),
+        (*vector_tables.PLAIN, "L.index.vector.pq.codebook"), remade(vector_tables.plain("pq"),
+        _inline), reachable=False),
     case("index/any/ivf-pq/next-codeword", "codewords that are next to the nearest ones",
-        (*v.PLAIN, "L.index.vector.pq.codes"), reworked(v.plain("pq", parameters={**v.PQ4,
+        (*vector_tables.PLAIN, "L.index.vector.pq.codes"), reworked(vector_tables.plain("pq",
+        parameters={**vector_tables.PQ4,
         "pq_codebook": _codebook()}), SpanPatch(("field __pq_code", "values"), _last_for_first,
-        target=f.THERE)), reachable=False),
+        target=index_files.THERE)), reachable=False),
     case("index/any/ivf-pq/plain", "files of 2.0, whose sizes nobody says",
-        (*v.PLAIN, "L.index.vector.pq.codes"), v.plain("pq"), reachable=False),
-    fault("bits-nine", "codes of nine bits", "L.index.vector.pq.bits", f.stored_codes(nbits=9)),
+        (*vector_tables.PLAIN, "L.index.vector.pq.codes"), vector_tables.plain("pq"),
+        reachable=False),
+    fault("bits-nine", "codes of nine bits", "L.index.vector.pq.bits",
+        index_files.stored_codes(nbits=9)),
     fault("sub-vectors-more", "more sub-vectors than numbers", "L.index.vector.pq.sub-vectors",
-        f.stored_codes(num_sub_vectors=9)),
+        index_files.stored_codes(num_sub_vectors=9)),
     fault("bits-true", "codes of true bits", "L.index.vector.pq.metadata",
-        f.stored_codes(nbits=True)),
+        index_files.stored_codes(nbits=True)),
     fault("bits-negative", "codes of -4 bits", "L.index.vector.pq.metadata",
-        f.stored_codes(nbits=-4)),
+        index_files.stored_codes(nbits=-4)),
     fault("sub-vectors-none", "no sub-vectors", "L.index.vector.pq.sub-vectors",
-        f.stored_codes(num_sub_vectors=0)),
+        index_files.stored_codes(num_sub_vectors=0)),
     lint("layout", "codes by columns that are said to lie row by row", "L.index.vector.pq.codes",
-        f.metadata_text("auxiliary.idx", "storage_metadata",
+        index_files.metadata_text("auxiliary.idx", "storage_metadata",
             lambda old: old.replace('transposed\\":true', 'transposed\\":false')),
         also="L.index.vector.pq.layout"),
     lint("residual", "codes that are not of the vectors less their centroid",
         "L.index.vector.pq.codes",
-        e.partitions({"centroids_tensor.data": lambda old: old[4:8] + old[4:]},
+        edits.partitions({"centroids_tensor.data": lambda old: old[4:8] + old[4:]},
             "_indices/*/index.idx"), also="L.index.vector.pq.residual"),
     fault("unsaid", "nothing says how codes lie", "L.index.vector.pq.metadata",
-        f.stored_codes("transposed")),
+        index_files.stored_codes("transposed")),
     fault("codebook-unsaid", "no list in place of a codebook", "L.index.vector.pq.metadata",
-        f.stored_codes("codebook_tensor")),
-    fault("bits", "codes of six bits", "L.index.vector.pq.bits", f.stored_codes(nbits=6)),
+        index_files.stored_codes("codebook_tensor")),
+    fault("bits", "codes of six bits", "L.index.vector.pq.bits", index_files.stored_codes(nbits=6)),
     fault("sub-vectors", "sub-vectors that do not divide", "L.index.vector.pq.sub-vectors",
-        f.stored_codes(num_sub_vectors=3)),
+        index_files.stored_codes(num_sub_vectors=3)),
     fault("odd", "one sub-vector, of four bits", "L.index.vector.pq.sub-vectors",
-        f.stored_codes(num_sub_vectors=1)),
-    fault("codebook", "a codeword less", "L.index.vector.pq.codebook", e.tensor(lambda m: e.put(m,
-        {"shape.0": m.shape[0] - 1, "data": m.data[:-4 * m.shape[1]]}), f.THERE)),
+        index_files.stored_codes(num_sub_vectors=1)),
+    fault("codebook", "a codeword less", "L.index.vector.pq.codebook",
+        edits.tensor(lambda m: edits.put(m,
+        {"shape.0": m.shape[0] - 1, "data": m.data[:-4 * m.shape[1]]}), index_files.THERE)),
     fault("codebook-type", "codewords of another type", "L.index.vector.pq.codebook",
-        e.tensor({"data_type": Tensor.FLOAT64, "data": lambda old: old * 2}, f.THERE)),
+        edits.tensor({"data_type": Tensor.FLOAT64, "data": lambda old: old * 2},
+        index_files.THERE)),
     fault("position", "a codebook that is nowhere", "L.index.files.buffer",
-        f.stored_codes(codebook_position=9)),
+        index_files.stored_codes(codebook_position=9)),
     fault("of-flat", "codes in place of vectors", "L.index.vector.flat.dimension",
-        f.head(type="IVF_FLAT")),
+        index_files.head(type="IVF_FLAT")),
     lint("codes", "codes of other vectors", "L.index.vector.pq.codes", SpanPatch(("field __pq_code",
-        "values"), lambda old: bytes(255 - one for one in old), target=f.THERE)),
+        "values"), lambda old: bytes(255 - one for one in old), target=index_files.THERE)),
     lint("assignment", "codes of a vector that is nearer to the other centroid",
         "L.index.vector.assignment", SpanPatch(("field _rowid", "values"),
         lambda old: old[-8:] + old[8:-8] + old[:8], target="_indices/*/auxiliary.idx")),
     fault("octet", "a codebook with a number that is no byte", "L.index.vector.pq.metadata",
-        f.stored_codes(codebook_position=0, codebook_tensor=[256, 0])),
+        index_files.stored_codes(codebook_position=0, codebook_tensor=[256, 0])),
     lint("codes-first", "a code further off, which has as great a product",
-        "L.index.vector.pq.codes", f.values("auxiliary.idx", "__pq_code", b"\x00")),
-    case("index/any/ivf-pq/early-plain", "files of 2.0, whose sizes nobody says", (*v.PLAIN,
-        "L.index.vector.single.message"), v.plain("pq", parameters=v.EARLY, rows=260),
+        "L.index.vector.pq.codes", index_files.values("auxiliary.idx", "__pq_code", b"\x00")),
+    case("index/any/ivf-pq/early-plain", "files of 2.0, whose sizes nobody says",
+        (*vector_tables.PLAIN,
+        "L.index.vector.single.message"), vector_tables.plain("pq", parameters=vector_tables.EARLY,
+        rows=260),
         reachable=False),
     fault("centroids-cut", "a centroid that ends early", "L.index.vector.ivf.centroids",
-        e.single_file({"vector_index.stages.0.ivf.centroids_tensor": None,
-                "vector_index.stages.0.ivf.centroids": [0.0] * 7}, f"_indices/*/{f.HEAD}")),
+        edits.single_file({"vector_index.stages.0.ivf.centroids_tensor": None,
+                "vector_index.stages.0.ivf.centroids": [0.0] * 7},
+                f"_indices/*/{index_files.HEAD}")),
     fault("offsets-less", "a partition without a place", "L.index.vector.single.partitions",
-        e.single_file({"vector_index.stages.0.ivf.offsets": lambda old: old[:-1]},
-            f"_indices/*/{f.HEAD}")),
+        edits.single_file({"vector_index.stages.0.ivf.offsets": lambda old: old[:-1]},
+            f"_indices/*/{index_files.HEAD}")),
     fault("no-sub-vectors", "no sub-vectors", "L.index.vector.pq.sub-vectors",
-        e.single_file({"vector_index.stages.1.pq.num_sub_vectors": 0}, f"_indices/*/{f.HEAD}")),
+        edits.single_file({"vector_index.stages.1.pq.num_sub_vectors": 0},
+        f"_indices/*/{index_files.HEAD}")),
     fault("footer", "nothing but the end of a footer", "L.index.vector.single.footer",
-        Resize(0, b"\x00\x00\x01\x00LANC", f"_indices/*/{f.HEAD}")),
+        Resize(0, b"\x00\x00\x01\x00LANC", f"_indices/*/{index_files.HEAD}")),
     fault("message", "a message after the file", "L.index.vector.single.message",
         SpanPatch(("message position",), lambda old: words(int.from_bytes(old, "little") + 2**40),
-            target=f"_indices/*/{f.HEAD}")),
+            target=f"_indices/*/{index_files.HEAD}")),
     fault("stages", "partitions and no codes", "L.index.vector.single.stages",
-        e.single_file({"vector_index.stages": lambda old: old[:1]}, f"_indices/*/{f.HEAD}")),
+        edits.single_file({"vector_index.stages": lambda old: old[:1]},
+        f"_indices/*/{index_files.HEAD}")),
     fault("metric", "a metric of bits", "L.index.vector.single.stages",
-        e.single_file({"vector_index.metric_type": VectorMetricType.HAMMING},
-        f"_indices/*/{f.HEAD}")),
+        edits.single_file({"vector_index.metric_type": VectorMetricType.HAMMING},
+        f"_indices/*/{index_files.HEAD}")),
     fault("rows", "a partition that ends after the file", "L.index.vector.single.partitions",
-        e.single_file({"vector_index.stages.0.ivf.lengths.0": lambda old: old * 1000},
-            f"_indices/*/{f.HEAD}")),
+        edits.single_file({"vector_index.stages.0.ivf.lengths.0": lambda old: old * 1000},
+            f"_indices/*/{index_files.HEAD}")),
     fault("message-longer", "a message that ends inside of the footer",
         "L.index.vector.single.message", SpanPatch(("message size",),
         lambda old: bytes([old[0] + 2]) + old[1:], target="_indices/*/index.idx")),
-    *f.damaged("ivf-pq"),
+    *index_files.damaged("ivf-pq"),
     case("index/any/ivf-sq/dot-one", "the one row that is nearest by the dot product of bytes",
-        v.NEAREST, v.nearest(replace(v.TYPES["sq"], metric="dot", seed=4), true=1, nprobes=2)),
+        vector_tables.NEAREST, vector_tables.nearest(replace(vector_tables.TYPES["sq"],
+        metric="dot", seed=4), true=1, nprobes=2)),
     case("index/any/ivf-sq/code-one", "a code that is one from that of its number",
-        (*v.PLAIN, "L.index.vector.sq.code"), reworked(v.plain("sq"), _codes(1)), reachable=False),
+        (*vector_tables.PLAIN, "L.index.vector.sq.code"), reworked(vector_tables.plain("sq"),
+        _codes(1)), reachable=False),
     case("index/any/ivf-sq/plain", "files of 2.0, whose sizes nobody says",
-        (*v.PLAIN, "L.index.vector.sq.code"), v.plain("sq"), reachable=False),
-    fault("bits-nine", "codes of nine bits", "L.index.vector.sq.bits", f.stored_codes(num_bits=9)),
+        (*vector_tables.PLAIN, "L.index.vector.sq.code"), vector_tables.plain("sq"),
+        reachable=False),
+    fault("bits-nine", "codes of nine bits", "L.index.vector.sq.bits",
+        index_files.stored_codes(num_bits=9)),
     fault("bounds-text", "a bound that is a word", "L.index.vector.sq.bounds",
-        f.stored_codes(bounds={"start": "low", "end": 1.0})),
+        index_files.stored_codes(bounds={"start": "low", "end": 1.0})),
     fault("element", "centroids of another type", "L.index.vector.column-type",
-        f.centroids({"data_type": Tensor.FLOAT64, "data": lambda old: old * 2})),
-    fault("bits", "codes of four bits", "L.index.vector.sq.bits", f.stored_codes(num_bits=4)),
+        index_files.centroids({"data_type": Tensor.FLOAT64, "data": lambda old: old * 2})),
+    fault("bits", "codes of four bits", "L.index.vector.sq.bits",
+        index_files.stored_codes(num_bits=4)),
     fault("dimension", "codes of shorter vectors", "L.index.vector.sq.dimension",
-        f.stored_codes(dim=4)),
+        index_files.stored_codes(dim=4)),
     fault("bounds", "bounds the wrong way round", "L.index.vector.sq.bounds",
-        f.stored_codes(bounds={"start": 1.0, "end": -1.0})),
-    fault("bounds-unsaid", "no bounds", "L.index.vector.sq.bounds", f.stored_codes("bounds")),
+        index_files.stored_codes(bounds={"start": 1.0, "end": -1.0})),
+    fault("bounds-unsaid", "no bounds", "L.index.vector.sq.bounds",
+        index_files.stored_codes("bounds")),
     lint("code", "a byte that is not that of its number", "L.index.vector.sq.code",
         SpanPatch(("field __sq_code", "values"), lambda old: bytes([old[0] ^ 64]) + old[1:],
-            target=f.THERE)),
+            target=index_files.THERE)),
     lint("row-id", "a row that the fragment does not have", "L.index.vector.row-id",
-        f.values("auxiliary.idx", "_rowid", b"\xff")),
+        index_files.values("auxiliary.idx", "_rowid", b"\xff")),
     lint("code-two", "a code that is two from that of its number", "L.index.vector.sq.code",
         _codes(2)),
-    *f.damaged("ivf-sq"),
+    *index_files.damaged("ivf-sq"),
     case("index/any/ivf-rq/matrix",
-        "an entry that tells of a matrix; the files say how vectors are turned", v.NEAREST,
-        reworked(v.nearest(replace(v.TYPES["rq"], seed=6), nprobes=2),
-            e.index({"index_details.value": e.inside(index_pb2.VectorIndexDetails,
+        "an entry that tells of a matrix; the files say how vectors are turned",
+        vector_tables.NEAREST,
+        reworked(vector_tables.nearest(replace(vector_tables.TYPES["rq"], seed=6), nprobes=2),
+            edits.index({"index_details.value": edits.inside(index_pb2.VectorIndexDetails,
                         {"rq.rotation_type": index_pb2.VectorIndexDetails.RabitQuantization.MATRIX,
-                            "target_num_partitions": 2})}, e.THIRD)), reachable=False),
+                            "target_num_partitions": 2})}, edits.THIRD)), reachable=False),
     case("index/any/ivf-rq/5-range", "the nearest rows after a distance",
-        (*v.NEAREST, "L.index.vector.search.range"),
-        v.answered_as(_RANGED, _FEW, nprobes=2, range=["30.5", "400"])),
+        (*vector_tables.NEAREST, "L.index.vector.search.range"),
+        vector_tables.answered_as(_RANGED, _FEW, nprobes=2, range=["30.5", "400"])),
     case("index/any/ivf-rq/by-matrix",
         "vectors turned by a matrix; how far off distances are is not told",
-        (*v.NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
+        (*vector_tables.NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
         _again("rq", _by_matrix), reachable=False),
     fault("matrix-shape", "a matrix of twice as many columns as rows", "L.index.vector.rq.rotation",
-        e.tensor({"shape": [v.DIMENSION // 2, v.DIMENSION * 2]}, f.THERE)),
+        edits.tensor({"shape": [vector_tables.DIMENSION // 2, vector_tables.DIMENSION * 2]},
+        index_files.THERE)),
     case("index/any/ivf-rq/unsaid-dot",
         "one bit, by residuals, of vectors that are compared by their products",
-        (*v.NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
+        (*vector_tables.NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
         replace(_UNSAID_DOT, make=lambda: _answered(_UNSAID_DOT.make(), _UNSAID_DOT.args)),
         reachable=False),
     case("index/any/ivf-rq/unsaid", "one bit, by residuals, since nothing else is stated",
-        (*v.NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
+        (*vector_tables.NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
         replace(_UNSAID, make=lambda: _answered(_UNSAID.make(), _UNSAID.args)), reachable=False),
     case("index/any/ivf-rq/5-in-rows", "codes of a row one after the other",
-        (*v.NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
+        (*vector_tables.NEAREST, "L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
         _again("rq-5", _not_in_blocks), reachable=False),
     case("index/any/ivf-rq/plain", "files of 2.0, whose sizes nobody says",
-        (*v.PLAIN, "L.index.vector.rq.signs"), v.plain("rq"), reachable=False),
+        (*vector_tables.PLAIN, "L.index.vector.rq.signs"), vector_tables.plain("rq"),
+        reachable=False),
     fault("signs-text", "signs that are words", "L.index.vector.rq.rotation",
-        f.stored_codes(fast_rotation_signs=["a", "b", "c", "d"])),
+        index_files.stored_codes(fast_rotation_signs=["a", "b", "c", "d"])),
     fault("signs-large", "a sign of 256", "L.index.vector.rq.rotation",
-        f.stored_codes(fast_rotation_signs=[256, 0, 0, 0])),
+        index_files.stored_codes(fast_rotation_signs=[256, 0, 0, 0])),
     fault("packed-text", "signs that lie somehow", "L.index.vector.rq.metadata",
-        f.stored_codes(packed="yes")),
-    fault("bits", "codes of no bits", "L.index.vector.rq.bits", f.stored_codes(num_bits=0)),
-    fault("most-bits", "codes of ten bits", "L.index.vector.rq.bits", f.stored_codes(num_bits=10)),
+        index_files.stored_codes(packed="yes")),
+    fault("bits", "codes of no bits", "L.index.vector.rq.bits",
+        index_files.stored_codes(num_bits=0)),
+    fault("most-bits", "codes of ten bits", "L.index.vector.rq.bits",
+        index_files.stored_codes(num_bits=10)),
     fault("metadata", "nothing says how signs lie", "L.index.vector.rq.metadata",
-        f.stored_codes("packed")),
+        index_files.stored_codes("packed")),
     fault("signs", "a rotation of too few signs", "L.index.vector.rq.rotation",
-        f.stored_codes(fast_rotation_signs=[1, 2, 3])),
+        index_files.stored_codes(fast_rotation_signs=[1, 2, 3])),
     fault("signs-unsaid", "a rotation without signs", "L.index.vector.rq.rotation",
-        f.stored_codes("fast_rotation_signs")),
+        index_files.stored_codes("fast_rotation_signs")),
     fault("code-dim", "a rotation of longer vectors", "L.index.vector.rq.rotation",
-        f.stored_codes(code_dim=16)),
+        index_files.stored_codes(code_dim=16)),
     fault("rotation", "a rotation that none knows", "L.index.vector.rq.rotation",
-        f.stored_codes(rotation_type="slow")),
+        index_files.stored_codes(rotation_type="slow")),
     fault("estimator", "an estimator that none knows", "L.index.vector.rq.estimator",
-        f.stored_codes(query_estimator="cooked_query")),
+        index_files.stored_codes(query_estimator="cooked_query")),
     fault("factors", "no factors", "L.index.files.column",
-        f.renamed("auxiliary.idx", "__scale_factors")),
+        index_files.renamed("auxiliary.idx", "__scale_factors")),
     lint("sign", "signs that are those of no row", "L.index.vector.rq.signs",
         SpanPatch(("field _rabit_codes", "values"), lambda old: bytes(255 - one for one in old),
-            target=f.THERE)),
+            target=index_files.THERE)),
     lint("signs-two", "two signs of a row that are not those of their numbers",
         "L.index.vector.rq.signs", _sign(3)),
     case("index/any/ivf-rq/plain-5", "files of 2.0, whose sizes nobody says",
-        (*v.PLAIN, "L.index.vector.rq.columns"), v.plain("rq-5"), reachable=False),
+        (*vector_tables.PLAIN, "L.index.vector.rq.columns"), vector_tables.plain("rq-5"),
+        reachable=False),
     fault("estimator-unsaid", "the older estimator, of five bits", "L.index.vector.rq.estimator",
-        f.stored_codes("query_estimator")),
+        index_files.stored_codes("query_estimator")),
     fault("one-bit", "extended codes of one bit", "L.index.vector.rq.columns",
-        f.stored_codes(num_bits=1)),
+        index_files.stored_codes(num_bits=1)),
     case("index/any/ivf-rq/sign-one", "a sign that is not that of its number: it may be near 0",
-        (*v.PLAIN, "L.index.vector.rq.signs"), reworked(v.plain("rq"), _sign(1)), reachable=False),
-    *f.damaged("ivf-rq"),
+        (*vector_tables.PLAIN, "L.index.vector.rq.signs"), reworked(vector_tables.plain("rq"),
+        _sign(1)), reachable=False),
+    *index_files.damaged("ivf-rq"),
 )  # fmt: skip

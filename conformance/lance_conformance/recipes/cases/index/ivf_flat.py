@@ -16,23 +16,24 @@ import numpy as np
 import pyarrow as pa
 from lanceref.proto.index_pb2 import Tensor
 
-from lance_conformance.recipes import vectors as v
-from lance_conformance.recipes.cases.index import index_files as f
+from lance_conformance.recipes import vectors as vector_tables
+from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import THIRD, index, partitions, zeros
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import Asked, Recipe, Remove, SpanPatch
+from lance_conformance.recipes.vectors import TYPES, Vectors
 
 
 def _append_a_hole(dataset: Any) -> None:
     """Append a vector of bytes of which one is null."""
-    numbers = pa.array([[None, *range(40, 47)]], pa.list_(pa.uint8(), v.DIMENSION))
+    numbers = pa.array([[None, *range(40, 47)]], pa.list_(pa.uint8(), vector_tables.DIMENSION))
     dataset.insert(pa.table({"id": pa.array([24], pa.int64()), "v": numbers}))
 
 
-_HOLED = v.Vectors("IVF_FLAT", "hamming", "u1", seed=15, rows=24, afterwards=_append_a_hole)
-_EVERY = _HOLED.asked(k=v.ALL, nprobes=2)
-_RANGED = v.Vectors("IVF_FLAT", "hamming", "u1", seed=18, rows=40)
+_HOLED = Vectors("IVF_FLAT", "hamming", "u1", seed=15, rows=24, afterwards=_append_a_hole)
+_EVERY = _HOLED.asked(k=vector_tables.ALL, nprobes=2)
+_RANGED = Vectors("IVF_FLAT", "hamming", "u1", seed=18, rows=40)
 _BETWEEN = _RANGED.asked(k=40, nprobes=2, range=["28", "32"])
 _FAR = (100, 102, 104, 106, 108, 110, 130, 140)
 """Squares of how far the centroids are from the query, each along an axis of its own."""
@@ -41,21 +42,21 @@ _AS_FAR = 6
 """So many of them are about as near as the first."""
 
 
-def _centroids() -> v.Numbers:
+def _centroids() -> vector_tables.Numbers:
     return np.diag(np.sqrt(_FAR)).astype("f4")
 
 
-class _Spread(v.Vectors):
+class _Spread(Vectors):
     """Eight partitions around the query: six of one row, and the nearest row in the next one."""
 
     @property
-    def values(self) -> v.Numbers:
+    def values(self) -> vector_tables.Numbers:
         """The rows, of which one lies far from its centroid, and the query."""
         centroids = _centroids()
         rows = [*centroids[:_AS_FAR], *[centroids[7]] * 5, *[centroids[6]] * 4]
-        near = np.zeros((1, v.DIMENSION))
+        near = np.zeros((1, vector_tables.DIMENSION))
         near[0, 6] = 2
-        return np.concatenate([rows, near, np.zeros((1, v.DIMENSION))]).astype("f4")
+        return np.concatenate([rows, near, np.zeros((1, vector_tables.DIMENSION))]).astype("f4")
 
 
 _APART = _Spread(
@@ -69,20 +70,20 @@ _ENOUGH = _APART.asked(k=_AS_FAR)
 _MORE = _APART.asked(k=_AS_FAR + 1)
 
 
-class _Tiny(v.Vectors):
+class _Tiny(Vectors):
     """Vectors so short that numbers next to them are far from one."""
 
     __slots__ = ()
 
     @property
-    def values(self) -> v.Numbers:
+    def values(self) -> vector_tables.Numbers:
         """All vectors, those of a row one after the other; the last one is the query."""
         longer = super().values
-        shorter: v.Numbers = (longer.astype(np.float64) / 16384).astype(longer.dtype)
+        shorter: vector_tables.Numbers = (longer.astype(np.float64) / 16384).astype(longer.dtype)
         return shorter
 
 
-class _Beside(v.Vectors):
+class _Beside(Vectors):
     """Vectors, and longer ones in another column."""
 
     __slots__ = ()
@@ -90,27 +91,31 @@ class _Beside(v.Vectors):
     @property
     def table(self) -> pa.Table:
         """The rows, by a number each."""
-        return super().table.append_column("w", v.lists(v.numbers("f4", self.rows, 2, 12)))
+        return super().table.append_column(
+            "w", vector_tables.lists(vector_tables.numbers("f4", self.rows, 2, 12))
+        )
 
 
 _BESIDE = _Beside("IVF_FLAT", rows=24, version="2.0", seed=21)
 
-_BITS = replace(v.TYPES["flat"], metric="hamming", element="u1", version="2.0", seed=4)
+_BITS = replace(TYPES["flat"], metric="hamming", element="u1", version="2.0", seed=4)
 
 
-_NEXT = v.nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}})
+_NEXT = vector_tables.nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}})
 
 
 def _of(row: int) -> pa.Table:
     """Return how far a row is."""
-    distance = v.far(_BITS.values[row : row + 1], _BITS.query, _BITS.metric)
+    distance = vector_tables.far(_BITS.values[row : row + 1], _BITS.query, _BITS.metric)
     return pa.table({"id": [row], "_distance": distance.astype(np.float32)})
 
 
-_CENTROIDS: v.Numbers = np.array([[-2.0] * v.DIMENSION, [2.0] * v.DIMENSION], "f4")
+_CENTROIDS: vector_tables.Numbers = np.array(
+    [[-2.0] * vector_tables.DIMENSION, [2.0] * vector_tables.DIMENSION], "f4"
+)
 """Two places that vectors are near to."""
 
-_CODEBOOK: v.Numbers = v.numbers("f4", 4 * 16, 2, 2).reshape(4, 16, 2)
+_CODEBOOK: vector_tables.Numbers = vector_tables.numbers("f4", 4 * 16, 2, 2).reshape(4, 16, 2)
 """Codewords of four sub-vectors."""
 
 _METRICS = ("l2", "cosine", "dot")
@@ -123,7 +128,7 @@ _OF_BYTES = (("hamming", "u1"),)
 
 def _folder(name: str, by: str) -> str:
     """Return what the ids of a type begin with, by who wrote the index."""
-    return f"index/any/{v.TYPES[name].topic}/{'own-' if by == 'reference' else ''}"
+    return f"index/any/{TYPES[name].topic}/{'own-' if by == 'reference' else ''}"
 
 
 def _bits(name: str) -> str:
@@ -132,43 +137,49 @@ def _bits(name: str) -> str:
 
 
 def _every_row(name: str, metric: str, element: str, by: str) -> Asked:
-    vectors = replace(v.TYPES[name], metric=metric, element=element, seed=v.DIMENSION)
-    graph: dict[str, Any] = {"ef": v.ALL} if "HNSW" in vectors.type else {}
+    vectors = replace(TYPES[name], metric=metric, element=element, seed=vector_tables.DIMENSION)
+    graph: dict[str, Any] = {"ef": vector_tables.ALL} if "HNSW" in vectors.type else {}
     tolerance = "0.005" if element == "f2" else "0.001"
-    return v.nearest(vectors, by=by, nprobes=2, tolerance=tolerance, **graph)
+    return vector_tables.nearest(vectors, by=by, nprobes=2, tolerance=tolerance, **graph)
 
 
 def _refined(name: str, metric: str, by: str) -> Asked:
-    vectors = replace(v.TYPES[name], metric=metric, appended=6, seed=3)
-    return v.nearest(vectors, by=by, true=5, nprobes=2, refine=20)
+    vectors = replace(TYPES[name], metric=metric, appended=6, seed=3)
+    return vector_tables.nearest(vectors, by=by, true=5, nprobes=2, refine=20)
 
 
-def _parts(dataset: Any, vectors: v.Vectors) -> Sequence[Any]:
+def _parts(dataset: Any, vectors: Vectors) -> Sequence[Any]:
     """Build a segment over each of two fragments, with the same centroids."""
     given = {"ivf_centroids": _CENTROIDS, "num_partitions": 2, **vectors.parameters}
     if vectors.type == "IVF_PQ":
         given["pq_codebook"] = _CODEBOOK
     make = dataset.create_index_uncommitted
     kind, metric = vectors.type, vectors.metric
-    return [make(v.COLUMN, kind, metric=metric, fragment_ids=[n], **given) for n in range(2)]
+    return [
+        make(vector_tables.COLUMN, kind, metric=metric, fragment_ids=[n], **given) for n in range(2)
+    ]
 
 
-def _side_by_side(vectors: v.Vectors) -> Callable[[Any, Any], object]:
+def _side_by_side(vectors: Vectors) -> Callable[[Any, Any], object]:
     """Return what makes an index of two segments."""
 
     def build(module: Any, dataset: Any) -> None:
         parts = _parts(dataset, vectors)
-        dataset.commit_existing_index_segments(f"{v.COLUMN}_idx", v.COLUMN, parts)
+        dataset.commit_existing_index_segments(
+            f"{vector_tables.COLUMN}_idx", vector_tables.COLUMN, parts
+        )
 
     return build
 
 
-def _merged(vectors: v.Vectors) -> Callable[[Any, Any], object]:
+def _merged(vectors: Vectors) -> Callable[[Any, Any], object]:
     """Return what makes an index of one segment that was merged of two."""
 
     def build(module: Any, dataset: Any) -> None:
         whole = dataset.merge_existing_index_segments(_parts(dataset, vectors))
-        dataset.commit_existing_index_segments(f"{v.COLUMN}_idx", v.COLUMN, [whole])
+        dataset.commit_existing_index_segments(
+            f"{vector_tables.COLUMN}_idx", vector_tables.COLUMN, [whole]
+        )
 
     return build
 
@@ -178,13 +189,13 @@ def _optimized(dataset: Any) -> None:
 
 
 def _compacted(dataset: Any) -> None:
-    dataset.optimize.compact_files(target_rows_per_fragment=v.ALL)
+    dataset.optimize.compact_files(target_rows_per_fragment=vector_tables.ALL)
 
 
 def _changed(
-    name: str, how: Callable[[v.Vectors], Any] | None, changes: Mapping[str, Any]
-) -> v.Vectors:
-    vectors = replace(v.TYPES[name], seed=11, **changes)
+    name: str, how: Callable[[Vectors], Any] | None, changes: Mapping[str, Any]
+) -> Vectors:
+    vectors = replace(TYPES[name], seed=11, **changes)
     return vectors if how is None else replace(vectors, build=how(vectors))
 
 
@@ -211,151 +222,177 @@ _LIVES: tuple[tuple[str, str, str, Any, Mapping[str, Any]], ...] = (
 
 
 def _of_pq(metric: str, parameters: Mapping[str, object], by: str) -> Asked:
-    changed = replace(v.TYPES["pq"], metric=metric, parameters=parameters, rows=v.ENOUGH, seed=5)
-    return v.nearest(changed, by=by, nprobes=2)
+    changed = replace(
+        TYPES["pq"],
+        metric=metric,
+        parameters=parameters,
+        rows=vector_tables.ENOUGH,
+        seed=5,
+    )
+    return vector_tables.nearest(changed, by=by, nprobes=2)
 
 
 _BY = ("oracle", "reference")
 
 
 CASES: tuple[Recipe, ...] = (
-    case("index/any/ivf-flat/hole", "bytes of which one is null, in no index", v.NEAREST,
-        v.answered_as(_HOLED, _EVERY, nprobes=2)),
+    case("index/any/ivf-flat/hole", "bytes of which one is null, in no index",
+        vector_tables.NEAREST,
+        vector_tables.answered_as(_HOLED, _EVERY, nprobes=2)),
     case("index/any/ivf-flat/one-partition", "one partition; how many to look at is not told",
-        v.NEAREST,
-        v.nearest(replace(v.TYPES["flat"], parameters={"num_partitions": 1}, seed=14), true=5)),
+        vector_tables.NEAREST,
+        vector_tables.nearest(replace(TYPES["flat"], parameters={"num_partitions": 1},
+        seed=14), true=5)),
     case("index/any/ivf-flat/range-ends", "rows as far away as a range begins, and as it ends",
-        (*v.NEAREST, "L.index.vector.search.range"),
-        v.answered_as(_RANGED, _BETWEEN, nprobes=2, range=["28", "32"])),
+        (*vector_tables.NEAREST, "L.index.vector.search.range"),
+        vector_tables.answered_as(_RANGED, _BETWEEN, nprobes=2, range=["28", "32"])),
     case("index/any/ivf-flat/just-enough", "as many rows in the nearest partitions as are wanted",
-        (*v.NEAREST, "L.index.vector.search.first"), v.answered_as(_APART, _ENOUGH)),
+        (*vector_tables.NEAREST, "L.index.vector.search.first"), vector_tables.answered_as(_APART,
+        _ENOUGH)),
     case("index/any/ivf-flat/one-more", "one row more than the nearest partitions have",
-        (*v.NEAREST, "L.index.vector.search.first"), v.answered_as(_APART, _MORE)),
+        (*vector_tables.NEAREST, "L.index.vector.search.first"), vector_tables.answered_as(_APART,
+        _MORE)),
     case("index/any/ivf-flat/rounded", "a vector of length one, off by very little",
-        (*v.PLAIN, "L.index.vector.flat.values"), reworked(v.plain("flat", metric="cosine"),
+        (*vector_tables.PLAIN, "L.index.vector.flat.values"), reworked(vector_tables.plain("flat",
+        metric="cosine"),
         SpanPatch(("field flat", "values"), lambda old: bytes([old[0] ^ 64]) + old[1:],
-        target=f.THERE)), reachable=False),
+        target=index_files.THERE)), reachable=False),
     case("index/any/ivf-flat/beside", "a column of longer vectors beside the one with the index",
-        (*v.NEAREST, "L.index.vector.column-type"), v.nearest(_BESIDE, nprobes=2)),
+        (*vector_tables.NEAREST, "L.index.vector.column-type"), vector_tables.nearest(_BESIDE,
+        nprobes=2)),
     lint("column", "an index that is said to be over longer vectors", "L.index.vector.column-type",
         index({"fields.0": 2}, THIRD)),
-    case("index/any/ivf-flat/tiny", "vectors of tiny numbers", v.NEAREST,
-        v.nearest(_Tiny("IVF_FLAT", version="2.0"), nprobes=2)),
+    case("index/any/ivf-flat/tiny", "vectors of tiny numbers", vector_tables.NEAREST,
+        vector_tables.nearest(_Tiny("IVF_FLAT", version="2.0"), nprobes=2)),
     lint("values", "a number that is off by little, and far for its vector",
-        "L.index.vector.flat.values", f.values("auxiliary.idx", "flat", b"\x00\x00\x00\x00")),
+        "L.index.vector.flat.values", index_files.values("auxiliary.idx", "flat",
+        b"\x00\x00\x00\x00")),
     case("index/any/ivf-flat/own-next",
-        "a row of the partition after the nearest, where that has none", v.NEAREST,
-        replace(_NEXT, make=v.made(_BITS, _NEXT.args, _of(2), by="reference"))),
+        "a row of the partition after the nearest, where that has none", vector_tables.NEAREST,
+        replace(_NEXT, make=vector_tables.made(_BITS, _NEXT.args, _of(2), by="reference"))),
     case("index/any/ivf-flat/range", "rows between two distances",
-        (*v.NEAREST, "L.index.vector.search.range"),
-        v.nearest(replace(v.TYPES["flat"], seed=4), nprobes=2, range=["30.5", "120"])),
-    case("index/any/ivf-flat/filtered", "rows that a filter passes", v.NEAREST,
-        v.nearest(replace(v.TYPES["flat"], seed=4), others={"filter": {"sql": "id % 3 = 1"}},
+        (*vector_tables.NEAREST, "L.index.vector.search.range"),
+        vector_tables.nearest(replace(TYPES["flat"], seed=4), nprobes=2,
+        range=["30.5", "120"])),
+    case("index/any/ivf-flat/filtered", "rows that a filter passes", vector_tables.NEAREST,
+        vector_tables.nearest(replace(TYPES["flat"], seed=4),
+        others={"filter": {"sql": "id % 3 = 1"}},
             nprobes=2)),
     case("index/any/ivf-flat/several", "rows of two vectors: of each asked the nearest counts",
-        (*v.NEAREST, "L.index.vector.search.several"),
-        v.nearest(replace(v.TYPES["flat"], seed=4, each=2, metric="cosine"), nprobes=2)),
+        (*vector_tables.NEAREST, "L.index.vector.search.several"),
+        vector_tables.nearest(replace(TYPES["flat"], seed=4, each=2, metric="cosine"),
+        nprobes=2)),
     case("index/any/ivf-flat/plain", "files of 2.0, whose sizes nobody says",
-        (*v.PLAIN, "L.index.vector.assignment"), v.plain("flat"), reachable=False),
+        (*vector_tables.PLAIN, "L.index.vector.assignment"), vector_tables.plain("flat"),
+        reachable=False),
     fault("head-list", "a head that is a list", "L.index.vector.metadata",
-        f.metadata_text(f.HEAD, "lance:index", lambda _: "[]")),
+        index_files.metadata_text(index_files.HEAD, "lance:index", lambda _: "[]")),
     fault("head-number", "a type that is a number", "L.index.vector.head.type",
-        f.metadata_text(f.HEAD, "lance:index", lambda _: '{"type":1,"distance_type":"l2"}')),
+        index_files.metadata_text(index_files.HEAD, "lance:index",
+        lambda _: '{"type":1,"distance_type":"l2"}')),
     fault("centroids-shape", "centroids in one row", "L.index.vector.tensor.shape",
-        f.centroids({"shape": [16]})),
+        index_files.centroids({"shape": [16]})),
     fault("centroids-none", "no centroid", "L.index.vector.ivf.centroids",
-        f.centroids({"shape.0": 0, "data": b""})),
+        index_files.centroids({"shape.0": 0, "data": b""})),
     fault("position-word", "partitions in buffer x", "L.index.files.metadata",
-        f.metadata_text(f.HEAD, "lance:ivf", lambda _: "x")),
+        index_files.metadata_text(index_files.HEAD, "lance:ivf", lambda _: "x")),
     fault("position-far", "partitions in buffer 7", "L.index.files.buffer",
-        f.metadata_text(f.HEAD, "lance:ivf", lambda _: "7")),
+        index_files.metadata_text(index_files.HEAD, "lance:ivf", lambda _: "7")),
     lint("hamming", "floats by a metric of bytes", "L.index.vector.auxiliary.metric",
-        f.metadata_text(f.HEAD, "lance:index", lambda old: old.replace('"l2"', '"hamming"')),
+        index_files.metadata_text(index_files.HEAD, "lance:index", lambda old: old.replace('"l2"',
+        '"hamming"')),
         also="L.index.vector.column"),
     fault("gone", "the file of the vectors is missing", "L.index.segment.files",
         Remove("_indices/*/auxiliary.idx")),
     fault("json", "what is said of the index is no JSON", "L.index.vector.metadata",
-        f.metadata(f.HEAD, "lance:index", "{")),
+        index_files.metadata(index_files.HEAD, "lance:index", "{")),
     fault("texts-empty", "an empty text in place of a list", "L.index.vector.metadata",
-        f.metadata(f.HEAD, "lance:flat", "")),
+        index_files.metadata(index_files.HEAD, "lance:flat", "")),
     fault("objects", "an object in place of a text", "L.index.vector.metadata",
-        f.metadata_text("auxiliary.idx", "storage_metadata",
+        index_files.metadata_text("auxiliary.idx", "storage_metadata",
         lambda old: f"[{json.loads(old)[0]}]")),
     fault("unsaid", "nothing says what the index is", "L.index.files.metadata",
-        f.metadata(f.HEAD, "lance:index", None)),
+        index_files.metadata(index_files.HEAD, "lance:index", None)),
     fault("partitions-unsaid", "nothing says where the partitions are", "L.index.files.metadata",
-        f.metadata("auxiliary.idx", "lance:ivf", None)),
+        index_files.metadata("auxiliary.idx", "lance:ivf", None)),
     fault("descriptor", "the descriptor in place of the partitions", "L.index.files.buffer",
-        f.metadata(f.HEAD, "lance:ivf", "0")),
+        index_files.metadata(index_files.HEAD, "lance:ivf", "0")),
     fault("column", "the vectors have another name", "L.index.files.column",
-        f.renamed("auxiliary.idx", "flat")),
-    fault("type", "a type that none has", "L.index.vector.head.type", f.head(type="IVF_HNSW")),
+        index_files.renamed("auxiliary.idx", "flat")),
+    fault("type", "a type that none has", "L.index.vector.head.type",
+        index_files.head(type="IVF_HNSW")),
     fault("metric", "a metric that none has", "L.index.vector.head.metric",
-        f.head(distance_type="l3")),
+        index_files.head(distance_type="l3")),
     fault("texts", "a text for one of two partitions", "L.index.vector.head.texts",
-        f.texts(lambda held: held[:1])),
+        index_files.texts(lambda held: held[:1])),
     fault("other-metric", "the vectors are those of another metric",
-        "L.index.vector.auxiliary.metric", f.metadata("auxiliary.idx", "distance_type", "dot")),
+        "L.index.vector.auxiliary.metric", index_files.metadata("auxiliary.idx", "distance_type",
+        "dot")),
     fault("partitions", "rows of one of two partitions", "L.index.vector.auxiliary.partitions",
-        partitions({"lengths.1": None, "offsets.1": None}, f.THERE)),
+        partitions({"lengths.1": None, "offsets.1": None}, index_files.THERE)),
     fault("storages", "two storages", "L.index.vector.auxiliary.storage",
-        f.metadata_text("auxiliary.idx", "storage_metadata",
+        index_files.metadata_text("auxiliary.idx", "storage_metadata",
             lambda old: json.dumps(json.loads(old) * 2))),
     fault("storage-unsaid", "no storage", "L.index.vector.auxiliary.storage",
-        f.metadata("auxiliary.idx", "storage_metadata", "[]")),
+        index_files.metadata("auxiliary.idx", "storage_metadata", "[]")),
     fault("null", "row ids that are null", "L.index.vector.columns.null",
-        f.nulls("auxiliary.idx", 0)),
+        index_files.nulls("auxiliary.idx", 0)),
     fault("row-id", "a row that the fragment does not have", "L.index.vector.row-id",
-        f.values("auxiliary.idx", "_rowid", b"\xff")),
+        index_files.values("auxiliary.idx", "_rowid", b"\xff")),
     lint("details", "details that do not parse", "L.index.vector.details",
         index({"index_details.value": b"\xff"}, THIRD)),
     fault("dimension", "vectors of another length", "L.index.vector.flat.dimension",
-        f.metadata("auxiliary.idx", "storage_metadata", '["{\\"dim\\":4}"]')),
+        index_files.metadata("auxiliary.idx", "storage_metadata", '["{\\"dim\\":4}"]')),
     lint("values", "a vector of no row", "L.index.vector.flat.values",
-        f.values("auxiliary.idx", "flat", b"\x00\x00\x00\x00", 4)),
+        index_files.values("auxiliary.idx", "flat", b"\x00\x00\x00\x00", 4)),
     lint("not-finite", "a vector with NaN", "L.index.vector.rows.left-out",
-        f.values("auxiliary.idx", "flat", b"\x00\x00\xc0\x7f", 8)),
+        index_files.values("auxiliary.idx", "flat", b"\x00\x00\xc0\x7f", 8)),
     lint("assignment", "a vector that is nearer to the other centroid", "L.index.vector.assignment",
         SpanPatch(("field flat", "values"), lambda old: old[-32:] + old[32:],
             target="_indices/*/auxiliary.idx")),
     fault("tensor-shape", "centroids of three sizes", "L.index.vector.tensor.shape",
-        f.centroids({"shape": [2, 2, 4]})),
+        index_files.centroids({"shape": [2, 2, 4]})),
     fault("tensor-type", "centroids of a type that none has", "L.index.vector.tensor.type",
-        f.centroids({"data_type": Tensor.BFLOAT16})),
+        index_files.centroids({"data_type": Tensor.BFLOAT16})),
     fault("tensor-size", "centroids that end early", "L.index.vector.tensor.size",
-        f.centroids({"data": lambda old: old[:-4]})),
+        index_files.centroids({"data": lambda old: old[:-4]})),
     fault("centroids", "partitions without centroids", "L.index.vector.ivf.centroids",
-        partitions({"centroids_tensor": None}, f"_indices/*/{f.HEAD}")),
+        partitions({"centroids_tensor": None}, f"_indices/*/{index_files.HEAD}")),
     fault("offsets", "one offset, two lengths", "L.index.vector.ivf.lengths",
-        partitions({"offsets.1": None}, f.THERE)),
+        partitions({"offsets.1": None}, index_files.THERE)),
     fault("more-rows", "partitions of more rows than there are", "L.index.vector.ivf.rows",
-        partitions({"lengths.0": lambda old: old + 1}, f.THERE)),
+        partitions({"lengths.0": lambda old: old + 1}, index_files.THERE)),
     fault("fewer-rows", "a row in no partition", "L.index.vector.ivf.rows",
-        partitions({"lengths.-1": lambda old: old - 1}, f.THERE)),
+        partitions({"lengths.-1": lambda old: old - 1}, index_files.THERE)),
     fault("overlap", "partitions that overlap", "L.index.vector.ivf.rows",
-        partitions({"offsets.1": lambda old: old - 1}, f.THERE)),
+        partitions({"offsets.1": lambda old: old - 1}, index_files.THERE)),
     lint("values-last", "another vector of the last row of all", "L.index.vector.flat.values",
-        f.values("auxiliary.idx", "flat", b"\x00\x00\x00\x00", 79 * 32)),
+        index_files.values("auxiliary.idx", "flat", b"\x00\x00\x00\x00", 79 * 32)),
     lint("padding", "padding of a file beside that is not what is stated", "L.file.padding.value",
         SpanPatch(("padding",), zeros, target="_indices/*/auxiliary.idx")),
-    case("index/any/ivf-flat/plain-12", "files of 2.0, whose sizes nobody says", v.PLAIN,
-        v.plain("flat", dimension=12), reachable=False),
+    case("index/any/ivf-flat/plain-12", "files of 2.0, whose sizes nobody says",
+        vector_tables.PLAIN,
+        vector_tables.plain("flat", dimension=12), reachable=False),
     fault("dimension", "vectors of twelve numbers", "L.index.vector.rq.dimension",
-        f.head(type="IVF_RQ")),
+        index_files.head(type="IVF_RQ")),
     *(case(f"{_folder(name, by)}{_bits(name)}{metric}-{element}",
-        f"every row by {metric} of {element}", v.NEAREST, _every_row(name, metric, element, by))
-        for by, kinds in _KINDS.items() for name, vectors in v.TYPES.items() for metric,
+        f"every row by {metric} of {element}", vector_tables.NEAREST, _every_row(name, metric,
+        element, by))
+        for by, kinds in _KINDS.items() for name, vectors in TYPES.items() for metric,
         element in (*kinds, *(_OF_BYTES if vectors.type.endswith("_FLAT") else ()))),
     *(case(f"{_folder(name, by)}{_bits(name)}{metric}-refined",
             f"the nearest by {metric}, compared by their vectors; some are in no index",
-            (*v.NEAREST, "L.index.vector.search.unindexed"), _refined(name, metric, by)) for by,
+            (*vector_tables.NEAREST, "L.index.vector.search.unindexed"), _refined(name, metric,
+            by)) for by,
         metrics in (("oracle", _METRICS),
-            ("reference", ("l2",))) for name in v.TYPES for metric in metrics),
-    *(case(f"{_folder(name, by)}{slug}", title, v.NEAREST, v.nearest(_changed(name, how, changes),
+            ("reference", ("l2",))) for name in TYPES for metric in metrics),
+    *(case(f"{_folder(name, by)}{slug}", title, vector_tables.NEAREST,
+    vector_tables.nearest(_changed(name, how, changes),
         by=by, nprobes=2)) for by in _BY for slug, title, name, how, changes in _LIVES),
-    *(case(f"{_folder('pq', by)}8-{metric}", f"codes of eight bits, by {metric}", v.NEAREST,
+    *(case(f"{_folder('pq', by)}8-{metric}", f"codes of eight bits, by {metric}",
+    vector_tables.NEAREST,
             _of_pq(metric, {"num_sub_vectors": 4}, by)) for metric in _METRICS for by in _BY),
     *(case(f"{_folder('pq', by)}early-{metric}", f"a single file of early releases, by {metric}",
             ("L.index.vector.search.order", "L.index.vector.single.message"),
-            _of_pq(metric, v.EARLY, by)) for metric in _METRICS for by in _BY),
+            _of_pq(metric, vector_tables.EARLY, by)) for metric in _METRICS for by in _BY),
 )  # fmt: skip

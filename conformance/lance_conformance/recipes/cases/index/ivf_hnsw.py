@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lance_conformance.recipes import vectors as v
-from lance_conformance.recipes.cases.index import index_files as f
+from lance_conformance.recipes import vectors as vector_tables
+from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.scalar_tables import (
     DELETED_INDICES,
     VECTORS_INDICES,
@@ -36,7 +36,7 @@ def graph(**changed: object) -> MessageEdit:
     def change(held: list[str]) -> list[str]:
         return [json.dumps({**json.loads(held[0]), **changed}), *held[1:]]
 
-    return f.texts(change, "lance:hnsw")
+    return index_files.texts(change, "lance:hnsw")
 
 
 def levels(change: Callable[[list[int]], list[int]]) -> MessageEdit:
@@ -46,13 +46,16 @@ def levels(change: Callable[[list[int]], list[int]]) -> MessageEdit:
         said = json.loads(held[0])
         return [json.dumps({**said, "level_offsets": change(said["level_offsets"])}), *held[1:]]
 
-    return f.texts(changed, "lance:hnsw")
+    return index_files.texts(changed, "lance:hnsw")
 
 
 def _few(**changed: Any) -> Asked:
     """Return the question of all of 24 rows, whose nodes have most others as neighbours."""
-    vectors = replace(v.TYPES["hnsw-flat"], version="2.0", seed=13, rows=24, **changed)
-    return f.unsized(v.nearest(vectors, true=v.ALL, nprobes=2, ef=v.ALL), THIRD)
+    vectors = replace(vector_tables.TYPES["hnsw-flat"], version="2.0", seed=13, rows=24, **changed)
+    return index_files.unsized(
+        vector_tables.nearest(vectors, true=vector_tables.ALL, nprobes=2, ef=vector_tables.ALL),
+        THIRD,
+    )
 
 
 def _without_levels(graphs: list[str]) -> list[str]:
@@ -61,15 +64,15 @@ def _without_levels(graphs: list[str]) -> list[str]:
     return [json.dumps({**json.loads(one), "params": parameters}) for one in graphs]
 
 
-class _Three(v.Vectors):
+class _Three(vector_tables.Vectors):
     """Three vectors around the first centroid, and all others around the second."""
 
     @property
-    def values(self) -> v.Numbers:
+    def values(self) -> vector_tables.Numbers:
         """The rows, and the query."""
-        found = v.numbers(self.element, self.rows + 1, self.seed).astype(np.float32) / np.float32(
-            10
-        )
+        found = vector_tables.numbers(self.element, self.rows + 1, self.seed).astype(
+            np.float32
+        ) / np.float32(10)
         found[3:] += np.float32(50)
         return np.asarray(found)
 
@@ -82,18 +85,19 @@ _THREE = _Three(
     parameters={
         "m": 4,
         "ef_construction": 40,
-        "ivf_centroids": np.repeat([[0], [50]], v.DIMENSION, axis=1).astype("f4"),
+        "ivf_centroids": np.repeat([[0], [50]], vector_tables.DIMENSION, axis=1).astype("f4"),
     },
 )
 
-_THIN = replace(v.TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4}, version="2.0",
+_THIN = replace(vector_tables.TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4},
+    version="2.0",
     seed=37)  # fmt: skip
 
-_WALKED = replace(v.TYPES["hnsw-pq"], seed=19, rows=420)
+_WALKED = replace(vector_tables.TYPES["hnsw-pq"], seed=19, rows=420)
 _NEAREST = _WALKED.asked(k=1, nprobes=2)
 
 
-_KEPT = v.nearest(_THIN, by="reference", true=2, nprobes=2)
+_KEPT = vector_tables.nearest(_THIN, by="reference", true=2, nprobes=2)
 
 
 CASES: tuple[Recipe, ...] = (
@@ -104,10 +108,11 @@ CASES: tuple[Recipe, ...] = (
         "-0.8905918598175049"], "k": 100, "ef": 100, "nprobes": 1}, "columns": ["id", "_distance"]},
         index="IVF_HNSW_SQ", tolerance="0.001", order="any"),
     case("index/any/ivf-hnsw-sq/filtered", "nodes that a filter leaves out are walked over",
-        v.NEAREST, v.nearest(replace(v.TYPES["hnsw-sq"], seed=4),
+        vector_tables.NEAREST, vector_tables.nearest(replace(vector_tables.TYPES["hnsw-sq"],
+        seed=4),
         others={"filter": {"sql": "id < 40"}}, nprobes=2)),
     case("index/any/ivf-hnsw-flat/one-level", "graphs of one level",
-        "L.index.vector.graph.sequence", _few(parameters={**v.GRAPH, "max_level": 1}),
+        "L.index.vector.graph.sequence", _few(parameters={**vector_tables.GRAPH, "max_level": 1}),
         reachable=False),
     lint("one-neighbour", "nodes that may have one neighbour", "L.index.vector.graph.sequence",
         graph(params={"m": 1, "ef_construction": 40, "max_level": 1})),
@@ -120,14 +125,16 @@ CASES: tuple[Recipe, ...] = (
         "L.index.vector.graph.degree",
         graph(params={"m": 3, "ef_construction": 40, "max_level": 7})),
     case("index/any/ivf-hnsw-flat/three", "a graph of three rows, and another after it",
-        (*v.NEAREST, "L.index.vector.graph.levels"), v.nearest(_THREE, nprobes=2, ef=v.ALL)),
+        (*vector_tables.NEAREST, "L.index.vector.graph.levels"), vector_tables.nearest(_THREE,
+        nprobes=2, ef=vector_tables.ALL)),
     case("index/any/ivf-hnsw-flat/own-kept",
         "a walk keeps half as many rows again as are asked for", "L.index.vector.graph.ef",
-        v.answered_as(_THIN, _KEPT.args, by="reference", true=2, nprobes=2)),
+        vector_tables.answered_as(_THIN, _KEPT.args, by="reference", true=2, nprobes=2)),
     case("index/any/ivf-hnsw-flat/plain", "files of 2.0, whose sizes nobody says",
-        (*v.PLAIN, "L.index.vector.graph.levels"), v.plain("hnsw-flat", ef=100), reachable=False),
+        (*vector_tables.PLAIN, "L.index.vector.graph.levels"), vector_tables.plain("hnsw-flat",
+        ef=100), reachable=False),
     fault("texts-numbers", "texts of graphs that are numbers", "L.index.vector.metadata",
-        f.metadata_text(f.HEAD, "lance:hnsw", lambda _: "[1]")),
+        index_files.metadata_text(index_files.HEAD, "lance:hnsw", lambda _: "[1]")),
     fault("entry-behind", "a graph entered one after its last node", "L.index.vector.graph.entry",
         graph(entry_point=53)),
     fault("levels-less", "a lowest level of one node less", "L.index.vector.graph.rows",
@@ -143,7 +150,7 @@ CASES: tuple[Recipe, ...] = (
     fault("levels-unsaid", "nothing says where levels begin", "L.index.vector.graph.text",
         graph(level_offsets=None)),
     fault("no-graph", "a partition without its graph", "L.index.vector.graph.rows",
-        f.texts(lambda held: ["", *held[1:]], "lance:hnsw")),
+        index_files.texts(lambda held: ["", *held[1:]], "lance:hnsw")),
     fault("levels-fall", "levels that fall", "L.index.vector.graph.levels",
         levels(lambda old: [*old[:2], old[1] - 1, *old[3:]])),
     fault("levels-past", "levels that end after the graph", "L.index.vector.graph.levels",
@@ -155,31 +162,32 @@ CASES: tuple[Recipe, ...] = (
     fault("entry", "searches begin at no node", "L.index.vector.graph.entry",
         graph(entry_point=255)),
     fault("nodes", "a node that occurs twice", "L.index.vector.graph.nodes",
-        f.values(f.HEAD, "__vector_id", b"\x00", 4)),
+        index_files.values(index_files.HEAD, "__vector_id", b"\x00", 4)),
     fault("neighbour", "a neighbour that is no node", "L.index.vector.graph.neighbours",
         SpanPatch(("field __neighbors", "items", "values"), b"\xff",
-        target=f"_indices/*/{f.HEAD}")),
+        target=f"_indices/*/{index_files.HEAD}")),
     lint("distances", "a distance less than there are neighbours", "L.index.vector.graph.distances",
         SpanPatch(("field _distance", "list ends"),
             lambda old: (old[0] - 1).to_bytes(1, "little") + old[1:],
-            target=f"_indices/*/{f.HEAD}")),
-    fault("null", "nodes that are null", "L.index.vector.graph.null", f.nulls(f.HEAD, 0)),
+            target=f"_indices/*/{index_files.HEAD}")),
+    fault("null", "nodes that are null", "L.index.vector.graph.null",
+        index_files.nulls(index_files.HEAD, 0)),
     fault("neighbour-next", "a neighbour one after the last node",
         "L.index.vector.graph.neighbours",
         SpanPatch(("field __neighbors", "items", "values"), b"5", target="_indices/*/index.idx")),
     fault("null-neighbours", "neighbours that are null", "L.index.vector.graph.null",
-        f.nulls("index.idx", 2)),
+        index_files.nulls("index.idx", 2)),
     lint("lengths", "an edge of another length", "L.index.vector.graph.lengths",
         SpanPatch(("field _distance", "items", "values"), b"\x00\x00\x00\x00",
             target="_indices/*/index.idx")),
     lint("no-levels", "graphs of no levels", "L.index.vector.graph.sequence",
-        f.texts(_without_levels, "lance:hnsw")),
+        index_files.texts(_without_levels, "lance:hnsw")),
     lint("widest", "as many levels as a number can say", "L.index.vector.graph.sequence",
         graph(params={"m": 4, "ef_construction": 40, "max_level": 2 ** 16 - 1})),
     lint("elsewhere", "a neighbour that is a node, but not on its level",
         "L.index.vector.graph.degree", SpanPatch(("field __neighbors", "items", "values"),
         lambda old: old[:-4] + bytes(4), target="_indices/*/index.idx")),
     case("index/any/ivf-hnsw-pq/walked", "the nearest row of many, to which a graph leads",
-        v.NEAREST, v.answered_as(_WALKED, _NEAREST, nprobes=2)),
-    *f.damaged("ivf-hnsw-flat"),
+        vector_tables.NEAREST, vector_tables.answered_as(_WALKED, _NEAREST, nprobes=2)),
+    *index_files.damaged("ivf-hnsw-flat"),
 )  # fmt: skip

@@ -8,28 +8,28 @@ from typing import Any
 import pyarrow as pa
 from lanceref.proto.index_pb2 import JsonIndexDetails, MinHashLshIndexDetails
 
-from lance_conformance.recipes import indexed as i
-from lance_conformance.recipes.cases.index import index_files as f
+from lance_conformance.recipes import indexed
+from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.constructors import case, lint
 from lance_conformance.recipes.edits import FOURTH, index, inside
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.model import DATA, Made, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import file
 
-_LIKE = i.Indexed(
+_LIKE = indexed.Indexed(
     pa.array([f"the quick brown fox of number {n % 4}" for n in range(12)]), "MINHASHLSH"
 )
 
 _BANDS = "bands.lance"
-_ALIKE = i.Indexed(pa.array(["the quick brown fox"] * 12), "MINHASHLSH", {}, "2.0")
+_ALIKE = indexed.Indexed(pa.array(["the quick brown fox"] * 12), "MINHASHLSH", {}, "2.0")
 _PAGE_ROWS = 2
 
 
 def _in_pages() -> Made:
     """Put few bands of equal texts on a page, so that pages end with the same one."""
-    base = reworked(i.kept(_ALIKE), index({"files": None}, FOURTH))()
+    base = reworked(indexed.kept(_ALIKE), index({"files": None}, FOURTH))()
     (name,) = (name for name in base.files if name.endswith("bands.lance"))
-    rows, texts, _ = f.opened_rows(base.files[name])
+    rows, texts, _ = index_files.opened_rows(base.files[name])
     texts["minhash_lsh_page_rows"] = f"{_PAGE_ROWS}"
     keys = rows["band_key"].to_pylist()
     table = words(*keys[_PAGE_ROWS - 1 :: _PAGE_ROWS], *keys[len(keys) & ~1 :])
@@ -37,7 +37,7 @@ def _in_pages() -> Made:
     return replace(base, files={**base.files, name: written.files[DATA]})
 
 
-_ALIKE_WORDS = i.Indexed(pa.array(["fox", "the fox", "a", "", None, "dog fox", *["fox"] * 6],
+_ALIKE_WORDS = indexed.Indexed(pa.array(["fox", "the fox", "a", "", None, "dog fox", *["fox"] * 6],
     pa.utf8()), "MINHASHLSH", {}, "2.0")  # fmt: skip
 
 DOCUMENTS = pa.array(['{"a":3}', None, '{"a":1}', '{"a":5,"b":"x"}', '{"a":3}', '{"b":2}',
@@ -46,25 +46,27 @@ DOCUMENTS = pa.array(['{"a":3}', None, '{"a":1}', '{"a":5,"b":"x"}', '{"a":3}', 
 
 def _in_one_fragment(module: Any, uri: str) -> None:
     """Make a table of one fragment, and an index of one path."""
-    table = pa.table({"id": pa.array(range(len(DOCUMENTS)), pa.int64()), i.COLUMN: DOCUMENTS})
+    table = pa.table({"id": pa.array(range(len(DOCUMENTS)), pa.int64()), indexed.COLUMN: DOCUMENTS})
     dataset = module.write_dataset(table, uri, data_storage_version="2.0")
     parameters = {"path": "a", "target_index_type": "btree"}
-    i.create_index(module, dataset, i.COLUMN, "JSON", parameters)
+    indexed.create_index(module, dataset, indexed.COLUMN, "JSON", parameters)
 
 
-def _over(target: str, version: str = "2.0", path: str = "a") -> i.Indexed:
+def _over(target: str, version: str = "2.0", path: str = "a") -> indexed.Indexed:
     """Return documents whose members `a` are held by an index of another type."""
-    return i.Indexed(DOCUMENTS, "JSON", {"path": path, "target_index_type": target}, version)
+    return indexed.Indexed(DOCUMENTS, "JSON", {"path": path, "target_index_type": target}, version)
 
 
-_MIXED = i.Indexed(pa.array(['{"a":2.5}', '{"a":1.5}', None, '{"a":2}', '{"a":1}', '{"a":3}',
+_MIXED = indexed.Indexed(pa.array(['{"a":2.5}', '{"a":1.5}', None, '{"a":2}', '{"a":1}', '{"a":3}',
     *["{}"] * 6], pa.json_()), "JSON", {"path": "a", "target_index_type": "btree"},
     "2.0")  # fmt: skip
 
-_LONG = i.Indexed(pa.array([f'{{"a":{2**53 + n}}}' for n in (0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 1,
+_LONG = indexed.Indexed(pa.array([f'{{"a":{2**53 + n}}}' for n in (0, 1, 2, 4, 6, 8, 10, 12, 14, 16,
+    1,
     3)], pa.json_()), "JSON", {"path": "a", "target_index_type": "btree"}, "2.0")  # fmt: skip
 
-_NULL_LEFT = i.Indexed(pa.array(['{"a":1.5}', "{}", '{"a":2.5}', *['{"b":1}'] * 9], pa.json_()),
+_NULL_LEFT = indexed.Indexed(pa.array(['{"a":1.5}', "{}", '{"a":2.5}', *['{"b":1}'] * 9],
+    pa.json_()),
     "JSON", {"path": "a", "target_index_type": "btree"}, "2.0",
         afterwards=lambda dataset: dataset.delete(
     "id IN (0, 2)"))  # fmt: skip
@@ -79,80 +81,86 @@ def _one_more(details: str) -> str:
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/minhash/signed", "signatures of texts", "L.index.minhash.signature",
-        reworked(i.kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH)),
+        reworked(indexed.kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH)),
         reachable=False),
     case("index/any/minhash/plain", "texts that are alike: the rows are what they are",
         ("L.index.minhash.details", "L.index.minhash.version", "L.index.minhash.docs",
             "L.index.minhash.bands", "L.index.minhash.pages", "L.index.minhash.band-key"),
-        reworked(i.kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH)),
+        reworked(indexed.kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH)),
         reachable=False),
     lint("document-next", "the number one after the last document", "L.index.minhash.bands",
-        f.values("bands.lance", "doc_id", words(10, width=4), 0)),
+        index_files.values("bands.lance", "doc_id", words(10, width=4), 0)),
     lint("keys-fall", "a band that falls", "L.index.minhash.bands",
-        f.values("bands.lance", "band_key", words(1), 8)),
+        index_files.values("bands.lance", "band_key", words(1), 8)),
     lint("signature", "a signature that is not that of the text", "L.index.minhash.band-key",
-        f.values("signatures.lance", "signature", b"\x00\x01"), also="L.index.minhash.signature"),
+        index_files.values("signatures.lance", "signature", b"\x00\x01"),
+        also="L.index.minhash.signature"),
     lint("details", "details that are none", "L.index.minhash.details",
-        f.metadata(_BANDS, "minhash_lsh_details", "00")),
+        index_files.metadata(_BANDS, "minhash_lsh_details", "00")),
     lint("details-other", "shingles of other sizes in the two files", "L.index.minhash.details",
-        f.metadata_text(_BANDS, "minhash_lsh_details", _one_more)),
+        index_files.metadata_text(_BANDS, "minhash_lsh_details", _one_more)),
     lint("pages-cut", "a table of pages that ends inside of a number", "L.index.minhash.pages",
         SpanPatch(("GBO", "GBO[[]1].size"), 12, target=f"_indices/*/{_BANDS}")),
     lint("version", "files of a version to come", "L.index.minhash.version",
-        f.metadata(_BANDS, "minhash_lsh_index_version", "1")),
+        index_files.metadata(_BANDS, "minhash_lsh_index_version", "1")),
     lint("docs", "fewer documents than there are", "L.index.minhash.docs",
-        f.metadata(_BANDS, "minhash_lsh_num_docs", "3")),
+        index_files.metadata(_BANDS, "minhash_lsh_num_docs", "3")),
     lint("bands", "bands that do not rise", "L.index.minhash.bands",
-        f.values(_BANDS, "band_key", b"\xff" * 8)),
+        index_files.values(_BANDS, "band_key", b"\xff" * 8)),
     lint("pages", "another last band of a page", "L.index.minhash.pages",
-        f.held_bytes(_BANDS, b"\x00", 0)),
+        index_files.held_bytes(_BANDS, b"\x00", 0)),
     lint("band-key", "a band that is not that of a signature", "L.index.minhash.band-key",
-        f.values(_BANDS, "band_key", b"\x00")),
+        index_files.values(_BANDS, "band_key", b"\x00")),
     lint("exchanged", "the signatures of two rows, exchanged", "L.index.segment.complete",
         SpanPatch(("field _rowid", "values"), lambda old: old[8:16] + old[:8] + old[16:],
             target="_indices/*/signatures.lance")),
     case("index/any/minhash/pages", "pages of two bands, many of which end alike",
         "L.index.minhash.pages", _in_pages, reachable=False),
     case("index/any/minhash/short", "texts of fewer words than are taken together",
-        ("L.index.minhash.signature", "L.index.minhash.band-key"), i.kept(_ALIKE_WORDS)),
-    case("index/any/json/typed", "an entry that tells the type of the values", (*i.COVERED,
-        "L.index.json.details"), reworked(i.filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0,
+        ("L.index.minhash.signature", "L.index.minhash.band-key"), indexed.kept(_ALIKE_WORDS)),
+    case("index/any/json/typed", "an entry that tells the type of the values", (*indexed.COVERED,
+        "L.index.json.details"), reworked(indexed.filtered(_over("btree"),
+        "json_get_int(c, 'a') = 3", [0,
         4, 10]), index({"index_details.value": inside(JsonIndexDetails, {"target_data_type": 3})},
         FOURTH)), reachable=False),
     case("index/any/json/one-fragment", "documents of one fragment",
-        (*i.COVERED, "L.index.json.details"),
-        i.filtered(i.Indexed(DOCUMENTS, "JSON", {}, "2.0"), "json_get_int(c, 'a') = 3", [0, 4, 10]),
-        make=i.made(_in_one_fragment, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
-    case("index/any/json/plain", "a whole number", (*i.COVERED, "L.index.json.details"),
-        i.filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10])),
+        (*indexed.COVERED, "L.index.json.details"),
+        indexed.filtered(indexed.Indexed(DOCUMENTS, "JSON", {}, "2.0"), "json_get_int(c, 'a') = 3",
+        [0, 4, 10]),
+        make=indexed.made(_in_one_fragment, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
+    case("index/any/json/plain", "a whole number", (*indexed.COVERED, "L.index.json.details"),
+        indexed.filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10])),
     lint("details", "values held by an index of texts", "L.index.json.details",
         index({"index_details.value": inside(JsonIndexDetails,
                     {"target_details.type_url": "/lance.index.pb.InvertedIndexDetails"})}, FOURTH)),
     case("index/any/json/floats", "floats, and whole numbers among them",
-        (*i.COVERED, "L.index.json.details"), i.filtered(_MIXED, "json_get_float(c, 'a') > 1.6", [0,
+        (*indexed.COVERED, "L.index.json.details"), indexed.filtered(_MIXED,
+        "json_get_float(c, 'a') > 1.6", [0,
         3, 5])),
     case("index/any/json/long", "whole numbers that no float tells apart",
-        (*i.COVERED, "L.index.json.details"),
-        i.filtered(_LONG, f"json_get_int(c, 'a') = {2**53 + 1}", [1, 10])),
+        (*indexed.COVERED, "L.index.json.details"),
+        indexed.filtered(_LONG, f"json_get_int(c, 'a') = {2**53 + 1}", [1, 10])),
     case("index/any/json/range", "numbers of a range, one of their rows deleted",
-        (*i.COVERED, "L.index.json.details"),
-        i.filtered(_over("bitmap"), "json_get_int(c, 'a') >= 5", [3, 8, 11])),
+        (*indexed.COVERED, "L.index.json.details"),
+        indexed.filtered(_over("bitmap"), "json_get_int(c, 'a') >= 5", [3, 8, 11])),
     case("index/any/json/nulls", "null, a member that is null, and none",
-        (*i.COVERED, "L.index.json.details"),
-        i.filtered(_over("btree"), "json_get_int(c, 'a') IS NULL", [1, 5, 6])),
-    case("index/any/json/zones", "numbers of zones", (*i.COVERED, "L.index.json.details"),
-        i.filtered(_over("zonemap", "2.2"), "json_get_int(c, 'a') < 2", [2, 9])),
+        (*indexed.COVERED, "L.index.json.details"),
+        indexed.filtered(_over("btree"), "json_get_int(c, 'a') IS NULL", [1, 5, 6])),
+    case("index/any/json/zones", "numbers of zones", (*indexed.COVERED, "L.index.json.details"),
+        indexed.filtered(_over("zonemap", "2.2"), "json_get_int(c, 'a') < 2", [2, 9])),
     case("index/any/json/asked-type",
         "a float is asked for, whole numbers are held: the rows are scanned",
-        (*i.COVERED, "L.index.json.asked-type"),
-        i.filtered(_over("btree"), "json_get_float(c, 'a') = 3.0", [0, 4, 10])),
+        (*indexed.COVERED, "L.index.json.asked-type"),
+        indexed.filtered(_over("btree"), "json_get_float(c, 'a') = 3.0", [0, 4, 10])),
     case("index/any/json/member",
         "a member that is called as the path is spelled, which no document has",
-        (*i.COVERED, "L.index.json.member"),
-        i.filtered(_over("btree", path="$.a"), "json_get_int(c, '$.a') = 3", [], used=False)),
-    case("index/any/json/own-plain", "a whole number in an index of the reference", i.COVERED,
-        i.filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10], by="reference")),
-    case("index/any/json/null-left", "documents of which none has the number any more", i.COVERED,
-        i.filtered(_NULL_LEFT, "json_get_float(c, 'a') IS NULL", [1, 3, 4, 5, 6, 8, 9, 10, 11])),
-    *f.damaged("json"),
+        (*indexed.COVERED, "L.index.json.member"),
+        indexed.filtered(_over("btree", path="$.a"), "json_get_int(c, '$.a') = 3", [], used=False)),
+    case("index/any/json/own-plain", "a whole number in an index of the reference", indexed.COVERED,
+        indexed.filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10], by="reference")),
+    case("index/any/json/null-left", "documents of which none has the number any more",
+        indexed.COVERED,
+        indexed.filtered(_NULL_LEFT, "json_get_float(c, 'a') IS NULL", [1, 3, 4, 5, 6, 8, 9, 10,
+        11])),
+    *index_files.damaged("json"),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from lanceref.proto.file_pb2 import Encoding, Field
 
 from lance_conformance.recipes import blocks
 from lance_conformance.recipes.blocks import Block
-from lance_conformance.recipes.cases.pages import edge_pages as e
+from lance_conformance.recipes.cases.pages import edge_pages
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.edits import (
     M,
@@ -36,7 +36,7 @@ from lance_conformance.recipes.pages import NULLABLE, PICKS, Chunk, chunked, one
 PAIRS = built(CompressiveEncoding, {"fixed_size_list.items_per_value": 2,
     "fixed_size_list.values.flat.bits_per_value": 16})  # fmt: skip
 STRINGS = built(CompressiveEncoding, {"variable.offsets.flat.bits_per_value": 32})
-CODED = built(CompressiveEncoding, {"fsst.symbol_table": e.SYMBOLS,
+CODED = built(CompressiveEncoding, {"fsst.symbol_table": edge_pages.SYMBOLS,
     "fsst.values": STRINGS})  # fmt: skip
 ROW = built(CompressiveEncoding, {"packed_struct.bits_per_value": [8, 16],
     "packed_struct.values.flat.bits_per_value": 24})  # fmt: skip
@@ -139,7 +139,7 @@ def compressed_rows(version: str) -> Maker:
 
 def coded_arms(message: PageLayout) -> None:
     inner = CompressiveEncoding.FromString(message.mini_block_layout.dictionary.SerializeToString())
-    coded = {"fsst.symbol_table": e.SYMBOLS, "fsst.values": inner}
+    coded = {"fsst.symbol_table": edge_pages.SYMBOLS, "fsst.values": inner}
     put(message, {f"mini_block_layout.dictionary.{path}": new for path, new in coded.items()})
 
 
@@ -164,7 +164,7 @@ def row_indices(version: str) -> Maker:
 
 
 def control_zipped(version: str) -> Maker:
-    return e.controlled(version, 9, lambda level: words(level, width=4))
+    return edge_pages.controlled(version, 9, lambda level: words(level, width=4))
 
 
 def struct_rows() -> Maker:
@@ -239,53 +239,55 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.3/arms/rows", "packed rows: a coded string, a compressed one, a row",
         "L.codec.packed-struct.row", struct_rows(), reachable=False),
     case("file/2.1/arms/unequal", "structs of whose children one has a page, the other two",
-        "L.file.pages.length", e.unequal(), reachable=False),
+        "L.file.pages.length", edge_pages.unequal(), reachable=False),
     case("file/2.1/arms/old-header", "a dictionary of strings with the header of early writers",
         "L.codec.variable.header", old_header(), reachable=False),
     fault("gbo-next", "a table that goes on in the footer", "L.file.footer.gbo-start",
         SpanPatch(("footer", "gbo_start"),
             lambda old: (int.from_bytes(old, "little") + 8).to_bytes(8, "little"))),
     fault("least", "nothing but a table, for a descriptor of no bytes", "L.file.globals.descriptor",
-        Resize(0, e.LEAST)),
+        Resize(0, edge_pages.LEAST)),
     case("file/2.1/arms/tail", "a whole block of packed levels, and six levels after it",
         "L.codec.bitpack.out-of-line", tail(), reachable=False),
     case("file/2.1/arms/two-dictionaries", "rows of two pages that have items of their own",
         "L.page.dictionary.num-items", two_dictionaries(), args={"rows": [1, 4, 5, 8]},
         reachable=False),
     case("file/2.1/arms/small-chunks", "chunks of two and of four booleans", "L.page.miniblock.log",
-        e.small_chunks(), reachable=False),
+        edge_pages.small_chunks(), reachable=False),
     case("file/2.1/arms/control-two", "control words of two bytes, for 16 bits of levels",
-        "L.page.fullzip.control-word", e.controlled("2.1", 8, lambda level: words(level, width=2)),
+        "L.page.fullzip.control-word", edge_pages.controlled("2.1", 8, lambda level: words(level,
+        width=2)),
         reachable=False),
     fault("level", "a definition level above those of its layers", "L.page.levels.def-range",
         byte("control word", at=0, new=5)),
     fault("width-three", "row numbers of three bytes", "L.page.rowindex.width", resize(1, 6)),
     case("file/2.1/arms/two-pages", "two pages of chunks, one after the other",
-        "L.file.pages.length", e.two_pages(), reachable=False),
+        "L.file.pages.length", edge_pages.two_pages(), reachable=False),
     lint("falling", "a second page before the first", "L.file.pages.priority",
         column_edit({"pages.0.priority": 4})),
     case("file/2.1/arms/one-packed", "a dictionary of one item, in a whole block of packed ones",
         "L.codec.bitpack.out-of-line", distinct([0, 0, 0], blocks.out_of_line([5], 64), 1,
         pa.array([5, 5, 5], pa.int64())), reachable=False),
     case("file/2.3/arms/null-pairs", "a dictionary of pairs of nulls, with twice the bytes",
-        "L.codec.fixed-size-list.all-null", e.null_pairs(), reachable=False),
+        "L.codec.fixed-size-list.all-null", edge_pages.null_pairs(), reachable=False),
     case("file/2.1/arms/bare-frame", "a zstd frame without its size before it",
-        "L.codec.general.frame", e.made_frame, reachable=False),
+        "L.codec.general.frame", edge_pages.made_frame, reachable=False),
     fault("far", "a frame of as many bytes that stands for 52 million", "L.codec.general.size",
-        SpanPatch(("field c", "compressed"), lambda old: e.far_least())),
+        SpanPatch(("field c", "compressed"), lambda old: edge_pages.far_least())),
     case("file/2.1/arms/no-bits", "a block of packed zeros, which have no bits",
-        "L.codec.bitpack.payload", e.no_bits(), reachable=False),
+        "L.codec.bitpack.payload", edge_pages.no_bits(), reachable=False),
     fault("word", "a block that ends inside the word of its width", "L.codec.bitpack.payload",
         SpanPatch(("chunk 0", "size of value buffer 0"), 7)),
     case("file/2.1/arms/lists-out-of-step",
         "lists of structs, whose fields have pages of other rows", "L.file.pages.length",
-        e.out_of_step(), reachable=False),
-    case("file/2.1/arms/far-codes", "40 000 codes of one page", "L.codec.fsst.code", e.far_codes(),
+        edge_pages.out_of_step(), reachable=False),
+    case("file/2.1/arms/far-codes", "40 000 codes of one page", "L.codec.fsst.code",
+        edge_pages.far_codes(),
         reachable=False),
     fault("code-next", "the first code without a symbol", "L.codec.fsst.code",
         byte("field c", "bytes", at=0, new=2)),
     case("file/2.1/arms/one-row-pages", "two pages of a row each", "L.file.pages.priority",
-        e.one_row_pages(), reachable=False),
+        edge_pages.one_row_pages(), reachable=False),
     fault("fill", "a value buffer of eight bytes less", "L.page.miniblock.chunk-fill",
         SpanPatch(("chunk 0", "size of value buffer 0"),
             lambda old: bytes([old[0] - 8]) + old[1:])),

@@ -6,9 +6,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
 
-from lance_conformance.recipes import columns as c
-from lance_conformance.recipes import edits as e
-from lance_conformance.recipes import pages as p
+from lance_conformance.recipes import columns, edits, pages
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.handmade_files import one_page, words
 from lance_conformance.recipes.model import Recipe, SpanPatch
@@ -17,7 +15,7 @@ from lance_conformance.recipes.model import Recipe, SpanPatch
 def random_integers(count: int, type_: pa.DataType) -> pa.Array:
     """Return `count` integers over the full range of `type_`."""
     info = np.iinfo(type_.to_pandas_dtype())
-    rng = np.random.default_rng(c.RANDOM_SEED)
+    rng = np.random.default_rng(columns.RANDOM_SEED)
     return pa.array(rng.integers(info.min, info.max, count, dtype=type_.to_pandas_dtype()), type_)
 
 
@@ -38,28 +36,28 @@ _TABLE = ("L.page.miniblock.table-size", "L.page.miniblock.num-items")
 _BITS = (8, 16, 32, 64)
 _INTEGERS = [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in _BITS]
 _TYPES: dict[str, pa.Array] = {
-    **{str(type_): c.integers(type_) for type_ in _INTEGERS},
-    **{f"float{bits}": c.floats(getattr(pa, f"float{bits}")()) for bits in _BITS[1:]},
-    **c.TEMPORAL,
-    **c.DECIMALS,
-    "fixed-size-binary": c.FIXED_BINARY,
-    "bool": c.BOOLEANS,
+    **{str(type_): columns.integers(type_) for type_ in _INTEGERS},
+    **{f"float{bits}": columns.floats(getattr(pa, f"float{bits}")()) for bits in _BITS[1:]},
+    **columns.TEMPORAL,
+    **columns.DECIMALS,
+    "fixed-size-binary": columns.FIXED_BINARY,
+    "bool": columns.BOOLEANS,
 }
 
 SOME_TYPES = ("int8", "int32", "int64", "float32", "bool", "decimal128", "timestamp-us-zone")
 """Types that stand for the others in 2.2: only the chunk grammar differs from 2.1."""
 
 _BYTES = bytes(i * 7 % 251 for i in range(16384 + 100))
-_BIG = (p.chunk(_BYTES[:16384]), p.chunk(_BYTES[16384:]))
-_LAST = p.chunk(words(1, 2, 3, 4, width=4))
+_BIG = (pages.chunk(_BYTES[:16384]), pages.chunk(_BYTES[16384:]))
+_LAST = pages.chunk(words(1, 2, 3, 4, width=4))
 
 
-_ZEROS = p.chunk(words(7, 8, 9, width=4), levels=(bytes(6),), num_levels=3)
+_ZEROS = pages.chunk(words(7, 8, 9, width=4), levels=(bytes(6),), num_levels=3)
 
 
-_NEVER_NULL = p.mini_block(p.flat_layout(32), 3, (3,))
+_NEVER_NULL = pages.mini_block(pages.flat_layout(32), 3, (3,))
 """Levels that are there and all zero: the layer could be null and is not."""
-_NEVER_NULL.mini_block_layout.def_compression.CopyFrom(p.flat_layout(16))
+_NEVER_NULL.mini_block_layout.def_compression.CopyFrom(pages.flat_layout(16))
 
 
 CASES: tuple[Recipe, ...] = (
@@ -69,38 +67,42 @@ CASES: tuple[Recipe, ...] = (
         array in _TYPES.items() if version == "2.1" or name in SOME_TYPES),
     case("file/2.2/miniblock/large-chunks", "a chunk of 2**14 bytes, far above what 2.1 can hold",
         ("L.page.miniblock.chunk-bytes", "L.page.miniblock.log"), one_page(pa.array(list(_BYTES),
-        pa.uint8()), "2.2", p.mini_block(p.flat_layout(8), len(_BYTES), (1,)), p.table((_BIG[0],
+        pa.uint8()), "2.2", pages.mini_block(pages.flat_layout(8), len(_BYTES), (1,)),
+        pages.table((_BIG[0],
         14), (_BIG[1], 0)), b"".join(_BIG))),
     case("file/2.2/miniblock/last-log", "a last chunk that states its four values",
         "L.page.miniblock.last-log", one_page(pa.array([1, 2, 3, 4], pa.int32()), "2.2",
-        p.mini_block(p.flat_layout(32), 4, (1,)), p.table((_LAST, 2)), _LAST), reachable=False),
+        pages.mini_block(pages.flat_layout(32), 4, (1,)), pages.table((_LAST, 2)), _LAST),
+        reachable=False),
     fault("rest", "a last chunk that states twice its values", "L.page.miniblock.last-log",
-        e.byte("word of chunk 0", at=0, new=0x23), flags="CountMismatch"),
+        edits.byte("word of chunk 0", at=0, new=0x23), flags="CountMismatch"),
     case("file/2.2/miniblock/never-null", "definition levels that are all zero",
         "L.page.levels.def-range", one_page(pa.array([7, 8, 9], pa.int32()), "2.2", _NEVER_NULL,
-        p.table((_ZEROS, 0)), _ZEROS), reachable=False),
+        pages.table((_ZEROS, 0)), _ZEROS), reachable=False),
     fault("level", "a level that no layer has", "L.page.levels.def-range",
-        e.byte("field c", "levels", at=0, new=2, nth=1), flags="LevelsDisagree"),
+        edits.byte("field c", "levels", at=0, new=2, nth=1), flags="LevelsDisagree"),
     case("file/2.1/miniblock/plain", "three numbers, no level",
         ("L.page.layout.present", "L.page.leaf.width", "L.page.leaf.kind", "L.codec.flat.bits"),
         pa.array([5, 6, 7], pa.int32())),
-    fault("no-layout", "a page without a layout", "L.page.layout.present", e.clear(e.M),
+    fault("no-layout", "a page without a layout", "L.page.layout.present", edits.clear(edits.M),
         flags="MissingPart"),
     fault("width", "four bytes for values of eight", "L.page.leaf.width",
-        e.field(0, logical_type="int64"), flags="WidthMismatch"),
-    fault("kind", "numbers in a string column", "L.page.leaf.kind", e.field(0,
+        edits.field(0, logical_type="int64"), flags="WidthMismatch"),
+    fault("kind", "numbers in a string column", "L.page.leaf.kind", edits.field(0,
         logical_type="string"), flags="WrongKind"),
     fault("bits", "values of twelve bits", "L.codec.flat.bits",
-        e.assign(f"{e.M}.value_compression.flat.bits_per_value", 12), flags="WidthMismatch"),
+        edits.assign(f"{edits.M}.value_compression.flat.bits_per_value", 12),
+        flags="WidthMismatch"),
     fault("num-levels", "levels counted in a page without levels", "L.page.miniblock.num-levels",
-        e.byte("chunk 0", "levels", at=0, new=3), flags="CountMismatch"),
-    fault("as-2-2", "a 2.1 file that says 2.2", "L.page.miniblock.large-chunk", e.minor(2),
+        edits.byte("chunk 0", "levels", at=0, new=3), flags="CountMismatch"),
+    fault("as-2-2", "a 2.1 file that says 2.2", "L.page.miniblock.large-chunk", edits.minor(2),
         flags="GrammarOfAnotherVersion"),
     fault("constant", "constant values of 2.3 in a 2.1 file", "L.codec.encoding.version",
-        e.page({"mini_block_layout.value_compression.constant.value": bytes(4)}),
+        edits.page({"mini_block_layout.value_compression.constant.value": bytes(4)}),
         flags="GrammarOfAnotherVersion"),
     case("file/2.1/miniblock/four-chunks", "four chunks of two-bit values", ("L.page.miniblock.log",
-        "L.codec.bitpack.count", "L.codec.bitpack.types"), c.small_integers(4000, pa.uint8(), 4)),
+        "L.codec.bitpack.count", "L.codec.bitpack.types"), columns.small_integers(4000, pa.uint8(),
+        4)),
     fault("log-none", "a first chunk without a count", "L.page.miniblock.log",
         SpanPatch(("word of chunk 0",), lambda old: bytes([old[0] & 0xF0]) + old[1:]),
         flags="CountMismatch"),
@@ -108,7 +110,8 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("word of chunk 0",), lambda old: bytes([old[0] - 1]) + old[1:]),
         flags="CountMismatch"),
     fault("types", "packed values of 24 bits", "L.codec.bitpack.types",
-        e.assign(f"{e.M}.value_compression.inline_bitpacking.uncompressed_bits_per_value", 24),
+        edits.assign(f"{edits.M}.value_compression.inline_bitpacking.uncompressed_bits_per_value",
+        24),
         flags="WidthMismatch"),
     lint("tail", "a value after the last", "L.codec.bitpack.tail",
         SpanPatch(("field c", "block"), lambda old: old[:-1] + bytes([old[-1] | 0xC0]), 3)),
@@ -117,87 +120,87 @@ CASES: tuple[Recipe, ...] = (
         random_integers(700, pa.int64())),
     *faults("file/2.1/miniblock/no-nulls",
         fault("word-large", "a chunk longer than the buffer", "L.page.miniblock.chunk-bytes",
-            e.byte(*_WORD, at=1, new=0xFF)),
+            edits.byte(*_WORD, at=1, new=0xFF)),
         fault("log", "a chunk of 2**15 values", "L.page.miniblock.num-items",
-            e.byte(*_WORD, at=0, new=0x0F)),
+            edits.byte(*_WORD, at=0, new=0x0F)),
         fault("last-log", "a last chunk that states its values", "L.page.miniblock.last-log",
             SpanPatch(("chunk table", "word of chunk 1"),
                 lambda old: bytes([old[0] | 3]) + old[1:])),
         fault("table-size", "a chunk table of three bytes", "L.page.miniblock.table-size",
-            e.column_edit({"pages.0.buffer_sizes.0": 3}))),
+            edits.column_edit({"pages.0.buffer_sizes.0": 3}))),
     *faults("file/2.2/miniblock/no-nulls",
         fault("log", "a first chunk without a count", "L.page.miniblock.log",
             SpanPatch(_WORD, lambda old: bytes([old[0] & 0xF0]) + old[1:])),
         fault("fewer", "a first chunk of half its values", "L.codec.flat.size",
-            e.more(*_WORD, by=-1))),
+            edits.more(*_WORD, by=-1))),
     case("file/2.1/flat/far", "flags or nulls far apart in a chunk", "L.codec.flat.size",
-        c.far(c.FLAGS, "2.1", 9, 50, 90, 95)),
+        columns.far(columns.FLAGS, "2.1", 9, 50, 90, 95)),
     *faults("file/2.2/miniblock/int32",
         fault("word", "a chunk of one unit more than the buffer", "L.page.miniblock.chunk-bytes",
-            e.more(*_WORD, by=16)),
+            edits.more(*_WORD, by=16)),
         fault("table-size", "a chunk table of three bytes", "L.page.miniblock.table-size",
-            e.resize(0, -1)),
+            edits.resize(0, -1)),
         fault("small-chunk", "the chunk grammar of 2.1 in a 2.2 file",
-            "L.page.miniblock.large-chunk", e.assign(f"{e.M}.has_large_chunk", False)),
-        fault("as-2-1", "a 2.2 file that says 2.1", "L.page.miniblock.large-chunk", e.minor(1),
+            "L.page.miniblock.large-chunk", edits.assign(f"{edits.M}.has_large_chunk", False)),
+        fault("as-2-1", "a 2.2 file that says 2.1", "L.page.miniblock.large-chunk", edits.minor(1),
             flags="GrammarOfAnotherVersion"),
         fault("range", "a range of 2.3 in a 2.2 file", "L.codec.encoding.version",
-            e.assign("mini_block_layout.value_compression.range.step", 1),
+            edits.assign("mini_block_layout.value_compression.range.step", 1),
             flags="GrammarOfAnotherVersion")),
     *faults("file/2.1/miniblock/int64", fault("word", "a chunk of one unit less than the buffer",
-        "L.page.miniblock.chunk-bytes", e.more(*_WORD, by=-16))),
+        "L.page.miniblock.chunk-bytes", edits.more(*_WORD, by=-16))),
     *faults("file/2.2/miniblock/int64",
         fault("value-size", "a value buffer of eight bytes less", "L.page.miniblock.chunk-fill",
-            e.more("chunk 0", "size of value buffer 0", by=-8)),
+            edits.more("chunk 0", "size of value buffer 0", by=-8)),
         fault("num-items", "one value more than rows", "L.page.miniblock.num-items",
-            e.assign(f"{e.M}.num_items", 7))),
+            edits.assign(f"{edits.M}.num_items", 7))),
     *faults("file/2.1/miniblock/uint16", fault("size", "a value buffer one byte short",
-        "L.codec.flat.size", e.more("chunk 0", "size of value buffer 0", by=-1))),
+        "L.codec.flat.size", edits.more("chunk 0", "size of value buffer 0", by=-1))),
     *faults("file/2.2/miniblock/decimal128", fault("size", "a value buffer one byte short",
-        "L.codec.flat.size", e.more("chunk 0", "size of value buffer 0", by=-1))),
+        "L.codec.flat.size", edits.more("chunk 0", "size of value buffer 0", by=-1))),
     *faults("file/2.1/miniblock/fixed-size-binary",
         fault("no-width", "binaries of x bytes", "L.file.schema.logical-type",
-            e.field(0, logical_type="fixed_size_binary:x"))),
+            edits.field(0, logical_type="fixed_size_binary:x"))),
     *faults("file/2.1/miniblock/uint8",
-        fault("deep", "encodings 70 deep", "L.file.pages.encoding", e.page(_wrapped))),
+        fault("deep", "encodings 70 deep", "L.file.pages.encoding", edits.page(_wrapped))),
     *faults("file/2.2/miniblock/int8", fault("dictionary", "numbers in a column of dictionaries",
-        "L.page.leaf.kind", e.field(0, logical_type="dict:string:int8:false"))),
+        "L.page.leaf.kind", edits.field(0, logical_type="dict:string:int8:false"))),
     *faults("file/2.1/miniblock/int16", fault("narrow", "two bytes for values of one",
-        "L.page.leaf.width", e.field(0, logical_type="int8"))),
+        "L.page.leaf.width", edits.field(0, logical_type="int8"))),
     *faults("file/2.1/miniblock/int32",
         fault("num-items", "more values than rows", "L.page.miniblock.num-items",
-            e.assign(f"{e.M}.num_items", 9)),
+            edits.assign(f"{edits.M}.num_items", 9)),
         fault("num-items-huge", "2**62 values", "L.page.limits.items",
-            e.assign(f"{e.M}.num_items", 2 ** 62)),
+            edits.assign(f"{edits.M}.num_items", 2 ** 62)),
         fault("value-size", "a value buffer beyond its chunk", "L.page.miniblock.chunk-fill",
-            e.byte("chunk 0", "size of value buffer 0", at=1, new=1)),
+            edits.byte("chunk 0", "size of value buffer 0", at=1, new=1)),
         fault("num-levels", "one level more than there are", "L.page.miniblock.num-levels",
-            e.byte("chunk 0", "levels", at=0, new=7)),
+            edits.byte("chunk 0", "levels", at=0, new=7)),
         fault("large-chunk", "the chunk grammar of 2.2 in a 2.1 file",
-            "L.page.miniblock.large-chunk", e.assign(f"{e.M}.has_large_chunk", True)),
+            "L.page.miniblock.large-chunk", edits.assign(f"{edits.M}.has_large_chunk", True)),
         fault("num-buffers", "two value buffers for flat values", "L.page.miniblock.num-buffers",
-            e.assign(f"{e.M}.num_buffers", 2)),
+            edits.assign(f"{edits.M}.num_buffers", 2)),
         fault("spare-buffer", "a page buffer nobody asks for", "L.page.miniblock.buffers",
-            e.spare_buffer()),
+            edits.spare_buffer()),
         fault("no-values", "a page without value compression", "L.page.miniblock.values-present",
-            e.page({"mini_block_layout.value_compression": None})),
+            edits.page({"mini_block_layout.value_compression": None})),
         fault("width", "values of 64 bits in an int32 column", "L.codec.flat.size",
-            e.assign(f"{e.V}.flat.bits_per_value", 64)),
-        fault("layers-none", "no layer at all", "L.page.layers.present", e.layers()),
-        fault("layers-code", "a layer of no kind", "L.page.layers.code", e.layers(0)),
+            edits.assign(f"{edits.V}.flat.bits_per_value", 64)),
+        fault("layers-none", "no layer at all", "L.page.layers.present", edits.layers()),
+        fault("layers-code", "a layer of no kind", "L.page.layers.code", edits.layers(0)),
         fault("layers-path", "a list layer in a column without lists", "L.page.layers.path",
-            e.layers(3, 4)),
+            edits.layers(3, 4)),
         lint("padding", "zeros after the levels of a chunk", "L.page.miniblock.padding",
-            SpanPatch(("chunk 0", "padding"), e.zeros)),
+            SpanPatch(("chunk 0", "padding"), edits.zeros)),
         fault("def-range", "a definition level no layer has", "L.page.levels.def-range",
-            e.byte("field c", "levels", at=0, new=5, nth=1)),
+            edits.byte("field c", "levels", at=0, new=5, nth=1)),
         fault("buffer-compression", "a compressed flat buffer",
-            "L.codec.encoding.buffer-compression", e.assign(f"{e.V}.flat.data.scheme", 1)),
+            "L.codec.encoding.buffer-compression", edits.assign(f"{edits.V}.flat.data.scheme", 1)),
         fault("range", "an encoding of 2.3 in a 2.1 file", "L.codec.encoding.version",
-            e.assign(f"{e.V}.range.step", 1)),
+            edits.assign(f"{edits.V}.range.step", 1)),
         fault("encoding-none", "a value compression without an arm", "L.codec.encoding.present",
-            e.page({"mini_block_layout.value_compression.flat": None})),
+            edits.page({"mini_block_layout.value_compression.flat": None})),
         fault("message", "a page whose description does not parse", "L.file.pages.encoding",
-            e.column_edit({"pages.0.encoding.direct.encoding": b"\xff\xff"}),
+            edits.column_edit({"pages.0.encoding.direct.encoding": b"\xff\xff"}),
             also="L.wire.message")),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from pylanceref.metadata import DataFile as metadata_DataFile
 from pylanceref.operation import LanceOperation as Op
 from pyroaring import BitMap
 
-from lance_conformance.recipes import edits as e
+from lance_conformance.recipes import edits
 from lance_conformance.recipes.columns import numbered
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.handmade_files import reworked, words
@@ -84,11 +84,11 @@ def _arrow(**columns: pa.Array) -> Resize:
     table, sink = (pa.table(columns), pa.BufferOutputStream())
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
-    return e.anew(sink.getvalue().to_pybytes(), "_deletions/*.arrow")
+    return edits.anew(sink.getvalue().to_pybytes(), "_deletions/*.arrow")
 
 
 def _bitmap(*parts: bytes) -> Resize:
-    return e.anew(b"".join(parts), _BIN)
+    return edits.anew(b"".join(parts), _BIN)
 
 
 def _values(*values: int) -> Resize:
@@ -231,6 +231,9 @@ def _first(edit: Paths) -> Paths:
     return {f"overlays.0.{path}": value for path, value in edit.items()}
 
 
+_SAID_BITMAP = {"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}
+
+
 CASES: tuple[Recipe, ...] = (
     case("table/any/deletions/named", "a bitmap that is named by its fragment",
         "L.table.deletions.name",
@@ -256,24 +259,24 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("footer",), lambda old: old[:-16] + b"\xff" * 4 + old[-12:],
             target="_deletions/*.arrow")),
     fault("count-rows", "more deleted rows than rows", "L.table.deletions.count",
-        e.fragment({"deletion_file.num_deleted_rows": 11}, e.LAST)),
+        edits.fragment({"deletion_file.num_deleted_rows": 11}, edits.LAST)),
     fault("other-type", "an Arrow file told as a bitmap", "L.table.files.exist",
-        e.fragment({"deletion_file.file_type": DeletionFile.BITMAP}, e.LAST)),
+        edits.fragment({"deletion_file.file_type": DeletionFile.BITMAP}, edits.LAST)),
     lint("deletion-flag", "a deletion file without its flag", "L.table.flags.content",
-        e.manifest({"reader_feature_flags": 0, "writer_feature_flags": 0}, e.LAST)),
+        edits.manifest({"reader_feature_flags": 0, "writer_feature_flags": 0}, edits.LAST)),
     fault("missing", "the deletion file is gone", "L.table.files.exist",
         Remove("_deletions/*.arrow")),
     fault("count", "three deleted rows stated, two in the file", "L.table.deletions.count",
-        e.fragment({"deletion_file.num_deleted_rows": 3}, e.LAST)),
+        edits.fragment({"deletion_file.num_deleted_rows": 3}, edits.LAST)),
     fault("type", "a deletion file of type 7", "L.table.deletions.type",
-        e.fragment({"deletion_file.file_type": 7}, e.LAST)),
+        edits.fragment({"deletion_file.file_type": 7}, edits.LAST)),
     fault("arrow", "an Arrow file that is cut short", "L.table.deletions.arrow",
         Resize(keep=-20, target="_deletions/*.arrow")),
     fault("rows-deleted", "more rows than the file has, of which some are deleted",
-        "L.table.fragments.rows", e.fragment({"physical_rows": 11}, e.SECOND)),
+        "L.table.fragments.rows", edits.fragment({"physical_rows": 11}, edits.SECOND)),
     lint("deletion-flag-reader", "a deletion file, with its flag for readers alone",
         "L.table.flags.content",
-        e.manifest({"reader_feature_flags": 1, "writer_feature_flags": 0}, e.SECOND)),
+        edits.manifest({"reader_feature_flags": 1, "writer_feature_flags": 0}, edits.SECOND)),
     case("table/any/deletions/bitmap", "6 000 rows deleted: a Roaring deletion file",
         ("L.table.deletions.bitmap", "L.table.deletions.applied"),
         stored(numbered(0, 12000), lambda ds: ds.delete("a % 2 = 1"), holds=_HALF)),
@@ -302,7 +305,7 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/deletions/bitmap-array", "a bitmap with one array container",
         "L.table.roaring.order", reworked(stored(numbered(0, 5),
         lambda ds: ds.delete("a in (1, 3)"), _to_bitmap, holds=_left(5, 1, 3)),
-        e.manifest({"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}, e.SECOND))),
+        edits.manifest(_SAID_BITMAP, edits.SECOND))),
     fault("deleted-next", "a row one after the last", "L.table.deletions.range", _values(1, 5)),
     fault("bitmap-order", "values of a container that fall", "L.table.roaring.order",
         SpanPatch(("container 0",), words(3, 1, width=2), target=_BIN)),
@@ -333,11 +336,11 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/deletions/bitmap-runs-two", "a bitmap with a container of two runs",
         ("L.table.roaring.order", "L.table.roaring.containers"), reworked(stored(numbered(0, 30),
         lambda ds: ds.delete(f"a in {_RUNS}"), _to_bitmap, holds=_left(30, *_RUNS)),
-        e.manifest({"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}, e.SECOND))),
+        edits.manifest(_SAID_BITMAP, edits.SECOND))),
     case("table/any/deletions/bitmap-keys-two", "a bitmap with a container for rows above 65535",
         "L.table.roaring.order", reworked(stored(_BITS, lambda ds: ds.delete("a"), _to_bitmap,
         holds=_BITS.take(pa.array([n for n in range(_FAR_ROWS) if n not in (1, 65537)]))),
-        e.manifest({"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}, e.SECOND))),
+        edits.manifest(_SAID_BITMAP, edits.SECOND))),
     case("table/any/deletions/arrow-zstd", "a deletion file whose Arrow body is compressed",
         ("L.table.deletions.arrow-magic", "L.table.limits.deletions"),
         reworked(stored(numbered(0, 50), lambda ds: ds.delete("a >= 10 and a < 15"), _compressed,
@@ -351,48 +354,47 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/deletions/every-row", "a fragment whose rows are all deleted",
         ("L.table.deletions.count", "L.table.deletions.applied"), reworked(stored(numbered(0, 6),
         lambda ds: ds.delete("a < 2"), _all_three, holds=numbered(3, 6), max_rows_per_file=3),
-        e.manifest({"fragments.0.deletion_file.num_deleted_rows": 3, **e.FORGOTTEN}, e.SECOND)),
-        reachable=False),
+        edits.manifest({"fragments.0.deletion_file.num_deleted_rows": 3, **edits.FORGOTTEN},
+        edits.SECOND)), reachable=False),
     case("table/any/overlays/shared", "new values of two fields, for two rows of a fragment",
         ("L.table.overlay.value", "L.table.overlay.bitmap", "L.table.overlay.values",
             "L.table.overlay.version", "L.table.overlay.range", "L.txn.op.data-overlay"),
         _case(_shared)),
     fault("bitmap", "offsets that are no bitmap", "L.table.overlay.bitmap",
-        e.fragment(_first({"shared_offset_bitmap": lambda old: b"\x00" + old[1:]}),
-        e.manifest_of(2))),
+        edits.fragment(_first({"shared_offset_bitmap": lambda old: b"\x00" + old[1:]}),
+        edits.SECOND)),
     fault("version", "an overlay that says it is a file of 0.1", "L.table.overlay.version",
-        e.fragment(_first({"data_file.file_major_version": 0, "data_file.file_minor_version": 2}),
-            e.manifest_of(2))),
+        edits.fragment(_first({"data_file.file_major_version": 0,
+        "data_file.file_minor_version": 2}), edits.SECOND)),
     lint("stamp", "an overlay of another version than that of its commit", "L.txn.op.data-overlay",
-        e.fragment(_first({"committed_version": 1}), e.manifest_of(2))),
+        edits.fragment(_first({"committed_version": 1}), edits.SECOND)),
     case("table/any/overlays/each", "new values of two fields, for other rows of each",
         "L.table.overlay.coverage", _case(_each)),
     fault("coverage", "two fields and one set of offsets", "L.table.overlay.coverage",
-        e.fragment(_first({"field_coverage.offset_bitmaps": lambda old: old[:-1]}),
-        e.manifest_of(2))),
+        edits.fragment(_first({"field_coverage.offset_bitmaps": lambda old: old[:-1]}),
+        edits.SECOND)),
     lint("each-range", "an offset of one field beyond the rows of the fragment",
-        "L.table.overlay.range", e.fragment(_first({"field_coverage.offset_bitmaps.0":
-        BitMap([1, 9]).serialize()}), e.manifest_of(2))),
+        "L.table.overlay.range", edits.fragment(_first({"field_coverage.offset_bitmaps.0":
+        BitMap([1, 9]).serialize()}), edits.SECOND)),
     case("table/any/overlays/newest", "a row that two overlays cover, beside a deleted one",
         ("L.table.overlay.newest", "L.table.overlay.order"), _case(_newest)),
     fault("values", "two rows covered by a file of one", "L.table.overlay.values",
-        e.fragment(lambda m: e.put(m,
-        {"overlays.1.shared_offset_bitmap": m.overlays[0].shared_offset_bitmap}),
-        e.manifest_of(4))),
+        edits.fragment(lambda m: edits.put(m,
+        {"overlays.1.shared_offset_bitmap": m.overlays[0].shared_offset_bitmap}), edits.FOURTH)),
     lint("range", "an offset beyond the rows of the fragment", "L.table.overlay.range",
-        e.fragment(_first({"shared_offset_bitmap": lambda old: old[:-2] + b"\t\x00"}),
-            e.manifest_of(4))),
+        edits.fragment(_first({"shared_offset_bitmap": lambda old: old[:-2] + b"\t\x00"}),
+            edits.FOURTH)),
     case("table/any/overlays/nested", "new values below a struct, one field after the other",
         "L.table.overlay.value", _case(_nested)),
     lint("overlay-order", "a newer overlay before an older one", "L.table.overlay.order",
-        e.fragment({"overlays.0.committed_version": 9}, e.manifest_of(3))),
+        edits.fragment({"overlays.0.committed_version": 9}, edits.THIRD)),
     case("table/any/overlays/indexed", "new values of a field that an older index is over",
         "L.table.overlay.index", _case(_indexed)),
     lint("index-current", "an index with old values that is said to know the new ones",
-        "L.index.segment.complete", e.index({"dataset_version": 3}, e.manifest_of(3))),
+        "L.index.segment.complete", edits.index({"dataset_version": 3}, edits.THIRD)),
     case("table/any/overlays/two-pages", "new values for a row of each of two pages",
         "L.table.overlay.value", _case(_two_pages, lambda make: reworked(make,
-        e.data_file({"file_size_bytes": None}, e.SECOND)))),
+        edits.data_file({"file_size_bytes": None}, edits.SECOND)))),
     case("table/any/overlays/lists", "new lists in the place of others", "L.table.overlay.value",
         _case(_new_lists)),
 )  # fmt: skip
