@@ -39,16 +39,16 @@ class MovedRows:
 
     def __init__(self, before: Keys, after: Keys, fragments: Collection[int]) -> None:
         order = np.argsort(before)
-        self._before, self._after = before[order], after[order]
+        self.before, self._after = before[order], after[order]
         self._fragments = np.array(sorted(fragments), np.uint64)
 
     def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
         """Return which keys are left, and these as they are now; other fragments keep theirs."""
         moved = np.isin(keys >> SHIFT, self._fragments)
-        if not len(self._before):
+        if not len(self.before):
             return ~moved, keys[~moved]
-        at = np.minimum(np.searchsorted(self._before, keys), len(self._before) - 1)
-        kept = np.asarray(~moved | (self._before[at] == keys), np.bool_)
+        at = np.minimum(np.searchsorted(self.before, keys), len(self.before) - 1)
+        kept = np.asarray(~moved | (self.before[at] == keys), np.bool_)
         return kept, np.where(moved, self._after[at], keys)[kept]
 
 
@@ -65,6 +65,11 @@ class Reuse:
     """All versions of a fragment reuse index, the oldest first."""
 
     steps: tuple[Step, ...] = ()
+
+    @property
+    def before(self) -> Keys:
+        """The addresses that moved rows had before each version: (rows,)."""
+        return np.concatenate([NO_KEYS, *(step.rows.before for step in self.steps)])
 
     def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
         """Return which addresses are left, and where these are now."""

@@ -242,10 +242,9 @@ def none(given: object) -> None:
 class EntryFormat(Generic[P]):
     """How a type keeps entries.
 
-    `held` are those of a segment, `runs` the same one run after the other, `whole` those of rows
-    in fragments that a segment has as a whole, `made` those of rows; `write` writes some, which may
-    be in any order. Parameters are those that a caller `requested`, or those that a segment has
-    `stated`.
+    `held` are those of a segment, `runs` the same one run after the other, `made` those of rows;
+    `write` writes some, which may be in any order. Parameters are those that a caller `requested`,
+    or those that a segment has `stated`.
     """
 
     held: Callable[[Segment], Entries]
@@ -254,7 +253,6 @@ class EntryFormat(Generic[P]):
     requested: Callable[[Parameters], P]
     stated: Callable[[Segment], P]
     runs: Callable[[Segment], Iterator[Entries]] | None = None
-    whole: Callable[[Segment, Training], Entries] | None = None
 
     def build(self, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
         """Write a segment over rows. Raises OperationRefused."""
@@ -281,10 +279,7 @@ class EntryFormat(Generic[P]):
         """Report a live row without its entries. Raises FormatError."""
         for own, held in self._shares(segment, training):
             rows = replace(own, computed=[*own.runs()])
-            every = held
-            if self.whole is not None:
-                every = concat_entries([held, self.whole(segment, rows)])
-            compare(segment, rows, every, self.made(rows, self.stated(segment)))
+            compare(segment, rows, held, self.made(rows, self.stated(segment)))
 
     def _shares(self, segment: Segment, training: Training) -> Iterator[tuple[Training, Entries]]:
         """Yield fragments of SHARE_ROWS rows or so, and the entries that may be of their rows.

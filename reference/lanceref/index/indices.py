@@ -94,7 +94,8 @@ class Opened:
         if self.segment.moves is None:
             return answer
         rows = answer if isinstance(answer, RowSet) else answer.rows
-        return row_set(self.segment.moves(rows.keys)[1])
+        (keys,) = self.segment.keys_of([rows])
+        return row_set(self.segment.moves(keys)[1])
 
 
 @dataclass
@@ -211,7 +212,7 @@ class Indices:
         segments = []
         for entry in self._entries:
             overlaid = overlaid_since(message.fragments, entry)
-            own = (entry, self._bases, self._ctx, place, stable, highest)
+            own = (entry, self._bases, self._ctx, place, stable, self._manifest.fragments, highest)
             segments.append(Segment(*own, overlaid=overlaid, uses=self.uses))
         moves = read_reuse(segments, self._ctx)
         return tuple(replace(one, moves=moves) if moves.steps else one for one in segments)

@@ -9,13 +9,14 @@ removed.
 
 Layout: `_indices/{uuid}/{path}`, the uuid in lower case with hyphens.
 
-Clauses: L.index.segment.folder, L.index.segment.files, L.index.segment.keys, L.index.rows.fragment
+Clauses: L.index.segment.folder, L.index.segment.files, L.index.segment.keys,
+L.index.rows.fragment, L.table.limits.bitmap
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol, TypeAlias
@@ -27,13 +28,16 @@ from numpy.typing import NDArray
 from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
-from lanceref.core.errors import FormatError, NotFound, OutOfRange, Place
+from lanceref.core.errors import FormatError, LimitExceeded, NotFound, OutOfRange, Place
 from lanceref.core.file_versions import FileVersion
 from lanceref.index.index_file import IndexFile, write_index_file
-from lanceref.index.row_set import Keys
+from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.proto import table_pb2
 from lanceref.storage import Source, Store
 from lanceref.table.bases import Bases
+from lanceref.table.columns import FragmentReader
+from lanceref.table.fragments import Fragment, addresses
+from lanceref.table.lineage import ROW_ID, open_lineage
 from lanceref.transactions.index_entries import covered, set_covered
 
 
@@ -86,6 +90,10 @@ def in_turn(*moves: Moved) -> Moved:
 class Moves(Protocol):
     """Where rows went that have moved since a segment was written."""
 
+    @property
+    def before(self) -> Keys:
+        """The addresses that the rows had: (rows,)."""
+
     def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
         """Return which addresses are left, and where these are now."""
 
@@ -101,6 +109,7 @@ FOLDER = "_indices"
 class Segment:
     """One segment: `entry` is its line in the index section, `place` that of the manifest.
 
+    `fragments` are those of the version.
     `highest_fragment` is the highest id that a fragment of the table ever had, None: unknown.
     `moves` maps the addresses in its files to where the rows are now, None: they did not move.
     """
@@ -110,6 +119,7 @@ class Segment:
     ctx: Context
     place: Place
     stable_row_ids: bool
+    fragments: Sequence[Fragment] = ()
     highest_fragment: int | None = None
     moves: Moves | None = None
     overlaid: frozenset[int] = frozenset()
@@ -165,6 +175,42 @@ class Segment:
             found = f"a row of fragment {last} in {self.folder}"
             wanted = f"fragments up to {self.highest_fragment}"
             raise OutOfRange("L.index.rows.fragment", self.place, found, wanted)
+
+    def keys_of(self, sets: Sequence[RowSet]) -> list[Keys]:
+        """Return the keys of each set one by one, those of its whole fragments too: (rows,).
+
+        Raises LimitExceeded where few bytes name too many rows.
+        """
+        named = frozenset[int]().union(*(one.whole for one in sets))
+        if not named:
+            return [one.keys for one in sets]
+        every, keys, total = self._keys_in(named), [], 0
+        for one in sets:
+            own = every[np.isin(every >> SHIFT, [*one.whole])]
+            keys.append(np.concatenate([one.keys, own]))
+            total += len(own)
+            self._bound(total)
+        return keys
+
+    def _keys_in(self, named: Collection[int]) -> Keys:
+        """Return the keys of the rows of fragments, where they are now and were before: (rows,)."""
+        keys, total = [NO_KEYS if self.moves is None else self.moves.before], 0
+        for fragment in self.fragments:
+            if fragment.id in named or self.stable_row_ids:
+                columns = FragmentReader(fragment, self.bases, self.ctx)
+                total += columns.bounded_rows
+                self._bound(total)
+                offsets = np.arange(columns.bounded_rows)
+                ids = open_lineage(ROW_ID, columns, self.ctx) if self.stable_row_ids else None
+                keys.append(addresses(fragment.id, offsets) if ids is None else ids.at(offsets))
+        return np.concatenate(keys)
+
+    def _bound(self, num_rows: int) -> None:
+        """Raise LimitExceeded for more rows of whole fragments than may be listed."""
+        limit = self.ctx.limits.expanded(0) // NO_KEYS.itemsize
+        if num_rows > limit:
+            found = f"{num_rows} rows of whole fragments"
+            raise LimitExceeded("L.table.limits.bitmap", self.place, found, f"at most {limit}")
 
     @property
     def built(self) -> bool:

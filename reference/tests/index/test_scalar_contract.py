@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import lanceref
+import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
 from lance_conformance.stored import materialised
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.index import index_type
-from lanceref.index.scalar import btree
+from lanceref.index.row_set import SHIFT, RowSet, encode_row_set
+from lanceref.index.scalar import bitmap, btree
 from lanceref.index.training import Training
 from pylanceref.indices import IndexConfig
 
@@ -272,3 +274,42 @@ def test_a_name_is_taken_once(tmp_path):
     dataset.create_scalar_index("i", "BTREE", name="x")
     with pytest.raises(IndexRefused):
         dataset.create_scalar_index("i", "BTREE", name="x", replace=False)
+
+
+def _with_wholes(rows: RowSet) -> bytes:
+    """Return a set as bytes, a fragment of which it has all 50 rows as a whole."""
+    fragments, counts = np.unique(rows.keys >> SHIFT, return_counts=True)
+    whole = fragments[counts == 50]
+    return encode_row_set(RowSet(rows.keys[~np.isin(rows.keys >> SHIFT, whole)], frozenset(whole)))
+
+
+WHOLES = {
+    "BITMAP": (pa.array([*"a" * 50, *"ab" * 25, *"b" * 50, *"ba" * 25]), ("c = 'a'", "c = 'b'")),
+    "LABEL_LIST": (
+        pa.array([*[["a", "b"]] * 50, *[["a"], ["b"]] * 25, *[None] * 50, *[["b"], None] * 25]),
+        ("array_has(c, 'a')", "array_has(c, 'b')", "c is null"),
+    ),
+}
+
+
+@pytest.mark.parametrize("deferred", [False, True])
+@pytest.mark.parametrize("kind", WHOLES)
+def test_whole_fragments_keep_their_rows_when_they_move(tmp_path, monkeypatch, kind, deferred):
+    """A set that has a fragment as a whole has its rows also after a compaction and a merge."""
+    values, conditions = WHOLES[kind]
+    dataset = write(pa.table({"c": values}), tmp_path, max_rows_per_file=50)
+    with monkeypatch.context() as patch:
+        patch.setattr(bitmap, "encode_row_set", _with_wholes)
+        dataset.create_scalar_index("c", kind)
+    assert_found(dataset, conditions)
+    dataset.delete("_rowoffset in (3, 77, 101)")
+    for step in (
+        lambda: dataset.optimize.compact_files(
+            target_rows_per_fragment=50, defer_index_remap=deferred
+        ),
+        lambda: dataset.insert(pa.table({"c": values.slice(0, 20)})),
+        lambda: dataset.optimize.optimize_indices(num_indices_to_merge=1),
+    ):
+        step()
+        assert_found(dataset, conditions)
+    assert lanceref.validate(dataset.uri, deep=True) == []

@@ -36,7 +36,6 @@ from lanceref.index.index_type import (
 from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import (
     NO_KEYS,
-    SHIFT,
     RowSet,
     encode_row_set,
     intersection,
@@ -105,23 +104,9 @@ class Bitmap(ScalarIndex):
 def held(segment: Segment) -> Entries:
     """Return an entry for every row of every set."""
     index = Bitmap(segment)
-    sets = [one.keys for one in index.sets()]
+    sets = segment.keys_of(index.sets())
     numbers = np.repeat(np.arange(len(sets)), np.array([len(one) for one in sets], np.int64))
     return Entries(index.keys.take(pa.array(numbers)), np.concatenate([NO_KEYS, *sets]))
-
-
-def in_whole(segment: Segment, training: Training) -> Entries:
-    """Return an entry for every row of the fragments that a set has as a whole."""
-    index = Bitmap(segment)
-    rows = np.concatenate([NO_KEYS, *(run.keys for run in training.runs())])
-    wholes = [
-        (number, rows[np.isin(rows >> SHIFT, [*one.whole])])
-        for number, one in enumerate(index.sets())
-        if one.whole
-    ]
-    numbers = [number for number, keys in wholes for _ in keys]
-    keys = np.concatenate([NO_KEYS, *(keys for _, keys in wholes)])
-    return Entries(index.keys.take(pa.array(numbers, pa.int64())), keys)
 
 
 def write_bitmaps(
@@ -162,7 +147,7 @@ def write(entries: Entries, _: None, training: Training, writer: SegmentWriter) 
     return Built(index_details_pb2.BitmapIndexDetails(), 0)
 
 
-_FORMAT = EntryFormat(held, column_entries, write, none, none, whole=in_whole)
+_FORMAT = EntryFormat(held, column_entries, write, none, none)
 
 
 def check_sets(segment: Segment, *, disjoint: bool) -> None:
@@ -230,7 +215,9 @@ def null_lists(segment: Segment) -> RowSet:
 def held_labels(segment: Segment) -> Entries:
     """Return an entry for every row of every label; version 0 does not know null lists."""
     known = segment.entry.index_version >= WITH_NULLS
-    return replace(held(segment), nulls=null_lists(segment).keys if known else None)
+    return replace(
+        held(segment), nulls=segment.keys_of([null_lists(segment)])[0] if known else None
+    )
 
 
 def made_labels(training: Training, _: None) -> Entries:
@@ -255,7 +242,7 @@ def check_labels(segment: Segment) -> None:
         file.lint("L.index.label-list.disjoint", "items of a list that is null", "none")
 
 
-_LABELS = EntryFormat(held_labels, made_labels, write_labels, none, none, whole=in_whole)
+_LABELS = EntryFormat(held_labels, made_labels, write_labels, none, none)
 
 LABEL_LIST = Kind(
     name="LABEL_LIST",
