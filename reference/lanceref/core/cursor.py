@@ -299,14 +299,17 @@ class FileBytes:
         Those that are no more than `gap` bytes apart share one request. `starts`, `sizes` and the
         places are (n,).
         """
+        if len(starts) == 1:
+            data = self.cursor(Extent(int(starts[0]), int(sizes[0])), name, clause).data
+            return np.frombuffer(data, np.uint8), np.zeros(1, np.int64)
         outside = np.flatnonzero((starts < 0) | (sizes < 0) | (starts > self.size - sizes))
         if len(outside):
             at = int(outside[0])
             self.bound(Extent(int(starts[at]), int(sizes[at])), name, clause)
         parts, owners, inside = self._requests(starts, sizes, name, clause, gap)
         ends = np.cumsum([0, *map(len, parts)])
-        data = parts[0] if len(parts) == 1 else b"".join(parts)
-        return np.frombuffer(data, np.uint8), ends[owners] + inside
+        joined = parts[0] if len(parts) == 1 else b"".join(parts)
+        return np.frombuffer(joined, np.uint8), ends[owners] + inside
 
     def _requests(
         self, starts: Ints, sizes: Ints, name: str, clause: str, gap: int = MERGE_GAP_BYTES

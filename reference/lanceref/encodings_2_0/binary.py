@@ -41,7 +41,6 @@ from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
 from lanceref.encodings_2_0.flat import (
     FlatValues,
     PageBuffers,
-    RawFlat,
     bare_flat,
     is_compressed,
     no_nulls,
@@ -57,14 +56,13 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 class Slices:
     """What each row of some ranges owns.
 
-    `starts` and `lengths` int64 and `nulls` bool, one for each row; `bounds`, one (start, end) for
-    each range of rows: the bytes or items that its rows own together, back to back.
+    `lengths` int64 and `nulls` bool, one for each row; `owned`, one range for each range of rows:
+    the bytes or items that its rows own together, back to back, maybe none.
     """
 
-    starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
     nulls: NDArray[np.bool_]
-    bounds: tuple[tuple[int, int], ...]
+    owned: RowRanges
 
     def offsets(self) -> NDArray[np.int64]:
         """Return where rows start when ranges are concatenated, and the final end: (rows + 1,)."""
@@ -89,39 +87,32 @@ class Ends:
         Each range needs the end before its first row too.
         """
         stored = self.words.data(_with_previous(rows)).view("<u8")
-        if not rows.bounds:
-            nothing = np.empty(0, np.int64)
-            return Slices(nothing, nothing, np.empty(0, np.bool_), ())
         nulls = stored >= np.uint64(self.adjustment)
         ends = stored - nulls * np.uint64(self.adjustment) if nulls.any() else stored
         self._check_bounds(ends, rows, limit)
         signed = ends.astype(np.int64, copy=False)
-        if rows.bounds[0][0] == 0:
+        if len(rows.starts) and rows.starts[0] == 0:
             signed, nulls = np.insert(signed, 0, 0), np.insert(nulls, 0, False)
-        sizes = np.array([end - start + 1 for start, end in rows.bounds])
-        lasts = np.cumsum(sizes) - 1
-        heads = lasts - sizes + 1
-        starts, lengths, nulls = signed[:-1], signed[1:] - signed[:-1], nulls[1:]
+        lasts = np.cumsum(rows.counts + 1) - 1
+        heads = lasts - rows.counts
+        lengths, nulls = signed[1:] - signed[:-1], nulls[1:]
         if len(heads) > 1:  # from the last end of a range to the one before the next
             own = np.ones(len(lengths), np.bool_)
             own[heads[1:] - 1] = False
-            starts, lengths, nulls = starts[own], lengths[own], nulls[own]
+            lengths, nulls = lengths[own], nulls[own]
         if len(lengths) and lengths.min() < 0:
             at = int(np.flatnonzero(lengths < 0)[0])
             place, found = self._row_place(at, rows), f"an end {-int(lengths[at])} lower"
             raise CorruptPage("L.array.ends.order", place, found, "ends that never decrease")
-        bounds = zip(signed[heads].tolist(), signed[lasts].tolist(), strict=True)
-        return Slices(starts, lengths, nulls, tuple(bounds))
+        return Slices(lengths, nulls, RowRanges(signed[heads], signed[lasts]))
 
     def last(self) -> int:
         """Read the end of the page's last row; 0 for a page without rows."""
         if self.num_rows == 0:
             return 0
         row = RowRanges.single(self.num_rows - 1, self.num_rows)
-        if isinstance(self.words, RawFlat):  # the span belongs to the read of the rows
-            word = int.from_bytes(self.words.cursors(row)[0].data, "little")
-        else:
-            word = int(self.words.data(row).view("<u8")[0])
+        # the span belongs to the read of the rows
+        word = int(self.words.data(row, owned=False).view("<u8")[0])
         return word - self.adjustment if word >= self.adjustment else word
 
     def _check_bounds(self, ends: NDArray[np.uint64], rows: RowRanges, limit: int) -> None:
@@ -136,16 +127,15 @@ class Ends:
 
     def _row_place(self, index: int, rows: RowRanges) -> Place:
         """Name the word of the `index`-th row of the ranges."""
-        for start, end in rows.bounds:
-            if index < end - start:
-                return self.page.ctx.at(self.extent.offset + 8 * (start + index), 8)
-            index -= end - start
-        return self.page.at(self.extent)
+        ends = np.cumsum(rows.counts)
+        owner = int(np.searchsorted(ends, index, "right"))
+        row = int(rows.ends[owner] - (ends[owner] - index))
+        return self.page.ctx.at(self.extent.offset + 8 * row, 8)
 
 
 def _with_previous(rows: RowRanges) -> RowRanges:
     """The ranges, each begun one row earlier; ranges that touch stay apart (rows are repeated)."""
-    return RowRanges(tuple((max(0, start - 1), end) for start, end in rows.bounds))
+    return RowRanges(np.maximum(rows.starts - 1, 0), rows.ends)
 
 
 def open_ends(
@@ -196,11 +186,10 @@ class StoredStrings:
         """Return the strings as stored, and which rows are null. The flags are (rows,)."""
         body, total = self._opened
         slices = self._ends.read(rows, total)
-        wanted = RowRanges(tuple((start, end) for start, end in slices.bounds if end > start))
-        data = body.data(wanted)
+        data = body.data(slices.owned.filled())
         if self._page.ctx.validating:
-            num_rows = rows.bounds[-1][1] if rows.bounds else 0
-            self._lint_last_end(num_rows, slices.bounds[-1][1] if num_rows else 0)
+            last_row, last_end = rows.ends.max(initial=0), slices.owned.ends.max(initial=0)
+            self._lint_last_end(int(last_row), int(last_end))
         return Variable(slices.offsets(), data), slices.nulls
 
     def _lint_last_end(self, num_rows: int, last: int) -> None:

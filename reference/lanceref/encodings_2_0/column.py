@@ -14,9 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.context import expect
@@ -31,7 +29,7 @@ from lanceref.core.errors import (
 )
 from lanceref.core.limits import run_rows
 from lanceref.encodings_2_0.list import ListWriter, open_early, open_list
-from lanceref.encodings_2_0.page import ArrayColumn
+from lanceref.encodings_2_0.page import ArrayColumn, RowRanges
 from lanceref.encodings_2_0.values import (
     BlobWriter,
     ValueColumn,
@@ -100,7 +98,7 @@ def _next(file: FileBytes, field: Field, columns: Iterator[ColumnMetadata]) -> C
     return column
 
 
-class StructColumn:
+class StructColumn(ArrayColumn):
     """The column of a struct: a header without values, then its children."""
 
     def __init__(
@@ -110,11 +108,7 @@ class StructColumn:
         self.num_rows = num_rows
         self._names = [child.name for child in field.children]
         self._file, self._children = file, children
-
-    @property
-    def row_bytes(self) -> float:
-        """Mean bytes of a row, summed over the children."""
-        return sum(child.row_bytes for child in self._children)
+        self.row_bytes = sum(child.row_bytes for child in children)
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the children's rows, cut at the same places."""
@@ -123,8 +117,8 @@ class StructColumn:
         for at, arrays in zip(range(start, end, step), cut, strict=True):
             yield self._build(min(end, at + step) - at, arrays)
 
-    def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        return self._build(len(rows), [child.take(rows) for child in self._children])
+    def read(self, rows: RowRanges) -> pa.Array:
+        return self._build(rows.count, [child.read(rows) for child in self._children])
 
     def check(self) -> None:
         """Check every child; the header has no bytes."""

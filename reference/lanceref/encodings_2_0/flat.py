@@ -29,10 +29,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.general import ZSTD_MAGIC, decompress_block
+from lanceref.codecs.values import join_pieces
 from lanceref.core.arrow_buffers import bytes_of, concat_bits, slice_bits, slot_bits, value_bytes
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
-from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, DataRefused, UnknownEncoding
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.file.column_io import Buffer
@@ -43,13 +44,26 @@ _CODECS = {"zstd": "zstd", "lz4": "lz4_raw"}
 """Scheme of the format -> codec of pyarrow."""
 
 
-def _concat(cuts: list[memoryview], rows: RowRanges, bits: int) -> NDArray[np.uint8]:
-    """Concatenate the bytes of each range; bitmaps are moved so that they start at bit 0."""
-    data = np.frombuffer(cuts[0] if len(cuts) == 1 else b"".join(cuts), np.uint8)
-    if bits != 1 or (len(cuts) == 1 and rows.bounds[0][0] % 8 == 0):
-        return data
-    bounds = np.array(rows.bounds, np.int64).reshape(-1, 2)
-    return concat_bits(data, bounds[:, 0], bounds[:, 1] - bounds[:, 0])
+def _cut(
+    data: NDArray[np.uint8], at: NDArray[np.int64], rows: RowRanges, bits: int
+) -> NDArray[np.uint8]:
+    """Return the values of each range, whose bytes begin at `at` (ranges,), back to back.
+
+    Bitmaps are moved so that they start at bit 0.
+    """
+    firsts, lasts = _byte_ranges(rows, bits)
+    if len(at) == 1:
+        joined = data[int(at[0]) : int(at[0] + lasts[0] - firsts[0])]
+    else:
+        joined = join_pieces(data, at, at + lasts - firsts)
+    if bits != 1 or (len(at) == 1 and rows.starts[0] % 8 == 0):
+        return joined
+    return concat_bits(joined, rows.starts, rows.counts)
+
+
+def _byte_ranges(rows: RowRanges, bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first byte that holds values of each range, and the one after the last."""
+    return rows.starts * bits // 8, (rows.ends * bits + 7) // 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +76,20 @@ class RawFlat:
     name: str
     kind: str
 
-    def cursors(self, rows: RowRanges) -> list[Cursor]:
-        """Read for each range the bytes that hold its values."""
-        extents = []
-        for start, end in rows.bounds:
-            first, last = start * self.bits // 8, (end * self.bits + 7) // 8
-            extents.append(Extent(self.extent.offset + first, last - first))
-        return self.file.cursors(extents, "page buffer", "L.file.pages.extent")
-
-    def data(self, rows: RowRanges) -> NDArray[np.uint8]:
+    def data(self, rows: RowRanges, *, owned: bool = True) -> NDArray[np.uint8]:
         """Return the values of the ranges back to back; 1-bit values packed from bit 0.
 
-        uint8 (bytes,).
+        uint8 (bytes,). The bytes get spans when they are to be `owned` by this read.
         """
-        cuts = self.cursors(rows)
-        for cursor in cuts:
-            if cursor.ctx.spans is None:
-                break
-            start, end = cursor.offset, cursor.offset + cursor.remaining
-            cursor.ctx.leaf(start, end, self.name, self.kind, "L.array.flat.size")
-        return _concat([cursor.data for cursor in cuts], rows, self.bits)
+        if not len(rows.starts):
+            return np.empty(0, np.uint8)
+        firsts, lasts = _byte_ranges(rows, self.bits)
+        starts, sizes, ctx = self.extent.offset + firsts, lasts - firsts, self.file.ctx
+        data, at = self.file.gather(starts, sizes, "page buffer", "L.file.pages.extent")
+        if ctx.spans is not None and owned:
+            for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
+                ctx.leaf(start, start + size, self.name, self.kind, "L.array.flat.size")
+        return _cut(data, at, rows, self.bits)
 
 
 class Compressed:
@@ -96,16 +104,14 @@ class Compressed:
             raise UnknownEncoding(clause, page.place, repr(self._scheme), wanted)
         page.file.bound_output(size, "L.array.flat.compressed-size", page.at(self._extent))
 
-    def data(self, rows: RowRanges) -> NDArray[np.uint8]:
+    def data(self, rows: RowRanges, *, owned: bool = True) -> NDArray[np.uint8]:
         """Return the values of the ranges back to back; a block of no values is read too.
 
         uint8 (bytes,).
         """
-        if not rows.bounds and (self._size or not self._extent.size):
+        if not len(rows.starts) and (self._size or not self._extent.size):
             return np.empty(0, np.uint8)
-        bits, plain = self._bits, self._plain.data
-        cuts = [plain[start * bits // 8 : (end * bits + 7) // 8] for start, end in rows.bounds]
-        return _concat(cuts, rows, bits)
+        return _cut(self._plain, _byte_ranges(rows, self._bits)[0], rows, self._bits)
 
     @cached_property
     def _plain(self) -> NDArray[np.uint8]:
@@ -131,20 +137,13 @@ def open_flat_array(flat: pb.Flat, type_: pa.DataType, num_rows: int, page: Page
     bits = None if pa.types.is_fixed_size_list(type_) else slot_bits(type_)
     expect("L.array.flat.type-width", flat.bits_per_value, bits, page.place)
     kind = "bitmap" if bits == 1 else f"{type_}[]"
-    return FlatRows(open_flat(flat, num_rows, page, "values", kind), type_)
+    values = open_flat(flat, num_rows, page, "values", kind)
 
+    def read(rows: RowRanges) -> pa.Array:
+        data = pa.py_buffer(values.data(rows))  # nothing is copied for one range
+        return pa.Array.from_buffers(type_, rows.count, [None, data])
 
-@dataclass(frozen=True, slots=True)
-class FlatRows:
-    """Flat values of a page as arrays of a fixed-width type, without nulls."""
-
-    values: FlatValues
-    type: pa.DataType
-
-    def __call__(self, rows: RowRanges) -> pa.Array:
-        """Return rows, range after range. Raises CorruptPage, OutOfRange."""
-        data = pa.py_buffer(self.values.data(rows))  # nothing is copied for one range
-        return pa.Array.from_buffers(self.type, rows.count, [None, data])
+    return read
 
 
 def open_flat(flat: pb.Flat, num_values: int, page: Page, name: str, kind: str) -> FlatValues:
@@ -236,20 +235,13 @@ def open_fixed_size_list(
     size = int(encoding.dimension)
     wanted = type_.list_size if pa.types.is_fixed_size_list(type_) else None
     expect("L.array.fixed-size-list.dimension", size, wanted, page.place)
-    return FixedSizeListRows(opener(encoding.items, type_.value_type, num_rows * size), type_)
+    items = opener(encoding.items, type_.value_type, num_rows * size)
 
+    def read(rows: RowRanges) -> pa.Array:
+        children = [items(rows.scaled(size))]
+        return pa.Array.from_buffers(type_, rows.count, [None], children=children)
 
-@dataclass(frozen=True, slots=True)
-class FixedSizeListRows:
-    """Lists of a fixed size whose `items` another encoding of the page reads."""
-
-    items: ReadRows
-    type: pa.DataType
-
-    def __call__(self, rows: RowRanges) -> pa.Array:
-        """Return rows, range after range. Raises what the items raise."""
-        array = self.items(rows.scaled(self.type.list_size))
-        return pa.Array.from_buffers(self.type, rows.count, [None], children=[array])
+    return read
 
 
 class PageBuffers:

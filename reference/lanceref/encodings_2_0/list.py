@@ -14,13 +14,8 @@ L.array.binary.early, and those of `ends`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
-from operator import itemgetter
-
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import (
     LARGE,
@@ -34,11 +29,9 @@ from lanceref.core.arrow_buffers import (
 from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
-from lanceref.core.integers import unique_inverse
-from lanceref.core.limits import run_rows
 from lanceref.encodings_2_0.binary import Ends, Slices, encode_ends, open_ends
 from lanceref.encodings_2_0.flat import PageBuffers
-from lanceref.encodings_2_0.page import ArrayColumn, Page, Paging, RowRanges, concat, repeat
+from lanceref.encodings_2_0.page import ArrayColumn, Ints, Page, Paging, RowRanges
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import (
@@ -55,14 +48,14 @@ from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 
-class ListColumn:
+class ListColumn(ArrayColumn):
     """Offsets and items of a list or large list."""
 
     def __init__(
         self, file: FileBytes, field: Field, column: ColumnMetadata, items: ArrayColumn
     ) -> None:
         self.type: pa.DataType = field.arrow.type
-        self._file, self._items = file, items
+        self._file, self._items, self._place = file, items, column.place
         self._nullable = field.nullable
         self._paging = Paging(column)
         self._lists = [_list_of(page) for page in column.pages]
@@ -72,35 +65,23 @@ class ListColumn:
         self.num_rows, self.num_items = self._paging.num_rows, self._first_items[-1]
         self.row_bytes = 8 + items.row_bytes * self.num_items / max(1, self.num_rows)
 
-    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
-        """Yield the lists run by run, each with the items it owns."""
-        runs = self._paging.runs(start, end, run_rows(self.row_bytes))
-        for index, of_page in groupby(runs, itemgetter(0)):
-            ends, base = self._open(index), self._first_items[index]
-            for _, first, last in of_page:
-                slices = self._read(index, ends, RowRanges.single(first, last))
-                low, high = slices.bounds[0]
-                self._bound_items(high - low, index)
-                parts = list(self._items.scan(base + low, base + high)) if high > low else []
-                items = concat(parts, self._items.type, self._place(index))
-                yield self._build(slices.offsets(), slices.nulls, items, index)
-
-    def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Read the offsets of the rows, page by page, then their items at once.
-
-        `rows` (n,), ascending.
-        """
-        unique, places = unique_inverse(rows)
-        if not len(unique):
+    def read(self, rows: RowRanges) -> pa.Array:
+        """Read the offsets of the rows, page by page, then their items at once."""
+        starts, ends, lengths, nulls = list[Ints](), list[Ints](), [np.zeros(1, np.int64)], []
+        for index, local in self._paging.split(rows):
+            slices = self._read(index, self._open(index), local)
+            starts.append(slices.owned.starts + self._first_items[index])
+            ends.append(slices.owned.ends + self._first_items[index])
+            lengths.append(slices.lengths)
+            nulls.append(slices.nulls)
+        if not nulls:
             return pa.nulls(0, self.type)
-        starts, lengths, nulls = self._locate(unique)
-        lengths = np.where(nulls, 0, lengths)
-        offsets = np.append(0, np.cumsum(lengths))
-        index = next(self._paging.split(unique))[0]
-        self._bound_items(int(offsets[-1]), index)
-        item_rows = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        array = self._build(offsets, nulls, self._items.take(item_rows), index)
-        return repeat(array, places)
+        offsets, is_null = np.cumsum(np.concatenate(lengths)), np.concatenate(nulls)
+        self._bound_items(int(offsets[-1]))
+        items = self._items.read(RowRanges(np.concatenate(starts), np.concatenate(ends)).filled())
+        stored = offsets_buffer(self.type, offsets, "L.array.list.offset-width", self._place)
+        buffers = [null_bitmap(is_null), stored]
+        return pa.Array.from_buffers(self.type, len(is_null), buffers, children=[items])
 
     def check(self) -> None:
         """Decode every page of offsets, then check the items."""
@@ -112,20 +93,6 @@ class ListColumn:
                 self._read(index, ends, RowRanges.single(0, metadata.num_rows))
         with ctx.group("items"), ctx.piece():
             self._items.check()
-
-    def _locate(
-        self, rows: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-        """Return for each of some distinct rows: first item, number of items, null or not."""
-        starts, lengths, nulls = [], [], []
-        for index, local in self._paging.split(rows):
-            ranges = self._paging.covering(index, local)
-            slices = self._read(index, self._open(index), ranges)
-            positions = ranges.positions(local)
-            starts.append(slices.starts[positions] + self._first_items[index])
-            lengths.append(slices.lengths[positions])
-            nulls.append(slices.nulls[positions])
-        return np.concatenate(starts), np.concatenate(lengths), np.concatenate(nulls)
 
     def _open(self, index: int) -> Ends:
         metadata, one = self._paging.column.pages[index], self._lists[index]
@@ -141,32 +108,21 @@ class ListColumn:
 
     def _read(self, index: int, ends: Ends, rows: RowRanges) -> Slices:
         """Read ends of a page, and check the last one and the nulls."""
-        ctx, place = self._file.ctx, self._place(index)
-        num_items = self._lists[index].num_items
+        ctx, num_items = self._file.ctx, self._lists[index].num_items
         slices = ends.read(rows, num_items)
-        whole = rows.bounds and rows.bounds[-1][1] == self._paging.column.pages[index].num_rows
-        if whole and slices.bounds[-1][1] != num_items:
-            clause, wanted = "L.array.list.num-items", f"{slices.bounds[-1][1]}, the last end"
-            ctx.refuse(CorruptPage(clause, place, num_items, wanted))
+        last_row, last_end = rows.ends.max(initial=0), slices.owned.ends.max(initial=0)
+        if len(rows.ends) and last_row == ends.num_rows and last_end != num_items:
+            clause, wanted = "L.array.list.num-items", f"{last_end}, the last end"
+            ctx.refuse(CorruptPage(clause, self._place, num_items, wanted))
         if not self._nullable and slices.nulls.any():
-            ctx.refuse(CorruptPage("L.array.nullable.field", place, "null lists", "none"))
+            ctx.refuse(CorruptPage("L.array.nullable.field", self._place, "null lists", "none"))
         return slices
 
-    def _bound_items(self, num_items: int, index: int) -> None:
+    def _bound_items(self, num_items: int) -> None:
         """Refuse more items at once than the limits allow; a bound before they are allocated."""
         size = num_items * max(64, slot_bits(self._items.type) or 64) // 8
-        place, found = self._place(index), f"{num_items} items in one run"
-        self._file.bound_output(size, "L.array.list.num-items", place, found)
-
-    def _build(
-        self, offsets: NDArray[np.int64], nulls: NDArray[np.bool_], items: pa.Array, index: int
-    ) -> pa.Array:
-        clause, place = "L.array.list.offset-width", self._place(index)
-        buffers = [null_bitmap(nulls), offsets_buffer(self.type, offsets, clause, place)]
-        return pa.Array.from_buffers(self.type, len(nulls), buffers, children=[items])
-
-    def _place(self, index: int) -> Place:
-        return self._paging.column.pages[index].place
+        found = f"{num_items} items in one run"
+        self._file.bound_output(size, "L.array.list.num-items", self._place, found)
 
 
 def _list_of(page: PageMetadata) -> pb.List:
@@ -188,7 +144,7 @@ def open_list(
     return opened
 
 
-class EarlyStrings:
+class EarlyStrings(ArrayColumn):
     """Strings or binary values made of lists of bytes."""
 
     def __init__(self, file: FileBytes, field: Field, lists: ListColumn, place: Place) -> None:
@@ -196,19 +152,14 @@ class EarlyStrings:
         self._file, self._lists, self._place = file, lists, place
         self.num_rows, self.row_bytes = lists.num_rows, lists.row_bytes
 
-    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
-        return map(self._strings, self._lists.scan(start, end))
-
-    def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        return self._strings(self._lists.take(rows))
-
     def check(self) -> None:
         """Check the lists, and that text is UTF-8."""
         self._lists.check()
         for _ in self.scan(0, self.num_rows):
             pass
 
-    def _strings(self, lists: pa.Array) -> pa.Array:
+    def read(self, rows: RowRanges) -> pa.Array:
+        lists = self._lists.read(rows)
         nulls = lists.is_null().to_numpy(zero_copy_only=False)
         parts = (np.ascontiguousarray(a.to_numpy()) for a in (lists.offsets, lists.values))
         buffers = [null_bitmap(nulls), *map(pa.py_buffer, parts)]

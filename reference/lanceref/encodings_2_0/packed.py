@@ -45,18 +45,13 @@ def open_bitpacked(
     width, extent = _width(encoding, type_, page), page.extent(encoding.buffer)
     size, clause = (num_rows * width + 7) // 8, "L.array.bitpacked.size"
     expect(clause, extent.size, size, page.at(extent))
-    flat = RawFlat(page.file, extent, width, "values", f"bitpacked {type_}")
+    flat = RawFlat(page.file, extent, 1, "values", f"bitpacked {type_}")
 
     def read(rows: RowRanges) -> pa.Array:
         """Spread the bits of each value to the width of its type."""
-        full = np.zeros((rows.count, type_.bit_width), np.uint8)
-        at = 0
-        for (start, end), cursor in zip(rows.bounds, flat.cursors(rows), strict=True):
-            data = cursor.take(cursor.remaining, "values", clause, flat.kind)
-            bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
-            skip, count = start * width % 8, end - start
-            full[at : at + count, :width] = bits[skip : skip + count * width].reshape(-1, width)
-            at += count
+        full, bits = np.zeros((rows.count, type_.bit_width), np.uint8), rows.scaled(width)
+        stored = np.unpackbits(flat.data(bits), count=rows.count * width, bitorder="little")
+        full[:, :width] = stored.reshape(-1, width)
         if encoding.signed:
             full[:, width:] = full[:, width - 1 : width]
         values = np.packbits(full.reshape(-1), bitorder="little")
@@ -77,7 +72,7 @@ def open_bitpacked_for_non_neg(
     def read(rows: RowRanges) -> pa.Array:
         """Unpack the chunks and cut the rows out of them."""
         pieces = [np.empty(0, dtype)]
-        for start, end in rows.bounds:
+        for start, end in zip(rows.starts.tolist(), rows.ends.tolist(), strict=True):
             first, last = start // BLOCK, -(-end // BLOCK)
             stored = Extent(extent.offset + first * chunk_bytes, (last - first) * chunk_bytes)
             cursor = page.file.cursor(stored, "page buffer", "L.file.pages.extent")

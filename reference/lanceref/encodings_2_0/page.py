@@ -3,9 +3,9 @@
 An encoding names its buffers by index: into the page's own buffers, or into those of the column.
 Buffers of the file are in the grammar, but no reader is given any. The rows (below a list: items)
 of a column are those of its pages in order; page boundaries are a column's own and independent of
-its siblings. A scan reads one range of rows, random access many: every encoding reads a list of
-ascending, disjoint ranges. Rows that are asked for several times are read once and repeated
-afterwards.
+its siblings. A scan reads one range of rows, random access many: every encoding, and every column,
+reads a list of ascending, disjoint ranges. Rows that are asked for several times are read once and
+repeated afterwards.
 
 Clauses: L.array.buffer.index, L.array.buffer.type, L.array.buffer.shared, L.array.buffer.named
 """
@@ -24,59 +24,57 @@ from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import Context
-from lanceref.core.cursor import MERGE_GAP_BYTES, Extent, FileBytes
+from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
-from lanceref.core.integers import arrow_array
-from lanceref.file.column_io import ColumnReader
+from lanceref.core.integers import arrow_array, unique_inverse
+from lanceref.core.limits import run_rows
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
-MAX_GAP_ROWS = 16
-"""Unwanted rows that are decoded rather than cutting a range in two."""
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class RowRanges:
-    """Ascending, disjoint, non-empty half-open ranges of rows."""
+    """Ascending, disjoint, non-empty ranges `starts`..`ends` of rows, both (ranges,)."""
 
-    bounds: tuple[tuple[int, int], ...]
+    starts: Ints
+    ends: Ints
 
     @staticmethod
     def single(start: int, end: int) -> RowRanges:
         """The rows start..end; no range at all when it is empty."""
-        return RowRanges(((start, end),) if end > start else ())
+        some = int(end > start)
+        return RowRanges(np.array([start] * some, np.int64), np.array([end] * some, np.int64))
 
     @staticmethod
-    def covering(rows: NDArray[np.int64], gap_rows: int) -> RowRanges:
-        """Ranges that hold the ascending `rows`, bridging up to `gap_rows` unwanted ones.
+    def of_rows(rows: Ints) -> RowRanges:
+        """The ranges that ascending and distinct `rows` (n,) consist of."""
+        is_first = np.append(True, rows[1:] != rows[:-1] + 1)[: len(rows)]
+        is_last = np.append(is_first[1:], True)[: len(rows)]
+        return RowRanges(rows[is_first], rows[is_last] + 1)
 
-        `rows` (n,).
-        """
-        cuts = np.flatnonzero(np.diff(rows) > gap_rows + 1)
-        starts = rows[np.concatenate(([0], cuts + 1))] if len(rows) else rows
-        ends = rows[np.concatenate((cuts, [len(rows) - 1]))] + 1 if len(rows) else rows
-        return RowRanges(tuple(zip(starts.tolist(), ends.tolist(), strict=True)))
+    @property
+    def counts(self) -> Ints:
+        """Number of rows in each range: (ranges,)."""
+        return self.ends - self.starts
 
     @property
     def count(self) -> int:
-        return sum(end - start for start, end in self.bounds)
+        """Number of rows in all ranges together."""
+        return int(self.counts.sum())
+
+    def filled(self) -> RowRanges:
+        """The ranges without those that have no rows."""
+        some = self.ends > self.starts
+        return RowRanges(self.starts[some], self.ends[some])
 
     def scaled(self, factor: int) -> RowRanges:
         """The ranges of the items of these rows when each row has `factor` items."""
-        if factor == 0:
-            return RowRanges(())
-        return RowRanges(tuple((start * factor, end * factor) for start, end in self.bounds))
-
-    def positions(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where `rows` (n,), each inside a range, lie in the concatenation of the ranges."""
-        starts = np.array([start for start, _ in self.bounds], dtype=np.int64)
-        sizes = np.array([end - start for start, end in self.bounds], dtype=np.int64)
-        before = np.cumsum(sizes) - sizes
-        owner = np.searchsorted(starts, rows, side="right") - 1
-        return rows - starts[owner] + before[owner]
+        return RowRanges(self.starts * factor, self.ends * factor).filled()
 
 
-def repeat(array: pa.Array, places: NDArray[np.int64]) -> pa.Array:
+def repeat(array: pa.Array, places: Ints) -> pa.Array:
     """Put repeated rows back: `places` (rows,), ascending, are where each lies in `array`."""
     return array if len(array) == len(places) else whole(array).take(arrow_array(places))
 
@@ -147,12 +145,32 @@ def _page_buffers(message: Message) -> Iterator[int]:
                 yield from _page_buffers(inner)
 
 
-class ArrayColumn(ColumnReader, Protocol):
-    """A column reader that can be part of a struct or list."""
+class ArrayColumn(Protocol):
+    """The reader of a field, alone or as a part of a struct or list: ranges of its rows are read.
 
-    @property
-    def row_bytes(self) -> float:
-        """About how many bytes one row takes when decoded."""
+    A row takes about `row_bytes` when decoded.
+    """
+
+    type: pa.DataType
+    num_rows: int
+    row_bytes: float
+
+    def read(self, rows: RowRanges) -> pa.Array:
+        """Return rows, range after range. Raises what the encodings raise."""
+
+    def check(self) -> None:
+        """Decode everything once, and report what is wrong."""
+
+    def scan(self, start: int, end: int) -> Iterator[pa.Array]:
+        """Yield rows `start`..`end`, about RUN_BYTES at a time."""
+        step = run_rows(self.row_bytes)
+        for at in range(start, end, step):
+            yield self.read(RowRanges.single(at, min(end, at + step)))
+
+    def take(self, rows: Ints) -> pa.Array:
+        """Return the given rows (n,), ascending; repeated ones are read once."""
+        unique, places = unique_inverse(rows)
+        return repeat(self.read(RowRanges.of_rows(unique)), places)
 
 
 class Paging:
@@ -172,21 +190,16 @@ class Paging:
             for at in range(low, high, run_rows):
                 yield page, at, min(high, at + run_rows)
 
-    def split(self, rows: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    def split(self, rows: RowRanges) -> Iterator[tuple[int, RowRanges]]:
         """Yield (page, rows counted in the page) for each page that holds some of `rows`."""
-        cuts = np.searchsorted(rows, np.array(self.starts, dtype=np.int64))
-        for page in np.flatnonzero(np.diff(cuts)).tolist():
-            yield page, rows[cuts[page] : cuts[page + 1]] - self.starts[page]
-
-    def covering(self, page: int, rows: NDArray[np.int64]) -> RowRanges:
-        """Ranges of a page's rows for random access: very near ones are decoded together.
-
-        `rows` (n,).
-        """
-        metadata = self.column.pages[page]
-        stored = sum(extent.size for extent in metadata.extents)
-        gap_rows = MERGE_GAP_BYTES * metadata.num_rows // max(1, stored)
-        return RowRanges.covering(rows, min(gap_rows, MAX_GAP_ROWS))
+        cuts = np.array(self.starts, np.int64)
+        firsts = np.searchsorted(rows.ends, cuts[:-1], "right")
+        lasts = np.searchsorted(rows.starts, cuts[1:])
+        for page in np.flatnonzero(firsts < lasts).tolist():
+            some = slice(firsts[page], lasts[page])
+            starts, ends = np.maximum(rows.starts[some], cuts[page]), rows.ends[some]
+            ends = np.minimum(ends, cuts[page + 1])
+            yield page, RowRanges(starts - cuts[page], ends - cuts[page]).filled()
 
 
 def concat(arrays: Sequence[pa.Array], type_: pa.DataType, place: Place) -> pa.Array:

@@ -24,17 +24,14 @@ from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.codecs.encoder_inputs import params_of
-from lanceref.core.arrow_buffers import STRINGS, slot_bits, whole
-from lanceref.core.context import specified
+from lanceref.core.arrow_buffers import STRINGS, slot_bits
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadSchema, CorruptPage, DataRefused, UnknownEncoding
-from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.limits import run_rows
 from lanceref.encodings_2_0 import binary, dictionary, flat, packed
-from lanceref.encodings_2_0.page import Page, Paging, ReadRows, RowRanges, concat, repeat
+from lanceref.encodings_2_0.page import ArrayColumn, Page, Paging, ReadRows, RowRanges, concat
 from lanceref.file.column_io import (
     DESCRIPTOR,
     DataArea,
@@ -92,26 +89,7 @@ def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page:
     raise UnknownEncoding(clause, page.place, found, f"values of {type_}")
 
 
-Pick = tuple[ReadRows, NDArray[np.int64], RowRanges]
-"""A page, rows of it (n,), ascending and distinct, and the ranges that hold them."""
-
-
-@specified
-def pick_rows(picks: Sequence[Pick]) -> list[pa.Array]:
-    """Return some rows of each page, from the ranges that hold them.
-
-    Raises what the encodings raise.
-    """
-    picked = []
-    for read, rows, ranges in picks:
-        decoded = read(ranges)
-        if len(rows) != ranges.count:
-            decoded = whole(decoded).take(arrow_array(ranges.positions(rows)))
-        picked.append(decoded)
-    return picked
-
-
-class ValueColumn:
+class ValueColumn(ArrayColumn):
     """One physical column of 2.0 whose pages hold values."""
 
     def __init__(self, file: FileBytes, field: Field, column: ColumnMetadata) -> None:
@@ -120,13 +98,9 @@ class ValueColumn:
         self._nullable = field.nullable
         self._paging = Paging(column)
         self.num_rows = self._paging.num_rows
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of a value: by its type, or by what is stored when that is more."""
-        pages = self._paging.column.pages
-        stored = sum(extent.size for page in pages for extent in page.extents)
-        return max((slot_bits(self.type) or 64) / 8, stored / max(1, self.num_rows))
+        stored = sum(extent.size for page in column.pages for extent in page.extents)
+        # by the type, or by what is stored when that is more
+        self.row_bytes = max((slot_bits(self.type) or 64) / 8, stored / max(1, self.num_rows))
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the rows run by run, never across a page boundary."""
@@ -136,19 +110,13 @@ class ValueColumn:
             for _, first, last in of_page:
                 yield self._checked(read(RowRanges.single(first, last)), page)
 
-    def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Read the ranges that hold the rows, page by page, and pick the rows.
-
-        `rows` (n,), ascending.
-        """
-        unique, places = unique_inverse(rows)
-        pages, picks = [], []
-        for index, local in self._paging.split(unique):
+    def read(self, rows: RowRanges) -> pa.Array:
+        """Return rows, those of each page by its own encoding."""
+        arrays = []
+        for index, local in self._paging.split(rows):
             page, read = self._open(index)
-            pages.append(page)
-            picks.append((read, local, self._paging.covering(index, local)))
-        checked = map(self._checked, pick_rows(picks), pages)
-        return repeat(concat([*checked], self.type, self._paging.column.place), places)
+            arrays.append(self._checked(read(local), page))
+        return concat(arrays, self.type, self._paging.column.place)
 
     def check(self) -> None:
         """Decode every page of the column once, and report what is wrong."""
@@ -233,7 +201,7 @@ def plain_column() -> EncodedColumn:
     return EncodedColumn(ColumnEncoding(values={}))
 
 
-class BlobColumn:
+class BlobColumn(ArrayColumn):
     """Descriptors and the payloads they point to."""
 
     def __init__(self, file: FileBytes, field: Field, column: ColumnMetadata) -> None:
@@ -246,13 +214,9 @@ class BlobColumn:
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         return self._follow(self._descriptors.scan(start, end))
 
-    def take(self, rows: NDArray[np.int64]) -> pa.Array:
-        """Read the descriptors of the rows, then their payloads together.
-
-        `rows` (n,), ascending.
-        """
-        unique, places = unique_inverse(rows)
-        return repeat(self._payloads(self._descriptors.take(unique)), places)
+    def read(self, rows: RowRanges) -> pa.Array:
+        """Read the descriptors of the rows, then their payloads together."""
+        return self._payloads(self._descriptors.read(rows))
 
     def check(self) -> None:
         """Check the descriptors; sound ones lead to the payloads, which then own their bytes."""

@@ -6,7 +6,7 @@ rows in many pages and few in each. What a page costs however small it is, more 
 is paid once for many of them: their tables are read together, and pages that follow each other in
 the file and differ in nothing but their number of items are decoded as if they were one. Where
 bytes break a clause, the pages are read one after the other: that names the right place. Single
-values of chunks, and rows of 2.0 of a fixed width, are found by their numbers without the others.
+values of chunks are found by their numbers without the others.
 
 Pieces of bytes are copied each as wide as the longest: they are written in order, and each
 overwrites what the one before it wrote too much.
@@ -21,19 +21,14 @@ from itertools import groupby, pairwise
 from typing import cast
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs import bitpack, compressive, variable
 from lanceref.codecs import values as codec_values
 from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values
-from lanceref.core.arrow_buffers import fixed_array
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError
 from lanceref.core.limits import RUN_BYTES
-from lanceref.encodings_2_0 import values
-from lanceref.encodings_2_0.flat import FixedSizeListRows, FlatRows, RawFlat
-from lanceref.encodings_2_0.page import ReadRows
 from lanceref.fast.codecs import GROWTH
 from lanceref.pages import column, miniblock
 from lanceref.pages.chunks import BUFFERS, ChunkTable, Counts
@@ -270,45 +265,6 @@ def _rows_of(bits: int) -> tuple[Ints, Ints, NDArray[np.uint64]]:
 
 def _words_at(data: Bytes, places: Ints, size: int) -> NDArray[np.uint64]:
     return gather_rows(data, places, size).view(f"<u{size}").reshape(-1).astype(np.uint64)
-
-
-@values.pick_rows.replaced_by
-def pick_rows(picks: Sequence[values.Pick]) -> list[pa.Array]:
-    """Return some rows of each page: of pages stored alike, as they are, the rows alone.
-
-    Raises OutOfRange for a row outside of the file.
-    """
-    stored = [_slots_of(read) for read, _, _ in picks]
-    if len({bits for _, bits, _ in stored}) > 1:
-        return [pick_rows([pick])[0] for pick in picks]
-    if not picks or stored[0][0] is None:
-        return values.pick_rows.plain(picks)
-    file, bits, type_ = stored[0][0].file, stored[0][1], stored[0][2]
-    rows, counts = np.concatenate([pick[1] for pick in picks]), [len(pick[1]) for pick in picks]
-    starts = np.repeat([flat.extent.offset for flat, _, _ in stored if flat], counts)
-    size, clause = max(1, bits // 8), "L.file.pages.extent"
-    sizes = np.full(len(rows), size)
-    data, at = file.gather(starts + rows * bits // 8, sizes, "page buffer", clause)
-    if bits == 1:
-        slots = np.packbits(data[at] >> (rows & 7).astype(np.uint8) & 1, bitorder="little")
-    else:
-        slots = gather_rows(data, at, size).reshape(-1)
-    picked, ends = fixed_array(type_, len(rows), slots), np.cumsum(counts).tolist()
-    return [picked.slice(end - count, count) for end, count in zip(ends, counts, strict=True)]
-
-
-def _slots_of(read: ReadRows) -> tuple[RawFlat | None, int, pa.DataType]:
-    """Return values that are stored as they are, the bits of a row (1, or bytes), and its type."""
-    leaf, items = read, 1
-    while isinstance(leaf, FixedSizeListRows):
-        items *= leaf.type.list_size
-        leaf = leaf.items
-    if isinstance(leaf, FlatRows) and isinstance(leaf.values, RawFlat):
-        flat, bits = leaf.values, leaf.values.bits * items
-        if flat.file.ctx.spans is None and (bits == 1 or (bits > 0 and bits % 8 == 0)):
-            assert isinstance(read, FlatRows | FixedSizeListRows)
-            return flat, bits, read.type
-    return None, 0, pa.null()
 
 
 SPARE_BYTES = 2048

@@ -30,7 +30,6 @@ from lanceref.core.arrow_buffers import (
     offsets_buffer,
     offsets_of,
     slot_bits,
-    whole,
 )
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import (
@@ -42,7 +41,7 @@ from lanceref.core.errors import (
     Place,
     UnknownEncoding,
 )
-from lanceref.core.integers import arrow_array, unique_inverse
+from lanceref.core.integers import unique_inverse
 from lanceref.core.limits import run_rows
 from lanceref.encodings_2_0.page import RowRanges, repeat
 from lanceref.file.schema import Field
@@ -150,15 +149,11 @@ class LegacyColumn:
         return before if stop < end and before > start else stop
 
     def take(self, rows: Numbers) -> pa.Array:
-        """Read the ranges that hold the rows and pick the rows. `rows` (n,), ascending."""
+        """Read the rows, each once. `rows` (n,), ascending."""
         unique, places = unique_inverse(rows)
-        gap_rows = int(encodings.GAP_BYTES / self._node.row_bytes)
-        ranges = RowRanges.covering(unique, gap_rows)
-        bounds = np.array(ranges.bounds, np.int64).reshape(-1, 2)
-        read = self._node.read(cut_at_batches(self._offsets, bounds))
-        if len(unique) != ranges.count:
-            read = whole(read).take(arrow_array(ranges.positions(unique)))
-        return repeat(read, places)
+        wanted = RowRanges.of_rows(unique)
+        bounds = np.stack([wanted.starts, wanted.ends], axis=1)
+        return repeat(self._node.read(cut_at_batches(self._offsets, bounds)), places)
 
     def check(self) -> None:
         ctx = self._file.ctx
