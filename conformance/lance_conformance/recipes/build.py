@@ -70,7 +70,7 @@ def _build_positive(recipe: Positive, clauses: list[str], folder: Path) -> None:
         "made_by": made.made_by,
         "version": made.version or oracle.RELEASE if made.made_by == "oracle" else __version__,
         "recipe": recipe.id,
-        "reachable": recipe.reachable,
+        "reachable": made.made_by != "hand" if recipe.reachable is None else recipe.reachable,
     }
     case["input"] = _input(made.files)
     if recipe.args:

@@ -48,9 +48,10 @@ TEMPORAL: dict[str, pa.Array] = {
     "duration-ms": pa.array([0, None, -(2**62)], pa.duration("ms")),
 }
 
-DECIMALS: dict[str, pa.Array] = {"decimal128": pa.array([Decimal("0.00"), None,
-    Decimal("-99999999.99")], pa.decimal128(10, 2)), "decimal256": pa.array(
-    [Decimal(0), None, Decimal(10) ** 59], pa.decimal256(60, 0))}  # fmt: skip
+DECIMALS: dict[str, pa.Array] = {
+    "decimal128": pa.array([Decimal("0.00"), None, Decimal("-99999999.99")], pa.decimal128(10, 2)),
+    "decimal256": pa.array([Decimal(0), None, Decimal(10) ** 59],
+        pa.decimal256(60, 0))}  # fmt: skip
 
 FIXED_BINARY = pa.array([b"abc", None, b"\x00\xff\x00"], pa.binary(3))
 LISTS = pa.array([[1, 2], None, [], [3, None], [4]], pa.list_(pa.int32()))
@@ -74,8 +75,8 @@ DICTIONARY = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 1, 2], pa.int8
     pa.array(["red", "green", "blue"]))  # fmt: skip
 
 _WORDS = ("/index", "/search?q=lance", "/docs/format", "/blog/2024", "/about")
-URLS = pa.array([
-    f"https://example.com{_WORDS[i % 5]}/{i * 7919 % 100003}" for i in range(1500)])  # fmt: skip
+URLS = pa.array(
+    [f"https://example.com{_WORDS[i % 5]}/{i * 7919 % 100003}" for i in range(1500)])  # fmt: skip
 
 
 def small_integers(count: int, type_: pa.DataType, below: int) -> pa.Array:

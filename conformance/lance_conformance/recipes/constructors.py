@@ -27,25 +27,30 @@ Clauses = str | tuple[str, ...]
 def case(
     id_: str,
     title: str,
-    clauses: Clauses,
-    source: pa.Array | pa.Table | Maker | Asked,
+    clauses: Clauses | Asked,
+    source: pa.Array | pa.Table | Maker | Asked | None = None,
     **others: Any,
 ) -> Positive:
     """Return a case whose input must be read.
 
-    An array or a table is written by the oracle as a file of the version in the id; `others` are
-    fields of the case that differ from what the source and the id say.
+    An array or a table is written by the oracle as a file of the version in the id. A question has
+    clauses that come first, and may stand alone. `others` are fields that differ from what the
+    source and the id say.
     """
+    if isinstance(clauses, Asked):
+        clauses, source = (), clauses
     area, version, _ = id_.split("/", 2)
     if isinstance(source, pa.Array):
         source = column(source)
     if isinstance(source, pa.Table):
         source = file(source, version)
     if not isinstance(source, Asked):
+        assert source is not None
         of_file = area == "file" and version != "0.1"
         source = Asked(source, "read-file" if of_file else "read-dataset")
     asked = {one.name: getattr(source, one.name) for one in fields(Asked)}
-    return Positive(id=id_, title=title, clauses=_several(clauses), **{**asked, **others})
+    asked["clauses"] = (*source.clauses, *_several(clauses))
+    return Positive(id=id_, title=title, **{**asked, **others})
 
 
 def cases(

@@ -30,7 +30,10 @@ NAME = "c_idx"
 """Name of the index."""
 
 COVERED = ("L.index.segment.coverage", "L.index.segment.keys")
-"""Clauses of every search by an index."""
+"""Clauses of a search by an index."""
+
+HELD = ("L.index.segment.complete", "L.index.files.column")
+"""Clauses of what an index holds."""
 
 Steps = Callable[[Any, str], None]
 """Makes a table at a URI by a module with the names of pylance."""
@@ -126,7 +129,13 @@ def kept(table: Indexed, *, by: str = "oracle") -> Maker:
 
 
 def filtered(
-    table: Indexed, sql: str, rows: Sequence[int], *, by: str = "oracle", used: bool = True
+    table: Indexed,
+    sql: str,
+    rows: Sequence[int],
+    *,
+    by: str = "oracle",
+    used: bool = True,
+    clauses: tuple[str, ...] = COVERED,
 ) -> Asked:
     """Return the question of a filter that finds the rows with these ids."""
     return Asked(
@@ -135,10 +144,17 @@ def filtered(
         args={"filter": {"sql": sql}, "columns": ["id"]},
         facts={"used": used},
         index=table.type,
+        clauses=clauses,
     )
 
 
-def held_by(table: Indexed, expected: pa.Table, *, by: str = "oracle") -> Asked:
+def held_by(
+    table: Indexed,
+    expected: pa.Table,
+    *,
+    by: str = "oracle",
+    clauses: tuple[str, ...] = HELD,
+) -> Asked:
     """Return the question of what an index holds."""
     return Asked(
         make=made(table, expected, by=by),
@@ -146,6 +162,7 @@ def held_by(table: Indexed, expected: pa.Table, *, by: str = "oracle") -> Asked:
         args={"index": NAME},
         index=table.type,
         order="any",
+        clauses=clauses,
     )
 
 

@@ -52,7 +52,12 @@ def _place() -> Place:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An input with the question that a case asks of it; fields as those of `Positive`."""
+    """An input with the question that a case asks of it.
+
+    `index` is the type of the index that is asked or shown, `order` that of the rows expected,
+    `tolerance` the share by which their scores may be off, and `clauses` what every such question
+    shows.
+    """
 
     make: Maker
     kind: str
@@ -61,27 +66,20 @@ class Asked:
     index: str = ""
     order: str = "storage"
     tolerance: str = ""
+    clauses: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Positive:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Positive(Asked):
     """A case whose input must be read as its table.
 
-    `index` is the type of the index that is asked or shown, `order` that of the rows expected, and
-    `tolerance` the share by which their scores may be off.
+    `reachable` says whether a writer makes such bytes (None: unless they are made by hand).
     """
 
     id: str
     title: str
-    clauses: tuple[str, ...]
-    make: Maker
     kind: str = "read-file"
-    facts: Mapping[str, object] = field(default_factory=dict)
-    args: Mapping[str, object] = field(default_factory=dict)
-    reachable: bool = True
-    index: str = ""
-    order: str = "storage"
-    tolerance: str = ""
+    reachable: bool | None = None
     place: Place = field(init=False, default_factory=_place, compare=False)
 
 

@@ -45,7 +45,10 @@ NEAREST = (
     "L.index.vector.auxiliary.partitions",
     "L.index.vector.ivf.rows",
 )
-"""Clauses of every search for vectors."""
+"""Clauses of a search for vectors."""
+
+PLAIN = ("L.index.vector.search.order", "L.index.vector.search.refine")
+"""Clauses of a search for all rows, which are compared by their vectors."""
 
 Numbers = NDArray[np.generic]
 
@@ -202,6 +205,7 @@ def nearest(
     true: int | None = None,
     tolerance: str = "0.001",
     others: Mapping[str, object] | None = None,
+    clauses: tuple[str, ...] = NEAREST,
     **asked: object,
 ) -> Asked:
     """Return the question of a search; `true` nearest rows are expected, or what the oracle says.
@@ -221,6 +225,7 @@ def nearest(
         index=vectors.type,
         order="any",
         tolerance=tolerance,
+        clauses=clauses,
     )
 
 
@@ -231,16 +236,15 @@ def answered_as(vectors: Vectors, request: Mapping[str, object], **others: Any) 
     return replace(asked, args=request, make=made(vectors, request, None, by=by))
 
 
-def plain(name: str, *, ef: int | None = None, **changed: Any) -> Asked:
+def plain(
+    name: str, *, ef: int | None = None, clauses: tuple[str, ...] = PLAIN, **changed: Any
+) -> Asked:
     """Return the question of all rows, by an index of a type in files of 2.0 without sizes."""
     vectors = replace(replace(TYPES[name], version="2.0", seed=13), **changed)
     graph: dict[str, Any] = {} if ef is None else {"ef": ef}
-    asked = nearest(vectors, true=max(ALL, vectors.rows), refine=1, nprobes=2, **graph)
+    rows = max(ALL, vectors.rows)
+    asked = nearest(vectors, true=rows, clauses=clauses, refine=1, nprobes=2, **graph)
     return reworked(asked, index({"files": None}, THIRD))
-
-
-PLAIN = ("L.index.vector.search.order", "L.index.vector.search.refine")
-"""Clauses of that question."""
 
 
 GRAPH: Mapping[str, object] = {"m": 4, "ef_construction": 40}

@@ -30,7 +30,7 @@ def _table(field: pa.Field, rows: Sequence[object]) -> pa.Table:
 
 
 _STORAGE = pa.struct([("data", pa.large_binary()), ("uri", pa.utf8()), ("position", pa.uint64()),
-    ("size", pa.uint64())])  # fmt: skip
+        ("size", pa.uint64())])  # fmt: skip
 
 _THRESHOLDS = {
     "ARROW:extension:name": "lance.blob.v2",
@@ -158,9 +158,9 @@ CASES: tuple[Recipe, ...] = (
     fault("payload", "the first blob, of 2**40 bytes", "L.array.blob.payload",
         byte("field c", "rows", at=13, new=1)),
     case("file/2.2/blob/pairs-ranges", "rows of two blobs each, one after the other",
-        ("L.page.layout.scale", "L.page.blob.payload"),
-        pa.table([pa.array([[{"b": bytes([65 + at]) * at}, {"b": b"y" * (7 - at)}]
-                        for at in range(6)], _PAIRS)], schema=pa.schema([pa.field("c", _PAIRS)]))),
+        ("L.page.layout.scale", "L.page.blob.payload"), pa.table(
+            [pa.array([[{"b": bytes([65 + at]) * at}, {"b": b"y" * (7 - at)}] for at in range(6)],
+                    _PAIRS)], schema=pa.schema([pa.field("c", _PAIRS)]))),
     *cases("file/{2.1,2.2}/blob/never-null", "blobs of which none is null", "L.page.blob.payload",
         column(pa.array([b"ab", b"", b"c" * 9], pa.large_binary()), blob="true")),
     case("file/2.2/blob/described", "descriptors of blobs, as the data file has them",
@@ -170,15 +170,17 @@ CASES: tuple[Recipe, ...] = (
     lint("range", "a blob in the data file that ends after it", "L.blob.range",
         SpanPatch(("column 0 page 0", "value"), b"\x01", at=14)),
     case("file/2.2/blob/described-nothing", "an empty blob at a position after the file",
-        "L.blob.range", reworked(_described, SpanPatch(("column 0 page 0", "value"), b"\x01",
-        nth=3, at=6)), args={"rows": ["2", "3"]}, reachable=False),
+        "L.blob.range",
+        reworked(_described, SpanPatch(("column 0 page 0", "value"), b"\x01", nth=3, at=6)),
+        args={"rows": ["2", "3"]}),
     case("table/any/blob/first-kind", "blobs in the data file", "L.page.blob.payload",
         stored(_table(_FIELD, list(_VALUES)))),
     case("table/any/blob/second-kind",
-        "blobs in the data file, in a shared file and in a file of their own", ("L.blob.kind",
-        "L.blob.range", "L.blob.sidecar"), stored(_table(pa.field("b", _STORAGE,
-        metadata=_THRESHOLDS), [None if one is None else {"data": one} for one in _SECOND]),
-        holds=pa.table({"b": pa.array(_SECOND, pa.large_binary())}), version="2.2")),
+        "blobs in the data file, in a shared file and in a file of their own",
+        ("L.blob.kind", "L.blob.range", "L.blob.sidecar"),
+        stored(_table(pa.field("b", _STORAGE, metadata=_THRESHOLDS),
+                [None if one is None else {"data": one} for one in _SECOND]),
+            holds=pa.table({"b": pa.array(_SECOND, pa.large_binary())}), version="2.2")),
     fault("second-kind-kind", "a blob of an unknown kind", "L.blob.kind",
         SpanPatch(("column 0 page 0", "value"), b"\x07", nth=1, target="data/*.lance")),
     fault("second-kind-range", "a blob longer than the file it shares", "L.blob.range",

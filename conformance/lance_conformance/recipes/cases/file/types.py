@@ -120,9 +120,10 @@ _NUMBERS = {
 
 _COMMON = {**_NUMBERS, **{name: array.slice(0, 3) for name, array in TEMPORAL.items()},
     "string": pa.array(["a", "", "b"]), "binary": pa.array([b"a", b"", b"b"]),
-    "large binary": pa.array([b"a", b"", b"b"], pa.large_binary()), "fixed binary": pa.array(
-    [b"ab", b"cd", b"ef"], pa.binary(2)), "structs": pa.array([{"x": 1}, {"x": 2}, {"x": 3}],
-    pa.struct([("x", pa.int8())])), "lists": pa.array([[1], [], [2, 3]], pa.list_(pa.int16())),
+    "large binary": pa.array([b"a", b"", b"b"], pa.large_binary()),
+    "fixed binary": pa.array([b"ab", b"cd", b"ef"], pa.binary(2)),
+    "structs": pa.array([{"x": 1}, {"x": 2}, {"x": 3}], pa.struct([("x", pa.int8())])),
+    "lists": pa.array([[1], [], [2, 3]], pa.list_(pa.int16())),
     "lists of structs": pa.array([[{"x": 1}], [], []], pa.list_(pa.struct([("x", pa.int8())]))),
     "large lists": pa.array([[1], [], [2, 3]], pa.large_list(pa.int16())),
     "vectors": pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int8(), 2))}  # fmt: skip
@@ -193,17 +194,17 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.1/asked/below", "two fields of a struct and a number are asked for by their names",
         "L.file.schema.children", _below("2.1"), args={"columns": ["s.a", "s.c", "t"]}),
     case("file/2.1/odd/flat-84", "four columns, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_1, 84, False), reachable=False),
+        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_1, 84, False)),
     case("file/2.1/odd/nested-53", "lists of lists of lists, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_1, 53, True), reachable=False),
+        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_1, 53, True)),
     case("file/2.1/odd/nested-54", "lists of lists of lists, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_1, 54, True), reachable=False),
+        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_1, 54, True)),
     case("file/2.2/odd/flat-70", "four columns, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_2, 70, False), reachable=False),
+        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_2, 70, False)),
     case("file/2.3/odd/flat-168", "four columns, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_3, 168, False), reachable=False),
+        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_3, 168, False)),
     case("file/2.3/odd/nested-75", "lists of lists of lists, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_3, 75, True), reachable=False),
+        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_3, 75, True)),
     case("file/0.1/types/rare", "23 columns of three rows, each of another type",
         "L.legacy.plain.values", _rare("0.1")),
     case("file/2.0/types/rare", "23 columns of three rows, each of another type",
@@ -212,8 +213,8 @@ CASES: tuple[Recipe, ...] = (
         f"{len({**_COMMON, **_SINCE_2_2})} columns of three rows, each of another type",
         "L.page.leaf.kind", pa.table({**_COMMON, **_SINCE_2_2})),
     case("file/2.3/types/matrices", "lists of two by two numbers", "L.page.leaf.kind",
-        pa.table({"c": pa.FixedSizeListArray.from_arrays(pa.FixedSizeListArray.from_arrays(pa.array(
-                            range(12), pa.int8()), 2), 2)})),
+        pa.table({"c": pa.FixedSizeListArray.from_arrays(
+                    pa.FixedSizeListArray.from_arrays(pa.array(range(12), pa.int8()), 2), 2)})),
     *(case(f"file/{version}/types/json", "documents of a column of text, and a null",
             "L.json.column", _json_columns(version), kind="read-dataset")
         for version in ("2.1", "2.3")),

@@ -27,14 +27,14 @@ from lance_conformance.recipes.model import DATA, Asked, Made
 from lance_conformance.recipes.oracle_made import file
 
 TEXTS = pa.array(["the Quick-brown foxes", "getUserName foo_bar", "Café au lait", "le fox", None,
-    "", "fox jumps over", "dogs", "a\xa0b", "quick", "fox", "dog"])  # fmt: skip
+        "", "fox jumps over", "dogs", "a\xa0b", "quick", "fox", "dog"])  # fmt: skip
 
 LISTS_TOKENS = pa.array([["the fox", "dogs"], [], None, ["fox"], *[["quick"]] * 8],
     pa.list_(pa.utf8()))  # fmt: skip
 
 DOCUMENTS = pa.array(['{"a":"quick fox"}', None, '{"a":3}', *['{"b":"dog"}'] * 9], pa.json_())
 PREFIXED = pa.array(["the fox", "quick fox", None, "lazy dog", "the dog", "quit", "", "fox", "bear",
-    "dog", "quiz", "dog"])  # fmt: skip
+        "dog", "quiz", "dog"])  # fmt: skip
 
 ROWS = 640
 LANES = 8
@@ -57,8 +57,8 @@ WORDS: dict[str, tuple[dict[int, int], list[tuple[int, int]]]] = {
     "far": (counted(steps_blocks(5, {96: 1, 100: 1}), {122: 3}), [(4, 16)]),
     "gap": (counted(steps_blocks(1, {8: 23}), {}), [(16, 8)]),
     "low": (counted(steps_blocks(1, {}, 256), {}), [(1, 8), (1, 1)]),
-    "mid": (counted(steps_blocks(1, {}), {7: 23}), [(32, 24)]), "pit": (counted(steps_blocks(1, {}),
-    {0: 8, 15: 7}, 3), [(4, 8)])}  # fmt: skip
+    "mid": (counted(steps_blocks(1, {}), {7: 23}), [(32, 24)]),
+    "pit": (counted(steps_blocks(1, {}), {0: 8, 15: 7}, 3), [(4, 8)])}  # fmt: skip
 """Words, how often documents hold them, and the widths of steps and frequencies of each block."""
 
 
@@ -153,8 +153,8 @@ def document_steps(
     return write
 
 
-MEMBERS = {0: ["a,str,quick", "a,str,fox", "n,number,3"], 1: ["a,str,fox", "b.x,str,dog",
-    "b.x,bool,true"], 3: ["n,number,3"]}  # fmt: skip
+MEMBERS = {0: ["a,str,quick", "a,str,fox", "n,number,3"],
+    1: ["a,str,fox", "b.x,str,dog", "b.x,bool,true"], 3: ["n,number,3"]}  # fmt: skip
 
 LEFT = {0: ["fox", "dog"], 1: ["fox"], 2: ["bear"]}
 RIGHT = {0: ["bear"], 1: ["fox", "fox"], 2: ["fox", "bear", "dog"]}
@@ -186,9 +186,20 @@ def combined() -> dict[int, float]:
 
 BOTH = {"query": "fox", "columns": ["c", "d"]}
 PARAMETERS = {"with_position": True}
-TEXTS_TEXT = ("the quick brown fox", "Quick quick fox", None, "lazy dogs sleep",
-    "the dog and the fox", "a quick dog", "", "fox fox fox", "brown bear", "bear hunts fox",
-    "quick fox runs", "dog")  # fmt: skip
+TEXTS_TEXT = (
+    "the quick brown fox",
+    "Quick quick fox",
+    None,
+    "lazy dogs sleep",
+    "the dog and the fox",
+    "a quick dog",
+    "",
+    "fox fox fox",
+    "brown bear",
+    "bear hunts fox",
+    "quick fox runs",
+    "dog",
+)  # fmt: skip
 
 EARLY_EARLY = indexed.Indexed(pa.array(TEXTS_TEXT), "INVERTED", PARAMETERS, "2.0")
 TOKENS: indexed.Documents = {
@@ -382,4 +393,5 @@ def content(by: str) -> Asked:
     )
     schema = pa.schema([("token", pa.utf8()), ("row", pa.uint64()), ("frequency", pa.uint32())])
     table = pa.table([pa.array(column) for column in zip(*held, strict=True)], names=schema.names)
-    return indexed.held_by(TEXT, table.cast(schema), by=by)
+    shown = ("L.index.fts.tokens", "L.index.fts.docs", "L.index.fts.postings")
+    return indexed.held_by(TEXT, table.cast(schema), by=by, clauses=shown)

@@ -221,7 +221,7 @@ _NULLS = (
     ("inverted/plain", "part_0_docs.lance", 0, "row ids", "L.array.nullable.field"),
     ("inverted/plain", "part_0_invert.lance", 1, "blocks", "L.index.fts.postings"),
     ("inverted/plain", "part_0_invert.lance", 8, "starts of positions",
-     "L.index.fts.positions.offsets"),
+        "L.index.fts.positions.offsets"),
     ("inverted/early", "docs.lance", 0, "row ids", "L.index.fts.docs"),
     ("inverted/early", "docs.lance", 1, "numbers of tokens", "L.index.fts.docs"),
     ("inverted/early", "invert.lance", 1, "frequencies", "L.index.fts.early.documents"),

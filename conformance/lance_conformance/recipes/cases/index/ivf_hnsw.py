@@ -53,7 +53,9 @@ def _few(**changed: Any) -> Asked:
     """Return the question of all of 24 rows, whose nodes have most others as neighbours."""
     vectors = replace(vector_tables.TYPES["hnsw-flat"], version="2.0", seed=13, rows=24, **changed)
     return index_files.unsized(
-        vector_tables.nearest(vectors, true=vector_tables.ALL, nprobes=2, ef=vector_tables.ALL),
+        vector_tables.nearest(
+            vectors, true=vector_tables.ALL, clauses=(), nprobes=2, ef=vector_tables.ALL
+        ),
         THIRD,
     )
 
@@ -90,8 +92,7 @@ _THREE = _Three(
 )
 
 _THIN = replace(vector_tables.TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4},
-    version="2.0",
-    seed=37)  # fmt: skip
+    version="2.0", seed=37)  # fmt: skip
 
 _WALKED = replace(vector_tables.TYPES["hnsw-pq"], seed=19, rows=420)
 _NEAREST = _WALKED.asked(k=1, nprobes=2)
@@ -103,21 +104,20 @@ _KEPT = vector_tables.nearest(_THIN, by="reference", true=2, nprobes=2)
 CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-hnsw-sq/9-0-1-levels", "rows of a graph that its levels do not count",
         ("L.index.vector.graph.levels", "L.index.vector.graph.rows"), _graph("9.0.1"),
-        kind="index-search", facts={"used": True}, args={"nearest": {"column": "v",
-        "q": ["0.001230153371579945", "0.2987455427646637", "-0.27413785457611084",
-        "-0.8905918598175049"], "k": 100, "ef": 100, "nprobes": 1}, "columns": ["id", "_distance"]},
-        index="IVF_HNSW_SQ", tolerance="0.001", order="any"),
+        kind="index-search", facts={"used": True},
+        args={"nearest": {"column": "v", "q": ["0.001230153371579945", "0.2987455427646637",
+                    "-0.27413785457611084", "-0.8905918598175049"], "k": 100, "ef": 100,
+                "nprobes": 1}, "columns": ["id", "_distance"]}, index="IVF_HNSW_SQ",
+        tolerance="0.001", order="any"),
     case("index/any/ivf-hnsw-sq/filtered", "nodes that a filter leaves out are walked over",
-        vector_tables.NEAREST, vector_tables.nearest(replace(vector_tables.TYPES["hnsw-sq"],
-        seed=4),
-        others={"filter": {"sql": "id < 40"}}, nprobes=2)),
+        vector_tables.nearest(replace(vector_tables.TYPES["hnsw-sq"], seed=4),
+            others={"filter": {"sql": "id < 40"}}, nprobes=2)),
     case("index/any/ivf-hnsw-flat/one-level", "graphs of one level",
-        "L.index.vector.graph.sequence", _few(parameters={**vector_tables.GRAPH, "max_level": 1}),
-        reachable=False),
+        "L.index.vector.graph.sequence", _few(parameters={**vector_tables.GRAPH, "max_level": 1})),
     lint("one-neighbour", "nodes that may have one neighbour", "L.index.vector.graph.sequence",
         graph(params={"m": 1, "ef_construction": 40, "max_level": 1})),
     case("index/any/ivf-hnsw-flat/few", "graphs in which each node is a neighbour of most",
-        "L.index.vector.graph.degree", _few(), reachable=False),
+        "L.index.vector.graph.degree", _few()),
     lint("widest-m", "as many neighbours as a number of 63 bits can say",
         "L.index.vector.graph.sequence",
         graph(params={"m": 2 ** 63 - 1, "ef_construction": 40, "max_level": 7})),
@@ -125,14 +125,14 @@ CASES: tuple[Recipe, ...] = (
         "L.index.vector.graph.degree",
         graph(params={"m": 3, "ef_construction": 40, "max_level": 7})),
     case("index/any/ivf-hnsw-flat/three", "a graph of three rows, and another after it",
-        (*vector_tables.NEAREST, "L.index.vector.graph.levels"), vector_tables.nearest(_THREE,
-        nprobes=2, ef=vector_tables.ALL)),
+        "L.index.vector.graph.levels",
+        vector_tables.nearest(_THREE, nprobes=2, ef=vector_tables.ALL)),
     case("index/any/ivf-hnsw-flat/own-kept",
         "a walk keeps half as many rows again as are asked for", "L.index.vector.graph.ef",
-        vector_tables.answered_as(_THIN, _KEPT.args, by="reference", true=2, nprobes=2)),
+        vector_tables.answered_as(_THIN, _KEPT.args, by="reference", true=2, nprobes=2,
+            clauses=())),
     case("index/any/ivf-hnsw-flat/plain", "files of 2.0, whose sizes nobody says",
-        (*vector_tables.PLAIN, "L.index.vector.graph.levels"), vector_tables.plain("hnsw-flat",
-        ef=100), reachable=False),
+        "L.index.vector.graph.levels", vector_tables.plain("hnsw-flat", ef=100)),
     fault("texts-numbers", "texts of graphs that are numbers", "L.index.vector.metadata",
         index_files.metadata_text(index_files.HEAD, "lance:hnsw", lambda _: "[1]")),
     fault("entry-behind", "a graph entered one after its last node", "L.index.vector.graph.entry",
@@ -165,7 +165,7 @@ CASES: tuple[Recipe, ...] = (
         index_files.values(index_files.HEAD, "__vector_id", b"\x00", 4)),
     fault("neighbour", "a neighbour that is no node", "L.index.vector.graph.neighbours",
         SpanPatch(("field __neighbors", "items", "values"), b"\xff",
-        target=f"_indices/*/{index_files.HEAD}")),
+            target=f"_indices/*/{index_files.HEAD}")),
     lint("distances", "a distance less than there are neighbours", "L.index.vector.graph.distances",
         SpanPatch(("field _distance", "list ends"),
             lambda old: (old[0] - 1).to_bytes(1, "little") + old[1:],
@@ -186,8 +186,8 @@ CASES: tuple[Recipe, ...] = (
         graph(params={"m": 4, "ef_construction": 40, "max_level": 2 ** 16 - 1})),
     lint("elsewhere", "a neighbour that is a node, but not on its level",
         "L.index.vector.graph.degree", SpanPatch(("field __neighbors", "items", "values"),
-        lambda old: old[:-4] + bytes(4), target="_indices/*/index.idx")),
+            lambda old: old[:-4] + bytes(4), target="_indices/*/index.idx")),
     case("index/any/ivf-hnsw-pq/walked", "the nearest row of many, to which a graph leads",
-        vector_tables.NEAREST, vector_tables.answered_as(_WALKED, _NEAREST, nprobes=2)),
+        vector_tables.answered_as(_WALKED, _NEAREST, nprobes=2)),
     *index_files.damaged("ivf-hnsw-flat"),
 )  # fmt: skip

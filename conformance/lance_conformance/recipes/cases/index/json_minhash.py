@@ -37,11 +37,13 @@ def _in_pages() -> Made:
     return replace(base, files={**base.files, name: written.files[DATA]})
 
 
-_ALIKE_WORDS = indexed.Indexed(pa.array(["fox", "the fox", "a", "", None, "dog fox", *["fox"] * 6],
-    pa.utf8()), "MINHASHLSH", {}, "2.0")  # fmt: skip
+_ALIKE_WORDS = indexed.Indexed(
+    pa.array(["fox", "the fox", "a", "", None, "dog fox", *["fox"] * 6], pa.utf8()), "MINHASHLSH",
+    {}, "2.0")  # fmt: skip
 
 DOCUMENTS = pa.array(['{"a":3}', None, '{"a":1}', '{"a":5,"b":"x"}', '{"a":3}', '{"b":2}',
-    '{"a":null}', '{"a":5}', '{"a":9}', '{"a":1}', '{"a":3}', '{"a":8}'], pa.json_())  # fmt: skip
+        '{"a":null}', '{"a":5}', '{"a":9}', '{"a":1}', '{"a":3}', '{"a":8}'],
+    pa.json_())  # fmt: skip
 
 
 def _in_one_fragment(module: Any, uri: str) -> None:
@@ -57,19 +59,18 @@ def _over(target: str, version: str = "2.0", path: str = "a") -> indexed.Indexed
     return indexed.Indexed(DOCUMENTS, "JSON", {"path": path, "target_index_type": target}, version)
 
 
-_MIXED = indexed.Indexed(pa.array(['{"a":2.5}', '{"a":1.5}', None, '{"a":2}', '{"a":1}', '{"a":3}',
-    *["{}"] * 6], pa.json_()), "JSON", {"path": "a", "target_index_type": "btree"},
-    "2.0")  # fmt: skip
+_MIXED = indexed.Indexed(pa.array(
+        ['{"a":2.5}', '{"a":1.5}', None, '{"a":2}', '{"a":1}', '{"a":3}', *["{}"] * 6], pa.json_()),
+    "JSON", {"path": "a", "target_index_type": "btree"}, "2.0")  # fmt: skip
 
-_LONG = indexed.Indexed(pa.array([f'{{"a":{2**53 + n}}}' for n in (0, 1, 2, 4, 6, 8, 10, 12, 14, 16,
-    1,
-    3)], pa.json_()), "JSON", {"path": "a", "target_index_type": "btree"}, "2.0")  # fmt: skip
+_LONG = indexed.Indexed(pa.array(
+        [f'{{"a":{2**53 + n}}}' for n in (0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 1, 3)], pa.json_()),
+    "JSON", {"path": "a", "target_index_type": "btree"}, "2.0")  # fmt: skip
 
-_NULL_LEFT = indexed.Indexed(pa.array(['{"a":1.5}', "{}", '{"a":2.5}', *['{"b":1}'] * 9],
-    pa.json_()),
-    "JSON", {"path": "a", "target_index_type": "btree"}, "2.0",
-        afterwards=lambda dataset: dataset.delete(
-    "id IN (0, 2)"))  # fmt: skip
+_NULL_LEFT = indexed.Indexed(
+    pa.array(['{"a":1.5}', "{}", '{"a":2.5}', *['{"b":1}'] * 9], pa.json_()), "JSON",
+    {"path": "a", "target_index_type": "btree"}, "2.0",
+    afterwards=lambda dataset: dataset.delete("id IN (0, 2)"))  # fmt: skip
 
 
 def _one_more(details: str) -> str:
@@ -81,13 +82,11 @@ def _one_more(details: str) -> str:
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/minhash/signed", "signatures of texts", "L.index.minhash.signature",
-        reworked(indexed.kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH)),
-        reachable=False),
+        reworked(indexed.kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH))),
     case("index/any/minhash/plain", "texts that are alike: the rows are what they are",
         ("L.index.minhash.details", "L.index.minhash.version", "L.index.minhash.docs",
             "L.index.minhash.bands", "L.index.minhash.pages", "L.index.minhash.band-key"),
-        reworked(indexed.kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH)),
-        reachable=False),
+        reworked(indexed.kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH))),
     lint("document-next", "the number one after the last document", "L.index.minhash.bands",
         index_files.values("bands.lance", "doc_id", words(10, width=4), 0)),
     lint("keys-fall", "a band that falls", "L.index.minhash.bands",
@@ -115,52 +114,46 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("field _rowid", "values"), lambda old: old[8:16] + old[:8] + old[16:],
             target="_indices/*/signatures.lance")),
     case("index/any/minhash/pages", "pages of two bands, many of which end alike",
-        "L.index.minhash.pages", _in_pages, reachable=False),
+        "L.index.minhash.pages", _in_pages),
     case("index/any/minhash/short", "texts of fewer words than are taken together",
         ("L.index.minhash.signature", "L.index.minhash.band-key"), indexed.kept(_ALIKE_WORDS)),
-    case("index/any/json/typed", "an entry that tells the type of the values", (*indexed.COVERED,
-        "L.index.json.details"), reworked(indexed.filtered(_over("btree"),
-        "json_get_int(c, 'a') = 3", [0,
-        4, 10]), index({"index_details.value": inside(JsonIndexDetails, {"target_data_type": 3})},
-        FOURTH)), reachable=False),
-    case("index/any/json/one-fragment", "documents of one fragment",
-        (*indexed.COVERED, "L.index.json.details"),
+    case("index/any/json/typed", "an entry that tells the type of the values",
+        "L.index.json.details",
+        reworked(indexed.filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10]),
+            index({"index_details.value": inside(JsonIndexDetails, {"target_data_type": 3})},
+                FOURTH))),
+    case("index/any/json/one-fragment", "documents of one fragment", "L.index.json.details",
         indexed.filtered(indexed.Indexed(DOCUMENTS, "JSON", {}, "2.0"), "json_get_int(c, 'a') = 3",
-        [0, 4, 10]),
+            [0, 4, 10]),
         make=indexed.made(_in_one_fragment, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
-    case("index/any/json/plain", "a whole number", (*indexed.COVERED, "L.index.json.details"),
+    case("index/any/json/plain", "a whole number", "L.index.json.details",
         indexed.filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10])),
     lint("details", "values held by an index of texts", "L.index.json.details",
         index({"index_details.value": inside(JsonIndexDetails,
                     {"target_details.type_url": "/lance.index.pb.InvertedIndexDetails"})}, FOURTH)),
-    case("index/any/json/floats", "floats, and whole numbers among them",
-        (*indexed.COVERED, "L.index.json.details"), indexed.filtered(_MIXED,
-        "json_get_float(c, 'a') > 1.6", [0,
-        3, 5])),
-    case("index/any/json/long", "whole numbers that no float tells apart",
-        (*indexed.COVERED, "L.index.json.details"),
+    case("index/any/json/floats", "floats, and whole numbers among them", "L.index.json.details",
+        indexed.filtered(_MIXED, "json_get_float(c, 'a') > 1.6", [0, 3, 5])),
+    case("index/any/json/long", "whole numbers that no float tells apart", "L.index.json.details",
         indexed.filtered(_LONG, f"json_get_int(c, 'a') = {2**53 + 1}", [1, 10])),
     case("index/any/json/range", "numbers of a range, one of their rows deleted",
-        (*indexed.COVERED, "L.index.json.details"),
+        "L.index.json.details",
         indexed.filtered(_over("bitmap"), "json_get_int(c, 'a') >= 5", [3, 8, 11])),
-    case("index/any/json/nulls", "null, a member that is null, and none",
-        (*indexed.COVERED, "L.index.json.details"),
+    case("index/any/json/nulls", "null, a member that is null, and none", "L.index.json.details",
         indexed.filtered(_over("btree"), "json_get_int(c, 'a') IS NULL", [1, 5, 6])),
-    case("index/any/json/zones", "numbers of zones", (*indexed.COVERED, "L.index.json.details"),
+    case("index/any/json/zones", "numbers of zones", "L.index.json.details",
         indexed.filtered(_over("zonemap", "2.2"), "json_get_int(c, 'a') < 2", [2, 9])),
     case("index/any/json/asked-type",
         "a float is asked for, whole numbers are held: the rows are scanned",
-        (*indexed.COVERED, "L.index.json.asked-type"),
+        "L.index.json.asked-type",
         indexed.filtered(_over("btree"), "json_get_float(c, 'a') = 3.0", [0, 4, 10])),
     case("index/any/json/member",
         "a member that is called as the path is spelled, which no document has",
-        (*indexed.COVERED, "L.index.json.member"),
+        "L.index.json.member",
         indexed.filtered(_over("btree", path="$.a"), "json_get_int(c, '$.a') = 3", [], used=False)),
-    case("index/any/json/own-plain", "a whole number in an index of the reference", indexed.COVERED,
+    case("index/any/json/own-plain", "a whole number in an index of the reference",
         indexed.filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10], by="reference")),
     case("index/any/json/null-left", "documents of which none has the number any more",
-        indexed.COVERED,
-        indexed.filtered(_NULL_LEFT, "json_get_float(c, 'a') IS NULL", [1, 3, 4, 5, 6, 8, 9, 10,
-        11])),
+        indexed.filtered(_NULL_LEFT, "json_get_float(c, 'a') IS NULL",
+            [1, 3, 4, 5, 6, 8, 9, 10, 11])),
     *index_files.damaged("json"),
 )  # fmt: skip

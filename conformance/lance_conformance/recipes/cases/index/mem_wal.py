@@ -117,10 +117,10 @@ def _entry(name: str = TOMBSTONE, **metadata: str) -> bytes:
 
 CASES: tuple[Recipe, ...] = (
     case("table/any/mem-wal/mark-first", "a log entry whose marks are its first column",
-        "L.index.mem-wal.entry", _mark_first, reachable=False),
+        "L.index.mem-wal.entry", _mark_first),
     case("table/any/mem-wal/shard",
         "a log before the table: a shard of three versions, two entries and a fence",
-        "L.index.mem-wal.details", _make, reachable=False),
+        "L.index.mem-wal.details", _make),
     lint("entry-number", "an entry whose generation is no number", "L.index.mem-wal.entry",
         Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "x"}), entry_path(SHARD, 3))),
     lint("no-marks", "an entry without marks of the rows that are deleted", "L.index.mem-wal.entry",

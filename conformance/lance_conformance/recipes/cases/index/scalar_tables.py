@@ -21,7 +21,7 @@ NAN = float("nan")
 INF = float("inf")
 FLOATS = pa.array([0.0, -0.0, NAN, -NAN, None, 1.5, -INF, 2.0, INF, 1.5, -0.0, NAN])
 TEXTS_INDICES = pa.array(["apple", "apply", None, "Äpfel", "ape", "banana", "bandana", "cabana", "",
-    "an", "apple", "b"])  # fmt: skip
+        "an", "apple", "b"])  # fmt: skip
 
 
 def key(row: int) -> int:
@@ -65,8 +65,8 @@ def compacted(dataset: Any) -> None:
 
 VECTORS_INDICES = np.random.default_rng(7).standard_normal((12, 4)).astype(np.float32)
 ROWS_INDICES = pa.table({"id": pa.array(range(12), pa.int64()),
-    "c": pa.array([3, None, 1, 5, 3, 2, None, 5, 9, 1, 3, 8], pa.int32()),
-    "v": pa.FixedSizeListArray.from_arrays(pa.array(VECTORS_INDICES.ravel()), 4)})  # fmt: skip
+        "c": pa.array([3, None, 1, 5, 3, 2, None, 5, 9, 1, 3, 8], pa.int32()),
+        "v": pa.FixedSizeListArray.from_arrays(pa.array(VECTORS_INDICES.ravel()), 4)})  # fmt: skip
 
 DELETED_INDICES = 4
 
