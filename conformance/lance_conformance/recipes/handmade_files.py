@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import overload
 
 import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
@@ -19,7 +19,7 @@ from lanceref.proto import file2_pb2
 from lanceref.storage import BytesSource
 
 from lance_conformance.recipes.change import apply
-from lance_conformance.recipes.model import DATA, Asked, Change, Made, Maker
+from lance_conformance.recipes.model import DATA, Asked, Change, Files, Made, Maker
 from lance_conformance.recipes.oracle_made import column, file
 
 ALIGNMENT = 64
@@ -57,33 +57,32 @@ def fast_lanes(values: Sequence[int], bits: int, width: int) -> bytes:
     return b"".join(row.to_bytes(size, "little") for row in rows)
 
 
-@overload
-def reworked(source: Asked, *changes: Change) -> Asked: ...
+Rework = Change | Callable[[Files], Files]
+"""A change, or what makes other files of those of an input."""
 
 
 @overload
-def reworked(source: Maker, *changes: Change) -> Maker: ...
+def reworked(source: Asked, *changes: Rework, by: str = "hand") -> Asked: ...
 
 
-def reworked(source: Asked | Maker, *changes: Change) -> Asked | Maker:
+@overload
+def reworked(source: Maker, *changes: Rework, by: str = "hand") -> Maker: ...
+
+
+def reworked(source: Asked | Maker, *changes: Rework, by: str = "hand") -> Asked | Maker:
     """Return a maker, or a question, with changes of the input that keep it valid."""
     if isinstance(source, Asked):
-        return replace(source, make=reworked(source.make, *changes))
+        return replace(source, make=reworked(source.make, *changes, by=by))
     make = source
 
     def change_all() -> Made:
         made = make()
-        files = dict(made.files)
+        files = made.files
         for change in changes:
-            files, _ = apply(change, files)
-        return Made(files, made.table, made_by="hand")
+            files = change(files) if callable(change) else apply(change, files)[0]
+        return Made(files, made.table, made_by=by)
 
     return change_all
-
-
-def remade(source: Asked, how: Callable[..., Maker], *given: Any, **named: Any) -> Asked:
-    """Return a question whose input is made by `how`, which is given the maker it had."""
-    return replace(source, make=how(source.make, *given, **named))
 
 
 def by_hand(

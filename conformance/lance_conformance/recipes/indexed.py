@@ -9,11 +9,9 @@ those that are indexed.
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +19,7 @@ import pylanceref
 
 from lance_conformance.oracle import lance
 from lance_conformance.recipes.model import Asked, Made, Maker
-from lance_conformance.recipes.staging import files_below
+from lance_conformance.recipes.staging import written
 
 COLUMN = "c"
 """Name of the column that has the index."""
@@ -114,10 +112,8 @@ def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Maker:
     """
 
     def make() -> Made:
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder, "table.lance")
-            steps(lance() if by == "oracle" else pylanceref, str(root))
-            return Made(files_below(root), expected, made_by=by)
+        _, files = written(lambda uri: steps(lance() if by == "oracle" else pylanceref, uri))
+        return Made(files, expected, made_by=by)
 
     return make
 

@@ -15,14 +15,18 @@ DATASET = "dataset"
 """Name of the folder that holds the input of a dataset case."""
 
 
+Files = Mapping[str, bytes]
+"""Files of an input by relative path."""
+
+
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Bytes by relative path, and the table they hold (None: metadata only).
+    """Files, and the table they hold (None: metadata only).
 
     `version` is that of who made them, where it is not the one of today.
     """
 
-    files: Mapping[str, bytes]
+    files: Files
     table: pa.Table | None
     made_by: str = "oracle"
     version: str = ""

@@ -18,7 +18,7 @@ from lance_conformance.matrix.actor import load, save
 from lance_conformance.matrix.wheels import Wheel, cache, interpreter
 from lance_conformance.oracle import lance, lance_file
 from lance_conformance.recipes.model import DATA, Made
-from lance_conformance.recipes.staging import files_below
+from lance_conformance.recipes.staging import files_below, written
 
 PREFIX = "lance-encoding:"
 """What the encoding knobs in field metadata start with."""
@@ -62,19 +62,19 @@ def file(
 
 
 def dataset(
-    steps: Callable[[str], pa.Table], keep: Callable[[str], bool] = lambda name: True
+    steps: Callable[[str], pa.Table],
+    keep: Callable[[str], bool] = lambda name: True,
+    *,
+    by: str = "oracle",
 ) -> Callable[[], Made]:
     """Return a maker of a dataset: `steps` builds it at a URI and returns the table it then holds.
 
-    `keep` chooses the files of the result by their relative path.
+    `keep` chooses the files of the result by their relative path; `by` is who writes them.
     """
 
     def make() -> Made:
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder, "table.lance")
-            table = steps(str(root))
-            files = files_below(root)
-            return Made({name: data for name, data in files.items() if keep(name)}, table)
+        table, files = written(steps)
+        return Made({name: data for name, data in files.items() if keep(name)}, table, by)
 
     return make
 

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 from google.protobuf import json_format
@@ -18,6 +19,8 @@ from pylanceref.transactions import to_message
 
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.model import Change, Plan, Step
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,7 @@ def staged(build: Callable[[str], Staged]) -> Callable[[], Plan]:
     """Return a maker of a plan of commits: `build` makes the table at a URI and stages them."""
 
     def make() -> Plan:
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder, "table.lance")
-            held = build(str(root))
-            files = files_below(root)
+        held, files = written(build)
         for change in held.changes:
             files, _ = apply(change, files)
         named = zip(held.operations, held.actors, strict=False)
@@ -72,13 +72,18 @@ def acted(
     """
 
     def make() -> Plan:
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder, "table.lance")
-            table = build(str(root))
-            files = files_below(root)
+        table, files = written(build)
         return Plan(files, steps, table, read or {}, manifest or {}, inputs or {})
 
     return make
+
+
+def written(steps: Callable[[str], Result]) -> tuple[Result, dict[str, bytes]]:
+    """Return what steps that write a table at a URI return, and the files they leave."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, "table.lance")
+        result = steps(str(root))
+        return result, files_below(root)
 
 
 def files_below(root: Path) -> dict[str, bytes]:

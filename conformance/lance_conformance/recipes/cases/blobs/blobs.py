@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -188,11 +187,11 @@ CASES: tuple[Recipe, ...] = (
     fault("second-kind-sidecar", "the shared file is missing", "L.blob.sidecar",
         Remove("data/*/1000*.blob")),
     case("table/any/blob/managed", "blobs in an object of the table that two data files share",
-        "L.blob.managed", lambda: replace(dataset(_managed)(), made_by="reference")),
+        "L.blob.managed", dataset(_managed, by="reference")),
     fault("managed-object", "the shared object of the table is missing", "L.blob.managed",
         Remove("_blobs/shared.blob")),
     case("table/any/blob/managed-nothing", "a blob of no byte, whose object is not there",
-        "L.blob.range", lambda: replace(dataset(_no_bytes)(), made_by="reference")),
+        "L.blob.range", dataset(_no_bytes, by="reference")),
     fault("managed-first", "a first blob longer than its object", "L.blob.range",
         SpanPatch(("column 0 page 0", "value"), b"\x09", at=9, target="data/*.lance")),
     fault("managed-base", "a blob of a base that is not there", "L.table.base.resolves",

@@ -16,7 +16,7 @@ from lance_conformance.recipes import indexed
 from lance_conformance.recipes.cases.index import index_files, scalar_tables
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, THIRD, index, manifest_of
-from lance_conformance.recipes.handmade_files import remade, reworked, words
+from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.model import Recipe, SpanPatch
 
 _BITMAP = "bitmap_page_lookup.lance"
@@ -128,12 +128,12 @@ CASES: tuple[Recipe, ...] = (
                 "c IS NULL", [2, 11], used=False), index({"index_version": 0}, manifest_of(5)))),
     case("index/any/label-list/whole", "a fragment that has a label in all its rows, and is gone",
         "L.index.rows.count",
-        remade(indexed.filtered(_GONE_WHOLE, "array_has_all(c, ['x', 'y'])", [8]),
-            index_files.rewritten, "bitmap_page_lookup.lance", _with_whole, manifest_of(5))),
+        reworked(indexed.filtered(_GONE_WHOLE, "array_has_all(c, ['x', 'y'])", [8]),
+            index_files.rewritten(_BITMAP, index_files.with_rows(_with_whole), manifest_of(5)))),
     case("index/any/label-list/whole-left",
         "a fragment that has a label in all its rows, and another in some",
-        remade(indexed.filtered(_LEFT_WHOLE, "array_has_all(c, ['x', 'y'])", [1, 4, 8]),
-            index_files.rewritten, "bitmap_page_lookup.lance", _with_whole, FOURTH)),
+        reworked(indexed.filtered(_LEFT_WHOLE, "array_has_all(c, ['x', 'y'])", [1, 4, 8]),
+            index_files.rewritten(_BITMAP, index_files.with_rows(_with_whole), FOURTH))),
     case("index/any/label-list/untold", "labels in an index whose entry does not tell its type",
         reworked(indexed.filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9]),
             index({"index_details": None}, FOURTH)), facts={}),

@@ -16,9 +16,9 @@ from lance_conformance.recipes import edits, indexed
 from lance_conformance.recipes.cases.index import index_files, scalar_tables
 from lance_conformance.recipes.change import apply, edit_message
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.handmade_files import remade, reworked
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import (
-    Made,
+    Files,
     MessageEdit,
     Recipe,
     Remove,
@@ -89,14 +89,13 @@ def reuse(edit: edits.Edit, **others: object) -> MessageEdit:
     return edits.indices(lambda section: edits.put(moved_rows(section), paths), edits.SIXTH)
 
 
-def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
-    """Return a maker that puts what is said of rows that moved into a file, after some bytes."""
+def beside(before: bytes = b"") -> Callable[[Files], Files]:
+    """Return what puts what is said of rows that moved into a file, after some bytes."""
 
-    def made() -> Made:
-        base = make()
+    def move(files: Files) -> Files:
         held, folder = ([], [])
 
-        def move(section: Any) -> None:
+        def find(section: Any) -> None:
             folder.append(str(UUID(bytes=moved_rows(section).uuid.uuid)))
 
         def edit(details: FragmentReuseIndexDetails) -> None:
@@ -105,12 +104,11 @@ def beside(make: Callable[[], Made], before: bytes = b"") -> Callable[[], Made]:
             details.external.offset = len(before)
             details.external.size = len(held[0])
 
-        edit_message(edits.SIXTH, base.files[edits.SIXTH], "index section", move)
-        files, _ = apply(reuse(edit), base.files)
-        files[f"_indices/{folder[0]}/details.binpb"] = before + held[0]
-        return Made(files, base.table, made_by="hand")
+        edit_message(edits.SIXTH, files[edits.SIXTH], "index section", find)
+        moved, _ = apply(reuse(edit), files)
+        return {**moved, f"_indices/{folder[0]}/details.binpb": before + held[0]}
 
-    return made
+    return move
 
 
 CASES: tuple[Recipe, ...] = (
@@ -175,8 +173,8 @@ CASES: tuple[Recipe, ...] = (
                 [10, 0, 4]), reuse(_ordered, index_version=1))),
     case("index/any/btree/moved-beside-offset",
         "addresses that moved, told after other bytes of a file", "L.index.reuse.external",
-        remade(indexed.filtered(scalar_tables.and_then(BTREE, scalar_tables.compacted), "c = 3",
-                [10, 0, 4]), beside, before=_OLDER)),
+        reworked(indexed.filtered(scalar_tables.and_then(BTREE, scalar_tables.compacted), "c = 3",
+                [10, 0, 4]), beside(_OLDER))),
     case("index/any/btree/moved-beside-index", "rows moved with the index, and others beside it",
         "L.index.reuse.applied",
         indexed.filtered(scalar_tables.and_then(BTREE, _twice_appended), "c = 3", [0, 4, 10, 12])),
@@ -262,8 +260,8 @@ CASES: tuple[Recipe, ...] = (
             edits.index({"index_version": 9}, edits.FOURTH))),
     case("index/any/btree/moved-beside", "addresses that moved, told in a file beside",
         "L.index.reuse.applied",
-        remade(indexed.filtered(scalar_tables.and_then(BTREE, scalar_tables.compacted), "c = 3",
-                [10, 0, 4]), beside)),
+        reworked(indexed.filtered(scalar_tables.and_then(BTREE, scalar_tables.compacted), "c = 3",
+                [10, 0, 4]), beside())),
     fault("missing", "a file beside that is not there", "L.index.segment.files",
         reuse({"external.path": "other.binpb"})),
     fault("longer", "a file beside that is shorter than the entry says", "L.index.reuse.external",

@@ -8,11 +8,16 @@ import pyarrow as pa
 
 from lance_conformance.recipes import indexed
 from lance_conformance.recipes.cases.index import full_text_tables
-from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritten, unsized
+from lance_conformance.recipes.cases.index.index_files import (
+    POSTINGS,
+    rewritten,
+    unsized,
+    with_rows,
+)
 from lance_conformance.recipes.cases.index.scalar_tables import before_rows, early_plain
 from lance_conformance.recipes.constructors import case
 from lance_conformance.recipes.edits import SECOND, descriptor
-from lance_conformance.recipes.handmade_files import remade, reworked
+from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import Recipe
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz012345"
@@ -85,8 +90,8 @@ CASES: tuple[Recipe, ...] = (
         "L.index.fts.posting.width", full_text_tables.widths_blocks()),
     case("index/any/inverted/wide-256", "a block that begins later, whose steps have 32 bits",
         "L.index.fts.posting.width",
-        remade(full_text_tables.whole_found(full_text_tables.FAR, "far", block_size=256), rewritten,
-            POSTINGS, full_text_tables.wide_steps)),
+        reworked(full_text_tables.whole_found(full_text_tables.FAR, "far", block_size=256),
+            rewritten(POSTINGS, with_rows(full_text_tables.wide_steps)))),
     case("index/any/inverted/format-1-even", "positions of the first format that fill a group",
         "L.index.fts.positions.end", full_text_tables.whole_found(full_text_tables.EVEN, "far",
             format_version=1, with_position=True)),
@@ -126,23 +131,23 @@ CASES: tuple[Recipe, ...] = (
         indexed.texts_found(full_text_tables.document_steps(full_text_tables.TWO, "2.1"),
             {"combined": full_text_tables.BOTH}, full_text_tables.combined())),
     case("index/any/inverted/early", "two words in an early index",
-        ("L.index.fts.early.offsets", "L.index.fts.early.documents"), remade(
+        ("L.index.fts.early.offsets", "L.index.fts.early.documents"), reworked(
             indexed.texts_found(full_text_tables.EARLY_EARLY, full_text_tables.match("brown bear"),
-                full_text_tables.scores_text("brown bear", 0, 8, 9)), full_text_tables.early,
-            full_text_tables.EARLY_ROWS)),
+                full_text_tables.scores_text("brown bear", 0, 8, 9)),
+            full_text_tables.early(full_text_tables.EARLY_ROWS))),
     case("index/any/inverted/early-fuzzy", "a word with one letter less, in an early index",
         ("L.index.fts.fuzzy", "L.index.fts.early.documents"),
-        remade(indexed.texts_found(full_text_tables.EARLY_EARLY,
+        reworked(indexed.texts_found(full_text_tables.EARLY_EARLY,
                 full_text_tables.match("quik", fuzziness=1),
-                full_text_tables.scores_text("quick", 0, 1, 5)), full_text_tables.early,
-            full_text_tables.EARLY_ROWS)),
+                full_text_tables.scores_text("quick", 0, 1, 5)),
+            full_text_tables.early(full_text_tables.EARLY_ROWS))),
     case("index/any/inverted/early-once", "words that occur once, in an early index",
         ("L.index.fts.early.offsets", "L.index.fts.early.documents"),
-        remade(indexed.texts_found(replace(full_text_tables.EARLY_EARLY,
+        reworked(indexed.texts_found(replace(full_text_tables.EARLY_EARLY,
                     values=pa.array([*full_text_tables.PAIRS, None, None])),
                 full_text_tables.match("red hen"), indexed.scores(full_text_tables.ONCE,
-                    ["red", "hen"], [0, 1, 2, 3, 6, 8], indexed.INDEXED)), full_text_tables.early,
-            full_text_tables.ONCE)),
+                    ["red", "hen"], [0, 1, 2, 3, 6, 8], indexed.INDEXED)),
+            full_text_tables.early(full_text_tables.ONCE))),
     case("index/any/inverted/words",
         "words as they are written: tokens that were stemmed are not asked", "L.index.fts.words",
         indexed.filtered(

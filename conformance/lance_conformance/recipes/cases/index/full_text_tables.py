@@ -18,12 +18,12 @@ import pyarrow as pa
 from lanceref.index.full_text.packed_integers import pack_rows, unpack
 
 from lance_conformance.recipes import indexed
-from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritten
+from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritten, with_rows
 from lance_conformance.recipes.cases.index.scalar_tables import key
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.edits import FOURTH, index
-from lance_conformance.recipes.handmade_files import remade
-from lance_conformance.recipes.model import DATA, Asked, Made
+from lance_conformance.recipes.handmade_files import reworked
+from lance_conformance.recipes.model import DATA, Asked, Files
 from lance_conformance.recipes.oracle_made import file
 
 TEXTS = pa.array(["the Quick-brown foxes", "getUserName foo_bar", "Café au lait", "le fox", None,
@@ -250,19 +250,18 @@ def files_early(rows_of: indexed.Documents) -> dict[str, tuple[pa.Table, Mapping
     }
 
 
-def early(make: Callable[[], Made], rows_of: indexed.Documents) -> Callable[[], Made]:
-    """Return a maker that puts early files in place of those of the index."""
+def early(rows_of: indexed.Documents) -> Callable[[Files], Files]:
+    """Return what puts early files in place of those of the index."""
 
-    def made() -> Made:
-        base = make()
-        (folder,) = {PurePosixPath(name).parent for name in base.files if "_indices/" in name}
-        others = {name: data for name, data in base.files.items() if "_indices/" not in name}
-        files, _ = apply(index({"files": [], "index_version": 0}, FOURTH), others)
+    def replace_files(files: Files) -> Files:
+        (folder,) = {PurePosixPath(name).parent for name in files if "_indices/" in name}
+        others = {name: data for name, data in files.items() if "_indices/" not in name}
+        made, _ = apply(index({"files": [], "index_version": 0}, FOURTH), others)
         for name, (rows, said) in files_early(rows_of).items():
-            files[f"{folder}/{name}"] = file(rows, "2.0", schema_metadata=said)().files[DATA]
-        return Made(files, base.table, made_by="hand")
+            made[f"{folder}/{name}"] = file(rows, "2.0", schema_metadata=said)().files[DATA]
+        return made
 
-    return made
+    return replace_files
 
 
 PAIRS = ("red fox", "red hen", "fox red", "hen", None, "", "red hen", "fox", "hen red", None)
@@ -369,7 +368,9 @@ def widths_blocks() -> Asked:
     texts = pa.array([" ".join(words) for words in documents.values()])
     table = Whole(texts, "INVERTED", {"stem": False}, "2.0")
     asked = match(" ".join(WORDS))
-    return remade(indexed.texts_found(table, asked, found), rewritten, POSTINGS, with_widths)
+    return reworked(
+        indexed.texts_found(table, asked, found), rewritten(POSTINGS, with_rows(with_widths))
+    )
 
 
 ELEMENTS = {0: ["fox"], 1: ["dog", "fox"], 2: ["fox", "dog"], 3: [], 4: ["dog"]}

@@ -6,10 +6,8 @@ New names and types are as long as the old ones, so that files keep the size the
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Callable, Iterator
-from fnmatch import fnmatch
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from lanceref.core.context import Context
@@ -26,7 +24,7 @@ from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import (
     DATA,
     Asked,
-    Made,
+    Files,
     MessageEdit,
     Negative,
     Paths,
@@ -115,32 +113,48 @@ def centroids(edit: Callable[[Tensor], None] | Paths) -> MessageEdit:
 THERE = "_indices/*/auxiliary.idx"
 
 
-def opened_rows(data: bytes) -> tuple[pa.Table, dict[str, str], tuple[bytes, ...]]:
-    """Return the rows of a file, the texts of its metadata, and its own global buffers."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, DATA)
-        path.write_bytes(data)
-        rows = LanceFileReader(path).read_all().to_table()
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a file of an index holds: rows, texts of its metadata, and global buffers of its own."""
+
+    rows: pa.Table
+    texts: Mapping[str, str]
+    buffers: tuple[bytes, ...]
+
+
+def opened(data: bytes) -> Held:
+    """Return what a file of an index holds."""
+    rows = LanceFileReader(DATA, source=BytesSource(data, DATA)).read_all().to_table()
     texts = {key.decode(): text.decode() for key, text in rows.schema.metadata.items()}
     held = open_file(BytesSource(data), Context(DATA)).global_buffers[1:]
     buffers = tuple(data[one.offset : one.end] for one in held)
-    return rows.replace_schema_metadata(None), texts, buffers
+    return Held(rows.replace_schema_metadata(None), texts, buffers)
+
+
+def path_of(name: str, files: Files) -> str:
+    """Return the path of the one file of an index that has a name."""
+    (path,) = (one for one in files if one.startswith("_indices/") and one.endswith(f"/{name}"))
+    return path
 
 
 def rewritten(
-    make: Callable[[], Made], name: str, change: Callable[[pa.Table], pa.Table], last: str = SECOND
-) -> Callable[[], Made]:
-    """Return a maker of the same index with other rows of a file; `last` is the last manifest."""
+    name: str, change: Callable[[Held], Held], last: str = SECOND
+) -> Callable[[Files], Files]:
+    """Return what writes a file of an index anew; `last` is the last manifest, to say no sizes."""
 
-    def made() -> Made:
-        base = make()
-        files, _ = apply(index({"files": None}, last), base.files)
-        (path,) = (one for one in files if fnmatch(one, f"*/{name}"))
-        rows, texts, buffers = opened_rows(files[path])
-        written = file(change(rows), "2.0", schema_metadata=texts, global_buffers=buffers)
-        return Made({**files, path: written().files[DATA]}, base.table, made_by="hand")
+    def write(files: Files) -> Files:
+        unsized_files, _ = apply(index({"files": None}, last), files)
+        path = path_of(name, files)
+        new = change(opened(files[path]))
+        make = file(new.rows, "2.0", schema_metadata=new.texts, global_buffers=new.buffers)
+        return {**unsized_files, path: make().files[DATA]}
 
-    return made
+    return write
+
+
+def with_rows(change: Callable[[pa.Table], pa.Table]) -> Callable[[Held], Held]:
+    """Return what changes the rows of a file, and nothing besides."""
+    return lambda held: replace(held, rows=change(held.rows))
 
 
 _TYPES = {

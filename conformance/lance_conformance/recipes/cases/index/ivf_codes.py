@@ -22,9 +22,8 @@ from lance_conformance.recipes import vectors as vector_tables
 from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.handmade_files import remade, reworked, words
-from lance_conformance.recipes.model import DATA, Asked, Made, Recipe, Resize, SpanPatch
-from lance_conformance.recipes.oracle_made import file
+from lance_conformance.recipes.handmade_files import reworked, words
+from lance_conformance.recipes.model import Asked, Files, Made, Recipe, Resize, SpanPatch
 
 
 def _floats(tensor: index_pb2.Tensor) -> list[float]:
@@ -66,17 +65,11 @@ def _last_for_first(codes: bytes) -> bytes:
     return bytes(low | high << 4 for low, high in low_high)
 
 
-def _inline(make: Callable[[], Made]) -> Callable[[], Made]:
-    """Return a maker that puts the codebook into the metadata, as bytes of its message."""
-
-    def made() -> Made:
-        base = make()
-        (name,) = (name for name in base.files if name.endswith("auxiliary.idx"))
-        _, _, (_, codebook) = index_files.opened_rows(base.files[name])
-        said = index_files.stored_codes(codebook_position=0, codebook_tensor=[*codebook])
-        return reworked(lambda: base, said)()
-
-    return made
+def _inline(files: Files) -> Files:
+    """Put the codebook into the metadata, as bytes of its message."""
+    _, codebook = index_files.opened(files[index_files.path_of("auxiliary.idx", files)]).buffers
+    said = index_files.stored_codes(codebook_position=0, codebook_tensor=[*codebook])
+    return apply(said, files)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +81,16 @@ class _Codes:
     buffers: tuple[bytes, ...]
 
 
-def _rewritten(make: Callable[[], Made], change: Callable[[_Codes], _Codes]) -> Callable[[], Made]:
-    """Return a maker of the same index with another file of codes."""
+def _coded(change: Callable[[_Codes], _Codes]) -> Callable[[Files], Files]:
+    """Return what writes the file of codes anew."""
 
-    def made() -> Made:
-        base = make()
-        files, _ = apply(edits.index({"files": None}, edits.THIRD), base.files)
-        (name,) = (name for name in files if name.endswith("auxiliary.idx"))
-        rows, texts, buffers = index_files.opened_rows(files[name])
-        codes = change(_Codes(rows, json.loads(json.loads(texts["storage_metadata"])[0]), buffers))
-        texts["storage_metadata"] = json.dumps([json.dumps(codes.said)])
-        written = file(codes.rows, "2.0", global_buffers=codes.buffers, schema_metadata=texts)
-        return Made({**files, name: written().files[DATA]}, base.table, made_by="hand")
+    def write(held: index_files.Held) -> index_files.Held:
+        said = json.loads(json.loads(held.texts["storage_metadata"])[0])
+        codes = change(_Codes(held.rows, said, held.buffers))
+        texts = {**held.texts, "storage_metadata": json.dumps([json.dumps(codes.said)])}
+        return index_files.Held(codes.rows, texts, codes.buffers)
 
-    return made
+    return index_files.rewritten("auxiliary.idx", write, edits.THIRD)
 
 
 def _answered(base: Made, args: Mapping[str, object]) -> Made:
@@ -149,7 +138,7 @@ def _again(name: str, change: Callable[[_Codes], _Codes], metric: str = "l2") ->
     asked = vector_tables.nearest(
         replace(vector_tables.TYPES[name], version="2.0", seed=16, metric=metric), nprobes=2
     )
-    return remade(asked, _rewritten, change)
+    return reworked(asked, _coded(change))
 
 
 _UNSAID = _again("rq", _unsaid)
@@ -186,7 +175,7 @@ CASES: tuple[Recipe, ...] = (
             replace(vector_tables.TYPES["pq"], parameters={"num_sub_vectors": 1}, rows=260, seed=5),
             nprobes=2)),
     case("index/any/ivf-pq/inline", "a codebook that stands in the metadata",
-        "L.index.vector.pq.codebook", remade(vector_tables.plain("pq"), _inline)),
+        "L.index.vector.pq.codebook", reworked(vector_tables.plain("pq"), _inline)),
     case("index/any/ivf-pq/next-codeword", "codewords that are next to the nearest ones",
         "L.index.vector.pq.codes", reworked(
             vector_tables.plain("pq", parameters={**vector_tables.PQ4, "pq_codebook": _codebook()}),

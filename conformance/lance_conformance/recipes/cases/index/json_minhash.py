@@ -13,8 +13,7 @@ from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.constructors import case, lint
 from lance_conformance.recipes.edits import FOURTH, index, inside
 from lance_conformance.recipes.handmade_files import reworked, words
-from lance_conformance.recipes.model import DATA, Made, Recipe, SpanPatch
-from lance_conformance.recipes.oracle_made import file
+from lance_conformance.recipes.model import Recipe, SpanPatch
 
 _LIKE = indexed.Indexed(
     pa.array([f"the quick brown fox of number {n % 4}" for n in range(12)]), "MINHASHLSH"
@@ -25,16 +24,12 @@ _ALIKE = indexed.Indexed(pa.array(["the quick brown fox"] * 12), "MINHASHLSH", {
 _PAGE_ROWS = 2
 
 
-def _in_pages() -> Made:
+def _in_pages(held: index_files.Held) -> index_files.Held:
     """Put few bands of equal texts on a page, so that pages end with the same one."""
-    base = reworked(indexed.kept(_ALIKE), index({"files": None}, FOURTH))()
-    (name,) = (name for name in base.files if name.endswith("bands.lance"))
-    rows, texts, _ = index_files.opened_rows(base.files[name])
-    texts["minhash_lsh_page_rows"] = f"{_PAGE_ROWS}"
-    keys = rows["band_key"].to_pylist()
+    keys = held.rows["band_key"].to_pylist()
     table = words(*keys[_PAGE_ROWS - 1 :: _PAGE_ROWS], *keys[len(keys) & ~1 :])
-    written = file(rows, "2.0", global_buffers=(table,), schema_metadata=texts)()
-    return replace(base, files={**base.files, name: written.files[DATA]})
+    texts = {**held.texts, "minhash_lsh_page_rows": f"{_PAGE_ROWS}"}
+    return index_files.Held(held.rows, texts, (table,))
 
 
 _ALIKE_WORDS = indexed.Indexed(
@@ -114,7 +109,8 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("field _rowid", "values"), lambda old: old[8:16] + old[:8] + old[16:],
             target="_indices/*/signatures.lance")),
     case("index/any/minhash/pages", "pages of two bands, many of which end alike",
-        "L.index.minhash.pages", _in_pages),
+        "L.index.minhash.pages",
+        reworked(indexed.kept(_ALIKE), index_files.rewritten(_BANDS, _in_pages, FOURTH))),
     case("index/any/minhash/short", "texts of fewer words than are taken together",
         ("L.index.minhash.signature", "L.index.minhash.band-key"), indexed.kept(_ALIKE_WORDS)),
     case("index/any/json/typed", "an entry that tells the type of the values",

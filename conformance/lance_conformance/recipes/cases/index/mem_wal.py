@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import uuid
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -16,9 +15,10 @@ from lance_conformance.recipes.constructors import case, lint
 from lance_conformance.recipes.edits import THIRD, indices, inside, put
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.indexed import made
-from lance_conformance.recipes.model import Made, MessageEdit, Recipe, Remove, Rename, Resize
+from lance_conformance.recipes.model import Files, MessageEdit, Recipe, Remove, Rename, Resize
 
 SHARD = uuid.UUID(int=7)
+LATEST = manifest_path(SHARD, 3)
 
 
 def _rows(*ids: int) -> pa.Table:
@@ -84,26 +84,22 @@ def _all_of_shard(data: bytes) -> bytes:
     return manifest.SerializeToString(deterministic=True)
 
 
-def _make() -> Made:
-    base = reworked(
-        made(_steps, _rows(1, 2), by="reference"),
-        _log(inside(MemWalIndexDetails, _all_of_log)),
-    )()
-    latest = manifest_path(SHARD, 3)
-    files = {**base.files, latest: _all_of_shard(base.files[latest])}
-    return Made(files, base.table, made_by="hand")
+_SHARD_LOG = reworked(
+    made(_steps, _rows(1, 2), by="reference"),
+    _log(inside(MemWalIndexDetails, _all_of_log)),
+    lambda files: {**files, LATEST: _all_of_shard(files[LATEST])},
+)
 
 
-def _mark_first() -> Made:
+def _mark_first(files: Files) -> Files:
     """Put the marks of a log entry before its other columns."""
-    made = _make()
     path = entry_path(SHARD, 3)
-    held = pa.ipc.open_stream(made.files[path]).read_all()
+    held = pa.ipc.open_stream(files[path]).read_all()
     names = [TOMBSTONE, *(name for name in held.column_names if name != TOMBSTONE)]
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, held.select(names).schema) as writer:
         writer.write_table(held.select(names))
-    return replace(made, files={**made.files, path: sink.getvalue()})
+    return {**files, path: sink.getvalue()}
 
 
 def _entry(name: str = TOMBSTONE, **metadata: str) -> bytes:
@@ -117,10 +113,10 @@ def _entry(name: str = TOMBSTONE, **metadata: str) -> bytes:
 
 CASES: tuple[Recipe, ...] = (
     case("table/any/mem-wal/mark-first", "a log entry whose marks are its first column",
-        "L.index.mem-wal.entry", _mark_first),
+        "L.index.mem-wal.entry", reworked(_SHARD_LOG, _mark_first)),
     case("table/any/mem-wal/shard",
         "a log before the table: a shard of three versions, two entries and a fence",
-        "L.index.mem-wal.details", _make),
+        "L.index.mem-wal.details", _SHARD_LOG),
     lint("entry-number", "an entry whose generation is no number", "L.index.mem-wal.entry",
         Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "x"}), entry_path(SHARD, 3))),
     lint("no-marks", "an entry without marks of the rows that are deleted", "L.index.mem-wal.entry",

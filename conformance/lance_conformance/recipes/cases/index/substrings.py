@@ -9,11 +9,12 @@ import pyarrow as pa
 
 from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.scalar_tables import TEXTS_INDICES, early_plain, key
+from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, descriptor, index
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import Indexed, filtered, held_by
-from lance_conformance.recipes.model import Made, Recipe
+from lance_conformance.recipes.model import Files, Recipe
 
 _NGRAM = "ngram_postings.lance"
 NGRAM = Indexed(TEXTS_INDICES, "NGRAM")
@@ -80,12 +81,10 @@ def _digits(at: int, new: str) -> Callable[[str], str]:
     return lambda old: old[:at] + new + old[at + len(new) :]
 
 
-def _every_byte() -> Made:
-    """Say that each byte of no text has a sample."""
-    asked = filtered(Indexed(_NONE, "FM", {}, "2.0"), "contains(c, 'an')", [])
-    held = reworked(asked, index_files.metadata(_PART, "sa_sample_rate", "1")).make()
-    (size,) = (len(data) for name, data in held.files.items() if name.endswith(_PART))
-    return reworked(lambda: held, index({"files.0.size_bytes": size}, FOURTH))()
+def _sized(files: Files) -> Files:
+    """State the size that the file of the index has."""
+    size = len(files[index_files.path_of(_PART, files)])
+    return apply(index({"files.0.size_bytes": size}, FOURTH), files)[0]
 
 
 CASES: tuple[Recipe, ...] = (
@@ -127,7 +126,8 @@ CASES: tuple[Recipe, ...] = (
         also="L.index.ngram.token"),
     *index_files.damaged("ngram"),
     case("index/any/fm/of-nulls", "no text at all, and samples of each byte", "L.index.fm.samples",
-        filtered(Indexed(_NONE, "FM", {}, "2.0"), "contains(c, 'an')", []), make=_every_byte),
+        reworked(filtered(Indexed(_NONE, "FM", {}, "2.0"), "contains(c, 'an')", []),
+            index_files.metadata(_PART, "sa_sample_rate", "1"), _sized)),
     case("index/any/fm/plain", "a text in the middle of others; one of its rows is deleted",
         ("L.index.fm.partition", "L.index.fm.counts", "L.index.fm.topology", "L.index.fm.codes",
             "L.index.fm.numbers", "L.index.fm.node", "L.index.fm.rank", "L.index.fm.samples",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.model import (
     DATA,
-    Maker,
     Paths,
     Recipe,
     Remove,
@@ -218,12 +217,8 @@ def _new_lists(uri: str) -> pa.Table:
     return pa.table({"a": pa.array([[1], [9, 9, 9], None, None], pa.list_(pa.int16()))})
 
 
-def _case(
-    steps: Callable[[str], pa.Table], change: Callable[[Maker], Maker] = lambda make: make
-) -> Maker:
-    """Return a maker of what the reference writes by steps, and of what a change makes of it."""
-    make = change(dataset(steps))
-    return lambda: replace(make(), made_by="reference")
+_case = partial(dataset, by="reference")
+"""Returns a maker of what the reference writes by steps."""
 
 
 def _first(edit: Paths) -> Paths:
@@ -397,8 +392,8 @@ CASES: tuple[Recipe, ...] = (
     lint("index-current", "an index with old values that is said to know the new ones",
         "L.index.segment.complete", edits.index({"dataset_version": 3}, edits.THIRD)),
     case("table/any/overlays/two-pages", "new values for a row of each of two pages",
-        "L.table.overlay.value", _case(_two_pages,
-            lambda make: reworked(make, edits.data_file({"file_size_bytes": None}, edits.SECOND)))),
+        "L.table.overlay.value", reworked(_case(_two_pages),
+            edits.data_file({"file_size_bytes": None}, edits.SECOND), by="reference")),
     case("table/any/overlays/lists", "new lists in the place of others", "L.table.overlay.value",
         _case(_new_lists)),
 )  # fmt: skip

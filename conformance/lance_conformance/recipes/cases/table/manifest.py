@@ -16,11 +16,12 @@ from pylanceref.file import LanceFileReader
 from lance_conformance.oracle import lance
 from lance_conformance.recipes import edits
 from lance_conformance.recipes.cases.file_0_1.container import LEGACY
+from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.columns import numbered
 from lance_conformance.recipes.constructors import case, fault, faults, lint
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.model import (
-    Made,
+    Files,
     Maker,
     MessageEdit,
     Recipe,
@@ -76,20 +77,15 @@ def _in_early_files(ds: Any) -> None:
 _two = partial(stored, numbered(0, 3), _appended, holds=numbered(0, 6))
 
 
-def _sizes(make: Callable[[], Made]) -> Callable[[], Made]:
+def _sized(files: Files) -> Files:
     """Let the manifest list the files of the index by the sizes they have."""
+    sizes = {Path(name).name: len(data) for name, data in files.items()}
 
-    def made() -> Made:
-        base = make()
-        sizes = {Path(name).name: len(data) for name, data in base.files.items()}
+    def listed(entry: IndexMetadata) -> None:
+        for one in entry.files:
+            one.size_bytes = sizes[one.path]
 
-        def listed(entry: IndexMetadata) -> None:
-            for one in entry.files:
-                one.size_bytes = sizes[one.path]
-
-        return reworked(lambda: base, edits.index(listed, edits.SECOND))()
-
-    return made
+    return apply(edits.index(listed, edits.SECOND), files)[0]
 
 
 def _tag(**changed: object) -> Resize:
@@ -153,7 +149,8 @@ CASES: tuple[Recipe, ...] = (
         stored(pa.table({"a": pa.array([1, 2], pa.int32()), "b": pa.array(["x", None])}))),
     case("table/any/manifest/early-index-listed", "an index of files of 0.1, which are listed",
         ("L.index.segment.files", "L.legacy.footer.version"),
-        _sizes(stored(_FIVE, lambda ds: ds.create_scalar_index("a", "BTREE"), _in_early_files))),
+        reworked(stored(_FIVE, lambda ds: ds.create_scalar_index("a", "BTREE"), _in_early_files),
+            _sized)),
     case("table/any/manifest/weekly", "a manifest of a writer whose version is no number",
         ("L.table.datafile.once", "L.table.fragments.ids"),
         reworked(stored(pa.table({"a": pa.array([7, 9, 8], pa.int32())})),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -334,8 +333,8 @@ def _entry(name: str, number: int) -> Callable[[IndexSection], None]:
 
 def _committed(build: Callable[[str], Staged]) -> Maker:
     """Return a maker of the table after a commit, without the files of its transactions."""
-    make = dataset(_after(build), lambda name: not name.startswith("_transactions/"))
-    return lambda: replace(make(), made_by="reference")
+    steps = _after(build)
+    return dataset(steps, lambda name: not name.startswith("_transactions/"), by="reference")
 
 
 CASES: tuple[Recipe, ...] = (
