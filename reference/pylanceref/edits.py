@@ -18,7 +18,8 @@ from lanceref.table.logical import BlobHandling
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 
 from pylanceref.merge_insert import MergeInsertBuilder
-from pylanceref.sql.columns import bind_values, condition, only_nulls
+from pylanceref.sql.columns import bind_values, only_nulls
+from pylanceref.sql.filters import condition
 from pylanceref.table_handle import (
     CONFLICT_RETRIES,
     RETRY_TIMEOUT,

@@ -30,7 +30,8 @@ from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress
 from pylanceref.scan_arguments import Columns, ScanArguments, describe
 from pylanceref.scanner import LanceScanner
 from pylanceref.schema import LanceSchema
-from pylanceref.sql.columns import condition, take_columns
+from pylanceref.sql.columns import take_columns
+from pylanceref.sql.filters import condition
 from pylanceref.table_handle import OpenTable
 from pylanceref.types import reader_of
 from pylanceref.udf import BatchUDF, new_columns

@@ -23,8 +23,8 @@ from lanceref.table.data_files import Home, appended_schema
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 
 from pylanceref.operation import Transaction
-from pylanceref.sql.columns import condition as table_condition
-from pylanceref.sql.columns import mask_of
+from pylanceref.sql.filters import condition as table_condition
+from pylanceref.sql.filters import mask_of
 from pylanceref.table_handle import (
     CONFLICT_RETRIES,
     RETRY_TIMEOUT,

@@ -22,7 +22,8 @@ from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 
 from pylanceref.scanner import ColumnOrdering, LanceScanner, ScanOptions, ScanStatistics
-from pylanceref.sql.columns import Computed, all_columns, bind_columns, bind_filter, condition
+from pylanceref.sql.columns import Computed, bind_columns
+from pylanceref.sql.filters import all_columns, bind_filter, condition
 
 if TYPE_CHECKING:
     from lanceref.search.vector_search import VectorQuery

@@ -27,7 +27,8 @@ from lanceref.table.rows import FragmentRows
 from numpy.typing import NDArray
 
 from pylanceref.scanner import LanceScanner, ScanOptions, resize_batches, sort_order
-from pylanceref.sql.columns import Computed, all_columns, bind_columns
+from pylanceref.sql.columns import Computed, bind_columns
+from pylanceref.sql.filters import all_columns
 
 QUERY_INDEX = pa.field("query_index", pa.int32(), nullable=False)
 DISTANCE = pa.field("_distance", pa.float32())

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-from pylanceref.sql.columns import bind_filter
+from pylanceref.sql.filters import bind_filter
 
 ADDRESS_SPACE = 6 * 2**30
 """Limit of the address space of a child, in bytes."""

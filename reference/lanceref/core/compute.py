@@ -21,7 +21,9 @@ class OnFirstUse:
 
     def __getattr__(self, name: str) -> object:
         """Return what the library has under a name."""
-        return getattr(import_module(self._library), name)
+        found: object = getattr(import_module(self._library), name)
+        setattr(self, name, found)
+        return found
 
 
 if TYPE_CHECKING:

@@ -204,5 +204,5 @@ def plainly(items: Iterator[Item]) -> Iterator[Item]:
 
 @cache
 def _load(of_indices: bool) -> None:
-    for part in ("indices", "builds", "documents") if of_indices else ("files",):
+    for part in ("indices", "builds", "documents") if of_indices else ("files", "bit_packing"):
         import_module(f"lanceref.fast.{part}")

@@ -1,4 +1,4 @@
-"""Codecs for speed: FSST, bit-packed blocks, and when kernels are used.
+"""Codecs for speed: FSST, distinct values, and when kernels are used.
 
 FSST: what a pair of codes stands for, up to sixteen bytes, is one of 65 536 texts that are made
 once for a symbol table. Texts are written in order, each sixteen bytes wide, where the one before
@@ -8,15 +8,14 @@ of the table. Values are coded one code of each at a time; where few values are 
 are longer than the others, the longest symbol is looked up at all of their bytes at once, and the
 chain of symbols is followed from the start of each by doubling jumps.
 
-Blocks are unpacked in runs that fit the cache, or compiled. Distinct values are counted from below:
-values are as many as their halves combined by xor, or more, and that there are too many for a
-dictionary is seen in the first of them. The specifications are `codecs.variable`, `codecs.fsst`,
-`codecs.compressive.decode_fsst`, `codecs.bitpack` and `codecs.choose.index_distinct`.
+Distinct values are counted from below: values are as many as their halves combined by xor, or more,
+and that there are too many for a dictionary is seen in the first of them. The specifications are
+`codecs.variable`, `codecs.fsst`, `codecs.compressive.decode_fsst` and
+`codecs.choose.index_distinct`.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -25,10 +24,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import bitpack, choose, compressive, fsst, variable
-from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned
+from lanceref.codecs import choose, compressive, fsst, variable
 from lanceref.codecs.fsst import Coder, Codes, Words, longest, make_coder, stored, words_at
-from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values, Variable
+from lanceref.codecs.values import (
+    Bools,
+    Bytes,
+    ChunkRun,
+    Fixed,
+    Ints,
+    Values,
+    Variable,
+)
 from lanceref.codecs.variable import (
     ESCAPE,
     LONGEST,
@@ -272,92 +278,6 @@ def _chain(after: Ints, offsets: Ints, size: int) -> Ints:
         jump = jump[jump]
         steps //= 2
     return np.flatnonzero(reached[:size])
-
-
-SLAB_BYTES = 2**19
-"""Output of the blocks unpacked at a time: with their temporaries it stays in the cache."""
-
-LANE_ROW = np.dtype("V128")
-"""One value of every lane, 1 024 bits whatever T is: they lie together in a block."""
-
-
-@bitpack.unpack.replaced_by
-def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
-    """Unpack blocks: those of values that are cut, by operations over many blocks.
-
-    `packed` (blocks, width * 1024 / T), `out` (blocks, 1024).
-    """
-    bits, blocks = out.dtype.itemsize * 8, len(packed)
-    if KERNEL_USE.use(out.nbytes) and packed.flags.c_contiguous:
-        from lanceref.fast import compiled as kernel
-
-        starts, widths = np.arange(blocks) * (width * BLOCK // 8), np.full(blocks, width)
-        data = packed.reshape(-1).view(np.uint8)
-        words = out.view(np.uint64)
-        kernel.unpack_blocks(data, starts, widths, bits, kernel.ROW_STARTS, words)
-    elif 1 < width < bits:
-        _unpack_planar(packed, width, out)
-    else:
-        bitpack.unpack.plain(packed, width, out)
-
-
-@bitpack.unpack_chunks.replaced_by
-def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
-    """Unpack one inline block per chunk from the bytes of the run, without groups by width.
-
-    `widths` (chunks,), `out` (chunks, 1024).
-    """
-    if not KERNEL_USE.is_ready(out.nbytes):  # then `unpack` counts the bytes
-        bitpack.unpack_chunks.plain(run, widths, out)
-        return
-    from lanceref.fast import compiled as kernel
-
-    starts = run.starts[0] + out.itemsize
-    bits, words = 8 * out.itemsize, out.view(np.uint64)
-    kernel.unpack_blocks(run.data, starts, widths, bits, kernel.ROW_STARTS, words)
-
-
-def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
-    """Unpack with operations over all blocks of a slab: faster for wide values.
-
-    Rows are first written one after the other, then put in their places, a lane row as one item.
-    """
-    bits, slab = (
-        out.dtype.itemsize * 8,
-        max(1, min(len(out), SLAB_BYTES // (BLOCK * out.dtype.itemsize))),
-    )
-    lanes, groups = BLOCK // bits, bits // 8
-    rank = np.argsort(np.argsort(ORDER[:groups])).tolist()
-    mask = out.dtype.type((1 << width) - 1)
-    planes = np.empty(width * slab * lanes, out.dtype)
-    rows = np.empty(bits * slab * lanes, out.dtype)
-    for at in range(0, len(packed), slab):
-        source, target = packed[at : at + slab], out[at : at + slab]
-        n = len(source)
-        words, values = planes[: width * n * lanes], rows[: bits * n * lanes]
-        words.view(LANE_ROW).reshape(width, n)[:] = source.view(LANE_ROW).T
-        _unpack_rows(words.reshape(width, n * lanes), values.reshape(bits, n * lanes))
-        np.bitwise_and(values, mask, out=values)
-        unpacked = values.view(LANE_ROW).reshape(groups, 8, n)
-        placed = target.view(LANE_ROW).reshape(n, 8, groups)
-        for group in range(groups):
-            placed[:, :, rank[group]] = unpacked[group].T
-
-
-def _unpack_rows(words: Unsigned, rows: Unsigned) -> None:
-    """Unpack `words` (width, n) to `rows` (T, n); the bits above the width are not cleared.
-
-    Rows whose values begin at the same bit of a word come at equal distances.
-    """
-    word, bits, width = rows.dtype.type, len(rows), len(words)
-    alike = math.gcd(width, bits)
-    words, rows = words.reshape(alike, width // alike, -1), rows.reshape(alike, bits // alike, -1)
-    for row in range(bits // alike):
-        k, shift = divmod(row * width, bits)
-        values = rows[:, row]
-        np.right_shift(words[:, k], word(shift), out=values)
-        if shift + width > bits:
-            values |= words[:, k + 1] << word(bits - shift)
 
 
 @choose.index_distinct.replaced_by

@@ -54,7 +54,7 @@ class Spans:
 
     def touches(self, fragments: Keys) -> NDArray[np.bool_]:
         """Return for each fragment (n,), by its id, whether a run lies in it."""
-        return np.isin(fragments, self.fragments.astype(np.uint64))
+        return is_in(fragments, self.fragments.astype(np.uint64))
 
     def offsets(self, fragment_id: int, num_rows: int) -> NDArray[np.int64]:
         """Return row offsets (n,) below `num_rows` of a fragment that lie in a run, ascending."""

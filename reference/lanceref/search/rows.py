@@ -160,6 +160,7 @@ def condition(
 ) -> Condition:
     """Return a filter with what is read for it, and the indices that know its rows."""
     predicate, plan = given.predicate, None
+    use_stats = use_stats and snapshot.fragments.have_statistics
     bounds = bounded_fields(predicate if use_stats else None, snapshot.manifest.schema)
     if use_indices and predicate is not None and snapshot.manifest.indices:
         plan = select(predicate, snapshot.indices.by_path)

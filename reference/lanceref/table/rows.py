@@ -43,6 +43,9 @@ ROW_OFFSET = "_rowoffset"
 SYSTEM_COLUMNS = (ROW_ID, ROW_ADDRESS, ROW_OFFSET, CREATED_AT, LAST_UPDATED_AT)
 """Columns that every table has on demand: uint64."""
 
+KEPT_ROWS = 1 << 16
+"""A scan of fewer rows of a fragment, but not of all, is likely to be followed by another."""
+
 Offsets = NDArray[np.int64]
 
 
@@ -189,7 +192,8 @@ class FragmentRows:
 
     def _live(self, field: Field, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the live rows start..end of one column, cut where the column likes."""
-        reader = self.columns.column(field)
+        is_part = end - start < min(KEPT_ROWS, self.num_rows)  # other scans keep no page tables
+        reader = (self.columns.kept_column if is_part else self.columns.column)(field)
         if start >= end:
             return
         at, last = self.offsets(np.array([start, end - 1])).tolist()
@@ -269,6 +273,11 @@ class Fragments(tuple[FragmentRows, ...]):
         """The live rows of the table up to the end of each: (fragments,)."""
         ends = accumulate(rows.num_rows for rows in self)  # a file may state any number
         return np.array([min(end, 2**63 - 1) for end in ends], np.int64)
+
+    @cached_property
+    def have_statistics(self) -> bool:
+        """Whether files of 0.1 are among those of the fragments."""
+        return any(file.version == V0_1 for rows in self for file in rows.fragment.files)
 
     @cached_property
     def num_rows(self) -> int:

@@ -1,8 +1,7 @@
-"""Columns and filters: expressions in SQL over the columns of a table, evaluated batch by batch.
+"""Columns: expressions in SQL over the columns of a table, evaluated batch by batch.
 
 A column that is only renamed keeps its type, also a dictionary or an extension, its metadata and
-whether it may be null. A filter in SQL or as an Arrow expression becomes the condition that a
-search takes.
+whether it may be null.
 
 A few letters can ask for any number of bytes, as in `repeat('a', 1000000000000)`, and DataFusion
 would end the process. The bytes that functions add to their arguments are computed by DataFusion
@@ -15,9 +14,9 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, reduce
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,16 +26,11 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused, SchemaRefused
 from lanceref.core.query_limits import GROWN_BYTES, ITEM_BYTES, QueryTooLarge, calling
 from lanceref.file.arrow_schema import resolved
-from lanceref.file.schema import LanceSchema
-from lanceref.search import rows
-from lanceref.search.index_plan import Mask, Predicate
-from lanceref.search.rows import Condition, Filter
 from lanceref.search.snapshot import Snapshot, take_projection
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS
 from numpy.typing import NDArray
 
-from pylanceref.sql.conditions import predicate_of
 from pylanceref.sql.engine import Engine, ExactSchema, engine, plain_batch, plain_schema, repeated
 from pylanceref.sql.functions import BINARY_OF
 from pylanceref.sql.rewriting import field_at
@@ -167,8 +161,12 @@ def check_growth(found: Engine, sizes: Iterable[Expr], batch: pa.RecordBatch) ->
 
 def bind(text: str, schema: pa.Schema) -> Bound:
     """Return the expression of a text over a schema. Raises QueryRefused, QueryTooLarge."""
-    is_volatile = any(word in text.lower() for word in VOLATILE)
-    return (_bind if is_volatile else _bound)(text, ExactSchema(schema), engine())
+    return (_bind if is_volatile(text) else _bound)(text, ExactSchema(schema), engine())
+
+
+def is_volatile(text: str) -> bool:
+    """Whether an expression may have another value each time."""
+    return any(word in text.lower() for word in VOLATILE)
 
 
 def _bind(text: str, exact: ExactSchema, found: Engine) -> Bound:
@@ -307,85 +305,3 @@ def computed_columns(snapshot: Snapshot, expressions: Mapping[str, str]) -> Colu
     plain = pa.schema([field.remove_metadata() for field in bound.schema], bound.schema.metadata)
     bound = replace(bound, schema=plain)
     return operations.columns.computed_source(snapshot, plain, bound.columns, bound.batch)
-
-
-ROW = "__row"
-"""Name of the column that counts the rows of a batch."""
-
-
-class SqlFilter:
-    """A condition on rows, written in SQL."""
-
-    def __init__(self, text: str, schema: pa.Schema) -> None:
-        self._bound, self._schema = bind(text, schema), schema
-        self._is_match = self._bound.node.op == "regexp_match"
-        if not self._is_match and not pa.types.is_boolean(self._bound.type):
-            raise QueryRefused(f"The filter {text[:1000]} does not return a boolean")
-        self.columns, self.paths = self._bound.columns, self._bound.paths
-
-    @cached_property
-    def predicate(self) -> Predicate | None:
-        """What the filter says of single columns."""
-        return predicate_of(self._bound.node, self._schema)
-
-    def mask(self, batch: pa.RecordBatch) -> Mask:
-        """Return for each row of a batch whether it passes: bool (rows,). Raises QueryFailed."""
-        found = self._bound.evaluate(batch)
-        if self._is_match:
-            found = pc.is_valid(found)
-        return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), np.bool_)
-
-
-class ArrowFilter:
-    """A filter as an Arrow expression, which pyarrow evaluates; no index is asked for it."""
-
-    def __init__(self, expression: pc.Expression, schema: pa.Schema) -> None:
-        self._expression, text = expression, str(expression)
-        self.columns = self.paths = tuple(name for name in schema.names if name in text)
-        self.predicate: Predicate | None = None
-        empty = pa.Table.from_batches([], schema).select(self.columns)
-        try:
-            empty.filter(expression)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise QueryRefused(f"{error}") from error
-
-    def mask(self, batch: pa.RecordBatch) -> Mask:
-        """Return for each row of a batch whether it passes: bool (rows,). Raises QueryFailed."""
-        numbers = pa.array(np.arange(batch.num_rows))
-        names = [*batch.schema.names, ROW]
-        table = pa.Table.from_arrays([*batch.columns, numbers], names=names)
-        try:
-            kept = table.filter(self._expression)[ROW]
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise QueryFailed(f"Execution error: {error}") from error
-        mask = np.zeros(batch.num_rows, np.bool_)
-        mask[kept.to_numpy()] = True
-        return mask
-
-
-def bind_filter(given: object, schema: pa.Schema) -> Filter:
-    """Return a filter over the columns of a schema. Raises QueryRefused, TypeError."""
-    if isinstance(given, pc.Expression):
-        return ArrowFilter(given, schema)
-    if not isinstance(given, str):
-        raise TypeError(f"filter must be SQL text or an Arrow expression, got {type(given)}")
-    return SqlFilter(given, schema)
-
-
-def all_columns(schema: LanceSchema, found: Iterable[pa.Field] = ()) -> pa.Schema:
-    """Return the columns of a table, those of the system, and what a search has found."""
-    system = [pa.field(name, pa.uint64()) for name in SYSTEM_COLUMNS]
-    return pa.schema([*schema.arrow, *system, *found])
-
-
-def condition(
-    snapshot: Snapshot, given: object, *, use_stats: bool = True, use_indices: bool = True
-) -> Condition:
-    """Bind a filter, SQL or an Arrow expression, to a table. Raises QueryRefused, TypeError."""
-    found = bind_filter(given, all_columns(snapshot.schema(BlobHandling.DESCRIPTIONS)))
-    return rows.condition(snapshot, found, use_stats=use_stats, use_indices=use_indices)
-
-
-def mask_of(text: str) -> Callable[[pa.RecordBatch], Mask]:
-    """Return a filter, (rows,), that is bound to the columns of the batch it is asked about."""
-    return lambda batch: bind_filter(text, batch.schema).mask(batch)

@@ -95,6 +95,25 @@ def test_blocks_are_unpacked_alike(draw):
     assert np.array_equal(out[0], out[1])
 
 
+@given(st.sampled_from(bitpack.WIDTHS), st.lists(st.integers(0, 64), min_size=1, max_size=30))
+def test_chunks_of_any_widths_are_unpacked_alike(bits, widths):
+    """Any widths of any type, each in a chunk of its own that fits none of the others."""
+    random = np.random.default_rng(len(widths))
+    widths = np.minimum(np.array(widths, np.int64), bits)
+    values = random.integers(0, 2**bits, (len(widths), 1024), f"u{bits // 8}", endpoint=False)
+    parts = [
+        np.array([width], block.dtype).tobytes() + bitpack.pack(block[None], width).tobytes()
+        for width, block in zip(widths.tolist(), values, strict=True)
+    ]
+    run = run_of(parts, counts=[1024] * len(parts))
+    out = np.empty((2, *values.shape), values.dtype)
+
+    bitpack.unpack_chunks.plain(run, widths, out[0])
+    bitpack.unpack_chunks.fast(run, widths, out[1])
+
+    assert np.array_equal(out[0], out[1])
+
+
 @given(hnp.arrays(np.uint16, st.tuples(st.integers(1, 5), st.just(64))))
 def test_flags_are_values_of_one_bit(packed):
     """One-bit values of any blocks."""

@@ -27,7 +27,8 @@ from lanceref.transactions.row_lineage import moved_ids
 from pylanceref.file import LanceFileReader, LanceFileWriter
 from pylanceref.fragment import DataFile, FragmentMetadata, LanceFragment
 from pylanceref.operation import DatasetBasePath, LanceOperation
-from pylanceref.sql.columns import bind_values, condition
+from pylanceref.sql.columns import bind_values
+from pylanceref.sql.filters import condition
 
 from tests.operations.tables import column, table
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lanceref.search.index_plan import (
     boundings,
 )
-from pylanceref.sql.columns import bind_filter
+from pylanceref.sql.filters import bind_filter
 
 TABLE = pa.table(
     {

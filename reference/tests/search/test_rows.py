@@ -13,7 +13,7 @@ from lanceref.search.row_locator import live_rows, locator, positions_of_ids
 from lanceref.search.rows import Condition
 from lanceref.table.rows import FragmentRows, in_order
 from pylanceref.scanner import ColumnOrdering, resize_batches, sort_order
-from pylanceref.sql.columns import condition
+from pylanceref.sql.filters import condition
 
 from ..index.vector.indexed import points
 from ..index.vector.indexed import write as write_vectors

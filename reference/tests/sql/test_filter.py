@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from lanceref.core.errors import QueryFailed, QueryRefused
 from pylanceref.sql.columns import bind as bind_sql
-from pylanceref.sql.columns import bind_filter
+from pylanceref.sql.filters import bind_filter
 
 from tests.sql.expressions import BY_ADDRESS, FOUND, REFUSED, TABLE
 from tests.sql.oracle_filters import (

@@ -30,6 +30,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
+from lanceref.core.integers import is_in, unique
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import (
     Built,
@@ -133,10 +134,11 @@ class ZonedIndex(ScalarIndex):
     def __init__(self, file: IndexFile) -> None:
         self._file = file
         self._spans = read_spans(file)
+        self._told = unique(self._spans.fragments.astype(np.uint64))
 
     def tells_of(self, fragments: Keys) -> NDArray[np.bool_]:
         """Return for each fragment (n,), by its id, whether the index has zones of it."""
-        return self._spans.touches(fragments)
+        return is_in(fragments, self._told)
 
     def search(self, predicate: Predicate) -> Found | None:
         """Return the zones where a predicate may be true; the rows that are null, None: unknown."""
