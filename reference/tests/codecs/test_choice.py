@@ -6,15 +6,14 @@ from lanceref.codecs.choose import (
     Kind,
     choose_dictionary,
     encode_block,
-    encode_levels,
     encode_mini,
     encode_zip,
 )
 from lanceref.codecs.encoder_inputs import Params, params_of
-from lanceref.codecs.values import Fixed, FixedSizeList, Rows
+from lanceref.codecs.values import Fixed, FixedSizeList
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 
-from .runs import decoded, fixed, parts_of, plain, variable
+from .runs import decoded, fixed, plain, variable
 
 TEXT = Kind(is_text=True)
 RANDOM = np.random.default_rng(3).integers(0, 2**64, 3000, np.uint64).tolist()
@@ -111,44 +110,10 @@ def test_long_values_are_compressed_one_by_one(knobs, size, arms):
     assert arms == _arms(encode_zip(values, Params(**knobs), V2_2, TEXT)[0])
 
 
-LEVELS = [
-    ([0, 1] * 450, V2_1, "inline_bitpacking"),
-    ([0, 1] * 9, V2_1, "flat"),
-    ([0, 1] * 900, V2_1, "out_of_line_bitpacking"),
-    ([1] * 1800, V2_1, "out_of_line_bitpacking"),
-    ([1] * 1800, V2_2, "rle"),
-    ([0] * 9, V2_1, "inline_bitpacking"),
-    ([40_000, 1], V2_1, "flat"),
-]
-
-
-@pytest.mark.parametrize(("levels", "version", "arm"), LEVELS)
-def test_levels_are_packed_in_2_1_and_may_be_runs_from_2_2_on(levels, version, arm):
-    """A block up to 1 024 levels states its width in front, more of them in the description."""
-    encoding, *_ = encode_levels(np.array(levels, "<u2"), np.array([len(levels)]), version)
-
-    assert arm == encoding.WhichOneof("compression")
-
-
 def test_an_unknown_scheme_is_refused():
     """The name is in the message, as pylance has it."""
     with pytest.raises(ValueError, match="bogus"):
         encode_mini(fixed(RANDOM, 64), Params(compression="bogus"), V2_2, Kind())
-
-
-def test_pages_that_do_not_shrink_stay_as_they_are():
-    """Random bytes are not compressed, nor coded; nor are long texts that never repeat."""
-    noise = [np.random.default_rng(one).bytes(500) for one in range(200)]
-    alone = [f"{number}".encode() * 1024 for number in range(1000)]
-    data = np.random.default_rng(0).integers(0, 256, 8192, np.uint8)
-    numbers = encode_mini(Fixed(8, 8192, data), Params(compression="zstd"), V2_2, Kind())
-
-    assert "flat" == _arms(numbers.encoding)
-    for texts in (noise, alone):
-        blocks = encode_mini(variable(texts), Params(), V2_2, TEXT)
-        table = blocks.encoding.fsst.symbol_table
-        assert (0, 0) == (table[0], table[3])
-        assert texts == decoded(blocks)
 
 
 SHORT_OFFSETS = [
@@ -204,14 +169,6 @@ def test_chunks_hold_the_power_of_two_that_fits(values, compression, counts):
 
     assert counts == blocks.counts.tolist()
     assert plain(values) == decoded(blocks)
-
-
-@pytest.mark.parametrize(("count", "states"), [(1024, True), (1023, False), (2048, True)])
-def test_a_full_last_chunk_states_its_count(count, states):
-    """1 024 values of 32 bits fill a chunk; the count of fewer follows from the page's."""
-    for values in (fixed(range(count)), FixedSizeList(2, count, None, fixed(range(2 * count), 16))):
-        blocks = encode_mini(values, Params(compression="none"), V2_2, Kind())
-        assert blocks.last_says_count is states
 
 
 def test_a_chunk_has_4_096_values_at_most():
@@ -299,27 +256,3 @@ def test_metadata_that_is_no_number_counts_as_absent_and_ratios_have_a_range():
     for ratio in ("1.5", "-1"):
         with pytest.raises(ValueError, match="dict-size-ratio"):
             params_of({"lance-encoding:dict-size-ratio": ratio})
-
-
-def test_rows_of_fixed_fields_stay_so_and_a_string_makes_them_variable():
-    """Each field of a variable row is encoded by its own kind."""
-    numbers = fixed([1, 2], 8)
-    rows = Rows(2, (numbers, variable([b"ab", b""])))
-    plain_rows, _ = encode_zip(Rows(2, (numbers, numbers)), Params(), V2_2, Kind())
-    mixed, _ = encode_zip(rows, Params(), V2_2, Kind(fields=(Kind(), TEXT)))
-
-    assert [8, 8] == list(plain_rows.packed_struct.bits_per_value)
-    assert [8, 32] == [
-        f.bits_per_value or f.bits_per_length for f in mixed.variable_packed_struct.fields
-    ]
-
-
-def test_strings_of_2_3_count_their_offsets_anew_in_every_chunk():
-    """Two chunks of 512 lengths of two bits, and a short one."""
-    texts = [b"x" * (at % 3) for at in range(1200)]
-    blocks = encode_mini(variable(texts), Params(), V2_3, Kind())
-    packed, data = (parts_of(buffer) for buffer in blocks.buffers)
-
-    assert texts == decoded(blocks)
-    assert len(packed) == len(data) == len(blocks.counts) > 1
-    assert {256} == {len(part) for part in packed}

@@ -1,10 +1,9 @@
 """Descriptions of encodings: what each version may hold, and what follows from them."""
 
 import pytest
-from lanceref.codecs.compressive import check_chunks, check_encoding, check_items, check_levels
-from lanceref.codecs.values import has_payload, value_bits
+from lanceref.codecs.compressive import check_encoding
 from lanceref.core.context import Context
-from lanceref.core.errors import BytesError, CorruptPage, UnknownEncoding
+from lanceref.core.errors import BytesError, CorruptPage
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 from lanceref.core.limits import Limits
 
@@ -81,61 +80,3 @@ def test_descriptions_nest_as_deep_as_the_limit(depth, fits):
         return
     with pytest.raises(CorruptPage, match=r"L\.codec\.encoding\.depth"):
         check_encoding(encoding, V2_2, ctx, PLACE)
-
-
-LEVELS = [
-    (flat(16), V2_1),
-    (inline(16), V2_1),
-    (out_of_line(16, 1), V2_1),
-    (rle(flat(16), flat(8)), V2_2),
-    (flat(8), None),
-    (variable(), None),
-    (lists(2, flat(8)), None),
-]
-
-
-@pytest.mark.parametrize(("encoding", "since"), LEVELS, ids=lambda one: str(one)[:40])
-def test_levels_have_sixteen_bits_and_a_block_codec(encoding, since):
-    """Flat or bitpacked in every version, runs from 2.2 on, nothing else."""
-    for version in (V2_1, V2_2, V2_3):
-        if since is not None and version >= since:
-            check_levels(encoding, version, CTX, PLACE)
-        else:
-            with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.levels"):
-                check_levels(encoding, version, CTX, PLACE)
-
-
-COMPUTED = [constant(5), range_(0, 1), fsst(TABLE, variable(32))]
-
-
-def test_runs_in_chunks_and_items_of_dictionaries_are_stored():
-    """Neither the parts of runs nor the items are computed, inside of compression too."""
-    check_chunks(general("lz4_raw", rle(flat(32), flat(8))), PLACE)
-    check_items(general("lz4_raw", variable(32)), PLACE)
-    refused = [
-        *((check_chunks, rle(one, flat(8))) for one in COMPUTED[:2]),
-        *((check_chunks, rle(flat(32), one)) for one in COMPUTED[:2]),
-        *((check_items, one) for one in COMPUTED),
-    ]
-    for check, encoding in refused:
-        with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):
-            check(general("lz4_raw", encoding), PLACE)
-
-
-FACTS = [
-    (rle(general("zstd", flat(32)), flat(8)), 32, True),
-    (rle(constant(5), range_(1, 1, 32)), 64, False),
-    (delta(0, constant(1)), 64, False),
-    (delta(0, flat(64)), 64, True),
-    (dictionary(flat(32), range_(0, 1), 3), 64, True),
-    (lists(3, lists(1, flat(16), True), True), 64, True),
-    (packed_struct([8, 16], flat(24)), 24, True),
-    (variable(), None, True),
-    (ROWS, None, True),
-]
-
-
-@pytest.mark.parametrize(("encoding", "bits", "payload"), FACTS, ids=lambda one: str(one)[:40])
-def test_width_and_payload_follow_from_the_description(encoding, bits, payload):
-    """Constants, ranges and what is made of them alone have no bytes; strings have no width."""
-    assert (bits, payload) == (value_bits(encoding), has_payload(encoding))

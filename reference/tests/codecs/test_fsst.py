@@ -1,10 +1,9 @@
 """FSST as the writer does it: symbols are trained, values are coded by the longest of them."""
 
 import hypothesis.strategies as st
-import numpy as np
 import pytest
 from hypothesis import given, settings
-from lanceref.codecs.fsst import apply, code_values, encode, make_coder, shrinks, train
+from lanceref.codecs.fsst import apply, code_values, encode, make_coder, train
 from lanceref.codecs.nested import decode_zip_variable
 from lanceref.codecs.variable import symbol_table as written_table
 from lanceref.fast import codecs as fast_fsst
@@ -27,23 +26,6 @@ def _code_slowly(symbols, text):
         numbers.append(256 + text[0] if best is None else symbols.index(best))
         text = text[1 if best is None else len(best) :]
     return numbers
-
-
-@pytest.mark.parametrize(
-    ("symbols", "texts", "wanted"),
-    [
-        ([b"a", b"ab", b"abc"], [b"abcdx", b"ab", b""], [[2, 256 + 100, 256 + 120], [1], []]),
-        ([b"ab", b"a"], [b"a", b"b"], [[1], [256 + 98]]),
-        ([b"a\0", b"ab", b"a"], [b"a", b"b"], [[2], [256 + 98]]),
-    ],
-)
-def test_the_longest_symbol_wins_and_none_crosses_a_value(symbols, texts, wanted):
-    """By hand; the last byte of a value is a symbol whatever lies after it."""
-    codes, counts = code_values(make_coder(symbols), variable(texts))
-
-    assert wanted == [_code_slowly(symbols, text) for text in texts]
-    assert [number for numbers in wanted for number in numbers] == codes.tolist()
-    assert [len(numbers) for numbers in wanted] == counts.tolist()
 
 
 @given(
@@ -92,21 +74,6 @@ def test_training_finds_repeated_text():
     assert addresses == plain(found)
 
 
-def test_values_between_empty_ones_are_judged_by_their_own():
-    """Every other value is empty: neither sample consists of those alone."""
-    texts = [word for i in range(20_000) for word in (b"%05d" % i, b"")]
-
-    assert shrinks(train(variable(texts)), variable(texts))
-
-
-def test_few_bytes_are_stored_as_they_are():
-    """Below 32 KiB the table is there and switched off."""
-    table, stored = encode(variable([b"abc", b""]))
-
-    assert symbol_table([], is_on=False) == table
-    assert [b"abc", b""] == plain(stored)
-
-
 @given(st.data(), SYMBOLS, st.integers(1, 9), st.sampled_from([0, fast_fsst.PAIRED]))
 @settings(max_examples=150)
 def test_codes_are_expanded_wherever_slabs_are_cut(draw, symbols, slab, paired):
@@ -121,13 +88,3 @@ def test_codes_are_expanded_wherever_slabs_are_cut(draw, symbols, slab, paired):
         found = decode_zip_variable(encoding, variable(values), CTX, PLACE)
 
     assert [decode_codes(symbols, value) for value in values] == plain(found)
-
-
-def test_assignment_through_overlapping_words_keeps_the_order():
-    """NumPy writes in the order of the indices: a later word overwrites what it shares."""
-    out = np.zeros(40_008, np.uint8)
-    overlapping = np.ndarray((40_001,), "<u8", out.data, strides=(1,))
-    at = np.arange(20_000) * 2
-    overlapping[at] = np.uint64(0x0101010101010101) * (at % 251).astype(np.uint64)
-
-    assert np.array_equal(np.repeat(at % 251, 2), out[:40_000])

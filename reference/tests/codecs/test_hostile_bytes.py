@@ -22,7 +22,6 @@ from lanceref.core.limits import Limits
 
 from .encodings import (
     constant,
-    delta,
     dictionary,
     flat,
     fsst,
@@ -38,7 +37,6 @@ from .encodings import (
 )
 from .encodings import variable as strings
 from .runs import (
-    BASE,
     CTX,
     PLACE,
     check,
@@ -67,68 +65,10 @@ from .slow_forms import (
 
 TABLE = symbol_table([b"a", b"b"])
 RUNS, FRAME = rle(flat(16), flat(8)), dictionary(flat(32), flat(64), 3)
-COMPUTED = rle(range_(4, 1), range_(1, 1, 32))
 TRIPLES = lists(3, flat(16), True)
 
 
-BLOCKS = {
-    "tail": (
-        out_of_line(16, 1),
-        bytes(128) + words([0] * 16 + [2], 16),
-        1041,
-        "bitpack.raw-tail",
-    ),
-    "computed lengths": (COMPUTED, b"", 5, "rle.sum"),
-    "lengths that miss": (rle(range_(4, 1), constant(3, 32)), b"", 5, "rle.sum"),
-    "sizes that overflow": (FRAME, words([2**63, 2**63], 64), 2, "dictionary.frame"),
-    "wide range": (range_(0, 2**63), b"", 3, "range.overflow"),
-    "computed deltas": (delta(2**64 - 2, constant(1)), b"", 3, "delta.overflow"),
-    "narrow deltas": (delta(2**32 - 2, constant(1, 32), 32), b"", 3, "delta.overflow"),
-    "stored deltas": (delta(5, flat(64)), words([2**64 - 1, 1], 64), 3, "delta.overflow"),
-    "list of nulls": (lists(4, constant(), True), bytes(3), 2, "fixed-size-list.size"),
-}
-"""Description, bytes, number of values, clause."""
-
-
-@pytest.mark.parametrize(("encoding", "data", "count", "clause"), BLOCKS.values(), ids=BLOCKS)
-def test_a_faulty_block_is_refused_at_its_place(encoding, data, count, clause):
-    """Sizes, sums, indices and computed numbers are held against the values wanted."""
-    with pytest.raises(CorruptPage) as caught:
-        decode_block(encoding, cursor_of(data), count)
-
-    assert f"L.codec.{clause}" == caught.value.clause
-    assert BASE <= caught.value.offset <= BASE + len(data)
-
-
 ROWS = variable_rows((flat(16), "bits_per_value", 16), (strings(32), "bits_per_length", 32))
-BACKWARDS = variable_rows((strings(64), "bits_per_length", 64), (flat(64), "bits_per_value", 64))
-ZIPPED = {
-    "list": (lists(3, flat(16)), bytes(7), "fixed-size-list.size"),
-    "a valid item of nulls": (lists(3, constant(), True), b"\1", "fixed-size-list.all-null"),
-    "bytes of nulls": (lists(3, constant(), True), b"\0\0", "fixed-size-list.all-null"),
-    "bits": (lists(3, flat(1)), b"\5", "fixed-size-list.whole-bytes"),
-    "width": (flat(64), bytes(4), "flat.size"),
-    "a row with a rest": (ROWS, words([1], 16) + words([2], 32) + b"abc", "packed-struct.row"),
-    "a row cut short": (ROWS, words([1], 16) + b"\0\0\0", "packed-struct.row"),
-    "a huge length": (ROWS, words([1], 16) + words([2**32 - 1], 32), "packed-struct.row"),
-    "a length that leads back": (BACKWARDS, words([2**64 - 8], 64), "packed-struct.row"),
-    "a code without a symbol": (fsst(TABLE, strings(32)), b"\0\2", "fsst.code"),
-    "an escape at the end": (fsst(TABLE, strings(32)), b"\0\xff\xff\xff", "fsst.escape"),
-    "an escape alone": (fsst(TABLE, strings(32)), b"\xff", "fsst.escape"),
-}
-
-
-@pytest.mark.parametrize(("encoding", "value", "clause"), ZIPPED.values(), ids=ZIPPED)
-def test_a_faulty_zipped_value_is_refused(encoding, value, clause):
-    """A value is its bitmaps, its items, or its fields, and nothing else."""
-    with pytest.raises(CorruptPage) as caught:
-        if encoding.WhichOneof("compression") in ("variable_packed_struct", "fsst"):
-            decode_zip_variable(encoding, variable([value]), CTX, PLACE)
-        else:
-            rows = np.frombuffer(value, np.uint8).reshape(1, -1)
-            decode_zip_fixed(encoding, rows, PLACE)
-
-    assert f"L.codec.{clause}" == caught.value.clause
 
 
 def test_encodings_out_of_place_are_refused():

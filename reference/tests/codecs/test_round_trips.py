@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given, settings
 from lanceref.codecs.choose import (
     Kind,
-    choose_dictionary,
     encode_block,
-    encode_levels,
     encode_mini,
     encode_zip,
 )
-from lanceref.codecs.compressive import decode_levels, decode_mini
+from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.encoder_inputs import Params
 from lanceref.codecs.nested import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows
@@ -155,36 +153,6 @@ def test_rows_come_back(rows):
     with pytest.raises(ValueError, match="whole bytes"):
         bit = Fixed(1, 1, np.ones(1, np.uint8))
         encode_mini(Rows(1, (bit,)), Params(), V2_2, Kind())
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([1, 900])), min_size=1), VERSIONS)
-def test_levels_of_any_chunks_come_back(runs, version):
-    """One codec for the page, applied to the levels of each chunk, the last of them shorter."""
-    levels = np.repeat([v for v, _ in runs], [n for _, n in runs]).astype("<u2")
-    counts = np.minimum(1024, len(levels) - np.arange(0, len(levels), 1024))
-
-    encoding, data, sizes = encode_levels(levels, counts, version)
-
-    run = run_of(parts_of((data, sizes)), counts=counts.tolist())
-    assert levels.tolist() == decode_levels(encoding, run).astype(int).tolist()
-
-
-@given(st.integers(1, 12), st.sampled_from([100, 1000]), st.sampled_from([64, 128, 0]))
-def test_dictionaries_give_back_their_values(distinct, count, bits):
-    """Items stand in the order of their first use."""
-    numbers = [(7 * i) % distinct for i in range(count)]
-    texts = variable([b"%d" % n * 9 for n in numbers])
-    if bits == 64:
-        values = fixed([2**40 + n for n in numbers], 64)
-    elif bits == 128:
-        pairs = np.array([[n, 1] for n in numbers], "<u8")
-        values = Fixed(128, count, pairs.view(np.uint8).reshape(-1))
-    else:
-        values = texts
-    indices, items = choose_dictionary(values, Params(dict_size_ratio=1.0), V2_2, Kind())
-
-    assert plain(values) == [plain(items)[at] for at in indices.tolist()]
-    assert list(dict.fromkeys(plain(values))) == plain(items)
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])

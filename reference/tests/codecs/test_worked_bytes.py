@@ -6,9 +6,7 @@ from lanceref.codecs import nested
 from lanceref.codecs.choose import Kind, encode_block, encode_levels, encode_mini, encode_zip
 from lanceref.codecs.compressive import (
     decode_blocks,
-    decode_levels,
     decode_mini,
-    integers,
     num_buffers,
 )
 from lanceref.codecs.encoder_inputs import Params
@@ -189,14 +187,6 @@ def test_blocks_decode_as_the_description_states(encoding, data, wanted):
         assert wanted * 2 == plain(decode_blocks(encoding, run))
 
 
-def test_levels_and_positions_come_in_one_width():
-    """Levels of any block codec are numbers or flags; positions have 64 bits."""
-    flags = run_of([pack_out_of_line([1, 0] * 520, 16, 1, True)] * 2, counts=[1040] * 2)
-
-    assert [1, 0] * 1040 == decode_levels(out_of_line(16, 1), flags).astype(int).tolist()
-    assert [1, 2] == integers(flat(16), run_of([words([1, 2], 16)], counts=[2])).tolist()
-
-
 ROW = (
     (packed_struct([8, 8], flat(16)), "bits_per_value", 16),
     (fsst(TABLE, strings(32)), "bits_per_length", 32),
@@ -238,31 +228,6 @@ def test_values_zipped_one_by_one_decode_as_the_description_states(encoding, sto
         found = decode_zip_fixed(encoding, rows, PLACE)
 
     assert wanted == plain(found)
-
-
-def test_lists_of_nothing_but_nulls_have_bitmaps_alone():
-    """A dictionary of them may have twice its bytes (D.codec.null-list-dictionary)."""
-    values = FixedSizeList(4, 2, np.zeros(8, bool), fixed([0] * 8, 16))
-
-    encoding, rows = encode_zip(values, Params(), V2_2, Kind())
-
-    assert encoding.fixed_size_list.values.HasField("constant")
-    assert (8, [0, 0]) == (rows.bits, rows.data.tolist())
-    for data in (bytes(2), bytes(4)):
-        found = decode_blocks(encoding, run_of([data], counts=[2]))
-        assert (0, 8, [False] * 8) == (found.items.bits, found.items.count, found.validity.tolist())
-
-
-def test_the_tail_of_levels_is_raw_where_that_is_smaller():
-    """1 041 one-bit levels take 128 + 34 bytes raw, 256 padded; both read alike."""
-    values = [i % 2 for i in range(1041)]
-    raw, padded = (pack_out_of_line(values, 16, 1, form) for form in (True, False))
-    run = run_of([raw, padded], counts=[1041] * 2)
-    encoding, data, sizes = encode_levels(np.array(values, "<u2"), np.array([1041]), V2_1)
-
-    assert (162, 256) == (len(raw), len(padded))
-    assert values * 2 == decode_levels(out_of_line(16, 1), run).astype(int).tolist()
-    assert (out_of_line(16, 1), raw, [162]) == (encoding, bytes(data), sizes.tolist())
 
 
 NONE, FLAGS = Params(compression="none"), np.array([1, 0, 1, 1, 1, 1], bool)
@@ -323,14 +288,6 @@ def test_chunks_of_any_count_begin_at_a_byte():
     assert plain(LIST) == decoded(blocks)
     assert [] == plain(decode_mini(flat(8), run_of([], counts=[])))
     assert [1, 0, 1] == plain(decode_mini(flat(1), run_of([b"\1", b"\1"], counts=[2, 1])))
-
-
-def test_the_first_lane_of_the_worked_block():
-    """Lane 0 begins 5, 3, 0, 5 at three bits each: 1d 3a 74 e8 after the width 3."""
-    ((data, sizes),) = encode_mini(fixed(WORKED[:1024]), Params(), V2_1, Kind()).buffers
-
-    assert bytes.fromhex("03000000 1d3a74e8") == bytes(data[:8])
-    assert [4 + 3 * 128] == sizes.tolist()
 
 
 VALUES = {

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+from contextlib import contextmanager
 
 import hypothesis.strategies as st
 import lanceref
@@ -24,6 +25,7 @@ from lanceref.codecs.variable import (
 )
 from lanceref.core.context import Specified, is_plain, plain_forms, plainly
 from lanceref.core.errors import BytesError
+from lanceref.fast.codecs import KERNEL_USE
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
@@ -31,8 +33,18 @@ from pylanceref.file import LanceFileReader, LanceFileWriter
 
 from ..codecs.runs import PLACE, plain, run_of, variable
 
-TEXTS = st.lists(st.binary(max_size=40), min_size=1, max_size=30)
-SYMBOLS = st.lists(st.binary(min_size=1, max_size=8), min_size=1, max_size=60, unique=True)
+BYTES = st.sampled_from([0, 1, 97, 98, 255])
+"""Bytes of which values and symbols share many, and which are codes and escapes too."""
+
+TEXTS = st.lists(
+    st.binary(max_size=40) | st.lists(BYTES, max_size=30).map(bytes), min_size=1, max_size=30
+)
+SYMBOLS = st.lists(
+    st.binary(min_size=1, max_size=8) | st.lists(BYTES, min_size=1, max_size=8).map(bytes),
+    min_size=1,
+    max_size=60,
+    unique=True,
+)
 
 
 def forms():
@@ -67,32 +79,74 @@ def test_a_block_is_plain_and_what_it_yields_is_made_plainly():
     assert before == is_plain()
 
 
-def same(form, *arguments):
-    """Hold the fast form of a function against its plain form; errors are equal too."""
-    outcomes = []
-    for call in (form.plain, form.fast):
+@contextmanager
+def without_kernels():
+    """Leave compiled kernels out in a `with` block, where numba is installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(KERNEL_USE, "is_there", False)
+        yield
+
+
+def outcomes(form, *arguments):
+    """Return what a function gives, or its error: plain, fast, and fast without kernels."""
+
+    def outcome(call):
         try:
-            outcomes.append(call(*arguments))
+            return call(*arguments)
         except BytesError as error:
-            outcomes.append(str(error))
-    return outcomes
+            return str(error)
+
+    found = [outcome(form.plain), outcome(form.fast)]
+    with without_kernels():
+        return [*found, outcome(form.fast)]
+
+
+def strings_or_error(found):
+    """Return byte strings and what is known of them, or the error in their place."""
+    return found if isinstance(found, str) else (plain(found), found.is_ascii)
+
+
+def unpacked(form, packed, widths, shape, dtype):
+    """Return what a function writes into an array: plain, fast, and fast without kernels."""
+    outs = np.zeros((3, *shape), dtype)
+    form.plain(packed, widths, outs[0])
+    form.fast(packed, widths, outs[1])
+    with without_kernels():
+        form.fast(packed, widths, outs[2])
+    return outs
 
 
 @given(st.data())
 @settings(max_examples=150)
 def test_blocks_are_unpacked_alike(draw):
-    """Any width of any type, any number of blocks."""
+    """Any width of any type, any number of blocks, also where they do not lie together."""
     bits = draw.draw(st.sampled_from(bitpack.WIDTHS))
     width, count = draw.draw(st.integers(0, bits)), draw.draw(st.integers(1, 70))
+    step = draw.draw(st.sampled_from([1, 2]))
     random = np.random.default_rng(draw.draw(st.integers(0, 1000)))
     values = random.integers(0, 2**bits, (count, 1024), f"u{bits // 8}", endpoint=False)
 
-    packed = bitpack.pack(values, width)
-    out = np.empty((2, *values.shape), values.dtype)
-    bitpack.unpack.plain(packed, width, out[0])
-    bitpack.unpack.fast(packed, width, out[1])
+    packed = bitpack.pack(values, width)[::step]
+    first, *others = unpacked(bitpack.unpack, packed, width, (len(packed), 1024), values.dtype)
 
-    assert np.array_equal(out[0], out[1])
+    assert all(np.array_equal(first, other) for other in others)
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_chunks_of_many_widths_are_unpacked_alike(draw):
+    """Any bytes after a width of their own."""
+    bits = draw.draw(st.sampled_from(bitpack.WIDTHS))
+    widths = np.array(draw.draw(st.lists(st.integers(0, bits), min_size=1, max_size=9)))
+    random = np.random.default_rng(draw.draw(st.integers(0, 1000)))
+    heads = [int(width).to_bytes(bits // 8, "little") for width in widths]
+    blocks = [head + random.bytes(128 * int(width)) for head, width in zip(heads, widths)]
+    run = run_of(blocks, counts=[1024] * len(blocks))
+    dtype, shape = f"u{bits // 8}", (len(blocks), 1024)
+    first, *others = unpacked(bitpack.unpack_chunks, run, widths, shape, dtype)
+
+    assert all(np.array_equal(first, other) for other in others)
+    assert np.array_equal(bitpack.inline_widths(run, bits), widths)
 
 
 @given(st.sampled_from(bitpack.WIDTHS), st.lists(st.integers(0, 64), min_size=1, max_size=30))
@@ -138,40 +192,47 @@ def test_pieces_are_joined_alike(pieces, size):
         (values.count_before, data % 3 == 0, starts),
     ]
     for form, *arguments in calls:
-        one, other = same(form, *arguments)
-        assert one.tolist() == other.tolist()
-        assert one.dtype == other.dtype
+        first, *others = outcomes(form, *arguments)
+        for other in others:
+            assert first.tolist() == other.tolist()
+            assert first.dtype == other.dtype
 
 
 @given(TEXTS, SYMBOLS)
 def test_values_are_coded_and_decoded_alike(texts, symbols):
-    """Any bytes as values, any symbols; and what was coded comes back."""
-    values = variable(texts)
-    one, other = same(fsst.apply, symbols, values)
-    codes, again = same(fsst.code_values, make_coder(symbols), values)
+    """Any bytes as values, any symbols; what was coded comes back; as codes they fail alike."""
+    values, coder = variable(texts), make_coder(symbols)
+    coded, *again = outcomes(fsst.apply, symbols, values)
+    codes = [
+        [part.tolist() for part in found] for found in outcomes(fsst.code_values, coder, values)
+    ]
     table = parse_symbol_table(symbol_table(symbols, is_on=True), PLACE)
-    decoded = same(decode_codes, table, one, PLACE)
+    decoded = outcomes(decode_codes, table, coded, PLACE)
 
-    assert plain(one) == plain(other)
-    assert [part.tolist() for part in codes] == [part.tolist() for part in again]
-    assert [texts, texts] == [plain(values) for values in decoded]
-    assert decoded[0].is_ascii == decoded[1].is_ascii
+    assert [plain(coded)] * 2 == [plain(found) for found in again]
+    assert [codes[0]] * 3 == codes
+    assert [texts] * 3 == [plain(found) for found in decoded]
+    assert 1 == len({found.is_ascii for found in decoded})
+    first, *others = map(strings_or_error, outcomes(decode_codes, table, values, PLACE))
+    assert [first] * 2 == others
 
 
-@given(st.lists(TEXTS, min_size=1, max_size=3), SYMBOLS)
-def test_chunks_of_any_codes_are_decoded_alike(values, symbols):
-    """Also codes that no table has: the same error."""
+@given(st.lists(TEXTS, min_size=1, max_size=3), SYMBOLS, st.data())
+def test_chunks_of_any_codes_are_decoded_alike(values, symbols, draw):
+    """Also codes that no table has, and chunks with a damaged byte: the same error."""
     encoding = pb.Fsst(symbol_table=symbol_table(symbols, is_on=True))
     encoding.values.CopyFrom(variable_encoding(32))
     parts = []
     for texts in values:
         table = np.cumsum([4 * len(texts) + 4, *map(len, texts)]).astype("<u4")
-        parts.append(table.tobytes() + b"".join(texts))
-    run = run_of(parts, counts=[len(texts) for texts in values])
+        parts.append(bytearray(table.tobytes() + b"".join(texts)))
+    if draw.draw(st.booleans()):
+        damaged = draw.draw(st.sampled_from(parts))
+        damaged[draw.draw(st.integers(0, len(damaged) - 1))] = draw.draw(st.integers(0, 255))
+    run = run_of([bytes(part) for part in parts], counts=[len(texts) for texts in values])
 
-    one, other = same(compressive.decode_fsst, encoding, run)
-
-    assert one == other if isinstance(one, str) else plain(one) == plain(other)
+    first, *others = map(strings_or_error, outcomes(compressive.decode_fsst, encoding, run))
+    assert [first] * 2 == others
 
 
 @given(st.sampled_from([1, 8, 16, 32, 64]), st.data(), st.booleans())

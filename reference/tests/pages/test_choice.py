@@ -8,12 +8,11 @@ from hypothesis import given
 from lanceref.codecs.encoder_inputs import dictionary_parts, stored_values, validity_of
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Variable
 from lanceref.core.errors import CorruptPage, DataRefused
-from lanceref.pages.leafvalues import check_leaf_encoding, indexed_array, leaf_array, width_bits
+from lanceref.pages.leafvalues import leaf_array, width_bits
 
 from ..codecs.runs import fixed
 from ..codecs.runs import variable as texts
 from ..file.in_memory import column, opened, pages_of, scanned, written
-from .building import flat, pb, variable
 from .nesting import PLACE
 
 LIST = pa.list_(pa.int64())
@@ -189,33 +188,6 @@ def test_values_that_are_not_of_the_type_are_refused(type_, values, clause):
     """Of another width or kind, rows of other fields, lists of another length."""
     with pytest.raises(CorruptPage, match=clause):
         leaf_array(type_, values, None, PLACE)
-
-
-COMPUTED = pb.CompressiveEncoding(
-    variable={"offsets": {"range": {"uncompressed_bits_per_value": 64, "step": 1}}}
-)
-GATES = [
-    (pa.string(), variable(), None),
-    (pa.int64(), flat(64), None),
-    (pa.large_string(), COMPUTED, None),
-    (pa.int64(), pb.CompressiveEncoding(general={"values": variable()}), "leaf.kind"),
-    (pa.binary(), flat(8), "leaf.kind"),
-    (pa.string(), variable(64), "leaf.offset-width"),
-    (pa.string(), COMPUTED, "leaf.offset-width"),
-]
-
-
-@pytest.mark.parametrize(("type_", "encoding", "clause"), GATES, ids=str)
-def test_variable_encodings_belong_to_variable_types(type_, encoding, clause):
-    """Also inside of others; offsets have the width of the type, and keys that of theirs."""
-    if clause is None:
-        check_leaf_encoding(type_, encoding, PLACE)
-        return
-    with pytest.raises(CorruptPage, match=clause):
-        check_leaf_encoding(type_, encoding, PLACE)
-    with pytest.raises(CorruptPage, match="key-width"):
-        coded = pa.dictionary(pa.int8(), pa.string())
-        indexed_array(coded, np.array([1], np.uint16), pa.array(["p", "q"]), None, PLACE)
 
 
 WIDTHS = [

@@ -1,20 +1,17 @@
 """Hostile pages: bounds before sizes, errors at their place, damage, and pages of one column."""
 
-from dataclasses import replace
-
 import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from lanceref.core.context import Context, expect
-from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.context import Context
+from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, Place
 from lanceref.core.limits import Limits
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.pages.column import PageColumn, check_required, has_required, open_leaf
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM
-from lanceref.pages.repindex import parse_index
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 from lanceref.storage import BytesSource
 
@@ -39,7 +36,7 @@ from .building import (
     scanned,
     words,
 )
-from .test_layouts import BLOB_LEAF, NULL_LEVELS, WRITTEN
+from .test_layouts import NULL_LEVELS, WRITTEN
 
 NUMBERS, TEXT = pa.int32(), pa.string()
 WIDE = pa.list_(pa.struct([("a", pa.int32())]), 16)
@@ -136,18 +133,6 @@ def test_damaged_pages_are_refused_or_read(name, data):
         assert error.clause.startswith("L.")
         assert str(error.found) and str(error.wanted)
     findings_of(bytes(damaged))
-
-
-def test_padding_is_read_and_reported():
-    """Another padding byte changes no value; checking names it."""
-    data = written(pa.table({"c": pa.array([[1, 2], None, [], [3]], LISTS)}), "2.1")
-    at = 64 + 55
-    changed = data[:at] + b"\0" + data[at + 1 :]
-
-    assert data[at : at + 1] == b"\xfe"
-    assert [[1, 2], None, [], [3]] == column_values(column(changed)).to_pylist()
-    assert ["L.page.miniblock.padding"] == [one.clause for one in findings_of(changed)]
-    assert_clean_and_owned(data)
 
 
 def _pages(*pages, gap=0, source=BytesSource, type_=NUMBERS):
@@ -307,57 +292,3 @@ def test_entries_of_zipped_pages_are_owned_singly_or_by_rows():
     kinds = assert_clean_and_owned(data)
 
     assert [(0, 1), (1, 2), (2, 6), (6, 8), (8, 9), (9, 13)] == [at for at in kinds if at[1] <= 13]
-
-
-def test_blob_pages_belong_to_blob_fields_and_nulls_to_their_levels():
-    """Other fields, nullable descriptors, unknown levels, payloads outside of the file."""
-    packed = pb.CompressiveEncoding(packed_struct={"bits_per_value": [64, 64], "values": flat(128)})
-
-    def blobs(*row, layers=(3,), inner=1, field=BLOB_LEAF):
-        """Read a page of one descriptor."""
-        data = chunk(words(*row, width=8))
-        layout = pb.BlobLayout(inner_layout=mini_layout(packed, 1, inner), layers=layers)
-        page = opened(field, pb.PageLayout(blob_layout=layout), 1, chunk_table((data, 0)), data)
-        return scanned(page, field)
-
-    assert [None] == blobs(1 << 16, 0)
-    for arguments, more, clause in [
-        ((2 << 16, 0), {}, "blob.null"),
-        ((2**63, 0), {}, "blob.null"),
-        ((1 << 16, 0), {"layers": (1,)}, "blob.null"),
-        ((2**63, 2), {}, "blob.payload"),
-        ((5, 2**63), {}, "blob.payload"),
-        ((0, 0), {"inner": 3}, "blob.inner"),
-        ((0, 0), {"field": replace(BLOB_LEAF, metadata={})}, "blob.column"),
-    ]:
-        with pytest.raises(BytesError) as caught:
-            blobs(*arguments, **more)
-        assert f"L.page.{clause}" == caught.value.clause
-    with pytest.raises(CorruptPage) as caught:
-        expect("L.page.repindex.depth", 2, 1, Place("f", 7))
-    assert (7, 2, 1) == (caught.value.offset, caught.value.found, caught.value.wanted)
-
-
-INDICES = {
-    "a number too few": ((2, 1, 1), 3, "size"),
-    "a number too many": ((2, 1, 1, 0, 0), 3, "size"),
-    "a chunk too many": ((2, 1, 1, 0, 0, 0), 3, "size"),
-    "a row too few": ((2, 1, 1, 0), 4, "rows"),
-    "a row too many": ((2, 1, 1, 0), 2, "rows"),
-    "a row that does not end": ((2, 1, 1, 1), 3, "rows"),
-    "more rows than a page may have": ((2**63, 0, 2**63, 0), 0, "range"),
-}
-
-
-@pytest.mark.parametrize(("numbers", "num_rows", "clause"), INDICES.values(), ids=INDICES)
-def test_a_repetition_index_has_two_numbers_for_each_chunk(numbers, num_rows, clause):
-    """Of two chunks: two rows end in the first, which leaves an entry, and one in the second."""
-
-    def parse(stored, rows):
-        data = b"".join(number.to_bytes(8, "little") for number in stored)
-        return parse_index(Cursor(memoryview(data), 0, Context("f")), 2, rows)
-
-    assert [2, 3] == parse((2, 1, 1, 0), 3).ends.tolist()
-    with pytest.raises(CorruptPage) as caught:
-        parse(numbers, num_rows)
-    assert f"L.page.repindex.{clause}" == caught.value.clause

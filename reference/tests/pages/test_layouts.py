@@ -7,11 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from lanceref.core.cursor import FileBytes
-from lanceref.file.column_io import DESCRIPTOR
-from lanceref.pages.column import open_page
 from lanceref.pages.layers import ALL_VALID_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM
-from lanceref.storage import BytesSource
 
 from ..file.in_memory import column, pages_of, written
 from ..file.in_memory import scanned as column_values
@@ -32,7 +28,6 @@ from .building import (
     pb,
     pb3,
     scanned,
-    stored,
     taken,
     variable,
     words,
@@ -273,50 +268,6 @@ def test_lists_laid_out_by_hand_come_back(build, item, data):
     assert [rows[row] for row in wanted] == taken(page, LISTS, *wanted)
 
 
-def _set_zipped(zipped, count):
-    zipped.compression.CopyFrom(variable())
-    zipped.bits_per_offset, zipped.num_items, zipped.num_visible_items = 32, count, count
-
-
-def _strings(rows, kind):
-    """Strings zipped with control words, or sparse: those that are valid, or distinct ones."""
-    present = [row for row in rows if row is not None]
-    found = sorted(set(present)) if kind == "indexed" else present
-    parts = [words(len(text.encode())) + text.encode() for text in found]
-    if kind == "zipped":
-        parts = [
-            b"\1" if row is None else b"\0" + words(len(row.encode())) + row.encode()
-            for row in rows
-        ]
-    ends = words(*np.append(0, np.cumsum([len(part) for part in parts])).astype(int).tolist())
-    if kind == "zipped":
-        layout = zip_layout(variable(), len(rows), NULLABLE_ITEM, bits_def=1, bits_per_offset=32)
-        return opened(TEXT, layout, len(rows), b"".join(parts), ends)
-    structure: list[bytes] = []
-    layers = [item_layer([row is not None for row in rows], structure)]
-    layout = pb3.PlanarLayout(structure={"sparse": {"layers": layers}})
-    buffers = [b"".join(parts), ends, *structure]
-    if kind == "indexed":
-        layout.values.indexed.indices.CopyFrom(flat(32))
-        _set_zipped(layout.values.indexed.items, len(found))
-        buffers.insert(0, words(*(0 if row is None else found.index(row) for row in rows)))
-    else:
-        _set_zipped(layout.values.zipped, len(found))
-    return opened(TEXT, layout, len(rows), *buffers, version=V2_3)
-
-
-@pytest.mark.parametrize("kind", ["zipped", "sparse", "indexed"])
-@given(rows=st.lists(st.none() | st.text(max_size=5), max_size=20))
-def test_strings_laid_out_by_hand_come_back(kind, rows):
-    """Nulls anywhere, empty strings with a length of 0."""
-    rows = ["first", *rows, None]
-    page = _strings(rows, kind)
-
-    page.check()
-    assert rows == scanned(page, TEXT)
-    assert [rows[-1], "first"][::-1] == taken(page, TEXT, 0, len(rows) - 1)
-
-
 RUNS = [
     ("lanceref.pages.fullzip.RUN_BYTES", 1, "zipped", [1] * 6),
     ("lanceref.pages.fullzip.RUN_BYTES", 14, "zipped", [2, 2, 2]),
@@ -345,35 +296,3 @@ def test_a_scan_goes_by_runs_of_rows(name, run_bytes, kind, runs, monkeypatch):
 
 BLOB = {"lance-encoding:blob": "true"}
 BLOB_LEAF = replace(field_of(pa.large_binary()), metadata=BLOB)
-
-
-def test_blob_descriptors_lead_to_payloads():
-    """Size 0 is an empty value at position 0 and a null at its level; a field may show them."""
-    rows = [(256, 3), (0, 0), (1 << 16, 0), (259, 4)]
-    data = chunk(b"".join(words(*row, width=8) for row in rows))
-    packed = pb.CompressiveEncoding(packed_struct={"bits_per_value": [64, 64], "values": flat(128)})
-    inner = mini_layout(packed, 4, ALL_VALID_ITEM)
-    encoding = pb.PageLayout(blob_layout=pb.BlobLayout(inner_layout=inner, layers=[NULLABLE_ITEM]))
-    file, described = stored(encoding, 4, chunk_table((data, 0)), data)
-    source = BytesSource(bytes(file.source.read(0, file.size)).ljust(256, b"H") + b"payload")
-    shown = replace(BLOB_LEAF, arrow=BLOB_LEAF.arrow.with_type(DESCRIPTOR))
-    payloads, places = (
-        open_page(FileBytes(source, file.ctx), path_to(field), described, V2_1)
-        for field in (BLOB_LEAF, shown)
-    )
-    assert [b"pay", b"", None, b"load"] == scanned(payloads, BLOB_LEAF)
-    assert [b"", b"load"] == payloads.take(np.array([1, 3])).leaf.to_pylist()
-    assert [(256, 3), (259, 4)] == [(e.offset, e.size) for e in payloads.payload_extents()]
-    assert [{"position": 0, "size": 0}, None] == places.take(np.array([1, 2])).leaf.to_pylist()
-
-
-def test_levels_of_blobs_tell_which_struct_is_null():
-    """Level 1 is a null blob, level 2 a null struct; what is stored is read."""
-    type_ = pa.struct([pa.field("b", pa.large_binary(), metadata=BLOB)])
-    rows = [{"b": b"pay"}, {"b": None}, None, {"b": b""}]
-    data = written(pa.table({"s": pa.array(rows, type_)}), "2.1")
-    ((layout, (_, descriptors)),) = pages_of(data)
-
-    assert rows == column_values(column(data)).to_pylist()
-    assert [NULLABLE_ITEM, NULLABLE_ITEM] == list(layout.blob_layout.layers)
-    assert words(1 << 16, 0, 2 << 16, 0, width=8) in descriptors

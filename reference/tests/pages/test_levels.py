@@ -20,7 +20,6 @@ from lanceref.pages.layers import (
     Levels,
     Nested,
     Step,
-    check_ranges,
     leaf_paths,
     parse_layers,
     row_starts,
@@ -37,73 +36,6 @@ from .nesting import PLACE, layers_of, path_of, recursive, shred, to_rows
 LIST_CODES = (ALL_VALID_LIST, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY)
 ITEM_CODES = (ALL_VALID_ITEM, NULLABLE_ITEM)
 INTS, POINT = pa.list_(pa.int32()), pa.struct([("x", pa.int32()), ("y", pa.string())])
-NUMBERED = [
-    ((Step.LEAF,), [ALL_VALID_ITEM], [(None, None)], (0, 0, 0)),
-    (
-        (Step.STRUCT, Step.LEAF),
-        [ALL_VALID_ITEM, NULLABLE_ITEM],
-        [(None, None), (1, None)],
-        (0, 1, 1),
-    ),
-    *(
-        ((Step.LIST, Step.LEAF), [NULLABLE_ITEM, code], [(1, None), (null, empty)], (1, most, 1))
-        for code, null, empty, most in [
-            (ALL_VALID_LIST, None, None, 1),
-            (NULLABLE_LIST, 2, None, 2),
-            (EMPTYABLE_LIST, None, 2, 2),
-            (NULL_AND_EMPTY, 2, 3, 3),
-        ]
-    ),
-    (
-        (Step.STRUCT, Step.LIST, Step.LEAF),
-        [NULLABLE_ITEM, NULL_AND_EMPTY, NULLABLE_ITEM],
-        [(1, None), (2, 3), (4, None)],
-        (1, 4, 1),
-    ),
-]
-"""Path, codes from the inside out, (null, empty) of each layer, greatest rep, def, visible."""
-
-
-@pytest.mark.parametrize(("steps", "codes", "levels", "greatest"), NUMBERED)
-def test_levels_are_numbered_from_the_inside_out(steps, codes, levels, greatest):
-    """Null comes before empty; what never happens takes none; a null leaf is visible."""
-    layers = layers_of(path_of(*steps), codes)
-
-    assert levels == [(layer.null, layer.empty) for layer in layers.layers]
-    assert greatest == (layers.max_rep, layers.max_def, layers.max_visible)
-
-
-def test_windows_end_at_the_next_list_and_fixed_size_lists_scale():
-    """A slot exists where all between it and the next list may be null; 2 and 3 make six slots."""
-    path = path_of(Step.STRUCT, Step.LIST, Step.STRUCT, Step.LEAF)
-    layers = layers_of(path, [NULLABLE_ITEM, NULLABLE_ITEM, EMPTYABLE_LIST, NULLABLE_ITEM])
-
-    assert [2, 2, 4, 4] == [layer.window for layer in layers.layers]
-    fixed = path_of(2, Step.STRUCT, 3, Step.STRUCT, Step.LEAF)
-    assert 6 == layers_of(fixed, [ALL_VALID_ITEM] * 5).scale
-
-
-@pytest.mark.parametrize(
-    ("type_", "packed", "steps"),
-    [
-        (pa.int32(), False, ["leaf"]),
-        (INTS, False, ["list leaf"]),
-        (POINT, False, ["struct leaf"] * 2),
-        (POINT, True, ["leaf"]),
-        (pa.struct([]), False, ["leaf"]),
-        (pa.list_(pa.float32(), 4), False, ["leaf"]),
-        (pa.list_(POINT, 4), False, ["fixed-size list struct leaf"] * 2),
-        (pa.map_(pa.string(), pa.int8()), False, ["list struct leaf"] * 2),
-    ],
-)
-def test_paths_to_the_leaves_of_a_type(type_, packed, steps):
-    """A packed struct and a vector are leaves, a map is a list of structs; a blob is a leaf."""
-    field = field_of(type_, packed=packed)
-    paths = leaf_paths(field)
-
-    assert steps == [" ".join(step.step.value for step in path) for path in paths]
-    field.metadata["lance-encoding:blob"] = "true"
-    assert ["leaf"] == [step.step.value for (step,) in leaf_paths(field)]
 
 
 CODES = [
@@ -113,15 +45,6 @@ CODES = [
     ((Step.LIST, Step.LEAF), [NULLABLE_ITEM], "path"),
     ((0, Step.LEAF), [NULLABLE_ITEM, NULLABLE_ITEM], "dimension"),
 ]
-
-
-@pytest.mark.parametrize(("steps", "codes", "clause"), CODES)
-def test_codes_must_fit_the_path(steps, codes, clause):
-    """One known code per step, of the step's kind."""
-    with pytest.raises(CorruptPage) as caught:
-        layers_of(path_of(*steps), codes)
-
-    assert f"L.page.layers.{clause}" == caught.value.clause
 
 
 def _levels(rep, definition, dtype=np.uint16):
@@ -154,15 +77,6 @@ WORKED = [
     ),
 ]  # fmt: skip
 """Path, codes, rows, and the entries that stand for them."""
-
-
-@pytest.mark.parametrize(("path", "codes", "rows", "rep", "definition", "values"), WORKED)
-def test_worked_levels_are_their_rows(path, codes, rows, rep, definition, values):
-    """A placeholder for a null or empty list; each struct of a fixed-size list has its entry."""
-    layers = layers_of(path, codes)
-
-    assert (rep, definition, values) == shred(rows, layers)[:3]
-    assert rows == _unravelled(rep, definition, values, path, layers, len(rows))
 
 
 @st.composite
@@ -227,28 +141,6 @@ def test_any_levels_are_read_or_refused(nesting, data):
         _unravelled(rep if layers.max_rep else None, definition, values, path, layers, count)
     except CorruptPage as error:
         assert error.clause.startswith("L.page.levels.")
-
-
-CONTRADICTIONS = [
-    ([0, 1, 1], [0, 0, 0], "first-entry"),
-    ([1, 0, 1], [2, 0, 0], "special-alone"),
-    ([1, 0, 1], [0, 1, 0], "special-alone"),
-    ([1, 0, 0], [0, 0, 0], "rows"),
-    ([2, 0, 1], [0, 0, 0], "rep-range"),
-    ([1, 0, 1], [0, 0, 3], "def-range"),
-]
-
-
-@pytest.mark.parametrize(("rep", "definition", "clause"), CONTRADICTIONS)
-def test_contradicting_levels_are_refused(rep, definition, clause):
-    """A list that never began, a placeholder with company, rows that do not add up, no level."""
-    path = path_of(Step.LIST, Step.LEAF)
-    layers = layers_of(path, [ALL_VALID_ITEM, NULL_AND_EMPTY])
-    with pytest.raises(CorruptPage) as caught:
-        check_ranges(_levels(rep, definition), layers, PLACE)
-        _unravelled(rep, definition, [5] * definition.count(0), path, layers, 2)
-
-    assert f"L.page.levels.{clause}" == caught.value.clause
 
 
 def _shredded(array):
@@ -322,38 +214,6 @@ def test_what_a_null_hides_is_dropped():
     assert ([1, 4, 5], [0, 1, 1, 3]) == (leaf.leaf.to_pylist(), leaf.layers[0].offsets.tolist())
     (leaf,) = _shredded(structs)[1]
     assert ([3], [False, True]) == (leaf.leaf.to_pylist(), leaf.layers[1].validity.tolist())
-
-
-def _flags(*valid):
-    return np.array(valid, np.bool_)
-
-
-def _pair(one, other, type_):
-    inside = () if one.offsets is None and other.offsets is None else (Layer(2, None, None),)
-    return assemble(
-        field_of(type_),
-        [
-            Nested((one, *inside), pa.array([1, 2], pa.int32())),
-            Nested((other, *inside), pa.array(["a", "b"])),
-        ],
-        PLACE,
-    )
-
-
-def test_leaves_of_a_struct_agree():
-    """About nulls, about lengths, about being a list; no validity at all is all valid."""
-    sound = Layer(2, None, None)
-    marked = _pair(sound, Layer(2, _flags(1, 1), None), POINT)
-    assert [{"x": 1, "y": "a"}, {"x": 2, "y": "b"}] == marked.to_pylist()
-    cuts = np.array([0, 1, 2])
-    for one, other, type_, clause in [
-        (sound, Layer(2, _flags(1, 0), None), POINT, "validity"),
-        (Layer(2, None, cuts), Layer(2, None, np.array([0, 2, 2])), pa.list_(POINT), "offsets"),
-        (Layer(2, None, cuts), sound, pa.list_(POINT), "offsets"),
-    ]:
-        with pytest.raises(CorruptPage) as caught:
-            _pair(one, other, type_)
-        assert f"L.page.siblings.{clause}" == caught.value.clause
 
 
 def test_a_leaf_is_its_own_array_and_what_is_empty_begins_at_the_start():
