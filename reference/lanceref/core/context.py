@@ -148,7 +148,7 @@ ENVIRONMENT = "LANCEREF_PLAIN"
 """Variable of the environment that leaves fast forms out, unless it is empty or 0."""
 
 OF_INDICES = ("lanceref.kernels.", "lanceref.index.")
-"""Modules whose fast forms lie in `fast.indices`, `fast.builds` and `fast.documents`."""
+"""Modules whose fast forms are those of indices."""
 
 _plain = ContextVar("plain", default=os.environ.get(ENVIRONMENT, "0") not in ("", "0"))
 
@@ -204,5 +204,6 @@ def plainly(items: Iterator[Item]) -> Iterator[Item]:
 
 @cache
 def _load(of_indices: bool) -> None:
-    for part in ("indices", "builds", "documents") if of_indices else ("files", "bit_packing"):
+    of_files = ("files", "bit_packing")
+    for part in ("indices", "builds", "documents", "graphs") if of_indices else of_files:
         import_module(f"lanceref.fast.{part}")

@@ -1,26 +1,14 @@
 """HNSW build: the graph of vectors (Malkov and Yashunin, arXiv 1603.09320, algorithm 1).
 
-Nodes are inserted one after another, on each level from their highest down: the heuristic of
-algorithm 4 chooses m of the nearest nodes inserted before, each of these gets an edge back, and
-those with more edges than a level allows (2 m on level 0, m above) choose anew. The entry point is
-the first node of every level, the others follow by number. Two things differ from the paper, and no
-reader can tell: candidates are found by comparing vectors, not by walking the unfinished graph, so
-that whole blocks are inserted by one matrix product; and a node chooses anew once, when all edges
-to it exist.
+Nodes are inserted one after another (INSERT): first the entry point, which is on every level, then
+the others by number. Above its highest level a node walks to the nearest one; from there down,
+SEARCH-LAYER finds `ef_construction` candidates on each level, SELECT-NEIGHBORS-HEURISTIC (algorithm
+4, pruned connections kept) chooses m of them, and each of these gets an edge back. One with more
+edges than its level allows, M_max (2 m on level 0, m above), chooses anew. The next level starts
+from the nearest candidate.
 
-Candidates: up to `NEAR_ALL` nodes, a block of new ones is compared with all before it. The other
-nodes are compared with those before them in the same region of space: nodes belong to the nearest
-of some drawn centres, and a region is the nodes of the centres nearest to one, at least
-`REGION_ROWS`. By dot product, the nearest centre is a matter of direction, and the longest vectors
-belong to every region.
-
-Heuristic (algorithm 4, pruned connections kept): of the candidates, nearest first, one is accepted
-when it is nearer to the node than to every one accepted before. The nearest of the others fill the
-places that are left.
-
-Distances of many pairs come from a matrix product: `|x - y|^2 = |x|^2 + |y|^2 - 2 x.y` or
-`1 - x.y`. Cosine vectors are brought to unit length, those of Hamming distance spread into bits.
-The products lose digits of small distances; those stored in a graph are sums over differences.
+Distances are squared l2 or `1 - x.y`; cosine vectors are brought to unit length, those of Hamming
+distance spread into bits.
 
 Repair: edges have a direction, and a node may be chosen by none. Each node of level 0 that cannot
 be reached from the entry point gets an edge from a near node that can, one above the limit each.
@@ -28,13 +16,13 @@ be reached from the entry point gets an edge from a near node that can, one abov
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.integers import union, unique
+from lanceref.core.context import specified
+from lanceref.core.integers import unique
 from lanceref.kernels.hnsw_graph import (
     Distances,
     Graph,
@@ -43,79 +31,22 @@ from lanceref.kernels.hnsw_graph import (
     Nodes,
     entry_point,
     node_levels,
+    walk,
 )
 
 EMPTY = -1
 """No edge: rows of edges (width,) have it after their last one."""
 
-BLOCK_BYTES, BLOCK_ROWS = 1 << 25, 1024
-"""Bytes of the distances of a block of new nodes to all before them; nodes of a block, at most."""
-
-NEAR_ALL = 1 << 15
-"""Nodes that are compared with all before them."""
-
-REGION_ROWS, MOST_ROWS = 1 << 15, 1 << 16
-"""Nodes of a region at least; nodes of it that new ones are compared with, at most."""
-
-CELL_ROWS, LONGEST_ROWS = 1 << 10, 1 << 10
-"""Nodes of a centre, on average; by dot product, longest vectors that belong to every region."""
-
-NUMBERS_AT_ONCE = 1 << 18
-"""Numbers of the candidates' vectors that are held together, so that they stay in the cache."""
-
-
 PAIRS_AT_ONCE = 1 << 14
 """Pairs whose differences are computed together."""
-
-SMALLEST = np.float32(2**-126)
-"""Least squared length that is divided by."""
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Vectors (n, d) float32, whether distances are squared l2 (else 1 - x.y), squared norms."""
+    """Vectors (n, d) float32, and whether distances are squared l2 (else 1 - x.y)."""
 
     vectors: NDArray[np.float32]
     is_l2: bool
-    norms: Distances
-
-    def take(self, rows: Nodes | slice) -> Space:
-        """Return the space of some of the vectors. `rows` (n,)."""
-        return Space(self.vectors[rows], self.is_l2, self.norms[rows])
-
-    @property
-    def directions(self) -> Space:
-        """The space by whose l2 near vectors lie together: for dot, that of unit vectors."""
-        if self.is_l2:
-            return self
-        lengths = np.sqrt(np.maximum(self.norms, SMALLEST))[:, None]
-        return Space((self.vectors / lengths).astype(np.float32), True, np.ones_like(self.norms))
-
-    def to(self, other: Space) -> Distances:
-        """Return the distances (n, m) of all vectors to all m of another space."""
-        return self._distances(
-            self.vectors @ other.vectors.T, self.norms[:, None], other.norms[None]
-        )
-
-    def to_one(self, places: Nodes) -> Distances:
-        """Return the distances (b, k) of b groups of k to one member of each, by its place.
-
-        The vectors are those of the groups, one group after the other.
-        """
-        count = len(places)
-        groups = self.vectors.reshape(count, -1, self.vectors.shape[1])
-        products = (groups @ groups[np.arange(count), places, :, None])[:, :, 0]
-        norms = self.norms.reshape(count, -1)
-        return self._distances(products, np.take_along_axis(norms, places[:, None], 1), norms)
-
-    def _distances(self, products: Distances, first: Distances, second: Distances) -> Distances:
-        """Turn products into distances in place, by the squared norms of both factors."""
-        if not self.is_l2:
-            return np.subtract(1, products, out=products)
-        products *= -2
-        products += second
-        products += first
-        return np.maximum(products, 0, out=products)
 
     def pairs(self, left: Nodes, right: Nodes) -> Distances:
         """Return the distances (p,) of pairs of rows, to the last digits of 32-bit floats."""
@@ -137,207 +68,94 @@ def space_of(vectors: NDArray[np.generic], metric: str) -> Space:
         floats = np.unpackbits(vectors.astype(np.uint8), axis=1).astype(np.float32)
     else:
         floats = np.ascontiguousarray(vectors, np.float32)
-    norms = np.einsum("ij,ij->i", floats, floats)
     if metric == "cosine":
         with np.errstate(invalid="ignore", divide="ignore"):
-            floats = floats / np.sqrt(norms)[:, None]
-        norms = np.ones_like(norms)
-    return Space(floats, metric in ("l2", "hamming"), norms)
+            floats = floats / np.sqrt(np.einsum("ij,ij->i", floats, floats))[:, None]
+    return Space(floats, metric in ("l2", "hamming"))
 
 
+class Edges(dict[int, list[int]]):
+    """The neighbours of each node of an unfinished level."""
+
+    def neighbours_of(self, node: int) -> Nodes:
+        """Return the neighbours of a node of the level: (neighbours,)."""
+        return np.array(self[node], np.int64)
+
+
+@specified
 def build(vectors: NDArray[np.generic], metric: str, parameters: GraphParameters) -> Graph:
     """Return the graph of vectors (n, d) under l2, cosine, dot or hamming (of bytes)."""
     if not len(vectors):
         return Graph(0, ())
     space = space_of(vectors, metric)
-    levels = node_levels(len(vectors), parameters.m, parameters.max_level)
-    first = entry_point(levels)
-    nodes = [np.flatnonzero(levels >= level) for level in range(int(levels[first]) + 1)]
-    parts = [_connect(space, own, first, level, parameters) for level, own in enumerate(nodes)]
-    return Graph(first, tuple(parts))
+    highest = node_levels(len(vectors), parameters.m, parameters.max_level)
+    first = entry_point(highest)
+    growing = [Edges({first: []}) for _ in range(int(highest[first]) + 1)]
+    for node in range(len(vectors)):
+        if node != first:
+            _insert(space, growing, node, int(highest[node]), first, parameters)
+    levels = []
+    for number, edges in enumerate(growing):
+        nodes, width = sorted(edges), max(map(len, edges.values()))
+        rows = [edges[node] + [EMPTY] * (width - len(edges[node])) for node in nodes]
+        table = np.array(rows, np.int64).reshape(len(nodes), width)
+        table = table if number else repair(space, table, first)
+        levels.append(level_of(space, np.array(nodes, np.int64), table))
+    return Graph(first, tuple(levels))
 
 
-def _connect(
-    space: Space, nodes: Nodes, first: int, level: int, parameters: GraphParameters
-) -> Level:
-    """Return a level with its `nodes` (k,), ascending; `first` is the entry point."""
-    order = np.concatenate(([first], nodes[nodes != first]))
-    ranked = space.take(order)
-    m = min(parameters.m, len(nodes))
-    limit = m if level else 2 * m
-    out, lengths = _own_edges(ranked, m, parameters.ef_construction)
-    table = _with_edges_back(ranked, out, lengths, limit, max(parameters.ef_construction, limit))
-    if not level:
-        table = repair(ranked, table)
-    table = table[np.argsort(order)]
-    filled = table != EMPTY
-    degrees, ends = filled.sum(axis=1), order[table[filled]]
-    exact = space.pairs(np.repeat(nodes, degrees), ends)
-    return Level(nodes, np.append(0, np.cumsum(degrees)), ends, exact)
+def _insert(
+    space: Space,
+    levels: list[Edges],
+    node: int,
+    highest: int,
+    start: int,
+    parameters: GraphParameters,
+) -> None:
+    """Add a node to the levels from 0 to its highest: algorithm 1, from the entry point `start`."""
+
+    def distance_of(others: Nodes) -> Distances:
+        return space.pairs(np.full(len(others), node), others)
+
+    for level in range(len(levels) - 1, -1, -1):
+        edges = levels[level]
+        ef = parameters.ef_construction if level <= highest else 1
+        near = walk(edges.neighbours_of, distance_of, start, ef)
+        start = near[0][1]
+        if level > highest:
+            continue
+        edges[node] = select(space, near, parameters.m)
+        limit = parameters.m if level else 2 * parameters.m  # M_max
+        for other in edges[node]:
+            edges[other].append(node)
+            if len(edges[other]) > limit:
+                own = edges.neighbours_of(other)
+                distances = space.pairs(np.full(len(own), other), own)
+                ranked = sorted(zip(distances.tolist(), own.tolist(), strict=True))
+                edges[other] = select(space, ranked, limit)
 
 
-def _own_edges(space: Space, m: int, most: int) -> tuple[Nodes, Distances]:
-    """Return the edges (n, m) that each node chooses among the `most` nearest before it."""
-    neighbours = np.full((len(space.vectors), m), EMPTY, np.int64)
-    distances = np.full(neighbours.shape, np.inf, np.float32)
-    for rows, near, far in candidates(space, most):
-        chosen, lengths = select(space, near, far, m)
-        width = chosen.shape[1]
-        neighbours[rows, :width], distances[rows, :width] = chosen, lengths
-    return neighbours, distances
+def select(space: Space, near: list[tuple[float, int]], m: int) -> list[int]:
+    """Return at most m of a node's candidates, given as distance and number, nearest first.
 
-
-def candidates(space: Space, most: int) -> Iterator[tuple[Nodes, Nodes, Distances]]:
-    """Yield rows (b,), and up to `most` rows before each that are near it, nearest first.
-
-    They are (b, k) rows, `EMPTY` after the last of one, and distances, inf there.
+    Algorithm 4: one is kept when it is nearer to the node than to all kept before; the nearest of
+    those pruned fill the places that are left.
     """
-    num_nodes = len(space.vectors)
-    first = min(num_nodes, NEAR_ALL)
-    start = 0
-    while start < first:
-        count = max(min(BLOCK_BYTES // (4 * start + 4), BLOCK_ROWS), 64)
-        rows = np.arange(start, min(start + count, first))
-        start += len(rows)
-        block = space.take(rows).to(space.take(slice(0, start)))
-        yield rows, *_nearest(block, rows, np.arange(start), most)
-    if first < num_nodes:
-        for rows, region in _regions(space, first):
-            before = region[region < rows[-1]]
-            block = space.take(rows).to(space.take(before))
-            yield rows, *_nearest(block, rows, before, most)
-
-
-def _nearest(block: Distances, rows: Nodes, among: Nodes, most: int) -> tuple[Nodes, Distances]:
-    """Return the nearest of `among` (n,), ascending, that come before each of `rows` (b,).
-
-    `block` (b, n) are their distances.
-    """
-    block[among >= rows[:, None]] = np.inf
-    if most < len(among):
-        near = np.argpartition(block, most - 1, axis=1)[:, :most]
-        near.sort(axis=1)
-    else:
-        near = np.broadcast_to(np.arange(len(among)), block.shape)
-    far = np.take_along_axis(block, near, 1)
-    order = np.argsort(far, axis=1, kind="stable")
-    far = np.take_along_axis(far, order, 1)
-    near = among[np.take_along_axis(near, order, 1)]
-    near[far == np.inf] = EMPTY
-    return near, far
-
-
-def _regions(space: Space, first: int) -> Iterator[tuple[Nodes, Nodes]]:
-    """Yield rows from `first` on, ascending, and the rows of their region, or a sample of them."""
-    num_nodes = len(space.vectors)
-    random = np.random.default_rng(num_nodes)
-    drawn = random.choice(num_nodes, num_nodes // CELL_ROWS, replace=False)
-    directions = space.directions
-    centres = directions.take(np.sort(drawn))
-    cells = np.empty(num_nodes, np.int64)
-    for start in range(0, num_nodes, BLOCK_ROWS):
-        run = slice(start, start + BLOCK_ROWS)
-        cells[run] = directions.take(run).to(centres).argmin(axis=1)
-    counts = np.bincount(cells, minlength=len(drawn))
-    members = np.split(np.argsort(cells, kind="stable"), np.cumsum(counts)[:-1])
-    always = np.empty(0, np.int64)
-    if not space.is_l2:
-        always = np.argpartition(-space.norms, LONGEST_ROWS)[:LONGEST_ROWS]
-    nearest = centres.to(centres).argsort(axis=1, kind="stable")
-    for cell in np.flatnonzero(counts).tolist():
-        needed = 1 + int(np.searchsorted(np.cumsum(counts[nearest[cell]]), REGION_ROWS))
-        parts = [members[one] for one in nearest[cell, :needed].tolist()]
-        region = unique(np.concatenate([always, *parts]))
-        own = members[cell][members[cell] >= first]
-        step = max(BLOCK_BYTES // (4 * min(len(region), MOST_ROWS)), 64)
-        for start in range(0, len(own), step):
-            rows = own[start : start + step]
-            if len(region) <= MOST_ROWS:
-                yield rows, region
-            else:
-                yield rows, union(random.choice(region, MOST_ROWS, replace=False), rows)
-
-
-def select(
-    space: Space, candidates: Nodes, distances: Distances, m: int
-) -> tuple[Nodes, Distances]:
-    """Return at most m edges of each node; no more candidates than m are all kept.
-
-    `candidates` (b, k) are rows of the space, nearest first, `EMPTY` after the last of a node;
-    `distances` (b, k) how far they are, inf after the last.
-    """
-    num_nodes, width = candidates.shape
-    if width <= m:
-        return candidates, distances
-    keep = np.empty((num_nodes, m), np.int64)
-    step = max(NUMBERS_AT_ONCE // (width * space.vectors.shape[1]), 1)
-    for start in range(0, num_nodes, step):
-        run = slice(start, start + step)
-        accepted = _accepted(space, candidates[run], distances[run], m)
-        keep[run] = np.argsort(~accepted, axis=1, kind="stable")[:, :m]
-    keep[candidates[:, m] == EMPTY] = np.arange(m)
-    return np.take_along_axis(candidates, keep, 1), np.take_along_axis(distances, keep, 1)
-
-
-def _accepted(space: Space, candidates: Nodes, distances: Distances, m: int) -> NDArray[np.bool_]:
-    """Return the candidates (b, k) that the heuristic accepts, m of a node at most.
-
-    The first one left is accepted; those nearer to it than to the node are left no more.
-    """
-    left = candidates != EMPTY
-    accepted = np.zeros(candidates.shape, np.bool_)
-    groups = space.take(np.maximum(candidates, 0).ravel())
-    nodes = np.arange(len(candidates))
-    for _ in range(m):
-        first = left.argmax(axis=1)
-        some = left[nodes, first]
-        if not some.any():
+    kept, pruned = list[int](), list[int]()
+    for distance, one in near:
+        if len(kept) == m:
             break
-        accepted[nodes, first] |= some
-        left &= groups.to_one(first) > distances
-        left[nodes, first] = False
-    return accepted
+        to_kept = space.pairs(np.full(len(kept), one), np.array(kept, np.int64))
+        (kept if (distance < to_kept).all() else pruned).append(one)
+    return (kept + pruned)[:m]
 
 
-def _with_edges_back(
-    space: Space, own: Nodes, distances: Distances, limit: int, most: int
-) -> Nodes:
-    """Return the edges (n, limit) of all nodes with those from the other ends.
-
-    Nodes with more than `limit` choose among the `most` nearest of them, ties by number.
-    """
-    heads, places = np.nonzero(own != EMPTY)
-    tails, lengths = own[heads, places], distances[heads, places]
-    sources, targets = np.concatenate((heads, tails)), np.concatenate((tails, heads))
-    order = np.argsort(sources, kind="stable")  # a node's own edges come first
-    sources, targets = sources[order], targets[order]
-    lengths = np.concatenate((lengths, lengths))[order]
-    counts = np.bincount(sources, minlength=len(own))
-    starts = np.cumsum(counts) - counts
-    neighbours = np.full((len(counts), limit), EMPTY, np.int64)
-    kept = counts[sources] <= limit
-    neighbours[sources[kept], (np.arange(len(sources)) - starts[sources])[kept]] = targets[kept]
-    for nodes in _of_like_size(np.flatnonzero(counts > limit), counts):
-        columns = np.arange(counts[nodes].max())
-        inside = columns < counts[nodes, None]
-        edges = np.where(inside, starts[nodes, None] + columns, 0)
-        far = np.where(inside, lengths[edges], np.float32(np.inf))
-        near = np.where(inside, targets[edges], EMPTY)
-        nearest = np.lexsort((near, far), axis=1)[:, :most]
-        near, far = (np.take_along_axis(one, nearest, 1) for one in (near, far))
-        neighbours[nodes], _ = select(space, near, far, limit)
-    return neighbours
-
-
-def _of_like_size(nodes: Nodes, counts: Nodes) -> Iterator[Nodes]:
-    """Cut nodes into groups, the largest count of each below twice its smallest."""
-    ordered = nodes[np.argsort(counts[nodes], kind="stable")]
-    start = 0
-    while start < len(ordered):
-        limit = 2 * counts[ordered[start]]
-        end = start + max(int(np.searchsorted(counts[ordered[start:]], limit)), 1)
-        yield ordered[start : min(end, start + 1024)]
-        start = min(end, start + 1024)
+def level_of(space: Space, nodes: Nodes, table: Nodes) -> Level:
+    """Return a level of `nodes` (k,), ascending, whose edges are rows of a table (k, width)."""
+    filled = table != EMPTY
+    degrees, ends = filled.sum(axis=1), table[filled]
+    distances = space.pairs(np.repeat(nodes, degrees), ends)
+    return Level(nodes, np.append(0, np.cumsum(degrees)), ends, distances)
 
 
 def mark_reachable(neighbours: Nodes, known: NDArray[np.bool_], start: int) -> None:
@@ -351,13 +169,13 @@ def mark_reachable(neighbours: Nodes, known: NDArray[np.bool_], start: int) -> N
         known[border] = True
 
 
-def repair(space: Space, table: Nodes) -> Nodes:
-    """Return edges (n, width) that reach every row from row 0, in one column more where needed.
+def repair(space: Space, table: Nodes, first: int) -> Nodes:
+    """Return edges (n, width) that reach all rows from one, in one column more where needed.
 
     A row gets its edge from the nearest of its own neighbours that is reached, else of all rows.
     """
     known = np.zeros(len(table), np.bool_)
-    mark_reachable(table, known, 0)
+    mark_reachable(table, known, first)
     if known.all():
         return table
     neighbours = np.pad(table, ((0, 0), (0, 1)), constant_values=EMPTY)

@@ -14,6 +14,7 @@ than the furthest of W. Nodes that a filter does not admit are expanded and not 
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -179,9 +180,21 @@ def search(
 def search_layer(
     level: Level, distance_of: DistanceOf, start: int, ef: int, admitted: Admitted
 ) -> list[tuple[float, int]]:
-    """Return distance and number of the at most `ef` nearest admitted nodes, in any order.
+    """Return distance and number of the at most `ef` nearest admitted nodes, in any order."""
+    return walk(level.neighbours_of, distance_of, start, ef, admitted)
+
+
+def walk(
+    neighbours_of: Callable[[int], Nodes],
+    distance_of: DistanceOf,
+    start: int,
+    ef: int,
+    admitted: Admitted = ALL,
+) -> list[tuple[float, int]]:
+    """Return distance and number of the at most `ef` nearest admitted nodes, nearest first.
 
     Algorithm 2 with one entry point. Of nodes that are furthest alike the first by number leaves W.
+    `neighbours_of` returns those of a node: (neighbours,).
     """
     candidates, found = list[tuple[float, int]](), list[tuple[float, int]]()  # C and W
     visited, new = {start}, [start]
@@ -190,17 +203,14 @@ def search_layer(
         distances = distance_of(nodes) if new else np.empty(0, np.float32)
         inside = admitted.of(nodes, distances)
         for far, one, is_admitted in zip(distances.tolist(), new, inside, strict=True):
-            if len(found) < ef or far <= max(found)[0]:
-                candidates.append((far, one))
-                if is_admitted and (len(found) < ef or far < max(found)[0]):
-                    found.append((far, one))
+            if len(found) < ef or far <= found[-1][0]:
+                insort(candidates, (far, one))
+                if is_admitted and (len(found) < ef or far < found[-1][0]):
+                    insort(found, (far, -one))
             if len(found) > ef:
-                found.remove(min(found, key=lambda pair: (-pair[0], pair[1])))
-        if not candidates:
-            return found
-        nearest = min(candidates)
-        candidates.remove(nearest)
-        if len(found) >= ef and nearest[0] > max(found)[0]:
-            return found
-        new = [one for one in level.neighbours_of(nearest[1]).tolist() if one not in visited]
+                found.pop()
+        if not candidates or (len(found) >= ef and candidates[0][0] > found[-1][0]):
+            return [(far, -one) for far, one in found]
+        _, nearest = candidates.pop(0)
+        new = [one for one in neighbours_of(nearest).tolist() if one not in visited]
         visited.update(new)
