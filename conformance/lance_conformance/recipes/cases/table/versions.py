@@ -162,7 +162,7 @@ def _unknown_arm(transaction: Transaction) -> None:
 
 
 def _indexed(uri: str) -> pa.Table:
-    commits.indexed(uri, commits.index_columns(1, "i", 0, {0, 1}))
+    commits.indexed(commits.index_columns(1, "i", 0, {0, 1}))(uri)
     return commits.rows(0, 6)
 
 

@@ -66,74 +66,7 @@ def rows(start: int, end: int) -> pa.Table:
     return pa.table({"a": pa.array(numbers, pa.int64()), "b": pa.array(tens, pa.int64())})
 
 
-def base(uri: str, *, stable: bool = False) -> list[LanceFragment]:
-    """Write rows 0 to 5 in two fragments, set a config key; return the fragments of version 2."""
-    write(
-        rows(0, 6),
-        uri,
-        data_storage_version="2.1",
-        max_rows_per_file=3,
-        enable_stable_row_ids=stable,
-    ).update_config({"kept": "1"})
-    return list(pylanceref.dataset(uri).get_fragments())
-
-
-def indexed(uri: str, *entries: operation_Index) -> list[LanceFragment]:
-    """Commit indices without files over the base, as version 3; return its fragments."""
-    fragments = base(uri)
-    pylanceref.LanceDataset.commit(uri, Op.CreateIndex([*entries], []), read_version=2)
-    return fragments
-
-
-def project(uri: str) -> Staged:
-    """Drop a column that lies in files of its own."""
-    base(uri)
-    made = pylanceref.dataset(uri)
-    made.add_columns({"c": "a + 1"})
-    narrow = only(uri, "b")
-    facts = {"fields": [{"name": "b", "id": 1}], "fragments": [{"files": [{"fields": [0, 1]}]}] * 2}
-    return Staged(((Op.Project(narrow), 3),), rows(0, 6).select(["b"]), facts)
-
-
-def replace_last(uri: str) -> Staged:
-    """Replace the second of two columns of a file, whose first has been replaced."""
-    base(uri)
-    pylanceref.LanceDataset.commit(uri, replacement(uri, 0, "a", [4, 4, 4], 0), read_version=2)
-    table = pa.table({"a": [4, 4, 4, 3, 4, 5], "b": [7, 8, 9, 30, 40, 50]})
-    facts = {"fragments": [{"files": [{"fields": [0]}, {"fields": [1]}]}, {}]}
-    return Staged(((replacement(uri, 0, "b", [7, 8, 9], 1), 3),), table, facts)
-
-
-def create_index(uri: str) -> Staged:
-    """Put an index in place of another one of its name."""
-    old, made = (index_columns(1, "i", 0, {0}), index_columns(2, "i", 0, {0, 1}, 3))
-    indexed(uri, old)
-    uuid = {"uuid": "AAAAAAAAAAAAAAAAAAAAAg=="}
-    facts = {"indices": [{"uuid": uuid, "name": "i", "dataset_version": "3"}]}
-    return Staged(((Op.CreateIndex([made], [old]), 3),), rows(0, 6), facts)
-
-
-def dead(uri: str) -> Staged:
-    """Delete the fragment that one of two entries of an index covers."""
-    indexed(uri, index_columns(1, "i", 0, {0}), index_columns(2, "i", 0, {1}))
-    facts = {"indices": [{"uuid": {"uuid": "AAAAAAAAAAAAAAAAAAAAAg=="}}]}
-    return Staged(((Op.Delete([], [0], "a < 3"), 3),), rows(3, 6), facts)
-
-
-def uncovered(uri: str) -> Staged:
-    """Update an indexed column in one of two fragments that the index covers."""
-    first, _ = indexed(uri, index_columns(1, "k", 1, {0, 1}))
-    changed, fields, *_ = first.update_columns(pa.table({"a": [0, 1, 2], "b": [7, 8, 9]}), "a")
-    operation = Op.Update(
-        updated_fragments=[changed], fields_modified=fields, update_mode="rewrite_columns"
-    )
-    table = pa.table({"a": range(6), "b": [7, 8, 9, 30, 40, 50]})
-    facts = {"indices": [{"fragment_bitmap": "OjAAAAEAAAAAAAAAEAAAAAEA"}]}
-    return Staged(((operation, 3),), table, facts)
-
-
-VERSIONS = ("_row_created_at_version", "_row_last_updated_at_version")
-"""Columns of the versions of a row."""
+ALL = rows(0, 6)
 
 
 def new(uri: str, table: pa.Table, mode: str = "append") -> list[FragmentMetadata]:
@@ -141,165 +74,189 @@ def new(uri: str, table: pa.Table, mode: str = "append") -> list[FragmentMetadat
     return list(write_fragments(table, uri, mode=mode, data_storage_version="2.1"))
 
 
-def append(uri: str) -> Staged:
-    """Append two rows."""
-    base(uri)
-    facts = {"version": "3", "max_fragment_id": 2, "config": {"kept": "1"}}
-    return Staged(((Op.Append(new(uri, rows(6, 8))), 2),), rows(0, 8), facts)
-
-
-def append_stable(uri: str) -> Staged:
-    """Append two rows to a table with stable row ids."""
-    base(uri, stable=True)
-    columns = ["a", *VERSIONS]
-    table = pa.table(
-        {
-            "a": pa.array(range(8)),
-            **{name: pa.array([1] * 6 + [3] * 2, pa.uint64()) for name in VERSIONS},
-        }
-    )
-    operation = Op.Append(new(uri, rows(6, 8)))
-    return Staged(((operation, 2),), table, {"next_row_id": "8"}, {"columns": columns})
-
-
-def overwrite(uri: str) -> Staged:
-    """Put two rows of one column in place of all."""
-    base(uri, stable=True)
-    fragments = new(uri, rows(20, 22).select(["b"]), "overwrite")
-    facts = {
-        "config": {"kept": "1"},
-        "max_fragment_id": 2,
-        "next_row_id": "8",
-        "indices": [],
-        "fields": [{"name": "b"}],
-    }
-    operation = Op.Overwrite(pa.schema({"b": pa.int64()}), fragments)
-    return Staged(((operation, 2),), rows(20, 22).select(["b"]), facts)
-
-
-def delete(uri: str) -> Staged:
-    """Delete one row of the first fragment."""
-    first, _ = base(uri)
-    left = first.delete("a = 1")
-    assert left is not None
-    table = rows(0, 6).take([0, 2, 3, 4, 5])
-    facts = {
-        "reader_feature_flags": "1",
-        "fragments": [{"deletion_file": {"num_deleted_rows": "1"}}, {"id": "1"}],
-    }
-    return Staged(((Op.Delete([left], [], "a = 1"), 2),), table, facts)
-
-
-def update(uri: str) -> Staged:
-    """Move one row to a new fragment."""
-    first, _ = base(uri)
-    left = first.delete("a = 1")
-    assert left is not None
-    moved = pa.table({"a": [1], "b": [99]})
-    operation = Op.Update(
-        updated_fragments=[left], new_fragments=new(uri, moved), update_mode="rewrite_rows"
-    )
-    table = pa.concat_tables([rows(0, 6).take([0, 2, 3, 4, 5]), moved])
-    return Staged(((operation, 2),), table, {"max_fragment_id": 2})
-
-
-def update_stable(uri: str) -> Staged:
-    """Move row 1 under its id to a fragment that also holds a new row."""
-    first, _ = base(uri, stable=True)
-    left = first.delete("a = 1")
-    assert left is not None
-    ids = pb.RowIdSequence()
-    ids.segments.add().range.start, ids.segments[0].range.end = (1, 2)
-    (moved,) = new(uri, pa.table({"a": [1, 9], "b": [99, 90]}))
-    moved.row_id_meta = RowIdMeta(ids.SerializeToString())
-    operation = Op.Update(
-        updated_fragments=[left], new_fragments=[moved], update_mode="rewrite_rows"
-    )
-    columns = {
-        "a": [0, 2, 3, 4, 5, 1, 9],
-        VERSIONS[0]: [1, 1, 1, 1, 1, 1, 3],
-        VERSIONS[1]: [1, 1, 1, 1, 1, 3, 3],
-        "_rowid": [0, 2, 3, 4, 5, 1, 6],
-    }
-    arrays = {
-        name: pa.array(values, pa.int64() if name == "a" else pa.uint64())
-        for name, values in columns.items()
-    }
-    read = {"columns": ["a", *VERSIONS], "with": ["_rowid"]}
-    return Staged(((operation, 2),), pa.table(arrays), {"next_row_id": "7"}, read)
-
-
-def update_columns(uri: str) -> Staged:
-    """Give a fragment another `b`; the rows have stable ids, so that their versions are kept."""
-    first, _ = base(uri, stable=True)
-    changed, fields, *_ = first.update_columns(pa.table({"a": [0, 1, 2], "b": [7, 8, 9]}), "a")
-    operation = Op.Update(
-        updated_fragments=[changed],
-        fields_modified=fields,
-        update_mode="rewrite_columns",
-        updated_fragment_offsets={0: pyroaring.BitMap([0, 1, 2]).serialize()},
-    )
-    table = pa.table({"a": range(6), "b": [7, 8, 9, 30, 40, 50]})
-    for name, values in zip(VERSIONS, ([1] * 6, [3] * 3 + [1] * 3), strict=True):
-        table = table.append_column(name, pa.array(values, pa.uint64()))
-    files = [{"fields": [0, -2]}, {"fields": [1]}]
-    facts = {"fragments": [{"files": files}, {"files": [{"fields": [0, 1]}]}]}
-    return Staged(((operation, 2),), table, facts, {"columns": ["a", "b", *VERSIONS]})
-
-
-def rewrite(uri: str) -> Staged:
-    """Put one fragment in place of both, without the row that was deleted."""
-    base(uri)
-    pylanceref.dataset(uri).delete("a = 4")
-    held = [one.metadata for one in pylanceref.dataset(uri).get_fragments()]
-    table = rows(0, 6).take([0, 1, 2, 3, 5])
-    operation = Op.Rewrite([Op.RewriteGroup(held, new(uri, table))], [])
-    facts = {
-        "fragments": [{"id": "2", "physical_rows": "5", "deletion_file": None}],
-        "max_fragment_id": 2,
-    }
-    return Staged(((operation, 3),), table, facts)
-
-
-def reserve(uri: str) -> Staged:
-    """Reserve five fragment ids."""
-    base(uri)
-    return Staged(((Op.ReserveFragments(5), 2),), rows(0, 6), {"max_fragment_id": 6})
-
-
-def restore(uri: str) -> Staged:
-    """Go back from rows under higher ids, a config key and another schema."""
-    base(uri, stable=True)
-    write(rows(6, 9).select(["a"]), uri, mode="overwrite").update_config({"more": "1"})
-    facts = {
-        "version": "5",
-        "max_fragment_id": 2,
-        "next_row_id": "9",
-        "config": {"kept": "1", "more": None},
-        "fields": [{"name": "a"}, {"name": "b"}],
-        "fragments": [{"id": "0"}, {"id": "1"}],
-    }
-    return Staged(((Op.Restore(2), 4),), rows(0, 6), facts)
-
-
-def sticky(uri: str) -> Staged:
-    """Append to a table that once had files of two versions."""
-    base(uri)
+def mixed(uri: str) -> None:
+    """Append a row in a file of another version."""
     write(rows(6, 7), uri, mode="append", data_storage_version="2.2")
-    pylanceref.dataset(uri).delete("a = 6")
-    facts = {"reader_feature_flags": "256", "writer_feature_flags": "264"}
-    table = pa.concat_tables([rows(0, 6), rows(7, 8)])
-    return Staged(((Op.Append(new(uri, rows(7, 8))), 4),), table, facts)
 
 
-_BUILDS: Mapping[str, Callable[[str], Staged]] = {build.__name__.replace("_", "-"): build
-    for build in (append, append_stable, overwrite, delete, update, update_stable, update_columns,
-        rewrite, reserve, restore, sticky, project, replace_last, create_index, dead,
-        uncovered)}  # fmt: skip
+def without(fragment: LanceFragment, predicate: str) -> FragmentMetadata:
+    """Return a fragment without some of its rows."""
+    left = fragment.delete(predicate)
+    assert left is not None
+    return left
+
+
+def changed_columns(fragment: LanceFragment, **others: Any) -> Op.Update:
+    """Stage an Update that gives the first fragment another `b`."""
+    columns = pa.table({"a": [0, 1, 2], "b": [7, 8, 9]})
+    changed, fields, *_ = fragment.update_columns(columns, "a")
+    mode = "rewrite_columns"
+    return Op.Update(
+        updated_fragments=[changed], fields_modified=fields, update_mode=mode, **others
+    )
+
+
+Fragments = list[LanceFragment]
+
+Before = Callable[[str], Fragments]
+"""Makes a table at a URI, and returns the fragments of its last version."""
+
+Build = Callable[[str], Staged]
+"""Makes a table at a URI, and stages operations on it."""
+
+
+def base_and(*steps: Callable[[str], object], stable: bool = False) -> Before:
+    """Return what writes rows 0 to 5 in two fragments, sets a config key, and takes more steps."""
+
+    def before(uri: str) -> Fragments:
+        options = {"max_rows_per_file": 3, "enable_stable_row_ids": stable}
+        write(ALL, uri, data_storage_version="2.1", **options).update_config({"kept": "1"})
+        for step in steps:
+            step(uri)
+        return list(pylanceref.dataset(uri).get_fragments())
+
+    return before
+
+
+base, stable_base = base_and(), base_and(stable=True)
+"""Tables of version 2."""
+
+
+def committed(make: Callable[[str], Op.BaseOperation]) -> Callable[[str], object]:
+    """Return the step that commits an operation over the last version."""
+
+    def commit(uri: str) -> object:
+        version = pylanceref.dataset(uri).version
+        return pylanceref.LanceDataset.commit(uri, make(uri), read_version=version)
+
+    return commit
+
+
+def indexed(*entries: operation_Index) -> Before:
+    """Return what commits indices without files over the base, as version 3."""
+    return base_and(committed(lambda _: Op.CreateIndex([*entries], [])))
+
+
+def stage(
+    before: Before,
+    make: Callable[[str, Fragments], Op.BaseOperation],
+    table: pa.Table,
+    *,
+    read: Mapping[str, object] | None = None,
+    **facts: object,
+) -> Build:
+    """Return what stages an operation on the last version of a table; `table` and `facts` follow.
+
+    The operation is made from the URI and the fragments; `read` are arguments of the last reading.
+    """
+
+    def build(uri: str) -> Staged:
+        fragments = before(uri)
+        version = pylanceref.dataset(uri).version
+        return Staged(((make(uri, fragments), version),), table, facts, read or {})
+
+    return build
+
+
+WITHOUT_1 = ALL.take([0, 2, 3, 4, 5])
+OTHER_B = pa.table({"a": range(6), "b": [7, 8, 9, 30, 40, 50]})
+"""Rows that are left without row 1, and all, of which three have another `b`."""
+
+MERGED = ALL.append_column("c", pa.array(range(1, 7), pa.int64()))
+"""All rows with a third column."""
+
+MIXED_FLAGS: dict[str, Any] = {"reader_feature_flags": "256", "writer_feature_flags": "264"}
+"""Facts of a table that has, or once had, files of two versions."""
+
+VERSIONS = ("_row_created_at_version", "_row_last_updated_at_version")
+"""Columns of the versions of a row."""
+
+SECOND_UUID = {"uuid": "AAAAAAAAAAAAAAAAAAAAAg=="}
+SECOND_COVERED = [{"fragment_bitmap": "OjAAAAEAAAAAAAAAEAAAAAEA"}]
+"""Facts of an index: its uuid is the number 2, it covers the second fragment alone."""
+
+REPLACED = [{"files": [{"fields": [0, -2]}, {"fields": [1]}]}, {"files": [{"fields": [0, 1]}]}]
+"""Facts of fragments of which the first has a new file for `b`."""
+
+
+def _with_versions(table: pa.Table, *columns: list[int]) -> pa.Table:
+    for name, values in zip((*VERSIONS, "_rowid"), columns, strict=False):
+        table = table.append_column(name, pa.array(values, pa.uint64()))
+    return table
+
+
+def _moved_row(uri: str, fragments: Fragments) -> Op.BaseOperation:
+    """Move row 1 under its id to a fragment that also holds a new row."""
+    left = without(fragments[0], "a = 1")
+    (moved,) = new(uri, pa.table({"a": [1, 9], "b": [99, 90]}))
+    ids = edits.built(pb.RowIdSequence, {"segments.0.range.start": 1, "segments.0.range.end": 2})
+    moved.row_id_meta = RowIdMeta(ids.SerializeToString())
+    return Op.Update(updated_fragments=[left], new_fragments=[moved], update_mode="rewrite_rows")
+
+
+_IN_B = pa.schema({"b": pa.int64()})
+_MOVED = pa.table({"a": [1], "b": [99]})
+_FIRST, _SECOND = index_columns(1, "i", 0, {0}), index_columns(2, "i", 0, {0, 1}, 3)
+
+append = stage(base, lambda uri, _: Op.Append(new(uri, rows(6, 8))), rows(0, 8), version="3",
+    max_fragment_id=2, config={"kept": "1"})  # fmt: skip
+append_stable = stage(stable_base, lambda uri, _: Op.Append(new(uri, rows(6, 8))),
+    _with_versions(rows(0, 8).select(["a"]), [1] * 6 + [3] * 2, [1] * 6 + [3] * 2),
+    read={"columns": ["a", *VERSIONS]}, next_row_id="8")  # fmt: skip
+overwrite = stage(stable_base,
+    lambda uri, _: Op.Overwrite(_IN_B, new(uri, rows(20, 22).select(["b"]), "overwrite")),
+    rows(20, 22).select(["b"]), config={"kept": "1"}, max_fragment_id=2, next_row_id="8",
+    indices=[], fields=[{"name": "b"}])  # fmt: skip
+delete = stage(base, lambda _, held: Op.Delete([without(held[0], "a = 1")], [], "a = 1"), WITHOUT_1,
+    reader_feature_flags="1",
+    fragments=[{"deletion_file": {"num_deleted_rows": "1"}}, {"id": "1"}])  # fmt: skip
+update = stage(base, lambda uri, held: Op.Update(updated_fragments=[without(held[0], "a = 1")],
+        new_fragments=new(uri, _MOVED), update_mode="rewrite_rows"),
+    pa.concat_tables([WITHOUT_1, _MOVED]), max_fragment_id=2)  # fmt: skip
+update_stable = stage(stable_base, _moved_row,
+    _with_versions(pa.table({"a": [0, 2, 3, 4, 5, 1, 9]}), [1] * 6 + [3], [1] * 5 + [3] * 2,
+        [0, 2, 3, 4, 5, 1, 6]), read={"columns": ["a", *VERSIONS], "with": ["_rowid"]},
+    next_row_id="7")  # fmt: skip
+update_columns = stage(stable_base, lambda _, held: changed_columns(held[0],
+        updated_fragment_offsets={0: pyroaring.BitMap([0, 1, 2]).serialize()}),
+    _with_versions(OTHER_B, [1] * 6, [3] * 3 + [1] * 3), read={"columns": ["a", "b", *VERSIONS]},
+    fragments=REPLACED)  # fmt: skip
+rewrite = stage(base_and(lambda uri: pylanceref.dataset(uri).delete("a = 4")),
+    lambda uri, held: Op.Rewrite(
+        [Op.RewriteGroup([one.metadata for one in held], new(uri, ALL.take([0, 1, 2, 3, 5])))], []),
+    ALL.take([0, 1, 2, 3, 5]), fragments=[{"id": "2", "physical_rows": "5", "deletion_file": None}],
+    max_fragment_id=2)  # fmt: skip
+reserve = stage(base, lambda *_: Op.ReserveFragments(5), ALL, max_fragment_id=6)
+restore = stage(base_and(lambda uri: write(rows(6, 9).select(["a"]), uri,
+            mode="overwrite").update_config({"more": "1"}), stable=True), lambda *_: Op.Restore(2),
+    ALL, version="5", max_fragment_id=2, next_row_id="9", config={"kept": "1", "more": None},
+    fields=[{"name": "a"}, {"name": "b"}], fragments=[{"id": "0"}, {"id": "1"}])  # fmt: skip
+sticky = stage(base_and(mixed, lambda uri: pylanceref.dataset(uri).delete("a = 6")),
+    lambda uri, _: Op.Append(new(uri, rows(7, 8))), pa.concat_tables([ALL, rows(7, 8)]),
+    **MIXED_FLAGS)  # fmt: skip
+project = stage(base_and(lambda uri: pylanceref.dataset(uri).add_columns({"c": "a + 1"})),
+    lambda uri, _: Op.Project(only(uri, "b")), ALL.select(["b"]), fields=[{"name": "b", "id": 1}],
+    fragments=[{"files": [{"fields": [0, 1]}]}] * 2)  # fmt: skip
+replace_last = stage(base_and(committed(lambda uri: replacement(uri, 0, "a", [4, 4, 4], 0))),
+    lambda uri, _: replacement(uri, 0, "b", [7, 8, 9], 1),
+    pa.table({"a": [4, 4, 4, 3, 4, 5], "b": [7, 8, 9, 30, 40, 50]}),
+    fragments=[{"files": [{"fields": [0]}, {"fields": [1]}]}, {}])  # fmt: skip
+create_index = stage(indexed(_FIRST), lambda *_: Op.CreateIndex([_SECOND], [_FIRST]), ALL,
+    indices=[{"uuid": SECOND_UUID, "name": "i", "dataset_version": "3"}])  # fmt: skip
+dead = stage(indexed(_FIRST, index_columns(2, "i", 0, {1})), lambda *_: Op.Delete([], [0], "a < 3"),
+    rows(3, 6), indices=[{"uuid": SECOND_UUID}])  # fmt: skip
+uncovered = stage(indexed(index_columns(1, "k", 1, {0, 1})),
+    lambda _, held: changed_columns(held[0]), OTHER_B, indices=SECOND_COVERED)  # fmt: skip
+
+_BUILDS: Mapping[str, Build] = {"append": append, "append-stable": append_stable,
+    "overwrite": overwrite, "delete": delete, "update": update, "update-stable": update_stable,
+    "update-columns": update_columns, "rewrite": rewrite, "reserve": reserve, "restore": restore,
+    "sticky": sticky, "project": project, "replace-last": replace_last,
+    "create-index": create_index, "dead": dead, "uncovered": uncovered}  # fmt: skip
 """Commits by the name of the table they leave."""
 
 
-def _after(build: Callable[[str], Staged]) -> Callable[[str], pa.Table]:
+def _after(build: Build) -> Callable[[str], pa.Table]:
     """Return the steps that build a table and commit what was staged for it."""
 
     def steps(uri: str) -> pa.Table:
@@ -331,7 +288,7 @@ def _entry(name: str, number: int) -> Callable[[IndexSection], None]:
     return edit
 
 
-def _committed(build: Callable[[str], Staged]) -> Maker:
+def _committed(build: Build) -> Maker:
     """Return a maker of the table after a commit, without the files of its transactions."""
     steps = _after(build)
     return dataset(steps, lambda name: not name.startswith("_transactions/"), by="reference")

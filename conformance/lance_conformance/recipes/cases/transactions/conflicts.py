@@ -11,6 +11,7 @@ from lanceref.proto.transaction_pb2 import Transaction
 from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.cases.transactions import commits
+from lance_conformance.recipes.cases.transactions.commits import ALL, MERGED, OTHER_B, WITHOUT_1
 from lance_conformance.recipes.constructors import Clauses, act
 from lance_conformance.recipes.edits import THIRD, transaction
 from lance_conformance.recipes.model import Acting, Recipe, Remove
@@ -36,12 +37,8 @@ def _fragment(uri: str, number: int) -> Any:
 
 
 def _delete(number: int, row: int) -> Stage:
-
-    def stage(uri: str) -> Any:
-        left = _fragment(uri, number).delete(f"a = {row}")
-        return Op.Delete([left], [], f"a = {row}")
-
-    return stage
+    sql = f"a = {row}"
+    return lambda uri: Op.Delete([_fragment(uri, number).delete(sql)], [], sql)
 
 
 def _delete_whole(uri: str) -> Any:
@@ -56,11 +53,7 @@ def _update(uri: str) -> Any:
 
 
 def _update_column(uri: str) -> Any:
-    columns = pa.table({"a": [0, 1, 2], "b": [7, 8, 9]})
-    changed, fields, *_ = _fragment(uri, 0).update_columns(columns, "a")
-    return Op.Update(
-        updated_fragments=[changed], fields_modified=fields, update_mode="rewrite_columns"
-    )
+    return commits.changed_columns(_fragment(uri, 0))
 
 
 def _rewrite(number: int) -> Stage:
@@ -84,11 +77,7 @@ def _project(uri: str) -> Any:
 
 
 def _replace(number: int, name: str) -> Stage:
-
-    def stage(uri: str) -> Any:
-        return commits.replacement(uri, number, name, [7, 8, 9], "ab".index(name))
-
-    return stage
+    return lambda uri: commits.replacement(uri, number, name, [7, 8, 9], "ab".index(name))
 
 
 def _index(name: str, field: int, number: int = 1) -> Stage:
@@ -144,15 +133,11 @@ def _after_unknown(read_version: int) -> Callable[[str], Staged]:
     return build
 
 
-_ALL = commits.rows(0, 6)
 _SEVEN = commits.rows(0, 7)
-_WITHOUT_1 = _ALL.take([0, 2, 3, 4, 5])
-_WITHOUT_2 = _ALL.take([0, 1, 3, 4, 5])
+_WITHOUT_2 = ALL.take([0, 1, 3, 4, 5])
 _OVERWRITTEN = commits.rows(7, 8)
-_PROJECTED = _ALL.select(["a"])
-_MERGED = _ALL.append_column("c", pa.array(range(1, 7), pa.int64()))
+_PROJECTED = ALL.select(["a"])
 _MOVED = pa.concat_tables([commits.rows(3, 6), commits.rows(0, 3)])
-_COLUMN = pa.table({"a": range(6), "b": [7, 8, 9, 30, 40, 50]})
 
 
 def _and_6(table: pa.Table) -> pa.Table:
@@ -187,7 +172,7 @@ CASES: tuple[Recipe, ...] = (
         _and_6(_SEVEN), max_fragment_id=3,
         transaction={"operation": "append", "read_version": "2"}),
     _rebased("append-delete", "an Append over a Delete", "L.txn.conflict.append", _delete(0, 1),
-        _append, _and_6(_WITHOUT_1)),
+        _append, _and_6(WITHOUT_1)),
     _rebased("append-index", "an Append over a CreateIndex", "L.txn.conflict.append",
         _index("i", 0), _append, _SEVEN, indices=[{"name": "i"}]),
     _rebased("append-config", "an Append over an UpdateConfig", "L.txn.conflict.append",
@@ -199,14 +184,14 @@ CASES: tuple[Recipe, ...] = (
     _rebased("config-overwrite", "an UpdateConfig over an Overwrite", "L.txn.conflict.replaced",
         _overwrite, _config("k"), _OVERWRITTEN, config={"k": "1"}),
     _rebased("config-restore", "an UpdateConfig over a Restore", "L.txn.conflict.replaced",
-        _restore, _config("k"), _ALL, config={"k": "1", "kept": None}),
+        _restore, _config("k"), ALL, config={"k": "1", "kept": None}),
     _rebased("delete-append", "a Delete over an Append",
         ("L.txn.conflict.fragments", "L.txn.rebase.read-version"), _append, _delete(0, 1),
-        _and_6(_WITHOUT_1), transaction={"operation": "delete", "read_version": "3"}),
+        _and_6(WITHOUT_1), transaction={"operation": "delete", "read_version": "3"}),
     _rebased("delete-delete", "two Deletes in two fragments", "L.txn.conflict.fragments",
-        _delete(1, 4), _delete(0, 1), _ALL.take([0, 2, 3, 5])),
+        _delete(1, 4), _delete(0, 1), ALL.take([0, 2, 3, 5])),
     _rebased("delete-rewrite", "a Delete over a Rewrite of another fragment",
-        "L.txn.conflict.fragments", _rewrite(1), _delete(0, 1), _ALL.take([0, 2, 3, 4, 5]),
+        "L.txn.conflict.fragments", _rewrite(1), _delete(0, 1), ALL.take([0, 2, 3, 4, 5]),
         fragments=[{"id": "0"}, {"id": "2"}]),
     _rebased("update-append", "an Update over an Append", "L.txn.conflict.fragments", _append,
         _update,
@@ -214,11 +199,11 @@ CASES: tuple[Recipe, ...] = (
         max_fragment_id=3, transaction={"operation": "update", "read_version": "3"}),
     _rebased("update-delete", "an Update over a Delete in another fragment",
         "L.txn.conflict.fragments", _delete(1, 4), _update,
-        pa.concat_tables([_ALL.take([0, 1, 3, 5]), pa.table({"a": [2], "b": [99]})])),
+        pa.concat_tables([ALL.take([0, 1, 3, 5]), pa.table({"a": [2], "b": [99]})])),
     _rebased("delete-project", "a Delete over a Project", "L.txn.conflict.schema", _project,
-        _delete(0, 1), _WITHOUT_1.select(["a"])),
+        _delete(0, 1), WITHOUT_1.select(["a"])),
     _rebased("merge-index", "a Merge over a CreateIndex", "L.txn.conflict.schema", _index("i", 0),
-        _merge, _MERGED, indices=[{"name": "i"}]),
+        _merge, MERGED, indices=[{"name": "i"}]),
     _rebased("replace-replace", "two DataReplacements of two columns", "L.txn.conflict.columns",
         _replace(0, "b"), _replace(0, "a"),
         pa.table({"a": [7, 8, 9, 3, 4, 5], "b": [7, 8, 9, 30, 40, 50]})),
@@ -226,27 +211,27 @@ CASES: tuple[Recipe, ...] = (
         "L.txn.conflict.columns", _replace(0, "b"), _replace(1, "b"),
         pa.table({"a": range(6), "b": [7, 8, 9, 7, 8, 9]})),
     _rebased("index-index", "a CreateIndex over one of another name", "L.txn.conflict.index",
-        _index("i", 0), _index("k", 1, 2), _ALL, indices=[{"name": "i"}, {"name": "k"}]),
+        _index("i", 0), _index("k", 1, 2), ALL, indices=[{"name": "i"}, {"name": "k"}]),
     _rebased("index-append", "a CreateIndex over an Append does not cover it",
         ("L.txn.conflict.index", "L.txn.rebase.index"), _append, _index("i", 0), _SEVEN,
         indices=[{"fragment_bitmap": "OjAAAAEAAAAAAAEAEAAAAAAAAQA="}]),
     _rebased("index-column", "a CreateIndex over an Update of its column gives the fragment up",
-        "L.txn.rebase.index", _update_column, _index("k", 1), _COLUMN,
+        "L.txn.rebase.index", _update_column, _index("k", 1), OTHER_B,
         indices=[{"fragment_bitmap": "OjAAAAEAAAAAAAAAEAAAAAEA"}]),
     _rebased("config-config", "two UpdateConfigs of two keys", "L.txn.conflict.settings",
-        _config("k"), _config("l"), _ALL, config={"k": "1", "l": "1", "kept": "1"}),
+        _config("k"), _config("l"), ALL, config={"k": "1", "l": "1", "kept": "1"}),
     _rebased("reserve-append", "a ReserveFragments over an Append", "L.txn.op.reserve", _append,
         lambda uri: Op.ReserveFragments(3), _SEVEN, max_fragment_id=5),
     _rebased("restore-append", "a Restore over an Append", "L.txn.op.restore", _append, _restore,
-        _ALL, max_fragment_id=2),
+        ALL, max_fragment_id=2),
     _conflict("append-overwrite", "an Append over an Overwrite", "L.txn.conflict.append",
         _overwrite, _append, _OVERWRITTEN),
     _conflict("overwrite-overwrite", "an Overwrite over an Overwrite", "L.txn.conflict.overwrite",
         _overwrite, _overwrite, _OVERWRITTEN),
     _conflict("append-restore", "an Append over a Restore", "L.txn.conflict.append", _restore,
-        _append, _ALL),
+        _append, ALL),
     _conflict("append-merge", "an Append over a Merge", "L.txn.conflict.append", _merge, _append,
-        _MERGED),
+        MERGED),
     _conflict("append-project", "an Append over a Project", "L.txn.conflict.append", _project,
         _append, _PROJECTED),
     _conflict("delete-overwrite", "a Delete over an Overwrite", "L.txn.conflict.replaced",
@@ -254,47 +239,47 @@ CASES: tuple[Recipe, ...] = (
     _conflict("index-overwrite", "a CreateIndex over an Overwrite", "L.txn.conflict.replaced",
         _overwrite, _index("i", 0), _OVERWRITTEN),
     _conflict("rewrite-restore", "a Rewrite over a Restore", "L.txn.conflict.replaced", _restore,
-        _rewrite(0), _ALL),
+        _rewrite(0), ALL),
     _conflict("schema-key-overwrite", "schema metadata over an Overwrite",
         "L.txn.conflict.replaced", _overwrite, _schema_key, _OVERWRITTEN),
     _conflict("delete-merge", "a Delete over a Merge", "L.txn.conflict.schema", _merge,
-        _delete(0, 1), _MERGED),
+        _delete(0, 1), MERGED),
     _conflict("merge-delete", "a Merge over a Delete", "L.txn.conflict.schema", _delete(0, 1),
-        _merge, _WITHOUT_1),
+        _merge, WITHOUT_1),
     _conflict("merge-append", "a Merge over an Append", "L.txn.conflict.schema", _append, _merge,
         _SEVEN),
     _conflict("update-merge", "an Update over a Merge", "L.txn.conflict.schema", _merge, _update,
-        _MERGED),
+        MERGED),
     _conflict("rewrite-merge", "a Rewrite over a Merge", "L.txn.conflict.schema", _merge,
-        _rewrite(0), _MERGED),
+        _rewrite(0), MERGED),
     _conflict("delete-gone", "a Delete in a fragment that is gone", "L.txn.conflict.fragments",
         _delete_whole, _delete(0, 1), commits.rows(3, 6)),
     _conflict("delete-same-rewrite", "a Delete in a fragment that was rewritten",
         "L.txn.conflict.fragments", _rewrite(0), _delete(0, 1), _MOVED),
     _conflict("rewrite-delete", "a Rewrite of a fragment that lost a row",
-        "L.txn.conflict.fragments", _delete(0, 1), _rewrite(0), _WITHOUT_1),
+        "L.txn.conflict.fragments", _delete(0, 1), _rewrite(0), WITHOUT_1),
     _conflict("rewrite-rewrite", "two Rewrites of one fragment", "L.txn.conflict.fragments",
         _rewrite(0), _rewrite(0), pa.concat_tables([commits.rows(3, 6), commits.rows(0, 3)])),
     _conflict("update-same-row", "an Update of a row that was deleted", "L.txn.conflict.fragments",
         _delete(0, 2), _update, _WITHOUT_2),
     _conflict("update-column-delete", "a column Update of a fragment that lost a row",
-        "L.txn.conflict.fragments", _delete(0, 1), _update_column, _WITHOUT_1),
+        "L.txn.conflict.fragments", _delete(0, 1), _update_column, WITHOUT_1),
     _conflict("replace-same-column", "two DataReplacements of one column", "L.txn.conflict.columns",
-        _replace(0, "b"), _replace(0, "b"), _COLUMN),
+        _replace(0, "b"), _replace(0, "b"), OTHER_B),
     _conflict("replace-gone", "a DataReplacement in a fragment that is gone",
         "L.txn.conflict.columns", _delete_whole, _replace(0, "b"), commits.rows(3, 6)),
     _conflict("index-rewrite", "a CreateIndex over a Rewrite of what it covers",
         "L.txn.conflict.index", _rewrite(0), _index("i", 0), _MOVED),
     _conflict("index-replace", "a CreateIndex over a DataReplacement of its column",
-        "L.txn.conflict.index", _replace(0, "b"), _index("k", 1), _COLUMN),
+        "L.txn.conflict.index", _replace(0, "b"), _index("k", 1), OTHER_B),
     _conflict("index-same-name", "a CreateIndex over one of its name", "L.txn.conflict.index",
-        _index("i", 0), _index("i", 1, 2), _ALL),
+        _index("i", 0), _index("i", 1, 2), ALL),
     _conflict("index-project", "an index of a field that a Project drops", "L.txn.rebase.index",
         _project, _index("k", 1), _PROJECTED),
     _conflict("config-same-key", "two UpdateConfigs of one key", "L.txn.conflict.settings",
-        _config("k"), _config("k"), _ALL),
+        _config("k"), _config("k"), ALL),
     _conflict("schema-key-merge", "schema metadata over a Merge", "L.txn.conflict.settings", _merge,
-        _schema_key, _MERGED),
+        _schema_key, MERGED),
     act("txn/any/over/unknown", "an Append over an operation of the future", (),
         staged(_after_unknown(2)), broken=("L.txn.conflict.unknown",),
         allowed=("conflict", "refused")),
