@@ -23,7 +23,6 @@ from lanceref.core.integers import (
     is_in,
     union,
     unique,
-    unique_inverse,
 )
 from pylanceref.file import LanceFileReader
 
@@ -58,15 +57,6 @@ def test_pandas_is_not_imported() -> None:
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "False"
-
-
-@given(st.lists(st.integers(-9, 9)), st.booleans())
-def test_each_integer_is_there_once(values: list[int], ascending: bool) -> None:
-    """Ascending, and each that was given is found again by its place."""
-    numbers = np.array(sorted(set(values)) if ascending else values, np.int64)
-    distinct, places = unique_inverse(numbers)
-    assert distinct.tolist() == sorted(set(numbers.tolist()))
-    assert distinct[places].tolist() == numbers.tolist()
 
 
 NUMBERS = st.lists(st.integers(0, 20))
@@ -121,15 +111,6 @@ def _squares(count):
     return pa.array(
         [[[4 * i, 4 * i + 1], [4 * i + 2, 4 * i + 3]] for i in range(count)], NESTED_LISTS
     )
-
-
-def test_taking_from_a_whole_slice_is_right():
-    """Row 1 of the rows from 1 on is row 2."""
-    array = _squares(5)
-    part = whole(array.slice(1))
-
-    assert [array[2].as_py()] == part.take(pa.array([1])).to_pylist()
-    assert 0 == part.offset
 
 
 @pytest.mark.parametrize(

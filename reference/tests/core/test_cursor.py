@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
-from lanceref.core.errors import CorruptPage, LanceError, LimitExceeded, OutOfRange, Truncated
+from lanceref.core.errors import CorruptPage, LanceError, LimitExceeded, OutOfRange
 from lanceref.core.limits import Limits
 from lanceref.core.spans import SPAN_BYTES, SpanRecorder, uncovered
 from lanceref.storage import BytesSource
@@ -14,37 +14,6 @@ from lanceref.storage import BytesSource
 
 def _cursor(data: bytes, base: int = 0, spans: SpanRecorder | None = None) -> Cursor:
     return Cursor(memoryview(data), base, Context("f", spans=spans))
-
-
-def test_a_short_read_names_where_and_what():
-    """Cutting past the window raises Truncated with absolute offset and the clause."""
-    cursor = _cursor(b"\1\2\3", base=100)
-    cursor.u8("a", "L.x.y")
-
-    with pytest.raises(Truncated) as caught:
-        cursor.u32("b", "L.x.z")
-
-    assert ("L.x.z", 101) == (caught.value.clause, caught.value.offset)
-
-
-def test_cuts_are_recorded_with_absolute_offsets():
-    """Each cut is a leaf; a window and a skip own nothing by themselves."""
-    spans = SpanRecorder()
-    cursor = _cursor(bytes(12), base=50, spans=spans)
-    cursor.u16("word", "L.x.y")
-    inner = cursor.window(4, "inner", "L.x.y")
-    inner.take(4, "payload", "L.x.y")
-    cursor.skip(2, "unowned", "L.x.y")
-
-    assert [("word", 50, 52), ("payload", 52, 56)] == [
-        (leaf.name, leaf.start, leaf.end) for leaf in spans.root.leaves()
-    ]
-
-
-def test_an_array_is_checked_before_it_is_made():
-    """A count of 2**40 items on 8 bytes is refused without sizing anything by it."""
-    with pytest.raises(Truncated):
-        _cursor(bytes(8)).array("<u8", 2**40, "offsets", "L.x.y")
 
 
 @given(st.binary(max_size=32), st.lists(st.integers(-2, 40), max_size=5))
@@ -57,17 +26,6 @@ def test_any_cut_is_a_value_or_a_lance_error(data, sizes):
         except LanceError:
             assert not 0 <= size <= cursor.remaining
     assert 0 <= cursor.position <= len(data)
-
-
-def test_the_tail_is_read_once():
-    """Extents inside the tail cost no further request."""
-    source = BytesSource(bytes(range(100)))
-    file = FileBytes(source, Context("f")).with_tail(40)
-    first = file.cursor(Extent(70, 2), "a", "L.x.y")
-    file.cursor(Extent(98, 2), "b", "L.x.y")
-
-    assert bytes([70, 71]) == bytes(first.data)
-    assert 1 == source.stats.read_iops
 
 
 def test_near_extents_share_a_request_and_keep_their_order():

@@ -50,20 +50,6 @@ def test_errors_are_also_what_python_calls_them(error, python_class):
     assert isinstance(error, python_class)
 
 
-def test_a_conflict_names_both_operations():
-    """As pylance does; what is no operation stays as it is."""
-    again = CommitConflict("create_index", "data_replacement", 3, retryable=True)
-    assert (
-        "Retryable commit conflict for version 3: This CreateIndex transaction was preempted by "
-        "concurrent transaction DataReplacement at version 3. Please retry."
-    ) == str(again)
-    never = CommitConflict("delete", "the same rows", 2, retryable=False)
-    assert (
-        "Incompatible transaction: This Delete transaction is incompatible with concurrent "
-        "transaction the same rows at version 2."
-    ) == str(never)
-
-
 def test_a_refused_query_says_whose_fault_it_is():
     """Once, also after it was pickled."""
     error = QueryRefused("no such thing")

@@ -11,11 +11,9 @@ from lanceref.blobs.descriptors import BLOB_DESCRIPTOR, MANAGED, OF_BASE, PREPAR
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, OutOfRange, UnknownEncoding
 from lanceref.core.limits import Limits
-from lanceref.file.column_io import DESCRIPTOR
 from lanceref.file.schema import BLOB_EXTENSION, EXTENSION_KEY
 from lanceref.storage import LocalStore
 from lanceref.table.bases import Bases
-from lanceref.table.logical import BlobHandling
 
 from tests.table.manifests import minimal, parse
 
@@ -45,15 +43,6 @@ def _files(root: Path) -> BlobFiles:
 def _rows(*rows: tuple[int, int, int, int, str] | None) -> pa.Array:
     names = ("kind", "position", "size", "blob_id", "blob_uri")
     return pa.array([row and dict(zip(names, row)) for row in rows], BLOB_DESCRIPTOR)
-
-
-def test_a_descriptor_of_the_first_kind_lies_in_the_data_file(tmp_path: Path) -> None:
-    """Position 1 with size 0 is the null of a 2.0 file."""
-    rows = [{"position": 1, "size": 2}, {"position": 1, "size": 0}, {"position": 0, "size": 0}]
-
-    assert _files(tmp_path).fetch(pa.array([*rows, None], DESCRIPTOR)).to_pylist() == [
-        *(b"12", None, b"", None)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -141,11 +130,3 @@ def test_objects_of_a_table_are_read_alike(tmp_path: Path, ours: bool) -> None:
     pylanceref.dataset(made).optimize.compact_files()
     pylanceref.dataset(made).cleanup_old_versions(retain_versions=1, delete_unverified=True)
     assert wanted == _bytes_read(lance, made) == _bytes_read(pylanceref, made)
-
-
-def test_handlings_have_the_oracles_names() -> None:
-    """Descriptors are the default, and an unknown handling is refused."""
-    assert BlobHandling.of(None) is BlobHandling.of("all_descriptions")
-    assert BlobHandling.of("all_binary") is BlobHandling.BYTES
-    with pytest.raises(ValueError, match="Invalid blob_handling"):
-        BlobHandling.of("junk")

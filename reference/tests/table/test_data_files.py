@@ -22,7 +22,6 @@ from lanceref.table.data_files import (
     write_files,
 )
 
-from tests.file.files import WORKED_FILE
 from tests.table.manifests import data_file, fragment, minimal, parse
 
 NESTED = schema_of(
@@ -118,25 +117,6 @@ TABLE_SCHEMA = schema_of(
 )
 
 
-def _ids(schema):
-    return [field.id for field in schema.flat()]
-
-
-def test_what_can_be_null_may_be_missing():
-    """A nullable column or a nullable part of one may be missing."""
-    part = pa.struct([STRUCT.field("x")])
-
-    assert [0] == _ids(appended_schema(TABLE_SCHEMA, schema_of(pa.schema({"a": pa.int32()})), V2_2))
-    rows = schema_of(pa.schema({"a": pa.int32(), "s": part}))
-    assert [0, 1, 2] == _ids(appended_schema(TABLE_SCHEMA, rows, V2_2))
-
-
-def test_a_legacy_file_holds_every_field():
-    """Files of 0.1 cannot leave a field out."""
-    with pytest.raises(SchemaRefused, match=r"\[1, 2, 3, 4\] are missing"):
-        appended_schema(TABLE_SCHEMA, schema_of(pa.schema({"a": pa.int32()})), V0_1)
-
-
 A = ("a", pa.int32())
 
 
@@ -179,31 +159,3 @@ def test_a_data_file_lies_in_its_folder(tmp_path, path):
         FragmentReader(manifest.fragments[0], bases, CTX).column(manifest.schema.fields[0])
 
     assert caught.value.clause in ("L.table.datafile.path", "L.table.files.exist")
-
-
-@pytest.mark.parametrize(
-    ("fields", "rows", "clause"),
-    [
-        ({}, 4, "L.table.fragments.rows"),
-        ({}, 2**32 - 1, "L.table.fragments.rows"),
-        ({"file_size_bytes": 347}, 3, "L.table.datafile.size"),
-        ({"column_indices": [1]}, 3, "L.file.schema.num-columns"),
-    ],
-)
-def test_a_manifest_and_its_files_agree(tmp_path, fields, rows, clause):
-    """Rows, size and columns of a data file are those that its entry states."""
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "worked.lance").write_bytes(WORKED_FILE)
-    entry = data_file(file_minor_version=0, path="worked.lance", **fields)
-    manifest = parse(
-        minimal(
-            fields=[{"name": "a", "parent_id": -1, "logical_type": "int32", "nullable": True}],
-            data_format={"file_format": "lance", "version": "2.0"},
-            fragments=[fragment(0, entry, physical_rows=rows)],
-        )
-    )
-    reader = FragmentReader(manifest.fragments[0], Bases(LocalStore(tmp_path), manifest), CTX)
-    with pytest.raises(BytesError) as caught:
-        reader.column(manifest.schema.fields[0])
-
-    assert clause == caught.value.clause

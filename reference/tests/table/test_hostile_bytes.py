@@ -308,15 +308,6 @@ def test_a_faulty_manifest_is_refused(fields, clause):
     assert 10**9 - 1 == parse(minimal(timestamp=sound)).message.timestamp.nanos
 
 
-def test_a_manifest_without_a_length_is_no_empty_table():
-    """Zero in place of the length is refused with file, span and what was found."""
-    with pytest.raises(FormatError, match=r"L\.table\.manifest\.end") as caught:
-        parse(WORKED[:72] + bytes(4) + WORKED[76:])
-
-    assert ("18446744073709551614.manifest", (72, 76)) == (caught.value.file, caught.value.span)
-    assert "76" == str(caught.value.found)
-
-
 @pytest.mark.parametrize(
     ("base", "clause"), [(4, "L.table.files.exist"), (9, "L.table.base.resolves")]
 )

@@ -15,9 +15,7 @@ from lanceref.core.errors import (
 )
 from lanceref.proto import rowids_pb2 as pb
 from lanceref.proto import table_pb2, transaction_pb2
-from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.storage import BytesSource, LocalStore
-from lanceref.storage.protocol import Draft
+from lanceref.storage import BytesSource
 from lanceref.table import flags
 from lanceref.table.deletions import encode_arrow, encode_bitmap, read_deletions
 from lanceref.table.lineage import (
@@ -29,30 +27,12 @@ from lanceref.table.lineage import (
 )
 from lanceref.table.manifest import encode_manifest
 from lanceref.table.roaring import parse_bitmap
-from lanceref.transactions.transaction import (
-    write_transaction,
-)
 
 from tests.table import manifests
 from tests.table.manifests import (
-    WORKED,
     minimal,
     parse,
 )
-
-
-def test_the_worked_manifest_reads_as_written():
-    """Every fact of the 213 bytes: sections at 0 and 72, one column, no fragment."""
-    manifest = parse(WORKED)
-
-    assert 72 + 4 == manifest.place.offset + 4
-    assert (1, "2.2", ()) == (manifest.version, manifest.storage_version, manifest.fragments)
-    assert ["a"] == manifest.schema.arrow.names
-    assert manifest.transaction is not None
-    assert "f90e17ac-85c0-4857-b697-74211a7e0b3c" == manifest.transaction.uuid
-    assert f"0-{manifest.transaction.uuid}.txn" == manifest.message.transaction_file
-    assert 0 == manifest.message.transaction_section
-
 
 TRANSACTION = transaction_pb2.Transaction(read_version=1, uuid="u", append={})
 
@@ -65,20 +45,6 @@ def test_the_worked_manifest_is_written_back_byte_for_byte():
     message.transaction_section = 99
 
     assert manifests.WORKED == encode_manifest(message, parsed.transaction, (), {})
-
-
-def test_indices_come_first():
-    """The index section is at 0 and the transaction section after it."""
-    index = table_pb2.IndexMetadata(uuid={"uuid": bytes(range(16))}, fields=[0], name="i")
-
-    data = encode_manifest(manifests.minimal(), TRANSACTION, [index], {})
-    parsed = manifests.parse(data)
-
-    assert (index,) == parsed.indices
-    assert (0, 4 + data[0]) == (
-        parsed.message.index_section,
-        parsed.message.transaction_section,
-    )
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=5))
@@ -244,31 +210,3 @@ def test_any_set_reads_back(values, runs, optimize):
         bitmap.run_optimize()
 
     assert np.array_equal(np.array(bitmap.to_array()), _parse(bitmap.serialize()))
-
-
-UUID = "cf0fa767-57e9-4f7f-a13f-ec54d69f641d"
-TRANSACTION_NAME = f"1-{UUID}.txn"
-
-DELETE = Transaction(
-    read_version=1,
-    uuid=UUID,
-    delete={
-        "updated_fragments": [
-            {
-                "files": [{"path": "f.lance", "fields": [0], "column_indices": [0]}],
-                "deletion_file": {"read_version": 1, "id": 8659902538907322467},
-                "physical_rows": 10,
-            }
-        ],
-        "predicate": "a=3 or a=5",
-    },
-)
-DATA = DELETE.SerializeToString()
-
-
-def test_a_transaction_is_written_under_its_name(tmp_path):
-    """The file is named by read version and uuid and holds the message."""
-    name = write_transaction(LocalStore(tmp_path), DELETE, Draft())
-
-    assert TRANSACTION_NAME == name
-    assert DATA == (tmp_path / "_transactions" / name).read_bytes()

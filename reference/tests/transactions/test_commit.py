@@ -11,7 +11,6 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor
 from lanceref.core.errors import (
     AlreadyExists,
     CommitConflict,
@@ -28,7 +27,6 @@ from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import LocalStore
 from lanceref.storage.manifests.manifest_names import find_version, list_versions
 from lanceref.table.manifest import open_named
-from lanceref.table.roaring import parse_bitmap
 from lanceref.transactions.apply import check_succession
 from lanceref.transactions.commit import CommitPolicy, commit, rebase, transaction_of
 from lanceref.transactions.manifest_builder import Staged
@@ -267,50 +265,11 @@ def _deletion(rows):
 THEIRS = [_deletion([7]).transaction]
 
 
-def test_deletions_of_different_rows_are_joined(tmp_path):
-    """Deletions of both are joined in a bitmap under a new read version."""
-    latest = versions.table(version=4)
-    made = rebase(_deletion([2, 3]), THEIRS, latest, _Gone(tmp_path, 7)).transaction
-    entry = made.delete.updated_fragments[0].deletion_file
-    data = (tmp_path / "_deletions" / f"0-4-{entry.id}.bin").read_bytes()
-
-    assert (4, 1, 3) == (made.read_version, entry.file_type, entry.num_deleted_rows)
-    assert [2, 3, 7] == parse_bitmap(Cursor(memoryview(data), 0, Context("d"))).tolist()
-
-
-def test_a_row_that_is_gone_cannot_be_deleted_again(tmp_path):
-    """A row deleted by both is a retryable conflict."""
-    with pytest.raises(CommitConflict) as caught:
-        rebase(_deletion([2, 7]), THEIRS, versions.table(version=4), _Gone(tmp_path, 7))
-
-    assert caught.value.retryable
-
-
 def test_a_fragment_with_a_row_that_is_gone_is_not_removed(tmp_path):
     """Removing a fragment with newly deleted rows is a retryable conflict."""
     ours = Staged(versions.transaction(delete={"deleted_fragment_ids": [0]}), affected={})
     with pytest.raises(CommitConflict) as caught:
         rebase(ours, THEIRS, versions.table(version=4), _Gone(tmp_path, 7))
-
-    assert caught.value.retryable
-
-
-def test_a_fragment_whose_rows_are_all_out_goes(tmp_path):
-    """A fragment of which both delete all rows is removed."""
-    latest = versions.table(version=4)
-    staged = _deletion([0, 1, 2, 3, 4])
-    made = rebase(staged, THEIRS, latest, _Gone(tmp_path, 5, 6, 7, 8, 9)).transaction
-
-    assert [0] == list(made.delete.deleted_fragment_ids)
-    assert list(staged.transaction.delete.updated_fragments) == list(made.delete.updated_fragments)
-
-
-def test_rows_changed_in_a_fragment_of_other_files_are_looked_at_again(tmp_path):
-    """A fragment with other files since is a retryable conflict."""
-    other = manifests.fragment(0, versions.files(0))
-    theirs = [versions.transaction(delete={"updated_fragments": [other]})]
-    with pytest.raises(CommitConflict, match="This Delete transaction was preempted") as caught:
-        rebase(_deletion([2]), theirs, versions.table(version=4), _Gone(tmp_path, 7))
 
     assert caught.value.retryable
 
